@@ -1,0 +1,168 @@
+import type { Actor, Context } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import { digest, newToken, SECOND } from '../ids.ts'
+import type { Micros } from '../storage/sql.ts'
+import { findUser, findUserByEmail, lockUser, toUser, type UserRow, updatePasswordHash } from '../users/store.ts'
+import { readCookie } from './cookies.ts'
+import { Credentials, type LoginResponse, type MeResponse } from './schema.ts'
+import {
+  deleteSession,
+  deleteSessionByToken,
+  evictSessions,
+  findSession,
+  findSessionByToken,
+  insertSession,
+  rotateSession,
+  type SessionRow,
+  toSession,
+  touchSession,
+} from './store.ts'
+
+/** What each use-case takes last. */
+export const inputs = { login: Credentials }
+
+/** Where a sign-in comes from. */
+export interface Client {
+  ip?: string
+  user_agent?: string
+  /** The session token the client already has; a new sign-in ends that session. */
+  token?: string
+}
+
+/** A signed-in session with the token that proves it, which the caller puts into a cookie. */
+export interface SignedIn extends LoginResponse {
+  token: string
+}
+
+/** How often the use of a session is written down. */
+const TOUCH_SECONDS = 60
+
+/** Longer headers are cut before they are stored. */
+const USER_AGENT_LENGTH = 400
+
+/**
+ * Signs in with e-mail and password. Wrong e-mail and wrong password look alike and take alike.
+ *
+ * @throws ChatError `invalid_credentials`; `account_disabled`, after the right password only
+ */
+export async function login(ctx: Context, client: Client, input: Credentials): Promise<SignedIn> {
+  const user = await findUserByEmail(ctx.db, input.email)
+  if (!(await ctx.passwords.verify(input.password, user?.password_hash)) || !user)
+    throw new ChatError('invalid_credentials')
+  if (user.disabled_at) throw new ChatError('account_disabled')
+  const newHash = ctx.passwords.isOutdated(user.password_hash!) ? await ctx.passwords.hash(input.password) : undefined
+
+  const tokens = newTokens()
+  return ctx.write(async (tx) => {
+    const now = ctx.now()
+    await lockUser(tx, user.id)
+    if (newHash) await updatePasswordHash(tx, user.id, newHash, now)
+    let ended = client.token ? await deleteSessionByToken(tx, digest(client.token)) : 0
+    const row = newSession(ctx, user.id, client, tokens, now)
+    await insertSession(tx, row)
+    const cap = ctx.config.session.max_sessions_per_user
+    if (cap) ended += await evictSessions(tx, user.id, now, cap)
+    if (ended) tx.recheckStreams()
+    return toSignedIn(user, row, tokens)
+  })
+}
+
+/**
+ * Gives the session new tokens and a new idle deadline; the old tokens are worthless at once.
+ *
+ * @param client `token` is the one to be replaced
+ * @throws ChatError `unauthenticated` when another refresh was faster
+ */
+export async function refresh(ctx: Context, actor: Actor, client: Client): Promise<SignedIn> {
+  const tokens = newTokens()
+  return ctx.write(async (tx) => {
+    const session = await findSession(tx, actor.session_id ?? '')
+    const user = await findUser(tx, actor.user_id)
+    if (!session || !user || !client.token) throw new ChatError('unauthenticated')
+    const now = ctx.now()
+    const rotated = { ...session, ...hashesOf(tokens), last_seen_at: now, idle_expires_at: idleDeadline(ctx, now) }
+    if (!(await rotateSession(tx, rotated, digest(client.token)))) throw new ChatError('unauthenticated')
+    return toSignedIn(user, rotated, tokens)
+  })
+}
+
+/** Ends the session of the call and closes its streams. */
+export async function logout(ctx: Context, actor: Actor): Promise<void> {
+  await ctx.write(async (tx) => {
+    await deleteSession(tx, actor.session_id ?? '')
+    tx.recheckStreams()
+  })
+}
+
+/** Who is calling, and the session it comes with. @throws ChatError `unauthenticated` without a session */
+export async function me(ctx: Context, actor: Actor): Promise<MeResponse> {
+  const session = await findSession(ctx.db, actor.session_id ?? '')
+  const user = await findUser(ctx.db, actor.user_id)
+  if (!session || !user) throw new ChatError('unauthenticated')
+  return { user: toUser(user), session: toSession(session) }
+}
+
+/**
+ * Whose session a token is. Using it moves the idle deadline.
+ *
+ * @returns the caller, and the digest its CSRF token must have
+ * @throws ChatError `unauthenticated`, `session_expired`
+ */
+export async function resume(ctx: Context, token: string | undefined): Promise<{ actor: Actor; csrf_hash: string }> {
+  const session = token && (await findSessionByToken(ctx.db, digest(token)))
+  if (!session || session.disabled_at) throw new ChatError('unauthenticated')
+  const now = ctx.now()
+  if (now > session.idle_expires_at || now > session.absolute_expires_at) throw new ChatError('session_expired')
+
+  const rest = Math.min(TOUCH_SECONDS, ctx.config.session.idle_seconds / 2)
+  if (now - session.last_seen_at >= rest * SECOND)
+    await ctx.write((tx) => touchSession(tx, session.id, now, idleDeadline(ctx, now)))
+  const actor = { user_id: session.user_id, roles: session.roles.split(',') as Actor['roles'], session_id: session.id }
+  return { actor, csrf_hash: session.csrf_hash }
+}
+
+/**
+ * The caller of a request, by its session cookie, for hosts that call the use-cases themselves. A host that accepts
+ * state-changing requests this way checks for cross-site requests itself.
+ *
+ * @throws ChatError `unauthenticated`, `session_expired`
+ */
+export async function authenticate(ctx: Context, headers: Headers): Promise<Actor> {
+  return (await resume(ctx, readCookie(headers.get('cookie'), ctx.config.session.session_cookie_name))).actor
+}
+
+function newTokens() {
+  return { token: newToken(), csrf_token: newToken() }
+}
+
+function hashesOf(tokens: { token: string; csrf_token: string }) {
+  return { token_hash: digest(tokens.token), csrf_hash: digest(tokens.csrf_token) }
+}
+
+function idleDeadline(ctx: Context, now: Micros): Micros {
+  return now + ctx.config.session.idle_seconds * SECOND
+}
+
+function newSession(
+  ctx: Context,
+  userId: string,
+  client: Client,
+  tokens: { token: string; csrf_token: string },
+  now: Micros,
+): SessionRow {
+  return {
+    id: ctx.id(),
+    user_id: userId,
+    ...hashesOf(tokens),
+    issued_at: now,
+    last_seen_at: now,
+    idle_expires_at: idleDeadline(ctx, now),
+    absolute_expires_at: now + ctx.config.session.absolute_seconds * SECOND,
+    user_agent: client.user_agent?.slice(0, USER_AGENT_LENGTH) ?? null,
+    ip: client.ip ?? null,
+  }
+}
+
+function toSignedIn(user: UserRow, session: SessionRow, tokens: { token: string; csrf_token: string }): SignedIn {
+  return { user: toUser(user), session: toSession(session), ...tokens }
+}

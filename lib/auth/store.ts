@@ -1,0 +1,122 @@
+import { toInstant } from '../ids.ts'
+import type { Queries } from '../storage/database.ts'
+import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import type { Session } from './schema.ts'
+
+/** A session as it is stored: of its tokens only digests. */
+export interface SessionRow {
+  id: string
+  user_id: string
+  token_hash: string
+  csrf_hash: string
+  issued_at: Micros
+  last_seen_at: Micros
+  idle_expires_at: Micros
+  absolute_expires_at: Micros
+  user_agent: string | null
+  ip: string | null
+}
+
+const COLUMNS = `s.id, s.user_id, s.token_hash, s.csrf_hash, s.issued_at, s.last_seen_at, s.idle_expires_at,
+  s.absolute_expires_at, s.user_agent, s.ip`
+
+/** A row as its user sees it. */
+export function toSession(row: SessionRow): Session {
+  return {
+    id: row.id,
+    issued_at: toInstant(row.issued_at),
+    expires_at: toInstant(Math.min(row.idle_expires_at, row.absolute_expires_at)),
+    absolute_expires_at: toInstant(row.absolute_expires_at),
+  }
+}
+
+/** The session of a token, with its user's roles; expired ones too. By token_hash. */
+export function findSessionByToken(db: Queries, tokenHash: string) {
+  return db.get<SessionRow & { roles: string; disabled_at: Micros | null }>(
+    `SELECT ${COLUMNS}, u.roles, u.disabled_at
+       FROM sessions s JOIN users u ON u.id = s.user_id
+      WHERE s.token_hash = ?`,
+    tokenHash,
+  )
+}
+
+export function findSession(db: Queries, id: string): Promise<SessionRow | undefined> {
+  return db.get<SessionRow>(`SELECT ${COLUMNS} FROM sessions s WHERE s.id = ?`, id)
+}
+
+/** Which of these sessions are alive, and until when unless they are used. */
+export function listLiveSessions(
+  db: Queries,
+  ids: Iterable<string>,
+  now: Micros,
+): Promise<{ id: string; expires_at: Micros }[]> {
+  return db.all(
+    `SELECT id, CASE WHEN idle_expires_at < absolute_expires_at THEN idle_expires_at ELSE absolute_expires_at END AS expires_at
+       FROM sessions
+      WHERE id IN ${listOf(db.dialect)} AND idle_expires_at >= ? AND absolute_expires_at >= ?`,
+    jsonList(ids),
+    now,
+    now,
+  )
+}
+
+export async function insertSession(tx: Queries, row: SessionRow): Promise<void> {
+  await tx.run(
+    `INSERT INTO sessions (id, user_id, token_hash, csrf_hash, issued_at, last_seen_at, idle_expires_at, absolute_expires_at, user_agent, ip)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    row.id,
+    row.user_id,
+    row.token_hash,
+    row.csrf_hash,
+    row.issued_at,
+    row.last_seen_at,
+    row.idle_expires_at,
+    row.absolute_expires_at,
+    row.user_agent,
+    row.ip,
+  )
+}
+
+/** Gives a session new tokens, if it still has the old one. @returns whether it had */
+export async function rotateSession(tx: Queries, row: SessionRow, oldTokenHash: string): Promise<boolean> {
+  const rotated = await tx.run(
+    `UPDATE sessions SET token_hash = ?, csrf_hash = ?, last_seen_at = ?, idle_expires_at = ?
+      WHERE id = ? AND token_hash = ?`,
+    row.token_hash,
+    row.csrf_hash,
+    row.last_seen_at,
+    row.idle_expires_at,
+    row.id,
+    oldTokenHash,
+  )
+  return rotated === 1
+}
+
+export async function touchSession(tx: Queries, id: string, seenAt: Micros, idleExpiresAt: Micros): Promise<void> {
+  await tx.run('UPDATE sessions SET last_seen_at = ?, idle_expires_at = ? WHERE id = ?', seenAt, idleExpiresAt, id)
+}
+
+/** @returns how many there were, 0 or 1 */
+export function deleteSession(tx: Queries, id: string): Promise<number> {
+  return tx.run('DELETE FROM sessions WHERE id = ?', id)
+}
+
+export function deleteSessionByToken(tx: Queries, tokenHash: string): Promise<number> {
+  return tx.run('DELETE FROM sessions WHERE token_hash = ?', tokenHash)
+}
+
+/** Ends the user's live sessions but for the newest `keep`. @returns how many */
+export function evictSessions(tx: Queries, userId: string, now: Micros, keep: number): Promise<number> {
+  const live = 'user_id = ? AND idle_expires_at >= ? AND absolute_expires_at >= ?'
+  return tx.run(
+    `DELETE FROM sessions WHERE ${live} AND id NOT IN
+       (SELECT id FROM sessions WHERE ${live} ORDER BY issued_at DESC, id DESC LIMIT ?)`,
+    userId,
+    now,
+    now,
+    userId,
+    now,
+    now,
+    keep,
+  )
+}

@@ -1,0 +1,72 @@
+import * as v from 'valibot'
+import type { Context } from './context.ts'
+import { ChatError } from './errors.ts'
+
+/** A feature's use-cases, with the schema of the last argument of those that take an input. */
+interface Feature {
+  inputs?: Record<string, v.GenericSchema>
+}
+
+type Inputs<F> = F extends { inputs: infer I } ? I : Record<never, never>
+
+/** The last argument as a caller may write it: defaults left out, or nothing at all where all of it has defaults. */
+type WithInput<Args extends unknown[], Schema> = Args extends [...infer Head, infer _Last]
+  ? Schema extends v.GenericSchema
+    ? Record<never, never> extends v.InferInput<Schema>
+      ? [...Head, input?: v.InferInput<Schema>]
+      : [...Head, input: v.InferInput<Schema>]
+    : never
+  : never
+
+type UseCase<F, Name extends keyof F> = F[Name] extends (ctx: Context, ...args: infer Args) => infer Result
+  ? (...args: Name extends keyof Inputs<F> ? WithInput<Args, Inputs<F>[Name]> : Args) => Result
+  : never
+
+/** The use-cases of a feature as functions of the service: without the context, their input validated. */
+export type Bound<F, Names extends keyof F> = { [Name in Names]: UseCase<F, Name> }
+
+/**
+ * Binds some use-cases of a feature to a service. This is the edge at which input is validated, for HTTP and for the
+ * host alike.
+ */
+export function bind<F extends object, Names extends keyof F & string>(
+  ctx: Context,
+  feature: F,
+  names: readonly Names[],
+): Bound<F, Names> {
+  const { inputs = {} } = feature as Feature
+  return Object.fromEntries(
+    names.map((name) => {
+      const useCase = feature[name] as (ctx: Context, ...args: unknown[]) => unknown
+      const schema = inputs[name]
+      const arity = useCase.length
+      return [
+        name,
+        (...args: unknown[]) => {
+          try {
+            if (schema) args[arity - 2] = parseInput(schema, args[arity - 2] ?? {})
+            return useCase(ctx, ...args)
+          } catch (error) {
+            return Promise.reject(error)
+          }
+        },
+      ]
+    }),
+  ) as unknown as Bound<F, Names>
+}
+
+/** @throws ChatError `validation_failed`, with each field at fault */
+export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> {
+  const parsed = v.safeParse(schema, input, { abortPipeEarly: true })
+  if (parsed.success) return parsed.output
+  throw new ChatError('validation_failed', {
+    errors: parsed.issues.map((issue) => ({ path: pathOf(issue), message: issue.message })),
+  })
+}
+
+function pathOf(issue: v.BaseIssue<unknown>): string {
+  return (issue.path ?? []).reduce(
+    (path, { key }) => (typeof key === 'number' ? `${path}[${key}]` : path ? `${path}.${String(key)}` : String(key)),
+    '',
+  )
+}

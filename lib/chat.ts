@@ -1,0 +1,89 @@
+import { createPasswords } from './auth/passwords.ts'
+import * as auth from './auth/service.ts'
+import { bind } from './bind.ts'
+import type { Config } from './config.ts'
+import type { Context, Log, Ports } from './context.ts'
+import * as conversations from './conversations/service.ts'
+import { createBus } from './events/bus.ts'
+import { createHub } from './events/hub.ts'
+import * as events from './events/service.ts'
+import { createWrite } from './events/write.ts'
+import { currentMicros, newId } from './ids.ts'
+import * as messages from './messages/service.ts'
+import { createMetrics } from './ops/metrics.ts'
+import * as ops from './ops/service.ts'
+import * as presence from './presence/service.ts'
+import * as setup from './setup/service.ts'
+import { assertMigrated, migrate } from './storage/migrate.ts'
+import type { Storage } from './storage/open.ts'
+import * as threads from './threads/service.ts'
+import * as users from './users/service.ts'
+
+/** A conversation service: each use-case as a function, the actor first. Failures are `ChatError`s. */
+export type Chat = ReturnType<typeof createChatService>
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
+
+/**
+ * Puts a service together. Nothing happens before `start()`: no table is made, no timer runs.
+ *
+ * @param config from `parseConfig`
+ * @param storage from `openStorage`; `close()` closes it
+ * @param ports what the host brings of its own
+ */
+export function createChatService(config: Config, storage: Storage, ports: Ports = {}) {
+  const { db, kv } = storage
+  const log = ports.log ?? SILENT
+  const now = ports.now ?? currentMicros
+  const metrics = createMetrics()
+  const hub = createHub({ db, config, log, metrics, now })
+  const bus = createBus(db, hub, log)
+  const write = createWrite({ db, hub, metrics, now })
+  const passwords = createPasswords(config.security.password.bcrypt_cost)
+  const ctx: Context = { config, db, kv, hub, bus, metrics, passwords, log, now, id: ports.id ?? newId, write }
+  let heartbeat: NodeJS.Timeout | undefined
+
+  return {
+    setup: bind(ctx, setup, ['status', 'assertOpen', 'run']),
+    users: bind(ctx, users, ['create', 'list', 'actor']),
+    auth: bind(ctx, auth, ['login', 'refresh', 'logout', 'me', 'resume', 'authenticate']),
+    conversations: bind(ctx, conversations, ['create', 'get', 'addParticipant', 'removeParticipant']),
+    threads: bind(ctx, threads, ['list', 'tree']),
+    messages: bind(ctx, messages, ['postRoot', 'reply']),
+    presence: bind(ctx, presence, ['heartbeat']),
+    events: bind(ctx, events, ['open', 'follow']),
+    ops: bind(ctx, ops, ['health', 'ready', 'metrics']),
+
+    /** @internal For the HTTP adapter. */
+    context: ctx,
+
+    /**
+     * Brings the schema up to date (unless `storage.migrate` is false, when an old one is an error) and starts the
+     * work that goes on by itself.
+     *
+     * @param options.background false starts nothing that goes on: for a command beside a running service
+     */
+    async start(options: { background?: boolean } = {}): Promise<void> {
+      if (config.storage.migrate) await migrate(db)
+      else await assertMigrated(db)
+      if (options.background === false) return
+      bus.start()
+      heartbeat ??= setInterval(() => hub.beat(), config.sse.heartbeat_seconds * 1000).unref()
+    },
+
+    /** Ends the streams with `draining`, lets no new ones in, and has `/readyz` say so. Calls go on being answered. */
+    drain(): void {
+      hub.drain()
+    },
+
+    /** Drains, waits for what is under way and closes the storage. Nothing is left open. */
+    async close(): Promise<void> {
+      hub.drain()
+      clearInterval(heartbeat)
+      heartbeat = undefined
+      await bus.stop()
+      metrics.close()
+      await storage.close()
+    },
+  }
+}

@@ -1,0 +1,212 @@
+import type * as v from 'valibot'
+import { readCookie } from './auth/cookies.ts'
+import { ChatError, ERRORS, type ErrorCode } from './errors.ts'
+import type { ConversationStreamEvent } from './events/schema.ts'
+import { readEvents } from './events/wire.ts'
+import type { AnyRoute, Params, Route } from './http/route.ts'
+import { routes } from './http/routes.ts'
+
+/** How to reach a service, and what differs from its defaults. */
+export interface ClientOptions {
+  /** The service's address, with the base path it is mounted under. */
+  base_url: string
+  /** Default: the runtime's. */
+  fetch?: typeof fetch
+  /** `security.csrf.cookie_name` of the service. */
+  csrf_cookie_name?: string
+  /** `security.csrf.header_name` of the service. */
+  csrf_header_name?: string
+  /** How long to wait before a lost stream is opened again, in milliseconds. */
+  retry_ms?: number
+}
+
+type Parts<R> =
+  R extends Route<infer P, infer _A, infer Q, infer B, infer O, infer K>
+    ? { path: P; query: Q; body: B; output: O; kind: K }
+    : never
+
+type Part<Name extends string, Schema> = Schema extends v.GenericSchema
+  ? Record<never, never> extends v.InferInput<Schema>
+    ? { [N in Name]?: v.InferInput<Schema> }
+    : { [N in Name]: v.InferInput<Schema> }
+  : Record<never, never>
+
+type Arguments<R> = (keyof Params<Parts<R>['path']> extends never
+  ? Record<never, never>
+  : { params: Params<Parts<R>['path']> }) &
+  Part<'query', Parts<R>['query']> &
+  Part<'body', Parts<R>['body']>
+
+type Answer<R> = Parts<R>['kind'] extends 'text'
+  ? string
+  : Parts<R>['output'] extends v.GenericSchema
+    ? v.InferOutput<Parts<R>['output']>
+    : undefined
+
+type Routes = typeof routes
+type Called = { [Name in keyof Routes]: Routes[Name]['answer'] extends 'stream' ? never : Name }[keyof Routes]
+
+type Method<R> =
+  Record<never, never> extends Arguments<R>
+    ? (input?: Arguments<R>) => Promise<Answer<R>>
+    : (input: Arguments<R>) => Promise<Answer<R>>
+
+/** An event as it arrived; those that are not persisted have no id. */
+export interface ReceivedEvent {
+  id?: string
+  event: ConversationStreamEvent
+}
+
+/** Every endpoint as a method, and the streams as loops. Failures are `ChatError`s. */
+export type ChatClient = { [Name in Called]: Method<Routes[Name]> } & {
+  /**
+   * A conversation's events as they come. A lost connection is opened again where it broke off, so that nothing is
+   * missed or repeated; the loop ends when the session or the participation does, or with `signal`.
+   */
+  follow(
+    conversationId: string,
+    options?: { last_event_id?: string; signal?: AbortSignal },
+  ): AsyncGenerator<ReceivedEvent>
+}
+
+/** How often a read is tried again when the service cannot be reached or asks to wait. */
+const ATTEMPTS = 3
+
+/** A client of a service, for browsers and Node. It keeps the session: cookies where the runtime does not, and the CSRF token. */
+export function createChatClient(options: ClientOptions): ChatClient {
+  const { csrf_cookie_name = 'CSRF-TOKEN', csrf_header_name = 'X-CSRF-TOKEN', retry_ms = 2000 } = options
+  const send = options.fetch ?? fetch
+  const base = options.base_url.replace(/\/$/, '')
+  // Browsers keep cookies themselves and show us none of these.
+  const jar = new Map<string, string>()
+
+  function csrfToken(): string | undefined {
+    return (
+      jar.get(csrf_cookie_name) ??
+      (typeof document === 'undefined' ? undefined : readCookie(document.cookie, csrf_cookie_name))
+    )
+  }
+
+  async function request(
+    method: string,
+    path: string,
+    init: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal } = {},
+  ): Promise<Response> {
+    const headers: Record<string, string> = { ...init.headers }
+    if (jar.size > 0) headers.cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const token = csrfToken()
+    if (method !== 'GET' && token) headers[csrf_header_name] = token
+    if (init.body !== undefined) headers['content-type'] = 'application/json'
+    const response = await send(base + path, {
+      method,
+      headers,
+      credentials: 'include',
+      ...(init.body !== undefined && { body: JSON.stringify(init.body) }),
+      ...(init.signal && { signal: init.signal }),
+    })
+    for (const cookie of response.headers.getSetCookie?.() ?? []) keepCookie(jar, cookie)
+    if (!response.ok) throw await toChatError(response)
+    return response
+  }
+
+  async function call(
+    route: AnyRoute,
+    input: { params?: Record<string, string>; query?: Record<string, unknown>; body?: unknown } = {},
+  ): Promise<unknown> {
+    const path = pathOf(route.path, input.params ?? {}, input.query ?? {})
+    const body = route.body ? (input.body ?? {}) : undefined
+    const response = await (route.method === 'GET'
+      ? repeated(() => request('GET', path))
+      : request(route.method, path, { body }))
+    if (response.status === 204) return undefined
+    if (route.answer === 'text') return response.text()
+    const value = (await response.json()) as object
+    const stream_position = response.headers.get('stream-position')
+    return stream_position ? { ...value, stream_position } : value
+  }
+
+  async function* follow(
+    conversationId: string,
+    { last_event_id, signal }: { last_event_id?: string; signal?: AbortSignal } = {},
+  ): AsyncGenerator<ReceivedEvent> {
+    let last = last_event_id
+    const path = pathOf(routes.streamConversation.path, { conversation_id: conversationId }, {})
+    while (!signal?.aborted) {
+      try {
+        const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
+        const response = await request('GET', path, { headers, ...(signal && { signal }) })
+        for await (const { id, data } of readEvents(response.body!)) {
+          const event = JSON.parse(data) as ConversationStreamEvent
+          last = id ?? last
+          yield id === undefined ? { event } : { id, event }
+          if (
+            event.type === 'stream.closed' &&
+            (event.payload.reason === 'session_ended' || event.payload.reason === 'removed')
+          )
+            return
+        }
+      } catch (error) {
+        if (signal?.aborted) return
+        if (error instanceof ChatError && error.code !== 'unavailable') throw error
+      }
+      await pause(retry_ms, signal)
+    }
+  }
+
+  const methods = Object.entries<AnyRoute>(routes)
+    .filter(([, route]) => route.answer !== 'stream')
+    .map(([name, route]) => [name, (input?: object) => call(route, input)])
+  return { ...Object.fromEntries(methods), follow } as ChatClient
+}
+
+function pathOf(template: string, params: Record<string, string>, query: Record<string, unknown>): string {
+  const path = template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''))
+  const search = new URLSearchParams(
+    Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  )
+  return search.size > 0 ? `${path}?${search}` : path
+}
+
+function keepCookie(jar: Map<string, string>, cookie: string): void {
+  const [pair = '', ...attributes] = cookie.split(';')
+  const name = pair.slice(0, pair.indexOf('='))
+  if (attributes.some((attribute) => attribute.trim().toLowerCase() === 'max-age=0')) jar.delete(name)
+  else jar.set(name, pair.slice(name.length + 1))
+}
+
+async function toChatError(response: Response): Promise<ChatError> {
+  const problem = (await response.json().catch(() => ({}))) as { code?: string; detail?: string; errors?: [] }
+  const code = (
+    problem.code && problem.code in ERRORS ? problem.code : response.status === 503 ? 'unavailable' : 'internal'
+  ) as ErrorCode
+  const retryAfter = response.headers.get('retry-after')
+  return new ChatError(code, {
+    ...(problem.detail && { message: problem.detail }),
+    ...(problem.errors && { errors: problem.errors }),
+    ...(retryAfter && { retry_after_seconds: Number(retryAfter) }),
+  })
+}
+
+async function repeated<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let left = ATTEMPTS - 1; ; left--) {
+    try {
+      return await attempt()
+    } catch (error) {
+      const isPassing = error instanceof ChatError ? error.code === 'unavailable' : error instanceof TypeError
+      if (!isPassing || left === 0) throw error
+      await pause(Math.min(5, (error instanceof ChatError && error.retry_after_seconds) || 1) * 1000)
+    }
+  }
+}
+
+function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms)
+    function done() {
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', done)
+      resolve()
+    }
+    signal?.addEventListener('abort', done)
+  })
+}

@@ -1,0 +1,171 @@
+import * as v from 'valibot'
+
+/** What may name a cookie or a header (`token` of RFC 9110). */
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+
+/** A host name as browsers take it in a cookie's Domain; empty for a host-only cookie. */
+const COOKIE_DOMAIN = /^$|^\.?[0-9a-z]([0-9a-z-]*[0-9a-z])?(\.[0-9a-z]([0-9a-z-]*[0-9a-z])?)*$/i
+
+/** `sqlite://name` reads like a host but would be the path `//name`, so it is refused. */
+const DATABASE_URL = /^(sqlite:(?!\/\/[^/]|\s).*\S|postgres(ql)?:\/\/\S+)$/
+
+/** The longest delay a Node timer keeps: a longer one fires at once. */
+const MAX_TIMER_SECONDS = Math.floor((2 ** 31 - 1) / 1000)
+
+/** Browsers forget a cookie after 400 days, whatever its Max-Age says (RFC 6265bis). */
+const MAX_SESSION_SECONDS = 400 * 24 * 60 * 60
+
+/** Half of what a request's body may have, since JSON escapes take room as well. */
+const MAX_MESSAGE_BYTES = 256 * 1024
+
+const text = v.string('must be a text')
+const someText = v.pipe(text, v.nonEmpty('must not be empty'))
+const token = v.pipe(text, v.regex(TOKEN, "must have letters, digits and !#$%&'*+-.^_`|~ only, and one at least"))
+const flag = v.boolean('must be true or false')
+const databaseUrl = v.pipe(
+  text,
+  v.regex(DATABASE_URL, 'must be sqlite:<path>, sqlite::memory: or postgres://<user>:<password>@<host>/<name>'),
+)
+const publicUrl = v.pipe(
+  text,
+  v.check(isPublicUrl, 'must be an http:// or https:// address without credentials, query or fragment'),
+)
+
+/** What the documentation and the command line know about a key besides its type. */
+export interface KeyNotes {
+  /** Why it is there and what a change does. */
+  description: string
+  unit?: 'seconds' | 'bytes'
+  /** `password` is an address that may be printed without its password. */
+  secret?: true | 'password'
+}
+
+/** Every configuration key with its type, default and reason. Names and nesting are those of the file. */
+export const ConfigSchema = v.object({
+  server: section({
+    host: key(someText, '127.0.0.1', 'Address to listen on. The default is reachable from the same machine only.'),
+    port: key(integer(0, 65_535), 8080, 'Port to listen on; 0 picks a free one.'),
+    public_url: key(publicUrl, undefined, 'Address people use, when it is not the one listened on.'),
+  }),
+  database: section({
+    url: key(databaseUrl, 'sqlite:./data/chat.db', 'Where everything is kept: SQLite or PostgreSQL.', {
+      secret: 'password',
+    }),
+  }),
+  storage: section({
+    durability: key(
+      oneOf('full', 'os'),
+      'full',
+      'full answers once the disk has it; os is faster on slow disks and may lose the last writes in a power cut.',
+    ),
+    migrate: key(flag, true, 'Bring the database up to date at the start; without, an outdated one is refused.'),
+  }),
+  features: section({
+    auth_v1: key(flag, true, 'Serve /api; without, all of it is 404.'),
+  }),
+  session: section({
+    idle_seconds: key(integer(1, MAX_SESSION_SECONDS), 28_800, 'A session unused for longer ends.', {
+      unit: 'seconds',
+    }),
+    absolute_seconds: key(integer(1, MAX_SESSION_SECONDS), 604_800, 'A session older than this ends, used or not.', {
+      unit: 'seconds',
+    }),
+    session_cookie_name: key(token, 'SESSION_ID', 'Name of the session cookie.'),
+    csrf_cookie_name: key(token, 'CSRF-TOKEN', 'Another name of security.csrf.cookie_name: set only one of the two.'),
+    max_sessions_per_user: key(
+      v.union([integer(1, 100_000), v.literal(false)], 'must be a whole number from 1 to 100000, or false'),
+      5,
+      'A sign-in beyond it ends the oldest session; false sets no limit.',
+    ),
+  }),
+  security: section({
+    cookie: section({
+      domain: key(
+        v.pipe(text, v.regex(COOKIE_DOMAIN, 'must be a host name, or empty')),
+        '',
+        'Domain of both cookies; empty keeps them to the host that set them.',
+      ),
+      secure: key(flag, false, 'Send the cookies over HTTPS only. Turn it on wherever HTTPS is used.'),
+      same_site: key(oneOf('lax', 'strict', 'none'), 'lax', 'SameSite of the session cookie; none needs secure.'),
+    }),
+    csrf: section({
+      enabled: key(flag, true, 'Check the CSRF header. Turn it off only where no browser signs in.'),
+      cookie_name: key(token, 'CSRF-TOKEN', 'Name of the CSRF cookie.'),
+      header_name: key(token, 'X-CSRF-TOKEN', 'Header that repeats the value of the CSRF cookie.'),
+    }),
+    password: section({
+      bcrypt_cost: key(
+        integer(4, 31),
+        12,
+        'Work of one password hash, doubled by every step. Below 10 is for tests only.',
+      ),
+    }),
+  }),
+  sse: section({
+    heartbeat_seconds: key(
+      integer(1, MAX_TIMER_SECONDS),
+      20,
+      'Pause between the comments that keep a quiet stream open. Keep it below the idle timeout of your proxy.',
+      { unit: 'seconds' },
+    ),
+    max_buffer_bytes: key(
+      integer(1024, 1024 ** 3),
+      1_048_576,
+      'How far a reader may fall behind before its stream is closed; it then resumes where it was.',
+      { unit: 'bytes' },
+    ),
+    max_streams_per_user: key(integer(1, 100_000), 20, 'Open streams one user may have.'),
+  }),
+  limits: section({
+    max_depth: key(integer(1, 1000), 100, 'How deep replies may nest; the root of a thread has depth 0.'),
+    message_bytes: key(integer(1, MAX_MESSAGE_BYTES), 65_536, 'Longest content of a message, counted in UTF-8.', {
+      unit: 'bytes',
+    }),
+  }),
+  metrics: section({
+    token: key(someText, undefined, 'Bearer token that /metrics asks for; without, it asks for none.', {
+      secret: true,
+    }),
+  }),
+  log: section({
+    level: key(oneOf('silent', 'error', 'warn', 'info', 'debug'), 'info', 'The least important lines to write.'),
+    format: key(
+      oneOf('auto', 'json', 'pretty'),
+      'auto',
+      'json is one object a line, pretty is for people; auto is pretty on a terminal and json elsewhere.',
+    ),
+  }),
+})
+
+/** The whole configuration, with every default filled in. */
+export type Config = v.InferOutput<typeof ConfigSchema>
+
+/** Any part of the configuration. */
+export type ConfigInput = v.InferInput<typeof ConfigSchema>
+
+function key<T extends v.GenericSchema, const D extends v.InferInput<T> | undefined>(
+  schema: T,
+  fallback: D,
+  description: string,
+  notes: Omit<KeyNotes, 'description'> = {},
+) {
+  return v.pipe(v.optional(schema, fallback), v.metadata({ description, ...notes }))
+}
+
+function section<const T extends v.ObjectEntries>(entries: T) {
+  return v.optional(v.object(entries), {} as never)
+}
+
+function integer(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`
+  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
+}
+
+function oneOf<const T extends readonly string[]>(...choices: T) {
+  return v.picklist(choices, `must be one of ${choices.join(', ')}`)
+}
+
+function isPublicUrl(address: string): boolean {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  return url !== undefined && /^https?:$/.test(url.protocol) && !url.username && !url.password && !/[?#]/.test(address)
+}

@@ -1,0 +1,214 @@
+import * as v from 'valibot'
+import { type Config, type ConfigInput, ConfigSchema, type KeyNotes } from './config-schema.ts'
+
+export type { Config, ConfigInput } from './config-schema.ts'
+
+/** One value that can be configured, as its documentation shows it. */
+export interface ConfigKey {
+  /** `section.name`, as in the file. */
+  key: string
+  type: 'text' | 'integer' | 'boolean' | 'list' | 'integer or false'
+  /** The only values there are, where they are few. */
+  choices?: readonly string[]
+  /** Missing when the value is optional. */
+  default?: unknown
+  unit?: string
+  description: string
+  /** Never to be printed; `password` is an address that may be, but for its password. */
+  secret: boolean | 'password'
+}
+
+/** Why one key is refused; `key` is empty for the configuration as a whole. */
+export interface ConfigProblem {
+  key: string
+  message: string
+}
+
+/** A configuration that cannot be used. It holds every problem, and no value that was given. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly problems: ConfigProblem[]
+
+  constructor(problems: ConfigProblem[]) {
+    super(problems.map(({ key, message }) => (key ? `${key}: ${message}` : message)).join('\n'))
+    this.problems = problems
+  }
+}
+
+/**
+ * The configuration that `input`, any part of the schema, describes, with every default filled in.
+ *
+ * It reads no file and no environment, and converts nothing: `'8080'` is no port.
+ *
+ * @throws ConfigError with all that is wrong, but contradictions only once every value is right by itself
+ */
+export function parseConfig(input: unknown = {}): Config {
+  const problems = unknownKeys(input, ROOT, '')
+  const parsed = v.safeParse(ConfigSchema, input, { abortPipeEarly: true })
+  for (const issue of parsed.issues ?? []) {
+    const key = v.getDotPath(issue) ?? ''
+    if (!problems.some((problem) => problem.key === key)) problems.push({ key, message: issue.message })
+  }
+  if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
+
+  const config = withOneCsrfName(parsed.output, input as ConfigInput)
+  const contradictions = contradictionsOf(config)
+  if (contradictions.length > 0) throw new ConfigError(contradictions)
+  return config
+}
+
+/** Every key there is, in the order of the documentation. */
+export function configKeys(): ConfigKey[] {
+  return keysOf(ROOT, '')
+}
+
+/** A copy to print: secrets are starred out, and of an address only the password. */
+export function maskSecrets(config: Config): Config {
+  const secrets = new Map(configKeys().map(({ key, secret }) => [key, secret]))
+  const mask = (value: unknown, key: string): unknown => {
+    if (isSection(value)) return Object.fromEntries(Object.entries(value).map(([k, x]) => [k, mask(x, join(key, k))]))
+    if (typeof value !== 'string' || !secrets.get(key)) return value
+    return secrets.get(key) === 'password' ? maskPassword(value) : STARS
+  }
+  return mask(config, '') as Config
+}
+
+/** The key, or section, that is spelt most like `key`; `undefined` when none is close. */
+export function nearestKey(key: string): string | undefined {
+  if (key.length > 100) return undefined
+  const limit = Math.max(2, key.length / 4)
+  const known = configKeys().flatMap((each) => [each.key, each.key.slice(0, each.key.lastIndexOf('.'))])
+  const near = [...new Set(known)]
+    .map((candidate) => ({ candidate, far: distance(key, candidate) }))
+    .filter(({ far }) => far <= limit)
+    .sort((a, b) => a.far - b.far)[0]
+  // The right name in the wrong place is far by its letters: `port` for `server.port`.
+  return near?.candidate ?? known.find((candidate) => lastOf(candidate) === lastOf(key))
+}
+
+/** What is read here of a valibot schema. */
+interface SchemaNode {
+  type: string
+  wrapped?: SchemaNode
+  entries?: Record<string, SchemaNode>
+  options?: readonly unknown[]
+  default?: unknown
+}
+
+const ROOT: SchemaNode = ConfigSchema
+
+const STARS = '********'
+
+function entriesOf(node: SchemaNode): Record<string, SchemaNode> | undefined {
+  return node.entries ?? node.wrapped?.entries
+}
+
+function keysOf(node: SchemaNode, key: string): ConfigKey[] {
+  const entries = entriesOf(node)
+  if (entries) return Object.entries(entries).flatMap(([name, child]) => keysOf(child, join(key, name)))
+  const { description, unit, secret } = v.getMetadata(node as unknown as v.GenericSchema) as unknown as KeyNotes
+  return [
+    {
+      key,
+      type: typeOf(node.wrapped!),
+      ...(node.wrapped!.type === 'picklist' && { choices: node.wrapped!.options as string[] }),
+      ...(node.default !== undefined && { default: node.default }),
+      ...(unit && { unit }),
+      description,
+      secret: secret ?? false,
+    },
+  ]
+}
+
+function typeOf(node: SchemaNode): ConfigKey['type'] {
+  if (node.type === 'number') return 'integer'
+  if (node.type === 'boolean') return 'boolean'
+  if (node.type === 'array') return 'list'
+  return node.type === 'union' ? 'integer or false' : 'text'
+}
+
+/** What valibot lets pass or tells of one by one: keys and sections that are none, of the whole input. */
+function unknownKeys(input: unknown, node: SchemaNode, key: string): ConfigProblem[] {
+  const entries = entriesOf(node)
+  if (!entries || (input === undefined && key)) return []
+  if (!isSection(input)) return [{ key, message: key ? 'must be a section with keys' : 'must be an object' }]
+  return Object.keys(input).flatMap((name) => {
+    const child = join(key, name)
+    if (Object.hasOwn(entries, name)) return unknownKeys(input[name], entries[name]!, child)
+    const nearest = nearestKey(child)
+    return [{ key: child, message: nearest ? `unknown key, did you mean ${nearest}?` : 'unknown key' }]
+  })
+}
+
+/** Plain objects only: what a prototype brings along was not configured by anyone. */
+function isSection(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+/** Both names of the CSRF cookie hold the one that is in effect. */
+function withOneCsrfName(config: Config, input: ConfigInput): Config {
+  const old = input.session?.csrf_cookie_name
+  const name = input.security?.csrf?.cookie_name ?? old ?? config.security.csrf.cookie_name
+  if (old !== undefined && old !== name) {
+    throw new ConfigError([
+      { key: 'session.csrf_cookie_name', message: 'differs from security.csrf.cookie_name; set one of the two' },
+    ])
+  }
+  const csrf = { ...config.security.csrf, cookie_name: name }
+  const session = { ...config.session, csrf_cookie_name: name }
+  return { ...config, session, security: { ...config.security, csrf } }
+}
+
+/** Values that are right one by one and wrong together. */
+function contradictionsOf({ session, security: { cookie, csrf } }: Config): ConfigProblem[] {
+  const problems: ConfigProblem[] = []
+  if (session.idle_seconds > session.absolute_seconds) {
+    problems.push({ key: 'session.idle_seconds', message: 'must not be more than session.absolute_seconds' })
+  }
+  if (session.session_cookie_name === csrf.cookie_name) {
+    problems.push({ key: 'session.session_cookie_name', message: 'must differ from security.csrf.cookie_name' })
+  }
+  if (cookie.same_site === 'none' && !cookie.secure) {
+    problems.push({ key: 'security.cookie.same_site', message: 'none needs security.cookie.secure = true' })
+  }
+  const names = {
+    'session.session_cookie_name': session.session_cookie_name,
+    'security.csrf.cookie_name': csrf.cookie_name,
+  }
+  for (const [key, name] of Object.entries(names)) {
+    if (!cookie.secure && /^__(host|secure)-/i.test(name)) {
+      problems.push({ key, message: 'begins with a prefix that needs security.cookie.secure = true' })
+    } else if (cookie.domain && /^__host-/i.test(name)) {
+      problems.push({ key, message: 'begins with __Host-, which allows no security.cookie.domain' })
+    }
+  }
+  return problems
+}
+
+function maskPassword(address: string): string {
+  // Up to the last @: a password that was not escaped may hold any of `:/?@` itself.
+  return address.replace(/^(\w+:\/\/[^:]*:).*@/, `$1${STARS}@`).replace(/(password=)[^&]*/gi, `$1${STARS}`)
+}
+
+function join(section: string, name: string): string {
+  return section ? `${section}.${name}` : name
+}
+
+function lastOf(key: string): string {
+  return key.slice(key.lastIndexOf('.') + 1)
+}
+
+/** How many letters must be put in, left out or changed (Levenshtein). */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i)
+  for (const [i, letter] of [...from].entries()) {
+    const next = [i + 1]
+    for (let j = 0; j < to.length; j++) {
+      next.push(Math.min(row[j]! + Number(letter !== to[j]), row[j + 1]! + 1, next[j]! + 1))
+    }
+    row = next
+  }
+  return row[to.length]!
+}

@@ -1,0 +1,56 @@
+import type { Passwords } from './auth/passwords.ts'
+import type { Config } from './config.ts'
+import type { Bus } from './events/bus.ts'
+import type { Hub } from './events/hub.ts'
+import type { Tx } from './events/write.ts'
+import type { Metrics } from './ops/metrics.ts'
+import type { Database } from './storage/database.ts'
+import type { Kv } from './storage/kv.ts'
+
+/** Where the service says what it does. One call is one line; `fields` hold no secret. */
+export interface Log {
+  debug(message: string, fields?: Record<string, unknown>): void
+  info(message: string, fields?: Record<string, unknown>): void
+  warn(message: string, fields?: Record<string, unknown>): void
+  error(message: string, fields?: Record<string, unknown>): void
+}
+
+/** What the host may bring instead of the defaults. */
+export interface Ports {
+  /** Default: nothing is logged. */
+  log?: Log
+  /** Microseconds since 1970. It moves no timer. */
+  now?: () => number
+  /** A new UUIDv7. */
+  id?: () => string
+}
+
+/** Who calls: every use-case takes it first. */
+export interface Actor {
+  user_id: string
+  roles: readonly Role[]
+  /** The session the call came with, when it came with one. */
+  session_id?: string
+}
+
+/** What a user may do in the service as a whole. */
+export type Role = 'admin' | 'member' | 'read_only'
+
+/** The person at the machine: the command line acts in this name. It is no user and takes part in no conversation. */
+export const OPERATOR: Actor = { user_id: '', roles: ['admin'] }
+
+/** Everything alive of one service. It is made by `createChatService` and dies with `close()`. */
+export interface Context {
+  readonly config: Config
+  readonly db: Database
+  readonly kv: Kv
+  readonly hub: Hub
+  readonly bus: Bus
+  readonly metrics: Metrics
+  readonly passwords: Passwords
+  readonly log: Log
+  readonly now: () => number
+  readonly id: () => string
+  /** Runs one transaction with its events, which leave once it is durable. The only way to change anything. */
+  readonly write: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
+}

@@ -1,0 +1,43 @@
+import type { Actor, Context } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import type { Queries } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
+import { mayWrite } from './rules.ts'
+import type { ParticipantRole } from './schema.ts'
+import { findPlace, takeInstant } from './store.ts'
+
+/** What somebody is in a conversation. */
+export interface Place {
+  role: ParticipantRole
+  joined_at: Micros
+}
+
+/**
+ * The actor's place in a conversation, for reading. Every read of a conversation asks here.
+ *
+ * @throws ChatError `not_found`, the same for an outsider as for a conversation that does not exist
+ */
+export async function visit(db: Queries, actor: Actor, conversationId: string | undefined): Promise<Place> {
+  const place = conversationId === undefined ? undefined : await findPlace(db, conversationId, actor.user_id)
+  if (!place) throw new ChatError('not_found')
+  return place
+}
+
+/**
+ * The actor's place in a conversation, for changing it. Every change of a conversation starts here: from then on the
+ * transaction is alone in it, and what it reads there stays true.
+ *
+ * @returns with `at`, the instant of the change
+ * @throws ChatError `not_found` as {@link visit}; `forbidden` for a read-only user
+ */
+export async function enter(
+  ctx: Context,
+  tx: Queries,
+  actor: Actor,
+  conversationId: string,
+): Promise<Place & { at: Micros }> {
+  const at = await takeInstant(tx, conversationId, ctx.now())
+  const place = await visit(tx, actor, at === undefined ? undefined : conversationId)
+  if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
+  return { ...place, at: at! }
+}

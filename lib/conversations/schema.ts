@@ -1,0 +1,56 @@
+import * as v from 'valibot'
+import { Id, Instant, StreamPosition, Text } from '../schema.ts'
+import { Email, Username } from '../users/schema.ts'
+
+/** What a participant may do: owner everything; admin people below owner; member read and post; viewer read. */
+export const ParticipantRole = v.picklist(['owner', 'admin', 'member', 'viewer'])
+export type ParticipantRole = v.InferOutput<typeof ParticipantRole>
+
+/** Whether somebody is there; `last_seen_at` where it is known. */
+export const Presence = v.object({
+  status: v.picklist(['online', 'away', 'offline']),
+  last_seen_at: v.optional(Instant),
+})
+export type Presence = v.InferOutput<typeof Presence>
+
+export const Participant = v.object({
+  user_id: Id,
+  username: v.string(),
+  display_name: v.optional(v.string()),
+  role: ParticipantRole,
+  joined_at: Instant,
+  presence: Presence,
+})
+export type Participant = v.InferOutput<typeof Participant>
+
+export const Conversation = v.object({
+  id: Id,
+  title: v.string(),
+  is_group: v.boolean(),
+  created_at: Instant,
+  participants: v.array(Participant),
+  stream_position: v.optional(StreamPosition),
+})
+export type Conversation = v.InferOutput<typeof Conversation>
+
+export const NewConversation = v.object({
+  title: v.optional(v.pipe(Text, v.maxLength(200)), ''),
+  is_group: v.optional(v.pipe(v.boolean(), v.description('false: two participants at most')), true),
+})
+export type NewConversation = v.InferOutput<typeof NewConversation>
+
+export const CreatedConversation = v.object({ conversation_id: Id, conversation: Conversation })
+export type CreatedConversation = v.InferOutput<typeof CreatedConversation>
+
+const role = v.optional(ParticipantRole, 'member')
+
+/** Whom to add: by id, by username or by e-mail. */
+export const NewParticipant = v.union([
+  v.object({ user_id: Id, role }),
+  v.object({ username: Username, role }),
+  v.object({ email: Email, role }),
+])
+export type NewParticipant = v.InferOutput<typeof NewParticipant>
+
+export const AddedParticipant = v.object({ participant: Participant })
+export type AddedParticipant = v.InferOutput<typeof AddedParticipant>

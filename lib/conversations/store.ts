@@ -1,0 +1,144 @@
+import { toInstant } from '../ids.ts'
+import type { Queries } from '../storage/database.ts'
+import { greatest, jsonList, listOf, type Micros } from '../storage/sql.ts'
+import type { Conversation, Participant, ParticipantRole, Presence } from './schema.ts'
+
+/** A conversation as it is stored. */
+export interface ConversationRow {
+  id: string
+  title: string
+  is_group: number
+  created_at: Micros
+}
+
+/** A participation as it is stored, with the user's names. */
+export interface ParticipantRow {
+  user_id: string
+  username: string
+  display_name: string | null
+  role: ParticipantRole
+  joined_at: Micros
+}
+
+/** A row as its participants read it. */
+export function toConversation(row: ConversationRow, participants: Participant[]): Conversation {
+  return {
+    id: row.id,
+    title: row.title,
+    is_group: row.is_group === 1,
+    created_at: toInstant(row.created_at),
+    participants,
+  }
+}
+
+/** A row as other participants read it. */
+export function toParticipant(row: ParticipantRow, presence: Presence): Participant {
+  const { user_id, username, display_name, role } = row
+  return {
+    user_id,
+    username,
+    ...(display_name && { display_name }),
+    role,
+    joined_at: toInstant(row.joined_at),
+    presence,
+  }
+}
+
+/**
+ * The next instant of a conversation, which nobody else gets: instants are unique and rising within it. Whoever has
+ * taken one is alone in the conversation until its transaction ends.
+ *
+ * @returns `undefined` when there is no such conversation
+ */
+export async function takeInstant(tx: Queries, conversationId: string, now: Micros): Promise<Micros | undefined> {
+  const row = await tx.get<{ clock: Micros }>(
+    `UPDATE conversations SET clock = ${greatest(tx.dialect)}(clock + 1, ?) WHERE id = ? RETURNING clock`,
+    now,
+    conversationId,
+  )
+  return row?.clock
+}
+
+/** What the user is in the conversation, and since when. By primary key. */
+export function findPlace(db: Queries, conversationId: string, userId: string) {
+  return db.get<{ role: ParticipantRole; joined_at: Micros }>(
+    'SELECT role, joined_at FROM participants WHERE conversation_id = ? AND user_id = ?',
+    conversationId,
+    userId,
+  )
+}
+
+export function findConversation(db: Queries, id: string): Promise<ConversationRow | undefined> {
+  return db.get<ConversationRow>('SELECT id, title, is_group, created_at FROM conversations WHERE id = ?', id)
+}
+
+/** Everybody in the conversation, in the order they joined. */
+export function listParticipants(db: Queries, conversationId: string): Promise<ParticipantRow[]> {
+  return db.all<ParticipantRow>(
+    `SELECT p.user_id, u.username, u.display_name, p.role, p.joined_at
+       FROM participants p JOIN users u ON u.id = p.user_id
+      WHERE p.conversation_id = ?
+      ORDER BY p.joined_at, p.user_id`,
+    conversationId,
+  )
+}
+
+/** Which of these users take part in which of these conversations. */
+export function listParticipations(db: Queries, userIds: Iterable<string>, conversationIds: Iterable<string>) {
+  return db.all<{ conversation_id: string; user_id: string }>(
+    `SELECT conversation_id, user_id FROM participants
+      WHERE user_id IN ${listOf(db.dialect)} AND conversation_id IN ${listOf(db.dialect)}`,
+    jsonList(userIds),
+    jsonList(conversationIds),
+  )
+}
+
+/** The conversations a user takes part in. By user_id. */
+export async function listConversationIds(db: Queries, userId: string): Promise<string[]> {
+  const rows = await db.all<{ conversation_id: string }>(
+    'SELECT conversation_id FROM participants WHERE user_id = ?',
+    userId,
+  )
+  return rows.map((row) => row.conversation_id)
+}
+
+/** How many take part, and how many of them as owners. */
+export async function countParticipants(db: Queries, conversationId: string): Promise<{ all: number; owners: number }> {
+  const row = await db.get<{ all: number; owners: number }>(
+    `SELECT count(*) AS "all", coalesce(sum(CASE WHEN role = 'owner' THEN 1 ELSE 0 END), 0) AS owners
+       FROM participants WHERE conversation_id = ?`,
+    conversationId,
+  )
+  return row!
+}
+
+export async function insertConversation(tx: Queries, row: ConversationRow): Promise<void> {
+  await tx.run(
+    'INSERT INTO conversations (id, title, is_group, created_at, clock) VALUES (?, ?, ?, ?, ?)',
+    row.id,
+    row.title,
+    row.is_group,
+    row.created_at,
+    row.created_at,
+  )
+}
+
+/** @returns whether the user was not there yet */
+export async function insertParticipant(
+  tx: Queries,
+  conversationId: string,
+  { user_id, role, joined_at }: Pick<ParticipantRow, 'user_id' | 'role' | 'joined_at'>,
+): Promise<boolean> {
+  const inserted = await tx.run(
+    `INSERT INTO participants (conversation_id, user_id, role, joined_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+    conversationId,
+    user_id,
+    role,
+    joined_at,
+  )
+  return inserted === 1
+}
+
+export async function deleteParticipant(tx: Queries, conversationId: string, userId: string): Promise<void> {
+  await tx.run('DELETE FROM participants WHERE conversation_id = ? AND user_id = ?', conversationId, userId)
+}

@@ -1,0 +1,66 @@
+/** Every failure a caller can cause: HTTP status and default message. Codes are public API: add, never rename. */
+export const ERRORS = {
+  malformed_json: [400, 'The body is not valid JSON in UTF-8.'],
+  already_set_up: [400, 'The service is already set up.'],
+  unauthenticated: [401, 'Sign in first.'],
+  session_expired: [401, 'The session has expired.'],
+  invalid_credentials: [401, 'The e-mail or the password is wrong.'],
+  csrf_failed: [403, 'The CSRF token is missing or does not belong to this session.'],
+  forbidden: [403, 'You may not do this.'],
+  account_disabled: [403, 'This account is disabled.'],
+  not_found: [404, 'There is nothing here, or it is not yours to see.'],
+  method_not_allowed: [405, 'This address does not answer that method.'],
+  conflict: [409, 'This conflicts with what is there.'],
+  already_participant: [409, 'This user already takes part in the conversation.'],
+  last_owner: [409, 'A conversation cannot be without an owner.'],
+  message_deleted: [409, 'The message is deleted.'],
+  email_taken: [409, 'An account with this e-mail exists.'],
+  username_taken: [409, 'An account with this username exists.'],
+  setup_required: [409, 'Create the first administrator first.'],
+  payload_too_large: [413, 'The body is too large.'],
+  unsupported_media_type: [415, 'Send the body as application/json.'],
+  validation_failed: [422, 'The request does not have the expected shape.'],
+  invalid_cursor: [422, 'The cursor is not one of this list.'],
+  thread_too_deep: [422, 'The thread cannot be nested any deeper.'],
+  too_many_streams: [429, 'Too many open streams.'],
+  internal: [500, 'Something went wrong on our side.'],
+  unavailable: [503, 'The service cannot answer right now.'],
+  storage_full: [507, 'The storage is full.'],
+} as const satisfies Record<string, readonly [status: number, message: string]>
+
+/** The machine name of a failure, as in `code` of an error body. */
+export type ErrorCode = keyof typeof ERRORS
+
+/** What a field of the input is refused for; `path` like `a.b[0]`. */
+export interface FieldError {
+  path: string
+  message: string
+}
+
+/** What goes with a {@link ChatError}. */
+export interface ErrorDetails extends ErrorOptions {
+  /** Replaces the default message. It reaches the caller: no secret, no path, no SQL. */
+  message?: string
+  /** The fields at fault, with `validation_failed`. */
+  errors?: FieldError[]
+  /** When trying again makes sense. */
+  retry_after_seconds?: number
+}
+
+/** A failure the caller can act on. Anything else that is thrown is a bug: logged whole, answered 500 blank. */
+export class ChatError extends Error {
+  override readonly name = 'ChatError'
+  readonly code: ErrorCode
+  readonly status: number
+  readonly errors: FieldError[] | undefined
+  readonly retry_after_seconds: number | undefined
+
+  constructor(code: ErrorCode, details: ErrorDetails = {}) {
+    const [status, message] = ERRORS[code]
+    super(details.message ?? message, { cause: details.cause })
+    this.code = code
+    this.status = status
+    this.errors = details.errors
+    this.retry_after_seconds = details.retry_after_seconds
+  }
+}

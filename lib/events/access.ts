@@ -1,0 +1,30 @@
+import { listLiveSessions } from '../auth/store.ts'
+import { listParticipations } from '../conversations/store.ts'
+import type { Queries } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
+import { listEnabledUsers } from '../users/store.ts'
+import type { Reader } from './hub.ts'
+import type { CloseReason } from './schema.ts'
+
+/** Which of these streams may not go on, and why. Notes on the others until when their session lasts. */
+export async function findRefusals(db: Queries, now: Micros, readers: Reader[]): Promise<[Reader, CloseReason][]> {
+  const userIds = new Set(readers.map((reader) => reader.user_id))
+  const sessionIds = readers.flatMap((reader) => reader.session_id ?? [])
+  const enabled = new Set(await listEnabledUsers(db, userIds))
+  const sessions = new Map(
+    (await listLiveSessions(db, sessionIds, now)).map((session) => [session.id, session.expires_at]),
+  )
+  const places = new Set(
+    (await listParticipations(db, userIds, new Set(readers.map((reader) => reader.conversation_id)))).map(
+      (place) => `${place.conversation_id}/${place.user_id}`,
+    ),
+  )
+
+  return readers.flatMap((reader): [Reader, CloseReason][] => {
+    const expires = reader.session_id === undefined ? Number.POSITIVE_INFINITY : sessions.get(reader.session_id)
+    if (!enabled.has(reader.user_id) || expires === undefined) return [[reader, 'session_ended']]
+    if (!places.has(`${reader.conversation_id}/${reader.user_id}`)) return [[reader, 'removed']]
+    reader.expires_at = expires
+    return []
+  })
+}

@@ -1,0 +1,221 @@
+import type { Config } from '../config.ts'
+import type { Log } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import type { Metrics } from '../ops/metrics.ts'
+import type { Database } from '../storage/database.ts'
+import { findRefusals } from './access.ts'
+import { type Channel, createChannel, type Delivery, encode } from './channel.ts'
+import { eventId, startFrom } from './rules.ts'
+import type { CloseReason, PassingEvent, StreamEvent } from './schema.ts'
+import { findHead, listLastSeqs } from './store.ts'
+import type { Outcome } from './write.ts'
+
+/** Where a reader's events go. */
+export interface Sink {
+  write(delivery: Delivery): void
+  /** Bytes written and not yet taken by the client. */
+  pending(): number
+  /** Resolves once little is pending, or the client is gone. */
+  drained(): Promise<void>
+  end(): void
+}
+
+/** An open stream. */
+export interface Reader {
+  readonly conversation_id: string
+  readonly user_id: string
+  readonly session_id?: string
+  readonly sink: Sink
+  /** When its session expires unless it is used, in microseconds since 1970; looked up again then. */
+  expires_at?: number
+  closed?: boolean
+}
+
+/** A channel, the readers that are level with it, and how many hold it: those still catching up count too. */
+interface Audience {
+  channel: Channel
+  level: Set<Reader>
+  holders: number
+}
+
+const HEARTBEAT: Delivery = { bytes: Buffer.from(': keep-alive\n\n'), events: [] }
+
+/** The open streams of this process. */
+export type Hub = ReturnType<typeof createHub>
+
+/** Hands what is committed, the same bytes to all, to the streams of this process, and ends those that must end. */
+export function createHub(deps: { db: Database; config: Config; log: Log; metrics: Metrics; now: () => number }) {
+  const { db, config, log, metrics } = deps
+  const audiences = new Map<string, Audience>()
+  const readers = new Set<Reader>()
+  const streamsOf = new Map<string, number>()
+  let draining = false
+
+  async function join(conversationId: string): Promise<Audience> {
+    const audience = audiences.get(conversationId) ?? createAudience(conversationId)
+    audience.holders++
+    await audience.channel.opened
+    return audience
+  }
+
+  function createAudience(conversationId: string): Audience {
+    const level = new Set<Reader>()
+    const channel = createChannel(db, conversationId, (delivery) => deliver(level, delivery))
+    const audience = { channel, level, holders: 0 }
+    audiences.set(conversationId, audience)
+    return audience
+  }
+
+  function part(conversationId: string): void {
+    const audience = audiences.get(conversationId)
+    if (audience && --audience.holders === 0) audiences.delete(conversationId)
+  }
+
+  function deliver(level: Set<Reader>, delivery: Delivery): void {
+    metrics.delivered(delivery.events.length * level.size)
+    for (const reader of level) {
+      if (reader.sink.pending() > config.sse.max_buffer_bytes) closeReader(reader, 'too_slow')
+      else reader.sink.write(delivery)
+    }
+  }
+
+  function tell(reader: Reader, event: StreamEvent, id?: string): void {
+    reader.sink.write(encode([id === undefined ? { event } : { id, event }]))
+  }
+
+  function closeReader(reader: Reader, reason?: CloseReason): void {
+    if (reader.closed) return
+    reader.closed = true
+    readers.delete(reader)
+    audiences.get(reader.conversation_id)?.level.delete(reader)
+    release(reader.user_id)
+    if (reason === 'too_slow') metrics.dropped()
+    if (reason) tell(reader, { type: 'stream.closed', payload: { reason } })
+    reader.sink.end()
+  }
+
+  function release(userId: string): void {
+    const left = (streamsOf.get(userId) ?? 1) - 1
+    if (left > 0) streamsOf.set(userId, left)
+    else streamsOf.delete(userId)
+  }
+
+  /** Sends what the reader missed, page by page at its own pace, and makes it level once nothing is missing. */
+  async function catchUp(reader: Reader, { channel, level }: Audience, lastEventId: string | undefined): Promise<void> {
+    await recheck([reader])
+    const head = await findHead(db, channel.id)
+    if (!head || reader.closed) return
+    const start = startFrom(lastEventId, head)
+    const id = eventId(head.epoch, start.seq)
+    const { resumed, seq } = start
+    tell(
+      reader,
+      { type: 'stream.ready', payload: { conversation_id: channel.id, resumed, last_event_id: id, seq } },
+      id,
+    )
+    if (!resumed && start.reason)
+      tell(reader, { type: 'stream.reset', payload: { reason: start.reason, last_event_id: id } })
+
+    await channel.advance()
+    let sent = seq
+    // Nothing is awaited between the last comparison and joining the others, so no event slips through in between.
+    while (sent < channel.position() && !reader.closed) {
+      const page = await channel.page(sent)
+      if (!page) break
+      reader.sink.write(page)
+      sent = page.seq
+      await reader.sink.drained()
+    }
+    if (!reader.closed) level.add(reader)
+  }
+
+  /** Closes those streams whose session, user or participation has ended. */
+  async function recheck(suspects: Reader[] = [...readers]): Promise<void> {
+    if (suspects.length === 0) return
+    for (const [reader, reason] of await findRefusals(db, deps.now(), suspects)) closeReader(reader, reason)
+  }
+
+  function committed({ conversations, passing, recheck: isDue }: Outcome): void {
+    for (const [id, event] of passing) {
+      const audience = audiences.get(id)
+      if (audience?.level.size) audience.channel.announce(event)
+    }
+    const touched = new Set([...conversations, ...passing.map(([id]) => id)])
+    const advances = [...touched].flatMap((id) => audiences.get(id)?.channel.advance() ?? [])
+    if (advances.length === 0 && !isDue) return
+    Promise.all(advances)
+      .then(() => (isDue ? recheck() : undefined))
+      .catch((error) => log.warn('Delivery waits for the storage', { cause: String(error) }))
+  }
+
+  return {
+    /**
+     * Takes one of a user's places for a stream; `connect` uses it, `release` gives it back.
+     *
+     * @throws ChatError `unavailable` while draining, `too_many_streams` when the user has no place left
+     */
+    reserve(userId: string): void {
+      if (draining) throw new ChatError('unavailable', { retry_after_seconds: 1 })
+      const open = streamsOf.get(userId) ?? 0
+      if (open >= config.sse.max_streams_per_user) throw new ChatError('too_many_streams', { retry_after_seconds: 5 })
+      streamsOf.set(userId, open + 1)
+    },
+    release,
+
+    /** Sends a reader what it missed since `lastEventId`, then everything as it happens. @returns how to leave */
+    connect(reader: Reader, lastEventId?: string): () => void {
+      readers.add(reader)
+      const running = join(reader.conversation_id)
+        .then((audience) => catchUp(reader, audience, lastEventId))
+        .catch((error) => {
+          log.warn('A stream could not start', { cause: String(error), conversation_id: reader.conversation_id })
+          closeReader(reader)
+        })
+      let left = false
+      return () => {
+        if (left) return
+        left = true
+        closeReader(reader)
+        void running.then(() => part(reader.conversation_id))
+      }
+    },
+
+    /** Delivers what a transaction of this process has committed. */
+    committed,
+
+    /** Says something once to whoever listens; nothing is kept of it. */
+    announce(conversationId: string, event: PassingEvent): void {
+      committed({ conversations: new Set(), passing: [[conversationId, event]], recheck: false })
+    },
+
+    /** Delivers what other processes have committed. */
+    async catchUpAll(): Promise<void> {
+      for (const { id, last_seq } of audiences.size ? await listLastSeqs(db, audiences.keys()) : []) {
+        const channel = audiences.get(id)?.channel
+        if (channel && (channel.position() < last_seq || channel.hasAnnouncements())) await channel.advance()
+      }
+    },
+
+    /** Closes the streams of ended sessions, disabled users and removed participants. */
+    recheck,
+
+    /** Whether a reader's session may have expired since it was looked up. */
+    hasExpired: () => [...readers].some((reader) => (reader.expires_at ?? Number.POSITIVE_INFINITY) < deps.now()),
+    isIdle: () => readers.size === 0,
+    isDraining: () => draining,
+    /** Open streams of a user in this process. */
+    countStreams: (userId: string) => streamsOf.get(userId) ?? 0,
+    size: () => readers.size,
+
+    /** A comment to everybody who keeps up, so that nothing on the way takes the stream for dead. */
+    beat(): void {
+      for (const reader of readers) if (reader.sink.pending() === 0) reader.sink.write(HEARTBEAT)
+    },
+
+    /** Ends every stream and lets no new one in. */
+    drain(): void {
+      draining = true
+      for (const reader of readers) closeReader(reader, 'draining')
+    },
+  }
+}

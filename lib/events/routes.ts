@@ -1,0 +1,18 @@
+import { route } from '../http/route.ts'
+import { ConversationStreamEvent, StreamQuery } from './schema.ts'
+
+export const streamConversation = route({
+  method: 'GET',
+  path: '/api/stream/conversations/{conversation_id}',
+  tag: 'Stream',
+  summary: "Follow a conversation's events (Server-Sent Events)",
+  access: 'session',
+  answer: 'stream',
+  query: StreamQuery,
+  output: ConversationStreamEvent,
+  errors: ['not_found', 'too_many_streams', 'unavailable'],
+  handler: ({ chat, actor, params, query, headers }) =>
+    chat.events.open(actor, params.conversation_id, {
+      last_event_id: headers.get('last-event-id') || query.last_event_id,
+    }),
+})

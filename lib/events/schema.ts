@@ -1,0 +1,66 @@
+import * as v from 'valibot'
+import { Message } from '../messages/schema.ts'
+import { Id, Instant } from '../schema.ts'
+import { ThreadSummary } from '../threads/schema.ts'
+
+const event = <T extends string, P extends v.GenericSchema>(type: T, payload: P) =>
+  v.object({ type: v.literal(type), payload })
+const Seq = v.pipe(v.number(), v.integer(), v.minValue(0))
+
+/** What is kept in the log, has an id and is replayed. */
+export const PersistedEvent = v.variant('type', [
+  event('thread.new', v.object({ conversation_id: Id, root_id: Id, summary: ThreadSummary })),
+  event('message.new', v.object({ message: Message })),
+  event(
+    'membership.changed',
+    v.object({
+      conversation_id: Id,
+      user_id: Id,
+      role: v.optional(v.picklist(['owner', 'admin', 'member', 'viewer'])),
+      action: v.picklist(['added', 'removed', 'role_updated']),
+    }),
+  ),
+])
+export type PersistedEvent = v.InferOutput<typeof PersistedEvent>
+
+/** What is said once to whoever listens. */
+export const PassingEvent = v.variant('type', [
+  event('thread.activity', v.object({ root_id: Id, last_activity_at: Instant })),
+  event(
+    'presence.update',
+    v.object({ user_id: Id, status: v.picklist(['online', 'away', 'offline']), last_seen_at: v.optional(Instant) }),
+  ),
+])
+export type PassingEvent = v.InferOutput<typeof PassingEvent>
+
+/** What the stream says of itself. */
+export const StreamEvent = v.variant('type', [
+  event(
+    'stream.ready',
+    v.object({
+      conversation_id: v.optional(Id),
+      resumed: v.boolean(),
+      last_event_id: v.string(),
+      seq: v.optional(Seq),
+    }),
+  ),
+  event(
+    'stream.reset',
+    v.object({ reason: v.picklist(['malformed', 'unknown', 'future', 'expired']), last_event_id: v.string() }),
+  ),
+  event('stream.closed', v.object({ reason: v.picklist(['session_ended', 'removed', 'draining', 'too_slow']) })),
+])
+export type StreamEvent = v.InferOutput<typeof StreamEvent>
+
+/** Everything that arrives on a conversation's stream (interface: Events). */
+export const ConversationStreamEvent = v.variant('type', [PersistedEvent, PassingEvent, StreamEvent])
+export type ConversationStreamEvent = v.InferOutput<typeof ConversationStreamEvent>
+
+/** Why the server ended a stream. */
+export type CloseReason = Extract<StreamEvent, { type: 'stream.closed' }>['payload']['reason']
+
+export const StreamQuery = v.object({
+  last_event_id: v.optional(
+    v.pipe(v.string(), v.description('Resume after this event, as the header `Last-Event-ID` does')),
+  ),
+})

@@ -1,0 +1,42 @@
+/** One event of a stream, its data still text. */
+export interface WireEvent {
+  id?: string
+  type: string
+  data: string
+}
+
+/**
+ * The events of a byte stream, as the event stream format has them
+ * (https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream). An event cut off by the end
+ * is none.
+ */
+export async function* readEvents(bytes: ReadableStream<Uint8Array>): AsyncGenerator<WireEvent> {
+  const reader = bytes.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
+  let rest = ''
+  try {
+    for (;;) {
+      const { value, done } = await reader.read()
+      if (done) return
+      const blocks = (rest + value).split(/\r?\n\r?\n/)
+      rest = blocks.pop()!
+      for (const block of blocks) {
+        const event = parseBlock(block)
+        if (event) yield event
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}
+
+function parseBlock(block: string): WireEvent | undefined {
+  const event: WireEvent = { type: 'message', data: '' }
+  const data: string[] = []
+  for (const line of block.split(/\r?\n/)) {
+    const [, field, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line)!
+    if (field === 'data') data.push(value)
+    else if (field === 'event') event.type = value
+    else if (field === 'id') event.id = value
+  }
+  return data.length > 0 ? { ...event, data: data.join('\n') } : undefined
+}

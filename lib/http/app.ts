@@ -1,0 +1,111 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { fromNodeHandler, H3, type H3Event, HTTPResponse } from 'h3'
+import { toNodeHandler } from 'h3/node'
+import type { Chat } from '../chat.ts'
+import { ChatError } from '../errors.ts'
+import type { Opening } from '../events/service.ts'
+import { perform } from './call.ts'
+import { openApiRoutes } from './openapi.ts'
+import { clearDeadSession, commonHeaders, type Reply, toChatError, toProblem, toReply } from './reply.ts'
+import type { AnyRoute, Method } from './route.ts'
+import { routes } from './routes.ts'
+import { streamHeaders, streamToNode, streamToWeb } from './sse.ts'
+
+/** An h3 app, as far as a host needs to know it. It can be mounted under a base path of another one. */
+export interface ChatApp {
+  fetch(request: Request): Response | Promise<Response>
+}
+
+/** The routes of one path, by method. */
+type Resource = Partial<Record<Method, AnyRoute>>
+
+/** The service over HTTP: `.fetch(Request)` for any web runtime, `createNodeHandler` for Node. */
+export function createChatApp(chat: Chat): ChatApp {
+  // The URL of a malformed path is an unknown one; everything else that goes wrong, we answer ourselves.
+  const app = new H3({ allowMalformedURL: true, silent: true })
+  for (const [path, resource] of resources()) {
+    app.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (event) => answer(chat, path, resource, event))
+  }
+  app.all('/**', (event) => answer(chat, event.url.pathname, {}, event))
+  return app
+}
+
+/** The service as a listener of `node:http`. */
+export function createNodeHandler(app: ChatApp): (request: IncomingMessage, response: ServerResponse) => void {
+  return toNodeHandler(app as H3)
+}
+
+function resources(): Map<string, Resource> {
+  const byPath = new Map<string, Resource>()
+  for (const route of Object.values<AnyRoute>({ ...routes, ...openApiRoutes })) {
+    byPath.set(route.path, { ...byPath.get(route.path), [route.method]: route })
+  }
+  return byPath
+}
+
+async function answer(chat: Chat, path: string, resource: Resource, event: H3Event): Promise<unknown> {
+  const { config, log, metrics, id } = chat.context
+  const started = performance.now()
+  const { method, headers } = event.req
+  const requestId = /^[\w.-]{8,64}$/.exec(headers.get('x-request-id') ?? '')?.[0] ?? id()
+  const common = commonHeaders(requestId, path.startsWith('/api/'))
+  const route = resource[(method === 'HEAD' ? 'GET' : method) as Method]
+  const count = (status: number) => {
+    if (route && !isPrivate(route)) metrics.request(method, path, status, (performance.now() - started) / 1000)
+  }
+  try {
+    if (!route) return toResponse(withoutRoute(resource, method, common))
+    if (path.startsWith('/api/') && !config.features.auth_v1) throw new ChatError('not_found')
+    const result = await perform(chat, route, {
+      method,
+      headers,
+      params: event.context.params ?? {},
+      search: event.url.search,
+      body: (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body,
+      ip: event.req.ip,
+    })
+    count(route.status)
+    if (route.answer === 'stream') return openStream(event, streamHeaders(common), result as Opening)
+    return toResponse(toReply(chat, route, result, common))
+  } catch (caught) {
+    const error = toChatError(caught)
+    if (error.code === 'internal')
+      log.error('Request failed', { request_id: requestId, route: path, cause: describe(caught) })
+    count(error.status)
+    clearDeadSession(error, config, headers, common)
+    return toResponse(toProblem(error, requestId, common))
+  }
+}
+
+/** Nothing is counted that says who signs in, and how often it fails (interface: Events). */
+function isPrivate(route: AnyRoute): boolean {
+  return route.tag === 'Setup' || route.tag === 'Authentication'
+}
+
+/** The answer to a method nobody serves. @throws ChatError `not_found`, `method_not_allowed` */
+function withoutRoute(resource: Resource, method: string, headers: [string, string][]): Reply {
+  const methods = Object.keys(resource)
+  if (methods.length === 0) throw new ChatError('not_found')
+  if (methods.includes('GET')) methods.push('HEAD')
+  headers.push(['allow', [...methods, 'OPTIONS'].sort().join(', ')])
+  if (method !== 'OPTIONS') throw new ChatError('method_not_allowed')
+  return { status: 204, headers, body: null }
+}
+
+function openStream(event: H3Event, headers: [string, string][], opening: Opening): unknown {
+  if (event.req.method === 'HEAD') {
+    opening.cancel()
+    return toResponse({ status: 200, headers, body: null })
+  }
+  if (!event.runtime?.node?.res) return streamToWeb(headers, opening)
+  // Pending until the response closes, else h3 would end it.
+  return fromNodeHandler((_request, response) => streamToNode(response as ServerResponse, headers, opening))(event)
+}
+
+function toResponse({ status, headers, body }: Reply): HTTPResponse {
+  return new HTTPResponse(body, { status, headers })
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

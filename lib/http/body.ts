@@ -1,0 +1,88 @@
+import type { IncomingMessage } from 'node:http'
+import { ChatError } from '../errors.ts'
+
+/** The longest body on `/api`, in bytes. */
+export const API_BODY_BYTES = 512 * 1024
+
+/** What a body may hold: deeper or larger ones are made to hurt, not to say something. */
+const MAX_DEPTH = 32
+const MAX_ENTRIES = 1_000
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** @throws ChatError `payload_too_large`, `unsupported_media_type`; the body stays unread */
+export function assertBodyAcceptable(headers: Headers, maximum: number): void {
+  if (Number(headers.get('content-length') ?? 0) > maximum) throw new ChatError('payload_too_large')
+  const type = /^application\/json\s*(?:;\s*charset\s*=\s*"?([^";\s]+)"?\s*)?$/i.exec(headers.get('content-type') ?? '')
+  const charset = type?.[1]?.toLowerCase() ?? 'utf-8'
+  if (!type || charset !== 'utf-8' || headers.has('content-encoding')) throw new ChatError('unsupported_media_type')
+}
+
+/**
+ * The value of a JSON body.
+ *
+ * @throws ChatError `payload_too_large`; `malformed_json` for what is no JSON, no UTF-8, nested or long beyond measure,
+ *   or names `__proto__`
+ */
+export async function readJson(
+  source: IncomingMessage | ReadableStream<Uint8Array> | null,
+  maximum: number,
+): Promise<unknown> {
+  const bytes =
+    source === null
+      ? new Uint8Array()
+      : 'getReader' in source
+        ? await readWeb(source, maximum)
+        : await readNode(source, maximum)
+  let value: unknown
+  try {
+    value = JSON.parse(utf8.decode(bytes))
+  } catch (cause) {
+    throw new ChatError('malformed_json', { cause })
+  }
+  const budget = { entries: MAX_ENTRIES }
+  if (!isModest(value, MAX_DEPTH, budget))
+    throw new ChatError('malformed_json', {
+      message: 'The body is nested too deeply, has too many entries, or a key that is not allowed.',
+    })
+  return value
+}
+
+function isModest(value: unknown, depth: number, budget: { entries: number }): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  const entries = Object.values(value)
+  budget.entries -= entries.length
+  if (depth === 0 || budget.entries < 0 || Object.hasOwn(value, '__proto__')) return false
+  return entries.every((entry) => isModest(entry, depth - 1, budget))
+}
+
+function readNode(request: IncomingMessage, maximum: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    // Not `for await`: leaving such a loop early would cut the connection before the answer.
+    const done = (settle: () => void) => {
+      request.off('data', onData).off('end', onEnd).off('error', onError).off('close', onError)
+      settle()
+    }
+    const onData = (chunk: Buffer) => {
+      size += chunk.length
+      if (size <= maximum) chunks.push(chunk)
+      else done(() => reject(new ChatError('payload_too_large')))
+    }
+    const onEnd = () => done(() => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+    const onError = () => done(() => reject(new ChatError('malformed_json', { message: 'The body ended early.' })))
+    request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError)
+  })
+}
+
+async function readWeb(stream: ReadableStream<Uint8Array>, maximum: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of stream) {
+    size += chunk.length
+    if (size > maximum) throw new ChatError('payload_too_large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}

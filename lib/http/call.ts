@@ -1,0 +1,67 @@
+import type { IncomingMessage } from 'node:http'
+import { readCookie } from '../auth/cookies.ts'
+import type { Client } from '../auth/service.ts'
+import type { Chat } from '../chat.ts'
+import type { Config } from '../config.ts'
+import type { Actor } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import { digest, sameDigest } from '../ids.ts'
+import { API_BODY_BYTES, assertBodyAcceptable, readJson } from './body.ts'
+import { readQuery } from './query.ts'
+import type { AnyRoute } from './route.ts'
+
+/** A request, whatever runtime it came from. */
+export interface Incoming {
+  method: string
+  headers: Headers
+  params: Record<string, string>
+  /** With its `?`, or empty. */
+  search: string
+  body: IncomingMessage | ReadableStream<Uint8Array> | null
+  ip?: string | undefined
+}
+
+/**
+ * Calls the use-case of a route: what it returns is the answer.
+ *
+ * Checks in this order: body size and type, session, CSRF; then the use-case validates, checks rights, and state.
+ */
+export async function perform(chat: Chat, route: AnyRoute, request: Incoming): Promise<unknown> {
+  const { config } = chat.context
+  await route.before?.({ chat })
+  if (route.body) assertBodyAcceptable(request.headers, API_BODY_BYTES)
+
+  const client = clientOf(config, request)
+  let actor: Actor | undefined
+  if (route.access !== 'public') {
+    const session = await chat.auth.resume(client.token)
+    if (changesState(request)) assertCsrf(config, request.headers, session.csrf_hash)
+    actor = session.actor
+  }
+  // A form of another site cannot sign anybody in either.
+  if (changesState(request) && request.headers.get('sec-fetch-site') === 'cross-site')
+    throw new ChatError('csrf_failed')
+
+  const body = route.body && (await readJson(request.body, API_BODY_BYTES))
+  const query = route.query && readQuery(route.query, request.search)
+  return route.handler({ chat, actor, params: request.params, query, body, headers: request.headers, client })
+}
+
+function changesState(request: Incoming): boolean {
+  return request.method !== 'GET' && request.method !== 'HEAD'
+}
+
+function clientOf(config: Config, { headers, ip }: Incoming): Client {
+  const token = readCookie(headers.get('cookie'), config.session.session_cookie_name)
+  const user_agent = headers.get('user-agent')
+  return { ...(ip && { ip }), ...(user_agent && { user_agent }), ...(token && { token }) }
+}
+
+/** The header, the cookie and the session must hold the same token: a cookie alone may have been planted by a neighbouring host. */
+function assertCsrf(config: Config, headers: Headers, csrfHash: string): void {
+  const { enabled, header_name, cookie_name } = config.security.csrf
+  if (!enabled) return
+  const [header, cookie] = [headers.get(header_name), readCookie(headers.get('cookie'), cookie_name)]
+  if (!header || !cookie || header !== cookie || !sameDigest(digest(header), csrfHash))
+    throw new ChatError('csrf_failed')
+}

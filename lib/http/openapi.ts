@@ -1,0 +1,247 @@
+import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
+import { stringifyYAML } from 'confbox/yaml'
+import * as v from 'valibot'
+import { LoginResponse, MeResponse, Session } from '../auth/schema.ts'
+import { Conversation, Participant } from '../conversations/schema.ts'
+import { ERRORS, type ErrorCode } from '../errors.ts'
+import { ConversationStreamEvent } from '../events/schema.ts'
+import { Message } from '../messages/schema.ts'
+import { ThreadSummary } from '../threads/schema.ts'
+import { Account, User } from '../users/schema.ts'
+import { type AnyRoute, route } from './route.ts'
+import { routes } from './routes.ts'
+
+/** The version of the interface; it changes with the package's. */
+const VERSION = '0.1.0'
+
+/** The shape of every failure (RFC 9457). */
+const Problem = v.object({
+  type: v.string(),
+  title: v.string(),
+  status: v.pipe(v.number(), v.integer()),
+  detail: v.string(),
+  code: v.string(),
+  request_id: v.string(),
+  errors: v.optional(v.array(v.object({ path: v.string(), message: v.string() }))),
+})
+
+/** Schemas that have a name in the document; elsewhere they are referred to. */
+const NAMED = {
+  Account,
+  Conversation,
+  ConversationStreamEvent,
+  LoginResponse,
+  MeResponse,
+  Message,
+  Participant,
+  Problem,
+  Session,
+  ThreadSummary,
+  User,
+}
+
+type Json = Record<string, unknown>
+
+/** The OpenAPI 3.1 description of every route, made from the route values themselves. */
+export function openApiDocument(): Json {
+  const paths: Record<string, Json> = {}
+  for (const [name, each] of Object.entries<AnyRoute>(routes)) {
+    paths[each.path] = { ...paths[each.path], [each.method.toLowerCase()]: toOperation(name, each) }
+  }
+  const all = Object.values<AnyRoute>(routes)
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'chat-server',
+      version: VERSION,
+      description: 'Users, conversations with participants, threads of messages, and a live event stream.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    tags: [...new Set(all.map((each) => each.tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: Object.fromEntries(Object.entries(NAMED).map(([name, schema]) => [name, inPlace(schema)])),
+      securitySchemes: {
+        session: { type: 'apiKey', in: 'cookie', name: 'SESSION_ID', description: 'Set by signing in' },
+        csrf: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-CSRF-TOKEN',
+          description: 'The value of the CSRF cookie, on every call but GET',
+        },
+      },
+    },
+  }
+}
+
+const lazily = <T>(make: () => T): (() => T) => {
+  let made: T | undefined
+  return () => (made ??= make())
+}
+const asJson = lazily(() => JSON.stringify(openApiDocument()))
+const asYaml = lazily(() => stringifyYAML(openApiDocument()))
+
+/** The document's own routes; they describe the others, and not themselves. */
+export const openApiRoutes = {
+  readOpenApiJson: route({
+    method: 'GET',
+    path: '/openapi.json',
+    tag: 'Operations',
+    summary: 'This description, as JSON',
+    access: 'public',
+    answer: 'text',
+    content_type: 'application/json',
+    handler: () => asJson(),
+  }),
+  readOpenApiYaml: route({
+    method: 'GET',
+    path: '/openapi.yaml',
+    tag: 'Operations',
+    summary: 'This description, as YAML',
+    access: 'public',
+    answer: 'text',
+    content_type: 'application/yaml',
+    handler: () => asYaml(),
+  }),
+}
+
+/** The codes a route can answer with, those that come with its access included. */
+export function errorsOf(each: AnyRoute): ErrorCode[] {
+  const isSession = each.access !== 'public'
+  const changes = each.method !== 'GET'
+  const codes: (ErrorCode | false)[] = [
+    isSession && 'unauthenticated',
+    isSession && 'session_expired',
+    changes && 'csrf_failed',
+    each.access === 'admin' && 'forbidden',
+    each.body !== undefined && 'malformed_json',
+    each.body !== undefined && 'payload_too_large',
+    each.body !== undefined && 'unsupported_media_type',
+    (each.body !== undefined || each.query !== undefined) && 'validation_failed',
+    each.path.startsWith('/api/') && 'unavailable',
+    changes && 'storage_full',
+    'internal',
+  ]
+  return [...new Set([...each.errors, ...codes.filter((code) => code !== false)])]
+}
+
+function toOperation(name: string, each: AnyRoute): Json {
+  const parameters = [...pathParameters(each), ...queryParameters(each), ...streamParameters(each)]
+  return {
+    operationId: name,
+    summary: each.summary,
+    tags: [each.tag],
+    security: each.access === 'public' ? [] : [each.method === 'GET' ? { session: [] } : { session: [], csrf: [] }],
+    ...(parameters.length > 0 && { parameters }),
+    ...(each.body && {
+      requestBody: { required: true, content: { 'application/json': { schema: convert(each.body) } } },
+    }),
+    responses: { [each.status]: success(each), ...failures(each) },
+  }
+}
+
+function pathParameters(each: AnyRoute): Json[] {
+  return [...each.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', format: 'uuid' },
+  }))
+}
+
+function queryParameters(each: AnyRoute): Json[] {
+  if (!each.query) return []
+  const { properties = {}, required = [] } = convert(each.query) as {
+    properties?: Record<string, Json>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    ...(description ? { description } : {}),
+    schema,
+  }))
+}
+
+function streamParameters(each: AnyRoute): Json[] {
+  if (each.answer !== 'stream') return []
+  return [
+    {
+      name: 'Last-Event-ID',
+      in: 'header',
+      required: false,
+      description: 'Resume after this event',
+      schema: { type: 'string' },
+    },
+  ]
+}
+
+const TEXT_HEADER = { schema: { type: 'string' } }
+
+function success(each: AnyRoute): Json {
+  const headers: Json = { 'X-Request-Id': TEXT_HEADER }
+  const output = each.output as { entries?: Record<string, unknown> } | undefined
+  if (output?.entries?.stream_position)
+    headers['Stream-Position'] = {
+      ...TEXT_HEADER,
+      description: 'Open the stream with this as `Last-Event-ID` to follow on',
+    }
+  if (each.answer === 'session') headers['X-Session-Rotated'] = TEXT_HEADER
+  const type = each.answer === 'stream' ? 'text/event-stream' : (each.content_type ?? 'application/json')
+  const schema = each.answer === 'text' ? { type: 'string' } : each.output && convert(each.output)
+  return {
+    description: each.summary,
+    headers,
+    ...(schema && each.status !== 204 && { content: { [type]: { schema } } }),
+  }
+}
+
+function failures(each: AnyRoute): Json {
+  const byStatus = new Map<number, ErrorCode[]>()
+  for (const code of errorsOf(each)) byStatus.set(ERRORS[code][0], [...(byStatus.get(ERRORS[code][0]) ?? []), code])
+  const body = (codes: ErrorCode[]) => ({
+    schema: { allOf: [{ $ref: '#/components/schemas/Problem' }, { properties: { code: { enum: codes } } }] },
+  })
+  return Object.fromEntries(
+    [...byStatus]
+      .sort(([a], [b]) => a - b)
+      .map(([status, codes]) => [
+        String(status),
+        {
+          description: codes.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join(' '),
+          content: { 'application/problem+json': body(codes) },
+        },
+      ]),
+  )
+}
+
+/** A schema as JSON Schema, referring to the named ones. */
+function convert(schema: v.GenericSchema): Json {
+  return refer(toJsonSchema(schema, { ...CONVERSION, definitions: NAMED }) as Json)
+}
+
+/** A named schema itself, referring to the other ones. */
+function inPlace(schema: v.GenericSchema): Json {
+  const others = Object.fromEntries(Object.entries(NAMED).filter(([, each]) => each !== schema))
+  return refer(toJsonSchema(schema, { ...CONVERSION, definitions: others }) as Json)
+}
+
+// JSON Schema has no words for checks by code; what they say is in the errors they give.
+const CONVERSION = {
+  target: 'draft-2020-12',
+  typeMode: 'input',
+  errorMode: 'ignore',
+  ignoreActions: ['check', 'metadata'],
+} satisfies ConversionConfig
+
+function refer({ $schema: _, $defs: __, ...schema }: Json): Json {
+  return withoutPosition(JSON.parse(JSON.stringify(schema).replaceAll('#/$defs/', '#/components/schemas/')))
+}
+
+/** `stream_position` goes out as a header. */
+function withoutPosition(schema: Json): Json {
+  if (schema.properties) delete (schema.properties as Json).stream_position
+  return schema
+}

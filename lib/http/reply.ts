@@ -1,0 +1,88 @@
+import { readCookie } from '../auth/cookies.ts'
+import type { SignedIn } from '../auth/service.ts'
+import type { Chat } from '../chat.ts'
+import type { Config } from '../config.ts'
+import { ChatError, ERRORS } from '../errors.ts'
+import { clearedCookies, sessionCookies } from './cookies.ts'
+import type { AnyRoute } from './route.ts'
+
+/** An answer before it is given to the runtime. */
+export interface Reply {
+  status: number
+  headers: [name: string, value: string][]
+  body: string | null
+}
+
+/** What every answer carries, errors and streams included. */
+export function commonHeaders(requestId: string, isApi: boolean): [string, string][] {
+  const headers: [string, string][] = [
+    ['x-request-id', requestId],
+    ['x-content-type-options', 'nosniff'],
+  ]
+  if (isApi) headers.push(['cache-control', 'no-store'])
+  return headers
+}
+
+/** The answer that a use-case's result is. */
+export function toReply(chat: Chat, route: AnyRoute, result: unknown, headers: [string, string][]): Reply {
+  const { config, now } = chat.context
+  if (route.answer === 'text') {
+    headers.push(['content-type', route.content_type ?? 'text/plain; charset=utf-8'])
+    return { status: route.status, headers, body: result as string }
+  }
+  let value = result
+  if (route.answer === 'session') {
+    const { token, ...rest } = (result ?? {}) as Partial<SignedIn>
+    for (const cookie of token ? sessionCookies(config, result as SignedIn, now()) : clearedCookies(config))
+      headers.push(['set-cookie', cookie])
+    if (token) headers.push(['x-session-rotated', '1'])
+    value = rest
+  }
+  if (route.status === 204) return { status: 204, headers, body: null }
+  if (hasPosition(value)) {
+    const { stream_position, ...rest } = value
+    headers.push(['stream-position', stream_position])
+    value = rest
+  }
+  headers.push(['content-type', 'application/json'])
+  return { status: route.status, headers, body: JSON.stringify(value) }
+}
+
+function hasPosition(value: unknown): value is { stream_position: string } {
+  return typeof value === 'object' && value !== null && 'stream_position' in value
+}
+
+/** The answer that a failure is (RFC 9457). What is not a {@link ChatError} stays our secret. */
+export function toProblem(error: ChatError, requestId: string, headers: [string, string][]): Reply {
+  const { code, status, message, errors, retry_after_seconds } = error
+  const problem = {
+    type: `urn:chat-server:problem:${code}`,
+    title: ERRORS[code][1],
+    status,
+    detail: message,
+    code,
+    request_id: requestId,
+    ...(errors && { errors }),
+  }
+  headers.push(['content-type', 'application/problem+json'])
+  if (retry_after_seconds !== undefined) headers.push(['retry-after', String(retry_after_seconds)])
+  if (code === 'payload_too_large') headers.push(['connection', 'close'])
+  return { status, headers, body: JSON.stringify(problem) }
+}
+
+/** Clears the cookies of a session that is none any more, so that the browser stops sending them. */
+export function clearDeadSession(
+  error: ChatError,
+  config: Config,
+  request: Headers,
+  headers: [string, string][],
+): void {
+  const isDead = error.code === 'unauthenticated' || error.code === 'session_expired'
+  if (!isDead || readCookie(request.get('cookie'), config.session.session_cookie_name) === undefined) return
+  for (const cookie of clearedCookies(config)) headers.push(['set-cookie', cookie])
+}
+
+/** A failure as one of ours. */
+export function toChatError(error: unknown): ChatError {
+  return error instanceof ChatError ? error : new ChatError('internal', { cause: error })
+}

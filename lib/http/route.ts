@@ -1,0 +1,111 @@
+import type * as v from 'valibot'
+import type { Client } from '../auth/service.ts'
+import type { Chat } from '../chat.ts'
+import type { Actor } from '../context.ts'
+import type { ErrorCode } from '../errors.ts'
+import type { Opening } from '../events/service.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** Who may call: anybody, a signed-in user, or one who is an administrator (the use-case checks). */
+export type Access = 'public' | 'session' | 'admin'
+
+/** What comes back: JSON; JSON with session cookies, which are cleared when there is nothing; an event stream; or text. */
+export type AnswerKind = 'json' | 'session' | 'stream' | 'text'
+
+/** The groups of the documentation. */
+export type Tag =
+  | 'Setup'
+  | 'Authentication'
+  | 'Conversations'
+  | 'Threads and messages'
+  | 'Presence'
+  | 'Stream'
+  | 'Administration'
+  | 'Operations'
+
+/** `'/a/{b}/{c}'` → `'b' | 'c'` */
+type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : never
+export type Params<Path extends string> = { [Name in ParamNames<Path>]: string }
+
+type Input<Schema> = Schema extends v.GenericSchema ? v.InferInput<Schema> : undefined
+
+/** What a handler gets. Query and body have the right shape only once the use-case has validated them. */
+export interface Call<Path extends string, A extends Access, Q, B> {
+  chat: Chat
+  actor: A extends 'public' ? undefined : Actor
+  params: Params<Path>
+  query: Input<Q>
+  body: Input<B>
+  headers: Headers
+  client: Client
+}
+
+/** What a handler may return, by the kind of answer. */
+type Result<K extends AnswerKind, O> = K extends 'stream'
+  ? Opening
+  : K extends 'text'
+    ? string
+    : O extends v.GenericSchema
+      ? v.InferInput<O>
+      : // biome-ignore lint/suspicious/noConfusingVoidType: a use-case that answers with nothing returns void.
+        void
+
+/** The one description of an endpoint: routing, validation, CSRF, OpenAPI and the typed client come from it. */
+export interface Route<
+  Path extends string = string,
+  A extends Access = Access,
+  Q extends v.GenericSchema | undefined = v.GenericSchema | undefined,
+  B extends v.GenericSchema | undefined = v.GenericSchema | undefined,
+  O extends v.GenericSchema | undefined = v.GenericSchema | undefined,
+  K extends AnswerKind = AnswerKind,
+> {
+  method: Method
+  path: Path
+  tag: Tag
+  summary: string
+  access: A
+  answer: K
+  query: Q
+  body: B
+  /** The status of success. */
+  status: number
+  output: O
+  /** The codes this route adds to those every route of its access has. */
+  errors: readonly ErrorCode[]
+  /** Of a text answer. */
+  content_type?: string
+  /** Settles the call before anything of the request is looked at, the body unread. */
+  before?: (call: { chat: Chat }) => Promise<void>
+  handler: (call: Call<Path, A, Q, B>) => Promise<Result<K, O>> | Result<K, O>
+}
+
+/** Any endpoint, where the types of its parts do not matter. */
+// biome-ignore lint/suspicious/noExplicitAny: a handler's argument is contravariant, so no other type takes every route.
+export type AnyRoute = Route<any, any, any, any, any, any>
+
+type Defaults = 'answer' | 'query' | 'body' | 'status' | 'output' | 'errors'
+
+/** Makes a route value; what is left out: JSON, 200, no query, no body, no output, no errors of its own. */
+export function route<
+  const Path extends string,
+  A extends Access,
+  Q extends v.GenericSchema | undefined = undefined,
+  B extends v.GenericSchema | undefined = undefined,
+  O extends v.GenericSchema | undefined = undefined,
+  K extends AnswerKind = 'json',
+>(
+  spec: Omit<Route<Path, A, Q, B, O, K>, Defaults> & Partial<Pick<Route<Path, A, Q, B, O, K>, Defaults>>,
+): Route<Path, A, Q, B, O, K> {
+  return {
+    answer: 'json',
+    query: undefined,
+    body: undefined,
+    status: 200,
+    output: undefined,
+    errors: [],
+    ...spec,
+  } as Route<Path, A, Q, B, O, K>
+}

@@ -1,0 +1,22 @@
+import * as auth from '../auth/routes.ts'
+import * as conversations from '../conversations/routes.ts'
+import * as events from '../events/routes.ts'
+import * as messages from '../messages/routes.ts'
+import * as ops from '../ops/routes.ts'
+import * as presence from '../presence/routes.ts'
+import * as setup from '../setup/routes.ts'
+import * as threads from '../threads/routes.ts'
+import * as users from '../users/routes.ts'
+
+/** Every endpoint by its name, which is its OpenAPI operation id and the client's method. */
+export const routes = {
+  ...setup,
+  ...auth,
+  ...users,
+  ...conversations,
+  ...threads,
+  ...messages,
+  ...presence,
+  ...events,
+  ...ops,
+}

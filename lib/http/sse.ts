@@ -1,0 +1,91 @@
+import type { ServerResponse } from 'node:http'
+import type { Sink } from '../events/hub.ts'
+import type { Opening } from '../events/service.ts'
+
+/** How long a client should wait before it comes back. */
+const RETRY = Buffer.from('retry: 2000\n\n')
+
+/** A reader that was told to go may take so long to read what is left; then it is cut off. */
+const FAREWELL_MS = 5_000
+
+/** What an event stream's answer carries besides the common headers. */
+export function streamHeaders(common: [string, string][]): [string, string][] {
+  return [...common, ['content-type', 'text/event-stream'], ['x-accel-buffering', 'no']]
+}
+
+/**
+ * Streams straight to a Node response: one write for each delivery, of bytes that all readers share.
+ *
+ * Without chunked encoding, which would cost each reader a copy; the end of the connection is the end of the stream.
+ */
+export function streamToNode(response: ServerResponse, headers: [string, string][], opening: Opening): void {
+  response.useChunkedEncodingByDefault = false
+  response.shouldKeepAlive = false
+  response.writeHead(200, headers.flat())
+  response.write(RETRY)
+  response.on('error', () => {})
+
+  let drained = () => {}
+  response.on('drain', () => drained())
+  const leave = opening.connect({
+    write: ({ bytes }) => void response.write(bytes),
+    pending: () => response.writableLength,
+    drained: () =>
+      response.writableNeedDrain && !response.destroyed
+        ? new Promise((resolve) => (drained = resolve))
+        : Promise.resolve(),
+    end() {
+      response.end()
+      setTimeout(() => response.destroy(), FAREWELL_MS).unref()
+    },
+  })
+  response.on('close', () => {
+    leave()
+    drained()
+  })
+}
+
+/** Streams as a web response, for every other runtime. */
+export function streamToWeb(headers: [string, string][], opening: Opening): Response {
+  let leave = () => {}
+  let drained = () => {}
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        controller.enqueue(RETRY)
+        leave = opening.connect(webSink(controller, (resolve) => (drained = resolve)))
+      },
+      pull: () => drained(),
+      cancel() {
+        leave()
+        drained()
+      },
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
+  )
+  return new Response(stream, { headers })
+}
+
+function webSink(
+  controller: ReadableStreamDefaultController<Uint8Array>,
+  onDrain: (resolve: () => void) => void,
+): Sink {
+  const pending = () => -(controller.desiredSize ?? 0)
+  let ended = false
+  return {
+    write({ bytes }) {
+      if (!ended) controller.enqueue(bytes)
+    },
+    pending,
+    drained: () => (pending() > 0 && !ended ? new Promise(onDrain) : Promise.resolve()),
+    end() {
+      if (ended) return
+      ended = true
+      try {
+        controller.close()
+      } catch {
+        // The reader cancelled: the stream is closed already.
+      }
+    },
+  }
+}

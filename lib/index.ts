@@ -1,0 +1,8 @@
+export { type Chat, createChatService } from './chat.ts'
+export { type Config, ConfigError, parseConfig } from './config.ts'
+export { type Actor, type Log, OPERATOR, type Ports, type Role } from './context.ts'
+export { ChatError, type ErrorCode, type FieldError } from './errors.ts'
+export type { ConversationStreamEvent } from './events/schema.ts'
+export type { Message } from './messages/schema.ts'
+export { openStorage, type Storage, type StorageOptions } from './storage/open.ts'
+export { postgresConnector } from './storage/postgres.ts'

@@ -1,0 +1,44 @@
+import { ChatError } from '../errors.ts'
+import type { Message, PostedMessage } from './schema.ts'
+
+/** The path of every thread's root. Never empty: `path > ''` is the whole thread. */
+export const ROOT_PATH = '10'
+
+/**
+ * The materialized path of the `ordinal`-th reply to the message at `parentPath`.
+ *
+ * A segment is its base-36 digits behind their count, so that byte order is depth-first order for any number of
+ * siblings: a thread is read with `ORDER BY path`, a page is cut with `path > cursor`.
+ *
+ * @param ordinal position among the parent's replies, deleted ones included, from 0
+ */
+export function childPath(parentPath: string, ordinal: number): string {
+  const digits = ordinal.toString(36)
+  return parentPath + digits.length.toString(36) + digits
+}
+
+/** Whether a text can be a path at all: digits behind their count, again and again. */
+export function isPath(path: string): boolean {
+  let at = 0
+  while (at < path.length) {
+    const length = Number.parseInt(path[at]!, 36)
+    if (!(length > 0) || !/^[0-9a-z]+$/.test(path.slice(at + 1, at + 1 + length))) return false
+    at += 1 + length
+  }
+  return at === path.length && path.length > 0
+}
+
+/** @throws ChatError `validation_failed` when the text is longer than `maximum` bytes of UTF-8 */
+export function assertContentFits(content: string, maximum: number): void {
+  // A character takes at most 3 bytes of UTF-8 for each UTF-16 unit: most texts need no counting.
+  if (content.length * 3 <= maximum || new TextEncoder().encode(content).length <= maximum) return
+  throw new ChatError('validation_failed', {
+    errors: [{ path: 'content', message: `must be at most ${maximum} bytes of UTF-8` }],
+  })
+}
+
+/** The answer to a post. */
+export function toPosted(message: Message): PostedMessage {
+  const { id: message_id, root_id, conversation_id, parent_id, depth } = message
+  return { message_id, root_id, conversation_id, ...(parent_id && { parent_id }), depth, message }
+}

@@ -1,0 +1,85 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** What the service counts of itself. */
+export interface Metrics {
+  /** An answered request; `route` is the template, never the path. */
+  request(method: string, route: string, status: number, seconds: number): void
+  /** A transaction, from asking for it to its durable end. */
+  write(seconds: number): void
+  /** Events handed to streams. */
+  delivered(count: number): void
+  /** A stream closed because its reader fell behind. */
+  dropped(): void
+  /** The page in Prometheus' text format. `streams` is how many are open. */
+  render(streams: number): Promise<string>
+  close(): void
+}
+
+const BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]
+
+/**
+ * Counters of one service, in a registry of its own.
+ *
+ * Process figures are read when asked for: prom-client's own collection keeps observers that outlive the service.
+ */
+export function createMetrics(): Metrics {
+  const registers = [new Registry()]
+  const requests = new Histogram({
+    name: 'chat_http_request_duration_seconds',
+    help: 'Time to answer a request, by route template',
+    labelNames: ['method', 'route', 'status'],
+    buckets: BUCKETS,
+    registers,
+  })
+  const writes = new Histogram({
+    name: 'chat_storage_write_duration_seconds',
+    help: 'Time from asking for a transaction to its durable end',
+    buckets: BUCKETS,
+    registers,
+  })
+  const streams = new Gauge({ name: 'chat_streams_open', help: 'Open event streams', registers })
+  const delivered = new Counter({ name: 'chat_stream_deliveries_total', help: 'Events handed to streams', registers })
+  const dropped = new Counter({
+    name: 'chat_streams_dropped_total',
+    help: 'Streams closed because their reader fell behind',
+    registers,
+  })
+
+  const delay = monitorEventLoopDelay({ resolution: 20 })
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read())
+      },
+    })
+  gauge(
+    'chat_event_loop_lag_p99_seconds',
+    'Event-loop lag, 99th percentile since the last look',
+    () => delay.percentile(99) / 1e9,
+  )
+  gauge('chat_process_resident_memory_bytes', 'Resident memory', () => process.memoryUsage.rss())
+  gauge('chat_process_cpu_seconds', 'User and system time of the process', () => {
+    const { user, system } = process.cpuUsage()
+    return (user + system) / 1e6
+  })
+
+  return {
+    request: (method, route, status, seconds) => requests.observe({ method, route, status }, seconds),
+    write: (seconds) => writes.observe(seconds),
+    delivered: (count) => delivered.inc(count),
+    dropped: () => dropped.inc(),
+    async render(open) {
+      // Watched from the first look on, so that a service nobody looks at has no timer for it.
+      delay.enable()
+      streams.set(open)
+      const page = await registers[0]!.metrics()
+      delay.reset()
+      return page
+    },
+    close: () => delay.disable(),
+  }
+}

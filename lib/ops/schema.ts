@@ -1,0 +1,12 @@
+import * as v from 'valibot'
+
+export const Health = v.object({ status: v.literal('ok') })
+export type Health = v.InferOutput<typeof Health>
+
+const Check = v.literal('ok')
+
+export const Readiness = v.object({
+  status: v.literal('ready'),
+  checks: v.object({ database: Check, migrations: Check, bus: Check }),
+})
+export type Readiness = v.InferOutput<typeof Readiness>

@@ -1,0 +1,48 @@
+import type { Context } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import { digest, sameDigest } from '../ids.ts'
+import { listMigrations } from '../storage/migrate.ts'
+import type { Health, Readiness } from './schema.ts'
+
+/** Says that the process turns; it looks at nothing. */
+export function health(_ctx: Context): Health {
+  return { status: 'ok' }
+}
+
+/**
+ * Whether the service can do its work.
+ *
+ * @throws ChatError `unavailable`, with what fails in `errors`
+ */
+export async function ready(ctx: Context): Promise<Readiness> {
+  const failing: string[] = []
+  try {
+    const steps = await listMigrations(ctx.db)
+    if (steps.some((step) => !step.applied_at)) failing.push('migrations')
+  } catch {
+    failing.push('database')
+  }
+  if (ctx.bus.isFailing()) failing.push('bus')
+  if (ctx.hub.isDraining()) failing.push('draining')
+  if (failing.length > 0) {
+    throw new ChatError('unavailable', {
+      message: `Not ready: ${failing.join(', ')}.`,
+      errors: failing.map((path) => ({ path, message: path === 'draining' ? 'the service is stopping' : 'fails' })),
+      retry_after_seconds: 1,
+    })
+  }
+  return { status: 'ready', checks: { database: 'ok', migrations: 'ok', bus: 'ok' } }
+}
+
+/**
+ * The counters, in Prometheus' text format.
+ *
+ * @param authorization must be `Bearer <metrics.token>` where one is configured
+ * @throws ChatError `unauthenticated`
+ */
+export async function metrics(ctx: Context, authorization: string | null): Promise<string> {
+  const { token } = ctx.config.metrics
+  if (token && !sameDigest(digest(authorization ?? ''), digest(`Bearer ${token}`)))
+    throw new ChatError('unauthenticated')
+  return ctx.metrics.render(ctx.hub.size())
+}

@@ -1,0 +1,34 @@
+/** What a statement takes: both databases know these. */
+export type Primitive = string | number | null
+
+/** A row as it comes back: column → value. */
+export type Row = Record<string, Primitive>
+
+/** The two kinds of SQL spoken here. */
+export type Dialect = 'sqlite' | 'postgresql'
+
+/** What a store function needs from the database; the same inside and outside a transaction. */
+export interface Queries {
+  readonly dialect: Dialect
+  all<T = Row>(sql: string, ...params: Primitive[]): Promise<T[]>
+  get<T = Row>(sql: string, ...params: Primitive[]): Promise<T | undefined>
+  /** @returns the number of rows changed. */
+  run(sql: string, ...params: Primitive[]): Promise<number>
+}
+
+/** A database with transactions: reads see committed rows only, whatever runs beside them. */
+export interface Database extends Queries {
+  /**
+   * Runs `work` as one transaction and returns once it is durable. When `work` throws, nothing of it is kept.
+   *
+   * Each `await` inside must be one of its `tx`: others wait for this transaction. It may run again from the start
+   * when the database asks for a retry (deadlock), so it must not change anything but the database.
+   */
+  write<T>(work: (tx: Queries) => Promise<T>): Promise<T>
+  /** Runs several reads on one state of the database. */
+  snapshot<T>(work: (db: Queries) => Promise<T>): Promise<T>
+  /** A word that is another one once somebody else has committed: what the poll for other processes compares. */
+  changeToken(): Promise<string>
+  /** Waits for the transactions under way, then closes every connection. */
+  close(): Promise<void>
+}

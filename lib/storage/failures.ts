@@ -1,0 +1,47 @@
+import { ChatError } from '../errors.ts'
+
+/** Primary result codes of SQLite that are the storage's trouble, not the caller's (https://sqlite.org/rescode.html). */
+const SQLITE_TROUBLE: Record<number, string> = {
+  5: 'BUSY',
+  6: 'LOCKED',
+  7: 'NOMEM',
+  8: 'READONLY',
+  10: 'IOERR',
+  11: 'CORRUPT',
+  13: 'FULL',
+  14: 'CANTOPEN',
+  15: 'PROTOCOL',
+  26: 'NOTADB',
+}
+
+/** SQLSTATE classes of PostgreSQL that mean "not now": connection, resources, operator, system, read-only standby. */
+const POSTGRES_TROUBLE = /^(08|53|57|58|XX|25006|55P03|40001|40P01)/
+
+const NETWORK_TROUBLE = /^(ECONN|EPIPE|ENOENT|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_)/
+
+/** The SQLite result code of an error, as a word, for better-sqlite3 (`code`) and node:sqlite (`errcode`) alike. */
+export function sqliteTrouble(error: unknown): string | undefined {
+  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown }
+  if (typeof errcode === 'number') return SQLITE_TROUBLE[errcode & 0xff]
+  const word = typeof code === 'string' && code.startsWith('SQLITE_') ? code.split('_')[1] : undefined
+  return word && Object.values(SQLITE_TROUBLE).includes(word) ? word : undefined
+}
+
+/** Turns trouble of the storage into `unavailable` or `storage_full`; anything else is passed on as it is. */
+export function toStorageFailure(error: unknown): unknown {
+  if (error instanceof ChatError) return error
+  const trouble = sqliteTrouble(error)
+  const code = String((error as { code?: unknown })?.code ?? '')
+  if (trouble === 'FULL' || code === '53100') return new ChatError('storage_full', { cause: error })
+  if (trouble || POSTGRES_TROUBLE.test(code) || NETWORK_TROUBLE.test(code) || isLostConnection(error))
+    return new ChatError('unavailable', { cause: error, retry_after_seconds: 1 })
+  return error
+}
+
+/** pg reports these without a code: its pool timed out, or the server went away in the middle of a query. */
+function isLostConnection(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /timeout exceeded when trying to connect|^Connection terminated|not queryable/.test(error.message)
+  )
+}

@@ -1,0 +1,36 @@
+import type { Storage as Unstorage } from 'unstorage'
+
+/** Small values that may be forgotten at any time, and are forgotten when they expire. */
+export interface Kv {
+  get<T>(key: string): Promise<T | undefined>
+  set<T>(key: string, value: T, ttlSeconds: number): Promise<void>
+  delete(key: string): Promise<void>
+}
+
+interface Entry {
+  value: unknown
+  expires_at: number
+}
+
+/**
+ * Expiring entries over unstorage, whose memory driver knows no expiry.
+ *
+ * Keys are stored in hex because unstorage rewrites `:`, `/` and `?`; values sit in an object because it turns bare
+ * strings like `"true"` and `"123"` into other types.
+ *
+ * @param now milliseconds since 1970
+ */
+export function createKv(storage: Unstorage, now: () => number): Kv {
+  const nameOf = (key: string) => `chat:${Buffer.from(key).toString('hex')}`
+  return {
+    async get<T>(key: string) {
+      const entry = await storage.getItem<Entry>(nameOf(key))
+      if (!entry) return undefined
+      if (entry.expires_at > now()) return entry.value as T
+      await storage.removeItem(nameOf(key))
+      return undefined
+    },
+    set: (key, value, ttlSeconds) => storage.setItem(nameOf(key), { value, expires_at: now() + ttlSeconds * 1000 }),
+    delete: (key) => storage.removeItem(nameOf(key)),
+  }
+}

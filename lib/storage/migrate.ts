@@ -1,0 +1,91 @@
+import { currentMicros, digest, newId, toInstant } from '../ids.ts'
+import type { Database, Queries } from './database.ts'
+import { COLUMN_TYPES, MIGRATIONS, type Migration } from './migrations.ts'
+
+/** A step of the schema and when it was applied; absent while it is pending. */
+export interface MigrationState {
+  name: string
+  applied_at?: string
+}
+
+/** Any number: who holds it migrates, on PostgreSQL. On SQLite the write lock does. */
+const MIGRATION_LOCK = 7_201_994
+
+/**
+ * Applies what is pending, each step in a transaction of its own. Several processes may do so at once.
+ *
+ * @returns the names of the steps applied, oldest first
+ * @throws Error when the schema is newer than this program, or a step is not the one that was applied
+ */
+export async function migrate(db: Database): Promise<string[]> {
+  const applied: string[] = []
+  for (const [index, migration] of MIGRATIONS.entries()) {
+    if (await db.write((tx) => applyOnce(tx, index + 1, migration))) applied.push(migration.name)
+  }
+  if (MIGRATIONS.length > 0) await assertKnown(db)
+  return applied
+}
+
+/** The steps this program knows, oldest first, with those applied marked. */
+export async function listMigrations(db: Database): Promise<MigrationState[]> {
+  const applied = (await hasTable(db)) ? await listApplied(db) : []
+  return MIGRATIONS.map(({ name }) => {
+    const row = applied.find((candidate) => candidate.name === name)
+    return row ? { name, applied_at: toInstant(row.applied_at) } : { name }
+  })
+}
+
+/** @throws Error as {@link migrate} does, and when a step is pending */
+export async function assertMigrated(db: Database): Promise<void> {
+  const pending = (await listMigrations(db)).filter((step) => !step.applied_at)
+  if (pending.length > 0)
+    throw new Error(`The schema is older than this program: run "chat-server migrate" (${pending[0]!.name} is pending)`)
+  await assertKnown(db)
+}
+
+async function applyOnce(tx: Queries, id: number, migration: Migration): Promise<boolean> {
+  if (tx.dialect === 'postgresql') await tx.get('SELECT pg_advisory_xact_lock(?)', MIGRATION_LOCK)
+  await tx.run(`CREATE TABLE IF NOT EXISTS migrations (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL)`)
+  const statements = migration.statements(COLUMN_TYPES[tx.dialect])
+  const checksum = digest(statements.join(';\n'))
+  const done = await tx.get<{ checksum: string }>('SELECT checksum FROM migrations WHERE id = ?', id)
+  if (done && done.checksum !== checksum)
+    throw new Error(`Migration ${migration.name} is not the one this database was made with`)
+  if (done) return false
+
+  for (const statement of statements) await tx.run(statement)
+  if (id === 1) await tx.run("INSERT INTO meta (name, value) VALUES ('epoch', ?)", newId())
+  await tx.run(
+    'INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, ?, ?, ?)',
+    id,
+    migration.name,
+    checksum,
+    currentMicros(),
+  )
+  return true
+}
+
+async function assertKnown(db: Queries): Promise<void> {
+  const newest = (await listApplied(db)).at(-1)
+  if (newest && newest.id > MIGRATIONS.length) {
+    const known = MIGRATIONS.at(-1)?.name ?? 'none'
+    throw new Error(
+      `The schema (${newest.name}) is newer than this program knows (${known}): install the newer version`,
+    )
+  }
+}
+
+function listApplied(db: Queries) {
+  return db.all<{ id: number; name: string; applied_at: number }>(
+    'SELECT id, name, applied_at FROM migrations ORDER BY id',
+  )
+}
+
+async function hasTable(db: Queries): Promise<boolean> {
+  const query =
+    db.dialect === 'sqlite'
+      ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'migrations'"
+      : "SELECT to_regclass('migrations')::text AS name"
+  return Boolean((await db.get<{ name: string | null }>(query))?.name)
+}

@@ -1,0 +1,147 @@
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { createDatabase as createDb0, type Database as Db0 } from 'db0'
+import type pg from 'pg'
+import { createStorage, type Storage as Unstorage } from 'unstorage'
+import type { Database, Queries } from './database.ts'
+import { createKv, type Kv } from './kv.ts'
+import { listMigrations, type MigrationState, migrate } from './migrate.ts'
+import { createPostgresDatabase, postgresConnector } from './postgres.ts'
+import { createSqliteDatabase, type SqliteHandle } from './sqlite.ts'
+
+/** What a service keeps its data in. Made by {@link openStorage}; closed by whoever opened it, or with the service. */
+export interface Storage {
+  /** @internal */
+  readonly db: Database
+  /** @internal */
+  readonly kv: Kv
+  /** Every step of the schema, with the instant it was applied. */
+  migrations(): Promise<MigrationState[]>
+  /** Applies what is pending. @returns the names of the steps applied */
+  migrate(): Promise<string[]>
+  close(): Promise<void>
+}
+
+/** A db0 `Database`, as far as it is used here. */
+export interface Db0Like {
+  readonly dialect: string
+  getInstance(): Promise<unknown>
+}
+
+/** An unstorage `Storage`, as far as it is used here. */
+export interface KvLike {
+  getItem(key: string): Promise<unknown>
+  setItem(key: string, value: never): Promise<void>
+  removeItem(key: string): Promise<void>
+}
+
+/** What to open, and how. */
+export interface StorageOptions {
+  /** `sqlite:./data/chat.db`, `sqlite::memory:`, `postgres://…`, or a db0 database of SQLite or of our PostgreSQL connector. */
+  database?: string | Db0Like
+  /** Where typing and presence live; memory by default. */
+  kv?: KvLike
+  /** `full` answers after the disk has synced; `os` leaves that to the operating system. Default `full`. */
+  durability?: 'full' | 'os'
+  /** Makes a transaction that uses the database around it throw instead of waiting for itself. For tests. */
+  strict?: boolean
+}
+
+/**
+ * Opens the storage of a service. Nothing is created in the database before `migrate()` or `chat.start()`.
+ *
+ * @throws Error when the database cannot be opened, is of another kind, or does not keep what it acknowledges
+ */
+export async function openStorage(options: StorageOptions = {}): Promise<Storage> {
+  const { database = 'sqlite:./data/chat.db', durability = 'full' } = options
+  const db0 = typeof database === 'string' ? await connect(database) : database
+  const db = await toDatabase(db0, { durability, strict: options.strict ?? false })
+  const kv = createKv((options.kv as Unstorage | undefined) ?? createStorage(), Date.now)
+  return { db, kv, migrations: () => listMigrations(db), migrate: () => migrate(db), close: () => db.close() }
+}
+
+async function connect(url: string): Promise<Db0Like> {
+  if (/^postgres(ql)?:\/\//.test(url)) return createDb0(postgresConnector({ url }))
+  const path = /^sqlite:(.+)$/.exec(url)?.[1]
+  if (!path) throw new Error('The database address must start with sqlite: or postgres://')
+  if (path !== ':memory:') createPrivately(resolve(path))
+  return connectSqlite(path === ':memory:' ? { name: ':memory:' } : { path: resolve(path) })
+}
+
+/** Only we may read the file, whatever the umask; its WAL takes the same mode. */
+function createPrivately(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  closeSync(openSync(path, 'a', 0o600))
+}
+
+async function connectSqlite(options: { name?: string; path?: string }): Promise<Db0Like> {
+  try {
+    const { default: connector } = await import('db0/connectors/better-sqlite3')
+    const db0 = createDb0(connector(options))
+    await db0.getInstance()
+    return db0
+  } catch (cause) {
+    if (isSqliteAnswer(cause)) throw cause
+    const { default: connector } = await import('db0/connectors/node-sqlite')
+    const db0 = createDb0(connector(options))
+    try {
+      await db0.getInstance()
+    } catch {
+      throw new Error('SQLite needs the better-sqlite3 package, or Node 22.13 and later', { cause })
+    }
+    return db0
+  }
+}
+
+/** SQLite itself refused (no permission, not a database): the addon is there. */
+function isSqliteAnswer(error: unknown): boolean {
+  return String((error as { code?: unknown }).code ?? '').startsWith('SQLITE_')
+}
+
+async function toDatabase(
+  db0: Db0Like | Db0,
+  options: { durability: 'full' | 'os'; strict: boolean },
+): Promise<Database> {
+  const instance = (await db0.getInstance()) as SqliteHandle | pg.Pool
+  if (db0.dialect === 'sqlite' && 'exec' in instance && 'prepare' in instance) {
+    prepareSqlite(instance, options.durability)
+    return createSqliteDatabase(instance, options)
+  }
+  if (db0.dialect === 'postgresql' && 'totalCount' in instance) {
+    const db = createPostgresDatabase(instance)
+    await assertDurable(db, options.durability).catch(async (error) => {
+      await db.close()
+      throw error
+    })
+    return db
+  }
+  throw new Error(
+    'This db0 database is not supported: use better-sqlite3, node-sqlite, or postgresConnector of chat-server',
+  )
+}
+
+function prepareSqlite(handle: SqliteHandle, durability: 'full' | 'os'): void {
+  const pragma = (name: string, value?: string) =>
+    Object.values(handle.prepare(`PRAGMA ${name}${value ? ` = ${value}` : ''}`).get() as object)[0]
+  // Short: SQLite waits inside the event loop. Longer waits for other processes are ours.
+  handle.exec('PRAGMA busy_timeout = 100')
+  const journal = pragma('journal_mode', 'WAL')
+  handle.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
+  handle.exec('PRAGMA foreign_keys = ON')
+  handle.exec('PRAGMA temp_store = MEMORY')
+  const kept = (journal === 'wal' || journal === 'memory') && pragma('foreign_keys') === 1
+  if (!kept || pragma('synchronous') !== (durability === 'full' ? 2 : 1))
+    throw new Error('SQLite did not take the settings that make it durable')
+}
+
+async function assertDurable(db: Queries, durability: 'full' | 'os'): Promise<void> {
+  if (durability === 'os') return
+  for (const setting of ['fsync', 'synchronous_commit']) {
+    const row = await db.get<{ value: string }>('SELECT current_setting(?) AS value', setting)
+    if (row?.value === 'off') {
+      throw new Error(
+        `PostgreSQL runs with ${setting} = off and may lose acknowledged messages: turn it on, or set storage.durability to "os"`,
+      )
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import type { Connector, Statement } from 'db0'
+import pg from 'pg'
+import type { Database, Primitive, Queries, Row } from './database.ts'
+import { toStorageFailure } from './failures.ts'
+
+/** How long a request waits for a free connection, or for a server that does not answer. */
+const CONNECT_TIMEOUT_MS = 5_000
+
+/** A transaction the server gave up for the sake of another one is tried again this often. */
+const MAX_ATTEMPTS = 4
+const RETRY_CODES = new Set(['40001', '40P01'])
+
+const INT8_OID = 20
+
+/**
+ * A db0 connector over a pool of PostgreSQL connections.
+ *
+ * db0's own has a single client: no two transactions at once, and an `error` event nobody hears, which ends the
+ * process when the server drops the connection.
+ *
+ * @param options.max connections at most; default 10
+ */
+export function postgresConnector(options: { url: string; max?: number }): Connector<pg.Pool> {
+  let pool: pg.Pool | undefined
+  const open = () => (pool ??= createPool(options))
+  return {
+    name: 'postgresql',
+    dialect: 'postgresql',
+    getInstance: open,
+    exec: (sql) => open().query(sql),
+    prepare: (sql) => toStatement(async (params) => (await open().query(numbered(sql), params)).rows),
+    dispose: () => pool?.end(),
+  }
+}
+
+function toStatement(query: (params: unknown[]) => Promise<unknown[]>): Statement {
+  const bound = (given: unknown[] | undefined) => ({
+    bind: (...params: unknown[]) => bound(params),
+    all: (...params: unknown[]) => query(given ?? params),
+    get: async (...params: unknown[]) => (await query(given ?? params))[0],
+    run: async (...params: unknown[]) => {
+      await query(given ?? params)
+      return { success: true }
+    },
+  })
+  return bound(undefined)
+}
+
+function createPool(options: { url: string; max?: number }): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.max ?? 10,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    // 64-bit integers as numbers, for this pool only: ours are counts and microseconds, far below 2^53.
+    types: {
+      getTypeParser: (oid, format) =>
+        oid === INT8_OID && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
+    },
+  })
+  // A dropped connection is reported by the query that used it; an idle one is simply replaced.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
+  return pool
+}
+
+/** `?` → `$1`, `$2`, …; the SQL here has no `?` of another meaning. */
+function numbered(sql: string): string {
+  let index = 0
+  return sql.replaceAll('?', () => `$${++index}`)
+}
+
+/** Our face of a PostgreSQL pool: a connection for each transaction, named statements prepared once on each. */
+export function createPostgresDatabase(pool: pg.Pool): Database {
+  const statements = new Map<string, { name: string; text: string }>()
+
+  function prepare(sql: string) {
+    const statement = statements.get(sql) ?? { name: `s${statements.size}`, text: numbered(sql) }
+    statements.set(sql, statement)
+    return statement
+  }
+
+  function queries(client: pg.Pool | pg.PoolClient, state: { over?: boolean } = {}): Queries {
+    const query = async (sql: string, values: Primitive[]) => {
+      if (state.over) throw new Error('The transaction is over: await each tx call inside write()')
+      try {
+        return await client.query({ ...prepare(sql), values })
+      } catch (error) {
+        throw client === pool ? toStorageFailure(error) : error
+      }
+    }
+    return {
+      dialect: 'postgresql',
+      all: async <T>(sql: string, ...params: Primitive[]) => (await query(sql, params)).rows as T[],
+      get: async <T>(sql: string, ...params: Primitive[]) => (await query(sql, params)).rows[0] as T | undefined,
+      run: async (sql, ...params) => (await query(sql, params)).rowCount ?? 0,
+    }
+  }
+
+  async function transaction<T>(begin: string, work: (tx: Queries) => Promise<T>): Promise<T> {
+    const client = await pool.connect()
+    const state: { over?: boolean } = {}
+    try {
+      await client.query(begin)
+      const value = await work(queries(client, state))
+      await client.query('COMMIT')
+      client.release()
+      return value
+    } catch (error) {
+      // A connection that cannot even roll back is thrown away.
+      await client.query('ROLLBACK').then(
+        () => client.release(),
+        (broken) => client.release(broken),
+      )
+      throw error
+    } finally {
+      state.over = true
+    }
+  }
+
+  async function retried<T>(begin: string, work: (tx: Queries) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await transaction(begin, work)
+      } catch (error) {
+        if (attempt < MAX_ATTEMPTS && RETRY_CODES.has((error as { code?: string }).code ?? '')) continue
+        throw toStorageFailure(error)
+      }
+    }
+  }
+
+  return {
+    ...queries(pool),
+    write: (work) => retried('BEGIN', work),
+    snapshot: (work) => retried('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work),
+    // The set of transactions that count as finished: it changes exactly when a commit becomes visible.
+    changeToken: async () => {
+      const row = await queries(pool).get<Row>('SELECT pg_current_snapshot()::text AS token')
+      return String(row?.token)
+    },
+    close: () => pool.end(),
+  }
+}

@@ -1,0 +1,47 @@
+import * as v from 'valibot'
+import { Message } from '../messages/schema.ts'
+import { Id, Instant, Limit, StreamPosition } from '../schema.ts'
+
+/** A thread in a list; `unread` depends on who reads, and is not in events. */
+export const ThreadSummary = v.object({
+  root_id: Id,
+  root_excerpt: v.pipe(v.string(), v.description('The first 140 characters of the root')),
+  root_author: v.optional(v.pipe(Id, v.description('The user who wrote the root'))),
+  created_at: Instant,
+  last_activity_at: Instant,
+  message_count: v.pipe(v.number(), v.integer(), v.description('Messages that are not deleted')),
+  participant_count: v.pipe(v.number(), v.integer(), v.description('People who wrote in it')),
+  unread: v.optional(v.pipe(v.number(), v.integer())),
+})
+export type ThreadSummary = v.InferOutput<typeof ThreadSummary>
+
+export const ThreadsQuery = v.object({
+  after: v.optional(v.pipe(v.string(), v.isoTimestamp(), v.description('Only threads whose last activity is older'))),
+  limit: Limit(50, 200),
+})
+export type ThreadsQuery = v.InferOutput<typeof ThreadsQuery>
+
+/** A page of threads, latest activity first. */
+export const ThreadPage = v.object({
+  threads: v.array(ThreadSummary),
+  next_after: v.optional(Instant),
+  stream_position: v.optional(StreamPosition),
+})
+export type ThreadPage = v.InferOutput<typeof ThreadPage>
+
+export const TreeQuery = v.object({
+  cursor_path: v.optional(
+    v.pipe(v.string(), v.maxLength(4096), v.description('The path of the last message already read')),
+  ),
+  limit: Limit(200, 500),
+})
+export type TreeQuery = v.InferOutput<typeof TreeQuery>
+
+/** A page of a thread, depth first. */
+export const TreePage = v.object({
+  root_id: Id,
+  messages: v.array(Message),
+  next_cursor: v.optional(v.string()),
+  stream_position: v.optional(StreamPosition),
+})
+export type TreePage = v.InferOutput<typeof TreePage>

@@ -1,0 +1,85 @@
+import * as v from 'valibot'
+import { Id, Instant, Limit, Text } from '../schema.ts'
+
+/** An e-mail address; outer spaces are cut, the rest is stored as given. */
+export const Email = v.pipe(Text, v.maxLength(254), v.check(isEmail, 'must be an e-mail address'))
+
+/** A name others know a user by; unique without regard to case. */
+export const Username = v.pipe(
+  Text,
+  v.minLength(1),
+  v.maxLength(64),
+  v.check((name) => name.trim() === name && !hasControls(name), 'must have no control characters and no outer spaces'),
+)
+
+/** A name shown instead of the username. */
+export const DisplayName = v.pipe(
+  Text,
+  v.maxLength(200),
+  v.check((name) => !hasControls(name), 'must have no control characters'),
+)
+
+/** A new password: at least 8 characters, at most 72 bytes of UTF-8 (after NFKC normalisation), no NUL. */
+export const Password = v.pipe(
+  Text,
+  v.check((password) => [...password.normalize('NFKC')].length >= 8, 'must be at least 8 characters'),
+  v.check(
+    (password) => new TextEncoder().encode(password.normalize('NFKC')).length <= 72,
+    'must be at most 72 bytes of UTF-8',
+  ),
+)
+
+export const Roles = v.pipe(v.array(v.picklist(['admin', 'member', 'read_only'])), v.minLength(1))
+
+/** A user as the user itself sees it. */
+export const User = v.object({
+  id: Id,
+  email: v.string(),
+  username: v.string(),
+  display_name: v.optional(v.string()),
+  roles: Roles,
+})
+export type User = v.InferOutput<typeof User>
+
+/** A user as an administrator sees it. */
+export const Account = v.object({
+  ...User.entries,
+  created_at: Instant,
+  disabled_at: v.optional(Instant),
+})
+export type Account = v.InferOutput<typeof Account>
+
+export const NewUser = v.object({
+  username: Username,
+  email: Email,
+  password: v.optional(v.pipe(Password, v.description('Without one the user cannot sign in yet'))),
+  roles: v.optional(Roles, ['member']),
+  display_name: v.optional(DisplayName),
+})
+export type NewUser = v.InferOutput<typeof NewUser>
+
+export const UsersQuery = v.object({
+  query: v.optional(v.pipe(Text, v.maxLength(254), v.description('The beginning of a username or an e-mail address'))),
+  after: v.optional(v.pipe(Id, v.description('`next_after` of the page before'))),
+  limit: Limit(50, 200),
+})
+export type UsersQuery = v.InferOutput<typeof UsersQuery>
+
+export const AccountPage = v.object({ users: v.array(Account), next_after: v.optional(Id) })
+export type AccountPage = v.InferOutput<typeof AccountPage>
+
+/** Whether a text, outer spaces aside, is an e-mail address: a dot-atom and a host name, in ASCII once normalised (RFC 5322, RFC 1035). */
+function isEmail(text: string): boolean {
+  const address = text.trim().normalize('NFKC')
+  return (
+    address.length <= 254 &&
+    /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(
+      address,
+    )
+  )
+}
+
+/** Whether a text has a control or line-breaking character in it. */
+function hasControls(text: string): boolean {
+  return /[\p{Cc}\u2028\u2029]/u.test(text)
+}

@@ -1,0 +1,69 @@
+import type { Actor, Context } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import type { Queries } from '../storage/database.ts'
+import { type Account, type AccountPage, NewUser, UsersQuery } from './schema.ts'
+import { findUser, hasUsers, insertUser, listUsers, toAccount, type UserRow } from './store.ts'
+
+/** What each use-case takes last. */
+export const inputs = { create: NewUser, list: UsersQuery }
+
+/**
+ * Creates a user, in the name of an administrator.
+ *
+ * @throws ChatError `forbidden`; `setup_required` before there is a first user; `email_taken`, `username_taken`
+ */
+export async function create(ctx: Context, actor: Actor, input: NewUser): Promise<{ user: Account }> {
+  assertAdmin(actor)
+  if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
+  const password_hash = input.password === undefined ? null : await ctx.passwords.hash(input.password)
+  return ctx.write(async (tx) => ({ user: toAccount(await addUser(ctx, tx, { ...input, password_hash })) }))
+}
+
+/**
+ * A page of users, oldest first.
+ *
+ * @throws ChatError `forbidden`
+ */
+export async function list(ctx: Context, actor: Actor, input: UsersQuery): Promise<AccountPage> {
+  assertAdmin(actor)
+  const rows = await listUsers(ctx.db, input.query ?? '', input.after ?? '', input.limit + 1)
+  const users = rows.slice(0, input.limit).map(toAccount)
+  return { users, ...(rows.length > input.limit && { next_after: users.at(-1)!.id }) }
+}
+
+/**
+ * The actor that a user is, for calls in its name without a session.
+ *
+ * @throws ChatError `not_found`, `account_disabled`
+ */
+export async function actor(ctx: Context, userId: string): Promise<Actor> {
+  const row = await findUser(ctx.db, userId)
+  if (!row) throw new ChatError('not_found')
+  if (row.disabled_at) throw new ChatError('account_disabled')
+  return { user_id: row.id, roles: row.roles.split(',') as Actor['roles'] }
+}
+
+/** Adds a user inside a transaction. @throws ChatError `email_taken`, `username_taken` */
+export async function addUser(
+  ctx: Context,
+  tx: Queries,
+  user: Omit<NewUser, 'password'> & { password_hash: string | null },
+): Promise<UserRow> {
+  const row: UserRow = {
+    id: ctx.id(),
+    email: user.email.trim(),
+    username: user.username.normalize('NFC'),
+    display_name: user.display_name ?? null,
+    roles: [...new Set(user.roles)].sort().join(','),
+    password_hash: user.password_hash,
+    disabled_at: null,
+    created_at: ctx.now(),
+  }
+  const taken = await insertUser(tx, row)
+  if (taken) throw new ChatError(taken)
+  return row
+}
+
+function assertAdmin(actor: Actor): void {
+  if (!actor.roles.includes('admin')) throw new ChatError('forbidden')
+}

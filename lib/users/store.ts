@@ -1,0 +1,109 @@
+import type { Role } from '../context.ts'
+import { toInstant } from '../ids.ts'
+import type { Queries } from '../storage/database.ts'
+import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { uniqueKey } from './rules.ts'
+import type { Account, User } from './schema.ts'
+
+/** A user as it is stored. */
+export interface UserRow {
+  id: string
+  email: string
+  username: string
+  display_name: string | null
+  /** Separated by commas. */
+  roles: string
+  password_hash: string | null
+  disabled_at: Micros | null
+  created_at: Micros
+}
+
+const COLUMNS = 'id, email, username, display_name, roles, password_hash, disabled_at, created_at'
+
+/** A row as the user itself sees it. */
+export function toUser(row: UserRow): User {
+  const { id, email, username, display_name } = row
+  return { id, email, username, ...(display_name && { display_name }), roles: row.roles.split(',') as Role[] }
+}
+
+/** A row as an administrator sees it. */
+export function toAccount(row: UserRow): Account {
+  return {
+    ...toUser(row),
+    created_at: toInstant(row.created_at),
+    ...(row.disabled_at && { disabled_at: toInstant(row.disabled_at) }),
+  }
+}
+
+export async function hasUsers(db: Queries): Promise<boolean> {
+  return Boolean(await db.get('SELECT 1 AS found FROM users LIMIT 1'))
+}
+
+export function findUser(db: Queries, id: string): Promise<UserRow | undefined> {
+  return db.get<UserRow>(`SELECT ${COLUMNS} FROM users WHERE id = ?`, id)
+}
+
+export function findUserByEmail(db: Queries, email: string): Promise<UserRow | undefined> {
+  return db.get<UserRow>(`SELECT ${COLUMNS} FROM users WHERE email_key = ?`, uniqueKey(email))
+}
+
+export function findUserByUsername(db: Queries, username: string): Promise<UserRow | undefined> {
+  return db.get<UserRow>(`SELECT ${COLUMNS} FROM users WHERE username_key = ?`, uniqueKey(username))
+}
+
+/** Up to `limit` users after `after`, oldest first, whose username or address begins with `prefix`. */
+export function listUsers(db: Queries, prefix: string, after: string, limit: number): Promise<UserRow[]> {
+  const from = uniqueKey(prefix)
+  const to = `${from}\u{10FFFF}`
+  return db.all<UserRow>(
+    `SELECT ${COLUMNS} FROM users
+      WHERE id > ? AND ((username_key >= ? AND username_key < ?) OR (email_key >= ? AND email_key < ?))
+      ORDER BY id
+      LIMIT ?`,
+    after,
+    from,
+    to,
+    from,
+    to,
+    limit,
+  )
+}
+
+/** Which of these users exist and are not disabled. */
+export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Promise<string[]> {
+  const rows = await db.all<{ id: string }>(
+    `SELECT id FROM users WHERE disabled_at IS NULL AND id IN ${listOf(db.dialect)}`,
+    jsonList(ids),
+  )
+  return rows.map((row) => row.id)
+}
+
+/** @returns the name that somebody else has already, if that kept the user out */
+export async function insertUser(tx: Queries, row: UserRow): Promise<'email_taken' | 'username_taken' | undefined> {
+  const inserted = await tx.run(
+    `INSERT INTO users (id, email, email_key, username, username_key, display_name, roles, password_hash, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO NOTHING`,
+    row.id,
+    row.email,
+    uniqueKey(row.email),
+    row.username,
+    uniqueKey(row.username),
+    row.display_name,
+    row.roles,
+    row.password_hash,
+    row.created_at,
+    row.created_at,
+  )
+  if (inserted) return undefined
+  return (await findUserByEmail(tx, row.email)) ? 'email_taken' : 'username_taken'
+}
+
+export async function updatePasswordHash(tx: Queries, id: string, hash: string, at: Micros): Promise<void> {
+  await tx.run('UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ?', hash, at, id)
+}
+
+/** Makes others that change the same user's sessions wait until this transaction ends. */
+export async function lockUser(tx: Queries, id: string): Promise<void> {
+  await tx.get(`SELECT id FROM users WHERE id = ?${tx.dialect === 'postgresql' ? ' FOR UPDATE' : ''}`, id)
+}

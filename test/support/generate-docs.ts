@@ -1,0 +1,91 @@
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { keysBySection } from '../../cli/config-template.ts'
+import { variableName } from '../../cli/environment.ts'
+import type { ConfigKey } from '../../lib/config.ts'
+
+/** Every page that is made from the source: its path from the root of the project, and its text. */
+export const PAGES: Record<string, () => string> = {
+  'docs/reference/configuration.md': configurationPage,
+}
+
+const CONFIGURATION = `<!-- Made from lib/config-schema.ts by test/support/generate-docs.ts: change it there. -->
+
+# Configuration
+
+Nothing has to be configured: every key has a default that works on one machine.
+
+Where several places set a key, the later one of these wins:
+
+1. the default below;
+2. the file: \`--config <file>\`, else the one that \`CHAT_CONFIG\` names, else \`chat-server.toml\` in the current folder
+   if there is one. TOML, JSON and YAML are told apart by the end of the name;
+3. the environment: \`CHAT_\` and the key in capitals, with two underscores between its parts;
+4. the flags \`--host\`, \`--port\` and \`--database\`.
+
+These four are the same:
+
+\`\`\`toml
+# chat-server.toml
+[server]
+port = 9000
+\`\`\`
+
+\`\`\`yaml
+# chat-server.yaml
+server:
+  port: 9000
+\`\`\`
+
+\`\`\`sh
+CHAT_SERVER__PORT=9000 chat-server serve
+chat-server serve --port 9000
+\`\`\`
+
+A key that does not exist, a value of the wrong type and values that contradict each other stop the start with exit
+code 2, the name of the key and where it was set. A variable that is set to nothing counts as set. Lists are separated
+by commas in the environment.
+
+\`chat-server config init\` writes a file with every key in it, \`config check\` tells whether the configuration can be
+used, and \`config print\` shows the one in effect. Secrets are masked wherever they are printed.
+
+As a library, \`parseConfig({ server: { port: 9000 } })\` takes the same keys. It reads no file and no environment.
+`
+
+const CONTRADICTIONS = `## What cannot be combined
+
+- \`session.idle_seconds\` above \`session.absolute_seconds\`.
+- One name for both cookies, or two different values for \`session.csrf_cookie_name\` and \`security.csrf.cookie_name\`,
+  which name the same cookie.
+- \`security.cookie.same_site = "none"\` without \`security.cookie.secure\`: browsers drop such a cookie.
+- A cookie name that begins with \`__Host-\` or \`__Secure-\` without \`security.cookie.secure\`, or with \`__Host-\` and a
+  \`security.cookie.domain\`.
+
+These start with a warning, which \`serve --strict\` and \`config check --strict\` refuse: a \`server.host\` that other
+machines can reach without \`security.cookie.secure\`, \`security.csrf.enabled = false\`, a
+\`security.password.bcrypt_cost\` below 10, and a service that is not set up yet on an address others can reach.
+`
+
+function configurationPage(): string {
+  const sections = [...keysBySection()].map(([section, keys]) => `## \`${section}\`\n\n${keys.map(entry).join('\n')}`)
+  return [CONFIGURATION, ...sections, CONTRADICTIONS].join('\n')
+}
+
+function entry({ key, type, choices, default: fallback, unit, description, secret }: ConfigKey): string {
+  const values = choices ? choices.map((choice) => `\`${choice}\``).join(', ') : type
+  const facts = [
+    unit ? `${values}, in ${unit}` : values,
+    fallback === undefined ? 'no default' : `default \`${JSON.stringify(fallback)}\``,
+    `\`${variableName(key)}\``,
+    ...(secret === true ? ['masked when printed'] : []),
+    ...(secret === 'password' ? ['its password is masked when printed'] : []),
+  ]
+  return `**\`${key}\`** — ${description}\n\n${facts.map((fact) => `- ${fact}\n`).join('')}`
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const [path, page] of Object.entries(PAGES)) {
+    writeFileSync(new URL(`../../${path}`, import.meta.url), page())
+    console.log(path)
+  }
+}

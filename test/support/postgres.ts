@@ -1,0 +1,179 @@
+import { execFile, type SpawnOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { accessSync, chownSync, closeSync, constants, openSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
+
+/** A PostgreSQL of its own in a temporary folder, reached by a unix socket only. */
+export interface Cluster {
+  /** Of the database `postgres`, from which others are created. */
+  readonly url: string
+  /** Of the server process; another one after a restart. */
+  readonly pid: number
+  /** For `openStorage`, `pg` and anything else that takes a connection string; creates nothing. */
+  databaseUrl(name: string): string
+  /** Ends every connection, runs `whileDown` without a server, and starts it again on the same data. */
+  restart(whileDown?: () => Promise<void>): Promise<void>
+  /** Stops the server and removes its folder. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts a cluster that lives until `stop()`, and no longer than this process, however that ends.
+ *
+ * It sorts by ICU rules, so that a text column which lacks `COLLATE "C"` comes out in another order.
+ *
+ * @returns `undefined` where PostgreSQL is not installed
+ */
+export async function startCluster(): Promise<Cluster | undefined> {
+  const bin = findBinaries()
+  if (!bin) return undefined
+
+  const folder = await mkdtemp(join(shortTmpdir(), 'chat-pg-'))
+  try {
+    const as = runAs(folder)
+    await createFiles(bin, folder, as)
+    let server = await startServer(bin, folder, as)
+    return {
+      url: databaseUrl(folder, 'postgres'),
+      get pid() {
+        return server.pid
+      },
+      databaseUrl: (name) => databaseUrl(folder, name),
+      async restart(whileDown) {
+        await server.end()
+        await whileDown?.()
+        server = await startServer(bin, folder, as)
+      },
+      async stop() {
+        await server.end()
+        await rm(folder, { recursive: true, force: true })
+      },
+    }
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** A host in the place of the host keeps it a valid URL for every parser; `pg` prefers the one of the query. */
+function databaseUrl(folder: string, name: string): string {
+  return `postgres://postgres@localhost:5432/${name}?host=${encodeURIComponent(folder)}`
+}
+
+function findBinaries(): string | undefined {
+  const debian = '/usr/lib/postgresql'
+  const versions = list(debian).sort((a, b) => Number(b) - Number(a))
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...versions.map((v) => join(debian, v, 'bin'))]
+  const initdb = folders.map((folder) => join(folder, 'initdb')).find(isExecutable)
+  // `initdb` may be linked from elsewhere, with `postgres` only beside the real one.
+  return initdb && dirname(realpathSync(initdb))
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The path of a unix socket is limited to some hundred bytes. */
+function shortTmpdir(): string {
+  return tmpdir().length < 60 ? tmpdir() : '/tmp'
+}
+
+/** PostgreSQL refuses to run as root: then the folder is given to, and the programs run as, somebody else. */
+function runAs(folder: string): SpawnOptions {
+  // Nothing of PG* or LC_* from outside: it would change the cluster from machine to machine.
+  const options = { cwd: folder, env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' } }
+  if (process.getuid?.() !== 0) return options
+
+  const users = readFileSync('/etc/passwd', 'utf8')
+  const [, uid, gid] = /^postgres:[^:]*:(\d+):(\d+):/m.exec(users) ?? /^nobody:[^:]*:(\d+):(\d+):/m.exec(users) ?? []
+  if (!uid || !gid) throw new Error('PostgreSQL does not run as root, and there is neither a postgres nor a nobody')
+  chownSync(folder, Number(uid), Number(gid))
+  return { ...options, uid: Number(uid), gid: Number(gid) }
+}
+
+async function createFiles(bin: string, folder: string, as: SpawnOptions): Promise<void> {
+  const create = (...more: string[]) =>
+    promisify(execFile)(
+      join(bin, 'initdb'),
+      ['-D', join(folder, 'data'), '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', ...more],
+      as,
+    )
+  try {
+    await create('--locale-provider=icu', '--icu-locale=en-US')
+  } catch (error) {
+    if (!/icu|locale-provider/i.test(String((error as { stderr?: string }).stderr))) throw error
+    console.log('PostgreSQL without ICU: a missing COLLATE "C" does not show')
+    await create()
+  }
+}
+
+/**
+ * Waits for the end of its input: it comes when the process at the other end of the pipe closes it or is gone, by
+ * SIGKILL too. Then it stops the server, and removes the folder unless somebody is left to do that.
+ */
+const KEEPER = `
+folder=$1; shift
+"$@" </dev/null &
+server=$!
+orders=$(cat)
+kill -INT "$server" 2>/dev/null
+wait "$server"
+[ "$orders" = keep ] || { cd / && rm -rf "$folder"; }
+`
+
+interface Server {
+  pid: number
+  end(): Promise<void>
+}
+
+async function startServer(bin: string, folder: string, as: SpawnOptions): Promise<Server> {
+  const settings = { listen_addresses: '', unix_socket_directories: folder, port: 5432, max_connections: 200 }
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const log = openSync(join(folder, 'log'), 'a')
+  const keeper = spawn(
+    'sh',
+    ['-c', KEEPER, 'sh', folder, join(bin, 'postgres'), '-D', join(folder, 'data'), ...args],
+    // A group of its own: Ctrl-C ends the tests, and the keeper then does its work.
+    { ...as, stdio: ['pipe', 'ignore', log], detached: true },
+  )
+  closeSync(log)
+  const exited = once(keeper, 'exit')
+  const end = async () => {
+    keeper.stdin?.end('keep')
+    await exited
+  }
+  try {
+    return { pid: await readyPid(join(folder, 'data', 'postmaster.pid')), end }
+  } catch {
+    await end()
+    throw new Error(`PostgreSQL did not start:\n${await readFile(join(folder, 'log'), 'utf8')}`)
+  }
+}
+
+/** PostgreSQL notes in its eighth line when it takes connections; asking it by connecting would log failures. */
+async function readyPid(pidFile: string): Promise<number> {
+  const deadline = Date.now() + 15_000
+  while (Date.now() < deadline) {
+    const lines = (await readFile(pidFile, 'utf8').catch(() => '')).split('\n')
+    if (lines[7]?.startsWith('ready')) return Number(lines[0])
+    await sleep(20)
+  }
+  throw new Error('not ready in time')
+}

@@ -1,0 +1,98 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Chat, type ChatError, createChatService, openStorage, parseConfig, type Ports } from '../../lib/index.ts'
+import { type ChatClient, createChatClient } from '../../lib/client.ts'
+import { createNodeListener } from '../../lib/http/node.ts'
+import { checkedFetch } from './answers.ts'
+
+/** A service with a real HTTP server, and clients whose every answer is checked. */
+export interface TestService {
+  chat: Chat
+  base_url: string
+  server: Server
+  /** A client nobody is signed in with. */
+  client(): ChatClient
+  /** A signed-in client of the user, who is created if need be. The first one is the administrator. */
+  signIn(name: string, roles?: ('admin' | 'member' | 'read_only')[]): Promise<Person>
+  close(): Promise<void>
+}
+
+/** A user and the client it is signed in with. */
+export type Person = ChatClient & { id: string; email: string }
+
+export const PASSWORD = 'correct horse battery'
+
+/** Settings that make a test quick. */
+const QUICK = { security: { password: { bcrypt_cost: 4 } } }
+
+/** Starts a service on the database at `url`; two of them on the same are two nodes. */
+export async function startService(url: string, options: { config?: object; ports?: Ports } = {}): Promise<TestService> {
+  const storage = await openStorage({ database: url, strict: true })
+  const chat = createChatService(parseConfig({ ...QUICK, ...options.config }), storage, options.ports)
+  await chat.start()
+  const server = createServer(createNodeListener(chat)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const client = () => createChatClient({ base_url, fetch: checkedFetch, retry_ms: 10 })
+
+  async function signIn(name: string, roles: ('admin' | 'member' | 'read_only')[] = ['member']): Promise<Person> {
+    const email = `${name}@example.org`
+    const { is_setup } = await chat.setup.status()
+    if (!is_setup) await chat.setup.run({ email, password: PASSWORD })
+    else await createUser(chat, name, email, roles)
+    const person = client()
+    const { user } = await person.login({ body: { email, password: PASSWORD } })
+    return Object.assign(person, { id: user.id, email })
+  }
+
+  return {
+    chat,
+    base_url,
+    server,
+    client,
+    signIn,
+    async close() {
+      chat.drain()
+      server.close()
+      server.closeAllConnections()
+      await chat.close()
+    },
+  }
+}
+
+async function createUser(chat: Chat, username: string, email: string, roles: ('admin' | 'member' | 'read_only')[]): Promise<void> {
+  try {
+    await chat.users.create({ user_id: '', roles: ['admin'] }, { username, email, password: PASSWORD, roles })
+  } catch (error) {
+    if ((error as ChatError).code !== 'email_taken') throw error
+  }
+}
+
+/** Ada owns a conversation in which Grace takes part; Eve is outside. Its first thread has the one message `root`. */
+export async function startThread(service: TestService) {
+  const ada = await service.signIn('ada')
+  const grace = await service.signIn('grace')
+  const eve = await service.signIn('eve')
+  const { conversation_id } = await ada.createConversation({ body: { title: 'Engines' } })
+  await ada.addParticipant({ params: { conversation_id }, body: { user_id: grace.id } })
+  const root = await ada.postRoot({ params: { conversation_id }, body: { content: 'first' } })
+  return { ada, grace, eve, conversation_id, root }
+}
+
+/** What a failing call failed with: `await codeOf(ada.login(…))`. Fails when the call does not. */
+export async function codeOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call
+  } catch (error) {
+    const { code } = error as ChatError
+    if (code) return code
+    throw error
+  }
+  throw new Error('The call should have failed')
+}
+
+/** `count` results of `make`. */
+export function times<T>(count: number, make: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => make(index))
+}

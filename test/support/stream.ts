@@ -1,0 +1,62 @@
+import * as v from 'valibot'
+import type { ReceivedEvent } from '../../lib/client.ts'
+import { ConversationStreamEvent } from '../../lib/events/schema.ts'
+import { readEvents } from '../../lib/events/wire.ts'
+
+/** An open stream of a test: each event is checked against its schema as it arrives. */
+export interface TestStream {
+  response: Response
+  /** The next event, whatever it is. `undefined` at the end. */
+  next(): Promise<ReceivedEvent | undefined>
+  /** Reads on until an event of the type, and returns all that came, that one last. */
+  until(type: string, matches?: (event: ConversationStreamEvent) => boolean): Promise<ReceivedEvent[]>
+  close(): Promise<void>
+}
+
+/** Opens a conversation's stream with plain `fetch`, as a client that knows nothing of ours would. */
+export async function openStream(base_url: string, conversationId: string, options: { cookie: string; last_event_id?: string }): Promise<TestStream> {
+  const abort = new AbortController()
+  const response = await fetch(`${base_url}/api/stream/conversations/${conversationId}`, {
+    signal: abort.signal,
+    headers: { cookie: options.cookie, ...(options.last_event_id !== undefined && { 'last-event-id': options.last_event_id }) },
+  })
+  const events = response.ok ? readEvents(response.body!) : undefined
+
+  async function next(): Promise<ReceivedEvent | undefined> {
+    const { value, done } = (await events?.next()) ?? { done: true }
+    if (done || !value) return undefined
+    const event = v.parse(ConversationStreamEvent, JSON.parse(value.data))
+    if (event.type !== value.type) throw new Error(`event: ${value.type} carries ${event.type}`)
+    return value.id === undefined ? { event } : { id: value.id, event }
+  }
+
+  return {
+    response,
+    next,
+    async until(type, matches = () => true) {
+      const seen: ReceivedEvent[] = []
+      for (;;) {
+        const received = await next()
+        if (!received) throw new Error(`The stream ended before ${type}: ${JSON.stringify(seen.map((each) => each.event.type))}`)
+        seen.push(received)
+        if (received.event.type === type && matches(received.event)) return seen
+      }
+    },
+    async close() {
+      abort.abort()
+      await events?.return(undefined).catch(() => {})
+    },
+  }
+}
+
+/** Signs in with plain `fetch`. @returns the headers that a signed-in call carries */
+export async function signInByHand(base_url: string, email: string, password: string): Promise<{ cookie: string; 'x-csrf-token': string }> {
+  const response = await fetch(`${base_url}/api/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  })
+  const { csrf_token } = (await response.json()) as { csrf_token: string }
+  const cookie = response.headers.getSetCookie().map((line) => line.split(';')[0]).join('; ')
+  return { cookie, 'x-csrf-token': csrf_token }
+}

@@ -1,0 +1,22 @@
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  root: fileURLToPath(new URL('..', import.meta.url)),
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/global-setup.ts', 'test/support/answered-routes.ts'],
+    environment: 'node',
+    // Processes, not threads: a native addon, a signal and `process.env` are then a file's own.
+    pool: 'forks',
+    // Every worker may hold a few connections, and the cluster of the run takes 200.
+    maxWorkers: Math.min(availableParallelism(), 8),
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    // Stopping PostgreSQL includes a checkpoint of everything the run has written.
+    teardownTimeout: 30_000,
+    // A run leaves nothing behind; the cache would only reorder files.
+    cache: false,
+  },
+})
