@@ -44,7 +44,7 @@ export function bind<F extends object, Names extends keyof F & string>(
         name,
         (...args: unknown[]) => {
           try {
-            if (schema) args[arity - 2] = parseInput(schema, args[arity - 2] ?? {})
+            if (schema) args[arity - 2] = parseInput(schema, args[arity - 2])
             return useCase(ctx, ...args)
           } catch (error) {
             return Promise.reject(error)
@@ -56,7 +56,10 @@ export function bind<F extends object, Names extends keyof F & string>(
 }
 
 /** @throws ChatError `validation_failed`, with each field at fault */
-export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> {
+export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown = {}): v.InferOutput<S> {
+  // An array would pass for an object without any of its keys.
+  if (Array.isArray(input))
+    throw new ChatError('validation_failed', { errors: [{ path: '', message: 'must be an object' }] })
   const parsed = v.safeParse(schema, input, { abortPipeEarly: true })
   if (parsed.success) return parsed.output
   throw new ChatError('validation_failed', {

@@ -54,8 +54,8 @@ async function answer(chat: Chat, path: string, resource: Resource, event: H3Eve
     if (route && !isPrivate(route)) metrics.request(method, path, status, (performance.now() - started) / 1000)
   }
   try {
-    if (!route) return toResponse(withoutRoute(resource, method, common))
     if (path.startsWith('/api/') && !config.features.auth_v1) throw new ChatError('not_found')
+    if (!route) return toResponse(withoutRoute(resource, method, common))
     const result = await perform(chat, route, {
       method,
       headers,

@@ -73,6 +73,7 @@ function numbered(sql: string): string {
 /** Our face of a PostgreSQL pool: a connection for each transaction, named statements prepared once on each. */
 export function createPostgresDatabase(pool: pg.Pool): Database {
   const statements = new Map<string, { name: string; text: string }>()
+  let closing: Promise<void> | undefined
 
   function prepare(sql: string) {
     const statement = statements.get(sql) ?? { name: `s${statements.size}`, text: numbered(sql) }
@@ -138,6 +139,9 @@ export function createPostgresDatabase(pool: pg.Pool): Database {
       const row = await queries(pool).get<Row>('SELECT pg_current_snapshot()::text AS token')
       return String(row?.token)
     },
-    close: () => pool.end(),
+    close() {
+      closing ??= pool.end()
+      return closing
+    },
   }
 }

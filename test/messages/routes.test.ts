@@ -6,7 +6,9 @@ describeOnEachDatabase('messages', (openUrl) => {
   let service: TestService
   let thread: Awaited<ReturnType<typeof startThread>>
   beforeAll(async () => {
-    service = await startService(await openUrl(), { config: { limits: { max_depth: 5 }, security: { password: { bcrypt_cost: 4 } } } })
+    service = await startService(await openUrl(), {
+      config: { limits: { max_depth: 5 }, security: { password: { bcrypt_cost: 4 } } },
+    })
     thread = await startThread(service)
   })
   afterAll(() => service.close())
@@ -14,7 +16,11 @@ describeOnEachDatabase('messages', (openUrl) => {
   it('starts a thread', async () => {
     const { ada, conversation_id } = thread
     const posted = await ada.postRoot({ params: { conversation_id }, body: { content: ' kept\r\nas it is \u2028 ' } })
-    expect(posted).toMatchObject({ conversation_id, depth: 0, message: { author_user_id: ada.id, role: 'user', status: 'complete' } })
+    expect(posted).toMatchObject({
+      conversation_id,
+      depth: 0,
+      message: { author_user_id: ada.id, role: 'user', status: 'complete' },
+    })
     expect(posted.root_id).toBe(posted.message_id)
     const { messages } = await ada.readThread({ params: { root_id: posted.root_id } })
     expect(messages).toEqual([posted.message])
@@ -25,11 +31,15 @@ describeOnEachDatabase('messages', (openUrl) => {
     const { ada, grace, conversation_id } = thread
     const root = await ada.postRoot({ params: { conversation_id }, body: { content: 'race' } })
     const params = { parent_id: root.message_id }
-    const replies = await Promise.all(times(20, (i) => (i % 2 ? ada : grace).replyToMessage({ params, body: { content: `${i}` } })))
+    const replies = await Promise.all(
+      times(20, (i) => (i % 2 ? ada : grace).replyToMessage({ params, body: { content: `${i}` } })),
+    )
     const { messages } = await ada.readThread({ params: { root_id: root.root_id } })
     expect(new Set(messages.map((message) => message.path)).size).toBe(21)
     expect(new Set(messages.map((message) => message.created_at)).size).toBe(21)
-    expect(new Set(messages.map((message) => message.id))).toEqual(new Set([root.message_id, ...replies.map((reply) => reply.message_id)]))
+    expect(new Set(messages.map((message) => message.id))).toEqual(
+      new Set([root.message_id, ...replies.map((reply) => reply.message_id)]),
+    )
   })
 
   it('nests no deeper than the limit', async () => {
@@ -40,7 +50,9 @@ describeOnEachDatabase('messages', (openUrl) => {
       expect(posted.depth).toBe(depth)
       parent_id = posted.message_id
     }
-    expect(await codeOf(ada.replyToMessage({ params: { parent_id }, body: { content: 'down' } }))).toBe('thread_too_deep')
+    expect(await codeOf(ada.replyToMessage({ params: { parent_id }, body: { content: 'down' } }))).toBe(
+      'thread_too_deep',
+    )
   })
 
   describe('refuses', () => {
@@ -62,7 +74,9 @@ describeOnEachDatabase('messages', (openUrl) => {
       await ada.addParticipant({ params: { conversation_id }, body: { user_id: eve.id, role: 'viewer' } })
       const root = await ada.postRoot({ params: { conversation_id }, body: { content: 'read only' } })
       expect(await codeOf(eve.postRoot({ params: { conversation_id }, body: { content: 'x' } }))).toBe('forbidden')
-      expect(await codeOf(eve.replyToMessage({ params: { parent_id: root.message_id }, body: { content: 'x' } }))).toBe('forbidden')
+      expect(await codeOf(eve.replyToMessage({ params: { parent_id: root.message_id }, body: { content: 'x' } }))).toBe(
+        'forbidden',
+      )
       expect((await eve.readThread({ params: { root_id: root.root_id } })).messages).toHaveLength(1)
     })
   })

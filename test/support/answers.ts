@@ -34,7 +34,8 @@ export async function checkAnswer(method: string, path: string, response: Respon
   }
   demand(/^[\w.-]{8,64}$/.test(response.headers.get('x-request-id') ?? ''), 'no X-Request-Id')
   demand(response.headers.get('x-content-type-options') === 'nosniff', 'no nosniff')
-  if (path.startsWith('/api/')) demand(response.headers.get('cache-control') === 'no-store', 'no Cache-Control: no-store')
+  if (path.startsWith('/api/'))
+    demand(response.headers.get('cache-control') === 'no-store', 'no Cache-Control: no-store')
 
   const found = patterns.find((each) => each.pattern.test(path) && each.route.method === method)
   if (!response.ok) return checkProblem(response, found?.route, demand)
@@ -46,15 +47,31 @@ export async function checkAnswer(method: string, path: string, response: Respon
   if (route.answer === 'stream' || route.answer === 'text' || route.status === 204 || !route.output) return
   const body = await response.clone().json()
   const parsed = v.safeParse(route.output, body)
-  demand(parsed.success, `the body is not of the promised shape: ${JSON.stringify(parsed.issues?.map((issue) => [v.getDotPath(issue), issue.message]))}`)
+  demand(
+    parsed.success,
+    `the body is not of the promised shape: ${JSON.stringify(parsed.issues?.map((issue) => [v.getDotPath(issue), issue.message]))}`,
+  )
   demand(isDeepStrictEqual(parsed.output, body), `the body holds more than promised: ${JSON.stringify(body)}`)
 }
 
-async function checkProblem(response: Response, route: AnyRoute | undefined, demand: (holds: boolean, message: string) => void): Promise<void> {
+async function checkProblem(
+  response: Response,
+  route: AnyRoute | undefined,
+  demand: (holds: boolean, message: string) => void,
+): Promise<void> {
   demand(response.headers.get('content-type') === 'application/problem+json', 'not a problem document')
-  const body = (await response.clone().json().catch(() => ({}))) as { code: ErrorCode; status: number; type: string; request_id: string }
-  demand(body.code in ERRORS && ERRORS[body.code][0] === response.status && body.status === response.status, `code ${body.code} with this status`)
-  demand(body.type === `urn:chat-server:problem:${body.code}` && body.request_id === response.headers.get('x-request-id'), 'type or request id')
+  const body = (await response
+    .clone()
+    .json()
+    .catch(() => ({}))) as { code: ErrorCode; status: number; type: string; request_id: string }
+  demand(
+    body.code in ERRORS && ERRORS[body.code][0] === response.status && body.status === response.status,
+    `code ${body.code} with this status`,
+  )
+  demand(
+    body.type === `urn:chat-server:problem:${body.code}` && body.request_id === response.headers.get('x-request-id'),
+    'type or request id',
+  )
   const common: ErrorCode[] = ['not_found', 'method_not_allowed']
   demand([...common, ...(route ? errorsOf(route) : [])].includes(body.code), `code ${body.code} is not declared`)
   demand(!/\bat .*:\d+:\d+|SELECT |INSERT |UPDATE |\/lib\//.test(JSON.stringify(body)), 'the body shows the inside')

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Chat, type ChatError, createChatService, openStorage, parseConfig, type Ports } from '../../lib/index.ts'
 import { type ChatClient, createChatClient } from '../../lib/client.ts'
 import { createNodeListener } from '../../lib/http/node.ts'
+import { type Chat, type ChatError, createChatService, openStorage, type Ports, parseConfig } from '../../lib/index.ts'
 import { checkedFetch } from './answers.ts'
 
 /** A service with a real HTTP server, and clients whose every answer is checked. */
@@ -27,7 +27,10 @@ export const PASSWORD = 'correct horse battery'
 const QUICK = { security: { password: { bcrypt_cost: 4 } } }
 
 /** Starts a service on the database at `url`; two of them on the same are two nodes. */
-export async function startService(url: string, options: { config?: object; ports?: Ports } = {}): Promise<TestService> {
+export async function startService(
+  url: string,
+  options: { config?: object; ports?: Ports } = {},
+): Promise<TestService> {
   const storage = await openStorage({ database: url, strict: true })
   const chat = createChatService(parseConfig({ ...QUICK, ...options.config }), storage, options.ports)
   await chat.start()
@@ -61,7 +64,12 @@ export async function startService(url: string, options: { config?: object; port
   }
 }
 
-async function createUser(chat: Chat, username: string, email: string, roles: ('admin' | 'member' | 'read_only')[]): Promise<void> {
+async function createUser(
+  chat: Chat,
+  username: string,
+  email: string,
+  roles: ('admin' | 'member' | 'read_only')[],
+): Promise<void> {
   try {
     await chat.users.create({ user_id: '', roles: ['admin'] }, { username, email, password: PASSWORD, roles })
   } catch (error) {

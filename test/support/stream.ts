@@ -14,11 +14,18 @@ export interface TestStream {
 }
 
 /** Opens a conversation's stream with plain `fetch`, as a client that knows nothing of ours would. */
-export async function openStream(base_url: string, conversationId: string, options: { cookie: string; last_event_id?: string }): Promise<TestStream> {
+export async function openStream(
+  base_url: string,
+  conversationId: string,
+  options: { cookie: string; last_event_id?: string },
+): Promise<TestStream> {
   const abort = new AbortController()
   const response = await fetch(`${base_url}/api/stream/conversations/${conversationId}`, {
     signal: abort.signal,
-    headers: { cookie: options.cookie, ...(options.last_event_id !== undefined && { 'last-event-id': options.last_event_id }) },
+    headers: {
+      cookie: options.cookie,
+      ...(options.last_event_id !== undefined && { 'last-event-id': options.last_event_id }),
+    },
   })
   const events = response.ok ? readEvents(response.body!) : undefined
 
@@ -37,7 +44,8 @@ export async function openStream(base_url: string, conversationId: string, optio
       const seen: ReceivedEvent[] = []
       for (;;) {
         const received = await next()
-        if (!received) throw new Error(`The stream ended before ${type}: ${JSON.stringify(seen.map((each) => each.event.type))}`)
+        if (!received)
+          throw new Error(`The stream ended before ${type}: ${JSON.stringify(seen.map((each) => each.event.type))}`)
         seen.push(received)
         if (received.event.type === type && matches(received.event)) return seen
       }
@@ -50,13 +58,20 @@ export async function openStream(base_url: string, conversationId: string, optio
 }
 
 /** Signs in with plain `fetch`. @returns the headers that a signed-in call carries */
-export async function signInByHand(base_url: string, email: string, password: string): Promise<{ cookie: string; 'x-csrf-token': string }> {
+export async function signInByHand(
+  base_url: string,
+  email: string,
+  password: string,
+): Promise<{ cookie: string; 'x-csrf-token': string }> {
   const response = await fetch(`${base_url}/api/auth/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ email, password }),
   })
   const { csrf_token } = (await response.json()) as { csrf_token: string }
-  const cookie = response.headers.getSetCookie().map((line) => line.split(';')[0]).join('; ')
+  const cookie = response.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ')
   return { cookie, 'x-csrf-token': csrf_token }
 }

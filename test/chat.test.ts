@@ -1,0 +1,112 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { createChatApp } from '../lib/http/app.ts'
+import { createChatService, openStorage, parseConfig } from '../lib/index.ts'
+import { describeOnEachDatabase } from './support/databases.ts'
+import { codeOf } from './support/service.ts'
+
+const CONFIG = parseConfig({ security: { password: { bcrypt_cost: 4 } } })
+const ADA = { email: 'ada@example.org', password: 'correct horse' }
+
+describeOnEachDatabase('the library', (openUrl) => {
+  it('walks the walk without HTTP', async () => {
+    const chat = createChatService(CONFIG, await openStorage({ database: await openUrl(), strict: true }))
+    await chat.start()
+    const { user } = await chat.setup.run(ADA)
+    const ada = await chat.users.actor(user.id)
+    const { conversation_id } = await chat.conversations.create(ada)
+    const { root_id } = await chat.messages.postRoot(ada, conversation_id, { content: 'hello' })
+    await chat.messages.reply(ada, root_id, { content: 'again' })
+    const tree = await chat.threads.tree(ada, root_id)
+    expect(tree.messages.map((message) => message.content)).toEqual(['hello', 'again'])
+
+    const signedIn = await chat.auth.login({}, ADA)
+    const actor = await chat.auth.authenticate(new Headers({ cookie: `SESSION_ID=${signedIn.token}` }))
+    expect(actor).toMatchObject({ user_id: user.id, roles: ['admin', 'member'], session_id: signedIn.session.id })
+    await chat.close()
+  })
+
+  it('does nothing before start, and nothing after close', async () => {
+    const url = await openUrl()
+    const storage = await openStorage({ database: url })
+    const chat = createChatService(CONFIG, storage)
+    expect((await storage.migrations()).every((step) => !step.applied_at)).toBe(true)
+    await chat.start()
+    expect((await storage.migrations()).every((step) => step.applied_at)).toBe(true)
+    await chat.close()
+    expect(await codeOf(chat.setup.status())).toBe('unavailable')
+    await chat.close()
+  })
+
+  it('starts on an old schema only when it may bring it up to date', async () => {
+    const chat = createChatService(
+      parseConfig({ storage: { migrate: false } }),
+      await openStorage({ database: await openUrl() }),
+    )
+    await expect(chat.start()).rejects.toThrow(/chat-server migrate/)
+    await chat.close()
+  })
+})
+
+describe('use-cases', () => {
+  it.each([
+    ['no content', {}],
+    ['the wrong type', { content: 5 }],
+    ['null', null],
+    ['an array', [{ content: 'x' }]],
+  ])('validate what the host passes: %s', async (_, input) => {
+    const chat = createChatService(CONFIG, await openStorage({ database: 'sqlite::memory:' }))
+    await chat.start()
+    const { user } = await chat.setup.run(ADA)
+    const ada = await chat.users.actor(user.id)
+    const { conversation_id } = await chat.conversations.create(ada, {})
+    expect(await codeOf(chat.messages.postRoot(ada, conversation_id, input as never))).toBe('validation_failed')
+    expect(await codeOf(chat.messages.postRoot(ada, 'no id\0', { content: 'x' }))).toBe('not_found')
+    await chat.close()
+  })
+})
+
+describe('embedding', () => {
+  it('lets two services live in one process, apart', async () => {
+    const [one, two] = await Promise.all(
+      [1, 2].map(async () => createChatService(CONFIG, await openStorage({ database: 'sqlite::memory:' }))),
+    )
+    await Promise.all([one!.start(), two!.start()])
+    await one!.setup.run(ADA)
+    expect(await one!.setup.status()).toEqual({ is_setup: true })
+    expect(await two!.setup.status()).toEqual({ is_setup: false })
+    await one!.close()
+    expect(await two!.setup.status()).toEqual({ is_setup: false })
+    await two!.close()
+  })
+
+  it('answers under a base path of another h3 app', async () => {
+    const { H3 } = await import('h3')
+    const chat = createChatService(CONFIG, await openStorage({ database: 'sqlite::memory:' }))
+    await chat.start()
+    const host = new H3().get('/', () => 'host').mount('/chat', createChatApp(chat) as InstanceType<typeof H3>)
+    const get = async (path: string) => (await host.fetch(new Request(`http://host${path}`))).status
+    expect(await get('/chat/api/setup')).toBe(200)
+    expect(await get('/chat/api/nothing')).toBe(404)
+    expect(await get('/')).toBe(200)
+    await chat.close()
+  })
+
+  it('adds nothing unasked: no handler, no listener, no output, nothing left open', () => {
+    const script = `
+      const before = process.eventNames().join()
+      const { createChatService, openStorage, parseConfig } = await import('./lib/index.ts')
+      const { createChatApp } = await import('./lib/http/app.ts')
+      const chat = createChatService(parseConfig({}), await openStorage({ database: 'sqlite::memory:' }))
+      await chat.start()
+      await (await createChatApp(chat).fetch(new Request('http://x/metrics'))).text()
+      await chat.close()
+      const open = process.getActiveResourcesInfo().filter((kind) => kind !== 'PipeWrap' && kind !== 'TTYWrap' && kind !== 'MessagePort')
+      process.stdout.write(JSON.stringify({ added: process.eventNames().join() !== before, open }))
+    `
+    const output = execFileSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+      encoding: 'utf8',
+    })
+    expect(JSON.parse(output)).toEqual({ added: false, open: [] })
+  })
+})

@@ -1,0 +1,258 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AnyRoute } from '../../lib/http/route.ts'
+import { allRoutes, checkedFetch } from '../support/answers.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { PASSWORD, startService, startThread, type TestService } from '../support/service.ts'
+import { signInByHand } from '../support/stream.ts'
+
+// What follows from a route value alone is tried on every route there is; nobody writes these by hand.
+describeOnEachDatabase('every route', (openUrl) => {
+  let service: TestService
+  let admin: Headers_
+  let outsider: Headers_
+  let ids: Record<string, string>
+  type Headers_ = Record<string, string>
+
+  beforeAll(async () => {
+    service = await startService(await openUrl())
+    const { ada, eve, grace, conversation_id, root } = await startThread(service)
+    admin = await signInByHand(service.base_url, ada.email, PASSWORD)
+    outsider = await signInByHand(service.base_url, eve.email, PASSWORD)
+    ids = {
+      conversation_id,
+      root_id: root.root_id,
+      parent_id: root.message_id,
+      message_id: root.message_id,
+      user_id: grace.id,
+    }
+  })
+  afterAll(() => service.close())
+
+  const pathOf = (route: AnyRoute) => route.path.replace(/\{(\w+)\}/g, (_: string, name: string) => ids[name]!)
+
+  async function send(route: Pick<AnyRoute, 'method'> & { path: string }, headers: Headers_, body?: string) {
+    const init = {
+      method: route.method,
+      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+    }
+    const response = await checkedFetch(service.base_url + pathOf(route as AnyRoute), {
+      ...init,
+      ...(body !== undefined && { body }),
+    })
+    const problem = response.ok ? undefined : ((await response.json()) as { code: string; errors?: { path: string }[] })
+    if (response.ok) await response.body?.cancel()
+    return { status: response.status, headers: response.headers, code: problem?.code, errors: problem?.errors }
+  }
+
+  const having = (predicate: (route: AnyRoute) => boolean) =>
+    allRoutes.filter(([, route]) => predicate(route)).map(([name, route]) => ({ name, route }))
+  const ofSession = (route: AnyRoute) => route.access !== 'public'
+  const changes = (route: AnyRoute) => route.method !== 'GET'
+  const aboutConversation = (route: AnyRoute) =>
+    ofSession(route) && /conversation_id|root_id|parent_id|message_id/.test(route.path)
+
+  it.each(having(ofSession))('$name asks for a session', async ({ route }) => {
+    expect(await send(route, {}, route.body && '{}')).toMatchObject({ status: 401, code: 'unauthenticated' })
+  })
+
+  it.each(having((route) => ofSession(route) && changes(route)))('$name asks for the CSRF token', async ({ route }) => {
+    const body = route.body && '{}'
+    const { cookie } = admin
+    expect(await send(route, { cookie: cookie! }, body)).toMatchObject({ status: 403, code: 'csrf_failed' })
+    expect(await send(route, { cookie: cookie!, 'x-csrf-token': 'wrong' }, body)).toMatchObject({ code: 'csrf_failed' })
+    expect(await send(route, { ...admin, 'x-csrf-token': outsider['x-csrf-token']! }, body)).toMatchObject({
+      code: 'csrf_failed',
+    })
+    // Both header and cookie planted by a neighbouring host: not bound to this session.
+    const tossed = cookie!.replace(/CSRF-TOKEN=[^;]+/, `CSRF-TOKEN=${outsider['x-csrf-token']}`)
+    expect(await send(route, { cookie: tossed, 'x-csrf-token': outsider['x-csrf-token']! }, body)).toMatchObject({
+      code: 'csrf_failed',
+    })
+    const alone = cookie!.replace(/; CSRF-TOKEN=[^;]+/, '')
+    expect(await send(route, { ...admin, cookie: alone }, body)).toMatchObject({ code: 'csrf_failed' })
+  })
+
+  it.each(having((route) => ofSession(route) && changes(route)))('$name refuses another site', async ({ route }) => {
+    expect(await send(route, { ...admin, 'sec-fetch-site': 'cross-site' }, route.body && '{}')).toMatchObject({
+      status: 403,
+      code: 'csrf_failed',
+    })
+  })
+
+  it.each(having(aboutConversation))('$name does not exist for an outsider', async ({ route }) => {
+    const body = route.body && JSON.stringify(validBodies[route.path] ?? {})
+    expect(await send(route, outsider, body)).toMatchObject({ status: 404, code: 'not_found' })
+    const unknown = { ...route, path: route.path.replace(/\{\w+\}/, '01890000-0000-7000-8000-000000000000') }
+    expect(await send(unknown, admin, body)).toMatchObject({ status: 404, code: 'not_found' })
+    for (const malformed of ['nope', '%00', '%zz', "'--", '%F0%9F%92%A9']) {
+      const path = route.path.replace(/\{\w+\}/, malformed)
+      expect(await send({ ...route, path }, admin, body), malformed).toMatchObject({ status: 404, code: 'not_found' })
+    }
+  })
+  const validBodies: Record<string, object> = {
+    '/api/threads/{conversation_id}/root': { content: 'x' },
+    '/api/messages/{parent_id}/reply': { content: 'x' },
+    '/api/conversations/{conversation_id}/participants': { username: 'eve' },
+  }
+
+  it.each(having((route) => route.access === 'admin'))('$name is for administrators', async ({ route }) => {
+    expect(await send(route, outsider, route.body && '{"username":"x","email":"x@example.org"}')).toMatchObject({
+      status: 403,
+      code: 'forbidden',
+    })
+  })
+
+  describe.each(having((route) => route.body !== undefined && route.before === undefined))('$name', ({ route }) => {
+    it.each([
+      ['nothing', ''],
+      ['half of it', '{"a":'],
+      ['NaN', '{"content":NaN}'],
+      ['nested deeply', `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`],
+      ['a key that reaches for the prototype', '{"__proto__":{"admin":true}}'],
+      ['too many entries', JSON.stringify({ content: Array(2000).fill(0) })],
+    ])('refuses a body that is no JSON: %s', async (_, body) => {
+      expect(await send(route, admin, body)).toMatchObject({ status: 400, code: 'malformed_json' })
+    })
+
+    it('refuses invalid UTF-8', async () => {
+      const init = {
+        method: route.method,
+        headers: { ...admin, 'content-type': 'application/json' },
+        body: Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d]),
+      }
+      const response = await checkedFetch(service.base_url + pathOf(route), init)
+      expect(((await response.json()) as { code: string }).code).toBe('malformed_json')
+    })
+
+    it.each([
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/json; charset=latin1',
+      '',
+    ])('refuses the media type %j', async (type) => {
+      const body = Buffer.from('{}')
+      const response = await checkedFetch(service.base_url + pathOf(route), {
+        method: route.method,
+        headers: { ...admin, 'content-type': type },
+        body,
+      })
+      expect(((await response.json()) as { code: string }).code).toBe('unsupported_media_type')
+    })
+
+    it('refuses more bytes than it takes, announced or not', async () => {
+      expect(await send(route, admin, JSON.stringify({ content: 'x'.repeat(600_000) }))).toMatchObject({
+        status: 413,
+        code: 'payload_too_large',
+      })
+      const chunks = new ReadableStream({
+        pull(controller) {
+          controller.enqueue(new Uint8Array(65_536).fill(32))
+        },
+      })
+      const init = {
+        method: route.method,
+        headers: { ...admin, 'content-type': 'application/json' },
+        body: chunks,
+        duplex: 'half',
+      }
+      // The service answers and hangs up; a client still sending may see only the latter.
+      const response = await checkedFetch(service.base_url + pathOf(route), init as RequestInit).catch(() => undefined)
+      if (response) expect(response.status).toBe(413)
+    })
+
+    it.each([
+      '[]',
+      '"text"',
+      '12',
+      'null',
+      '{"content":5,"email":["x"],"username":{"$ne":null},"user_id":5,"status":"asleep","title":5}',
+    ])('refuses the wrong shape: %s', async (body) => {
+      const refused = await send(route, admin, body)
+      expect(refused).toMatchObject({ status: 422, code: 'validation_failed' })
+      expect(refused.errors!.length).toBeGreaterThan(0)
+    })
+  })
+
+  const paths = [...new Set(allRoutes.map(([, route]) => route.path))].map((path) => ({ path }))
+  it.each(paths)('$path answers other methods with 405 and what it allows', async ({ path }) => {
+    const methods = allRoutes.flatMap(([, route]) => (route.path === path ? [route.method as string] : []))
+    const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort()
+    for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+      if (methods.includes(method)) continue
+      const refused = await send({ path, method: method as 'GET' }, admin)
+      expect(refused, method).toMatchObject({ status: 405, code: 'method_not_allowed' })
+      expect(refused.headers.get('allow')).toBe(allowed.join(', '))
+    }
+    const options = await send({ path, method: 'OPTIONS' as 'GET' }, {})
+    expect(options.status).toBe(204)
+    expect(options.headers.get('allow')).toBe(allowed.join(', '))
+  })
+
+  it.each(
+    having((route) => route.query !== undefined && 'limit' in (route.query as unknown as { entries: object }).entries),
+  )('$name takes a sensible limit only', async ({ route }) => {
+    for (const limit of ['0', '-1', '1.5', 'ten', '', '1e3', '9'.repeat(400)]) {
+      const refused = await send({ ...route, path: `${route.path}?limit=${limit}` }, admin)
+      expect(refused, limit).toMatchObject({ status: 422, code: 'validation_failed' })
+    }
+    expect(await send({ ...route, path: `${route.path}?limit=1&limit=2` }, admin)).toMatchObject({
+      code: 'validation_failed',
+    })
+    expect(await send({ ...route, path: `${route.path}?limit=100000` }, admin)).toMatchObject({ status: 200 })
+    expect(await send({ ...route, path: `${route.path}?unheard_of=1` }, admin)).toMatchObject({ status: 200 })
+  })
+
+  it.each([
+    '/api',
+    '/api/',
+    '/api/nothing',
+    '/nothing',
+    '/api/setup/more',
+    '/api/%zz',
+    '/%',
+    '//',
+    '/api/conversations/a/b/c/d',
+  ])('answers the unknown path %s with 404', async (path) => {
+    expect(await send({ method: 'GET', path }, {})).toMatchObject({ status: 404, code: 'not_found' })
+    expect(await send({ method: 'POST', path }, {}, '{}')).toMatchObject({ status: 404, code: 'not_found' })
+  })
+
+  it('keeps a request id that looks like one, and replaces any other', async () => {
+    const idOf = async (id: string) =>
+      (await send({ method: 'GET', path: '/api/setup' }, { 'x-request-id': id })).headers.get('x-request-id')
+    expect(await idOf('trace-1234.5_6')).toBe('trace-1234.5_6')
+    for (const bad of ['short', 'x'.repeat(65), 'with space 1234', 'ünïcödé-1'])
+      expect(await idOf(`${encodeURIComponent(bad)}!`)).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  it('shows nothing of what went wrong inside, and logs it once', async () => {
+    const errors: object[] = []
+    const log = {
+      debug() {},
+      info() {},
+      warn() {},
+      error: (message: string, fields?: object) => void errors.push({ message, ...fields }),
+    }
+    const id = () => {
+      throw new TypeError('secret detail')
+    }
+    const broken = await startService(await openUrl(), { ports: { id, log } })
+    const response = await checkedFetch(`${broken.base_url}/api/setup`, {
+      method: 'POST',
+      headers: { 'x-request-id': 'known-request', 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'ada@example.org', password: PASSWORD }),
+    })
+    expect(response.status).toBe(500)
+    expect(await response.text()).not.toContain('secret detail')
+    expect(errors).toEqual([
+      {
+        message: 'Request failed',
+        request_id: 'known-request',
+        route: '/api/setup',
+        cause: expect.stringContaining('secret detail'),
+      },
+    ])
+    await broken.close()
+  })
+})

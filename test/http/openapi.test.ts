@@ -1,0 +1,49 @@
+import { parseYAML } from 'confbox/yaml'
+import { expect, it } from 'vitest'
+import { ERRORS } from '../../lib/errors.ts'
+import { openApiDocument } from '../../lib/http/openapi.ts'
+import { routes } from '../../lib/http/routes.ts'
+import { startService } from '../support/service.ts'
+
+interface Operation {
+  operationId: string
+  parameters?: { name: string; in: string }[]
+  requestBody?: object
+  responses: Record<string, { description: string }>
+  security: object[]
+}
+
+it('says the same in JSON and in YAML', async () => {
+  const service = await startService('sqlite::memory:')
+  const client = service.client()
+  const json = await (await fetch(`${service.base_url}/openapi.json`)).json()
+  const yaml = await (await fetch(`${service.base_url}/openapi.yaml`)).text()
+  expect(json).toEqual(openApiDocument())
+  expect(parseYAML(yaml)).toEqual(json)
+  expect(await client.readHealth()).toEqual({ status: 'ok' })
+  await service.close()
+})
+
+it('describes every route: parameters, body, success, failures, who may call', () => {
+  const { paths } = openApiDocument() as { paths: Record<string, Record<string, Operation>> }
+  for (const [name, route] of Object.entries(routes)) {
+    const operation = paths[route.path]![route.method.toLowerCase()]!
+    expect(operation.operationId).toBe(name)
+    expect(operation.parameters?.filter((each) => each.in === 'path').map((each) => each.name) ?? []).toEqual(
+      [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]),
+    )
+    expect(Boolean(operation.requestBody)).toBe(route.body !== undefined)
+    expect(operation.responses[route.status]).toBeDefined()
+    for (const code of route.errors) expect(operation.responses[ERRORS[code][0]]!.description).toContain(code)
+    expect(operation.security.length).toBe(route.access === 'public' ? 0 : 1)
+  }
+})
+
+it('refers only to what it defines', () => {
+  const document = openApiDocument() as { components: { schemas: object } }
+  const text = JSON.stringify(document)
+  for (const [, name] of text.matchAll(/#\/components\/schemas\/(\w+)/g))
+    expect(Object.keys(document.components.schemas)).toContain(name)
+  expect(text).not.toContain('$defs')
+  expect(text).not.toContain('stream_position')
+})

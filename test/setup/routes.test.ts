@@ -1,0 +1,87 @@
+import { expect, it } from 'vitest'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, startService, times } from '../support/service.ts'
+
+const ADA = { email: 'Ada@Example.org', password: PASSWORD }
+
+describeOnEachDatabase('setup', (openUrl) => {
+  it('makes the first administrator, once', async () => {
+    const service = await startService(await openUrl())
+    const client = service.client()
+    expect(await client.readSetup()).toEqual({ is_setup: false })
+    const done = await client.runSetup({ body: { ...ADA, display_name: 'Ada L.' } })
+    expect(done).toMatchObject({
+      is_setup: true,
+      user: { email: 'Ada@Example.org', username: 'Ada', display_name: 'Ada L.', roles: ['admin', 'member'] },
+    })
+    expect(await client.readSetup()).toEqual({ is_setup: true })
+    expect(await codeOf(client.runSetup({ body: { email: 'eve@example.org', password: PASSWORD } }))).toBe(
+      'already_set_up',
+    )
+    await service.close()
+  })
+
+  it('answers later calls before it looks at anything', async () => {
+    const service = await startService(await openUrl())
+    await service.chat.setup.run(ADA)
+    for (const init of [
+      { body: '{' },
+      { body: 'x'.repeat(600_000) },
+      { body: '', headers: { 'content-type': 'text/plain' } },
+    ]) {
+      const response = await fetch(`${service.base_url}/api/setup`, { method: 'POST', ...init })
+      expect(response.status).toBe(400)
+      expect(await response.json()).toMatchObject({ code: 'already_set_up' })
+    }
+    await service.close()
+  })
+
+  it('lets exactly one of fifty through, on two nodes', async () => {
+    const url = await openUrl()
+    const nodes = [await startService(url), await startService(url)]
+    const calls = times(50, (i) =>
+      nodes[i % 2]!.client()
+        .runSetup({ body: { email: `user${i}@example.org`, password: PASSWORD } })
+        .then(
+          () => 'done',
+          (error) => error.code,
+        ),
+    )
+    const answers = await Promise.all(calls)
+    expect(answers.filter((answer) => answer === 'done')).toHaveLength(1)
+    expect(answers.filter((answer) => answer === 'already_set_up')).toHaveLength(49)
+    expect((await nodes[0]!.chat.users.list({ user_id: '', roles: ['admin'] })).users).toHaveLength(1)
+    for (const node of nodes) await node.close()
+  })
+
+  it.each([
+    ['a short password', { ...ADA, password: 'short' }],
+    ['a password of 73 bytes', { ...ADA, password: 'a'.repeat(73) }],
+    ['a password of 37 two-byte characters', { ...ADA, password: 'é'.repeat(37) }],
+    ['NUL in the password', { ...ADA, password: 'correct\0horse' }],
+    ['a lone surrogate in the password', { ...ADA, password: 'correct \uD800 horse' }],
+    ['no e-mail', { ...ADA, email: '' }],
+    ['two @', { ...ADA, email: 'a@b@c' }],
+    ['a header in the e-mail', { ...ADA, email: 'a@b\r\nX: y' }],
+    ['markup in the e-mail', { ...ADA, email: '"><script>@x' }],
+    ['255 characters of e-mail', { ...ADA, email: `a@${'b'.repeat(60)}.${'c'.repeat(192)}` }],
+    ['a control character in the username', { ...ADA, username: 'a\nb' }],
+    ['65 characters of username', { ...ADA, username: 'x'.repeat(65) }],
+  ])('refuses %s', async (_, body) => {
+    const service = await startService(await openUrl())
+    expect(await codeOf(service.client().runSetup({ body }))).toBe('validation_failed')
+    expect(await service.client().readSetup()).toEqual({ is_setup: false })
+    await service.close()
+  })
+
+  it('takes 72 bytes of password', async () => {
+    const service = await startService(await openUrl())
+    const password = 'a'.repeat(72)
+    await service.client().runSetup({ body: { ...ADA, password } })
+    expect((await service.client().login({ body: { email: ADA.email, password } })).user.username).toBe('Ada')
+    expect(await codeOf(service.client().login({ body: { email: ADA.email, password: `${password}a` } }))).toBe(
+      'invalid_credentials',
+    )
+    await service.close()
+  })
+})

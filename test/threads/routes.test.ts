@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Message } from '../../lib/messages/schema.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, startService, startThread, type TestService } from '../support/service.ts'
+
+describeOnEachDatabase('threads', (openUrl) => {
+  let service: TestService
+  let world: Awaited<ReturnType<typeof startThread>>
+  beforeAll(async () => {
+    service = await startService(await openUrl())
+    world = await startThread(service)
+  })
+  afterAll(() => service.close())
+
+  /** Depth first, siblings in the order they came, from the parents alone. */
+  function depthFirst(messages: Message[], parent?: string): string[] {
+    return messages
+      .filter((message) => message.parent_id === parent)
+      .sort((a, b) => a.created_at.localeCompare(b.created_at))
+      .flatMap((message) => [message.id, ...depthFirst(messages, message.id)])
+  }
+
+  it('reads a tree depth first, in pages of any size', async () => {
+    const { ada, conversation_id } = world
+    const { message: root } = await ada.postRoot({ params: { conversation_id }, body: { content: 'root' } })
+    const messages: Message[] = [root]
+    // Forty replies to the root, so that its ordinals pass from one digit to two; others anywhere.
+    for (let i = 0; i < 120; i++) {
+      const parent = i % 3 === 0 ? root : messages[(i * 7919) % messages.length]!
+      messages.push((await ada.replyToMessage({ params: { parent_id: parent.id }, body: { content: `${i}` } })).message)
+    }
+    const expected = depthFirst(messages)
+    for (const limit of [1, 7, 50, 500]) {
+      const read: string[] = []
+      let cursor_path: string | undefined
+      do {
+        const page = await ada.readThread({
+          params: { root_id: root.id },
+          query: { limit, ...(cursor_path && { cursor_path }) },
+        })
+        expect(page.messages.length).toBeLessThanOrEqual(limit)
+        read.push(...page.messages.map((message) => message.id))
+        cursor_path = page.next_cursor
+      } while (cursor_path)
+      expect(read, `limit ${limit}`).toEqual(expected)
+    }
+  })
+
+  it('answers a cursor past the end with an empty page, and one that is none with 422', async () => {
+    const { ada, root } = world
+    const params = { root_id: root.root_id }
+    expect(await ada.readThread({ params, query: { cursor_path: '1z' } })).toMatchObject({ messages: [] })
+    for (const cursor_path of ['....', 'zzzz', '.', '1', '10.', "'; DROP", '1A']) {
+      expect(await codeOf(ada.readThread({ params, query: { cursor_path } })), cursor_path).toBe('invalid_cursor')
+    }
+    expect(await codeOf(ada.readThread({ params, query: { cursor_path: '10'.repeat(5000) } }))).toBe(
+      'validation_failed',
+    )
+  })
+
+  it('finds no thread by the id of a reply', async () => {
+    const { ada, root } = world
+    const reply = await ada.replyToMessage({ params: { parent_id: root.message_id }, body: { content: 'no root' } })
+    expect(await codeOf(ada.readThread({ params: { root_id: reply.message_id } }))).toBe('not_found')
+  })
+
+  it('lists threads by their latest activity, none skipped or repeated', async () => {
+    const { ada, grace } = world
+    const { conversation_id } = await ada.createConversation()
+    await ada.addParticipant({ params: { conversation_id }, body: { user_id: grace.id } })
+    const roots = await Promise.all(
+      Array.from({ length: 25 }, (_, i) =>
+        ada.postRoot({ params: { conversation_id }, body: { content: `thread ${i}` } }),
+      ),
+    )
+    const bumped = roots[3]!
+    await grace.replyToMessage({ params: { parent_id: bumped.message_id }, body: { content: 'up' } })
+
+    const listed: string[] = []
+    let after: string | undefined
+    do {
+      const page = await ada.listThreads({ params: { conversation_id }, query: { limit: 4, ...(after && { after }) } })
+      listed.push(...page.threads.map((thread) => thread.root_id))
+      after = page.next_after
+    } while (after)
+    expect(listed[0]).toBe(bumped.root_id)
+    expect(listed).toHaveLength(25)
+    expect(new Set(listed)).toEqual(new Set(roots.map((root) => root.root_id)))
+  })
+
+  it('sums a thread up: the beginning of its root, who wrote it, how much and what is unread', async () => {
+    const { ada, grace } = world
+    const { conversation_id } = await ada.createConversation()
+    await ada.postRoot({ params: { conversation_id }, body: { content: 'from before Grace came' } })
+    await ada.addParticipant({ params: { conversation_id }, body: { user_id: grace.id } })
+    const content = '🎉'.repeat(200)
+    const root = await ada.postRoot({ params: { conversation_id }, body: { content } })
+    const { message } = await grace.replyToMessage({ params: { parent_id: root.message_id }, body: { content: 'one' } })
+    await ada.replyToMessage({ params: { parent_id: message.id }, body: { content: 'two' } })
+
+    const summaryFor = async (person: typeof ada) => (await person.listThreads({ params: { conversation_id } })).threads
+    expect((await summaryFor(grace))[0]).toMatchObject({
+      root_id: root.root_id,
+      root_excerpt: '🎉'.repeat(140),
+      root_author: ada.id,
+      created_at: root.message.created_at,
+      message_count: 3,
+      participant_count: 2,
+      unread: 2,
+    })
+    expect((await summaryFor(ada))[0]!.unread).toBe(1)
+    expect((await summaryFor(grace))[1]!.unread).toBe(0)
+  })
+
+  it.each(['yesterday', '2026-13-01T00:00:00Z', '', '0'])('refuses %j as an instant', async (after) => {
+    const { ada, conversation_id } = world
+    expect(await codeOf(ada.listThreads({ params: { conversation_id }, query: { after } }))).toBe('validation_failed')
+  })
+
+  it('takes an instant in any RFC 3339 form', async () => {
+    const { ada, conversation_id } = world
+    const { threads } = await ada.listThreads({ params: { conversation_id } })
+    const count = async (after: string) =>
+      (await ada.listThreads({ params: { conversation_id }, query: { after } })).threads.length
+    expect(await count('2999-01-01T00:00:00Z')).toBe(threads.length)
+    expect(await count('2999-01-01T00:00:00.5+02:00')).toBe(threads.length)
+    expect(await count('1999-01-01T00:00:00Z')).toBe(0)
+  })
+})

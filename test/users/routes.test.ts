@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
+
+describeOnEachDatabase('users', (openUrl) => {
+  let service: TestService
+  let ada: Person
+  beforeAll(async () => {
+    service = await startService(await openUrl())
+    ada = await service.signIn('ada')
+  })
+  afterAll(() => service.close())
+
+  it('creates one who can sign in', async () => {
+    const { user } = await ada.createUser({
+      body: { username: 'Grace', email: ' grace@example.org ', password: PASSWORD, display_name: 'G. Hopper' },
+    })
+    expect(user).toMatchObject({
+      username: 'Grace',
+      email: 'grace@example.org',
+      display_name: 'G. Hopper',
+      roles: ['member'],
+    })
+    const client = service.client()
+    const signedIn = await client.login({ body: { email: 'GRACE@example.org', password: PASSWORD } })
+    expect(signedIn.user.id).toBe(user.id)
+    expect((await client.readMe()).user).toEqual(signedIn.user)
+  })
+
+  it('creates one without a password, who cannot', async () => {
+    await ada.createUser({ body: { username: 'bot', email: 'bot@example.org' } })
+    expect(await codeOf(service.client().login({ body: { email: 'bot@example.org', password: '' } }))).toBe(
+      'invalid_credentials',
+    )
+    expect(await codeOf(service.client().login({ body: { email: 'bot@example.org', password: PASSWORD } }))).toBe(
+      'invalid_credentials',
+    )
+  })
+
+  it.each([
+    ['e-mail', { username: 'other', email: 'ADA@EXAMPLE.ORG' }, 'email_taken'],
+    ['e-mail in full width', { username: 'other', email: '\uFF21da@example.org' }, 'email_taken'],
+    ['username', { username: 'ADA', email: 'other@example.org' }, 'username_taken'],
+    ['username in another Unicode form', { username: '\uFF41da', email: 'other@example.org' }, 'username_taken'],
+  ])('gives a taken %s to nobody else', async (_, body, code) => {
+    expect(await codeOf(ada.createUser({ body }))).toBe(code)
+  })
+
+  it('lists users oldest first, in pages, by the beginning of a name or address', async () => {
+    for (const name of ['li%', 'li_ng', 'lin', 'Linus', 'lz'])
+      await ada.createUser({ body: { username: name, email: `${name.replace('%', '-')}@list.example` } })
+    const names = async (query: object) => (await ada.listUsers({ query })).users.map((user) => user.username)
+    expect(await names({ query: 'LI' })).toEqual(['li%', 'li_ng', 'lin', 'Linus'])
+    expect(await names({ query: 'li%' })).toEqual(['li%'])
+    expect(await names({ query: 'li_' })).toEqual(['li_ng'])
+    expect(await names({ query: 'linus@LIST' })).toEqual(['Linus'])
+    const all = await names({ limit: 200 })
+    const paged: string[] = []
+    let after: string | undefined
+    do {
+      const page = await ada.listUsers({ query: { limit: 2, ...(after && { after }) } })
+      paged.push(...page.users.map((user) => user.username))
+      after = page.next_after
+    } while (after)
+    expect(paged).toEqual(all)
+    expect(all[0]).toBe('ada')
+  })
+
+  it('shows an administrator no secret', async () => {
+    const text = JSON.stringify(await ada.listUsers())
+    expect(text).not.toMatch(/hash|\$2b\$/)
+  })
+})
+
+describeOnEachDatabase('users before set-up', (openUrl) => {
+  it('are created by nobody', async () => {
+    const service = await startService(await openUrl())
+    const create = service.chat.users.create(
+      { user_id: '', roles: ['admin'] },
+      { username: 'x', email: 'x@example.org' },
+    )
+    expect(await codeOf(create)).toBe('setup_required')
+    await service.close()
+  })
+})
