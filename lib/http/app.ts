@@ -98,7 +98,6 @@ function openStream(event: H3Event, headers: [string, string][], opening: Openin
     return toResponse({ status: 200, headers, body: null })
   }
   if (!event.runtime?.node?.res) return streamToWeb(headers, opening)
-  // Pending until the response closes, else h3 would end it.
   return fromNodeHandler((_request, response) => streamToNode(response as ServerResponse, headers, opening))(event)
 }
 

@@ -17,8 +17,14 @@ export function streamHeaders(common: [string, string][]): [string, string][] {
  * Streams straight to a Node response: one write for each delivery, of bytes that all readers share.
  *
  * Without chunked encoding, which would cost each reader a copy; the end of the connection is the end of the stream.
+ *
+ * @returns a promise that is pending until the response closes: before, h3 would end it
  */
-export function streamToNode(response: ServerResponse, headers: [string, string][], opening: Opening): void {
+export function streamToNode(
+  response: ServerResponse,
+  headers: [string, string][],
+  opening: Opening,
+): Promise<void> {
   response.useChunkedEncodingByDefault = false
   response.shouldKeepAlive = false
   response.writeHead(200, headers.flat())
@@ -39,9 +45,12 @@ export function streamToNode(response: ServerResponse, headers: [string, string]
       setTimeout(() => response.destroy(), FAREWELL_MS).unref()
     },
   })
-  response.on('close', () => {
-    leave()
-    drained()
+  return new Promise((resolve) => {
+    response.on('close', () => {
+      leave()
+      drained()
+      resolve()
+    })
   })
 }
 
