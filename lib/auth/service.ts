@@ -14,6 +14,7 @@ import {
   insertSession,
   rotateSession,
   type SessionRow,
+  type SessionTimes,
   toSession,
   touchSession,
 } from './store.ts'
@@ -163,6 +164,6 @@ function newSession(
   }
 }
 
-function toSignedIn(user: UserRow, session: SessionRow, tokens: { token: string; csrf_token: string }): SignedIn {
+function toSignedIn(user: UserRow, session: SessionTimes, tokens: { token: string; csrf_token: string }): SignedIn {
   return { user: toUser(user), session: toSession(session), ...tokens }
 }

@@ -1,6 +1,7 @@
 import { toInstant } from '../ids.ts'
 import type { Queries } from '../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import type { UserRow } from '../users/store.ts'
 import type { Session } from './schema.ts'
 
 /** A session as it is stored: of its tokens only digests. */
@@ -17,11 +18,11 @@ export interface SessionRow {
   ip: string | null
 }
 
-const COLUMNS = `s.id, s.user_id, s.token_hash, s.csrf_hash, s.issued_at, s.last_seen_at, s.idle_expires_at,
-  s.absolute_expires_at, s.user_agent, s.ip`
+/** What a session shows of itself. */
+export type SessionTimes = Pick<SessionRow, 'id' | 'issued_at' | 'idle_expires_at' | 'absolute_expires_at'>
 
 /** A row as its user sees it. */
-export function toSession(row: SessionRow): Session {
+export function toSession(row: SessionTimes): Session {
   return {
     id: row.id,
     issued_at: toInstant(row.issued_at),
@@ -30,18 +31,25 @@ export function toSession(row: SessionRow): Session {
   }
 }
 
-/** The session of a token, with its user's roles; expired ones too. By token_hash. */
-export function findSessionByToken(db: Queries, tokenHash: string) {
-  return db.get<SessionRow & { roles: string; disabled_at: Micros | null }>(
-    `SELECT ${COLUMNS}, u.roles, u.disabled_at
+/** What every signed-in call needs of its session and its user. */
+type SessionOfCall = Omit<SessionRow, 'token_hash' | 'issued_at' | 'user_agent' | 'ip'> &
+  Pick<UserRow, 'roles' | 'disabled_at'>
+
+/** The session of a token, expired ones too. By token_hash. */
+export function findSessionByToken(db: Queries, tokenHash: string): Promise<SessionOfCall | undefined> {
+  return db.get<SessionOfCall>(
+    `SELECT s.id, s.user_id, s.csrf_hash, s.last_seen_at, s.idle_expires_at, s.absolute_expires_at, u.roles, u.disabled_at
        FROM sessions s JOIN users u ON u.id = s.user_id
       WHERE s.token_hash = ?`,
     tokenHash,
   )
 }
 
-export function findSession(db: Queries, id: string): Promise<SessionRow | undefined> {
-  return db.get<SessionRow>(`SELECT ${COLUMNS} FROM sessions s WHERE s.id = ?`, id)
+export function findSession(db: Queries, id: string): Promise<SessionTimes | undefined> {
+  return db.get<SessionTimes>(
+    'SELECT id, issued_at, idle_expires_at, absolute_expires_at FROM sessions WHERE id = ?',
+    id,
+  )
 }
 
 /** Which of these sessions are alive, and until when unless they are used. */
@@ -78,7 +86,11 @@ export async function insertSession(tx: Queries, row: SessionRow): Promise<void>
 }
 
 /** Gives a session new tokens, if it still has the old one. @returns whether it had */
-export async function rotateSession(tx: Queries, row: SessionRow, oldTokenHash: string): Promise<boolean> {
+export async function rotateSession(
+  tx: Queries,
+  row: Omit<SessionRow, 'user_id' | 'user_agent' | 'ip'>,
+  oldTokenHash: string,
+): Promise<boolean> {
   const rotated = await tx.run(
     `UPDATE sessions SET token_hash = ?, csrf_hash = ?, last_seen_at = ?, idle_expires_at = ?
       WHERE id = ? AND token_hash = ?`,

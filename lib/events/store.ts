@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Queries } from '../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../storage/sql.ts'
 import { eventId, type Head } from './rules.ts'
@@ -92,5 +92,5 @@ export function listLastSeqs(
 
 /** Names the history of one conversation in one database: another conversation or a restored backup has another one. */
 function epochOf(databaseEpoch: string, conversationId: string): string {
-  return createHash('sha256').update(`${databaseEpoch}/${conversationId}`).digest('hex').slice(0, 16)
+  return hash('sha256', `${databaseEpoch}/${conversationId}`, 'hex').slice(0, 16)
 }

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { fromNodeHandler, H3, type H3Event, HTTPResponse } from 'h3'
 import { toNodeHandler } from 'h3/node'
@@ -44,10 +45,10 @@ function resources(): Map<string, Resource> {
 }
 
 async function answer(chat: Chat, path: string, resource: Resource, event: H3Event): Promise<unknown> {
-  const { config, log, metrics, id } = chat.context
+  const { config, log, metrics } = chat.context
   const started = performance.now()
   const { method, headers } = event.req
-  const requestId = /^[\w.-]{8,64}$/.exec(headers.get('x-request-id') ?? '')?.[0] ?? id()
+  const requestId = /^[\w.-]{8,64}$/.exec(headers.get('x-request-id') ?? '')?.[0] ?? randomUUID()
   const common = commonHeaders(requestId, path.startsWith('/api/'))
   const route = resource[(method === 'HEAD' ? 'GET' : method) as Method]
   const count = (status: number) => {
@@ -55,7 +56,7 @@ async function answer(chat: Chat, path: string, resource: Resource, event: H3Eve
   }
   try {
     if (path.startsWith('/api/') && !config.features.auth_v1) throw new ChatError('not_found')
-    if (!route) return toResponse(withoutRoute(resource, method, common))
+    if (!route) return respond(withoutRoute(resource, method, common))
     const result = await perform(chat, route, {
       method,
       headers,
@@ -66,14 +67,14 @@ async function answer(chat: Chat, path: string, resource: Resource, event: H3Eve
     })
     count(route.status)
     if (route.answer === 'stream') return openStream(event, streamHeaders(common), result as Opening)
-    return toResponse(toReply(chat, route, result, common))
+    return respond(toReply(chat, route, result, common))
   } catch (caught) {
     const error = toChatError(caught)
     if (error.code === 'internal')
       log.error('Request failed', { request_id: requestId, route: path, cause: describe(caught) })
     count(error.status)
     clearDeadSession(error, config, headers, common)
-    return toResponse(toProblem(error, requestId, common))
+    return respond(toProblem(error, requestId, common))
   }
 }
 
@@ -95,13 +96,15 @@ function withoutRoute(resource: Resource, method: string, headers: [string, stri
 function openStream(event: H3Event, headers: [string, string][], opening: Opening): unknown {
   if (event.req.method === 'HEAD') {
     opening.cancel()
-    return toResponse({ status: 200, headers, body: null })
+    return respond({ status: 200, headers, body: null })
   }
   if (!event.runtime?.node?.res) return streamToWeb(headers, opening)
   return fromNodeHandler((_request, response) => streamToNode(response as ServerResponse, headers, opening))(event)
 }
 
-function toResponse({ status, headers, body }: Reply): HTTPResponse {
+function respond({ status, headers, body }: Reply): HTTPResponse {
+  // With its length the answer goes out in one piece; without, Node would send it in chunks.
+  if (body !== null) headers.push(['content-length', String(Buffer.byteLength(body))])
   return new HTTPResponse(body, { status, headers })
 }
 

@@ -20,11 +20,7 @@ export function streamHeaders(common: [string, string][]): [string, string][] {
  *
  * @returns a promise that is pending until the response closes: before, h3 would end it
  */
-export function streamToNode(
-  response: ServerResponse,
-  headers: [string, string][],
-  opening: Opening,
-): Promise<void> {
+export function streamToNode(response: ServerResponse, headers: [string, string][], opening: Opening): Promise<void> {
   response.useChunkedEncodingByDefault = false
   response.shouldKeepAlive = false
   response.writeHead(200, headers.flat())

@@ -1,0 +1,75 @@
+import { parseArgs } from 'node:util'
+import type { ArgDef, ArgsDef, CommandDef } from 'citty'
+
+/** A command line that cannot be understood; its message is followed by the usage. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** What every command takes. */
+export const commonArgs = {
+  json: { type: 'boolean', description: 'Print one JSON document' },
+  config: { type: 'string', valueHint: 'file', description: 'Configuration file (TOML, JSON or YAML)' },
+  database: { type: 'string', valueHint: 'url', description: 'sqlite:<path> or postgres://… (database.url)' },
+} as const satisfies ArgsDef
+
+/** Defines a command whose help ends with `example`. */
+export function defineCommand<const T extends ArgsDef>(command: CommandDef<T> & { example: string }): CommandDef<T> {
+  return command
+}
+
+/** A command and how one gets to it. */
+export interface FoundCommand {
+  command: CommandDef
+  /** The names typed so far, the program's first. */
+  path: string[]
+  /** What is left for the command to read. */
+  rawArgs: string[]
+}
+
+/** The innermost command that `rawArgs` names. A word that is no command is left to {@link checkArgs}. */
+export async function findCommand(root: CommandDef, rawArgs: string[]): Promise<FoundCommand> {
+  const found: FoundCommand = { command: root, path: ['chat-server'], rawArgs }
+  for (;;) {
+    const [name, ...rest] = found.rawArgs
+    const commands = (await resolve(found.command.subCommands)) ?? {}
+    if (name === undefined || !Object.hasOwn(commands, name)) return found
+    found.command = (await resolve(commands[name]))!
+    found.path.push(name)
+    found.rawArgs = rest
+  }
+}
+
+/**
+ * Refuses what citty lets pass: flags that are none, flags without their value, words that nobody reads.
+ *
+ * @throws UsageError
+ */
+export async function checkArgs({ command, path, rawArgs }: FoundCommand): Promise<void> {
+  const defined = (await resolve(command.args)) ?? {}
+  const options = Object.fromEntries(
+    Object.entries(defined).map(([name, { type }]) => [name, { type: type === 'boolean' ? type : 'string' } as const]),
+  )
+  const { tokens } = parseArgs({ args: rawArgs, options, strict: false, allowPositionals: true, tokens: true })
+  for (const token of tokens) {
+    if (token.kind === 'option') checkFlag(token, defined)
+    if (token.kind === 'positional') {
+      throw new UsageError(
+        `${path.join(' ')} ${command.subCommands ? 'has no command' : 'cannot use'} "${token.value}"`,
+      )
+    }
+  }
+  if (command.subCommands) throw new UsageError(`${path.join(' ')} needs a command`)
+}
+
+function checkFlag(token: { name: string; rawName: string; value?: string | undefined }, defined: ArgsDef): void {
+  const arg: ArgDef | undefined = Object.hasOwn(defined, token.name) ? defined[token.name] : undefined
+  if (!arg || token.rawName.length < 3) throw new UsageError(`${token.rawName} is no flag of this command`)
+  if (arg.type === 'boolean' && token.value !== undefined) throw new UsageError(`${token.rawName} takes no value`)
+  if (arg.type !== 'boolean' && !token.value) throw new UsageError(`${token.rawName} needs a value`)
+}
+
+/** What citty takes as itself, as a promise, or as a function of either. */
+async function resolve<T>(value: T | Promise<T> | (() => T | Promise<T>) | undefined): Promise<T | undefined> {
+  return typeof value === 'function' ? await (value as () => T | Promise<T>)() : await value
+}

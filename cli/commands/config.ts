@@ -1,0 +1,56 @@
+import { defineCommand as defineGroup } from 'citty'
+import { stringifyTOML } from 'confbox'
+import { maskSecrets } from '../../lib/config.ts'
+import { commonArgs, defineCommand } from '../command.ts'
+import { DEFAULT_FILE, loadConfig } from '../config.ts'
+import { configTemplate } from '../config-template.ts'
+import { writeNewFile } from '../files.ts'
+import { print, printNote } from '../output.ts'
+import { refuseIfStrict, warningsOf } from '../warnings.ts'
+
+const init = defineCommand({
+  meta: { name: 'init', description: 'Write a configuration file with every key and its default' },
+  example: 'chat-server config init --output chat-server.toml',
+  args: {
+    output: { type: 'string', valueHint: 'file', default: DEFAULT_FILE, description: 'Where to write it, in TOML' },
+    force: { type: 'boolean', description: 'Replace the file if it is there' },
+    ...commonArgs,
+  },
+  run: ({ args }) => {
+    writeNewFile(args.output, configTemplate(), args)
+    print(args, { output: args.output }, `Written to ${args.output}.`)
+  },
+})
+
+const check = defineCommand({
+  meta: { name: 'check', description: 'Tell whether the configuration can be used' },
+  example: 'chat-server config check --config chat-server.toml --strict',
+  args: {
+    strict: { type: 'boolean', description: 'Refuse what there is a warning for' },
+    ...commonArgs,
+  },
+  run: ({ args }) => {
+    const { config, file, warnings: doubts } = loadConfig(args)
+    const warnings = [...doubts, ...warningsOf(config)]
+    refuseIfStrict(warnings, args)
+    warnings.forEach(printNote)
+    print(args, { valid: true, ...(file && { file }), warnings }, `${file ?? 'The configuration'} is valid.`)
+  },
+})
+
+const show = defineCommand({
+  meta: { name: 'print', description: 'Show the configuration in effect, secrets masked' },
+  example: 'CHAT_SERVER__PORT=9000 chat-server config print',
+  args: commonArgs,
+  run: ({ args }) => {
+    const { config, warnings } = loadConfig(args)
+    warnings.forEach(printNote)
+    const masked = maskSecrets(config)
+    print(args, masked, stringifyTOML(masked).trimEnd())
+  },
+})
+
+export default defineGroup({
+  meta: { name: 'config', description: 'Write, check and show the configuration' },
+  subCommands: { init, check, print: show },
+})

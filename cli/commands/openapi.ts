@@ -1,0 +1,29 @@
+import { stringifyYAML } from 'confbox'
+import { commonArgs, defineCommand } from '../command.ts'
+import { writeNewFile } from '../files.ts'
+import { print } from '../output.ts'
+
+export default defineCommand({
+  meta: { name: 'openapi', description: 'Print the OpenAPI description of the HTTP interface' },
+  example: 'chat-server openapi --format yaml --output openapi.yaml',
+  args: {
+    format: { type: 'enum', options: ['json', 'yaml'], default: 'json', description: 'How to write it' },
+    output: { type: 'string', valueHint: 'file', description: 'Write it into this file' },
+    force: { type: 'boolean', description: 'Replace the file if it is there' },
+    ...commonArgs,
+  },
+  run: async ({ args }) => {
+    const { openApiDocument } = await import('../../lib/http/openapi.ts')
+    const { format, output } = args
+    const document = openApiDocument()
+    const text = format === 'yaml' ? stringifyYAML(withoutReferences(document)) : JSON.stringify(document, null, 2)
+    if (!output) return print(args, document, text.trimEnd())
+    writeNewFile(output, `${text.trimEnd()}\n`, args)
+    return print(args, { output, format }, `Written to ${output}.`)
+  },
+})
+
+/** A copy in which nothing is shared: YAML would write what is shared once and point at it. */
+function withoutReferences<T>(value: T): T {
+  return JSON.parse(JSON.stringify(value)) as T
+}

@@ -1,0 +1,15 @@
+import { commonArgs, defineCommand } from '../command.ts'
+
+export default defineCommand({
+  meta: { name: 'serve', description: 'Serve the API until SIGTERM or SIGINT' },
+  example: 'chat-server serve --port 8080 --database sqlite:./data/chat.db',
+  args: {
+    port: { type: 'string', description: 'Port to listen on; 0 picks a free one (server.port)' },
+    host: { type: 'string', description: 'Address to listen on (server.host)' },
+    open: { type: 'boolean', description: 'Show it in the browser' },
+    strict: { type: 'boolean', description: 'Refuse to start where there would be a warning' },
+    ...commonArgs,
+  },
+  // Loaded by those who serve only: the help of a command waits for no database driver.
+  run: async ({ args }) => (await import('../server.ts')).serve(args),
+})

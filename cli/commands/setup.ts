@@ -1,0 +1,23 @@
+import { commonArgs, defineCommand } from '../command.ts'
+import { oneLine, print } from '../output.ts'
+import { passwordArg, readPassword } from '../password.ts'
+import { withChat } from '../with-chat.ts'
+
+export default defineCommand({
+  meta: { name: 'setup', description: 'Create the first administrator' },
+  example: 'chat-server setup --email ada@example.org --username ada < password.txt',
+  args: {
+    email: { type: 'string', required: true, description: 'Address to sign in with' },
+    username: { type: 'string', description: 'Name others see; default: the e-mail up to its @' },
+    ...passwordArg,
+    ...commonArgs,
+  },
+  run: async ({ args }) => {
+    const { email, username } = args
+    const password = await readPassword(args)
+    await withChat(args, async (chat) => {
+      const done = await chat.setup.run({ email, username, password })
+      print(args, done, oneLine(`Administrator ${done.user.username} <${done.user.email}> created.`))
+    })
+  },
+})

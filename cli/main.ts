@@ -1,0 +1,53 @@
+#!/usr/bin/env node
+import { createRequire } from 'node:module'
+import { defineCommand, runCommand } from 'citty'
+import { checkArgs, findCommand } from './command.ts'
+import { exitCodeOf, isUsageError, reportFailure } from './failure.ts'
+import { exitOnBrokenOutput } from './output.ts'
+import { usageOf } from './usage.ts'
+
+const { version } = createRequire(import.meta.url)('chat-server/package.json') as { version: string }
+
+const root = defineCommand({
+  meta: { name: 'chat-server', version, description: 'Multi-user conversations with threads and a live event stream' },
+  subCommands: {
+    serve: () => import('./commands/serve.ts').then((module) => module.default),
+    setup: () => import('./commands/setup.ts').then((module) => module.default),
+    migrate: () => import('./commands/migrate.ts').then((module) => module.default),
+    user: () => import('./commands/user.ts').then((module) => module.default),
+    config: () => import('./commands/config.ts').then((module) => module.default),
+    openapi: () => import('./commands/openapi.ts').then((module) => module.default),
+  },
+})
+
+async function main(rawArgs: string[]): Promise<void> {
+  const [first] = rawArgs
+  if (first === '--version' || first === '-v') {
+    process.stdout.write(`${version}\n`)
+    return
+  }
+  const found = await findCommand(root, rawArgs)
+  if (first === undefined || rawArgs.includes('--help') || rawArgs.includes('-h')) {
+    process.stdout.write(await usageOf(found, process.stdout))
+    return
+  }
+  try {
+    await checkArgs(found)
+    await runCommand(found.command, { rawArgs: found.rawArgs })
+  } catch (error) {
+    if (isUsageError(error)) process.stderr.write(`${await usageOf(found, process.stderr)}\n`)
+    fail(error)
+  }
+}
+
+function fail(error: unknown): void {
+  reportFailure(error, { json: process.argv.includes('--json') })
+  process.exitCode = exitCodeOf(error)
+}
+
+exitOnBrokenOutput()
+process.on('uncaughtException', (error) => {
+  fail(error)
+  process.exit()
+})
+await main(process.argv.slice(2)).catch(fail)

@@ -1,0 +1,79 @@
+import { type Config, maskSecrets } from '../lib/config.ts'
+import type { Log } from '../lib/context.ts'
+import { createNodeListener } from '../lib/http/node.ts'
+import { createChatService, openStorage } from '../lib/index.ts'
+import { openBrowser } from './browser.ts'
+import { type ConfigFlags, loadConfig } from './config.ts'
+import { listen } from './listen.ts'
+import { createLogger } from './logger.ts'
+import { print, surviveBrokenOutput } from './output.ts'
+import { countRequests, firstSignal } from './shutdown.ts'
+import { isLoopback, refuseIfStrict, warningsOf } from './warnings.ts'
+
+/** What `chat-server serve` may be told. */
+export interface ServeFlags extends ConfigFlags {
+  json?: boolean | undefined
+  open?: boolean | undefined
+  strict?: boolean | undefined
+}
+
+/** Serves until a signal asks for the end, then lets everybody finish and ends the process. */
+export async function serve(flags: ServeFlags): Promise<never> {
+  const { config, warnings } = loadConfig(flags)
+  const log = createLogger(config.log)
+  outliveOutput(log)
+  warn(log, [...warnings, ...warningsOf(config)], flags)
+  const signal = firstSignal()
+
+  const storage = await openStorage({ database: config.database.url, durability: config.storage.durability })
+  const chat = createChatService(config, storage, { log })
+  try {
+    await chat.start()
+    const { is_setup } = await chat.setup.status()
+    if (!is_setup && !isLoopback(config.server.host)) warn(log, [SETUP_IS_OPEN], flags)
+    const { server, url, port } = await listen(createNodeListener(chat), config.server)
+    const closeServer = countRequests(server)
+    const shown = config.server.public_url ?? url
+    const greeting = `chat-server listens on ${shown}${is_setup ? '' : setupHint(config, shown, flags)}`
+    print(flags, { url: shown, host: config.server.host, port, is_setup }, greeting)
+    if (flags.open) openBrowser(shown, (error) => log.warn('No browser could be opened.', { error }))
+
+    log.info('Draining.', { signal: await signal })
+    chat.drain()
+    await closeServer()
+  } finally {
+    await chat.close()
+  }
+  process.exit(0)
+}
+
+const SETUP_IS_OPEN = 'Until somebody sets it up, whoever reaches this address may become the administrator.'
+
+function warn(log: Log, warnings: string[], args: { strict?: boolean | undefined }): void {
+  refuseIfStrict(warnings, args)
+  for (const warning of warnings) log.warn(warning)
+}
+
+/** The service is there for others: it stays when nobody reads what it prints, and a bug that ends it is logged whole. */
+function outliveOutput(log: Log): void {
+  surviveBrokenOutput()
+  process.prependListener('uncaughtException', (error) => {
+    log.error('The process ends after an unexpected failure.', { error })
+    process.exit(1)
+  })
+}
+
+/** How to create the first administrator, ready to be pasted. */
+function setupHint(config: Config, url: string, flags: ServeFlags): string {
+  const setup = ['chat-server setup --email you@example.org']
+  if (flags.config) setup.push('--config', quote(flags.config))
+  if (flags.database) setup.push('--database', quote(maskSecrets(config).database.url))
+  const body = quote(JSON.stringify({ email: 'you@example.org', password: 'at least 8 characters' }))
+  const curl = `curl -X POST ${url}/api/setup -H 'content-type: application/json' -d ${body}`
+  const overHttp = config.features.auth_v1 ? `\nor over HTTP:\n  ${curl}` : ''
+  return `\n\nNobody can sign in yet. Create the first administrator here:\n  ${setup.join(' ')}${overHttp}`
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,13 @@
+import { stripVTControlCharacters } from 'node:util'
+import { type CommandDef, renderUsage } from 'citty'
+import type { FoundCommand } from './command.ts'
+
+/** How a command is called, with an example, in colour where `stream` shows any. */
+export async function usageOf({ command, path }: FoundCommand, stream: NodeJS.WriteStream): Promise<string> {
+  // citty writes one name before the command's own; ours may be two.
+  const parent = path.length > 1 ? { meta: { name: path.slice(0, -1).join(' ') } } : undefined
+  const { example } = command as CommandDef & { example?: string }
+  const usage = `${(await renderUsage(command, parent)).trimEnd()}\n${example ? `\nEXAMPLE\n\n  ${example}\n` : ''}`
+  const text = stream.isTTY && stream.hasColors() ? usage : stripVTControlCharacters(usage)
+  return text.replace(/ +$/gm, '')
+}

@@ -1,0 +1,114 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { folder, run } from './process.ts'
+
+/** Hashing at the default cost is most of what these commands would do. */
+const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4' }
+const password = 'correct horse battery'
+
+describe('setup and user', () => {
+  it('create and list the people of a new database, which only this user may read', async () => {
+    const cwd = folder()
+    const early = await run(['user', 'create', '--username', 'g', '--email', 'g@a.org', '--json'], {
+      cwd,
+      env: { ...env, CHAT_PASSWORD: password },
+    })
+    expect(early.code).toBe(1)
+    expect(JSON.parse(early.stdout).error).toMatchObject({ code: 'setup_required' })
+
+    const setup = await run(['setup', '--email', 'ada@example.org', '--json'], { cwd, env, input: `${password}\n` })
+    expect([setup.code, JSON.parse(setup.stdout)]).toEqual([
+      0,
+      { is_setup: true, user: expect.objectContaining({ username: 'ada', email: 'ada@example.org' }) },
+    ])
+    const database = join(cwd, 'data', 'chat.db')
+    expect([statSync(database).mode & 0o777, statSync(join(cwd, 'data')).mode & 0o777]).toEqual([0o600, 0o700])
+
+    const create = ['user', 'create', '--username', 'grace', '--email', 'grace@example.org', '--roles', 'admin,member']
+    const created = await run(create, { cwd, env: { ...env, CHAT_PASSWORD: password } })
+    expect(created).toMatchObject({ code: 0, stdout: 'User grace <grace@example.org> created.\n' })
+
+    const [list, page, second, refused] = await Promise.all([
+      run(['user', 'list'], { cwd }),
+      run(['user', 'list', '--query', 'gr', '--limit', '1', '--json'], { cwd }),
+      run(['setup', '--email', 'eve@example.org'], { cwd, env, input: password }),
+      run(['user', 'list', '--limit', 'x'], { cwd }),
+    ])
+    expect(list.stdout).toMatch(/^USERNAME +EMAIL +ROLES +ID\nada .*\ngrace +grace@example\.org +admin,member +\S+\n$/)
+    expect(JSON.parse(page.stdout).users.map((user: { username: string }) => user.username)).toEqual(['grace'])
+    expect(second).toMatchObject({ code: 1, stdout: '', stderr: 'chat-server: The service is already set up.\n' })
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/\n {2}limit: /) })
+    expect(readFileSync(database).includes(password)).toBe(false)
+  })
+
+  it('want a password that will do, and warn of one that others can read', async () => {
+    const setup = ['setup', '--email', 'ada@example.org']
+    const [none, empty, short, visible] = await Promise.all([
+      run(setup, { cwd: folder(), env }),
+      run(setup, { cwd: folder(), env: { ...env, CHAT_PASSWORD: '' }, input: password }),
+      run([...setup, '--json'], { cwd: folder(), env, input: 'short\n' }),
+      run([...setup, '--password', password], { cwd: folder(), env }),
+    ])
+    for (const missing of [none, empty]) {
+      expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('a password is needed') })
+    }
+    expect([short.code, JSON.parse(short.stdout).error]).toEqual([
+      2,
+      expect.objectContaining({ code: 'validation_failed', errors: [expect.objectContaining({ path: 'password' })] }),
+    ])
+    expect(visible).toMatchObject({ code: 0, stderr: expect.stringMatching(/^Warning: .*--password/) })
+    expect(visible.stdout + visible.stderr).not.toContain(password)
+  })
+})
+
+describe('migrate', () => {
+  it('shows what is pending, applies it once, and shows when', async () => {
+    const cwd = folder()
+    const migrate = async (...args: string[]) => run(['migrate', ...args], { cwd })
+    const { pending } = JSON.parse((await migrate('--plan', '--json')).stdout)
+    expect(pending.length).toBeGreaterThan(0)
+    expect(JSON.parse((await migrate('--json')).stdout)).toEqual({ applied: pending })
+    const [again, plan, status] = await Promise.all([migrate(), migrate('--plan'), migrate('--status', '--json')])
+    expect(again.stdout).toBe('Already up to date.\n')
+    expect(plan.stdout).toBe('Nothing is pending.\n')
+    expect(JSON.parse(status.stdout).migrations).toEqual(
+      pending.map((name: string) => ({ name, applied_at: expect.stringMatching(/^\d{4}-.*Z$/) })),
+    )
+  })
+
+  it('says in one line why a database cannot be opened, without its password', async () => {
+    const cwd = folder({ 'not-a-database': 'x'.repeat(4096) })
+    const urls = ['sqlite:not-a-database', 'sqlite:not-a-database/chat.db', 'postgres://chat:hunter2@127.0.0.1:1/chat']
+    const runs = await Promise.all(urls.map((url) => run(['migrate', '--database', url], { cwd })))
+    for (const { code, stdout, stderr } of runs) {
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(/^chat-server: .+\n$/)
+      expect(stderr).not.toContain('hunter2')
+    }
+    expect(runs[2]!.stderr).toContain('ECONNREFUSED')
+  })
+})
+
+describe('openapi', () => {
+  it('describes the interface without a database, as JSON and as YAML, and replaces no file unasked', async () => {
+    const cwd = folder({ 'mine.json': 'mine' })
+    const [json, yaml, taken] = await Promise.all([
+      run(['openapi'], { cwd }),
+      run(['openapi', '--format', 'yaml', '--output', 'openapi.yaml'], { cwd }),
+      run(['openapi', '--output', 'mine.json'], { cwd }),
+    ])
+    const { parseYAML } = await import('confbox')
+    const document = JSON.parse(json.stdout)
+    expect(document.openapi).toMatch(/^3\.1\./)
+    expect(yaml).toMatchObject({ code: 0, stdout: 'Written to openapi.yaml.\n' })
+    expect(parseYAML(readFileSync(join(cwd, 'openapi.yaml'), 'utf8'))).toEqual(document)
+    expect(taken).toMatchObject({ code: 1, stderr: 'chat-server: mine.json is there already; --force replaces it\n' })
+    expect(readFileSync(join(cwd, 'mine.json'), 'utf8')).toBe('mine')
+    expect(() => statSync(join(cwd, 'data'))).toThrow('ENOENT')
+
+    const forced = await run(['openapi', '--output', 'mine.json', '--force', '--json'], { cwd })
+    expect(JSON.parse(forced.stdout)).toEqual({ output: 'mine.json', format: 'json' })
+    expect(JSON.parse(readFileSync(join(cwd, 'mine.json'), 'utf8'))).toEqual(document)
+  })
+})

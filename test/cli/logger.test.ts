@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest'
+import { createLogger, type LogStream } from '../../cli/logger.ts'
+import { oneLine, table } from '../../cli/output.ts'
+import type { Log } from '../../lib/context.ts'
+
+describe('the log', () => {
+  it('is one JSON object a line off a terminal', () => {
+    const lines = linesOf({ level: 'info', format: 'auto' }, {}, (log) => log.warn('Signed in.', { user_id: 'u1' }))
+    expect(lines).toHaveLength(1)
+    expect(JSON.parse(lines[0]!)).toEqual({
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      level: 'warn',
+      message: 'Signed in.',
+      user_id: 'u1',
+    })
+    expect(Object.keys(JSON.parse(lines[0]!)).slice(0, 3)).toEqual(['time', 'level', 'message'])
+  })
+
+  it('is readable on one', () => {
+    const lines = linesOf({ level: 'info', format: 'auto' }, { isTTY: true }, (log) => log.info('Hi.', { a: 'b c' }))
+    expect(lines).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d info {2}Hi\. a="b c"$/)])
+  })
+
+  it.each(['json', 'pretty'] as const)('stays one line as %s whatever is in it', (format) => {
+    const evil = 'a\r\nb\u001b[2Jc\u0085\u009b1m\u2028d\u202ee\u0000'
+    const lines = linesOf({ level: 'info', format }, {}, (log) =>
+      log.info(evil, { evil, error: new Error(evil), [evil]: 1 }),
+    )
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).not.toMatch(/[\p{Cc}\u2028\u202e]/u)
+    if (format === 'json')
+      expect(JSON.parse(lines[0]!)).toMatchObject({ message: evil, evil, error: { message: evil } })
+  })
+
+  it('tells where an error came from, and from what', () => {
+    const error = new TypeError('outer', { cause: Object.assign(new Error('inner'), { code: 'EPIPE' }) })
+    const [line] = linesOf({ level: 'info', format: 'json' }, {}, (log) => log.error('Failed.', { error }))
+    expect(JSON.parse(line!).error).toEqual({
+      name: 'TypeError',
+      message: 'outer',
+      frames: expect.arrayContaining([expect.stringContaining('logger.test.ts')]),
+      cause: expect.objectContaining({ message: 'inner', code: 'EPIPE' }),
+    })
+  })
+
+  it('lets no field pass for the level or the message, and takes what JSON does not', () => {
+    const fields = { level: 'debug', message: 'forged', time: 'then', big: 2n ** 64n, nothing: undefined }
+    const [line] = linesOf({ level: 'info', format: 'json' }, {}, (log) => log.info('Real.', fields))
+    expect(JSON.parse(line!)).toMatchObject({ level: 'info', message: 'Real.', big: '18446744073709551616' })
+    expect(JSON.parse(line!).time).not.toBe('then')
+  })
+
+  it.each([
+    ['silent', []],
+    ['error', ['error']],
+    ['warn', ['error', 'warn']],
+    ['info', ['error', 'warn', 'info']],
+    ['debug', ['error', 'warn', 'info', 'debug']],
+  ] as const)('at level %s writes %j', (level, written) => {
+    const lines = linesOf({ level, format: 'json' }, {}, (log) => {
+      for (const each of ['error', 'warn', 'info', 'debug'] as const) log[each]('x')
+    })
+    expect(lines.map((line) => JSON.parse(line).level)).toEqual(written)
+  })
+
+  it('writes equal lines as often as they come', () => {
+    const lines = linesOf({ level: 'info', format: 'json' }, {}, (log) => {
+      for (let i = 0; i < 50; i++) log.warn('Wrong password.', { ip: '::1' })
+    })
+    expect(lines).toHaveLength(50)
+  })
+})
+
+describe('output', () => {
+  it('shows what cannot be printed as an escape', () => {
+    expect(oneLine('a\tb\nc\rd\u001be é 👋🏽')).toBe('a\\tb\\nc\\rd\\u001be é 👋🏽')
+  })
+
+  it('lines rows up under their headings', () => {
+    expect(
+      table(
+        ['A', 'LONG'],
+        [
+          ['x\n', 'y'],
+          ['longer', ''],
+        ],
+      ),
+    ).toBe('A       LONG\nx\\n     y\nlonger')
+  })
+})
+
+function linesOf(
+  config: Parameters<typeof createLogger>[0],
+  stream: { isTTY?: boolean },
+  work: (log: Log) => void,
+): string[] {
+  let text = ''
+  const sink: LogStream = {
+    ...stream,
+    write: (chunk) => {
+      text += chunk
+    },
+  }
+  work(createLogger(config, sink))
+  return text === '' ? [] : text.replace(/\n$/, '').split('\n')
+}

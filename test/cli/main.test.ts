@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { finished, folder, run, start } from './process.ts'
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+
+/** What a stack looks like, in an error's own words or as a frame. */
+const STACK = /\n\s+at |node:internal|file:\/\//
+
+const COMMANDS = ['serve', 'setup', 'migrate', 'user list', 'user create', 'openapi']
+COMMANDS.push('config init', 'config check', 'config print')
+
+const REFUSALS: [line: string, message: string][] = [
+  ['nope', 'chat-server has no command "nope"'],
+  ['toString', 'chat-server has no command "toString"'],
+  ['--nope', '--nope is no flag of this command'],
+  ['user', 'chat-server user needs a command'],
+  ['user nope', 'chat-server user has no command "nope"'],
+  ['config check --nope=1', '--nope is no flag of this command'],
+  ['config check -j', '-j is no flag of this command'],
+  ['config check --no-json', '--no-json is no flag of this command'],
+  ['config check --json=1', '--json takes no value'],
+  ['config check --config', '--config needs a value'],
+  ['config check extra', 'chat-server config check cannot use "extra"'],
+  ['config check -- extra', 'chat-server config check cannot use "extra"'],
+  ['openapi --format xml', 'Invalid value for argument: --format (xml). Expected one of: json, yaml.'],
+  ['setup', 'Missing required argument: --email'],
+  ['migrate --plan --status', '--plan and --status exclude each other'],
+]
+
+describe('chat-server', () => {
+  it('shows its usage without arguments and with --help, and its version', async () => {
+    const cwd = folder()
+    const [bare, help, short, group, versions] = await Promise.all([
+      run([], { cwd }),
+      run(['--help'], { cwd }),
+      run(['-h'], { cwd }),
+      run(['user', '--help'], { cwd }),
+      run(['--version'], { cwd }),
+    ])
+    expect(bare).toMatchObject({ code: 0, stderr: '' })
+    expect(bare.stdout).toContain('USAGE chat-server serve|setup|migrate|user|config|openapi')
+    expect([help, short]).toEqual([bare, bare])
+    expect(group.stdout).toContain('USAGE chat-server user list|create')
+    expect(versions).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
+  it('has help with an example and the common flags for each command', async () => {
+    const cwd = folder()
+    const helps = await Promise.all(COMMANDS.map((command) => run([...command.split(' '), '--help'], { cwd })))
+    for (const [index, { code, stdout, stderr }] of helps.entries()) {
+      expect([code, stderr]).toEqual([0, ''])
+      expect(stdout).toMatch(new RegExp(`EXAMPLE\\n\\n {2}(\\w+=\\d+ )?chat-server ${COMMANDS[index]}`))
+      for (const flag of ['--json', '--config=<file>', '--database=<url>']) expect(stdout).toContain(flag)
+      expect(stdout).not.toContain('\u001b')
+    }
+  })
+
+  it('refuses what it does not know with the usage, on standard error, and exit code 2', async () => {
+    const cwd = folder()
+    const runs = await Promise.all(REFUSALS.map(([line]) => run(line.split(' '), { cwd })))
+    for (const [index, { code, stdout, stderr }] of runs.entries()) {
+      const [line, message] = REFUSALS[index]!
+      expect(stderr.trimEnd().split('\n').at(-1), line).toBe(`chat-server: ${message}`)
+      expect(stderr).toContain('USAGE chat-server')
+      expect(stderr).not.toMatch(STACK)
+      expect([code, stdout]).toEqual([2, ''])
+    }
+  })
+
+  it('gives its refusal as one document under --json', async () => {
+    const { code, stdout } = await run(['user', 'nope', '--json'], { cwd: folder() })
+    expect(code).toBe(2)
+    expect(JSON.parse(stdout)).toEqual({ error: { code: 'usage', message: 'chat-server user has no command "nope"' } })
+  })
+
+  it('ends quietly when nobody reads its output', async () => {
+    const child = start(['openapi'], { cwd: folder() })
+    child.stdout.destroy()
+    const { code, stderr } = await finished(child)
+    expect([code, stderr]).toEqual([1, ''])
+  })
+})

@@ -1,0 +1,62 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { onTestFinished } from 'vitest'
+
+const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
+const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+
+/** How a command ended, and what it wrote. */
+export interface Finished {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+/** Where and with what a command runs. Nothing of the tests' own environment reaches it. */
+export interface RunOptions {
+  cwd: string
+  env?: Record<string, string>
+  input?: string
+}
+
+/** A new folder with these files in it, gone after the test. */
+export function folder(files: Record<string, string | Uint8Array> = {}): string {
+  const path = mkdtempSync(join(tmpdir(), 'chat-server-cli-'))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(path, name), content)
+  return path
+}
+
+/** Starts the command line as a process of its own. Whoever starts it ends it. */
+export function start(args: string[], { cwd, env = {} }: RunOptions): ChildProcessWithoutNullStreams {
+  const child = spawn(process.execPath, ['--import', TSX, MAIN, ...args], {
+    cwd,
+    env: { PATH: process.env.PATH, ...env },
+  })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+/** Runs a command to its end. */
+export async function run(args: string[], options: RunOptions): Promise<Finished> {
+  const child = start(args, options)
+  child.stdin.on('error', () => {}).end(options.input ?? '')
+  return finished(child)
+}
+
+/** What a running command has written until it ended. */
+export async function finished(child: ChildProcessWithoutNullStreams): Promise<Finished> {
+  let [stdout, stderr] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    stderr += text
+  })
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { code, stdout, stderr }
+}

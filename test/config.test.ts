@@ -1,0 +1,266 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { type Config, ConfigError, configKeys, maskSecrets, nearestKey, parseConfig } from '../lib/config.ts'
+import { PAGES } from './support/generate-docs.ts'
+
+describe('parseConfig', () => {
+  it('fills in every default', () => {
+    const config = parseConfig()
+    expect(config).toEqual(parseConfig({}))
+    expect(config.server).toEqual({ host: '127.0.0.1', port: 8080 })
+    expect(config.session).toEqual({
+      idle_seconds: 28_800,
+      absolute_seconds: 604_800,
+      session_cookie_name: 'SESSION_ID',
+      csrf_cookie_name: 'CSRF-TOKEN',
+      max_sessions_per_user: 5,
+    })
+    expect(config.security).toEqual({
+      cookie: { domain: '', secure: false, same_site: 'lax' },
+      csrf: { enabled: true, cookie_name: 'CSRF-TOKEN', header_name: 'X-CSRF-TOKEN' },
+      password: { bcrypt_cost: 12 },
+    })
+    for (const { key, default: fallback } of configKeys()) expect(at(config, key), key).toBe(fallback)
+  })
+
+  it('takes any part of the schema and gives back what it would take again', () => {
+    const input = { server: { port: 0 }, session: { csrf_cookie_name: 'XSRF', max_sessions_per_user: false } }
+    const config = parseConfig(input)
+    expect(config.server.port).toBe(0)
+    expect(config.session.max_sessions_per_user).toBe(false)
+    expect(parseConfig(config)).toEqual(config)
+    expect(input).toEqual({
+      server: { port: 0 },
+      session: { csrf_cookie_name: 'XSRF', max_sessions_per_user: false },
+    })
+  })
+
+  it.each([
+    ['server.host', ''],
+    ['server.port', -1],
+    ['server.port', 65_536],
+    ['server.port', 80.5],
+    ['server.port', Number.NaN],
+    ['server.port', '8080'],
+    ['server.port', null],
+    ['server.public_url', 'chat.example.org'],
+    ['server.public_url', 'ftp://chat.example.org'],
+    ['server.public_url', 'https://user:pw@chat.example.org'],
+    ['server.public_url', 'https://chat.example.org/?a'],
+    ['server.public_url', 'https://chat.example.org/#'],
+    ['database.url', ''],
+    ['database.url', 'sqlite:'],
+    ['database.url', 'sqlite: '],
+    ['database.url', 'sqlite://data/chat.db'],
+    ['database.url', './data/chat.db'],
+    ['database.url', 'mysql://root:pw@db/chat'],
+    ['database.url', 'postgres://'],
+    ['storage.durability', 'none'],
+    ['storage.migrate', 'true'],
+    ['features.auth_v1', 1],
+    ['session.idle_seconds', 0],
+    ['session.idle_seconds', -1],
+    ['session.idle_seconds', 1e12],
+    ['session.idle_seconds', '8h'],
+    ['session.absolute_seconds', Number.POSITIVE_INFINITY],
+    ['session.session_cookie_name', 'SESSION ID'],
+    ['session.session_cookie_name', 'a;b'],
+    ['session.session_cookie_name', 'a=b'],
+    ['session.session_cookie_name', ''],
+    ['session.max_sessions_per_user', 0],
+    ['session.max_sessions_per_user', -5],
+    ['session.max_sessions_per_user', true],
+    ['session.max_sessions_per_user', 'none'],
+    ['security.cookie.domain', 'example.org; Secure'],
+    ['security.cookie.domain', 'https://example.org'],
+    ['security.cookie.same_site', 'Lax'],
+    ['security.csrf.enabled', 'no'],
+    ['security.csrf.cookie_name', 'ü'],
+    ['security.csrf.header_name', 'X CSRF'],
+    ['security.csrf.header_name', 'X-CSRF:'],
+    ['security.password.bcrypt_cost', 3],
+    ['security.password.bcrypt_cost', 32],
+    ['sse.heartbeat_seconds', 2_147_484],
+    ['sse.max_buffer_bytes', 0],
+    ['sse.max_streams_per_user', 0],
+    ['limits.max_depth', 0],
+    ['limits.message_bytes', 1_000_000],
+    ['metrics.token', ''],
+    ['metrics.token', 12],
+    ['log.level', 'trace'],
+    ['log.format', ['json']],
+  ])('refuses %s = %j and says nothing else', (key, value) => {
+    expect(problemsOf(withKey(key, value))).toEqual([{ key, message: expect.stringMatching(/^(must|may) /) }])
+  })
+
+  it.each([
+    ['server.port', 65_535],
+    ['server.public_url', 'https://chat.example.org/base'],
+    ['database.url', 'sqlite::memory:'],
+    ['database.url', 'sqlite:/var/lib/chat.db'],
+    ['database.url', 'sqlite:///var/lib/chat.db'],
+    ['database.url', 'sqlite:C:\\chat\\my chat.db'],
+    ['database.url', 'postgres://chat:p%40ss@db.example.org:5432/chat?sslmode=require'],
+    ['database.url', 'postgresql:///chat?host=/var/run/postgresql'],
+    ['security.cookie.domain', '.example.org'],
+    ['session.max_sessions_per_user', 1],
+    ['security.password.bcrypt_cost', 4],
+    ['sse.heartbeat_seconds', 2_147_483],
+  ])('takes %s = %j', (key, value) => {
+    expect(at(parseConfig(withKey(key, value)), key)).toBe(value)
+  })
+
+  it.each([
+    ['idle longer than absolute', { session: { idle_seconds: 61, absolute_seconds: 60 } }, 'session.idle_seconds'],
+    ['one name for both cookies', { session: { session_cookie_name: 'CSRF-TOKEN' } }, 'session.session_cookie_name'],
+    ['SameSite none without Secure', { security: { cookie: { same_site: 'none' } } }, 'security.cookie.same_site'],
+    ['__Host- without Secure', { session: { session_cookie_name: '__Host-ID' } }, 'session.session_cookie_name'],
+    ['__Secure- without Secure', { security: { csrf: { cookie_name: '__Secure-C' } } }, 'security.csrf.cookie_name'],
+    [
+      '__Host- with a domain',
+      {
+        session: { session_cookie_name: '__host-ID' },
+        security: { cookie: { secure: true, domain: 'example.org' } },
+      },
+      'session.session_cookie_name',
+    ],
+    [
+      'two names for the CSRF cookie',
+      { session: { csrf_cookie_name: 'A' }, security: { csrf: { cookie_name: 'B' } } },
+      'session.csrf_cookie_name',
+    ],
+  ])('refuses %s', (_, input, key) => {
+    expect(problemsOf(input).map((problem) => problem.key)).toEqual([key])
+  })
+
+  it('takes prefixed names and SameSite none with Secure', () => {
+    const cookie = { secure: true, same_site: 'none' }
+    const session = { session_cookie_name: '__Host-ID', csrf_cookie_name: '__Secure-CSRF' }
+    expect(parseConfig({ session, security: { cookie } }).security.csrf.cookie_name).toBe('__Secure-CSRF')
+  })
+
+  it.each([
+    ['neither', {}, 'CSRF-TOKEN'],
+    ['the old name', { session: { csrf_cookie_name: 'A' } }, 'A'],
+    ['the new name', { security: { csrf: { cookie_name: 'B' } } }, 'B'],
+    ['both alike', { session: { csrf_cookie_name: 'C' }, security: { csrf: { cookie_name: 'C' } } }, 'C'],
+  ])('knows one CSRF cookie when %s is set', (_, input, name) => {
+    const config = parseConfig(input)
+    expect([config.security.csrf.cookie_name, config.session.csrf_cookie_name]).toEqual([name, name])
+  })
+
+  it.each([
+    [{ session: { idle_secnds: 1 } }, 'session.idle_secnds', 'session.idle_seconds'],
+    [{ sesion: {} }, 'sesion', 'session'],
+    [{ port: 1 }, 'port', 'server.port'],
+    [{ session: { secure: true } }, 'session.secure', 'security.cookie.secure'],
+    [{ security: { csrf_enabled: false } }, 'security.csrf_enabled', 'security.csrf.enabled'],
+  ])('refuses %j and names the nearest key', (input, key, nearest) => {
+    expect(problemsOf(input)).toEqual([{ key, message: `unknown key, did you mean ${nearest}?` }])
+  })
+
+  it('tells all that is wrong at once', () => {
+    const problems = problemsOf({ server: { prt: 1, port: 'x' }, log: 5, wholly_unlike_anything: 1 })
+    expect(problems).toEqual([
+      { key: 'server.prt', message: 'unknown key, did you mean server.port?' },
+      { key: 'log', message: 'must be a section with keys' },
+      { key: 'wholly_unlike_anything', message: 'unknown key' },
+      { key: 'server.port', message: 'must be a whole number from 0 to 65535' },
+    ])
+  })
+
+  it.each([[null], [5], ['server'], [[]], [new Map()]])('refuses %j as a whole', (input) => {
+    expect(problemsOf(input)).toEqual([{ key: '', message: 'must be an object' }])
+  })
+
+  it('refuses __proto__ as any other unknown key, and pollutes nothing', () => {
+    const input = JSON.parse('{ "__proto__": { "port": 1 }, "server": { "__proto__": { "port": 2 } } }')
+    expect(problemsOf(input).map((problem) => problem.key)).toEqual(['__proto__', 'server.__proto__'])
+    expect(problemsOf({ constructor: {} })).toEqual([{ key: 'constructor', message: 'unknown key' }])
+    expect('port' in {}).toBe(false)
+    expect(problemsOf(Object.create({ server: { port: 1 } }))).toHaveLength(1)
+  })
+
+  it('never repeats a value that it refuses', () => {
+    const input = { database: { url: 'mysql://root:hunter2@db' }, metrics: { token: ['hunter2'] }, log: 'hunter2' }
+    const error = errorOf(input)
+    expect(JSON.stringify([error.message, error.problems])).not.toContain('hunter2')
+  })
+})
+
+describe('configKeys', () => {
+  it('describes each key once, with a reason', () => {
+    const keys = configKeys()
+    expect(new Set(keys.map(({ key }) => key)).size).toBe(keys.length)
+    for (const { key, description } of keys) expect(description, key).toMatch(/^\S.{10,}\.$/)
+    expect(keys.find(({ key }) => key === 'session.idle_seconds')).toEqual({
+      key: 'session.idle_seconds',
+      type: 'integer',
+      default: 28_800,
+      unit: 'seconds',
+      description: expect.any(String),
+      secret: false,
+    })
+    expect(keys.find(({ key }) => key === 'log.format')?.choices).toEqual(['auto', 'json', 'pretty'])
+  })
+
+  it('is what the committed documentation shows', () => {
+    for (const [path, page] of Object.entries(PAGES)) {
+      const committed = readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+      expect(committed, 'run: npx tsx test/support/generate-docs.ts').toBe(page())
+    }
+  })
+})
+
+describe('nearestKey', () => {
+  it.each([
+    ['sesion.idle_seconds', 'session.idle_seconds'],
+    ['session.idle', undefined],
+    ['database', 'database'],
+    ['x'.repeat(100_000), undefined],
+  ])('of %s is %s', (key, nearest) => {
+    expect(nearestKey(key)).toBe(nearest)
+  })
+})
+
+describe('maskSecrets', () => {
+  it.each([
+    ['sqlite:./data/chat.db', 'sqlite:./data/chat.db'],
+    ['postgres://db:5432/chat', 'postgres://db:5432/chat'],
+    ['postgres://chat@db/chat', 'postgres://chat@db/chat'],
+    ['postgres://chat:hunter2@db/chat', 'postgres://chat:********@db/chat'],
+    ['postgresql://chat:hun@t/er:2?@[::1]:5432/chat', 'postgresql://chat:********@[::1]:5432/chat'],
+    ['postgres:///chat?password=hunter2&host=/tmp', 'postgres:///chat?password=********&host=/tmp'],
+  ])('shows %s as %s', (url, masked) => {
+    expect(maskSecrets(parseConfig({ database: { url } })).database.url).toBe(masked)
+  })
+
+  it('hides a secret that is no address whole, and leaves the configuration alone', () => {
+    const config = parseConfig({ metrics: { token: 'a:b@c' } })
+    expect(maskSecrets(config)).toEqual({ ...config, metrics: { token: '********' } })
+    expect(config.metrics.token).toBe('a:b@c')
+    expect(maskSecrets(parseConfig()).metrics).toEqual({})
+  })
+})
+
+function errorOf(input: unknown): ConfigError {
+  try {
+    parseConfig(input)
+  } catch (error) {
+    if (error instanceof ConfigError) return error
+    throw error
+  }
+  throw new Error('It was accepted.')
+}
+
+function problemsOf(input: unknown) {
+  return errorOf(input).problems
+}
+
+function withKey(key: string, value: unknown): unknown {
+  return key.split('.').reduceRight((inner, name) => ({ [name]: inner }), value)
+}
+
+function at(config: Config, key: string): unknown {
+  return key.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], config)
+}
