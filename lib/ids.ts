@@ -16,6 +16,11 @@ export function digest(token: string): string {
   return hash('sha256', token, 'base64url')
 }
 
+/** A short name for something, the same for the same text: 16 hexadecimal digits. */
+export function fingerprint(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, 16)
+}
+
 /** Whether two digests are the same, in a time that does not tell where they differ. */
 export function sameDigest(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)]

@@ -6,7 +6,8 @@ export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/global-setup.ts', 'test/support/answered-routes.ts'],
+    // Ended from the last to the first, and one that throws at its end keeps the rest from ending: PostgreSQL is last.
+    globalSetup: ['test/support/answered-routes.ts', 'test/support/global-setup.ts'],
     environment: 'node',
     // Processes, not threads: a native addon, a signal and `process.env` are then a file's own.
     pool: 'forks',

@@ -1,10 +1,11 @@
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
+import type { Tx } from '../events/write.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { mayWrite } from './rules.ts'
 import type { ParticipantRole } from './schema.ts'
-import { findPlace, takeInstant } from './store.ts'
+import { findPlace, lockPlace } from './store.ts'
 
 /** What somebody is in a conversation. */
 export interface Place {
@@ -27,17 +28,19 @@ export async function visit(db: Queries, actor: Actor, conversationId: string | 
  * The actor's place in a conversation, for changing it. Every change of a conversation starts here: from then on the
  * transaction is alone in it, and what it reads there stays true.
  *
- * @returns with `at`, the instant of the change
+ * @returns with `at`, the instant of the change: unique and rising within the conversation
  * @throws ChatError `not_found` as {@link visit}; `forbidden` for a read-only user
  */
 export async function enter(
   ctx: Context,
-  tx: Queries,
+  tx: Tx,
   actor: Actor,
   conversationId: string,
 ): Promise<Place & { at: Micros }> {
-  const at = await takeInstant(tx, conversationId, ctx.now())
-  const place = await visit(tx, actor, at === undefined ? undefined : conversationId)
+  const place = await lockPlace(tx, conversationId, actor.user_id)
+  if (!place) throw new ChatError('not_found')
   if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
-  return { ...place, at: at! }
+  const at = Math.max(ctx.now(), place.clock + 1)
+  tx.stamp(conversationId, at)
+  return { role: place.role, joined_at: place.joined_at, at }
 }

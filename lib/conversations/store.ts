@@ -1,6 +1,6 @@
 import { toInstant } from '../ids.ts'
 import type { Queries } from '../storage/database.ts'
-import { greatest, jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { jsonList, listOf, type Micros } from '../storage/sql.ts'
 import type { Conversation, Participant, ParticipantRole, Presence } from './schema.ts'
 
 /** A conversation as it is stored. */
@@ -45,18 +45,18 @@ export function toParticipant(row: ParticipantRow, presence: Presence): Particip
 }
 
 /**
- * The next instant of a conversation, which nobody else gets: instants are unique and rising within it. Whoever has
- * taken one is alone in the conversation until its transaction ends.
- *
- * @returns `undefined` when there is no such conversation
+ * The user's place in a conversation, and the conversation's clock, for changing it: until the transaction ends nobody
+ * else changes the conversation, or this place in it.
  */
-export async function takeInstant(tx: Queries, conversationId: string, now: Micros): Promise<Micros | undefined> {
-  const row = await tx.get<{ clock: Micros }>(
-    `UPDATE conversations SET clock = ${greatest(tx.dialect)}(clock + 1, ?) WHERE id = ? RETURNING clock`,
-    now,
+export function lockPlace(tx: Queries, conversationId: string, userId: string) {
+  const lock = tx.dialect === 'postgresql' ? 'FOR UPDATE OF c FOR SHARE OF p' : ''
+  return tx.get<{ role: ParticipantRole; joined_at: Micros; clock: Micros }>(
+    `SELECT p.role, p.joined_at, c.clock
+       FROM conversations c JOIN participants p ON p.conversation_id = c.id
+      WHERE c.id = ? AND p.user_id = ? ${lock}`,
     conversationId,
+    userId,
   )
-  return row?.clock
 }
 
 /** What the user is in the conversation, and since when. By primary key. */

@@ -22,8 +22,9 @@ export function createBus(db: Database, hub: Hub, log: Log) {
   async function look(): Promise<void> {
     try {
       const current = await db.changeToken()
-      // Kept only when all is done: after trouble with the storage the next look tries again.
-      if (current !== token) {
+      if (hub.hasFailed() || current !== token) {
+        // Known only when all is done: after trouble with the storage the next look tries again.
+        token = undefined
         await hub.catchUpAll()
         await hub.recheck()
         token = current
@@ -39,7 +40,8 @@ export function createBus(db: Database, hub: Hub, log: Log) {
 
   return {
     start(): void {
-      timer ??= setInterval(() => !hub.isIdle() && void poll(), POLL_MS).unref()
+      // After trouble it looks on even for nobody, since the service is not ready until a look succeeds.
+      timer ??= setInterval(() => (failing || !hub.isIdle()) && void poll(), POLL_MS).unref()
     },
     async stop(): Promise<void> {
       clearInterval(timer)

@@ -32,7 +32,7 @@ export type Channel = ReturnType<typeof createChannel>
 export function createChannel(db: Database, id: string, deliver: (delivery: Delivery) => void) {
   let epoch = ''
   let seq = 0
-  let passing: PassingEvent[] = []
+  const passing: PassingEvent[] = []
   let stale = false
   let advancing: Promise<void> | undefined
 
@@ -40,20 +40,32 @@ export function createChannel(db: Database, id: string, deliver: (delivery: Deli
     if (!head) throw new ChatError('not_found')
     ;({ epoch, last: seq } = head)
   })
+  // Whoever reads on is told.
+  opened.catch(() => {})
 
   async function readOn(): Promise<void> {
-    await opened
-    while (stale) {
-      stale = false
-      let page: NumberedEvent[]
-      do {
-        page = await readLog(db, id, seq, PAGE)
-        const events = [...withIds(page), ...passing.map((event) => ({ event }))]
-        passing = []
-        seq = page.at(-1)?.seq ?? seq
-        if (events.length > 0) deliver(encode(events))
-      } while (page.length === PAGE)
+    try {
+      await opened
+      while (stale) {
+        stale = false
+        while ((await readPage()) === PAGE);
+      }
+    } finally {
+      // In one step with the last look at `stale`: a call in between would wait for a run that looks no more.
+      advancing = undefined
     }
+  }
+
+  /** @returns how many events it was */
+  async function readPage(): Promise<number> {
+    // What is announced while the log is read may go with an event that is not in this page.
+    const announced = passing.length
+    const page = await readLog(db, id, seq, PAGE)
+    const said = page.length < PAGE ? passing.splice(0, announced) : []
+    const events = [...withIds(page), ...said.map((event) => ({ event }))]
+    seq = page.at(-1)?.seq ?? seq
+    if (events.length > 0) deliver(encode(events))
+    return page.length
   }
 
   function withIds(page: NumberedEvent[]): Delivered[] {
@@ -62,18 +74,17 @@ export function createChannel(db: Database, id: string, deliver: (delivery: Deli
 
   return {
     id,
-    /** Resolves once it is known where the log stands. Rejects with `not_found` for a conversation that is gone. */
-    opened,
     /** The last event delivered. */
     position: () => seq,
     epoch: () => epoch,
 
-    /** Reads the log to its end and delivers what is new. One run at a time; a call during a run makes it look again. */
+    /**
+     * Reads the log to its end and delivers what is new. One run at a time; a call during a run makes it look again.
+     * Rejects with `not_found` for a conversation that was gone from the start.
+     */
     advance(): Promise<void> {
       stale = true
-      advancing ??= readOn().finally(() => {
-        advancing = undefined
-      })
+      advancing ??= readOn()
       return advancing
     },
 
@@ -83,15 +94,36 @@ export function createChannel(db: Database, id: string, deliver: (delivery: Deli
     },
     hasAnnouncements: () => passing.length > 0,
 
-    /** A page of what came after `from`, for a reader that is behind; `undefined` at the end. */
-    async page(from: number): Promise<(Delivery & { seq: number }) | undefined> {
-      const page = await readLog(db, id, from, PAGE)
-      return page.length > 0 ? { ...encode(withIds(page)), seq: page.at(-1)!.seq } : undefined
+    /**
+     * A page of what came after `from` up to `to`, for a reader that is behind; `undefined` when it is not kept.
+     *
+     * @param bytes no event is added once the page is that long
+     */
+    async page(from: number, to: number, bytes: number): Promise<(Delivery & { seq: number }) | undefined> {
+      const page = (await readLog(db, id, from, PAGE)).filter((each) => each.seq <= to)
+      if (page[0]?.seq !== from + 1) return undefined
+      const delivery = encode(withIds(page), bytes)
+      return { ...delivery, seq: page[delivery.events.length - 1]!.seq }
     },
   }
 }
 
-/** Events as one piece of bytes. */
-export function encode(events: Delivered[]): Delivery {
-  return { events, bytes: Buffer.from(events.map(({ id, event }) => toFrame(event, id)).join('')) }
+/** Events as one piece of bytes: all of them, or as many as it takes to reach `limit` bytes. */
+export function encode(events: Delivered[], limit = Number.POSITIVE_INFINITY): Delivery {
+  const frames: Buffer[] = []
+  let length = 0
+  for (const { id, event } of events) {
+    if (length >= limit) break
+    length += frames[frames.push(Buffer.from(toFrame(event, id))) - 1]!.length
+  }
+  return { events: events.slice(0, frames.length), bytes: Buffer.concat(frames, length) }
+}
+
+/** A delivery up to the removal of a participant, who gets nothing of what happens after it; `undefined` without one. */
+export function untilRemoval({ events }: Delivery, userId: string): Delivery | undefined {
+  const index = events.findIndex(
+    ({ event }) =>
+      event.type === 'membership.changed' && event.payload.action === 'removed' && event.payload.user_id === userId,
+  )
+  return index < 0 ? undefined : encode(events.slice(0, index + 1))
 }

@@ -4,7 +4,7 @@ import { ChatError } from '../errors.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Database } from '../storage/database.ts'
 import { findRefusals } from './access.ts'
-import { type Channel, createChannel, type Delivery, encode } from './channel.ts'
+import { type Channel, createChannel, type Delivery, encode, untilRemoval } from './channel.ts'
 import { eventId, startFrom } from './rules.ts'
 import type { CloseReason, PassingEvent, StreamEvent } from './schema.ts'
 import { findHead, listLastSeqs } from './store.ts'
@@ -50,11 +50,11 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
   const readers = new Set<Reader>()
   const streamsOf = new Map<string, number>()
   let draining = false
+  let failed = false
 
-  async function join(conversationId: string): Promise<Audience> {
+  function join(conversationId: string): Audience {
     const audience = audiences.get(conversationId) ?? createAudience(conversationId)
     audience.holders++
-    await audience.channel.opened
     return audience
   }
 
@@ -66,17 +66,23 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     return audience
   }
 
-  function part(conversationId: string): void {
-    const audience = audiences.get(conversationId)
-    if (audience && --audience.holders === 0) audiences.delete(conversationId)
+  function part(reader: Reader): void {
+    const audience = audiences.get(reader.conversation_id)!
+    audience.level.delete(reader)
+    if (--audience.holders === 0) audiences.delete(reader.conversation_id)
   }
 
   function deliver(level: Set<Reader>, delivery: Delivery): void {
     metrics.delivered(delivery.events.length * level.size)
-    for (const reader of level) {
-      if (reader.sink.pending() > config.sse.max_buffer_bytes) closeReader(reader, 'too_slow')
-      else reader.sink.write(delivery)
-    }
+    for (const reader of level) send(reader, delivery)
+  }
+
+  /** Sends what is new, unless the reader is too far behind. Its own removal is the last it gets. */
+  function send(reader: Reader, delivery: Delivery): void {
+    const farewell = untilRemoval(delivery, reader.user_id)
+    const isTooSlow = reader.sink.pending() > config.sse.max_buffer_bytes
+    if (!isTooSlow) reader.sink.write(farewell ?? delivery)
+    if (isTooSlow || farewell) closeReader(reader, isTooSlow ? 'too_slow' : 'removed')
   }
 
   function tell(reader: Reader, event: StreamEvent, id?: string): void {
@@ -87,7 +93,7 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     if (reader.closed) return
     reader.closed = true
     readers.delete(reader)
-    audiences.get(reader.conversation_id)?.level.delete(reader)
+    part(reader)
     release(reader.user_id)
     if (reason === 'too_slow') metrics.dropped()
     if (reason) tell(reader, { type: 'stream.closed', payload: { reason } })
@@ -102,8 +108,9 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
 
   /** Sends what the reader missed, page by page at its own pace, and makes it level once nothing is missing. */
   async function catchUp(reader: Reader, { channel, level }: Audience, lastEventId: string | undefined): Promise<void> {
-    await recheck([reader])
     const head = await findHead(db, channel.id)
+    // After the head is read: who was removed before is seen here, who is removed later by the event of it.
+    await recheck([reader])
     if (!head || reader.closed) return
     const start = startFrom(lastEventId, head)
     const id = eventId(head.epoch, start.seq)
@@ -120,9 +127,18 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     let sent = seq
     // Nothing is awaited between the last comparison and joining the others, so no event slips through in between.
     while (sent < channel.position() && !reader.closed) {
-      const page = await channel.page(sent)
-      if (!page) break
-      reader.sink.write(page)
+      const isPast = sent < head.last
+      // Not beyond what the others have got: what they get next, this reader gets with them.
+      const page = await channel.page(sent, isPast ? head.last : channel.position(), config.sse.max_buffer_bytes)
+      if (reader.closed) return
+      if (!page) {
+        // What comes next is gone: with the conversation, or it was kept long enough. A reader that comes back is told.
+        await recheck([reader])
+        closeReader(reader, 'too_slow')
+        return
+      }
+      if (isPast) reader.sink.write(page)
+      else send(reader, page)
       sent = page.seq
       await reader.sink.drained()
     }
@@ -145,7 +161,10 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     if (advances.length === 0 && !isDue) return
     Promise.all(advances)
       .then(() => (isDue ? recheck() : undefined))
-      .catch((error) => log.warn('Delivery waits for the storage', { cause: String(error) }))
+      .catch((error) => {
+        failed = true
+        log.warn('Delivery waits for the storage', { cause: String(error) })
+      })
   }
 
   return {
@@ -165,19 +184,15 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     /** Sends a reader what it missed since `lastEventId`, then everything as it happens. @returns how to leave */
     connect(reader: Reader, lastEventId?: string): () => void {
       readers.add(reader)
-      const running = join(reader.conversation_id)
-        .then((audience) => catchUp(reader, audience, lastEventId))
-        .catch((error) => {
+      const audience = join(reader.conversation_id)
+      if (draining) closeReader(reader, 'draining')
+      else
+        catchUp(reader, audience, lastEventId).catch((error) => {
+          if (reader.closed) return
           log.warn('A stream could not start', { cause: String(error), conversation_id: reader.conversation_id })
           closeReader(reader)
         })
-      let left = false
-      return () => {
-        if (left) return
-        left = true
-        closeReader(reader)
-        void running.then(() => part(reader.conversation_id))
-      }
+      return () => closeReader(reader)
     },
 
     /** Delivers what a transaction of this process has committed. */
@@ -186,6 +201,13 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     /** Says something once to whoever listens; nothing is kept of it. */
     announce(conversationId: string, event: PassingEvent): void {
       committed({ conversations: new Set(), passing: [[conversationId, event]], recheck: false })
+    },
+
+    /** Whether something could not be delivered since this was last asked: then somebody has to look again. */
+    hasFailed(): boolean {
+      const before = failed
+      failed = false
+      return before
     },
 
     /** Delivers what other processes have committed. */

@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import type { Actor, Context } from '../context.ts'
 import { visit } from '../conversations/access.ts'
-import type { Delivered } from './channel.ts'
+import type { Delivered, Delivery } from './channel.ts'
 import type { Reader, Sink } from './hub.ts'
 import { StreamQuery } from './schema.ts'
 
@@ -51,15 +51,15 @@ export async function* follow(
   options: { lastEventId?: string; signal?: AbortSignal } = {},
 ): AsyncGenerator<Delivered> {
   const opening = await open(ctx, actor, conversationId, { last_event_id: options.lastEventId })
-  const queue: Delivered[] = []
+  const queue: Delivery[] = []
   let size = 0
   let ended = false
   let wake = () => {}
   let emptied = () => {}
   const leave = opening.connect({
-    write({ bytes, events }) {
-      queue.push(...events)
-      size += bytes.length
+    write(delivery) {
+      queue.push(delivery)
+      size += delivery.bytes.length
       wake()
     },
     pending: () => size,
@@ -70,21 +70,23 @@ export async function* follow(
       emptied()
     },
   })
-  const abort = () => {
-    queue.length = 0
-    leave()
-  }
-  options.signal?.addEventListener('abort', abort)
-  if (options.signal?.aborted) abort()
+  const { signal } = options
+  signal?.addEventListener('abort', leave)
+  if (signal?.aborted) leave()
   try {
     while (queue.length > 0 || !ended) {
-      for (let next = queue.shift(); next; next = queue.shift()) yield next
-      size = 0
+      for (let next = queue.shift(); next; next = queue.shift()) {
+        for (const delivered of next.events) {
+          if (signal?.aborted) return
+          yield delivered
+        }
+        size -= next.bytes.length
+      }
       emptied()
       if (!ended) await new Promise<void>((resolve) => (wake = resolve))
     }
   } finally {
-    options.signal?.removeEventListener('abort', abort)
+    signal?.removeEventListener('abort', leave)
     leave()
   }
 }

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto'
+import { fingerprint } from '../ids.ts'
 import type { Queries } from '../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { greatest, jsonList, listOf, type Micros } from '../storage/sql.ts'
 import { eventId, type Head } from './rules.ts'
 import type { PersistedEvent } from './schema.ts'
 
@@ -22,30 +22,32 @@ export interface EventRow {
 }
 
 /**
- * Adds to a conversation's log. The numbers are taken under the conversation's row, so they follow each other without
- * gaps in the order of commits.
+ * Adds to a conversation's log and moves its clock on to `at`. The numbers are taken under the conversation's row, so
+ * they follow each other without gaps in the order of commits.
  */
 export async function appendEvents(tx: Queries, conversationId: string, events: NewEvent[], at: Micros): Promise<void> {
   const head = await tx.get<{ last_seq: number }>(
-    'UPDATE conversations SET last_seq = last_seq + ? WHERE id = ? RETURNING last_seq',
+    `UPDATE conversations SET last_seq = last_seq + ?, clock = ${greatest(tx.dialect)}(clock, ?)
+      WHERE id = ? RETURNING last_seq`,
     events.length,
+    at,
     conversationId,
   )
-  if (!head) return
-  let seq = head.last_seq - events.length
-  for (const event of events) {
-    await tx.run(
-      `INSERT INTO events (conversation_id, seq, type, message_id, user_id, detail, created_at)
-       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+  if (!head || events.length === 0) return
+  const first = head.last_seq - events.length + 1
+  await tx.run(
+    `INSERT INTO events (conversation_id, seq, type, message_id, user_id, detail, created_at)
+     VALUES ${events.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+    ...events.flatMap((event, index) => [
       conversationId,
-      ++seq,
+      first + index,
       event.type,
       event.message_id ?? null,
       event.user_id ?? null,
       event.detail ? JSON.stringify(event.detail) : null,
       at,
-    )
-  }
+    ]),
+  )
 }
 
 /** Up to `limit` lines after `seq`, in order. By (conversation_id, seq). */
@@ -92,5 +94,5 @@ export function listLastSeqs(
 
 /** Names the history of one conversation in one database: another conversation or a restored backup has another one. */
 function epochOf(databaseEpoch: string, conversationId: string): string {
-  return hash('sha256', `${databaseEpoch}/${conversationId}`, 'hex').slice(0, 16)
+  return fingerprint(`${databaseEpoch}/${conversationId}`)
 }

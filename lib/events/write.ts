@@ -7,6 +7,8 @@ import { appendEvents, type NewEvent } from './store.ts'
 
 /** A transaction that carries its events. */
 export interface Tx extends Queries {
+  /** Has the conversation's clock show `at` afterwards: the instant of what this transaction does in it. */
+  stamp(conversationId: string, at: Micros): void
   /** Logs an event of a conversation; it goes out, with its number, once the transaction is durable. */
   emit(conversationId: string, event: NewEvent): void
   /** Says something once to whoever listens, after the transaction's events. Nothing is kept of it. */
@@ -23,35 +25,32 @@ export interface Outcome {
 }
 
 /** Makes `ctx.write`: a transaction, its events in the log, and their delivery after the commit and never without. */
-export function createWrite({
-  db,
-  hub,
-  metrics,
-  now,
-}: {
-  db: Database
-  hub: Hub
-  metrics: Metrics
-  now: () => Micros
-}) {
+export function createWrite(deps: { db: Database; hub: Hub; metrics: Metrics; now: () => Micros }) {
+  const { db, hub, metrics, now } = deps
   return async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
     const started = performance.now()
     const { value, outcome } = await db.write(async (queries) => {
-      const events = new Map<string, NewEvent[]>()
+      const changes = new Map<string, { at: Micros; events: NewEvent[] }>()
       const outcome: Outcome = { conversations: new Set(), passing: [], recheck: false }
+      const changeOf = (conversationId: string) => {
+        const change = changes.get(conversationId) ?? { at: now(), events: [] }
+        changes.set(conversationId, change)
+        return change
+      }
       const value = await work({
         ...queries,
-        emit(conversationId, event) {
-          const list = events.get(conversationId)
-          if (list) list.push(event)
-          else events.set(conversationId, [event])
+        stamp(conversationId, at) {
+          changeOf(conversationId).at = at
         },
+        emit: (conversationId, event) => changeOf(conversationId).events.push(event),
         announce: (conversationId, event) => outcome.passing.push([conversationId, event]),
-        recheckStreams: () => (outcome.recheck = true),
+        recheckStreams() {
+          outcome.recheck = true
+        },
       })
-      for (const [conversationId, list] of events) {
-        await appendEvents(queries, conversationId, list, now())
-        outcome.conversations.add(conversationId)
+      for (const [conversationId, { at, events }] of changes) {
+        await appendEvents(queries, conversationId, events, at)
+        if (events.length > 0) outcome.conversations.add(conversationId)
       }
       return { value, outcome }
     })

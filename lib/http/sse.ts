@@ -21,6 +21,11 @@ export function streamHeaders(common: [string, string][]): [string, string][] {
  * @returns a promise that is pending until the response closes: before, h3 would end it
  */
 export function streamToNode(response: ServerResponse, headers: [string, string][], opening: Opening): Promise<void> {
+  // Gone before its stream begins: no 'close' is to come.
+  if (response.destroyed) {
+    opening.cancel()
+    return Promise.resolve()
+  }
   response.useChunkedEncodingByDefault = false
   response.shouldKeepAlive = false
   response.writeHead(200, headers.flat())

@@ -42,6 +42,8 @@ export function toStorageFailure(error: unknown): unknown {
 function isLostConnection(error: unknown): boolean {
   return (
     error instanceof Error &&
-    /timeout exceeded when trying to connect|^Connection terminated|not queryable|after calling end on the pool/.test(error.message)
+    /timeout exceeded when trying to connect|^Connection terminated|not queryable|after calling end on the pool/.test(
+      error.message,
+    )
   )
 }

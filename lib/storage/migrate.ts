@@ -1,5 +1,5 @@
 import { currentMicros, digest, newId, toInstant } from '../ids.ts'
-import type { Database, Queries } from './database.ts'
+import type { Database, Dialect, Queries } from './database.ts'
 import { COLUMN_TYPES, MIGRATIONS, type Migration } from './migrations.ts'
 
 /** A step of the schema and when it was applied; absent while it is pending. */
@@ -22,7 +22,6 @@ export async function migrate(db: Database): Promise<string[]> {
   for (const [index, migration] of MIGRATIONS.entries()) {
     if (await db.write((tx) => applyOnce(tx, index + 1, migration))) applied.push(migration.name)
   }
-  if (MIGRATIONS.length > 0) await assertKnown(db)
   return applied
 }
 
@@ -47,38 +46,43 @@ async function applyOnce(tx: Queries, id: number, migration: Migration): Promise
   if (tx.dialect === 'postgresql') await tx.get('SELECT pg_advisory_xact_lock(?)', MIGRATION_LOCK)
   await tx.run(`CREATE TABLE IF NOT EXISTS migrations (
     id INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL)`)
-  const statements = migration.statements(COLUMN_TYPES[tx.dialect])
-  const checksum = digest(statements.join(';\n'))
-  const done = await tx.get<{ checksum: string }>('SELECT checksum FROM migrations WHERE id = ?', id)
-  if (done && done.checksum !== checksum)
-    throw new Error(`Migration ${migration.name} is not the one this database was made with`)
-  if (done) return false
+  await assertKnown(tx)
+  if (await tx.get('SELECT id FROM migrations WHERE id = ?', id)) return false
 
-  for (const statement of statements) await tx.run(statement)
+  for (const statement of migration.statements(COLUMN_TYPES[tx.dialect])) await tx.run(statement)
   if (id === 1) await tx.run("INSERT INTO meta (name, value) VALUES ('epoch', ?)", newId())
   await tx.run(
     'INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, ?, ?, ?)',
     id,
     migration.name,
-    checksum,
+    checksumOf(migration, tx.dialect),
     currentMicros(),
   )
   return true
 }
 
+function checksumOf(migration: Migration, dialect: Dialect): string {
+  return digest(migration.statements(COLUMN_TYPES[dialect]).join(';\n'))
+}
+
 async function assertKnown(db: Queries): Promise<void> {
-  const newest = (await listApplied(db)).at(-1)
+  const applied = await listApplied(db)
+  const newest = applied.at(-1)
   if (newest && newest.id > MIGRATIONS.length) {
     const known = MIGRATIONS.at(-1)?.name ?? 'none'
     throw new Error(
       `The schema (${newest.name}) is newer than this program knows (${known}): install the newer version`,
     )
   }
+  for (const { id, name, checksum } of applied) {
+    if (checksum !== checksumOf(MIGRATIONS[id - 1]!, db.dialect))
+      throw new Error(`Migration ${name} is not the one this database was made with`)
+  }
 }
 
 function listApplied(db: Queries) {
-  return db.all<{ id: number; name: string; applied_at: number }>(
-    'SELECT id, name, applied_at FROM migrations ORDER BY id',
+  return db.all<{ id: number; name: string; checksum: string; applied_at: number }>(
+    'SELECT id, name, checksum, applied_at FROM migrations ORDER BY id',
   )
 }
 

@@ -11,19 +11,21 @@ interface ColumnTypes {
   key: string
   /** A number the database hands out, rising. */
   serial: string
+  /** Of a table of short rows: kept in the order of its primary key, with no other one beside it. */
+  lean: string
 }
 
 /** What a column is called on each database. */
 export const COLUMN_TYPES: Record<Dialect, ColumnTypes> = {
-  sqlite: { key: 'TEXT', serial: 'INTEGER PRIMARY KEY AUTOINCREMENT' },
-  postgresql: { key: 'TEXT COLLATE "C"', serial: 'BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY' },
+  sqlite: { key: 'TEXT', serial: 'INTEGER PRIMARY KEY AUTOINCREMENT', lean: ' WITHOUT ROWID' },
+  postgresql: { key: 'TEXT COLLATE "C"', serial: 'BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY', lean: '' },
 }
 
 const foundation: Migration = {
   name: '0001-foundation',
-  statements: ({ key, serial }) => [
+  statements: ({ key, serial, lean }) => [
     // `epoch`: names this history of the database; a restored backup gets another one.
-    `CREATE TABLE meta (name ${key} PRIMARY KEY, value TEXT NOT NULL)`,
+    `CREATE TABLE meta (name ${key} PRIMARY KEY, value TEXT NOT NULL)${lean}`,
 
     `CREATE TABLE users (
       id ${key} PRIMARY KEY,
@@ -61,7 +63,7 @@ const foundation: Migration = {
       user_id ${key} NOT NULL REFERENCES users ON DELETE CASCADE,
       role TEXT NOT NULL,
       joined_at BIGINT NOT NULL,
-      PRIMARY KEY (conversation_id, user_id))`,
+      PRIMARY KEY (conversation_id, user_id))${lean}`,
     `CREATE INDEX participations_of_user ON participants (user_id)`,
 
     `CREATE TABLE threads (
@@ -69,11 +71,11 @@ const foundation: Migration = {
       conversation_id ${key} NOT NULL REFERENCES conversations ON DELETE CASCADE,
       created_at BIGINT NOT NULL, last_activity_at BIGINT NOT NULL,
       message_count INTEGER NOT NULL, participant_count INTEGER NOT NULL,
-      UNIQUE (conversation_id, last_activity_at))`,
+      UNIQUE (conversation_id, last_activity_at))${lean}`,
     `CREATE TABLE thread_authors (
       root_id ${key} NOT NULL REFERENCES threads ON DELETE CASCADE,
       user_id ${key} NOT NULL,
-      PRIMARY KEY (root_id, user_id))`,
+      PRIMARY KEY (root_id, user_id))${lean}`,
     // `path`: byte order is depth-first order. `reply_count`: the number of the next reply, deleted ones included.
     `CREATE TABLE messages (
       id ${key} PRIMARY KEY,

@@ -4,8 +4,10 @@ import { createDatabase as createDb0, type Database as Db0 } from 'db0'
 import type pg from 'pg'
 import { createStorage, type Storage as Unstorage } from 'unstorage'
 import type { Database, Queries } from './database.ts'
+import { sqliteTrouble } from './failures.ts'
 import { createKv, type Kv } from './kv.ts'
 import { listMigrations, type MigrationState, migrate } from './migrate.ts'
+import { refuseNesting } from './nesting.ts'
 import { createPostgresDatabase, postgresConnector } from './postgres.ts'
 import { createSqliteDatabase, type SqliteHandle } from './sqlite.ts'
 
@@ -55,7 +57,8 @@ export interface StorageOptions {
 export async function openStorage(options: StorageOptions = {}): Promise<Storage> {
   const { database = 'sqlite:./data/chat.db', durability = 'full' } = options
   const db0 = typeof database === 'string' ? await connect(database) : database
-  const db = await toDatabase(db0, { durability, strict: options.strict ?? false })
+  const opened = await toDatabase(db0, durability)
+  const db = options.strict ? refuseNesting(opened) : opened
   const kv = createKv((options.kv as Unstorage | undefined) ?? createStorage(), Date.now)
   return { db, kv, migrations: () => listMigrations(db), migrate: () => migrate(db), close: () => db.close() }
 }
@@ -81,35 +84,34 @@ async function connectSqlite(options: { name?: string; path?: string }): Promise
     await db0.getInstance()
     return db0
   } catch (cause) {
-    if (isSqliteAnswer(cause)) throw cause
+    // SQLite itself refused (no permission, not a database): the addon is there.
+    if (sqliteTrouble(cause)) throw cause
     const { default: connector } = await import('db0/connectors/node-sqlite')
     const db0 = createDb0(connector(options))
     try {
       await db0.getInstance()
-    } catch {
+    } catch (error) {
+      if (sqliteTrouble(error)) throw error
       throw new Error('SQLite needs the better-sqlite3 package, or Node 22.13 and later', { cause })
     }
     return db0
   }
 }
 
-/** SQLite itself refused (no permission, not a database): the addon is there. */
-function isSqliteAnswer(error: unknown): boolean {
-  return String((error as { code?: unknown }).code ?? '').startsWith('SQLITE_')
-}
-
-async function toDatabase(
-  db0: Db0Like | Db0,
-  options: { durability: 'full' | 'os'; strict: boolean },
-): Promise<Database> {
+async function toDatabase(db0: Db0Like | Db0, durability: 'full' | 'os'): Promise<Database> {
   const instance = (await db0.getInstance()) as SqliteHandle | pg.Pool
   if (db0.dialect === 'sqlite' && 'exec' in instance && 'prepare' in instance) {
-    prepareSqlite(instance, options.durability)
-    return createSqliteDatabase(instance, options)
+    try {
+      prepareSqlite(instance, durability)
+    } catch (error) {
+      instance.close()
+      throw error
+    }
+    return createSqliteDatabase(instance)
   }
   if (db0.dialect === 'postgresql' && 'totalCount' in instance) {
     const db = createPostgresDatabase(instance)
-    await assertDurable(db, options.durability).catch(async (error) => {
+    await assertDurable(db, durability).catch(async (error) => {
       await db.close()
       throw error
     })
@@ -123,13 +125,15 @@ async function toDatabase(
 function prepareSqlite(handle: SqliteHandle, durability: 'full' | 'os'): void {
   const pragma = (name: string, value?: string) =>
     Object.values(handle.prepare(`PRAGMA ${name}${value ? ` = ${value}` : ''}`).get() as object)[0]
-  // Short: SQLite waits inside the event loop. Longer waits for other processes are ours.
-  handle.exec('PRAGMA busy_timeout = 100')
+  // Long, for several that start at once: only one of them can turn the file to WAL.
+  handle.exec('PRAGMA busy_timeout = 5000')
   const journal = pragma('journal_mode', 'WAL')
   handle.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
   handle.exec('PRAGMA foreign_keys = ON')
   handle.exec('PRAGMA temp_store = MEMORY')
   const kept = (journal === 'wal' || journal === 'memory') && pragma('foreign_keys') === 1
+  // Short from here on: SQLite waits inside the event loop. Longer waits for other processes are ours.
+  handle.exec('PRAGMA busy_timeout = 5')
   if (!kept || pragma('synchronous') !== (durability === 'full' ? 2 : 1))
     throw new Error('SQLite did not take the settings that make it durable')
 }

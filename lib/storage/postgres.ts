@@ -1,6 +1,8 @@
 import type { Connector, Statement } from 'db0'
 import pg from 'pg'
+import { digest } from '../ids.ts'
 import type { Database, Primitive, Queries, Row } from './database.ts'
+import { createDoor } from './door.ts'
 import { toStorageFailure } from './failures.ts'
 
 /** How long a request waits for a free connection, or for a server that does not answer. */
@@ -73,23 +75,16 @@ function numbered(sql: string): string {
 /** Our face of a PostgreSQL pool: a connection for each transaction, named statements prepared once on each. */
 export function createPostgresDatabase(pool: pg.Pool): Database {
   const statements = new Map<string, { name: string; text: string }>()
-  let closing: Promise<void> | undefined
+  const door = createDoor()
 
   function prepare(sql: string) {
-    const statement = statements.get(sql) ?? { name: `s${statements.size}`, text: numbered(sql) }
+    // A name that says what is in it: a connection may have come from somebody who uses the same pool.
+    const statement = statements.get(sql) ?? { name: digest(sql), text: numbered(sql) }
     statements.set(sql, statement)
     return statement
   }
 
-  function queries(client: pg.Pool | pg.PoolClient, state: { over?: boolean } = {}): Queries {
-    const query = async (sql: string, values: Primitive[]) => {
-      if (state.over) throw new Error('The transaction is over: await each tx call inside write()')
-      try {
-        return await client.query({ ...prepare(sql), values })
-      } catch (error) {
-        throw client === pool ? toStorageFailure(error) : error
-      }
-    }
+  function queries(query: (sql: string, values: Primitive[]) => Promise<pg.QueryResult>): Queries {
     return {
       dialect: 'postgresql',
       all: async <T>(sql: string, ...params: Primitive[]) => (await query(sql, params)).rows as T[],
@@ -98,12 +93,34 @@ export function createPostgresDatabase(pool: pg.Pool): Database {
     }
   }
 
+  const outside = queries((sql, values) =>
+    door.enter(async () => {
+      try {
+        return await pool.query({ ...prepare(sql), values })
+      } catch (error) {
+        throw toStorageFailure(error)
+      }
+    }),
+  )
+
   async function transaction<T>(begin: string, work: (tx: Queries) => Promise<T>): Promise<T> {
     const client = await pool.connect()
-    const state: { over?: boolean } = {}
+    let over = false
+    let lost: unknown
+    const tx = queries(async (sql, values) => {
+      if (over) throw new Error('The transaction is over: await each tx call inside write()')
+      try {
+        return await client.query({ ...prepare(sql), values })
+      } catch (error) {
+        lost ??= error
+        throw error
+      }
+    })
     try {
       await client.query(begin)
-      const value = await work(queries(client, state))
+      const value = await work(tx)
+      // After a failed statement COMMIT rolls back, and says so only in its tag.
+      if (lost) throw lost
       await client.query('COMMIT')
       client.release()
       return value
@@ -115,7 +132,7 @@ export function createPostgresDatabase(pool: pg.Pool): Database {
       )
       throw error
     } finally {
-      state.over = true
+      over = true
     }
   }
 
@@ -131,17 +148,14 @@ export function createPostgresDatabase(pool: pg.Pool): Database {
   }
 
   return {
-    ...queries(pool),
-    write: (work) => retried('BEGIN', work),
-    snapshot: (work) => retried('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work),
+    ...outside,
+    write: (work) => door.enter(() => retried('BEGIN', work)),
+    snapshot: (work) => door.enter(() => retried('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work)),
     // The set of transactions that count as finished: it changes exactly when a commit becomes visible.
     changeToken: async () => {
-      const row = await queries(pool).get<Row>('SELECT pg_current_snapshot()::text AS token')
+      const row = await outside.get<Row>('SELECT pg_current_snapshot()::text AS token')
       return String(row?.token)
     },
-    close() {
-      closing ??= pool.end()
-      return closing
-    },
+    close: () => door.close(() => pool.end()),
   }
 }

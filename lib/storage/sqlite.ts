@@ -1,7 +1,6 @@
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ChatError } from '../errors.ts'
 import type { Database, Primitive, Queries, Row } from './database.ts'
+import { createDoor } from './door.ts'
 import { sqliteTrouble, toStorageFailure } from './failures.ts'
 
 /** The part of better-sqlite3's `Database` and of node:sqlite's `DatabaseSync` used here. */
@@ -9,7 +8,7 @@ export interface SqliteHandle {
   prepare(sql: string): SqliteStatement
   exec(sql: string): unknown
   close(): void
-  /** Whether a transaction is open; node:sqlite calls it `isTransaction`. */
+  /** Whether a transaction is open; node:sqlite calls it `isTransaction`, from Node 22.16 on. */
   readonly inTransaction?: boolean
   readonly isTransaction?: boolean
 }
@@ -18,6 +17,12 @@ interface SqliteStatement {
   all(...params: Primitive[]): unknown[]
   get(...params: Primitive[]): unknown
   run(...params: Primitive[]): { changes: number | bigint }
+}
+
+/** A transaction from the inside: `over` once it has ended, `lost` to the trouble that ended it early. */
+interface State {
+  over?: boolean
+  lost?: unknown
 }
 
 interface Writer {
@@ -39,16 +44,13 @@ const MAX_BATCH = 256
  * A connection has one transaction at a time, so a statement of another request between our BEGIN and COMMIT would
  * join, and roll back with, ours. Hence the gate: whatever is not part of the transaction waits for it. Writers that
  * wait together commit together, a savepoint each: one sync of the disk serves them all.
- *
- * @param options.strict throw when a transaction uses the outer database, which would wait for itself; for tests
  */
-export function createSqliteDatabase(handle: SqliteHandle, options: { strict?: boolean } = {}): Database {
+export function createSqliteDatabase(handle: SqliteHandle): Database {
   const statements = new Map<string, SqliteStatement>()
-  const inside = options.strict ? new AsyncLocalStorage<true>() : undefined
   const waiting: Writer[] = []
-  let flushing: Promise<void> | undefined
+  const door = createDoor()
+  let flushing = false
   let gate: Promise<void> | undefined
-  let closed = false
 
   function prepare(sql: string): SqliteStatement {
     const statement = statements.get(sql) ?? handle.prepare(sql)
@@ -56,16 +58,27 @@ export function createSqliteDatabase(handle: SqliteHandle, options: { strict?: b
     return statement
   }
 
-  const hasTransaction = () => handle.inTransaction ?? handle.isTransaction ?? true
+  function hasTransaction(): boolean {
+    const known = handle.inTransaction ?? handle.isTransaction
+    if (known !== undefined) return known
+    try {
+      handle.exec('BEGIN')
+    } catch {
+      return true
+    }
+    handle.exec('ROLLBACK')
+    return false
+  }
 
   /** Statements run at once. After trouble that ended the transaction, nothing more runs in it. */
-  function direct(state: { over?: boolean }): Queries {
+  function direct(state: State): Queries {
     const guarded = <T>(step: () => T): T => {
+      if (state.lost) throw state.lost
       if (state.over) throw new Error('The transaction is over: await each tx call inside write()')
       try {
         return step()
       } catch (error) {
-        if (!hasTransaction()) state.over = true
+        if (!hasTransaction()) state.lost = error
         throw error
       }
     }
@@ -78,58 +91,63 @@ export function createSqliteDatabase(handle: SqliteHandle, options: { strict?: b
     }
   }
 
-  async function outside<T>(step: () => T): Promise<T> {
-    if (inside?.getStore()) throw new Error('A transaction used the outer database: use its tx')
-    while (gate) await gate
-    if (closed) throw new ChatError('unavailable', { message: 'The storage is closed.' })
-    try {
-      return step()
-    } catch (error) {
-      throw toStorageFailure(error)
+  /** Runs `step` once the gate is open, and again while another process has the lock it needs. */
+  async function patiently<T>(step: () => T): Promise<T> {
+    const deadline = performance.now() + LOCK_WAIT_MS
+    for (;;) {
+      while (gate) await gate
+      try {
+        return step()
+      } catch (error) {
+        if (sqliteTrouble(error) !== 'BUSY' || performance.now() >= deadline) throw error
+      }
+      await sleep(LOCK_RETRY_MS)
     }
   }
 
-  /** Shuts the gate while `section` runs. Called only when it is open. */
-  async function exclusively<T>(section: () => Promise<T>): Promise<T> {
+  function outside<T>(step: () => T): Promise<T> {
+    return door.enter(async () => {
+      try {
+        return await patiently(step)
+      } catch (error) {
+        throw toStorageFailure(error)
+      }
+    })
+  }
+
+  /** Runs `section` in a transaction, with the gate shut. */
+  async function transaction<T>(begin: string, section: () => Promise<T>): Promise<T> {
     let open!: () => void
-    gate = new Promise<void>((resolve) => (open = resolve))
+    await patiently(() => {
+      prepare(begin).run()
+      // In the same step: a statement that slipped in between would belong to this transaction.
+      gate = new Promise<void>((resolve) => (open = resolve))
+    })
     try {
-      return await section()
+      const value = await section()
+      prepare('COMMIT').run()
+      return value
+    } catch (error) {
+      if (hasTransaction()) prepare('ROLLBACK').run()
+      throw error
     } finally {
       gate = undefined
       open()
     }
   }
 
-  /** Takes the write lock, waiting for other processes without holding up the event loop, and runs `section` under it. */
-  async function locked(section: () => Promise<void>): Promise<void> {
-    for (let waited = 0; ; waited += LOCK_RETRY_MS) {
-      while (gate) await gate
-      try {
-        prepare('BEGIN IMMEDIATE').run()
-      } catch (error) {
-        if (sqliteTrouble(error) !== 'BUSY' || waited >= LOCK_WAIT_MS) throw error
-        await sleep(LOCK_RETRY_MS)
-        continue
-      }
-      // No await since BEGIN: a statement that slipped in between would belong to this transaction.
-      return exclusively(section)
-    }
-  }
-
   /** Runs one writer in a savepoint. @returns how to answer it, once the batch is committed. */
   async function runWriter(writer: Writer): Promise<() => void> {
-    const state: { over?: boolean } = {}
+    const state: State = {}
     prepare('SAVEPOINT writer').run()
     try {
-      const run = () => writer.work(direct(state))
-      const value = await (inside ? inside.run(true, run) : run())
-      if (state.over) throw new Error('The transaction ended early')
+      const value = await writer.work(direct(state))
+      if (state.lost) throw state.lost
       prepare('RELEASE writer').run()
       return () => writer.resolve(value)
     } catch (error) {
       // A full disk rolls back everything: another SAVEPOINT would then open, and RELEASE commit, a transaction of its own.
-      if (!hasTransaction()) throw error
+      if (!hasTransaction()) throw state.lost ?? error
       prepare('ROLLBACK TO writer').run()
       prepare('RELEASE writer').run()
       return () => writer.reject(toStorageFailure(error))
@@ -142,15 +160,9 @@ export function createSqliteDatabase(handle: SqliteHandle, options: { strict?: b
     const batch: Writer[] = []
     const answers: (() => void)[] = []
     try {
-      await locked(async () => {
-        try {
-          for (const writer of waiting.splice(0, MAX_BATCH)) batch.push(writer)
-          for (const writer of batch) answers.push(await runWriter(writer))
-          prepare('COMMIT').run()
-        } catch (error) {
-          if (hasTransaction()) prepare('ROLLBACK').run()
-          throw error
-        }
+      await transaction('BEGIN IMMEDIATE', async () => {
+        for (const writer of waiting.splice(0, MAX_BATCH)) batch.push(writer)
+        for (const writer of batch) answers.push(await runWriter(writer))
       })
       for (const answer of answers) answer()
     } catch (error) {
@@ -160,10 +172,13 @@ export function createSqliteDatabase(handle: SqliteHandle, options: { strict?: b
   }
 
   function scheduleFlush(): void {
+    if (flushing || waiting.length === 0) return
+    flushing = true
     // By setImmediate, so that all requests read in this turn of the event loop share the commit.
-    flushing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(flush).finally(() => {
-      flushing = undefined
-      if (waiting.length > 0) scheduleFlush()
+    setImmediate(async () => {
+      await flush()
+      flushing = false
+      scheduleFlush()
     })
   }
 
@@ -173,44 +188,33 @@ export function createSqliteDatabase(handle: SqliteHandle, options: { strict?: b
     get: <T = Row>(sql: string, ...params: Primitive[]) => outside(() => prepare(sql).get(...params) as T | undefined),
     run: (sql, ...params) => outside(() => Number(prepare(sql).run(...params).changes)),
 
-    write<T>(work: (tx: Queries) => Promise<T>) {
-      return new Promise<T>((resolve, reject) => {
-        if (closed) return reject(new ChatError('unavailable', { message: 'The storage is closed.' }))
-        if (inside?.getStore()) return reject(new Error('A transaction opened another one: use its tx'))
-        waiting.push({ work, resolve: resolve as Writer['resolve'], reject })
-        scheduleFlush()
-      })
-    },
+    write: <T>(work: (tx: Queries) => Promise<T>) =>
+      door.enter(
+        () =>
+          new Promise<T>((resolve, reject) => {
+            waiting.push({ work, resolve: resolve as Writer['resolve'], reject })
+            scheduleFlush()
+          }),
+      ),
 
-    async snapshot<T>(work: (db: Queries) => Promise<T>) {
-      await outside(() => {})
-      while (gate) await gate
-      return exclusively(async () => {
-        const state: { over?: boolean } = {}
+    snapshot: <T>(work: (db: Queries) => Promise<T>) =>
+      door.enter(async () => {
+        const state: State = {}
         try {
-          prepare('BEGIN').run()
-          const run = () => work(direct(state))
-          const value = await (inside ? inside.run(true, run) : run())
-          prepare('COMMIT').run()
-          return value
+          return await transaction('BEGIN', () => work(direct(state)))
         } catch (error) {
-          if (hasTransaction()) prepare('ROLLBACK').run()
           throw toStorageFailure(error)
         } finally {
           state.over = true
         }
-      })
-    },
+      }),
 
     changeToken: () => outside(() => String((prepare('PRAGMA data_version').get() as Row).data_version)),
 
-    async close() {
-      while (flushing) await flushing
-      while (gate) await gate
-      if (closed) return
-      closed = true
-      statements.clear()
-      handle.close()
-    },
+    close: () =>
+      door.close(() => {
+        statements.clear()
+        handle.close()
+      }),
   }
 }

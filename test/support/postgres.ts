@@ -2,6 +2,7 @@ import { execFile, type SpawnOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, chownSync, closeSync, constants, openSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import type { Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -154,9 +155,14 @@ async function startServer(bin: string, folder: string, as: SpawnOptions): Promi
     { ...as, stdio: ['pipe', 'ignore', log], detached: true },
   )
   closeSync(log)
+  // Who forgets to stop the server can still end; the pipe then closes.
+  keeper.unref()
+  const pipe = keeper.stdin as Socket
+  pipe.unref()
   const exited = once(keeper, 'exit')
   const end = async () => {
-    keeper.stdin?.end('keep')
+    keeper.ref()
+    pipe.end('keep')
     await exited
   }
   try {

@@ -3,7 +3,15 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type ChatClient, createChatClient } from '../../lib/client.ts'
 import { createNodeListener } from '../../lib/http/node.ts'
-import { type Chat, type ChatError, createChatService, openStorage, type Ports, parseConfig } from '../../lib/index.ts'
+import {
+  type Chat,
+  type ChatError,
+  createChatService,
+  openStorage,
+  type Ports,
+  parseConfig,
+  type Storage,
+} from '../../lib/index.ts'
 import { checkedFetch } from './answers.ts'
 
 /** A service with a real HTTP server, and clients whose every answer is checked. */
@@ -26,15 +34,23 @@ export const PASSWORD = 'correct horse battery'
 /** Settings that make a test quick. */
 const QUICK = { security: { password: { bcrypt_cost: 4 } } }
 
+/** What a test may want otherwise. */
+export interface ServiceOptions {
+  config?: object
+  ports?: Ports
+  /** Default: a free one. */
+  port?: number
+  /** Puts something between the service and its storage. */
+  wrap?: (storage: Storage) => Storage
+}
+
 /** Starts a service on the database at `url`; two of them on the same are two nodes. */
-export async function startService(
-  url: string,
-  options: { config?: object; ports?: Ports } = {},
-): Promise<TestService> {
-  const storage = await openStorage({ database: url, strict: true })
+export async function startService(url: string, options: ServiceOptions = {}): Promise<TestService> {
+  const { port = 0, wrap = (storage: Storage) => storage } = options
+  const storage = wrap(await openStorage({ database: url, strict: true }))
   const chat = createChatService(parseConfig({ ...QUICK, ...options.config }), storage, options.ports)
   await chat.start()
-  const server = createServer(createNodeListener(chat)).listen(0, '127.0.0.1')
+  const server = createServer(createNodeListener(chat)).listen(port, '127.0.0.1')
   await once(server, 'listening')
   const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const client = () => createChatClient({ base_url, fetch: checkedFetch, retry_ms: 10 })

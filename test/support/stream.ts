@@ -17,16 +17,21 @@ export interface TestStream {
 export async function openStream(
   base_url: string,
   conversationId: string,
-  options: { cookie: string; last_event_id?: string },
+  options: { cookie: string; last_event_id?: string; search?: string },
 ): Promise<TestStream> {
   const abort = new AbortController()
-  const response = await fetch(`${base_url}/api/stream/conversations/${conversationId}`, {
+  const response = await fetch(`${base_url}/api/stream/conversations/${conversationId}${options.search ?? ''}`, {
     signal: abort.signal,
     headers: {
       cookie: options.cookie,
       ...(options.last_event_id !== undefined && { 'last-event-id': options.last_event_id }),
     },
   })
+  return followResponse(response, () => abort.abort())
+}
+
+/** The events of an answer, wherever it came from; `leave` is how its reader goes away. */
+export function followResponse(response: Response, leave: () => void = () => {}): TestStream {
   const events = response.ok ? readEvents(response.body!) : undefined
 
   async function next(): Promise<ReceivedEvent | undefined> {
@@ -51,7 +56,7 @@ export async function openStream(
       }
     },
     async close() {
-      abort.abort()
+      leave()
       await events?.return(undefined).catch(() => {})
     },
   }

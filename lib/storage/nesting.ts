@@ -1,0 +1,26 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Database } from './database.ts'
+
+/**
+ * The database, but a transaction that uses it instead of its `tx` throws. For tests and development.
+ *
+ * On SQLite such a transaction waits for itself; on PostgreSQL it takes a second connection, and with all of them
+ * taken by transactions that do so, each waits for the others.
+ */
+export function refuseNesting(db: Database): Database {
+  const inside = new AsyncLocalStorage<true>()
+  const outer = async <T>(call: () => Promise<T>): Promise<T> => {
+    if (inside.getStore()) throw new Error('A transaction used the outer database: use its tx')
+    return call()
+  }
+  return {
+    dialect: db.dialect,
+    all: (sql, ...params) => outer(() => db.all(sql, ...params)),
+    get: (sql, ...params) => outer(() => db.get(sql, ...params)),
+    run: (sql, ...params) => outer(() => db.run(sql, ...params)),
+    write: (work) => outer(() => db.write((tx) => inside.run(true, () => work(tx)))),
+    snapshot: (work) => outer(() => db.snapshot((tx) => inside.run(true, () => work(tx)))),
+    changeToken: () => outer(() => db.changeToken()),
+    close: () => outer(() => db.close()),
+  }
+}

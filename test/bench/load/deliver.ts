@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createFailure } from './failure.ts'
+import { createLedger } from './ledger.ts'
+import { marker } from './marker.ts'
+import { type Measured, measure } from './measure.ts'
+import { openPoster, type Poster } from './poster.ts'
+import { openReaders, type Reader, type Step } from './reader.ts'
+import { createWindow, type Window } from './window.ts'
+
+/** A chat under test, in raw bytes: what opens a reader, and the text of a post before and after its marker. */
+export interface ChatTarget {
+  pid: number
+  port: number
+  steps: Step[]
+  post: readonly [before: string, after: string]
+}
+
+export interface DeliveryLoad {
+  readers: number
+  /** Posts under way at a time, each until it is answered and delivered to all readers. */
+  window: number
+  seconds: number
+}
+
+/** A post under way longer than this after the last one was sent is lost. Node ends idle connections after 5 s. */
+const DRAIN_MS = 4_000
+
+/** Long enough for a second copy of the last post to show. */
+const LATE_COPY_MS = 50
+
+/**
+ * Posts as fast as the window allows, for one round, to readers opened for it.
+ *
+ * @returns the posts delivered to all readers in the measured part
+ */
+export async function deliver(target: ChatTarget, load: DeliveryLoad): Promise<Measured> {
+  const { fail, or } = createFailure()
+  const [before, after] = target.post
+  const window = createWindow(load.window, ({ index, seq }) => posters[index]!.send(before + marker(seq) + after))
+  const { seen } = createLedger(load.readers, window.slots, {
+    delivered: (slot) => window.settle(slot, 'delivered'),
+    fail,
+  })
+  const posters: Poster[] = []
+  let readers: Reader[] = []
+  try {
+    readers = await or(openReaders(target.port, target.steps, load.readers, { marker: seen, lost: fail }))
+    for (const slot of window.slots) {
+      posters.push(openPoster(target.port, () => window.settle(slot, 'answered'), fail))
+    }
+    window.open()
+    const measured = await or(measure(target.pid, load.seconds, () => window.done))
+    window.close()
+    await or(drained(window))
+    if (readers.some(({ position }) => position !== window.sent))
+      throw new Error('a reader got a post too few or too many')
+    return measured
+  } finally {
+    for (const { socket } of readers) socket.destroy()
+    for (const poster of posters) poster.close()
+  }
+}
+
+/** Resolves when everything sent is answered and delivered, and no second copy came after it. */
+async function drained(window: Window): Promise<void> {
+  const until = performance.now() + DRAIN_MS
+  while (window.done < window.sent) {
+    if (performance.now() > until) throw new Error('a post was not answered, or did not reach every reader')
+    await sleep(5)
+  }
+  await sleep(LATE_COPY_MS)
+}

@@ -1,0 +1,16 @@
+/** The first thing that went wrong in a run, wherever it did. */
+export interface Failure {
+  fail(error: Error): void
+  /** What `work` resolves to, unless something goes wrong first. */
+  or<T>(work: Promise<T>): Promise<T>
+}
+
+export function createFailure(): Failure {
+  let fail!: (error: Error) => void
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject
+  })
+  // Whoever waits at that moment hears of it; nobody waiting is no reason to end the process.
+  failed.catch(() => {})
+  return { fail, or: (work) => Promise.race([work, failed]) }
+}

@@ -1,0 +1,61 @@
+import type { Socket } from 'node:net'
+import { type Cursor, scan } from './marker.ts'
+import { openSocket } from './socket.ts'
+
+/** One exchange of an opening: send this, and go on when the server's bytes contain that. */
+export interface Step {
+  send: string | Uint8Array
+  until: string
+}
+
+/** A member who follows the conversation. */
+export interface Reader extends Cursor {
+  socket: Socket
+  /** How many posts it has got. */
+  position: number
+}
+
+export interface ReaderEvents {
+  marker(reader: Reader, seq: number): void
+  lost(error: Error): void
+}
+
+/** How many readers are being opened at a time: below the backlog that a server listens with. */
+const OPENING_AT_ONCE = 100
+
+/** Opens `count` readers and resolves when the last one is subscribed. */
+export async function openReaders(port: number, steps: Step[], count: number, on: ReaderEvents): Promise<Reader[]> {
+  const readers: Reader[] = []
+  while (readers.length < count) {
+    const group = Math.min(OPENING_AT_ONCE, count - readers.length)
+    readers.push(...(await Promise.all(Array.from({ length: group }, () => openReader(port, steps, on)))))
+  }
+  return readers
+}
+
+function openReader(port: number, steps: Step[], on: ReaderEvents): Promise<Reader> {
+  return new Promise((resolve, reject) => {
+    let step = 0
+    let received = ''
+    const socket = openSocket(port, {
+      bytes: (bytes) => {
+        if (step === steps.length) return scan(reader, bytes, on.marker)
+        received += bytes.toString('latin1')
+        if (!/^HTTP\/1\.1 (101|200) /.test(received)) {
+          return reject(new Error(`a stream was answered ${received.slice(9, 600)}`))
+        }
+        if (!received.includes(steps[step]!.until)) return
+        step++
+        received = received.slice(0, 'HTTP/1.1 200 '.length)
+        if (step === steps.length) resolve(reader)
+        else socket.write(steps[step]!.send)
+      },
+      lost: (error) => {
+        reject(error)
+        on.lost(error)
+      },
+    })
+    const reader: Reader = { socket, position: 0, tail: undefined, stride: 0 }
+    socket.write(steps[0]!.send)
+  })
+}

@@ -1,0 +1,69 @@
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+
+/** Linux reports CPU time to user space in hundredths of a second, whatever the kernel's own tick is. */
+const TICKS_PER_SECOND = 100
+
+/** Where in `/proc/<pid>/stat`, counted from the state, the times begin: user, system, and both of ended children. */
+const FIRST_TIME = 11
+
+/** Why CPU and memory of another process cannot be read here, if they cannot. */
+export function processFiguresMissing(): string | undefined {
+  try {
+    residentBytes(process.pid)
+    return undefined
+  } catch {
+    return `no /proc on ${process.platform}: CPU and memory of the servers cannot be read`
+  }
+}
+
+/** User and system time the process has used so far, in seconds, over all its threads. */
+export function cpuSeconds(pid: number): number {
+  return sumOfTicks(timesOf(pid).slice(0, 2))
+}
+
+/**
+ * Begins to watch what other programs take from the bench. Servers count as the bench's own once they have ended.
+ *
+ * @returns a function that tells their share of the machine's CPU since, from 0 to 1, or undefined without `/proc`
+ */
+export function watchOthers(): () => number | undefined {
+  if (processFiguresMissing()) return () => undefined
+  const started = performance.now()
+  const before = othersSeconds()
+  return () => {
+    const available = ((performance.now() - started) / 1000) * availableParallelism()
+    return Math.max(0, othersSeconds() - before) / available
+  }
+}
+
+function othersSeconds(): number {
+  const line = readFileSync('/proc/stat', 'latin1').split('\n', 1)[0]!
+  const [user, nice, system] = line.split(/ +/).slice(1)
+  return sumOfTicks([user!, nice!, system!]) - sumOfTicks(timesOf(process.pid))
+}
+
+/** User and system time, then both of the children that have ended. */
+function timesOf(pid: number): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+  // The command's name comes first, in parentheses, and may hold blanks: count from behind it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields.slice(FIRST_TIME, FIRST_TIME + 4)
+}
+
+function sumOfTicks(ticks: string[]): number {
+  return ticks.reduce((sum, value) => sum + Number(value), 0) / TICKS_PER_SECOND
+}
+
+/** Resident memory of the process; what the kernel holds for its sockets is not in it. */
+export function residentBytes(pid: number): number {
+  const line = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))
+  if (!line) throw new Error(`process ${pid} has ended`)
+  return Number(line[1]) * 1024
+}
+
+/** How many files this process and its children may have open. */
+export function openFileLimit(): number {
+  const line = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))
+  return line?.[1] === 'unlimited' ? Number.POSITIVE_INFINITY : Number(line?.[1])
+}

@@ -1,0 +1,96 @@
+import { watchOthers } from './machine.ts'
+
+/** How the rows of one run are measured. */
+export interface Bench {
+  rounds: number
+  /** Length of the measured part of one round. */
+  seconds: number
+  /** The arguments that make Node run the service. */
+  command: string[]
+}
+
+/** What one round measured: the service and, unless the goal is an absolute figure, its peer. */
+export interface Round {
+  service: number
+  peer?: number
+}
+
+/** One line of the table. */
+export interface Row {
+  /** What `--only` calls it. */
+  name: string
+  title: string
+  unit: string
+  /** Whom the service is compared with; without one the figure itself is judged. */
+  peer?: string
+  better: 'higher' | 'lower'
+  /** The goal, as a ratio to the peer, or as a figure where there is none. */
+  reach: number
+  beyond: number
+  /** Why the row cannot be run on this machine, if it cannot. */
+  unavailable?: () => string | undefined
+  /** Throws when a round was invalid: a message missing or twice, an order broken, an answer that is not 2xx. */
+  measure(bench: Bench): Promise<Round[]>
+}
+
+export type Verdict = 'beyond' | 'reached' | 'missed'
+
+/** A row after it was run; `figure` is what the goal is about. */
+export interface Outcome {
+  row: Row
+  rounds: Round[]
+  figure?: number
+  verdict?: Verdict
+  /** Share of the machine's CPU that other programs used meanwhile, from 0 to 1. */
+  others?: number | undefined
+  skipped?: string
+  invalid?: string
+}
+
+export async function runRow(row: Row, bench: Bench): Promise<Outcome> {
+  const skipped = row.unavailable?.()
+  if (skipped) return { row, rounds: [], skipped }
+  try {
+    const others = watchOthers()
+    const rounds = await row.measure(bench)
+    const figure = median(rounds.map(figureOf))
+    return { row, rounds, figure, verdict: judge(row, figure), others: others() }
+  } catch (error) {
+    return { row, rounds: [], invalid: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** The ratio to the peer of the same round, or the figure itself: absolute rates drift, ratios of neighbours less. */
+export function figureOf(round: Round): number {
+  return round.peer === undefined ? round.service : round.service / round.peer
+}
+
+export function judge(row: Row, figure: number): Verdict {
+  const meets = (goal: number) => (row.better === 'higher' ? figure >= goal : figure <= goal)
+  if (meets(row.beyond)) return 'beyond'
+  return meets(row.reach) ? 'reached' : 'missed'
+}
+
+export function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+}
+
+/** Rounds of service and peer in turn; who goes first alternates, so that a drift favours neither. */
+export async function interleave(
+  rounds: number,
+  service: () => Promise<number>,
+  peer: () => Promise<number>,
+): Promise<Round[]> {
+  const results: Round[] = []
+  for (let round = 0; round < rounds; round++) {
+    if (round % 2) {
+      const first = await peer()
+      results.push({ service: await service(), peer: first })
+    } else {
+      results.push({ service: await service(), peer: await peer() })
+    }
+  }
+  return results
+}

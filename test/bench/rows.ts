@@ -1,0 +1,9 @@
+import type { Row } from './row.ts'
+import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
+import { posts1, posts32 } from './rows/posts.ts'
+import { durablePost, me } from './rows/requests.ts'
+import { idleMemory, start } from './rows/start.ts'
+import { streamMemory } from './rows/streams.ts'
+
+/** The table, top to bottom. */
+export const ROWS: Row[] = [posts32, posts1, fanoutCpu, fanoutRate, durablePost, me, streamMemory, start, idleMemory]

@@ -1,0 +1,59 @@
+import { join } from 'node:path'
+import type { ChatTarget } from '../load/deliver.ts'
+import { httpRequest } from '../load/http.ts'
+import { postTemplate } from '../load/template.ts'
+import { maskedText } from '../load/websocket.ts'
+import { type Server, startServer, temporaryFolder } from './child.ts'
+
+/** Seeded by the express chat: it has no sign-up. */
+const EXPRESS_SESSION = { cookie: 'SESSION_ID=bench' }
+
+/** A peer is run as its author would deploy it. */
+const ENVIRONMENT = { NODE_ENV: 'production' }
+
+export function startExpressChat(): Promise<Server> {
+  return startPeer('express-chat.ts', join(temporaryFolder(), 'express.db'))
+}
+
+export function startNodeWriter(): Promise<Server> {
+  return startPeer('node-writer.ts')
+}
+
+export function startNodeJson(): Promise<Server> {
+  return startPeer('node-json.ts')
+}
+
+function startPeer(file: string, ...args: string[]): Promise<Server> {
+  return startServer(['--import', 'tsx', `test/bench/peers/${file}`, ...args], ENVIRONMENT)
+}
+
+/** Opens a WebSocket, then the namespace of socket.io inside it. */
+export function expressTarget({ pid, port }: Server): ChatTarget {
+  const upgrade = httpRequest('GET', '/socket.io/?EIO=4&transport=websocket&conversation=1', {
+    headers: {
+      ...EXPRESS_SESSION,
+      connection: 'Upgrade',
+      upgrade: 'websocket',
+      'sec-websocket-version': '13',
+      'sec-websocket-key': 'YSBiZW5jaCByZWFkZXIhIQ==',
+    },
+  })
+  return {
+    pid,
+    port,
+    steps: [
+      { send: upgrade, until: '"pingInterval"' },
+      { send: maskedText('40'), until: '40{"sid"' },
+    ],
+    post: postTemplate('/conversations/1/messages', EXPRESS_SESSION),
+  }
+}
+
+export function nodeWriterTarget({ pid, port }: Server): ChatTarget {
+  return {
+    pid,
+    port,
+    steps: [{ send: httpRequest('GET', '/stream'), until: ': connected' }],
+    post: postTemplate('/messages', {}),
+  }
+}

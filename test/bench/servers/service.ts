@@ -1,0 +1,81 @@
+import { join } from 'node:path'
+import type { ChatTarget } from '../load/deliver.ts'
+import { httpRequest } from '../load/http.ts'
+import { postTemplate } from '../load/template.ts'
+import { type Server, startServer, temporaryFolder } from './child.ts'
+
+const ACCOUNT = { email: 'ada@example.org', password: 'correct horse battery' }
+
+/** Everything stays on, as users run it; only what one user on one machine would run into is raised. */
+const ENVIRONMENT = {
+  // Set-up hashes a password, which no row measures.
+  CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4',
+  // All readers of a run are one user's.
+  CHAT_SSE__MAX_STREAMS_PER_USER: '10000',
+}
+
+/** The service with an account that is signed in and a conversation to post to. */
+export interface Service extends Server {
+  /** What a request of the signed-in user carries. */
+  headers: Record<string, string>
+  conversationId: string
+}
+
+export function newDatabase(): string {
+  return join(temporaryFolder(), 'chat.db')
+}
+
+/** Starts the service on a database file that may exist already. */
+export function startBareService(command: string[], database: string): Promise<Server> {
+  return startServer([...command, 'serve', '--port', '0', '--database', `sqlite:${database}`], ENVIRONMENT)
+}
+
+/** Starts the service on a new database, sets it up, signs in and creates a conversation. */
+export async function startService(command: string[]): Promise<Service> {
+  const server = await startBareService(command, newDatabase())
+  try {
+    await call(server, '/api/setup', ACCOUNT)
+    const headers = sessionHeaders(await call(server, '/api/auth/login', ACCOUNT))
+    const created = await call(server, '/api/conversations', { title: 'Bench' }, headers)
+    const { conversation_id } = (await created.json()) as { conversation_id: string }
+    return { ...server, headers, conversationId: conversation_id }
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
+}
+
+/** How the load client follows the service's conversation and posts thread roots to it. */
+export function serviceTarget({ pid, port, headers, conversationId }: Service): ChatTarget {
+  const stream = httpRequest('GET', `/api/stream/conversations/${conversationId}`, {
+    headers: { ...headers, accept: 'text/event-stream' },
+  })
+  return {
+    pid,
+    port,
+    steps: [{ send: stream, until: 'stream.ready' }],
+    post: postTemplate(`/api/threads/${conversationId}/root`, headers),
+  }
+}
+
+async function call(
+  { port }: Server,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (!response.ok) throw new Error(`POST ${path} was answered ${response.status} ${await response.text()}`)
+  return response
+}
+
+function sessionHeaders(login: Response): Record<string, string> {
+  const cookies = login.headers.getSetCookie().map((cookie) => cookie.split(';', 1)[0]!)
+  const csrf = cookies.find((cookie) => cookie.startsWith('CSRF-TOKEN='))
+  if (!csrf) throw new Error('login set no CSRF-TOKEN cookie')
+  return { cookie: cookies.join('; '), 'x-csrf-token': csrf.slice(csrf.indexOf('=') + 1) }
+}

@@ -1,0 +1,14 @@
+/** What a strict browser project writes; it compiles against the installed package without the types of Node. */
+import { type ChatClient, createChatClient } from 'chat-server/client'
+
+export async function open(): Promise<ChatClient | undefined> {
+  const client = createChatClient({ base_url: document.location.origin })
+  const { is_setup } = await client.readSetup()
+  return is_setup ? client : undefined
+}
+
+export async function* newTexts(client: ChatClient, conversation_id: string): AsyncGenerator<string> {
+  for await (const { event } of client.follow(conversation_id)) {
+    if (event.type === 'message.new') yield event.payload.message.content ?? ''
+  }
+}

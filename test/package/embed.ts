@@ -1,0 +1,17 @@
+/** What a strict Node project writes; it compiles against the installed package without `skipLibCheck`. */
+import { ChatError, createChatService, openStorage, parseConfig } from 'chat-server'
+import { createChatApp } from 'chat-server/h3'
+
+export async function answer(request: Request): Promise<Response> {
+  const storage = await openStorage({ database: 'sqlite::memory:' })
+  const chat = createChatService(parseConfig({ session: { idle_seconds: 60 } }), storage)
+  await chat.start()
+  try {
+    return await createChatApp(chat).fetch(request)
+  } catch (error) {
+    if (error instanceof ChatError && error.code === 'unavailable') return new Response(null, { status: error.status })
+    throw error
+  } finally {
+    await chat.close()
+  }
+}

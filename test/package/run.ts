@@ -1,0 +1,200 @@
+/** Packs the package, installs it into an empty project, and uses it there as its users would. */
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const here = dirname(fileURLToPath(import.meta.url))
+const folder = await mkdtemp(join(tmpdir(), 'chat-package-'))
+const project = join(folder, 'project')
+const installed = join(project, 'node_modules', 'chat-server')
+
+// Settings of the service from outside would decide what is tested.
+const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CHAT_')))
+
+const steps: Record<string, () => Promise<void>> = {
+  'it packs, and installs into an empty project': install,
+  'the tarball holds the build, the docs, and nothing else': checkFiles,
+  'every built file comes from a source that is there': checkBuild,
+  'no source map points outside': checkSourceMaps,
+  'its types name no type of db0, unstorage, h3 or pg': checkTypes,
+  'importing and embedding it does nothing unasked, and closing ends the process': embed,
+  'its types compile in a strict Node project without skipLibCheck': compileForNode,
+  'the types of its client compile in a browser project, which has none of Node': compileForBrowser,
+  'chat-server serves, and stops on SIGTERM': serve,
+}
+
+let failed = 0
+try {
+  for (const [title, step] of Object.entries(steps)) {
+    try {
+      await step()
+      console.log(`✓ ${title}`)
+    } catch (error) {
+      failed += 1
+      console.log(`✗ ${title}\n${describe(error)}`)
+      if (step === install) {
+        failed = Object.keys(steps).length
+        break
+      }
+    }
+  }
+} finally {
+  await rm(folder, { recursive: true, force: true })
+}
+console.log(`${Object.keys(steps).length - failed} passed, ${failed} failed`)
+process.exitCode = failed > 0 ? 1 : 0
+
+async function install(): Promise<void> {
+  await run('npm', ['pack', '--pack-destination', folder], root)
+  const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))
+  assert(tarball, 'npm pack wrote no tarball')
+
+  await mkdir(project)
+  await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }\n')
+  // Compiling the SQLite addon takes a minute and shows nothing about this package: it is installed without scripts,
+  // in the version that is built here already, and that build is copied.
+  const addon = join('node_modules', 'better-sqlite3')
+  const { version } = JSON.parse(readFileSync(join(root, addon, 'package.json'), 'utf8'))
+  const flags = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--prefix', project]
+  await run('npm', ['install', ...flags, join(folder, tarball), `better-sqlite3@${version}`], project)
+  await cp(join(root, addon, 'build', 'Release'), join(project, addon, 'build', 'Release'), { recursive: true })
+}
+
+async function checkFiles(): Promise<void> {
+  const files = await filesOf(installed)
+  const foreign = files.filter(
+    (file) => !/^(dist\/(lib|cli)|docs)\//.test(file) && !['package.json', 'README.md', 'LICENSE'].includes(file),
+  )
+  assert.deepEqual(foreign, [])
+  for (const needed of ['README.md', 'LICENSE', 'dist/lib/index.d.ts', 'dist/cli/main.js']) {
+    assert(files.includes(needed), `${needed} is missing`)
+  }
+  assert(
+    files.some((file) => file.startsWith('docs/')),
+    'the docs are missing',
+  )
+}
+
+async function checkBuild(): Promise<void> {
+  const built = (await filesOf(join(installed, 'dist'))).map((file) => file.replace(/(\.d\.ts|\.js)(\.map)?$/, '.ts'))
+  assert.deepEqual(
+    built.filter((file) => !existsSync(join(root, file))),
+    [],
+  )
+}
+
+async function checkSourceMaps(): Promise<void> {
+  for (const file of (await filesOf(installed)).filter((name) => name.endsWith('.map'))) {
+    const map = JSON.parse(await readFile(join(installed, file), 'utf8'))
+    for (const source of map.sources) {
+      const target = relative(installed, join(installed, dirname(file), map.sourceRoot ?? '', source))
+      assert(!target.startsWith('..') && existsSync(join(installed, target)), `${file} points to ${source}`)
+    }
+  }
+}
+
+/** Compilers load each file that another names, so one such name breaks a project that checks what it installs. */
+async function checkTypes(): Promise<void> {
+  const loaded = new Set(['dist/lib/index.d.ts', 'dist/lib/http/app.d.ts', 'dist/lib/client.d.ts'])
+  const foreign: string[] = []
+  for (const file of loaded) {
+    const text = await readFile(join(installed, file), 'utf8')
+    for (const [, specifier = ''] of text.matchAll(/(?:from |import |import\()['"]([^'"]+)['"]/g)) {
+      if (specifier.startsWith('.')) loaded.add(join(dirname(file), specifier).replace(/(?<!\.d)\.[jt]s$/, '.d.ts'))
+      else if (specifier !== 'valibot' && !specifier.startsWith('node:')) foreign.push(`${file}: ${specifier}`)
+    }
+  }
+  assert.deepEqual(foreign, [])
+}
+
+async function embed(): Promise<void> {
+  await cp(join(here, 'embed.mjs'), join(project, 'embed.mjs'))
+  const { stdout, stderr } = await run(process.execPath, ['embed.mjs'], project, 20)
+  assert.equal(stderr, '')
+  assert.equal(stdout.trimEnd().split('\n').length, 1, `printed by the library:\n${stdout}`)
+  const answer = { status: 200, body: { is_setup: false } }
+  assert.deepEqual(JSON.parse(stdout), { answers: [answer, answer], newListeners: [] })
+}
+
+async function compileForNode(): Promise<void> {
+  for (const name of ['@types/node', 'undici-types']) {
+    await cp(join(root, 'node_modules', name), join(project, 'node_modules', name), { recursive: true })
+  }
+  await compile('embed.ts', { lib: ['es2023'], types: ['node'] })
+}
+
+async function compileForBrowser(): Promise<void> {
+  await compile('browser.ts', { lib: ['es2023', 'dom', 'dom.iterable', 'dom.asynciterable'], types: [] })
+}
+
+async function compile(file: string, platform: { lib: string[]; types: string[] }): Promise<void> {
+  await cp(join(here, file), join(project, file))
+  const compilerOptions = {
+    ...platform,
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    noEmit: true,
+    target: 'es2023',
+    module: 'nodenext',
+  }
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }))
+  await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', project], project)
+}
+
+async function serve(): Promise<void> {
+  // What `npx chat-server` runs; npx itself would stand between us and the signal.
+  const command = join(project, 'node_modules', '.bin', 'chat-server')
+  const server = spawn(command, ['serve', '--port', '0'], { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const exited = once(server, 'exit')
+  const killer = setTimeout(() => server.kill('SIGKILL'), 30_000)
+  try {
+    let output = ''
+    const address = await new Promise<string>((resolve, reject) => {
+      const read = (text: Buffer) => {
+        output += text
+        const found = /https?:\/\/[^\s/]+:[1-9]\d*/.exec(output)
+        if (found) resolve(found[0])
+      }
+      server.stdout.on('data', read)
+      server.stderr.on('data', read)
+      exited.then(() => reject(new Error(`ended without printing an address:\n${output}`)), reject)
+    })
+    const answer = await fetch(`${address}/healthz`)
+    assert.deepEqual([answer.status, await answer.json()], [200, { status: 'ok' }])
+
+    server.kill('SIGTERM')
+    assert.deepEqual(await exited, [0, null], `[exit code, signal] after SIGTERM:\n${output}`)
+  } finally {
+    clearTimeout(killer)
+    server.kill('SIGKILL')
+  }
+}
+
+async function run(command: string, args: string[], cwd: string, timeout_seconds = 300) {
+  return promisify(execFile)(command, args, { cwd, env, timeout: timeout_seconds * 1000, killSignal: 'SIGKILL' })
+}
+
+/** The files below a folder, with `/` between the names; what npm puts inside for others is not ours. */
+async function filesOf(parent: string): Promise<string[]> {
+  const entries = await readdir(parent, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(parent, join(entry.parentPath, entry.name)).replaceAll('\\', '/'))
+    .filter((file) => !file.startsWith('node_modules/'))
+}
+
+function describe(error: unknown): string {
+  // The message of a failed command ends with what it wrote to stderr.
+  const { message, stdout, killed } = error as Error & { stdout?: string; killed?: boolean }
+  const lines = [killed && 'It did not end in time.', message, stdout].filter(Boolean).join('\n').split('\n')
+  // A broken type of one dependency brings a hundred of others with it.
+  return lines.map((line, index) => (index < 12 ? `    ${line}\n` : '')).join('')
+}
