@@ -2,7 +2,7 @@ import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import { digest, newToken, SECOND } from '../ids.ts'
 import type { Micros } from '../storage/sql.ts'
-import { findUser, findUserByEmail, lockUser, toUser, type UserRow, updatePasswordHash } from '../users/store.ts'
+import { findUserByEmail, lockUser, type ShownUser, toUser, updatePasswordHash } from '../users/store.ts'
 import { readCookie } from './cookies.ts'
 import { Credentials, type LoginResponse, type MeResponse } from './schema.ts'
 import {
@@ -77,13 +77,17 @@ export async function login(ctx: Context, client: Client, input: Credentials): P
 export async function refresh(ctx: Context, actor: Actor, client: Client): Promise<SignedIn> {
   const tokens = newTokens()
   return ctx.write(async (tx) => {
-    const session = await findSession(tx, actor.session_id ?? '')
-    const user = await findUser(tx, actor.user_id)
-    if (!session || !user || !client.token) throw new ChatError('unauthenticated')
+    const found = await findSession(tx, actor.session_id ?? '')
+    if (!found || !client.token) throw new ChatError('unauthenticated')
     const now = ctx.now()
-    const rotated = { ...session, ...hashesOf(tokens), last_seen_at: now, idle_expires_at: idleDeadline(ctx, now) }
+    const rotated = {
+      ...found.session,
+      ...hashesOf(tokens),
+      last_seen_at: now,
+      idle_expires_at: idleDeadline(ctx, now),
+    }
     if (!(await rotateSession(tx, rotated, digest(client.token)))) throw new ChatError('unauthenticated')
-    return toSignedIn(user, rotated, tokens)
+    return toSignedIn(found.user, rotated, tokens)
   })
 }
 
@@ -97,10 +101,9 @@ export async function logout(ctx: Context, actor: Actor): Promise<void> {
 
 /** Who is calling, and the session it comes with. @throws ChatError `unauthenticated` without a session */
 export async function me(ctx: Context, actor: Actor): Promise<MeResponse> {
-  const session = await findSession(ctx.db, actor.session_id ?? '')
-  const user = await findUser(ctx.db, actor.user_id)
-  if (!session || !user) throw new ChatError('unauthenticated')
-  return { user: toUser(user), session: toSession(session) }
+  const found = await findSession(ctx.db, actor.session_id ?? '')
+  if (!found) throw new ChatError('unauthenticated')
+  return { user: toUser(found.user), session: toSession(found.session) }
 }
 
 /**
@@ -164,6 +167,6 @@ function newSession(
   }
 }
 
-function toSignedIn(user: UserRow, session: SessionTimes, tokens: { token: string; csrf_token: string }): SignedIn {
+function toSignedIn(user: ShownUser, session: SessionTimes, tokens: { token: string; csrf_token: string }): SignedIn {
   return { user: toUser(user), session: toSession(session), ...tokens }
 }

@@ -20,8 +20,11 @@ export interface UserRow {
 
 const COLUMNS = 'id, email, username, display_name, roles, password_hash, disabled_at, created_at'
 
+/** What others may see of a user, as it is stored. */
+export type ShownUser = Pick<UserRow, 'id' | 'email' | 'username' | 'display_name' | 'roles'>
+
 /** A row as the user itself sees it. */
-export function toUser(row: UserRow): User {
+export function toUser(row: ShownUser): User {
   const { id, email, username, display_name } = row
   return { id, email, username, ...(display_name && { display_name }), roles: row.roles.split(',') as Role[] }
 }

@@ -54,8 +54,7 @@ export const me = requestCpu(
 export const durablePost = requestCpu(
   { name: 'durable-post', title: `CPU per durable post, ${CONNECTIONS} connections, no reader`, reach: 8, beyond: 5 },
   {
-    service: ({ headers, conversationId }) =>
-      httpRequest('POST', `/api/threads/${conversationId}/root`, { headers, body }),
+    service: ({ headers, rootId }) => httpRequest('POST', `/api/messages/${rootId}/reply`, { headers, body }),
     peer: httpRequest('POST', '/messages', { body }),
   },
 )

@@ -19,6 +19,7 @@ export interface Service extends Server {
   /** What a request of the signed-in user carries. */
   headers: Record<string, string>
   conversationId: string
+  rootId: string
 }
 
 export function newDatabase(): string {
@@ -38,15 +39,17 @@ export async function startService(command: string[]): Promise<Service> {
     const headers = sessionHeaders(await call(server, '/api/auth/login', ACCOUNT))
     const created = await call(server, '/api/conversations', { title: 'Bench' }, headers)
     const { conversation_id } = (await created.json()) as { conversation_id: string }
-    return { ...server, headers, conversationId: conversation_id }
+    const root = await call(server, `/api/threads/${conversation_id}/root`, { content: 'Bench' }, headers)
+    const { root_id } = (await root.json()) as { root_id: string }
+    return { ...server, headers, conversationId: conversation_id, rootId: root_id }
   } catch (error) {
     await server.stop()
     throw error
   }
 }
 
-/** How the load client follows the service's conversation and posts thread roots to it. */
-export function serviceTarget({ pid, port, headers, conversationId }: Service): ChatTarget {
+/** How the load client follows the service's conversation and posts replies to its thread. */
+export function serviceTarget({ pid, port, headers, conversationId, rootId }: Service): ChatTarget {
   const stream = httpRequest('GET', `/api/stream/conversations/${conversationId}`, {
     headers: { ...headers, accept: 'text/event-stream' },
   })
@@ -54,7 +57,7 @@ export function serviceTarget({ pid, port, headers, conversationId }: Service): 
     pid,
     port,
     steps: [{ send: stream, until: 'stream.ready' }],
-    post: postTemplate(`/api/threads/${conversationId}/root`, headers),
+    post: postTemplate(`/api/messages/${rootId}/reply`, headers),
   }
 }
 
