@@ -9,6 +9,7 @@ import { createHub } from './events/hub.ts'
 import * as events from './events/service.ts'
 import { createWrite } from './events/write.ts'
 import { currentMicros, newId } from './ids.ts'
+import * as changes from './messages/changes.ts'
 import * as messages from './messages/service.ts'
 import { createMetrics } from './ops/metrics.ts'
 import * as ops from './ops/service.ts'
@@ -48,8 +49,11 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     users: bind(ctx, users, ['create', 'list', 'actor']),
     auth: bind(ctx, auth, ['login', 'refresh', 'logout', 'me', 'resume', 'authenticate']),
     conversations: bind(ctx, conversations, ['create', 'get', 'addParticipant', 'removeParticipant']),
-    threads: bind(ctx, threads, ['list', 'tree']),
-    messages: bind(ctx, messages, ['postRoot', 'reply']),
+    threads: bind(ctx, threads, ['list', 'tree', 'unread', 'markRead']),
+    messages: {
+      ...bind(ctx, messages, ['postRoot', 'reply', 'get', 'revisions']),
+      ...bind(ctx, changes, ['edit', 'remove', 'restore']),
+    },
     presence: bind(ctx, presence, ['heartbeat']),
     events: bind(ctx, events, ['open', 'follow']),
     ops: bind(ctx, ops, ['health', 'ready', 'metrics']),

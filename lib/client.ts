@@ -3,7 +3,7 @@ import { readCookie } from './auth/cookies.ts'
 import { ChatError, ERRORS, type ErrorCode } from './errors.ts'
 import type { ConversationStreamEvent } from './events/schema.ts'
 import { readEvents } from './events/wire.ts'
-import type { AnyRoute, Params, Route } from './http/route.ts'
+import { type AnyRoute, HEADER_FIELDS, type Params, type Route } from './http/route.ts'
 import { routes } from './http/routes.ts'
 
 /** How to reach a service, and what differs from its defaults. */
@@ -114,15 +114,18 @@ export function createChatClient(options: ClientOptions): ChatClient {
     input: { params?: Record<string, string>; query?: Record<string, unknown>; body?: unknown } = {},
   ): Promise<unknown> {
     const path = pathOf(route.path, input.params ?? {}, input.query ?? {})
-    const body = route.body ? (input.body ?? {}) : undefined
+    const body = route.body ? (input.body ?? (route.body_optional ? undefined : {})) : undefined
     const response = await (route.method === 'GET'
       ? repeated(() => request('GET', path))
       : request(route.method, path, { body }))
     if (response.status === 204) return undefined
     if (route.answer === 'text') return response.text()
+    const fields = Object.entries(HEADER_FIELDS).flatMap(([field, header]) => {
+      const value = response.headers.get(header)
+      return value === null ? [] : [[field, value]]
+    })
     const value = (await response.json()) as object
-    const stream_position = response.headers.get('stream-position')
-    return stream_position ? { ...value, stream_position } : value
+    return fields.length > 0 ? { ...value, ...Object.fromEntries(fields) } : value
   }
 
   async function* follow(
@@ -130,11 +133,14 @@ export function createChatClient(options: ClientOptions): ChatClient {
     { last_event_id, signal }: { last_event_id?: string; signal?: AbortSignal } = {},
   ): AsyncGenerator<ReceivedEvent> {
     let last = last_event_id
+    let wasOpen = false
     const path = pathOf(routes.streamConversation.path, { conversation_id: conversationId }, {})
     while (!signal?.aborted) {
+      let wait = retry_ms
       try {
         const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
         const response = await request('GET', path, { headers, ...(signal && { signal }) })
+        wasOpen = true
         for await (const { id, data } of readEvents(response.body!)) {
           const event = JSON.parse(data) as ConversationStreamEvent
           last = id ?? last
@@ -147,9 +153,15 @@ export function createChatClient(options: ClientOptions): ChatClient {
         }
       } catch (error) {
         if (signal?.aborted) return
-        if (error instanceof ChatError && error.code !== 'unavailable') throw error
+        if (error instanceof ChatError) {
+          // What the stream would have ended with, had it not been lost just then.
+          if (wasOpen && (error.status === 401 || error.status === 404)) return
+          // The lost stream may still have its place for a while.
+          if (error.code !== 'unavailable' && !(wasOpen && error.code === 'too_many_streams')) throw error
+          wait = Math.max(wait, (error.retry_after_seconds ?? 0) * 1000)
+        }
       }
-      await pause(retry_ms, signal)
+      await pause(wait, signal)
     }
   }
 
@@ -176,9 +188,9 @@ function keepCookie(jar: Map<string, string>, cookie: string): void {
 
 async function toChatError(response: Response): Promise<ChatError> {
   const problem = (await response.json().catch(() => ({}))) as { code?: string; detail?: string; errors?: [] }
-  const code = (
-    problem.code && problem.code in ERRORS ? problem.code : response.status === 503 ? 'unavailable' : 'internal'
-  ) as ErrorCode
+  // Gateways answer for a service they cannot reach.
+  const otherwise = response.status >= 502 && response.status <= 504 ? 'unavailable' : 'internal'
+  const code = (problem.code && Object.hasOwn(ERRORS, problem.code) ? problem.code : otherwise) as ErrorCode
   const retryAfter = response.headers.get('retry-after')
   return new ChatError(code, {
     ...(problem.detail && { message: problem.detail }),
@@ -201,6 +213,7 @@ async function repeated<T>(attempt: () => Promise<T>): Promise<T> {
 
 function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
     const timer = setTimeout(done, ms)
     function done() {
       clearTimeout(timer)

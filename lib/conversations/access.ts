@@ -13,6 +13,11 @@ export interface Place {
   joined_at: Micros
 }
 
+interface LockedPlace extends Place {
+  /** The conversation's last instant. */
+  clock: Micros
+}
+
 /**
  * The actor's place in a conversation, for reading. Every read of a conversation asks here.
  *
@@ -20,6 +25,18 @@ export interface Place {
  */
 export async function visit(db: Queries, actor: Actor, conversationId: string | undefined): Promise<Place> {
   const place = conversationId === undefined ? undefined : await findPlace(db, conversationId, actor.user_id)
+  if (!place) throw new ChatError('not_found')
+  return place
+}
+
+/**
+ * The actor's place in a conversation, for noting something about the actor in it that others do not see: alone in the
+ * conversation like {@link enter}, but also for those who may only read.
+ *
+ * @throws ChatError `not_found` as {@link visit}
+ */
+export async function visitLocked(tx: Queries, actor: Actor, conversationId: string | undefined): Promise<LockedPlace> {
+  const place = conversationId === undefined ? undefined : await lockPlace(tx, conversationId, actor.user_id)
   if (!place) throw new ChatError('not_found')
   return place
 }
@@ -35,12 +52,11 @@ export async function enter(
   ctx: Context,
   tx: Tx,
   actor: Actor,
-  conversationId: string,
+  conversationId: string | undefined,
 ): Promise<Place & { at: Micros }> {
-  const place = await lockPlace(tx, conversationId, actor.user_id)
-  if (!place) throw new ChatError('not_found')
+  const place = await visitLocked(tx, actor, conversationId)
   if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
   const at = Math.max(ctx.now(), place.clock + 1)
-  tx.stamp(conversationId, at)
+  tx.stamp(conversationId!, at)
   return { role: place.role, joined_at: place.joined_at, at }
 }

@@ -17,3 +17,8 @@ export function canPost(role: ParticipantRole): boolean {
 export function canManage(role: ParticipantRole, other: ParticipantRole): boolean {
   return role === 'owner' || (role === 'admin' && other !== 'owner')
 }
+
+/** Whether a participant may delete and restore what others wrote. */
+export function canModerate(role: ParticipantRole): boolean {
+  return RANK[role] >= RANK.admin
+}

@@ -23,11 +23,17 @@ export const Participant = v.object({
 })
 export type Participant = v.InferOutput<typeof Participant>
 
-export const Conversation = v.object({
+/** A conversation without its people. */
+export const ConversationFields = v.object({
   id: Id,
   title: v.string(),
   is_group: v.boolean(),
   created_at: Instant,
+})
+export type ConversationFields = v.InferOutput<typeof ConversationFields>
+
+export const Conversation = v.object({
+  ...ConversationFields.entries,
   participants: v.array(Participant),
   stream_position: v.optional(StreamPosition),
 })

@@ -23,7 +23,7 @@ import {
   insertParticipant,
   listParticipants,
   type ParticipantRow,
-  toConversation,
+  toFields,
   toParticipant,
 } from './store.ts'
 
@@ -47,7 +47,10 @@ export async function create(ctx: Context, actor: Actor, input: NewConversation)
     tx.emit(row.id, { type: 'membership.changed', user_id: actor.user_id, detail: { role: 'owner', action: 'added' } })
     return listParticipants(tx, row.id)
   })
-  return { conversation_id: row.id, conversation: toConversation(row, await withPresence(ctx, participants)) }
+  return {
+    conversation_id: row.id,
+    conversation: { ...toFields(row), participants: await withPresence(ctx, participants) },
+  }
 }
 
 /** @throws ChatError `not_found` */
@@ -60,7 +63,7 @@ export async function get(ctx: Context, actor: Actor, conversationId: string): P
       stream_position: await findPosition(db, conversationId),
     }
   })
-  return { ...toConversation(row, await withPresence(ctx, participants)), stream_position }
+  return { ...toFields(row), participants: await withPresence(ctx, participants), stream_position }
 }
 
 /**

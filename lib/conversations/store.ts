@@ -1,7 +1,7 @@
 import { toInstant } from '../ids.ts'
 import type { Queries } from '../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../storage/sql.ts'
-import type { Conversation, Participant, ParticipantRole, Presence } from './schema.ts'
+import type { ConversationFields, Participant, ParticipantRole, Presence } from './schema.ts'
 
 /** A conversation as it is stored. */
 export interface ConversationRow {
@@ -21,14 +21,8 @@ export interface ParticipantRow {
 }
 
 /** A row as its participants read it. */
-export function toConversation(row: ConversationRow, participants: Participant[]): Conversation {
-  return {
-    id: row.id,
-    title: row.title,
-    is_group: row.is_group === 1,
-    created_at: toInstant(row.created_at),
-    participants,
-  }
+export function toFields(row: ConversationRow): ConversationFields {
+  return { id: row.id, title: row.title, is_group: row.is_group === 1, created_at: toInstant(row.created_at) }
 }
 
 /** A row as other participants read it. */

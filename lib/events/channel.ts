@@ -32,7 +32,7 @@ export type Channel = ReturnType<typeof createChannel>
 export function createChannel(db: Database, id: string, deliver: (delivery: Delivery) => void) {
   let epoch = ''
   let seq = 0
-  const passing: PassingEvent[] = []
+  const passing = new Map<string, PassingEvent>()
   let stale = false
   let advancing: Promise<void> | undefined
 
@@ -59,9 +59,12 @@ export function createChannel(db: Database, id: string, deliver: (delivery: Deli
   /** @returns how many events it was */
   async function readPage(): Promise<number> {
     // What is announced while the log is read may go with an event that is not in this page.
-    const announced = passing.length
+    const announced = [...passing]
     const page = await readLog(db, id, seq, PAGE)
-    const said = page.length < PAGE ? passing.splice(0, announced) : []
+    const said = page.length < PAGE ? announced.map(([, event]) => event) : []
+    for (const [subject, event] of said.length > 0 ? announced : []) {
+      if (passing.get(subject) === event) passing.delete(subject)
+    }
     const events = [...withIds(page), ...said.map((event) => ({ event }))]
     seq = page.at(-1)?.seq ?? seq
     if (events.length > 0) deliver(encode(events))
@@ -88,11 +91,11 @@ export function createChannel(db: Database, id: string, deliver: (delivery: Deli
       return advancing
     },
 
-    /** Has an event said with the next delivery; nothing is kept of it. */
+    /** Has an event said with the next delivery, where it stands for earlier ones about the same; nothing is kept of it. */
     announce(event: PassingEvent): void {
-      passing.push(event)
+      passing.set(subjectOf(event), event)
     },
-    hasAnnouncements: () => passing.length > 0,
+    hasAnnouncements: () => passing.size > 0,
 
     /**
      * A page of what came after `from` up to `to`, for a reader that is behind; `undefined` when it is not kept.
@@ -106,6 +109,12 @@ export function createChannel(db: Database, id: string, deliver: (delivery: Deli
       return { ...delivery, seq: page[delivery.events.length - 1]!.seq }
     },
   }
+}
+
+/** What an event is about: the next one about the same says all that this one did. */
+function subjectOf({ type, payload }: PassingEvent): string {
+  const { root_id, user_id } = payload as { root_id?: string; user_id?: string }
+  return [type, root_id, user_id].join()
 }
 
 /** Events as one piece of bytes: all of them, or as many as it takes to reach `limit` bytes. */

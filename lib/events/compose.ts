@@ -1,3 +1,4 @@
+import { findConversation, toFields } from '../conversations/store.ts'
 import { listMessages, toMessage } from '../messages/store.ts'
 import type { Queries } from '../storage/database.ts'
 import { listSummaries, toSummary } from '../threads/store.ts'
@@ -21,36 +22,48 @@ export async function readLog(
   limit: number,
 ): Promise<NumberedEvent[]> {
   const rows = await listEvents(db, conversationId, seq, limit)
-  const messageIds = idsOf(rows, (row) => row.type.startsWith('message.'))
-  const rootIds = idsOf(rows, (row) => row.type === 'thread.new')
-  const messages = new Map((messageIds.length ? await listMessages(db, messageIds) : []).map((row) => [row.id, row]))
-  const threads = new Map((rootIds.length ? await listSummaries(db, rootIds) : []).map((row) => [row.root_id, row]))
+  const messages = await loadBy('id', rows, isAboutMessage, (ids) => listMessages(db, ids))
+  const threads = await loadBy('root_id', rows, isAboutThread, (ids) => listSummaries(db, ids))
+  const conversation = rows.some(isAboutConversation) ? await findConversation(db, conversationId) : undefined
 
   return rows.flatMap((row): NumberedEvent[] => {
+    const { seq, type } = row
     const message = messages.get(row.message_id ?? '')
     const thread = threads.get(row.message_id ?? '')
-    if (row.type === 'membership.changed') return [{ seq: row.seq, event: toMembership(conversationId, row) }]
-    if (row.type === 'thread.new' && thread) {
+    if (type === 'membership.changed') return [{ seq, event: toMembership(conversationId, row) }]
+    if (type === 'conversation.updated' && conversation) {
+      return [{ seq, event: { type, payload: { conversation: toFields(conversation) } } }]
+    }
+    if (type === 'thread.new' && thread) {
       const { root_id } = thread
       return [
-        {
-          seq: row.seq,
-          event: { type: row.type, payload: { conversation_id: conversationId, root_id, summary: toSummary(thread) } },
-        },
+        { seq, event: { type, payload: { conversation_id: conversationId, root_id, summary: toSummary(thread) } } },
       ]
     }
-    if (row.type === 'message.new' && message)
-      return [{ seq: row.seq, event: { type: row.type, payload: { message: toMessage(message) } } }]
+    if (isAboutMessage(row) && message) {
+      return [{ seq, event: { type, payload: { message: toMessage(message) } } as PersistedEvent }]
+    }
     // The conversation is being deleted, and its log with it.
     return []
   })
 }
 
+const isAboutMessage = (row: EventRow) => row.type.startsWith('message.')
+const isAboutThread = (row: EventRow) => row.type === 'thread.new'
+const isAboutConversation = (row: EventRow) => row.type === 'conversation.updated'
+
+/** What some of the rows name, by the column `key`. */
+async function loadBy<K extends string, T extends Record<K, string>>(
+  key: K,
+  rows: EventRow[],
+  wanted: (row: EventRow) => boolean,
+  load: (ids: Set<string>) => Promise<T[]>,
+): Promise<Map<string, T>> {
+  const ids = new Set(rows.filter(wanted).map((row) => row.message_id!))
+  return new Map((ids.size > 0 ? await load(ids) : []).map((each) => [each[key], each]))
+}
+
 function toMembership(conversationId: string, row: EventRow): PersistedEvent {
   const detail = JSON.parse(row.detail ?? '{}')
   return { type: 'membership.changed', payload: { conversation_id: conversationId, user_id: row.user_id!, ...detail } }
-}
-
-function idsOf(rows: EventRow[], wanted: (row: EventRow) => boolean): string[] {
-  return [...new Set(rows.filter(wanted).map((row) => row.message_id!))]
 }

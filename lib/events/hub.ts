@@ -151,12 +151,17 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     for (const [reader, reason] of await findRefusals(db, deps.now(), suspects)) closeReader(reader, reason)
   }
 
+  function whisper(audience: Audience | undefined, userId: string, event: PassingEvent): void {
+    for (const reader of audience?.level ?? []) if (reader.user_id === userId) send(reader, encode([{ event }]))
+  }
+
   function committed({ conversations, passing, recheck: isDue }: Outcome): void {
-    for (const [id, event] of passing) {
+    for (const { conversation_id: id, user_id, event } of passing) {
       const audience = audiences.get(id)
-      if (audience?.level.size) audience.channel.announce(event)
+      if (user_id !== undefined) whisper(audience, user_id, event)
+      else if (audience?.level.size) audience.channel.announce(event)
     }
-    const touched = new Set([...conversations, ...passing.map(([id]) => id)])
+    const touched = new Set([...conversations, ...passing.map((each) => each.conversation_id)])
     const advances = [...touched].flatMap((id) => audiences.get(id)?.channel.advance() ?? [])
     if (advances.length === 0 && !isDue) return
     Promise.all(advances)
@@ -200,7 +205,7 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
 
     /** Says something once to whoever listens; nothing is kept of it. */
     announce(conversationId: string, event: PassingEvent): void {
-      committed({ conversations: new Set(), passing: [[conversationId, event]], recheck: false })
+      committed({ conversations: new Set(), passing: [{ conversation_id: conversationId, event }], recheck: false })
     },
 
     /** Whether something could not be delivered since this was last asked: then somebody has to look again. */

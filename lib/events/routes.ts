@@ -1,5 +1,5 @@
 import { route } from '../http/route.ts'
-import { ConversationStreamEvent, StreamQuery } from './schema.ts'
+import { ConversationStreamEvent, StreamHeaders, StreamQuery } from './schema.ts'
 
 export const streamConversation = route({
   method: 'GET',
@@ -8,6 +8,7 @@ export const streamConversation = route({
   summary: "Follow a conversation's events (Server-Sent Events)",
   access: 'session',
   answer: 'stream',
+  headers: StreamHeaders,
   query: StreamQuery,
   output: ConversationStreamEvent,
   errors: ['not_found', 'too_many_streams', 'unavailable'],

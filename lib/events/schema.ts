@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { ConversationFields } from '../conversations/schema.ts'
 import { Message } from '../messages/schema.ts'
 import { Id, Instant } from '../schema.ts'
 import { ThreadSummary } from '../threads/schema.ts'
@@ -11,6 +12,9 @@ const Seq = v.pipe(v.number(), v.integer(), v.minValue(0))
 export const PersistedEvent = v.variant('type', [
   event('thread.new', v.object({ conversation_id: Id, root_id: Id, summary: ThreadSummary })),
   event('message.new', v.object({ message: Message })),
+  event('message.edited', v.object({ message: Message })),
+  event('message.deleted', v.object({ message: Message })),
+  event('message.restored', v.object({ message: Message })),
   event(
     'membership.changed',
     v.object({
@@ -20,6 +24,7 @@ export const PersistedEvent = v.variant('type', [
       action: v.picklist(['added', 'removed', 'role_updated']),
     }),
   ),
+  event('conversation.updated', v.object({ conversation: ConversationFields })),
 ])
 export type PersistedEvent = v.InferOutput<typeof PersistedEvent>
 
@@ -30,6 +35,8 @@ export const PassingEvent = v.variant('type', [
     'presence.update',
     v.object({ user_id: Id, status: v.picklist(['online', 'away', 'offline']), last_seen_at: v.optional(Instant) }),
   ),
+  event('typing.update', v.object({ conversation_id: Id, root_id: v.optional(Id), user_id: Id, expires_at: Instant })),
+  event('unread.update', v.object({ conversation_id: Id, root_id: Id, unread: v.pipe(v.number(), v.integer()) })),
 ])
 export type PassingEvent = v.InferOutput<typeof PassingEvent>
 
@@ -63,4 +70,8 @@ export const StreamQuery = v.object({
   last_event_id: v.optional(
     v.pipe(v.string(), v.description('Resume after this event, as the header `Last-Event-ID` does')),
   ),
+})
+
+export const StreamHeaders = v.object({
+  'last-event-id': v.optional(v.pipe(v.string(), v.description('Resume after this event'))),
 })

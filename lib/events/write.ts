@@ -13,14 +13,23 @@ export interface Tx extends Queries {
   emit(conversationId: string, event: NewEvent): void
   /** Says something once to whoever listens, after the transaction's events. Nothing is kept of it. */
   announce(conversationId: string, event: PassingEvent): void
+  /** The same, to one user's streams only. */
+  whisper(userId: string, conversationId: string, event: PassingEvent): void
   /** Has the right of every open stream looked up again afterwards: a session or a participation may have ended. */
   recheckStreams(): void
+}
+
+/** Something to be said once: to all who listen to a conversation, or to one user's streams of it. */
+export interface Passing {
+  conversation_id: string
+  user_id?: string
+  event: PassingEvent
 }
 
 /** What a transaction leaves to be done once it is durable. */
 export interface Outcome {
   conversations: Set<string>
-  passing: [conversationId: string, event: PassingEvent][]
+  passing: Passing[]
   recheck: boolean
 }
 
@@ -43,7 +52,8 @@ export function createWrite(deps: { db: Database; hub: Hub; metrics: Metrics; no
           changeOf(conversationId).at = at
         },
         emit: (conversationId, event) => changeOf(conversationId).events.push(event),
-        announce: (conversationId, event) => outcome.passing.push([conversationId, event]),
+        announce: (conversation_id, event) => outcome.passing.push({ conversation_id, event }),
+        whisper: (user_id, conversation_id, event) => outcome.passing.push({ conversation_id, user_id, event }),
         recheckStreams() {
           outcome.recheck = true
         },

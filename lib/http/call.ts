@@ -3,7 +3,6 @@ import { readCookie } from '../auth/cookies.ts'
 import type { Client } from '../auth/service.ts'
 import type { Chat } from '../chat.ts'
 import type { Config } from '../config.ts'
-import type { Actor } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import { digest, sameDigest } from '../ids.ts'
 import { API_BODY_BYTES, assertBodyAcceptable, readJson } from './body.ts'
@@ -29,22 +28,39 @@ export interface Incoming {
 export async function perform(chat: Chat, route: AnyRoute, request: Incoming): Promise<unknown> {
   const { config } = chat.context
   await route.before?.({ chat })
-  if (route.body) assertBodyAcceptable(request.headers, API_BODY_BYTES)
+  const takesBody = route.body && (!route.body_optional || hasBody(request))
+  if (takesBody) assertBodyAcceptable(request.headers, API_BODY_BYTES)
 
   const client = clientOf(config, request)
-  let actor: Actor | undefined
-  if (route.access !== 'public') {
-    const session = await chat.auth.resume(client.token)
-    if (changesState(request)) assertCsrf(config, request.headers, session.csrf_hash)
-    actor = session.actor
-  }
+  const session = await findSession(chat, route, client)
+  if (session && changesState(request)) assertCsrf(config, request.headers, session.csrf_hash)
   // A form of another site cannot sign anybody in either.
   if (changesState(request) && request.headers.get('sec-fetch-site') === 'cross-site')
     throw new ChatError('csrf_failed')
 
-  const body = route.body && (await readJson(request.body, API_BODY_BYTES))
+  const body = takesBody ? await readJson(request.body, API_BODY_BYTES) : undefined
   const query = route.query && readQuery(route.query, request.search)
+  const { actor } = session ?? {}
   return route.handler({ chat, actor, params: request.params, query, body, headers: request.headers, client })
+}
+
+/** The session a call comes with. Where one is optional, a dead one counts as none. */
+async function findSession(chat: Chat, route: AnyRoute, { token }: Client) {
+  if (route.access === 'public' || (route.access === 'optional' && !token)) return undefined
+  try {
+    return await chat.auth.resume(token)
+  } catch (error) {
+    const isDead = error instanceof ChatError && (error.code === 'unauthenticated' || error.code === 'session_expired')
+    if (route.access === 'optional' && isDead) return undefined
+    throw error
+  }
+}
+
+function hasBody({ body, headers }: Incoming): boolean {
+  return (
+    body !== null &&
+    (headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0' || 'getReader' in body)
+  )
 }
 
 function changesState(request: Incoming): boolean {

@@ -8,7 +8,7 @@ import { ConversationStreamEvent } from '../events/schema.ts'
 import { Message } from '../messages/schema.ts'
 import { ThreadSummary } from '../threads/schema.ts'
 import { Account, User } from '../users/schema.ts'
-import { type AnyRoute, route } from './route.ts'
+import { type AnyRoute, HEADER_FIELDS, route } from './route.ts'
 import { routes } from './routes.ts'
 
 /** The version of the interface; it changes with the package's. */
@@ -108,7 +108,7 @@ export const openApiRoutes = {
 
 /** The codes a route can answer with, those that come with its access included. */
 export function errorsOf(each: AnyRoute): ErrorCode[] {
-  const isSession = each.access !== 'public'
+  const isSession = each.access === 'session' || each.access === 'admin'
   const changes = each.method !== 'GET'
   const codes: (ErrorCode | false)[] = [
     isSession && 'unauthenticated',
@@ -127,18 +127,28 @@ export function errorsOf(each: AnyRoute): ErrorCode[] {
 }
 
 function toOperation(name: string, each: AnyRoute): Json {
-  const parameters = [...pathParameters(each), ...queryParameters(each), ...streamParameters(each)]
+  const parameters = [
+    ...pathParameters(each),
+    ...parametersOf(each.query, 'query'),
+    ...parametersOf(each.headers, 'header'),
+  ]
   return {
     operationId: name,
     summary: each.summary,
     tags: [each.tag],
-    security: each.access === 'public' ? [] : [each.method === 'GET' ? { session: [] } : { session: [], csrf: [] }],
+    security: securityOf(each),
     ...(parameters.length > 0 && { parameters }),
     ...(each.body && {
-      requestBody: { required: true, content: { 'application/json': { schema: convert(each.body) } } },
+      requestBody: { required: !each.body_optional, content: { 'application/json': { schema: convert(each.body) } } },
     }),
     responses: { [each.status]: success(each), ...failures(each) },
   }
+}
+
+function securityOf(each: AnyRoute): Json[] {
+  if (each.access === 'public') return []
+  const session = each.method === 'GET' ? { session: [] } : { session: [], csrf: [] }
+  return each.access === 'optional' ? [{}, session] : [session]
 }
 
 function pathParameters(each: AnyRoute): Json[] {
@@ -150,44 +160,27 @@ function pathParameters(each: AnyRoute): Json[] {
   }))
 }
 
-function queryParameters(each: AnyRoute): Json[] {
-  if (!each.query) return []
-  const { properties = {}, required = [] } = convert(each.query) as {
+function parametersOf(schema: v.GenericSchema | undefined, place: 'query' | 'header'): Json[] {
+  if (!schema) return []
+  const { properties = {}, required = [] } = convert(schema) as {
     properties?: Record<string, Json>
     required?: string[]
   }
   return Object.entries(properties).map(([name, { description, ...schema }]) => ({
     name,
-    in: 'query',
+    in: place,
     required: required.includes(name),
     ...(description ? { description } : {}),
     schema,
   }))
 }
 
-function streamParameters(each: AnyRoute): Json[] {
-  if (each.answer !== 'stream') return []
-  return [
-    {
-      name: 'Last-Event-ID',
-      in: 'header',
-      required: false,
-      description: 'Resume after this event',
-      schema: { type: 'string' },
-    },
-  ]
-}
-
 const TEXT_HEADER = { schema: { type: 'string' } }
 
 function success(each: AnyRoute): Json {
   const headers: Json = { 'X-Request-Id': TEXT_HEADER }
-  const output = each.output as { entries?: Record<string, unknown> } | undefined
-  if (output?.entries?.stream_position)
-    headers['Stream-Position'] = {
-      ...TEXT_HEADER,
-      description: 'Open the stream with this as `Last-Event-ID` to follow on',
-    }
+  const { entries = {} } = (each.output ?? {}) as { entries?: Record<string, unknown> }
+  for (const [field, header] of Object.entries(HEADER_FIELDS)) if (field in entries) headers[header] = TEXT_HEADER
   if (each.answer === 'session') headers['X-Session-Rotated'] = TEXT_HEADER
   const type = each.answer === 'stream' ? 'text/event-stream' : (each.content_type ?? 'application/json')
   const schema = each.answer === 'text' ? { type: 'string' } : each.output && convert(each.output)
@@ -237,11 +230,10 @@ const CONVERSION = {
 } satisfies ConversionConfig
 
 function refer({ $schema: _, $defs: __, ...schema }: Json): Json {
-  return withoutPosition(JSON.parse(JSON.stringify(schema).replaceAll('#/$defs/', '#/components/schemas/')))
+  return withoutHeaderFields(JSON.parse(JSON.stringify(schema).replaceAll('#/$defs/', '#/components/schemas/')))
 }
 
-/** `stream_position` goes out as a header. */
-function withoutPosition(schema: Json): Json {
-  if (schema.properties) delete (schema.properties as Json).stream_position
+function withoutHeaderFields(schema: Json): Json {
+  for (const field of Object.keys(HEADER_FIELDS)) if (schema.properties) delete (schema.properties as Json)[field]
   return schema
 }

@@ -4,7 +4,7 @@ import type { Chat } from '../chat.ts'
 import type { Config } from '../config.ts'
 import { ChatError, ERRORS } from '../errors.ts'
 import { clearedCookies, sessionCookies } from './cookies.ts'
-import type { AnyRoute } from './route.ts'
+import { type AnyRoute, HEADER_FIELDS } from './route.ts'
 
 /** An answer before it is given to the runtime. */
 export interface Reply {
@@ -30,26 +30,33 @@ export function toReply(chat: Chat, route: AnyRoute, result: unknown, headers: [
     headers.push(['content-type', route.content_type ?? 'text/plain; charset=utf-8'])
     return { status: route.status, headers, body: result as string }
   }
-  let value = result
+  let value = result as object
   if (route.answer === 'session') {
-    const { token, ...rest } = (result ?? {}) as Partial<SignedIn>
-    for (const cookie of token ? sessionCookies(config, result as SignedIn, now()) : clearedCookies(config))
-      headers.push(['set-cookie', cookie])
-    if (token) headers.push(['x-session-rotated', '1'])
+    const { token, signed_in = token === undefined ? undefined : result, ...rest } = (result ?? {}) as SessionAnswer
+    if (signed_in) headers.push(...rotated(config, signed_in as SignedIn, now()))
+    if (result === undefined) headers.push(...clearedCookies(config).map(toHeader))
     value = rest
   }
   if (route.status === 204) return { status: 204, headers, body: null }
-  if (hasPosition(value)) {
-    const { stream_position, ...rest } = value
-    headers.push(['stream-position', stream_position])
+  for (const [field, header] of Object.entries(HEADER_FIELDS)) {
+    if (!(field in value)) continue
+    const { [field]: content, ...rest } = value as Record<string, string>
+    headers.push([header.toLowerCase(), content!])
     value = rest
   }
   headers.push(['content-type', 'application/json'])
   return { status: route.status, headers, body: JSON.stringify(value) }
 }
 
-function hasPosition(value: unknown): value is { stream_position: string } {
-  return typeof value === 'object' && value !== null && 'stream_position' in value
+/** A sign-in itself, or an answer that comes with one. Nothing at all ends the session. */
+type SessionAnswer = Partial<SignedIn> & { signed_in?: SignedIn }
+
+function rotated(config: Config, signedIn: SignedIn, now: number): [string, string][] {
+  return [...sessionCookies(config, signedIn, now).map(toHeader), ['x-session-rotated', '1']]
+}
+
+function toHeader(cookie: string): [string, string] {
+  return ['set-cookie', cookie]
 }
 
 /** The answer that a failure is (RFC 9457). What is not a {@link ChatError} stays our secret. */

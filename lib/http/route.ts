@@ -7,17 +7,25 @@ import type { Opening } from '../events/service.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Who may call: anybody, a signed-in user, or one who is an administrator (the use-case checks). */
-export type Access = 'public' | 'session' | 'admin'
+/** Who may call: anybody; anybody, but a session counts; a signed-in user; or one who is an administrator (the use-case checks). */
+export type Access = 'public' | 'optional' | 'session' | 'admin'
 
 /** What comes back: JSON; JSON with session cookies, which are cleared when there is nothing; an event stream; or text. */
 export type AnswerKind = 'json' | 'session' | 'stream' | 'text'
+
+/** Fields of an answer that go out as headers, and come back as fields in the client. */
+export const HEADER_FIELDS = {
+  stream_position: 'Stream-Position',
+  idempotency_replayed: 'Idempotency-Replayed',
+} as const
 
 /** The groups of the documentation. */
 export type Tag =
   | 'Setup'
   | 'Authentication'
   | 'Conversations'
+  | 'Invites'
+  | 'Users'
   | 'Threads and messages'
   | 'Presence'
   | 'Stream'
@@ -35,7 +43,7 @@ type Input<Schema> = Schema extends v.GenericSchema ? v.InferInput<Schema> : und
 /** What a handler gets. Query and body have the right shape only once the use-case has validated them. */
 export interface Call<Path extends string, A extends Access, Q, B> {
   chat: Chat
-  actor: A extends 'public' ? undefined : Actor
+  actor: A extends 'public' ? undefined : A extends 'optional' ? Actor | undefined : Actor
   params: Params<Path>
   query: Input<Q>
   body: Input<B>
@@ -69,7 +77,11 @@ export interface Route<
   access: A
   answer: K
   query: Q
+  /** Headers that mean something here, in lower case; for the documentation. */
+  headers?: v.GenericSchema
   body: B
+  /** Whether the call may come without a body. */
+  body_optional?: boolean
   /** The status of success. */
   status: number
   output: O

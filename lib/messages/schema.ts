@@ -35,6 +35,34 @@ export const NewMessage = v.object({
 })
 export type NewMessage = v.InferOutput<typeof NewMessage>
 
+const IdempotencyKey = v.pipe(
+  v.string(),
+  v.regex(/^[\x21-\x7E]{1,128}$/, 'must be 1 to 128 visible ASCII characters'),
+  v.description('The same post with the same key is made once, however often it is sent within a day'),
+)
+
+export const IdempotencyHeader = v.object({ 'idempotency-key': v.optional(IdempotencyKey) })
+
+/** What a user posts, with the key under which a repetition is recognised. */
+export const Post = v.object({ ...NewMessage.entries, idempotency_key: v.optional(IdempotencyKey) })
+export type Post = v.InferOutput<typeof Post>
+
+const Reason = v.optional(v.pipe(Text, v.maxLength(500)))
+
+export const Edit = v.object({ content: Content, reason: Reason })
+export type Edit = v.InferOutput<typeof Edit>
+
+export const Deletion = v.object({ reason: Reason })
+export type Deletion = v.InferOutput<typeof Deletion>
+
+/** What a message said before. */
+export const Revision = v.object({ content: v.string(), replaced_at: Instant, reason: v.optional(v.string()) })
+export type Revision = v.InferOutput<typeof Revision>
+
+/** Earlier contents, oldest first; none of a deleted message. */
+export const Revisions = v.object({ revisions: v.array(Revision) })
+export type Revisions = v.InferOutput<typeof Revisions>
+
 /** The answer to a post. */
 export const PostedMessage = v.object({
   message_id: Id,
@@ -43,5 +71,6 @@ export const PostedMessage = v.object({
   parent_id: v.optional(Id),
   depth: v.pipe(v.number(), v.integer()),
   message: Message,
+  idempotency_replayed: v.optional(v.literal('true')),
 })
 export type PostedMessage = v.InferOutput<typeof PostedMessage>

@@ -1,46 +1,44 @@
 import type { Actor, Context } from '../context.ts'
-import { enter, type Place } from '../conversations/access.ts'
+import { enter, type Place, visit } from '../conversations/access.ts'
 import { canPost } from '../conversations/rules.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import { toInstant } from '../ids.ts'
 import type { Micros } from '../storage/sql.ts'
-import { insertThread, touchThread } from '../threads/store.ts'
+import { countReply, insertThread } from '../threads/store.ts'
+import { lockUser } from '../users/store.ts'
+import { findEarlier, type Repeatable, remember } from './idempotency.ts'
 import { assertContentFits, childPath, ROOT_PATH, toPosted } from './rules.ts'
-import { NewMessage, type PostedMessage } from './schema.ts'
-import { findMessage, insertMessage, type MessageRow, takeReplyPlace, toMessage } from './store.ts'
+import { type Message, Post, type PostedMessage, type Revisions } from './schema.ts'
+import {
+  findMessage,
+  findMessageConversation,
+  insertMessage,
+  listRevisions,
+  type MessageRow,
+  takeReplyPlace,
+  toMessage,
+} from './store.ts'
 
 /** What each use-case takes last. */
-export const inputs = { postRoot: NewMessage, reply: NewMessage }
+export const inputs = { postRoot: Post, reply: Post }
 
 /**
  * Starts a thread in a conversation and tells it.
  *
- * @throws ChatError `not_found`; `forbidden` for a viewer or a read-only user
+ * @throws ChatError `not_found`; `forbidden` for a viewer or a read-only user; `idempotency_mismatch`
  */
-export function postRoot(
-  ctx: Context,
-  actor: Actor,
-  conversationId: string,
-  input: NewMessage,
-): Promise<PostedMessage> {
-  assertContentFits(input.content, ctx.config.limits.message_bytes)
-  return ctx.write(async (tx) => {
-    const place = await enterToPost(ctx, tx, actor, conversationId)
+export function postRoot(ctx: Context, actor: Actor, conversationId: string, input: Post): Promise<PostedMessage> {
+  return postOnce(ctx, actor, conversationId, input, async (tx) => {
+    const { at } = await enterToPost(ctx, tx, actor, conversationId)
     const id = ctx.id()
-    const row = newMessage(actor, input, place.at, {
-      id,
-      conversation_id: conversationId,
-      root_id: id,
-      parent_id: null,
-      path: ROOT_PATH,
-      depth: 0,
-    })
-    await insertThread(tx, { root_id: id, conversation_id: conversationId, at: place.at, author: actor.user_id })
+    const position = { id, conversation_id: conversationId, root_id: id, parent_id: null, path: ROOT_PATH, depth: 0 }
+    const row = newMessage(actor, input, at, position)
+    await insertThread(tx, { root_id: id, conversation_id: conversationId, at, author: actor.user_id })
     await insertMessage(tx, row)
     tx.emit(conversationId, { type: 'thread.new', message_id: id })
     tx.emit(conversationId, { type: 'message.new', message_id: id })
-    return toPosted(toMessage(row))
+    return row
   })
 }
 
@@ -48,14 +46,12 @@ export function postRoot(
  * Adds a reply under a message and tells the conversation.
  *
  * @throws ChatError `not_found` when the parent is in no conversation of the actor's; `forbidden` for a viewer or a
- *   read-only user; `message_deleted` when the parent is; `thread_too_deep`
+ *   read-only user; `message_deleted` when the parent is; `thread_too_deep`; `idempotency_mismatch`
  */
-export function reply(ctx: Context, actor: Actor, parentId: string, input: NewMessage): Promise<PostedMessage> {
-  assertContentFits(input.content, ctx.config.limits.message_bytes)
-  return ctx.write(async (tx) => {
-    const conversation_id = (await findMessage(tx, parentId))?.conversation_id
-    if (!conversation_id) throw new ChatError('not_found')
-    const place = await enterToPost(ctx, tx, actor, conversation_id)
+export function reply(ctx: Context, actor: Actor, parentId: string, input: Post): Promise<PostedMessage> {
+  return postOnce(ctx, actor, parentId, input, async (tx) => {
+    const conversation_id = await findMessageConversation(tx, parentId)
+    const { at } = await enterToPost(ctx, tx, actor, conversation_id)
     const parent = await takeReplyPlace(tx, parentId)
     if (parent.deleted_at) throw new ChatError('message_deleted')
     const depth = parent.depth + 1
@@ -63,30 +59,70 @@ export function reply(ctx: Context, actor: Actor, parentId: string, input: NewMe
 
     const { root_id } = parent
     const path = childPath(parent.path, parent.ordinal)
-    const row = newMessage(actor, input, place.at, {
-      id: ctx.id(),
-      conversation_id,
-      root_id,
-      parent_id: parentId,
-      path,
-      depth,
-    })
+    const position = { id: ctx.id(), conversation_id: conversation_id!, root_id, parent_id: parentId, path, depth }
+    const row = newMessage(actor, input, at, position)
     await insertMessage(tx, row)
-    await touchThread(tx, root_id, actor.user_id, place.at)
-    tx.emit(conversation_id, { type: 'message.new', message_id: row.id })
-    tx.announce(conversation_id, {
-      type: 'thread.activity',
-      payload: { root_id, last_activity_at: toInstant(place.at) },
-    })
+    await countReply(tx, root_id, actor.user_id, at)
+    tx.emit(row.conversation_id, { type: 'message.new', message_id: row.id })
+    tx.announce(row.conversation_id, { type: 'thread.activity', payload: { root_id, last_activity_at: toInstant(at) } })
+    return row
+  })
+}
+
+/** @throws ChatError `not_found` */
+export async function get(ctx: Context, actor: Actor, messageId: string): Promise<Message> {
+  const row = await findMessage(ctx.db, messageId)
+  await visit(ctx.db, actor, row?.conversation_id)
+  return toMessage(row!)
+}
+
+/**
+ * What a message said before its edits, oldest first; nothing of a deleted one.
+ *
+ * @throws ChatError `not_found`
+ */
+export function revisions(ctx: Context, actor: Actor, messageId: string): Promise<Revisions> {
+  return ctx.db.snapshot(async (db) => {
+    const row = await findMessage(db, messageId)
+    await visit(db, actor, row?.conversation_id)
+    return { revisions: row!.deleted_at ? [] : await listRevisions(db, messageId) }
+  })
+}
+
+/** Posts, unless the same post with the same key was there before: then the answer is what that one made. */
+function postOnce(
+  ctx: Context,
+  actor: Actor,
+  target: string,
+  input: Post,
+  make: (tx: Tx) => Promise<MessageRow>,
+): Promise<PostedMessage> {
+  assertContentFits(input.content, ctx.config.limits.message_bytes)
+  const { idempotency_key: key, role, content } = input
+  if (key === undefined) return ctx.write(async (tx) => toPosted(toMessage(await make(tx))))
+
+  const post: Repeatable = { user_id: actor.user_id, key, request: [target, role, content] }
+  return ctx.write(async (tx) => {
+    // The same key may be on its way elsewhere at this moment.
+    await lockUser(tx, actor.user_id)
+    const earlier = await findEarlier(tx, post, ctx.now())
+    if (earlier) {
+      const row = (await findMessage(tx, earlier))!
+      await visit(tx, actor, row.conversation_id)
+      return { ...toPosted(toMessage(row)), idempotency_replayed: 'true' }
+    }
+    const row = await make(tx)
+    await remember(tx, post, row.id, ctx.now())
     return toPosted(toMessage(row))
   })
 }
 
-async function enterToPost(
+/** As `enter`, for those who may post. @throws ChatError `not_found`, `forbidden` */
+export async function enterToPost(
   ctx: Context,
   tx: Tx,
   actor: Actor,
-  conversationId: string,
+  conversationId: string | undefined,
 ): Promise<Place & { at: Micros }> {
   const place = await enter(ctx, tx, actor, conversationId)
   if (!canPost(place.role)) throw new ChatError('forbidden')
@@ -95,16 +131,7 @@ async function enterToPost(
 
 type Position = Pick<MessageRow, 'id' | 'conversation_id' | 'root_id' | 'parent_id' | 'path' | 'depth'>
 
-function newMessage(actor: Actor, input: NewMessage, at: Micros, position: Position): MessageRow {
-  const { content, role } = input
-  return {
-    ...position,
-    author_user_id: actor.user_id,
-    role,
-    content,
-    status: 'complete',
-    created_at: at,
-    edited_at: null,
-    deleted_at: null,
-  }
+function newMessage(actor: Actor, { content, role }: Post, created_at: Micros, position: Position): MessageRow {
+  const untouched = { edited_at: null, deleted_at: null, deleted_by: null }
+  return { ...position, posted_by: actor.user_id, role, content, status: 'complete', created_at, ...untouched }
 }

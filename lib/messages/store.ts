@@ -1,7 +1,7 @@
 import { toInstant } from '../ids.ts'
 import type { Queries } from '../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../storage/sql.ts'
-import type { Message } from './schema.ts'
+import type { Message, Revision } from './schema.ts'
 
 /** A message as it is stored: instants in microseconds, absent values as `null`. */
 export interface MessageRow {
@@ -9,7 +9,8 @@ export interface MessageRow {
   conversation_id: string
   root_id: string
   parent_id: string | null
-  author_user_id: string | null
+  /** The author, or who asked for it. */
+  posted_by: string | null
   role: Message['role']
   content: string
   path: string
@@ -18,10 +19,11 @@ export interface MessageRow {
   created_at: Micros
   edited_at: Micros | null
   deleted_at: Micros | null
+  deleted_by: string | null
 }
 
-const COLUMNS = `id, conversation_id, root_id, parent_id, author_user_id, role, content, path, depth, status,
-  created_at, edited_at, deleted_at`
+const COLUMNS = `id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status,
+  created_at, edited_at, deleted_at, deleted_by`
 
 /** A row as everybody reads it. The text of a deleted message stays behind. */
 export function toMessage(row: MessageRow): Message {
@@ -30,7 +32,7 @@ export function toMessage(row: MessageRow): Message {
     conversation_id: row.conversation_id,
     root_id: row.root_id,
     ...(row.parent_id && { parent_id: row.parent_id }),
-    ...(row.author_user_id && { author_user_id: row.author_user_id }),
+    ...(row.posted_by && row.role === 'user' && { author_user_id: row.posted_by }),
     role: row.role,
     content: row.deleted_at ? '' : row.content,
     path: row.path,
@@ -45,6 +47,12 @@ export function toMessage(row: MessageRow): Message {
 /** The message, whoever asks: scope it with the conversation it names. By primary key. */
 export function findMessage(db: Queries, id: string): Promise<MessageRow | undefined> {
   return db.get<MessageRow>(`SELECT ${COLUMNS} FROM messages WHERE id = ?`, id)
+}
+
+/** Which conversation a message is in, whoever asks. By primary key. */
+export async function findMessageConversation(db: Queries, id: string): Promise<string | undefined> {
+  return (await db.get<{ conversation_id: string }>('SELECT conversation_id FROM messages WHERE id = ?', id))
+    ?.conversation_id
 }
 
 /** Those messages, in no order. By primary key. */
@@ -77,13 +85,13 @@ export async function takeReplyPlace(tx: Queries, parentId: string) {
 
 export async function insertMessage(tx: Queries, row: MessageRow): Promise<void> {
   await tx.run(
-    `INSERT INTO messages (id, conversation_id, root_id, parent_id, author_user_id, role, content, path, depth, status, created_at)
+    `INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     row.id,
     row.conversation_id,
     row.root_id,
     row.parent_id,
-    row.author_user_id,
+    row.posted_by,
     row.role,
     row.content,
     row.path,
@@ -91,4 +99,41 @@ export async function insertMessage(tx: Queries, row: MessageRow): Promise<void>
     row.status,
     row.created_at,
   )
+}
+
+/** Gives a message another text and keeps the one it had. */
+export async function replaceContent(
+  tx: Queries,
+  id: string,
+  { content, reason, at }: { content: string; reason: string | null; at: Micros },
+): Promise<void> {
+  await tx.run(
+    `INSERT INTO message_revisions (message_id, replaced_at, content, reason)
+     SELECT id, CAST(? AS BIGINT), content, CAST(? AS TEXT) FROM messages WHERE id = ?`,
+    at,
+    reason,
+    id,
+  )
+  await tx.run('UPDATE messages SET content = ?, edited_at = ? WHERE id = ?', content, at, id)
+}
+
+export async function markDeleted(tx: Queries, id: string, at: Micros, by: string): Promise<void> {
+  await tx.run('UPDATE messages SET deleted_at = ?, deleted_by = ? WHERE id = ?', at, by, id)
+}
+
+export async function markRestored(tx: Queries, id: string): Promise<void> {
+  await tx.run('UPDATE messages SET deleted_at = NULL, deleted_by = NULL WHERE id = ?', id)
+}
+
+/** What the message said before, oldest first. */
+export async function listRevisions(db: Queries, id: string): Promise<Revision[]> {
+  const rows = await db.all<{ content: string; replaced_at: Micros; reason: string | null }>(
+    'SELECT content, replaced_at, reason FROM message_revisions WHERE message_id = ? ORDER BY replaced_at',
+    id,
+  )
+  return rows.map(({ content, replaced_at, reason }) => ({
+    content,
+    replaced_at: toInstant(replaced_at),
+    ...(reason !== null && { reason }),
+  }))
 }

@@ -72,25 +72,59 @@ const foundation: Migration = {
       created_at BIGINT NOT NULL, last_activity_at BIGINT NOT NULL,
       message_count INTEGER NOT NULL, participant_count INTEGER NOT NULL,
       UNIQUE (conversation_id, last_activity_at))${lean}`,
-    `CREATE TABLE thread_authors (
+    // Who wrote or read in a thread. `live_count`: their messages that are not deleted. `read_at`: their mark, an instant;
+    // `read_count`: the messages of others, not deleted, that arrived up to it.
+    `CREATE TABLE thread_members (
       root_id ${key} NOT NULL REFERENCES threads ON DELETE CASCADE,
       user_id ${key} NOT NULL,
+      live_count INTEGER NOT NULL DEFAULT 0,
+      read_at BIGINT NOT NULL DEFAULT 0, read_count INTEGER NOT NULL DEFAULT 0,
       PRIMARY KEY (root_id, user_id))${lean}`,
     // `path`: byte order is depth-first order. `reply_count`: the number of the next reply, deleted ones included.
+    // `posted_by`: the author, or who asked for it.
     `CREATE TABLE messages (
       id ${key} PRIMARY KEY,
       conversation_id ${key} NOT NULL,
       root_id ${key} NOT NULL REFERENCES threads ON DELETE CASCADE,
       parent_id ${key},
-      author_user_id ${key},
+      posted_by ${key},
       role TEXT NOT NULL,
       content TEXT NOT NULL,
       path ${key} NOT NULL, depth INTEGER NOT NULL,
       reply_count INTEGER NOT NULL DEFAULT 0,
       status TEXT NOT NULL,
-      created_at BIGINT NOT NULL, edited_at BIGINT, deleted_at BIGINT,
+      created_at BIGINT NOT NULL, edited_at BIGINT, deleted_at BIGINT, deleted_by ${key},
       UNIQUE (root_id, path))`,
-    `CREATE INDEX messages_by_arrival ON messages (root_id, created_at)`,
+    // Covers the count of what is unread after a mark.
+    `CREATE INDEX messages_by_arrival ON messages (root_id, created_at, posted_by) WHERE deleted_at IS NULL`,
+    `CREATE TABLE message_revisions (
+      message_id ${key} NOT NULL REFERENCES messages ON DELETE CASCADE,
+      replaced_at BIGINT NOT NULL,
+      content TEXT NOT NULL,
+      reason TEXT,
+      PRIMARY KEY (message_id, replaced_at))`,
+    // What a post with an Idempotency-Key has made.
+    `CREATE TABLE idempotency_keys (
+      user_id ${key} NOT NULL REFERENCES users ON DELETE CASCADE,
+      name ${key} NOT NULL,
+      request_hash TEXT NOT NULL,
+      message_id ${key} NOT NULL REFERENCES messages ON DELETE CASCADE,
+      created_at BIGINT NOT NULL,
+      PRIMARY KEY (user_id, name))${lean}`,
+    `CREATE INDEX idempotency_keys_of_message ON idempotency_keys (message_id)`,
+
+    // `uses` of at most `max_uses`. Of the token only a digest is kept.
+    `CREATE TABLE invites (
+      id ${key} PRIMARY KEY,
+      conversation_id ${key} NOT NULL REFERENCES conversations ON DELETE CASCADE,
+      token_hash ${key} NOT NULL UNIQUE,
+      created_by ${key},
+      email TEXT, email_key ${key},
+      role TEXT NOT NULL,
+      uses INTEGER NOT NULL DEFAULT 0, max_uses INTEGER NOT NULL,
+      created_at BIGINT NOT NULL, expires_at BIGINT NOT NULL, revoked_at BIGINT,
+      CHECK (uses <= max_uses))`,
+    `CREATE INDEX invites_of_conversation ON invites (conversation_id, created_at)`,
 
     // Names what happened and to whom; the text is read from where it lives.
     `CREATE TABLE events (

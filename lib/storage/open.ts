@@ -99,8 +99,8 @@ async function connectSqlite(options: { name?: string; path?: string }): Promise
 }
 
 async function toDatabase(db0: Db0Like | Db0, durability: 'full' | 'os'): Promise<Database> {
-  const instance = (await db0.getInstance()) as SqliteHandle | pg.Pool
-  if (db0.dialect === 'sqlite' && 'exec' in instance && 'prepare' in instance) {
+  const instance = await db0.getInstance()
+  if (db0.dialect === 'sqlite' && isSqliteHandle(instance)) {
     try {
       prepareSqlite(instance, durability)
     } catch (error) {
@@ -109,8 +109,8 @@ async function toDatabase(db0: Db0Like | Db0, durability: 'full' | 'os'): Promis
     }
     return createSqliteDatabase(instance)
   }
-  if (db0.dialect === 'postgresql' && 'totalCount' in instance) {
-    const db = createPostgresDatabase(instance)
+  if (db0.dialect === 'postgresql' && 'totalCount' in Object(instance)) {
+    const db = createPostgresDatabase(instance as pg.Pool)
     await assertDurable(db, durability).catch(async (error) => {
       await db.close()
       throw error
@@ -120,6 +120,13 @@ async function toDatabase(db0: Db0Like | Db0, durability: 'full' | 'os'): Promis
   throw new Error(
     'This db0 database is not supported: use better-sqlite3, node-sqlite, or postgresConnector of chat-server',
   )
+}
+
+/** Others of this dialect have the same methods, but answer later. */
+function isSqliteHandle(instance: unknown): instance is SqliteHandle {
+  const { prepare } = Object(instance) as Partial<SqliteHandle>
+  const statement = prepare?.call(instance, 'SELECT 1 AS one')
+  return Object(statement?.get?.()).one === 1
 }
 
 function prepareSqlite(handle: SqliteHandle, durability: 'full' | 'os'): void {

@@ -1,5 +1,5 @@
 import { route } from '../http/route.ts'
-import { ThreadPage, ThreadsQuery, TreePage, TreeQuery } from './schema.ts'
+import { MarkThreadReadRequest, ThreadPage, ThreadsQuery, TreePage, TreeQuery, UnreadThreads } from './schema.ts'
 
 export const listThreads = route({
   method: 'GET',
@@ -23,4 +23,28 @@ export const readThread = route({
   output: TreePage,
   errors: ['not_found', 'invalid_cursor'],
   handler: ({ chat, actor, params, query }) => chat.threads.tree(actor, params.root_id, query),
+})
+
+export const readUnread = route({
+  method: 'GET',
+  path: '/api/conversations/{conversation_id}/unread',
+  tag: 'Threads and messages',
+  summary: 'Where something is unread, and how much',
+  access: 'session',
+  output: UnreadThreads,
+  errors: ['not_found'],
+  handler: ({ chat, actor, params }) => chat.threads.unread(actor, params.conversation_id),
+})
+
+export const markThreadRead = route({
+  method: 'POST',
+  path: '/api/threads/{root_id}/read',
+  tag: 'Threads and messages',
+  summary: 'Mark a thread read',
+  access: 'session',
+  body: MarkThreadReadRequest,
+  body_optional: true,
+  status: 204,
+  errors: ['not_found'],
+  handler: ({ chat, actor, params, body }) => chat.threads.markRead(actor, params.root_id, body),
 })

@@ -45,3 +45,18 @@ export const TreePage = v.object({
   stream_position: v.optional(StreamPosition),
 })
 export type TreePage = v.InferOutput<typeof TreePage>
+
+/** How far a thread was read: up to the message with this path or id, or all of it. */
+export const MarkThreadReadRequest = v.object({
+  path: v.optional(v.pipe(v.string(), v.maxLength(4096))),
+  message_id: v.optional(Id),
+})
+export type MarkThreadReadRequest = v.InferOutput<typeof MarkThreadReadRequest>
+
+/** Where something is unread; threads without are left out. */
+export const UnreadThreads = v.object({
+  threads: v.array(v.object({ root_id: Id, unread: v.pipe(v.number(), v.integer(), v.minValue(1)) })),
+  total: v.pipe(v.number(), v.integer()),
+  stream_position: v.optional(StreamPosition),
+})
+export type UnreadThreads = v.InferOutput<typeof UnreadThreads>

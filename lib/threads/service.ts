@@ -1,15 +1,23 @@
 import type { Actor, Context } from '../context.ts'
-import { visit } from '../conversations/access.ts'
+import { visit, visitLocked } from '../conversations/access.ts'
 import { ChatError } from '../errors.ts'
 import { findPosition } from '../events/store.ts'
 import { fromInstant, toInstant } from '../ids.ts'
 import { isPath } from '../messages/rules.ts'
 import { listTree, toMessage } from '../messages/store.ts'
-import { type ThreadPage, ThreadsQuery, type TreePage, TreeQuery } from './schema.ts'
-import { countUnread, findThreadConversation, listThreads, toSummary } from './store.ts'
+import {
+  MarkThreadReadRequest,
+  type ThreadPage,
+  ThreadsQuery,
+  type TreePage,
+  TreeQuery,
+  type UnreadThreads,
+} from './schema.ts'
+import { findArrival, findThreadConversation, listThreads, toSummary } from './store.ts'
+import { countUnread, listUnread, moveMark } from './unread.ts'
 
 /** What each use-case takes last. */
-export const inputs = { list: ThreadsQuery, tree: TreeQuery }
+export const inputs = { list: ThreadsQuery, tree: TreeQuery, markRead: MarkThreadReadRequest }
 
 /**
  * A page of a conversation's threads, latest activity first.
@@ -22,10 +30,10 @@ export function list(ctx: Context, actor: Actor, conversationId: string, input: 
     const before = input.after === undefined ? Number.MAX_SAFE_INTEGER : fromInstant(input.after)
     const rows = await listThreads(db, conversationId, before, input.limit + 1)
     const page = rows.slice(0, input.limit)
+    const reader = { user_id: actor.user_id, joined_at }
     const unread = await countUnread(
       db,
-      actor.user_id,
-      joined_at,
+      reader,
       page.map((row) => row.root_id),
     )
     return {
@@ -55,5 +63,45 @@ export function tree(ctx: Context, actor: Actor, rootId: string, input: TreeQuer
       ...(rows.length > input.limit && { next_cursor: messages.at(-1)!.path }),
       stream_position: await findPosition(db, conversationId!),
     }
+  })
+}
+
+/**
+ * Where in a conversation something is unread: messages of others that arrived after the reader's mark, and after the
+ * reader joined.
+ *
+ * @throws ChatError `not_found`
+ */
+export function unread(ctx: Context, actor: Actor, conversationId: string): Promise<UnreadThreads> {
+  return ctx.db.snapshot(async (db) => {
+    const { joined_at } = await visit(db, actor, conversationId)
+    const threads = await listUnread(db, { user_id: actor.user_id, joined_at }, conversationId)
+    const total = threads.reduce((sum, thread) => sum + thread.unread, 0)
+    return { threads, total, stream_position: await findPosition(db, conversationId) }
+  })
+}
+
+/**
+ * Moves the actor's mark in a thread on to a message's arrival, or to the end; never back. The actor's own streams are
+ * told.
+ *
+ * @throws ChatError `not_found`, also for a message that is not in the thread
+ */
+export async function markRead(
+  ctx: Context,
+  actor: Actor,
+  rootId: string,
+  input: MarkThreadReadRequest,
+): Promise<void> {
+  await ctx.write(async (tx) => {
+    const conversationId = await findThreadConversation(tx, rootId)
+    const { joined_at } = await visitLocked(tx, actor, conversationId)
+    const at = await findArrival(tx, rootId, input)
+    if (at === undefined) throw new ChatError('not_found')
+    const reader = { user_id: actor.user_id, joined_at }
+    if (!(await moveMark(tx, reader, rootId, at))) return
+    const unread = (await countUnread(tx, reader, [rootId])).get(rootId) ?? 0
+    const payload = { conversation_id: conversationId!, root_id: rootId, unread }
+    tx.whisper(actor.user_id, conversationId!, { type: 'unread.update', payload })
   })
 }

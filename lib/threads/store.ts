@@ -20,7 +20,7 @@ const EXCERPT_LENGTH = 140
 // Cut in the database, so that a list of threads does not load their texts.
 const SUMMARY = `SELECT t.root_id, t.conversation_id, t.created_at, t.last_activity_at, t.message_count, t.participant_count,
     CASE WHEN m.deleted_at IS NULL THEN substr(m.content, 1, ${EXCERPT_LENGTH}) ELSE '' END AS root_excerpt,
-    m.author_user_id AS root_author
+    CASE WHEN m.role = 'user' THEN m.posted_by END AS root_author
   FROM threads t JOIN messages m ON m.id = t.root_id`
 
 /** A row as events and lists show it. */
@@ -54,23 +54,27 @@ export function listThreads(db: Queries, conversationId: string, before: Micros,
   )
 }
 
-/** How many messages of others reached each of these threads after `since`. By (root_id, created_at). */
-export async function countUnread(
+/** When the message at a path, or with an id, arrived in a thread, or its latest one. */
+export async function findArrival(
   db: Queries,
-  userId: string,
-  since: Micros,
-  rootIds: string[],
-): Promise<Map<string, number>> {
-  const rows = await db.all<{ root_id: string; unread: number }>(
-    `SELECT root_id, count(*) AS unread FROM messages
-      WHERE root_id IN ${listOf(db.dialect)} AND created_at > ? AND deleted_at IS NULL
-        AND coalesce(author_user_id, '') <> ?
-      GROUP BY root_id`,
-    jsonList(rootIds),
-    since,
-    userId,
-  )
-  return new Map(rows.map((row) => [row.root_id, row.unread]))
+  rootId: string,
+  { path, message_id }: { path?: string | undefined; message_id?: string | undefined },
+): Promise<Micros | undefined> {
+  const row =
+    message_id !== undefined
+      ? await db.get<{ at: Micros }>(
+          'SELECT created_at AS at FROM messages WHERE id = ? AND root_id = ?',
+          message_id,
+          rootId,
+        )
+      : path !== undefined
+        ? await db.get<{ at: Micros }>(
+            'SELECT created_at AS at FROM messages WHERE root_id = ? AND path = ?',
+            rootId,
+            path,
+          )
+        : await db.get<{ at: Micros }>('SELECT last_activity_at AS at FROM threads WHERE root_id = ?', rootId)
+  return row?.at
 }
 
 /** Which conversation a thread is in, whoever asks. */
@@ -91,21 +95,63 @@ export async function insertThread(
     thread.at,
     thread.at,
   )
-  await tx.run('INSERT INTO thread_authors (root_id, user_id) VALUES (?, ?)', thread.root_id, thread.author)
+  await tx.run(
+    'INSERT INTO thread_members (root_id, user_id, live_count) VALUES (?, ?, 1)',
+    thread.root_id,
+    thread.author,
+  )
 }
 
-/** Counts a reply in. */
-export async function touchThread(tx: Queries, rootId: string, author: string, at: Micros): Promise<void> {
-  const joined = await tx.run(
-    'INSERT INTO thread_authors (root_id, user_id) VALUES (?, ?) ON CONFLICT DO NOTHING',
-    rootId,
-    author,
-  )
+/** Counts a reply in, and has the thread be active at `at`. */
+export async function countReply(tx: Queries, rootId: string, author: string, at: Micros): Promise<void> {
+  const { live_count } = await addLive(tx, rootId, author, 1)
   await tx.run(
     `UPDATE threads SET last_activity_at = ?, message_count = message_count + 1, participant_count = participant_count + ?
       WHERE root_id = ?`,
     at,
-    joined,
+    live_count === 1 ? 1 : 0,
     rootId,
   )
+}
+
+/**
+ * Counts a message out when it is deleted, or in again when it is restored: in the thread, for its author, and for
+ * everybody else whose mark is past it.
+ *
+ * @param by -1 or 1
+ */
+export async function recount(
+  tx: Queries,
+  message: { root_id: string; posted_by: string | null; created_at: Micros },
+  by: -1 | 1,
+): Promise<void> {
+  const author = message.posted_by ?? ''
+  const { live_count } = await addLive(tx, message.root_id, author, by)
+  const wrote = live_count - by > 0
+  const writes = live_count > 0
+  await tx.run(
+    'UPDATE threads SET message_count = message_count + ?, participant_count = participant_count + ? WHERE root_id = ?',
+    by,
+    Number(writes) - Number(wrote),
+    message.root_id,
+  )
+  await tx.run(
+    'UPDATE thread_members SET read_count = read_count + ? WHERE root_id = ? AND read_at >= ? AND user_id <> ?',
+    by,
+    message.root_id,
+    message.created_at,
+    author,
+  )
+}
+
+async function addLive(tx: Queries, rootId: string, author: string, by: number): Promise<{ live_count: number }> {
+  const row = await tx.get<{ live_count: number }>(
+    `INSERT INTO thread_members (root_id, user_id, live_count) VALUES (?, ?, ?)
+     ON CONFLICT (root_id, user_id) DO UPDATE SET live_count = thread_members.live_count + excluded.live_count
+     RETURNING live_count`,
+    rootId,
+    author,
+    by,
+  )
+  return row!
 }

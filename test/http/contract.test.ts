@@ -92,6 +92,7 @@ describeOnEachDatabase('every route', (openUrl) => {
   const validBodies: Record<string, object> = {
     '/api/threads/{conversation_id}/root': { content: 'x' },
     '/api/messages/{parent_id}/reply': { content: 'x' },
+    '/api/messages/{message_id}/edit': { content: 'x' },
     '/api/conversations/{conversation_id}/participants': { username: 'eve' },
   }
 
@@ -104,7 +105,7 @@ describeOnEachDatabase('every route', (openUrl) => {
 
   describe.each(having((route) => route.body !== undefined && route.before === undefined))('$name', ({ route }) => {
     it.each([
-      ['nothing', ''],
+      ...(route.body_optional ? [] : [['nothing', '']]),
       ['half of it', '{"a":'],
       ['NaN', '{"content":NaN}'],
       ['nested deeply', `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`],
@@ -166,7 +167,7 @@ describeOnEachDatabase('every route', (openUrl) => {
       '"text"',
       '12',
       'null',
-      '{"content":5,"email":["x"],"username":{"$ne":null},"user_id":5,"status":"asleep","title":5}',
+      '{"content":5,"email":["x"],"username":{"$ne":null},"user_id":5,"status":"asleep","title":5,"path":5,"reason":5,"token":5,"seconds":"5","role":5}',
     ])('refuses the wrong shape: %s', async (body) => {
       const refused = await send(route, admin, body)
       expect(refused).toMatchObject({ status: 422, code: 'validation_failed' })

@@ -62,17 +62,26 @@ export function followResponse(response: Response, leave: () => void = () => {})
   }
 }
 
+/** What a signed-in call carries. */
+export type SignedHeaders = { cookie: string; 'x-csrf-token': string }
+
 /** Signs in with plain `fetch`. @returns the headers that a signed-in call carries */
-export async function signInByHand(
-  base_url: string,
-  email: string,
-  password: string,
-): Promise<{ cookie: string; 'x-csrf-token': string }> {
-  const response = await fetch(`${base_url}/api/auth/login`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email, password }),
-  })
+export async function signInByHand(base_url: string, email: string, password: string): Promise<SignedHeaders> {
+  return headersFrom(
+    await fetch(`${base_url}/api/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password }),
+    }),
+  )
+}
+
+/** Rotates a session with plain `fetch`. @returns the headers that the next call carries */
+export async function refreshByHand(base_url: string, headers: Record<string, string>): Promise<SignedHeaders> {
+  return headersFrom(await fetch(`${base_url}/api/auth/refresh`, { method: 'POST', headers }))
+}
+
+async function headersFrom(response: Response): Promise<SignedHeaders> {
   const { csrf_token } = (await response.json()) as { csrf_token: string }
   const cookie = response.headers
     .getSetCookie()

@@ -1,0 +1,83 @@
+import type { Actor, Context } from '../context.ts'
+import { enter, type Place } from '../conversations/access.ts'
+import { canModerate } from '../conversations/rules.ts'
+import { ChatError } from '../errors.ts'
+import type { Tx } from '../events/write.ts'
+import type { Micros } from '../storage/sql.ts'
+import { recount } from '../threads/store.ts'
+import { assertContentFits } from './rules.ts'
+import { Deletion, Edit } from './schema.ts'
+import { enterToPost } from './service.ts'
+import {
+  findMessage,
+  findMessageConversation,
+  type MessageRow,
+  markDeleted,
+  markRestored,
+  replaceContent,
+} from './store.ts'
+
+/** What each use-case takes last. */
+export const inputs = { edit: Edit, remove: Deletion }
+
+/**
+ * Gives the actor's own message another text; the one before is kept as a revision.
+ *
+ * @throws ChatError `not_found`; `forbidden` for another's message, a viewer or a read-only user; `message_deleted`
+ */
+export async function edit(ctx: Context, actor: Actor, messageId: string, input: Edit): Promise<void> {
+  assertContentFits(input.content, ctx.config.limits.message_bytes)
+  await ctx.write(async (tx) => {
+    const { at } = await enterToPost(ctx, tx, actor, await findMessageConversation(tx, messageId))
+    const message = (await findMessage(tx, messageId))!
+    if (message.posted_by !== actor.user_id) throw new ChatError('forbidden')
+    if (message.deleted_at) throw new ChatError('message_deleted')
+    await replaceContent(tx, messageId, { content: input.content, reason: input.reason ?? null, at })
+    tx.emit(message.conversation_id, { type: 'message.edited', message_id: messageId })
+  })
+}
+
+/**
+ * Deletes a message: its text is nowhere to be read any more, its replies stay.
+ *
+ * @throws ChatError `not_found`; `forbidden` for whom it is not theirs and who is neither owner nor admin of the
+ *   conversation; `message_deleted` when it is already
+ */
+export async function remove(ctx: Context, actor: Actor, messageId: string, _input: Deletion): Promise<void> {
+  await ctx.write(async (tx) => {
+    const { message, place } = await enterFor(ctx, tx, actor, messageId)
+    if (message.posted_by !== actor.user_id && !canModerate(place.role)) throw new ChatError('forbidden')
+    if (message.deleted_at) throw new ChatError('message_deleted')
+    await markDeleted(tx, messageId, place.at, actor.user_id)
+    await recount(tx, message, -1)
+    tx.emit(message.conversation_id, { type: 'message.deleted', message_id: messageId })
+  })
+}
+
+/**
+ * Brings a deleted message back as it was.
+ *
+ * @throws ChatError `not_found`; `forbidden` for whom did not delete it and is neither owner nor admin of the
+ *   conversation; `message_not_deleted`
+ */
+export async function restore(ctx: Context, actor: Actor, messageId: string): Promise<void> {
+  await ctx.write(async (tx) => {
+    const { message, place } = await enterFor(ctx, tx, actor, messageId)
+    const deleter = message.deleted_by ?? message.posted_by
+    if (deleter !== actor.user_id && !canModerate(place.role)) throw new ChatError('forbidden')
+    if (!message.deleted_at) throw new ChatError('message_not_deleted')
+    await markRestored(tx, messageId)
+    await recount(tx, message, 1)
+    tx.emit(message.conversation_id, { type: 'message.restored', message_id: messageId })
+  })
+}
+
+async function enterFor(
+  ctx: Context,
+  tx: Tx,
+  actor: Actor,
+  messageId: string,
+): Promise<{ message: MessageRow; place: Place & { at: Micros } }> {
+  const place = await enter(ctx, tx, actor, await findMessageConversation(tx, messageId))
+  return { message: (await findMessage(tx, messageId))!, place }
+}

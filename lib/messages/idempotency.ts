@@ -1,0 +1,48 @@
+import { ChatError } from '../errors.ts'
+import { digest, SECOND } from '../ids.ts'
+import type { Queries } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
+
+/** How long a repetition is recognised. */
+const KEPT_SECONDS = 24 * 60 * 60
+
+/** A post that may be repeated: whose it is, its key, and all that makes it this post and no other. */
+export interface Repeatable {
+  user_id: string
+  key: string
+  request: readonly string[]
+}
+
+/**
+ * The message that the same post made before, if it did. A post with the same key that is still under way is waited for.
+ *
+ * @throws ChatError `idempotency_mismatch` when the key was used for another post
+ */
+export async function findEarlier(tx: Queries, post: Repeatable, now: Micros): Promise<string | undefined> {
+  const row = await tx.get<{ request_hash: string; message_id: string }>(
+    'SELECT request_hash, message_id FROM idempotency_keys WHERE user_id = ? AND name = ? AND created_at > ?',
+    post.user_id,
+    post.key,
+    now - KEPT_SECONDS * SECOND,
+  )
+  if (row && row.request_hash !== hashOf(post)) throw new ChatError('idempotency_mismatch')
+  return row?.message_id
+}
+
+/** Remembers what a post has made, for its repetitions. */
+export async function remember(tx: Queries, post: Repeatable, messageId: string, now: Micros): Promise<void> {
+  await tx.run(
+    `INSERT INTO idempotency_keys (user_id, name, request_hash, message_id, created_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (user_id, name) DO UPDATE SET
+       request_hash = excluded.request_hash, message_id = excluded.message_id, created_at = excluded.created_at`,
+    post.user_id,
+    post.key,
+    hashOf(post),
+    messageId,
+    now,
+  )
+}
+
+function hashOf({ request }: Repeatable): string {
+  return digest(JSON.stringify(request))
+}

@@ -1,0 +1,89 @@
+import type { Queries } from '../storage/database.ts'
+import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+
+/** What a thread has that a reader has not read. */
+export interface Unread {
+  root_id: string
+  unread: number
+}
+
+/** Who reads, and since when they take part: what was there before never counts. */
+export interface ThreadReader {
+  user_id: string
+  joined_at: Micros
+}
+
+// A mark from before the reader joined (again) is none. With a mark, or for a thread that began after the reader joined,
+// the answer is a subtraction of counters; else the messages since the joining are counted.
+const COUNT = `CASE
+    WHEN r.read_at >= ? THEN t.message_count - r.live_count - r.read_count
+    WHEN t.created_at > ? THEN t.message_count - coalesce(r.live_count, 0)
+    ELSE (SELECT count(*) FROM messages m
+           WHERE m.root_id = t.root_id AND m.created_at > ? AND m.deleted_at IS NULL AND coalesce(m.posted_by, '') <> ?)
+  END`
+
+const FROM_THREADS = 'FROM threads t LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = ?'
+
+/** How much of each of these threads is unread. By primary keys. */
+export async function countUnread(db: Queries, reader: ThreadReader, rootIds: string[]): Promise<Map<string, number>> {
+  const { user_id, joined_at } = reader
+  const rows = await db.all<Unread>(
+    `SELECT t.root_id, ${COUNT} AS unread ${FROM_THREADS} WHERE t.root_id IN ${listOf(db.dialect)}`,
+    joined_at,
+    joined_at,
+    joined_at,
+    user_id,
+    user_id,
+    jsonList(rootIds),
+  )
+  return new Map(rows.map((row) => [row.root_id, row.unread]))
+}
+
+/**
+ * The threads of a conversation in which something is unread. By (conversation_id, last_activity_at), from the joining
+ * on, then a primary key for each thread.
+ */
+export async function listUnread(db: Queries, reader: ThreadReader, conversationId: string): Promise<Unread[]> {
+  const { user_id, joined_at } = reader
+  const rows = await db.all<Unread>(
+    `SELECT t.root_id, ${COUNT} AS unread ${FROM_THREADS}
+      WHERE t.conversation_id = ? AND t.last_activity_at > ? AND t.last_activity_at > coalesce(r.read_at, 0)
+      ORDER BY t.last_activity_at DESC`,
+    joined_at,
+    joined_at,
+    joined_at,
+    user_id,
+    user_id,
+    conversationId,
+    joined_at,
+  )
+  return rows.filter((row) => row.unread > 0)
+}
+
+/**
+ * Moves a reader's mark on to `at`, never back. What is after it is counted, so reading to the end costs the same
+ * however long the thread is.
+ *
+ * @returns whether it moved
+ */
+export async function moveMark(tx: Queries, reader: ThreadReader, rootId: string, at: Micros): Promise<boolean> {
+  const { user_id, joined_at } = reader
+  if (at <= joined_at) return false
+  const moved = await tx.run(
+    `INSERT INTO thread_members (root_id, user_id, read_at, read_count)
+     SELECT t.root_id, CAST(? AS TEXT), CAST(? AS BIGINT), t.message_count - coalesce(r.live_count, 0) -
+            (SELECT count(*) FROM messages m
+              WHERE m.root_id = t.root_id AND m.created_at > ? AND m.deleted_at IS NULL AND coalesce(m.posted_by, '') <> ?)
+       ${FROM_THREADS}
+      WHERE t.root_id = ?
+     ON CONFLICT (root_id, user_id) DO UPDATE SET read_at = excluded.read_at, read_count = excluded.read_count
+      WHERE thread_members.read_at < excluded.read_at`,
+    user_id,
+    at,
+    at,
+    user_id,
+    user_id,
+    rootId,
+  )
+  return moved === 1
+}

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkedFetch } from '../support/answers.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import {
+  codeOf,
+  PASSWORD,
+  type Person,
+  startService,
+  startThread,
+  type TestService,
+  times,
+} from '../support/service.ts'
+import { refreshByHand, signInByHand } from '../support/stream.ts'
+
+describeOnEachDatabase('changing a message', (openUrl) => {
+  let service: TestService
+  let ada: Person
+  let grace: Person
+  let eve: Person
+  let conversation_id: string
+  beforeAll(async () => {
+    service = await startService(await openUrl())
+    ;({ ada, grace, eve, conversation_id } = await startThread(service))
+  })
+  afterAll(() => service.close())
+
+  const post = async (person: Person, content = 'original') =>
+    (await person.postRoot({ params: { conversation_id }, body: { content } })).message
+  const read = (message_id: string) => ada.readMessage({ params: { message_id } })
+
+  it('edits: the text is another, the one before is a revision', async () => {
+    const { id: message_id } = await post(grace, 'one')
+    await grace.editMessage({ params: { message_id }, body: { content: 'two', reason: 'typo' } })
+    await grace.editMessage({ params: { message_id }, body: { content: 'three' } })
+    expect(await read(message_id)).toMatchObject({ content: 'three', edited_at: expect.any(String) })
+    const { revisions } = await ada.listRevisions({ params: { message_id } })
+    expect(revisions).toMatchObject([{ content: 'one', reason: 'typo' }, { content: 'two' }])
+    expect(revisions[0]!.replaced_at < revisions[1]!.replaced_at).toBe(true)
+  })
+
+  it('lets nobody but the author edit, not even the owner', async () => {
+    const { id: message_id } = await post(grace)
+    expect(await codeOf(ada.editMessage({ params: { message_id }, body: { content: 'x' } }))).toBe('forbidden')
+    expect(await codeOf(eve.editMessage({ params: { message_id }, body: { content: 'x' } }))).toBe('not_found')
+  })
+
+  it('deletes: a tombstone stays, the text is nowhere, restoring brings it back', async () => {
+    const secret = 'the-secret-text'
+    const { id: message_id, root_id } = await post(grace, secret)
+    await grace.editMessage({ params: { message_id }, body: { content: `${secret} edited` } })
+    const { message: reply } = await ada.replyToMessage({
+      params: { parent_id: message_id },
+      body: { content: 'a reply' },
+    })
+    const before = await ada.readThread({ params: { root_id } })
+
+    await grace.deleteMessage({ params: { message_id }, body: { reason: 'wrong room' } })
+    const everything = JSON.stringify([
+      await read(message_id),
+      await ada.readThread({ params: { root_id } }),
+      await ada.listThreads({ params: { conversation_id } }),
+      await ada.listRevisions({ params: { message_id } }),
+    ])
+    expect(everything).not.toContain(secret)
+    expect(await read(message_id)).toMatchObject({ content: '', deleted_at: expect.any(String) })
+    const { messages } = await ada.readThread({ params: { root_id } })
+    expect(messages.map((message) => message.id)).toEqual([message_id, reply.id])
+    expect(messages[1]!.content).toBe('a reply')
+
+    await grace.restoreMessage({ params: { message_id } })
+    const { stream_position: _, ...after } = await ada.readThread({ params: { root_id } })
+    expect(after).toEqual({ root_id: before.root_id, messages: before.messages })
+    expect((await ada.listRevisions({ params: { message_id } })).revisions).toHaveLength(1)
+  })
+
+  it('refuses what a deleted message does not take', async () => {
+    const { id: message_id } = await post(grace)
+    expect(await codeOf(grace.restoreMessage({ params: { message_id } }))).toBe('message_not_deleted')
+    await grace.deleteMessage({ params: { message_id } })
+    expect(await codeOf(grace.deleteMessage({ params: { message_id } }))).toBe('message_deleted')
+    expect(await codeOf(grace.editMessage({ params: { message_id }, body: { content: 'x' } }))).toBe('message_deleted')
+    expect(await codeOf(ada.replyToMessage({ params: { parent_id: message_id }, body: { content: 'x' } }))).toBe(
+      'message_deleted',
+    )
+  })
+
+  it('lets owners and admins delete and restore for others, and nobody else', async () => {
+    const { id: message_id } = await post(grace)
+    const linus = await service.signIn('linus')
+    await ada.addParticipant({ params: { conversation_id }, body: { user_id: linus.id } })
+    expect(await codeOf(linus.deleteMessage({ params: { message_id } }))).toBe('forbidden')
+    await ada.deleteMessage({ params: { message_id } })
+    // Its author did not delete it, and cannot overrule who did.
+    expect(await codeOf(grace.restoreMessage({ params: { message_id } }))).toBe('forbidden')
+    expect(await codeOf(linus.restoreMessage({ params: { message_id } }))).toBe('forbidden')
+    await ada.restoreMessage({ params: { message_id } })
+    expect((await read(message_id)).content).toBe('original')
+  })
+
+  it('counts a deletion once, of ten at once', async () => {
+    const { id: message_id, root_id } = await post(grace)
+    const answers = await Promise.all(
+      times(10, () =>
+        grace.deleteMessage({ params: { message_id } }).then(
+          () => 'deleted',
+          (error) => error.code,
+        ),
+      ),
+    )
+    expect(answers.sort()).toEqual(['deleted', ...Array(9).fill('message_deleted')])
+    const { threads } = await ada.listThreads({ params: { conversation_id } })
+    expect(threads.find((thread) => thread.root_id === root_id)).toMatchObject({
+      message_count: 0,
+      participant_count: 0,
+    })
+  })
+
+  describe('Idempotency-Key', () => {
+    type Signed = Record<string, string>
+    let byAda: Signed
+    let byGrace: Signed
+    beforeAll(async () => {
+      byAda = await signInByHand(service.base_url, ada.email, PASSWORD)
+      byGrace = await signInByHand(service.base_url, grace.email, PASSWORD)
+    })
+
+    const send = async (who: Signed, key: string, content: string, conversation = conversation_id) => {
+      const response = await checkedFetch(`${service.base_url}/api/threads/${conversation}/root`, {
+        method: 'POST',
+        headers: { ...who, 'content-type': 'application/json', 'idempotency-key': key },
+        body: JSON.stringify({ content }),
+      })
+      const body = (await response.json()) as { message_id?: string; code?: string }
+      return { ...body, status: response.status, replayed: response.headers.get('idempotency-replayed') }
+    }
+
+    it('makes one message of the same post, at once, later, and after a refresh', async () => {
+      const answers = await Promise.all(times(8, () => send(byAda, 'once-1', 'only once')))
+      expect(new Set(answers.map((answer) => answer.message_id)).size).toBe(1)
+      expect(answers.filter((answer) => answer.replayed === null)).toHaveLength(1)
+      byAda = await refreshByHand(service.base_url, byAda)
+      expect(await send(byAda, 'once-1', 'only once')).toMatchObject({
+        status: 201,
+        replayed: 'true',
+        message_id: answers[0]!.message_id,
+      })
+      const { threads } = await ada.listThreads({ params: { conversation_id }, query: { limit: 200 } })
+      expect(threads.filter((thread) => thread.root_excerpt === 'only once')).toHaveLength(1)
+    })
+
+    it('is refused for another post, and belongs to one user', async () => {
+      const first = await send(byAda, 'mine', 'first')
+      expect(await send(byAda, 'mine', 'second')).toMatchObject({ status: 409, code: 'idempotency_mismatch' })
+      const { conversation_id: other } = await ada.createConversation()
+      expect(await send(byAda, 'mine', 'first', other)).toMatchObject({ code: 'idempotency_mismatch' })
+      expect((await send(byGrace, 'mine', 'first')).message_id).not.toBe(first.message_id)
+    })
+
+    it.each(['', 'with space', 'x'.repeat(129), 'caf\u00E9'])('is not %j', async (key) => {
+      expect(await send(byAda, key, 'x')).toMatchObject({ status: 422, code: 'validation_failed' })
+    })
+  })
+})
