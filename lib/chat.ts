@@ -3,17 +3,20 @@ import * as auth from './auth/service.ts'
 import { bind } from './bind.ts'
 import type { Config } from './config.ts'
 import type { Context, Log, Ports } from './context.ts'
+import * as participants from './conversations/participants.ts'
 import * as conversations from './conversations/service.ts'
 import { createBus } from './events/bus.ts'
 import { createHub } from './events/hub.ts'
 import * as events from './events/service.ts'
 import { createWrite } from './events/write.ts'
 import { currentMicros, newId } from './ids.ts'
+import * as invites from './invites/service.ts'
 import * as changes from './messages/changes.ts'
 import * as messages from './messages/service.ts'
 import { createMetrics } from './ops/metrics.ts'
 import * as ops from './ops/service.ts'
 import * as presence from './presence/service.ts'
+import { createPresenceWatch } from './presence/watch.ts'
 import * as setup from './setup/service.ts'
 import { assertMigrated, migrate } from './storage/migrate.ts'
 import type { Storage } from './storage/open.ts'
@@ -22,6 +25,9 @@ import * as users from './users/service.ts'
 
 /** A conversation service: each use-case as a function, the actor first. Failures are `ChatError`s. */
 export type Chat = ReturnType<typeof createChatService>
+
+/** How soon others learn that somebody is no longer there. */
+const PRESENCE_SWEEP_MS = 5_000
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
@@ -38,23 +44,33 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   const now = ports.now ?? currentMicros
   const metrics = createMetrics()
   const hub = createHub({ db, config, log, metrics, now })
+  const presenceWatch = createPresenceWatch({ db, kv, hub, log, now })
+  hub.onStreams((userId) => void presenceWatch.streamsChanged(userId))
   const bus = createBus(db, hub, log)
   const write = createWrite({ db, hub, metrics, now })
   const passwords = createPasswords(config.security.password.bcrypt_cost)
-  const ctx: Context = { config, db, kv, hub, bus, metrics, passwords, log, now, id: ports.id ?? newId, write }
-  let heartbeat: NodeJS.Timeout | undefined
+  const id = ports.id ?? newId
+  const ctx: Context = { config, db, kv, hub, bus, metrics, passwords, presence: presenceWatch, log, now, id, write }
+  const timers: NodeJS.Timeout[] = []
+
+  const sweepPresence = () =>
+    presenceWatch.sweep().catch((error) => log.warn('Presence could not be kept', { cause: String(error) }))
 
   return {
     setup: bind(ctx, setup, ['status', 'assertOpen', 'run']),
-    users: bind(ctx, users, ['create', 'list', 'actor']),
+    users: bind(ctx, users, ['create', 'list', 'search', 'actor']),
     auth: bind(ctx, auth, ['login', 'refresh', 'logout', 'me', 'resume', 'authenticate']),
-    conversations: bind(ctx, conversations, ['create', 'get', 'addParticipant', 'removeParticipant']),
+    conversations: {
+      ...bind(ctx, conversations, ['create', 'list', 'get', 'rename', 'remove']),
+      ...bind(ctx, participants, ['addParticipant', 'changeRole', 'removeParticipant']),
+    },
+    invites: bind(ctx, invites, ['create', 'list', 'accept', 'revoke']),
     threads: bind(ctx, threads, ['list', 'tree', 'unread', 'markRead']),
     messages: {
       ...bind(ctx, messages, ['postRoot', 'reply', 'get', 'revisions']),
       ...bind(ctx, changes, ['edit', 'remove', 'restore']),
     },
-    presence: bind(ctx, presence, ['heartbeat']),
+    presence: bind(ctx, presence, ['heartbeat', 'type']),
     events: bind(ctx, events, ['open', 'follow']),
     ops: bind(ctx, ops, ['health', 'ready', 'metrics']),
 
@@ -72,7 +88,9 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       else await assertMigrated(db)
       if (options.background === false) return
       bus.start()
-      heartbeat ??= setInterval(() => hub.beat(), config.sse.heartbeat_seconds * 1000).unref()
+      if (timers.length > 0) return
+      timers.push(setInterval(() => hub.beat(), config.sse.heartbeat_seconds * 1000).unref())
+      timers.push(setInterval(() => void sweepPresence(), PRESENCE_SWEEP_MS).unref())
     },
 
     /** Ends the streams with `draining`, lets no new ones in, and has `/readyz` say so. Calls go on being answered. */
@@ -83,8 +101,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     /** Drains, waits for what is under way and closes the storage. Nothing is left open. */
     async close(): Promise<void> {
       hub.drain()
-      clearInterval(heartbeat)
-      heartbeat = undefined
+      for (const timer of timers.splice(0)) clearInterval(timer)
       await bus.stop()
       metrics.close()
       await storage.close()

@@ -4,6 +4,7 @@ import type { Bus } from './events/bus.ts'
 import type { Hub } from './events/hub.ts'
 import type { Tx } from './events/write.ts'
 import type { Metrics } from './ops/metrics.ts'
+import type { PresenceWatch } from './presence/watch.ts'
 import type { Database } from './storage/database.ts'
 import type { Kv } from './storage/kv.ts'
 
@@ -48,6 +49,7 @@ export interface Context {
   readonly bus: Bus
   readonly metrics: Metrics
   readonly passwords: Passwords
+  readonly presence: PresenceWatch
   readonly log: Log
   readonly now: () => number
   readonly id: () => string

@@ -1,5 +1,6 @@
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
+import type { Tx } from '../events/write.ts'
 import { digest, newToken, SECOND } from '../ids.ts'
 import type { Micros } from '../storage/sql.ts'
 import { findUserByEmail, lockUser, type ShownUser, toUser, updatePasswordHash } from '../users/store.ts'
@@ -53,19 +54,27 @@ export async function login(ctx: Context, client: Client, input: Credentials): P
   if (user.disabled_at) throw new ChatError('account_disabled')
   const newHash = ctx.passwords.isOutdated(user.password_hash!) ? await ctx.passwords.hash(input.password) : undefined
 
-  const tokens = newTokens()
   return ctx.write(async (tx) => {
-    const now = ctx.now()
     await lockUser(tx, user.id)
-    if (newHash) await updatePasswordHash(tx, user.id, newHash, now)
-    let ended = client.token ? await deleteSessionByToken(tx, digest(client.token)) : 0
-    const row = newSession(ctx, user.id, client, tokens, now)
-    await insertSession(tx, row)
-    const cap = ctx.config.session.max_sessions_per_user
-    if (cap) ended += await evictSessions(tx, user.id, now, cap)
-    if (ended) tx.recheckStreams()
-    return toSignedIn(user, row, tokens)
+    if (newHash) await updatePasswordHash(tx, user.id, newHash, ctx.now())
+    return openSession(ctx, tx, user, client)
   })
+}
+
+/**
+ * Signs a user in inside a transaction. The session that the client had ends, and so does the user's oldest one beyond
+ * the cap.
+ */
+export async function openSession(ctx: Context, tx: Tx, user: ShownUser, client: Client): Promise<SignedIn> {
+  const now = ctx.now()
+  const tokens = newTokens()
+  let ended = client.token ? await deleteSessionByToken(tx, digest(client.token)) : 0
+  const row = newSession(ctx, user.id, client, tokens, now)
+  await insertSession(tx, row)
+  const cap = ctx.config.session.max_sessions_per_user
+  if (cap) ended += await evictSessions(tx, user.id, now, cap)
+  if (ended) tx.recheckStreams()
+  return toSignedIn(user, row, tokens)
 }
 
 /**

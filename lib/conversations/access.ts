@@ -45,6 +45,7 @@ export async function visitLocked(tx: Queries, actor: Actor, conversationId: str
  * The actor's place in a conversation, for changing it. Every change of a conversation starts here: from then on the
  * transaction is alone in it, and what it reads there stays true.
  *
+ * @param options.evenReadOnly also for a user who may change nothing else
  * @returns with `at`, the instant of the change: unique and rising within the conversation
  * @throws ChatError `not_found` as {@link visit}; `forbidden` for a read-only user
  */
@@ -53,9 +54,10 @@ export async function enter(
   tx: Tx,
   actor: Actor,
   conversationId: string | undefined,
+  options: { evenReadOnly?: boolean } = {},
 ): Promise<Place & { at: Micros }> {
   const place = await visitLocked(tx, actor, conversationId)
-  if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
+  if (!options.evenReadOnly && !mayWrite(actor.roles)) throw new ChatError('forbidden')
   const at = Math.max(ctx.now(), place.clock + 1)
   tx.stamp(conversationId!, at)
   return { role: place.role, joined_at: place.joined_at, at }

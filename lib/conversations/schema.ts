@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Id, Instant, StreamPosition, Text } from '../schema.ts'
+import { Id, Instant, Limit, StreamPosition, Text } from '../schema.ts'
 import { Email, Username } from '../users/schema.ts'
 
 /** What a participant may do: owner everything; admin people below owner; member read and post; viewer read. */
@@ -39,8 +39,10 @@ export const Conversation = v.object({
 })
 export type Conversation = v.InferOutput<typeof Conversation>
 
+const Title = v.pipe(Text, v.maxLength(200))
+
 export const NewConversation = v.object({
-  title: v.optional(v.pipe(Text, v.maxLength(200)), ''),
+  title: v.optional(Title, ''),
   is_group: v.optional(v.pipe(v.boolean(), v.description('false: two participants at most')), true),
 })
 export type NewConversation = v.InferOutput<typeof NewConversation>
@@ -58,5 +60,41 @@ export const NewParticipant = v.union([
 ])
 export type NewParticipant = v.InferOutput<typeof NewParticipant>
 
-export const AddedParticipant = v.object({ participant: Participant })
+/** The participant, or the invite that waits for somebody nobody knows yet. */
+export const AddedParticipant = v.union([
+  v.object({ participant: Participant }),
+  v.object({ invite: v.object({ token: v.string(), expires_at: Instant }) }),
+])
 export type AddedParticipant = v.InferOutput<typeof AddedParticipant>
+
+export const ChangedParticipant = v.object({ participant: Participant })
+export type ChangedParticipant = v.InferOutput<typeof ChangedParticipant>
+
+export const NewRole = v.object({ role: ParticipantRole })
+export type NewRole = v.InferOutput<typeof NewRole>
+
+export const Rename = v.object({ title: Title })
+export type Rename = v.InferOutput<typeof Rename>
+
+/** A conversation in the list of one who takes part. */
+export const ConversationSummary = v.object({
+  ...ConversationFields.entries,
+  role: ParticipantRole,
+  participant_count: v.pipe(v.number(), v.integer()),
+  unread: v.pipe(v.number(), v.integer()),
+  last_activity_at: Instant,
+})
+export type ConversationSummary = v.InferOutput<typeof ConversationSummary>
+
+export const ConversationsQuery = v.object({
+  after: v.optional(v.pipe(v.string(), v.maxLength(200), v.description('`next_after` of the page before'))),
+  limit: Limit(50, 200),
+})
+export type ConversationsQuery = v.InferOutput<typeof ConversationsQuery>
+
+/** A page of the conversations somebody takes part in, latest activity first. */
+export const ConversationPage = v.object({
+  conversations: v.array(ConversationSummary),
+  next_after: v.optional(v.string()),
+})
+export type ConversationPage = v.InferOutput<typeof ConversationPage>

@@ -1,37 +1,35 @@
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import { findPosition } from '../events/store.ts'
-import { findPresence } from '../presence/service.ts'
-import type { Queries } from '../storage/database.ts'
-import { findUser, findUserByEmail, findUserByUsername, type UserRow } from '../users/store.ts'
+import { toInstant } from '../ids.ts'
+import { listUnread } from '../threads/unread.ts'
 import { enter, visit } from './access.ts'
-import { canManage, mayWrite } from './rules.ts'
+import { fromCursor, mayWrite, toCursor } from './rules.ts'
 import {
-  type AddedParticipant,
   type Conversation,
+  type ConversationPage,
+  type ConversationSummary,
+  ConversationsQuery,
   type CreatedConversation,
   NewConversation,
-  NewParticipant,
   type Participant,
+  Rename,
 } from './schema.ts'
 import {
-  countParticipants,
-  deleteParticipant,
+  deleteConversation,
   findConversation,
-  findPlace,
   insertConversation,
   insertParticipant,
+  listConversations,
   listParticipants,
   type ParticipantRow,
   toFields,
   toParticipant,
+  updateTitle,
 } from './store.ts'
 
 /** What each use-case takes last. */
-export const inputs = { create: NewConversation, addParticipant: NewParticipant }
-
-/** Two people and no more talk in a conversation that is not a group. */
-const PAIR = 2
+export const inputs = { create: NewConversation, list: ConversationsQuery, rename: Rename }
 
 /**
  * Opens a conversation; the actor is its owner.
@@ -67,76 +65,62 @@ export async function get(ctx: Context, actor: Actor, conversationId: string): P
 }
 
 /**
- * Adds a user to a conversation and tells it.
+ * A page of the conversations the actor takes part in, latest activity first.
  *
- * @throws ChatError `not_found` for the conversation or the user; `forbidden` below admin, or to add an owner without
- *   being one; `already_participant`; `conflict` for a third one in a conversation of two
+ * @throws ChatError `invalid_cursor`
  */
-export async function addParticipant(
-  ctx: Context,
-  actor: Actor,
-  conversationId: string,
-  input: NewParticipant,
-): Promise<AddedParticipant> {
-  const row = await ctx.write(async (tx) => {
-    const place = await enter(ctx, tx, actor, conversationId)
-    if (!canManage(place.role, input.role)) throw new ChatError('forbidden')
-    const user = await findInvitee(tx, input)
-    if (!user || user.disabled_at) throw new ChatError('not_found', { message: 'There is no such user.' })
-
-    const added: ParticipantRow = {
-      user_id: user.id,
-      username: user.username,
-      display_name: user.display_name,
-      role: input.role,
-      joined_at: place.at,
+export function list(ctx: Context, actor: Actor, input: ConversationsQuery): Promise<ConversationPage> {
+  const after = input.after === undefined ? FIRST : fromCursor(input.after)
+  if (!after) throw new ChatError('invalid_cursor')
+  return ctx.db.snapshot(async (db) => {
+    const rows = await listConversations(db, actor.user_id, after, input.limit + 1)
+    const page = rows.slice(0, input.limit)
+    const conversations: ConversationSummary[] = []
+    for (const row of page) {
+      const unread = await listUnread(db, { user_id: actor.user_id, joined_at: row.joined_at }, row.id)
+      conversations.push({
+        ...toFields(row),
+        role: row.role,
+        participant_count: row.participant_count,
+        unread: unread.reduce((sum, thread) => sum + thread.unread, 0),
+        last_activity_at: toInstant(row.clock),
+      })
     }
-    if (!(await insertParticipant(tx, conversationId, added))) throw new ChatError('already_participant')
-    const conversation = await findConversation(tx, conversationId)
-    if (!conversation!.is_group && (await countParticipants(tx, conversationId)).all > PAIR) {
-      throw new ChatError('conflict', { message: 'This conversation is between two people.' })
-    }
-    tx.emit(conversationId, {
-      type: 'membership.changed',
-      user_id: user.id,
-      detail: { role: input.role, action: 'added' },
-    })
-    const presence = await findPresence(ctx, user.id)
-    tx.announce(conversationId, { type: 'presence.update', payload: { user_id: user.id, ...presence } })
-    return { added, presence }
+    return { conversations, ...(rows.length > input.limit && { next_after: toCursor(page.at(-1)!) }) }
   })
-  return { participant: toParticipant(row.added, row.presence) }
+}
+
+const FIRST = { clock: Number.MAX_SAFE_INTEGER, id: '' }
+
+/**
+ * Gives a conversation another title and tells it.
+ *
+ * @throws ChatError `not_found`; `forbidden` for whom is not its owner
+ */
+export async function rename(ctx: Context, actor: Actor, conversationId: string, input: Rename): Promise<Conversation> {
+  await ctx.write(async (tx) => {
+    const place = await enter(ctx, tx, actor, conversationId)
+    if (place.role !== 'owner') throw new ChatError('forbidden')
+    await updateTitle(tx, conversationId, input.title)
+    tx.emit(conversationId, { type: 'conversation.updated' })
+  })
+  return get(ctx, actor, conversationId)
 }
 
 /**
- * Removes a participant, whose streams of the conversation close. Everybody may remove themselves.
+ * Deletes a conversation with everything in it; its streams close.
  *
- * @throws ChatError `not_found`, also for somebody who does not take part; `forbidden`; `last_owner`
+ * @throws ChatError `not_found`; `forbidden` for whom is not its owner
  */
-export async function removeParticipant(
-  ctx: Context,
-  actor: Actor,
-  conversationId: string,
-  userId: string,
-): Promise<void> {
+export async function remove(ctx: Context, actor: Actor, conversationId: string): Promise<void> {
   await ctx.write(async (tx) => {
     const place = await enter(ctx, tx, actor, conversationId)
-    const other = await findPlace(tx, conversationId, userId)
-    if (!other) throw new ChatError('not_found')
-    if (userId !== actor.user_id && !canManage(place.role, other.role)) throw new ChatError('forbidden')
-    if (other.role === 'owner' && (await countParticipants(tx, conversationId)).owners === 1)
-      throw new ChatError('last_owner')
-    await deleteParticipant(tx, conversationId, userId)
-    tx.emit(conversationId, { type: 'membership.changed', user_id: userId, detail: { action: 'removed' } })
+    if (place.role !== 'owner') throw new ChatError('forbidden')
+    await deleteConversation(tx, conversationId)
     tx.recheckStreams()
   })
 }
 
-function findInvitee(tx: Queries, input: NewParticipant): Promise<UserRow | undefined> {
-  if ('user_id' in input) return findUser(tx, input.user_id)
-  return 'username' in input ? findUserByUsername(tx, input.username) : findUserByEmail(tx, input.email)
-}
-
 function withPresence(ctx: Context, rows: ParticipantRow[]): Promise<Participant[]> {
-  return Promise.all(rows.map(async (row) => toParticipant(row, await findPresence(ctx, row.user_id))))
+  return Promise.all(rows.map(async (row) => toParticipant(row, await ctx.presence.find(row.user_id))))
 }

@@ -53,6 +53,12 @@ export function lockPlace(tx: Queries, conversationId: string, userId: string) {
   )
 }
 
+/** The same for somebody who does not take part yet. @returns its clock */
+export async function lockConversation(tx: Queries, id: string): Promise<Micros | undefined> {
+  const lock = tx.dialect === 'postgresql' ? 'FOR UPDATE' : ''
+  return (await tx.get<{ clock: Micros }>(`SELECT clock FROM conversations WHERE id = ? ${lock}`, id))?.clock
+}
+
 /** What the user is in the conversation, and since when. By primary key. */
 export function findPlace(db: Queries, conversationId: string, userId: string) {
   return db.get<{ role: ParticipantRole; joined_at: Micros }>(
@@ -135,4 +141,57 @@ export async function insertParticipant(
 
 export async function deleteParticipant(tx: Queries, conversationId: string, userId: string): Promise<void> {
   await tx.run('DELETE FROM participants WHERE conversation_id = ? AND user_id = ?', conversationId, userId)
+}
+
+export async function updateRole(
+  tx: Queries,
+  conversationId: string,
+  userId: string,
+  role: ParticipantRole,
+): Promise<void> {
+  await tx.run(
+    'UPDATE participants SET role = ? WHERE conversation_id = ? AND user_id = ?',
+    role,
+    conversationId,
+    userId,
+  )
+}
+
+export async function updateTitle(tx: Queries, id: string, title: string): Promise<void> {
+  await tx.run('UPDATE conversations SET title = ? WHERE id = ?', title, id)
+}
+
+/** Deletes a conversation with everything in it. */
+export async function deleteConversation(tx: Queries, id: string): Promise<void> {
+  await tx.run('DELETE FROM conversations WHERE id = ?', id)
+}
+
+/** A conversation with what one participant is in it. */
+export interface ParticipationRow extends ConversationRow {
+  role: ParticipantRole
+  joined_at: Micros
+  participant_count: number
+  clock: Micros
+}
+
+/** Up to `limit` conversations of a user, latest activity first, after the given one. By user_id. */
+export function listConversations(
+  db: Queries,
+  userId: string,
+  after: { clock: Micros; id: string },
+  limit: number,
+): Promise<ParticipationRow[]> {
+  return db.all<ParticipationRow>(
+    `SELECT c.id, c.title, c.is_group, c.created_at, c.clock, p.role, p.joined_at,
+            (SELECT count(*) FROM participants others WHERE others.conversation_id = c.id) AS participant_count
+       FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.user_id = ? AND (c.clock < ? OR (c.clock = ? AND c.id < ?))
+      ORDER BY c.clock DESC, c.id DESC
+      LIMIT ?`,
+    userId,
+    after.clock,
+    after.clock,
+    after.id,
+    limit,
+  )
 }

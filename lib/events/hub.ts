@@ -8,7 +8,7 @@ import { type Channel, createChannel, type Delivery, encode, untilRemoval } from
 import { eventId, startFrom } from './rules.ts'
 import type { CloseReason, PassingEvent, StreamEvent } from './schema.ts'
 import { findHead, listLastSeqs } from './store.ts'
-import type { Outcome } from './write.ts'
+import type { Outcome, Passing } from './write.ts'
 
 /** Where a reader's events go. */
 export interface Sink {
@@ -50,6 +50,7 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
   const readers = new Set<Reader>()
   const streamsOf = new Map<string, number>()
   let draining = false
+  let streamsChanged: (userId: string) => void = () => {}
   let failed = false
 
   function join(conversationId: string): Audience {
@@ -103,7 +104,10 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
   function release(userId: string): void {
     const left = (streamsOf.get(userId) ?? 1) - 1
     if (left > 0) streamsOf.set(userId, left)
-    else streamsOf.delete(userId)
+    else {
+      streamsOf.delete(userId)
+      if (!draining) streamsChanged(userId)
+    }
   }
 
   /** Sends what the reader missed, page by page at its own pace, and makes it level once nothing is missing. */
@@ -151,21 +155,25 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     for (const [reader, reason] of await findRefusals(db, deps.now(), suspects)) closeReader(reader, reason)
   }
 
-  function whisper(audience: Audience | undefined, userId: string, event: PassingEvent): void {
-    for (const reader of audience?.level ?? []) if (reader.user_id === userId) send(reader, encode([{ event }]))
+  function whisper({ conversation_id, user_id, event }: Passing): void {
+    for (const reader of audiences.get(conversation_id)?.level ?? [])
+      if (reader.user_id === user_id) send(reader, encode([{ event }]))
   }
 
   function committed({ conversations, passing, recheck: isDue }: Outcome): void {
     for (const { conversation_id: id, user_id, event } of passing) {
       const audience = audiences.get(id)
-      if (user_id !== undefined) whisper(audience, user_id, event)
-      else if (audience?.level.size) audience.channel.announce(event)
+      if (user_id === undefined && audience?.level.size) audience.channel.announce(event)
     }
     const touched = new Set([...conversations, ...passing.map((each) => each.conversation_id)])
     const advances = [...touched].flatMap((id) => audiences.get(id)?.channel.advance() ?? [])
     if (advances.length === 0 && !isDue) return
     Promise.all(advances)
-      .then(() => (isDue ? recheck() : undefined))
+      .then(() => {
+        // After all that was in the log by then: what is said may be about it.
+        for (const each of passing) if (each.user_id !== undefined) whisper(each)
+        return isDue ? recheck() : undefined
+      })
       .catch((error) => {
         failed = true
         log.warn('Delivery waits for the storage', { cause: String(error) })
@@ -189,6 +197,7 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     /** Sends a reader what it missed since `lastEventId`, then everything as it happens. @returns how to leave */
     connect(reader: Reader, lastEventId?: string): () => void {
       readers.add(reader)
+      if (streamsOf.get(reader.user_id) === 1) streamsChanged(reader.user_id)
       const audience = join(reader.conversation_id)
       if (draining) closeReader(reader, 'draining')
       else
@@ -232,6 +241,10 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     isDraining: () => draining,
     /** Open streams of a user in this process. */
     countStreams: (userId: string) => streamsOf.get(userId) ?? 0,
+    /** Has `listener` called when a user's first stream opens, and when the last one has closed. */
+    onStreams(listener: (userId: string) => void): void {
+      streamsChanged = listener
+    },
     size: () => readers.size,
 
     /** A comment to everybody who keeps up, so that nothing on the way takes the stream for dead. */

@@ -80,7 +80,7 @@ async function answer(chat: Chat, path: string, resource: Resource, event: H3Eve
 
 /** Nothing is counted that says who signs in, and how often it fails (interface: Events). */
 function isPrivate(route: AnyRoute): boolean {
-  return route.tag === 'Setup' || route.tag === 'Authentication'
+  return route.tag === 'Setup' || route.tag === 'Authentication' || route.answer === 'session'
 }
 
 /** The answer to a method nobody serves. @throws ChatError `not_found`, `method_not_allowed` */

@@ -1,6 +1,7 @@
 import * as auth from '../auth/routes.ts'
 import * as conversations from '../conversations/routes.ts'
 import * as events from '../events/routes.ts'
+import * as invites from '../invites/routes.ts'
 import * as messages from '../messages/routes.ts'
 import * as ops from '../ops/routes.ts'
 import * as presence from '../presence/routes.ts'
@@ -14,6 +15,7 @@ export const routes = {
   ...auth,
   ...users,
   ...conversations,
+  ...invites,
   ...threads,
   ...messages,
   ...presence,

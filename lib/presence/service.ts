@@ -1,29 +1,30 @@
 import type { Actor, Context } from '../context.ts'
-import type { Presence } from '../conversations/schema.ts'
-import { listConversationIds } from '../conversations/store.ts'
-import { toInstant } from '../ids.ts'
-import { Heartbeat } from './schema.ts'
+import { visit } from '../conversations/access.ts'
+import { canPost, mayWrite } from '../conversations/rules.ts'
+import { ChatError } from '../errors.ts'
+import { SECOND, toInstant } from '../ids.ts'
+import { findThreadConversation } from '../threads/store.ts'
+import { Heartbeat, TypingRequest } from './schema.ts'
 
 /** What each use-case takes last. */
-export const inputs = { heartbeat: Heartbeat }
-
-/** Who has not been heard of for so long is offline, unless a stream is open. */
-const LAPSE_SECONDS = 60
+export const inputs = { heartbeat: Heartbeat, type: TypingRequest }
 
 /** Says that the actor is there, to all who share a conversation with it. */
-export async function heartbeat(ctx: Context, actor: Actor, input: Heartbeat): Promise<void> {
-  const presence: Presence = { status: input.status, last_seen_at: toInstant(ctx.now()) }
-  await ctx.kv.set(keyOf(actor.user_id), presence, LAPSE_SECONDS)
-  const event = { type: 'presence.update' as const, payload: { user_id: actor.user_id, ...presence } }
-  for (const id of await listConversationIds(ctx.db, actor.user_id)) ctx.hub.announce(id, event)
+export function heartbeat(ctx: Context, actor: Actor, input: Heartbeat): Promise<void> {
+  return ctx.presence.heartbeat(actor.user_id, input.status)
 }
 
-/** Whether a user is there: what it said last, else whether it has a stream open. */
-export async function findPresence(ctx: Context, userId: string): Promise<Presence> {
-  const said = await ctx.kv.get<Presence>(keyOf(userId))
-  return said ?? { status: ctx.hub.countStreams(userId) > 0 ? 'online' : 'offline' }
-}
-
-function keyOf(userId: string): string {
-  return `presence/${userId}`
+/**
+ * Tells a conversation that the actor is typing, or has stopped. Nothing is kept of it.
+ *
+ * @throws ChatError `not_found` for the conversation, or a thread that is not in it; `forbidden` for whom may not post
+ */
+export async function type(ctx: Context, actor: Actor, input: TypingRequest): Promise<void> {
+  const { conversation_id, root_id, seconds } = input
+  const place = await visit(ctx.db, actor, conversation_id)
+  if (!canPost(place.role) || !mayWrite(actor.roles)) throw new ChatError('forbidden')
+  if (root_id && (await findThreadConversation(ctx.db, root_id)) !== conversation_id) throw new ChatError('not_found')
+  const expires_at = toInstant(seconds > 0 ? ctx.now() + seconds * SECOND : ctx.now() - SECOND)
+  const payload = { conversation_id, ...(root_id && { root_id }), user_id: actor.user_id, expires_at }
+  ctx.hub.announce(conversation_id, { type: 'typing.update', payload })
 }

@@ -142,7 +142,6 @@ export function createSqliteDatabase(handle: SqliteHandle): Database {
     prepare('SAVEPOINT writer').run()
     try {
       const value = await writer.work(direct(state))
-      if (state.lost) throw state.lost
       prepare('RELEASE writer').run()
       return () => writer.resolve(value)
     } catch (error) {

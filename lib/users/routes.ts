@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { route } from '../http/route.ts'
-import { Account, AccountPage, NewUser, UsersQuery } from './schema.ts'
+import { Account, AccountPage, NewUser, People, PeopleQuery, UsersQuery } from './schema.ts'
 
 export const listUsers = route({
   method: 'GET',
@@ -24,4 +24,15 @@ export const createUser = route({
   output: v.object({ user: Account }),
   errors: ['email_taken', 'username_taken'],
   handler: ({ chat, actor, body }) => chat.users.create(actor, body),
+})
+
+export const searchUsers = route({
+  method: 'GET',
+  path: '/api/users',
+  tag: 'Users',
+  summary: 'Find people by the beginning of their username',
+  access: 'session',
+  query: PeopleQuery,
+  output: People,
+  handler: ({ chat, actor, query }) => chat.users.search(actor, query),
 })

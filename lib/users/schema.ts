@@ -65,6 +65,18 @@ export const UsersQuery = v.object({
 })
 export type UsersQuery = v.InferOutput<typeof UsersQuery>
 
+export const PeopleQuery = v.object({
+  query: v.optional(v.pipe(Text, v.maxLength(64), v.description('The beginning of a username')), ''),
+  limit: Limit(20, 50),
+})
+export type PeopleQuery = v.InferOutput<typeof PeopleQuery>
+
+/** Users as others see them, for finding whom to add. */
+export const People = v.object({
+  users: v.array(v.object({ id: Id, username: v.string(), display_name: v.optional(v.string()) })),
+})
+export type People = v.InferOutput<typeof People>
+
 export const AccountPage = v.object({ users: v.array(Account), next_after: v.optional(Id) })
 export type AccountPage = v.InferOutput<typeof AccountPage>
 

@@ -1,11 +1,11 @@
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Queries } from '../storage/database.ts'
-import { type Account, type AccountPage, NewUser, UsersQuery } from './schema.ts'
-import { findUser, hasUsers, insertUser, listUsers, toAccount, type UserRow } from './store.ts'
+import { type Account, type AccountPage, NewUser, type People, PeopleQuery, UsersQuery } from './schema.ts'
+import { findUser, hasUsers, insertUser, listPeople, listUsers, toAccount, type UserRow } from './store.ts'
 
 /** What each use-case takes last. */
-export const inputs = { create: NewUser, list: UsersQuery }
+export const inputs = { create: NewUser, list: UsersQuery, search: PeopleQuery }
 
 /**
  * Creates a user, in the name of an administrator.
@@ -29,6 +29,14 @@ export async function list(ctx: Context, actor: Actor, input: UsersQuery): Promi
   const rows = await listUsers(ctx.db, input.query ?? '', input.after ?? '', input.limit + 1)
   const users = rows.slice(0, input.limit).map(toAccount)
   return { users, ...(rows.length > input.limit && { next_after: users.at(-1)!.id }) }
+}
+
+/** People whose username begins with the query, by name: for finding whom to add. */
+export async function search(ctx: Context, _actor: Actor, input: PeopleQuery): Promise<People> {
+  const rows = await listPeople(ctx.db, input.query, input.limit)
+  return {
+    users: rows.map(({ id, username, display_name }) => ({ id, username, ...(display_name && { display_name }) })),
+  }
 }
 
 /**

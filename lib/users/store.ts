@@ -72,6 +72,20 @@ export function listUsers(db: Queries, prefix: string, after: string, limit: num
   )
 }
 
+/** Up to `limit` users that are not disabled, by name, whose username begins with `prefix`. By username_key. */
+export function listPeople(db: Queries, prefix: string, limit: number): Promise<ShownUser[]> {
+  const from = uniqueKey(prefix)
+  return db.all<ShownUser>(
+    `SELECT id, email, username, display_name, roles FROM users
+      WHERE username_key >= ? AND username_key < ? AND disabled_at IS NULL
+      ORDER BY username_key
+      LIMIT ?`,
+    from,
+    `${from}\u{10FFFF}`,
+    limit,
+  )
+}
+
 /** Which of these users exist and are not disabled. */
 export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Promise<string[]> {
   const rows = await db.all<{ id: string }>(

@@ -28,17 +28,16 @@ describeOnEachDatabase('conversations', (openUrl) => {
     const { conversation_id } = await ada.createConversation()
     const params = { conversation_id }
     const linus = await service.signIn('linus')
-    expect((await ada.addParticipant({ params, body: { user_id: grace.id } })).participant).toMatchObject({
-      user_id: grace.id,
-      username: 'grace',
-      role: 'member',
+    const add = (body: Parameters<typeof ada.addParticipant>[0]['body']) => ada.addParticipant({ params, body })
+    expect(await add({ user_id: grace.id })).toMatchObject({
+      participant: { user_id: grace.id, username: 'grace', role: 'member' },
     })
-    expect((await ada.addParticipant({ params, body: { username: 'EVE', role: 'viewer' } })).participant).toMatchObject(
-      { user_id: eve.id, role: 'viewer' },
-    )
-    expect(
-      (await ada.addParticipant({ params, body: { email: ' Linus@EXAMPLE.org', role: 'admin' } })).participant.user_id,
-    ).toBe(linus.id)
+    expect(await add({ username: 'EVE', role: 'viewer' })).toMatchObject({
+      participant: { user_id: eve.id, role: 'viewer' },
+    })
+    expect(await add({ email: ' Linus@EXAMPLE.org', role: 'admin' })).toMatchObject({
+      participant: { user_id: linus.id },
+    })
     expect((await ada.readConversation({ params })).participants.map((each) => each.role)).toEqual([
       'owner',
       'member',
@@ -142,5 +141,93 @@ describeOnEachDatabase('conversations', (openUrl) => {
     expect(await presenceOf(grace.id)).toEqual({ status: 'offline' })
     await grace.sendHeartbeat({ body: { status: 'away' } })
     expect(await presenceOf(grace.id)).toMatchObject({ status: 'away', last_seen_at: expect.any(String) })
+  })
+
+  it('lists mine by their latest activity, in pages, with what is unread', async () => {
+    const mia = await service.signIn('mia')
+    const { ada } = world
+    const ids: string[] = []
+    for (let i = 0; i < 5; i++) {
+      const { conversation_id } = await ada.createConversation({ body: { title: `No. ${i}` } })
+      await ada.addParticipant({ params: { conversation_id }, body: { user_id: mia.id } })
+      ids.unshift(conversation_id)
+    }
+    await ada.postRoot({ params: { conversation_id: ids[4]! }, body: { content: 'wake up' } })
+    const { conversations } = await mia.listConversations()
+    expect(conversations.map((each) => each.id)).toEqual([ids[4], ...ids.slice(0, 4)])
+    expect(conversations[0]).toMatchObject({ title: 'No. 0', role: 'member', participant_count: 2, unread: 1 })
+    expect(conversations[1]!.unread).toBe(0)
+
+    const paged: string[] = []
+    let after: string | undefined
+    do {
+      const page = await mia.listConversations({ query: { limit: 2, ...(after && { after }) } })
+      paged.push(...page.conversations.map((each) => each.id))
+      after = page.next_after
+    } while (after)
+    expect(paged).toEqual(conversations.map((each) => each.id))
+    for (const after of ['', 'x', '1_2', `${'9'.repeat(30)}_${ids[0]}`]) {
+      expect(await codeOf(mia.listConversations({ query: { after } })), after).toBe('invalid_cursor')
+    }
+  })
+
+  it('is renamed and deleted by its owner, with everything in it', async () => {
+    const { ada, grace } = world
+    const { conversation_id } = await ada.createConversation({ body: { title: 'before' } })
+    const params = { conversation_id }
+    await ada.addParticipant({ params, body: { user_id: grace.id, role: 'admin' } })
+    const root = await grace.postRoot({ params, body: { content: 'gone soon' } })
+    await grace.editMessage({ params: { message_id: root.message_id }, body: { content: 'gone sooner' } })
+    expect(await codeOf(grace.renameConversation({ params, body: { title: 'mine' } }))).toBe('forbidden')
+    expect(await codeOf(grace.deleteConversation({ params }))).toBe('forbidden')
+    expect(await ada.renameConversation({ params, body: { title: 'after' } })).toMatchObject({ title: 'after' })
+
+    await ada.deleteConversation({ params })
+    for (const call of [
+      () => ada.readConversation({ params }),
+      () => ada.readThread({ params: { root_id: root.root_id } }),
+      () => grace.readMessage({ params: { message_id: root.message_id } }),
+      () => ada.deleteConversation({ params }),
+    ]) {
+      expect(await codeOf(call())).toBe('not_found')
+    }
+    for (const table of ['messages', 'threads', 'events', 'participants', 'message_revisions', 'thread_members']) {
+      const column =
+        table === 'message_revisions' ? 'message_id' : table === 'thread_members' ? 'root_id' : 'conversation_id'
+      const value = table === 'message_revisions' || table === 'thread_members' ? root.root_id : conversation_id
+      const rows = await service.chat.context.db.all(`SELECT 1 AS one FROM ${table} WHERE ${column} = ?`, value)
+      expect(rows, table).toEqual([])
+    }
+  })
+
+  it('changes roles by the same rights, never leaving a conversation without an owner', async () => {
+    const { ada, grace, eve } = world
+    const { conversation_id } = await ada.createConversation()
+    const change = (by: typeof ada, user_id: string, role: 'owner' | 'admin' | 'member' | 'viewer') =>
+      by.changeParticipantRole({ params: { conversation_id, user_id }, body: { role } })
+    await ada.addParticipant({ params: { conversation_id }, body: { user_id: grace.id } })
+    await ada.addParticipant({ params: { conversation_id }, body: { user_id: eve.id } })
+    expect(await codeOf(change(grace, eve.id, 'viewer'))).toBe('forbidden')
+    expect(await change(ada, grace.id, 'admin')).toMatchObject({ participant: { user_id: grace.id, role: 'admin' } })
+    await change(grace, eve.id, 'viewer')
+    expect(await codeOf(eve.postRoot({ params: { conversation_id }, body: { content: 'x' } }))).toBe('forbidden')
+    expect(await codeOf(change(grace, eve.id, 'owner'))).toBe('forbidden')
+    expect(await codeOf(change(grace, ada.id, 'member'))).toBe('forbidden')
+    expect(await codeOf(change(ada, ada.id, 'member'))).toBe('last_owner')
+    await change(ada, grace.id, 'owner')
+    const step = (by: typeof ada) =>
+      change(by, by.id, 'member').then(
+        () => 'stepped down',
+        (error) => error.code,
+      )
+    expect((await Promise.all([step(ada), step(grace)])).sort()).toEqual(['last_owner', 'stepped down'])
+  })
+
+  it('finds people by the beginning of their username, and shows no more of them', async () => {
+    const { ada, grace } = world
+    expect((await ada.searchUsers({ query: { query: 'GRA' } })).users).toEqual([{ id: grace.id, username: 'grace' }])
+    expect((await ada.searchUsers({ query: { query: '%' } })).users).toEqual([])
+    expect((await ada.searchUsers({ query: { query: 'grace@' } })).users).toEqual([])
+    expect((await ada.searchUsers({ query: { limit: 2 } })).users).toHaveLength(2)
   })
 })

@@ -1,0 +1,144 @@
+import type { Actor, Context } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import type { Tx } from '../events/write.ts'
+import { createInvite } from '../invites/create.ts'
+import type { Queries } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
+import { findUser, findUserByEmail, findUserByUsername, type UserRow } from '../users/store.ts'
+import { enter } from './access.ts'
+import { canManage } from './rules.ts'
+import {
+  type AddedParticipant,
+  type ChangedParticipant,
+  NewParticipant,
+  NewRole,
+  type ParticipantRole,
+} from './schema.ts'
+import {
+  countParticipants,
+  deleteParticipant,
+  findConversation,
+  findPlace,
+  insertParticipant,
+  toParticipant,
+  updateRole,
+} from './store.ts'
+
+/** What each use-case takes last. */
+export const inputs = { addParticipant: NewParticipant, changeRole: NewRole }
+
+/** Two people and no more talk in a conversation that is not a group. */
+const PAIR = 2
+
+/**
+ * Adds a user to a conversation and tells it. For an e-mail nobody has, an invite is made instead.
+ *
+ * @throws ChatError `not_found` for the conversation or the user; `forbidden` below admin, or to add an owner without
+ *   being one; `already_participant`; `conflict` for a third one in a conversation of two
+ */
+export function addParticipant(
+  ctx: Context,
+  actor: Actor,
+  conversationId: string,
+  input: NewParticipant,
+): Promise<AddedParticipant> {
+  return ctx.write(async (tx): Promise<AddedParticipant> => {
+    const place = await enter(ctx, tx, actor, conversationId)
+    if (!canManage(place.role, input.role)) throw new ChatError('forbidden')
+    const user = await findInvitee(tx, input)
+    if (!user && 'email' in input) {
+      const { token, expires_at } = await createInvite(ctx, tx, actor, conversationId, input)
+      return { invite: { token, expires_at } }
+    }
+    if (!user || user.disabled_at) throw new ChatError('not_found', { message: 'There is no such user.' })
+    const joined = await join(ctx, tx, conversationId, { user, role: input.role, at: place.at })
+    if (!joined) throw new ChatError('already_participant')
+    const presence = await ctx.presence.find(user.id)
+    const { username, display_name } = user
+    const row = { user_id: user.id, username, display_name, role: input.role, joined_at: place.at }
+    return { participant: toParticipant(row, presence) }
+  })
+}
+
+/**
+ * Makes a user a participant inside a transaction that has entered the conversation, and tells it.
+ *
+ * @returns whether the user was not there yet
+ * @throws ChatError `conflict` for a third one in a conversation of two
+ */
+export async function join(
+  ctx: Context,
+  tx: Tx,
+  conversationId: string,
+  { user, role, at }: { user: Pick<UserRow, 'id'>; role: ParticipantRole; at: Micros },
+): Promise<boolean> {
+  if (!(await insertParticipant(tx, conversationId, { user_id: user.id, role, joined_at: at }))) return false
+  const conversation = await findConversation(tx, conversationId)
+  if (!conversation!.is_group && (await countParticipants(tx, conversationId)).all > PAIR) {
+    throw new ChatError('conflict', { message: 'This conversation is between two people.' })
+  }
+  tx.emit(conversationId, { type: 'membership.changed', user_id: user.id, detail: { role, action: 'added' } })
+  const presence = await ctx.presence.find(user.id)
+  tx.announce(conversationId, { type: 'presence.update', payload: { user_id: user.id, ...presence } })
+  return true
+}
+
+/**
+ * Gives a participant another role and tells the conversation.
+ *
+ * @throws ChatError `not_found`, also for somebody who does not take part; `forbidden` below admin, or where an owner
+ *   is concerned without being one; `last_owner`
+ */
+export async function changeRole(
+  ctx: Context,
+  actor: Actor,
+  conversationId: string,
+  userId: string,
+  { role }: NewRole,
+): Promise<ChangedParticipant> {
+  const other = await ctx.write(async (tx) => {
+    const place = await enter(ctx, tx, actor, conversationId)
+    const other = await findPlace(tx, conversationId, userId)
+    if (!other) throw new ChatError('not_found')
+    if (!canManage(place.role, other.role) || !canManage(place.role, role)) throw new ChatError('forbidden')
+    if (role !== 'owner') await assertNotLastOwner(tx, conversationId, other.role)
+    await updateRole(tx, conversationId, userId, role)
+    tx.emit(conversationId, { type: 'membership.changed', user_id: userId, detail: { role, action: 'role_updated' } })
+    return { ...other, user: (await findUser(tx, userId))! }
+  })
+  const { user, joined_at } = other
+  const row = { user_id: userId, username: user.username, display_name: user.display_name, role, joined_at }
+  return { participant: toParticipant(row, await ctx.presence.find(userId)) }
+}
+
+/**
+ * Removes a participant, whose streams of the conversation close. Everybody may remove themselves.
+ *
+ * @throws ChatError `not_found`, also for somebody who does not take part; `forbidden`; `last_owner`
+ */
+export async function removeParticipant(
+  ctx: Context,
+  actor: Actor,
+  conversationId: string,
+  userId: string,
+): Promise<void> {
+  await ctx.write(async (tx) => {
+    const place = await enter(ctx, tx, actor, conversationId, { evenReadOnly: userId === actor.user_id })
+    const other = await findPlace(tx, conversationId, userId)
+    if (!other) throw new ChatError('not_found')
+    if (userId !== actor.user_id && !canManage(place.role, other.role)) throw new ChatError('forbidden')
+    await assertNotLastOwner(tx, conversationId, other.role)
+    await deleteParticipant(tx, conversationId, userId)
+    tx.emit(conversationId, { type: 'membership.changed', user_id: userId, detail: { action: 'removed' } })
+    tx.recheckStreams()
+  })
+}
+
+async function assertNotLastOwner(tx: Queries, conversationId: string, role: ParticipantRole): Promise<void> {
+  if (role === 'owner' && (await countParticipants(tx, conversationId)).owners === 1) throw new ChatError('last_owner')
+}
+
+function findInvitee(tx: Queries, input: NewParticipant): Promise<UserRow | undefined> {
+  if ('user_id' in input) return findUser(tx, input.user_id)
+  return 'username' in input ? findUserByUsername(tx, input.username) : findUserByEmail(tx, input.email)
+}

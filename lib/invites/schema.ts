@@ -1,0 +1,49 @@
+import * as v from 'valibot'
+import { ParticipantRole } from '../conversations/schema.ts'
+import { Id, Instant } from '../schema.ts'
+import { Email, Password, Username } from '../users/schema.ts'
+
+const DAY_SECONDS = 24 * 60 * 60
+
+/** An invite to be made: for one address or for whoever has the token. */
+export const NewInvite = v.object({
+  email: v.optional(v.pipe(Email, v.description('Only the user with this address may accept'))),
+  role: v.optional(ParticipantRole, 'member'),
+  ttl_seconds: v.optional(v.pipe(v.number(), v.integer(), v.minValue(60), v.maxValue(30 * DAY_SECONDS)), DAY_SECONDS),
+  max_uses: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100_000)), 1),
+})
+export type NewInvite = v.InferOutput<typeof NewInvite>
+
+/** A new invite; its token is shown this once. */
+export const CreatedInvite = v.object({ token: v.string(), expires_at: Instant, invite_id: Id })
+export type CreatedInvite = v.InferOutput<typeof CreatedInvite>
+
+/** An invite that can still be accepted. */
+export const Invite = v.object({
+  id: Id,
+  email: v.optional(v.string()),
+  role: ParticipantRole,
+  uses: v.pipe(v.number(), v.integer()),
+  max_uses: v.pipe(v.number(), v.integer()),
+  created_by: v.optional(Id),
+  created_at: Instant,
+  expires_at: Instant,
+})
+export type Invite = v.InferOutput<typeof Invite>
+
+export const Invites = v.object({ invites: v.array(Invite) })
+export type Invites = v.InferOutput<typeof Invites>
+
+const Token = v.pipe(v.string(), v.maxLength(200))
+
+/** The token, and from whom has no session the account to be made. */
+export const Acceptance = v.object({
+  token: Token,
+  username: v.optional(Username),
+  email: v.optional(Email),
+  password: v.optional(Password),
+})
+export type Acceptance = v.InferOutput<typeof Acceptance>
+
+export const Accepted = v.object({ conversation_id: Id })
+export type Accepted = v.InferOutput<typeof Accepted>

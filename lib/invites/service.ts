@@ -1,0 +1,117 @@
+import { type Client, openSession, type SignedIn } from '../auth/service.ts'
+import type { Actor, Context } from '../context.ts'
+import { enter, visit } from '../conversations/access.ts'
+import { join } from '../conversations/participants.ts'
+import { canManage, canModerate } from '../conversations/rules.ts'
+import { findPlace, lockConversation } from '../conversations/store.ts'
+import { ChatError } from '../errors.ts'
+import type { Tx } from '../events/write.ts'
+import { digest } from '../ids.ts'
+import { uniqueKey } from '../users/rules.ts'
+import { addUser } from '../users/service.ts'
+import { findUser, type UserRow } from '../users/store.ts'
+import { createInvite } from './create.ts'
+import { refusalOf } from './rules.ts'
+import { Acceptance, type Accepted, type CreatedInvite, type Invites, NewInvite } from './schema.ts'
+import { findInviteByToken, type InviteRow, listOpenInvites, markRevoked, takeUse, toInvite } from './store.ts'
+
+/** What each use-case takes last. */
+export const inputs = { create: NewInvite, accept: Acceptance }
+
+/**
+ * Makes an invite to a conversation. Its token is answered this once, and kept as a digest only.
+ *
+ * @throws ChatError `not_found`; `forbidden` below admin, or to invite an owner without being one
+ */
+export function create(ctx: Context, actor: Actor, conversationId: string, input: NewInvite): Promise<CreatedInvite> {
+  return ctx.write(async (tx) => {
+    const place = await enter(ctx, tx, actor, conversationId)
+    if (!canManage(place.role, input.role)) throw new ChatError('forbidden')
+    return createInvite(ctx, tx, actor, conversationId, input)
+  })
+}
+
+/** The invites that can still be accepted. @throws ChatError `not_found`; `forbidden` below admin */
+export function list(ctx: Context, actor: Actor, conversationId: string): Promise<Invites> {
+  return ctx.db.snapshot(async (db) => {
+    const place = await visit(db, actor, conversationId)
+    if (!canModerate(place.role)) throw new ChatError('forbidden')
+    return { invites: (await listOpenInvites(db, conversationId, ctx.now())).map(toInvite) }
+  })
+}
+
+/**
+ * Accepts an invite: the actor takes part, or without one a new user does, who is signed in. Somebody who takes part
+ * already uses nothing up.
+ *
+ * @throws ChatError `not_found`; `invite_revoked`, `invite_expired`, `invite_used`; `invite_email_mismatch`;
+ *   `unauthenticated` with neither an actor nor an account to make; `email_taken`, `username_taken`; `conflict` for a
+ *   third one in a conversation of two
+ */
+export async function accept(
+  ctx: Context,
+  actor: Actor | undefined,
+  client: Client,
+  input: Acceptance,
+): Promise<Accepted & { signed_in?: SignedIn }> {
+  if (actor) return ctx.write(async (tx) => acceptAs(ctx, tx, await getUser(tx, actor.user_id), input.token))
+  const { username, email, password } = input
+  if (username === undefined || email === undefined || password === undefined) throw new ChatError('unauthenticated')
+  // Before the work of hashing, and again with everything else.
+  await ctx.db.snapshot(async (db) => assertOpen(await findInviteByToken(db, digest(input.token)), ctx.now()))
+  const password_hash = await ctx.passwords.hash(password)
+  return ctx.write(async (tx) => {
+    const user = await addUser(ctx, tx, { username, email, password_hash, roles: ['member'] })
+    const accepted = await acceptAs(ctx, tx, user, input.token)
+    return { ...accepted, signed_in: await openSession(ctx, tx, user, client) }
+  })
+}
+
+/**
+ * Revokes an invite, also one that is revoked already.
+ *
+ * @throws ChatError `not_found` for whom has nothing to do with it; `forbidden` for a participant who neither made it
+ *   nor is owner or admin
+ */
+export async function revoke(ctx: Context, actor: Actor, token: string): Promise<void> {
+  await ctx.write(async (tx) => {
+    const invite = await findInviteByToken(tx, digest(token))
+    if (!invite) throw new ChatError('not_found')
+    if (invite.created_by !== actor.user_id) {
+      const place = await visit(tx, actor, invite.conversation_id)
+      if (!canModerate(place.role)) throw new ChatError('forbidden')
+    }
+    await markRevoked(tx, invite.id, ctx.now())
+  })
+}
+
+async function acceptAs(ctx: Context, tx: Tx, user: UserRow, token: string): Promise<Accepted> {
+  const found = await findInviteByToken(tx, digest(token))
+  const clock = found && (await lockConversation(tx, found.conversation_id))
+  if (!found || clock === undefined) throw new ChatError('not_found')
+  const { conversation_id } = found
+  if (await findPlace(tx, conversation_id, user.id)) return { conversation_id }
+
+  // Read again: who was faster may have used it up, or revoked it.
+  const invite = assertOpen(await findInviteByToken(tx, found.token_hash), ctx.now())
+  if (invite.email_key !== null && invite.email_key !== uniqueKey(user.email))
+    throw new ChatError('invite_email_mismatch')
+  if (!(await takeUse(tx, invite.id))) throw new ChatError('invite_used')
+  const at = Math.max(ctx.now(), clock + 1)
+  tx.stamp(conversation_id, at)
+  await join(ctx, tx, conversation_id, { user, role: invite.role, at })
+  return { conversation_id }
+}
+
+function assertOpen(invite: InviteRow | undefined, now: number): InviteRow {
+  if (!invite) throw new ChatError('not_found')
+  const refusal = refusalOf(invite, now)
+  if (refusal) throw new ChatError(refusal)
+  return invite
+}
+
+async function getUser(tx: Tx, id: string): Promise<UserRow> {
+  const user = await findUser(tx, id)
+  if (!user) throw new ChatError('unauthenticated')
+  return user
+}

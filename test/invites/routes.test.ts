@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { digest, SECOND } from '../../lib/ids.ts'
+import { checkedFetch } from '../support/answers.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import {
+  codeOf,
+  PASSWORD,
+  type Person,
+  startService,
+  startThread,
+  type TestService,
+  times,
+} from '../support/service.ts'
+
+describeOnEachDatabase('invites', (openUrl) => {
+  let service: TestService
+  let ada: Person
+  let grace: Person
+  let eve: Person
+  let conversation_id: string
+  let now = Date.UTC(2026, 0, 1) * 1000
+  beforeAll(async () => {
+    service = await startService(await openUrl(), { ports: { now: () => now } })
+    ;({ ada, grace, eve, conversation_id } = await startThread(service))
+  })
+  afterAll(() => service.close())
+
+  const invite = async (body: Parameters<Person['createInvite']>[0]['body'] = {}) =>
+    (await ada.createInvite({ params: { conversation_id }, body })).token
+  const newcomer = (name: string) => ({ username: name, email: `${name}@example.org`, password: PASSWORD })
+  const accept = (person: Person, token: string) => person.acceptInvite({ body: { token } })
+
+  it('lets somebody with a session in, with the role it says', async () => {
+    const linus = await service.signIn('linus')
+    const token = await invite({ role: 'viewer' })
+    expect(await accept(linus, token)).toEqual({ conversation_id })
+    const { participants } = await linus.readConversation({ params: { conversation_id } })
+    expect(participants.find((each) => each.user_id === linus.id)!.role).toBe('viewer')
+  })
+
+  it('signs somebody new up and in', async () => {
+    const token = await invite()
+    const client = service.client()
+    expect(await client.acceptInvite({ body: { token, ...newcomer('noa') } })).toEqual({ conversation_id })
+    expect(await client.readMe()).toMatchObject({ user: { username: 'noa', roles: ['member'] } })
+    await client.postRoot({ params: { conversation_id }, body: { content: 'hello from Noa' } })
+    expect(await codeOf(service.client().acceptInvite({ body: { token, ...newcomer('late') } }))).toBe('invite_used')
+    expect(await codeOf(service.client().login({ body: { email: 'late@example.org', password: PASSWORD } }))).toBe(
+      'invalid_credentials',
+    )
+  })
+
+  it('asks for a session or an account to make', async () => {
+    const token = await invite()
+    expect(await codeOf(service.client().acceptInvite({ body: { token } }))).toBe('unauthenticated')
+    expect(
+      await codeOf(service.client().acceptInvite({ body: { token, username: 'half', email: 'half@example.org' } })),
+    ).toBe('unauthenticated')
+    expect(await codeOf(service.client().acceptInvite({ body: { token, ...newcomer('ada') } }))).toBe('email_taken')
+  })
+
+  it('takes a dead session for none, and asks a live one for the CSRF token', async () => {
+    const body = JSON.stringify({ token: await invite(), ...newcomer('otto') })
+    const send = (headers: Record<string, string>) =>
+      checkedFetch(`${service.base_url}/api/invites/accept`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body,
+      })
+    expect((await send({ cookie: `SESSION_ID=${'x'.repeat(43)}`, 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+    const signedUp = await send({ cookie: `SESSION_ID=${'x'.repeat(43)}` })
+    expect(signedUp.status).toBe(200)
+    expect(signedUp.headers.get('x-session-rotated')).toBe('1')
+    const cookie = signedUp.headers
+      .getSetCookie()
+      .map((line) => line.split(';')[0])
+      .join('; ')
+    expect((await send({ cookie })).status).toBe(403)
+  })
+
+  it('uses nothing up for somebody who takes part already', async () => {
+    const token = await invite()
+    await accept(grace, token)
+    await accept(grace, token)
+    const { invites } = await ada.listInvites({ params: { conversation_id } })
+    expect(invites.at(-1)).toMatchObject({ uses: 0, max_uses: 1 })
+  })
+
+  it('gives the last use to exactly one of many at once', async () => {
+    const token = await invite({ max_uses: 3 })
+    const people = await Promise.all(times(9, (i) => service.signIn(`racer${i}`)))
+    const answers = await Promise.all(
+      people.map((person) =>
+        accept(person, token).then(
+          () => 'in',
+          (error) => error.code,
+        ),
+      ),
+    )
+    expect(answers.sort()).toEqual([...Array(3).fill('in'), ...Array(6).fill('invite_used')])
+    expect(await codeOf(accept(await service.signIn('after'), token))).toBe('invite_used')
+  })
+
+  it('is for one address only when it says so', async () => {
+    const token = await invite({ email: 'Eve@example.org' })
+    const mia = await service.signIn('mia')
+    expect(await codeOf(accept(mia, token))).toBe('invite_email_mismatch')
+    expect(await codeOf(service.client().acceptInvite({ body: { token, ...newcomer('eva') } }))).toBe(
+      'invite_email_mismatch',
+    )
+    expect(await codeOf(service.client().login({ body: { email: 'eva@example.org', password: PASSWORD } }))).toBe(
+      'invalid_credentials',
+    )
+    await accept(eve, token)
+    await ada.removeParticipant({ params: { conversation_id, user_id: eve.id } })
+  })
+
+  it('expires', async () => {
+    const token = await invite({ ttl_seconds: 60 })
+    now += 60 * SECOND + 1
+    expect(await codeOf(accept(eve, token))).toBe('invite_expired')
+  })
+
+  it('is revoked by who made it, or by an owner or admin, and then for good', async () => {
+    const linus = await service.signIn('linus')
+    await ada.changeParticipantRole({ params: { conversation_id, user_id: grace.id }, body: { role: 'admin' } })
+    const { token } = await grace.createInvite({ params: { conversation_id }, body: {} })
+    expect(await codeOf(linus.revokeInvite({ params: { token } }))).toBe('forbidden')
+    expect(await codeOf(eve.revokeInvite({ params: { token } }))).toBe('not_found')
+    await ada.revokeInvite({ params: { token } })
+    await grace.revokeInvite({ params: { token } })
+    expect(await codeOf(accept(eve, token))).toBe('invite_revoked')
+    expect(await codeOf(accept(eve, 'unknown'))).toBe('not_found')
+  })
+
+  it('is made and listed by owners and admins; only owners invite owners', async () => {
+    const linus = await service.signIn('linus')
+    const params = { conversation_id }
+    expect(await codeOf(linus.createInvite({ params, body: {} }))).toBe('forbidden')
+    expect(await codeOf(linus.listInvites({ params }))).toBe('forbidden')
+    expect(await codeOf(grace.createInvite({ params, body: { role: 'owner' } }))).toBe('forbidden')
+    expect((await grace.listInvites({ params })).invites.length).toBeGreaterThan(0)
+  })
+
+  it('is what adding an address nobody has makes', async () => {
+    const added = await ada.addParticipant({ params: { conversation_id }, body: { email: 'future@example.org' } })
+    if (!('invite' in added)) throw new Error('No invite was made')
+    const client = service.client()
+    expect(await codeOf(client.acceptInvite({ body: { token: added.invite.token, ...newcomer('other') } }))).toBe(
+      'invite_email_mismatch',
+    )
+    await client.acceptInvite({ body: { token: added.invite.token, ...newcomer('future') } })
+    expect((await client.readConversation({ params: { conversation_id } })).id).toBe(conversation_id)
+  })
+
+  it('shows its token once, and keeps a digest of it', async () => {
+    const token = await invite()
+    expect(JSON.stringify(await ada.listInvites({ params: { conversation_id } }))).not.toContain(token)
+    const rows = JSON.stringify(await service.chat.context.db.all('SELECT * FROM invites'))
+    expect(rows).not.toContain(token)
+    expect(rows).toContain(digest(token))
+  })
+
+  it.each([
+    ['a lifetime too short', { ttl_seconds: 59 }],
+    ['a lifetime too long', { ttl_seconds: 2_592_001 }],
+    ['no use at all', { max_uses: 0 }],
+    ['half a use', { max_uses: 1.5 }],
+    ['no address', { email: 'nobody' }],
+  ])('refuses %s', async (_, body) => {
+    expect(await codeOf(invite(body))).toBe('validation_failed')
+  })
+})

@@ -1,0 +1,136 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { Actor, Chat } from '../../lib/index.ts'
+import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+
+const OPERATOR: Actor = { user_id: '', roles: ['admin'] }
+const PEOPLE = 4
+
+/** What a naive reader would remember: every message in the order it came, and for everybody what they have read. */
+interface Model {
+  messages: { id: string; root: string; author: number; deletedBy?: number }[]
+  /** How many messages had come when somebody joined; missing for whom is not there. */
+  joined: Map<number, number>
+  /** How many messages had come up to which a thread was read, by person and root. */
+  marks: Map<string, number>
+}
+
+type Step =
+  | { do: 'root' | 'join' | 'leave'; by: number }
+  | { do: 'reply' | 'delete' | 'restore' | 'read' | 'readTo'; by: number; pick: number }
+
+const person = fc.nat(PEOPLE - 1)
+const step: fc.Arbitrary<Step> = fc.oneof(
+  fc.record({ do: fc.constantFrom('root' as const, 'join' as const, 'leave' as const), by: person }),
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom('reply' as const, 'delete' as const, 'restore' as const, 'read' as const, 'readTo' as const),
+      by: person,
+      pick: fc.nat(1000),
+    }),
+  },
+)
+
+function recount(model: Model, reader: number): Map<string, number> {
+  const counts = new Map<string, number>()
+  model.messages.forEach((message, index) => {
+    const seen = Math.max(model.joined.get(reader)!, model.marks.get(`${reader}/${message.root}`) ?? 0)
+    if (message.author === reader || message.deletedBy !== undefined || index < seen) return
+    counts.set(message.root, (counts.get(message.root) ?? 0) + 1)
+  })
+  return counts
+}
+
+describeOnEachDatabase('unread', (openUrl, dialect) => {
+  it('is what a naive recount says, whatever people do', { timeout: 120_000 }, async () => {
+    const chat = createChatService(
+      parseConfig({ security: { password: { bcrypt_cost: 4 } } }),
+      await openStorage({ database: await openUrl(), strict: true }),
+    )
+    await chat.start()
+    const people = await createPeople(chat)
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
+        const { conversation_id } = await chat.conversations.create(people[0]!)
+        const model: Model = { messages: [], joined: new Map([[0, 0]]), marks: new Map() }
+        for (const each of steps) {
+          await apply(chat, people, conversation_id, model, each)
+          for (const reader of model.joined.keys()) {
+            const expected = recount(model, reader)
+            const { threads, total } = await chat.threads.unread(people[reader]!, conversation_id)
+            expect(new Map(threads.map((thread) => [thread.root_id, thread.unread]))).toEqual(expected)
+            expect(total).toBe([...expected.values()].reduce((sum, count) => sum + count, 0))
+          }
+        }
+        const listed = await chat.threads.list(people[0]!, conversation_id, { limit: 200 })
+        const expected = recount(model, 0)
+        for (const thread of listed.threads) {
+          const live = model.messages.filter(
+            (message) => message.root === thread.root_id && message.deletedBy === undefined,
+          )
+          expect(thread).toMatchObject({
+            unread: expected.get(thread.root_id) ?? 0,
+            message_count: live.length,
+            participant_count: new Set(live.map((message) => message.author)).size,
+          })
+        }
+      }),
+      { numRuns: dialect === 'sqlite' ? 60 : 15 },
+    )
+    await chat.close()
+  })
+})
+
+async function createPeople(chat: Chat): Promise<Actor[]> {
+  await chat.setup.run({ email: 'p0@example.org', password: 'correct horse' })
+  const { users } = await chat.users.list(OPERATOR)
+  const people = [await chat.users.actor(users[0]!.id)]
+  for (let i = 1; i < PEOPLE; i++) {
+    const { user } = await chat.users.create(OPERATOR, { username: `p${i}`, email: `p${i}@example.org` })
+    people.push(await chat.users.actor(user.id))
+  }
+  return people
+}
+
+/** Does a step if it is possible, to the service and to the model. */
+async function apply(chat: Chat, people: Actor[], conversationId: string, model: Model, each: Step): Promise<void> {
+  const actor = people[each.by]!
+  const isIn = model.joined.has(each.by)
+  if (each.do === 'join' && !isIn) {
+    await chat.conversations.addParticipant(people[0]!, conversationId, { user_id: actor.user_id })
+    model.joined.set(each.by, model.messages.length)
+  }
+  if (each.do === 'leave' && isIn && each.by !== 0) {
+    await chat.conversations.removeParticipant(actor, conversationId, actor.user_id)
+    model.joined.delete(each.by)
+  }
+  if (each.do === 'root' && isIn) {
+    const { message_id: id } = await chat.messages.postRoot(actor, conversationId, { content: 'root' })
+    model.messages.push({ id, root: id, author: each.by })
+  }
+  if (!('pick' in each) || !isIn || model.messages.length === 0) return
+  const message = model.messages[each.pick % model.messages.length]!
+  if (each.do === 'reply' && message.deletedBy === undefined) {
+    const { message_id: id } = await chat.messages.reply(actor, message.id, { content: 'reply' })
+    model.messages.push({ id, root: message.root, author: each.by })
+  }
+  if (each.do === 'delete' && message.deletedBy === undefined && (message.author === each.by || each.by === 0)) {
+    await chat.messages.remove(actor, message.id)
+    message.deletedBy = each.by
+  }
+  if (each.do === 'restore' && message.deletedBy !== undefined && (message.deletedBy === each.by || each.by === 0)) {
+    await chat.messages.restore(actor, message.id)
+    delete message.deletedBy
+  }
+  if (each.do === 'read' || each.do === 'readTo') {
+    const inThread = model.messages
+      .map((other, index) => ({ other, index }))
+      .filter(({ other }) => other.root === message.root)
+    const to = each.do === 'read' ? inThread.at(-1)!.index : model.messages.indexOf(message)
+    await chat.threads.markRead(actor, message.root, each.do === 'read' ? {} : { message_id: message.id })
+    const key = `${each.by}/${message.root}`
+    model.marks.set(key, Math.max(model.marks.get(key) ?? 0, to + 1))
+  }
+}
