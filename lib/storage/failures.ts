@@ -42,7 +42,7 @@ export function toStorageFailure(error: unknown): unknown {
 function isLostConnection(error: unknown): boolean {
   return (
     error instanceof Error &&
-    /timeout exceeded when trying to connect|^Connection terminated|not queryable|after calling end on the pool/.test(
+    /timeout exceeded when trying to connect|^Connection terminated|not queryable|after calling end on the pool|Query read timeout/.test(
       error.message,
     )
   )

@@ -8,6 +8,10 @@ import { toStorageFailure } from './failures.ts'
 /** How long a request waits for a free connection, or for a server that does not answer. */
 const CONNECT_TIMEOUT_MS = 5_000
 
+/** How long a statement may wait for another transaction, and run altogether; then it is `unavailable`. */
+const LOCK_TIMEOUT_MS = 10_000
+const STATEMENT_TIMEOUT_MS = 30_000
+
 /** A transaction the server gave up for the sake of another one is tried again this often. */
 const MAX_ATTEMPTS = 4
 const RETRY_CODES = new Set(['40001', '40P01'])
@@ -53,6 +57,10 @@ function createPool(options: { url: string; max?: number }): pg.Pool {
     connectionString: options.url,
     max: options.max ?? 10,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    lock_timeout: LOCK_TIMEOUT_MS,
+    statement_timeout: STATEMENT_TIMEOUT_MS,
+    // When the server, or the way to it, is gone without a word.
+    query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,
     keepAlive: true,
     // 64-bit integers as numbers, for this pool only: ours are counts and microseconds, far below 2^53.
     types: {

@@ -1,0 +1,133 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Actor } from '../../lib/index.ts'
+import { allRoutes, checkedFetch } from '../support/answers.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { PASSWORD, startService, type TestService } from '../support/service.ts'
+import { signInByHand } from '../support/stream.ts'
+
+/** Who calls; the columns of the table. The message that is called about was written by `member`. */
+const CALLERS = [
+  'anonymous',
+  'administrator',
+  'owner',
+  'admin',
+  'member',
+  'viewer',
+  'read_only',
+  'removed',
+  'outsider',
+] as const
+type Caller = (typeof CALLERS)[number]
+
+/** `docs/reference/rights.md` as route → caller → status. */
+const TABLE = new Map(
+  readFileSync(new URL('../../docs/reference/rights.md', import.meta.url), 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => {
+      const [name, ...cells] = line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim())
+      return [
+        name!.replaceAll('`', ''),
+        Object.fromEntries(CALLERS.map((caller, i) => [caller, Number(cells[i])])),
+      ] as const
+    }),
+)
+
+/** What a call needs beside its path: a valid body. Everything named is new for each call. */
+const BODIES: Record<string, (world: World) => object> = {
+  runSetup: () => ({ email: 'late@example.org', password: PASSWORD }),
+  login: () => ({ email: 'nobody@example.org', password: PASSWORD }),
+  createUser: (world) => ({ username: `new-${world.n}`, email: `new-${world.n}@example.org` }),
+  createConversation: () => ({}),
+  renameConversation: () => ({ title: 'Renamed' }),
+  addParticipant: (world) => ({ user_id: world.stranger }),
+  changeParticipantRole: () => ({ role: 'viewer' }),
+  createInvite: () => ({}),
+  acceptInvite: (world) => ({ token: world.token }),
+  postRoot: () => ({ content: 'hello' }),
+  replyToMessage: () => ({ content: 'hello' }),
+  editMessage: () => ({ content: 'edited' }),
+  sendHeartbeat: () => ({}),
+  setTyping: (world) => ({ conversation_id: world.conversation_id }),
+}
+
+interface World {
+  n: number
+  conversation_id: string
+  root_id: string
+  parent_id: string
+  message_id: string
+  user_id: string
+  stranger: string
+  token: string
+}
+
+it('has a row for each route', () => {
+  expect([...TABLE.keys()].sort()).toEqual(allRoutes.map(([name]) => name).sort())
+})
+
+describeOnEachDatabase('rights', (openUrl) => {
+  let service: TestService
+  const actors = new Map<string, Actor>()
+  const sessions = new Map<Caller, Record<string, string>>([['anonymous', {}]])
+  let n = 0
+
+  beforeAll(async () => {
+    service = await startService(await openUrl(), {
+      config: { session: { max_sessions_per_user: 100 }, security: { password: { bcrypt_cost: 4 } } },
+    })
+    const { chat } = service
+    for (const name of [...CALLERS.slice(1), 'founder', 'target', 'stranger']) {
+      const { id } = await service.signIn(name, name === 'read_only' ? ['read_only'] : ['member'])
+      actors.set(name, await chat.users.actor(id))
+    }
+  })
+  afterAll(() => service.close())
+
+  async function createWorld(): Promise<World> {
+    const { chat } = service
+    const idOf = (name: string) => actors.get(name)!.user_id
+    const founder = actors.get('founder')!
+    const { conversation_id } = await chat.conversations.create(founder)
+    const add = (name: string, role: 'owner' | 'admin' | 'member' | 'viewer') =>
+      chat.conversations.addParticipant(founder, conversation_id, { user_id: idOf(name), role })
+    await add('owner', 'owner')
+    await add('admin', 'admin')
+    for (const name of ['member', 'read_only', 'removed', 'target']) await add(name, 'member')
+    await add('viewer', 'viewer')
+    await chat.conversations.removeParticipant(founder, conversation_id, idOf('removed'))
+    const { message_id } = await chat.messages.postRoot(actors.get('member')!, conversation_id, {
+      content: 'by the member',
+    })
+    const { token } = await chat.invites.create(founder, conversation_id, {})
+    const ids = { root_id: message_id, parent_id: message_id, message_id, user_id: idOf('target') }
+    return { n: n++, conversation_id, ...ids, stranger: idOf('stranger'), token }
+  }
+
+  async function sessionOf(caller: Caller): Promise<Record<string, string>> {
+    return caller === 'anonymous' ? {} : signInByHand(service.base_url, `${caller}@example.org`, PASSWORD)
+  }
+
+  describe.each(allRoutes.map(([name, route]) => ({ name, route })))('$name', ({ name, route }) => {
+    it.each(CALLERS)('by %s', async (caller) => {
+      const ownSession = name === 'logout' || name === 'refresh'
+      const session = ownSession ? await sessionOf(caller) : (sessions.get(caller) ?? (await sessionOf(caller)))
+      if (!ownSession) sessions.set(caller, session)
+      const world = await createWorld()
+      if (name === 'restoreMessage') await service.chat.messages.remove(actors.get('member')!, world.message_id)
+      const path = route.path.replace(/\{(\w+)\}/g, (_: string, param: string) => String(world[param as keyof World]))
+      const body = BODIES[name]?.(world)
+      const response = await checkedFetch(service.base_url + path, {
+        method: route.method,
+        headers: { ...session, ...(body && { 'content-type': 'application/json' }) },
+        ...(body && { body: JSON.stringify(body) }),
+      })
+      await response.body?.cancel()
+      expect(response.status).toBe(TABLE.get(name)?.[caller])
+    })
+  })
+})

@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createStorage, type Driver } from 'unstorage'
+import fsLite from 'unstorage/drivers/fs-lite'
+import memory from 'unstorage/drivers/memory'
+import { afterAll, describe, expect, it } from 'vitest'
+import { createKv, type Kv } from '../../lib/storage/kv.ts'
+import { times } from '../support/service.ts'
+
+const folders: string[] = []
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+function createFolder(): string {
+  folders.push(mkdtempSync(join(tmpdir(), 'chat-kv-')))
+  return folders.at(-1)!
+}
+
+describe.each<[string, () => Driver]>([
+  ['memory', () => memory()],
+  ['fs-lite', () => fsLite({ base: createFolder() })],
+])('the key-value store on %s', (_, driver) => {
+  /** A store whose clock stands still unless it is moved. */
+  function openKv() {
+    const clock = { now: 1_000_000 }
+    const storage = createStorage({ driver: driver() })
+    return { kv: createKv(storage, () => clock.now), clock, storage }
+  }
+
+  it('knows nothing it was not told', async () => {
+    const { kv } = openKv()
+    expect(await kv.get('key')).toBeUndefined()
+    await kv.delete('key')
+  })
+
+  it.each([
+    'true',
+    'false',
+    'null',
+    '123',
+    '0x10',
+    '1e3',
+    '',
+    ' ',
+    '"quoted"',
+    '{"json":1}',
+    'a\r\n\u2028😀',
+    true,
+    false,
+    null,
+    0,
+    -1.5,
+    Number.MAX_SAFE_INTEGER,
+    [1, 'two', [null]],
+    { nested: { list: ['true', 1] }, empty: {} },
+  ])('gives back %j as it is', async (value) => {
+    const { kv } = openKv()
+    await kv.set('key', value, 60)
+    expect(await kv.get('key')).toStrictEqual(value)
+  })
+
+  it('gives back a copy', async () => {
+    const { kv } = openKv()
+    const value = { list: [1] }
+    await kv.set('key', value, 60)
+    value.list.push(2)
+    const first = await kv.get<typeof value>('key')
+    first!.list.push(3)
+    expect(await kv.get('key')).toEqual({ list: [1] })
+  })
+
+  it('keeps keys apart, whatever is in them', async () => {
+    const { kv } = openKv()
+    const keys = [
+      ...['::1', '1', ':1', '1:', '0:0:0:0:0:0:0:1', 'a:b', 'a/b', 'a\\b', 'a/b:c?d', 'a/b:c', 'a?b', 'a#b', 'a', 'A'],
+      ...[
+        '__proto__',
+        'constructor',
+        'toString',
+        '..',
+        '../a',
+        '/a',
+        'a/',
+        'a$',
+        'a.meta',
+        '%2e',
+        'é',
+        'e\u0301',
+        '😀',
+      ],
+    ]
+    await Promise.all(keys.map((key) => kv.set(key, `of ${key}`, 60)))
+    expect(await Promise.all(keys.map((key) => kv.get(key)))).toEqual(keys.map((key) => `of ${key}`))
+    await Promise.all(keys.slice(1).map((key) => kv.delete(key)))
+    expect(await valuesOf(kv, keys)).toEqual(['of ::1'])
+    expect(Object.prototype).not.toHaveProperty('value')
+  })
+
+  it('forgets a value when its time is over, not before', async () => {
+    const { kv, clock, storage } = openKv()
+    await kv.set('short', 1, 2)
+    await kv.set('long', 2, 60)
+    clock.now += 1_999
+    expect(await valuesOf(kv, ['short', 'long'])).toEqual([1, 2])
+    clock.now += 1
+    expect(await valuesOf(kv, ['short', 'long'])).toEqual([2])
+    expect(await storage.getKeys()).toHaveLength(1)
+  })
+
+  it('counts the time from the last value', async () => {
+    const { kv, clock } = openKv()
+    await kv.set('key', 'first', 10)
+    clock.now += 9_000
+    await kv.set('key', 'second', 10)
+    clock.now += 9_000
+    expect(await kv.get('key')).toBe('second')
+    clock.now += 1_000
+    expect(await kv.get('key')).toBeUndefined()
+    await kv.set('key', 'third', 10)
+    expect(await kv.get('key')).toBe('third')
+  })
+
+  it('takes many keys at once', async () => {
+    const { kv } = openKv()
+    const keys = times(100, (index) => `user:${index}`)
+    await Promise.all(keys.map((key, index) => kv.set(key, index, 60)))
+    expect(await Promise.all(keys.map((key) => kv.get(key)))).toEqual(times(100, (index) => index))
+  })
+
+  it('gives back one of the values set at once, or none, as a file may come out torn', async () => {
+    const { kv } = openKv()
+    await Promise.all(times(20, (index) => kv.set('key', { index }, 60)))
+    const value = await kv.get<{ index: number }>('key')
+    expect([undefined, ...times(20, (index) => index)]).toContain(value?.index)
+    await kv.set('key', 'whole', 60)
+    expect(await kv.get('key')).toBe('whole')
+  })
+
+  it('leaves what others keep in the same storage alone', async () => {
+    const { kv, storage } = openKv()
+    await storage.setItem('key', 'theirs')
+    await kv.set('key', 'ours', 60)
+    expect(await storage.getKeys()).toEqual(['key', expect.stringMatching(/^chat:/)])
+    await kv.delete('key')
+    expect(await storage.getItem('key')).toBe('theirs')
+  })
+})
+
+async function valuesOf(kv: Kv, keys: string[]): Promise<unknown[]> {
+  const values = await Promise.all(keys.map((key) => kv.get(key)))
+  return values.filter((value) => value !== undefined)
+}

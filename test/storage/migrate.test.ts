@@ -1,0 +1,131 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { createChatService, parseConfig } from '../../lib/index.ts'
+import { assertMigrated } from '../../lib/storage/migrate.ts'
+import { MIGRATIONS } from '../../lib/storage/migrations.ts'
+import { openStorage, type Storage } from '../../lib/storage/open.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { times } from '../support/service.ts'
+import { runProcess } from './child.ts'
+
+const NAMES = MIGRATIONS.map(({ name }) => name)
+const PENDING = NAMES.map((name) => ({ name }))
+const APPLIED = NAMES.map((name) => ({
+  name,
+  applied_at: expect.stringMatching(/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
+}))
+
+it('names each step once', () => {
+  expect(new Set(NAMES).size).toBe(NAMES.length)
+  for (const [index, name] of NAMES.entries())
+    expect(name).toMatch(new RegExp(`^${String(index + 1).padStart(4, '0')}-`))
+})
+
+describeOnEachDatabase('the schema', (openUrl) => {
+  it('is not there before it is asked for', async () => {
+    const storage = await opened(await openUrl())
+    expect(await storage.migrations()).toEqual(PENDING)
+    expect(await storage.migrations()).toEqual(PENDING)
+    await expect(storage.db.get('SELECT name FROM meta')).rejects.toThrow('meta')
+  })
+
+  it('is applied once, and says when', async () => {
+    const storage = await opened(await openUrl())
+    expect(await storage.migrate()).toEqual(NAMES)
+    const states = await storage.migrations()
+    expect(states).toEqual(APPLIED)
+    const epoch = await epochOf(storage)
+
+    expect(await storage.migrate()).toEqual([])
+    expect(await storage.migrations()).toEqual(states)
+    expect(await epochOf(storage)).toBe(epoch)
+  })
+
+  it('is applied once by several that start together', async () => {
+    const url = await openUrl()
+    const storages = await Promise.all(times(4, () => opened(url)))
+    const applied = await Promise.all(storages.map((storage) => storage.migrate()))
+    expect(applied.flat()).toEqual(NAMES)
+    for (const storage of storages) expect(await storage.migrations()).toEqual(APPLIED)
+  })
+
+  it('is applied once by several processes that start together', async () => {
+    const url = await openUrl()
+    const applied = await Promise.all(times(2, () => runProcess('migrate', url)))
+    expect(applied.map(({ output }) => output).toSorted()).toEqual(['0', String(NAMES.length)])
+    expect(await (await opened(url)).migrations()).toEqual(APPLIED)
+  })
+
+  it('is applied as a whole after a process was killed in the middle', async () => {
+    const urls = await Promise.all(
+      ['CREATE TABLE messages', 'COMMIT'].map(async (statement) => {
+        const url = await openUrl()
+        expect(await runProcess('migrate', url, statement)).toEqual({ signal: 'SIGKILL', output: '' })
+        return url
+      }),
+    )
+    for (const url of urls) {
+      const storage = await opened(url)
+      expect(await storage.migrations()).toEqual(PENDING)
+      await expect(storage.db.get('SELECT name FROM meta')).rejects.toThrow('meta')
+      expect(await storage.migrate()).toEqual(NAMES)
+    }
+  })
+
+  it('is refused when it is newer than the program', async () => {
+    const storage = await migrated(await openUrl())
+    await addFuture(storage)
+    for (const attempt of [() => storage.migrate(), () => assertMigrated(storage.db)]) {
+      await expect(attempt()).rejects.toThrow(`(9999-future) is newer than this program knows (${NAMES.at(-1)})`)
+    }
+  })
+
+  it('is refused when it was made with another step', async () => {
+    const storage = await migrated(await openUrl())
+    await storage.db.run("UPDATE migrations SET checksum = 'x' WHERE id = 1")
+    for (const attempt of [() => storage.migrate(), () => assertMigrated(storage.db)]) {
+      await expect(attempt()).rejects.toThrow(`Migration ${NAMES[0]} is not the one this database was made with`)
+    }
+  })
+
+  it('gets no further step after one that is not known', async () => {
+    const storage = await migrated(await openUrl())
+    await storage.db.run('DROP TABLE events')
+    await storage.db.run('DELETE FROM migrations')
+    await addFuture(storage)
+    await expect(storage.migrate()).rejects.toThrow('9999-future')
+    await expect(storage.db.get('SELECT id FROM events')).rejects.toThrow('events')
+  })
+
+  it('is left alone where the configuration says so', async () => {
+    const storage = await opened(await openUrl())
+    const chat = createChatService(parseConfig({ storage: { migrate: false } }), storage)
+    await expect(chat.start()).rejects.toThrow(`${NAMES[0]} is pending`)
+    expect(await storage.migrations()).toEqual(PENDING)
+    await storage.migrate()
+    await chat.start({ background: false })
+  })
+})
+
+async function opened(url: string): Promise<Storage> {
+  const storage = await openStorage({ database: url, strict: true })
+  onTestFinished(() => storage.close())
+  return storage
+}
+
+async function migrated(url: string): Promise<Storage> {
+  const storage = await opened(url)
+  await storage.migrate()
+  return storage
+}
+
+/** As a later version of the program would. */
+function addFuture(storage: Storage): Promise<number> {
+  return storage.db.run(
+    "INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, '9999-future', 'x', 0)",
+    NAMES.length + 1,
+  )
+}
+
+async function epochOf(storage: Storage): Promise<unknown> {
+  return (await storage.db.get("SELECT value FROM meta WHERE name = 'epoch'"))?.value
+}

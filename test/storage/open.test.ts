@@ -1,0 +1,130 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createDatabase } from 'db0'
+import db0Postgres from 'db0/connectors/postgresql'
+import type pg from 'pg'
+import { createStorage } from 'unstorage'
+import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { type Db0Like, openStorage, type StorageOptions } from '../../lib/storage/open.ts'
+import { postgresConnector } from '../../lib/storage/postgres.ts'
+import { createPostgresDatabase, createSqliteFile, type FreshDatabase } from '../support/databases.ts'
+import { fileOf, openHandle } from './handles.ts'
+
+const created: FreshDatabase[] = []
+afterAll(async () => {
+  await Promise.all(created.map((database) => database.remove()))
+})
+
+describe('openStorage refuses', () => {
+  it.each([
+    '',
+    'sqlite',
+    'sqlite:',
+    './chat.db',
+    '/chat.db',
+    'file:chat.db',
+    'sqlite3:chat.db',
+    'postgres:/chat',
+    'Sqlite:x',
+  ])('the address %j', async (database) => {
+    await expect(openStorage({ database })).rejects.toThrow('must start with sqlite: or postgres://')
+  })
+
+  it('an address of another kind without repeating its password', async () => {
+    const refused = openStorage({ database: 'mysql://root:hunter2@db/chat' })
+    await expect(refused).rejects.toThrow('must start with')
+    await expect(refused).rejects.not.toThrow('hunter2')
+  })
+
+  it.each<[string, Db0Like]>([
+    ['of another kind', { dialect: 'mysql', getInstance: async () => ({}) }],
+    ['without a connection', { dialect: 'sqlite', getInstance: async () => undefined }],
+    // As sqlite3 and the databases of Cloudflare answer.
+    ['that calls back', asynchronous({ get: () => ({}) })],
+    ['that promises', asynchronous({ first: async () => ({ one: 1 }) })],
+  ])('a database of db0 %s', async (_, database) => {
+    await expect(openStorage({ database })).rejects.toThrow('This db0 database is not supported: use')
+  })
+
+  it.skipIf(!inject('postgres_url'))('the PostgreSQL of db0, which has a single connection', async () => {
+    const { url } = await fresh(createPostgresDatabase())
+    const database = createDatabase(db0Postgres({ connectionString: url }))
+    await expect(openStorage({ database })).rejects.toThrow('postgresConnector of chat-server')
+    await ((await database.getInstance()) as pg.Client).end()
+  })
+
+  it('what is no database, and leaves it as it is', async () => {
+    const { url } = await fresh(createSqliteFile())
+    writeFileSync(fileOf(url), 'Dear diary, '.repeat(1_000))
+    await expect(openStorage({ database: url })).rejects.toThrow('file is not a database')
+    expect(readFileSync(fileOf(url), 'utf8')).toBe('Dear diary, '.repeat(1_000))
+  })
+
+  it('a folder', async () => {
+    const { url } = await fresh(createSqliteFile())
+    await expect(openStorage({ database: `sqlite:${dirname(fileOf(url))}` })).rejects.toThrow(/EISDIR|unable to open/)
+  })
+})
+
+describe('openStorage takes', () => {
+  it('a database in memory, another one each time', async () => {
+    const [one, two] = [await opened({ database: 'sqlite::memory:' }), await opened({ database: 'sqlite::memory:' })]
+    await one.db.run('CREATE TABLE items (id INTEGER)')
+    await expect(two.db.get('SELECT id FROM items')).rejects.toThrow('items')
+  })
+
+  it('any name of a file, in folders that it makes', async () => {
+    const { url } = await fresh(createSqliteFile())
+    const file = join(dirname(fileOf(url)), 'new folder', 'a?b#c%20:d é.db')
+    await opened({ database: `sqlite:${file}` })
+    expect(statSync(file).isFile()).toBe(true)
+  })
+
+  it('a SQLite connection of the host, and sets it up', async () => {
+    const { url } = await fresh(createSqliteFile())
+    const handle = await openHandle(fileOf(url))
+    const { db } = await opened({ database: { dialect: 'sqlite', getInstance: async () => handle } })
+    expect(await db.get('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' })
+    expect(await db.get('PRAGMA synchronous')).toEqual({ synchronous: 2 })
+  })
+
+  it.skipIf(!inject('postgres_url'))('our PostgreSQL connector in db0', async () => {
+    const { url } = await fresh(createPostgresDatabase())
+    const database = createDatabase(postgresConnector({ url, max: 2 }))
+    const { db } = await opened({ database })
+    expect(await db.get('SELECT 1::int8 AS one')).toEqual({ one: 1 })
+    // What db0 itself offers works on it, too.
+    expect(await database.prepare('SELECT ? || ? AS text').bind('a', 'b').get()).toEqual({ text: 'ab' })
+    expect(await database.sql`SELECT ${'a'} AS text`).toMatchObject({ rows: [{ text: 'a' }] })
+    await expect(database.exec('SELECT nothing')).rejects.toThrow('nothing')
+  })
+
+  it('a storage of the host for what may be forgotten', async () => {
+    const kv = createStorage()
+    const storage = await opened({ database: 'sqlite::memory:', kv })
+    await storage.kv.set('key', 1, 60)
+    expect(await kv.getKeys()).toHaveLength(1)
+    expect(await storage.kv.get('key')).toBe(1)
+  })
+})
+
+it('makes nothing in the database', async () => {
+  const { db } = await opened({ database: (await fresh(createSqliteFile())).url })
+  expect(await db.all('SELECT name FROM sqlite_master')).toEqual([])
+})
+
+function asynchronous(statement: object): Db0Like {
+  const handle = { exec: async () => {}, prepare: () => statement, close: () => {} }
+  return { dialect: 'sqlite', getInstance: async () => handle }
+}
+
+async function fresh(creating: Promise<FreshDatabase>): Promise<FreshDatabase> {
+  created.push(await creating)
+  return created.at(-1)!
+}
+
+async function opened(options: StorageOptions) {
+  const storage = await openStorage({ strict: true, ...options })
+  onTestFinished(() => storage.close())
+  return storage
+}

@@ -1,0 +1,285 @@
+import { inspect } from 'node:util'
+import { createDatabase } from 'db0'
+import pg from 'pg'
+import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import type { Database, Queries } from '../../lib/storage/database.ts'
+import { openStorage } from '../../lib/storage/open.ts'
+import { createPostgresDatabase, postgresConnector } from '../../lib/storage/postgres.ts'
+import { type Cluster, startCluster } from '../support/postgres.ts'
+import { codeOf, times } from '../support/service.ts'
+import { promised } from './handles.ts'
+
+const INSERT = 'INSERT INTO items (id) VALUES (?)'
+
+describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
+  let cluster: Cluster
+  let admin: pg.Pool
+  let databases = 0
+  beforeAll(async () => {
+    cluster = (await startCluster())!
+    admin = new pg.Pool({ connectionString: cluster.url, max: 2 })
+    admin.on('error', () => {})
+    return async () => {
+      await admin.end()
+      await cluster.stop()
+    }
+  })
+
+  describe('a connection that the server ends', () => {
+    it('is replaced, when it was idle', async () => {
+      const { db, pool, ended } = await openItems()
+      await db.get('SELECT 1')
+      expect(pool.idleCount).toBe(1)
+      const gone = new Promise<void>((resolve) => pool.once('remove', () => resolve()))
+      await endBackends(ended)
+      await gone
+      expect(await db.write((tx) => tx.run(INSERT, 1))).toBe(1)
+    })
+
+    it.each<[string, (db: Database) => Promise<unknown>]>([
+      ['a query', (db) => db.get('SELECT pg_sleep(60)')],
+      ['a write', (db) => db.write((tx) => tx.run(INSERT, 1).then(() => tx.get('SELECT pg_sleep(60)')))],
+      ['a snapshot', (db) => db.snapshot((snapshot) => snapshot.get('SELECT pg_sleep(60)'))],
+    ])('fails %s that runs on it, and nothing later', async (_, use) => {
+      const { db, ended } = await openItems()
+      const code = codeOf(use(db))
+      await until("SELECT count(*) AS n FROM pg_stat_activity WHERE datname = $1 AND query LIKE 'SELECT pg_sl%'", ended)
+      await endBackends(ended)
+      expect(await code).toBe('unavailable')
+      expect(await countItems(db)).toBe(0)
+      await db.write((tx) => tx.run(INSERT, 2))
+    })
+
+    it('fails a write between two statements', async () => {
+      const { db, ended } = await openItems()
+      const [begun, finish] = [promised(), promised()]
+      const code = codeOf(
+        db.write(async (tx) => {
+          await tx.run(INSERT, 1)
+          begun.resolve()
+          await finish.promise
+          await tx.run(INSERT, 2)
+        }),
+      )
+      await begun.promise
+      await endBackends(ended)
+      finish.resolve()
+      expect(await code).toBe('unavailable')
+      expect(await countItems(db)).toBe(0)
+    })
+
+    it('fails a write that has no more statements than the commit', async () => {
+      const { db, ended } = await openItems()
+      const write = db.write(async (tx) => {
+        await tx.run(INSERT, 1)
+        await endBackends(ended)
+      })
+      expect(await codeOf(write)).toBe('unavailable')
+      expect(await countItems(db)).toBe(0)
+    })
+  })
+
+  it('is unavailable while the server is away, and works once it is back', async () => {
+    const { db } = await openItems()
+    const [begun, finish] = [promised(), promised()]
+    const under_way = codeOf(
+      db.write(async (tx) => {
+        await tx.run(INSERT, 1)
+        begun.resolve()
+        await finish.promise
+        await tx.run(INSERT, 2)
+      }),
+    )
+    await begun.promise
+    await cluster.restart(async () => {
+      const calls = [db.get('SELECT 1'), db.write((tx) => tx.run(INSERT, 3)), db.snapshot(countItems), db.changeToken()]
+      expect(await Promise.all(calls.map(codeOf))).toEqual(times(4, () => 'unavailable'))
+      finish.resolve()
+      expect(await under_way).toBe('unavailable')
+    })
+    expect(await countItems(db)).toBe(0)
+    await db.write((tx) => tx.run(INSERT, 4))
+  })
+
+  describe('a transaction that the server gives up', () => {
+    it('runs again after a deadlock', async () => {
+      const { db } = await openItems('-c deadlock_timeout=10ms')
+      await db.run('INSERT INTO items (id) VALUES (1), (2)')
+      const locked = [promised(), promised()] as const
+      let attempts = 0
+      const addIn = (order: [number, number], mine: 0 | 1) =>
+        db.write(async (tx) => {
+          attempts++
+          await tx.run('UPDATE items SET amount = amount + 1 WHERE id = ?', order[0])
+          locked[mine].resolve()
+          await locked[1 - mine]!.promise
+          await tx.run('UPDATE items SET amount = amount + 1 WHERE id = ?', order[1])
+        })
+      await Promise.all([addIn([1, 2], 0), addIn([2, 1], 1)])
+      expect(attempts).toBeGreaterThan(2)
+      expect(await db.all('SELECT amount FROM items')).toEqual([{ amount: 2 }, { amount: 2 }])
+    })
+
+    it('runs a few times, no more', async () => {
+      const { db } = await openItems()
+      let attempts = 0
+      const write = db.write(async (tx) => {
+        attempts++
+        await tx.run("DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$")
+      })
+      expect(await codeOf(write)).toBe('unavailable')
+      expect(attempts).toBe(4)
+    })
+
+    it.each([
+      ['a broken constraint', '23505'],
+      ['a full disk', '53100'],
+      ['a standby', '25006'],
+    ])('does not run again after %s', async (_, sqlstate) => {
+      const { db } = await openItems()
+      let attempts = 0
+      const write = db.write(async (tx) => {
+        attempts++
+        await tx.run(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${sqlstate}'; END $$`)
+      })
+      const codes: Record<string, string> = { 53100: 'storage_full', 25006: 'unavailable' }
+      expect(await codeOf(write)).toBe(codes[sqlstate] ?? sqlstate)
+      expect(attempts).toBe(1)
+    })
+
+    it('is not acknowledged when the work passes over the failed statement', async () => {
+      const { db } = await openItems()
+      const write = db.write(async (tx) => {
+        await tx.run(INSERT, 1)
+        await tx.run(INSERT, 1).catch(() => {})
+      })
+      expect(await codeOf(write)).toBe('23505')
+      expect(await countItems(db)).toBe(0)
+    })
+  })
+
+  it('is unavailable when no connection comes free, and works when one does', async () => {
+    const { db, pool } = await openItems()
+    Object.assign(pool.options, { max: 1, connectionTimeoutMillis: 50 })
+    const [begun, finish] = [promised(), promised()]
+    const slow = db.write(async (tx) => {
+      begun.resolve()
+      await finish.promise
+      return tx.run(INSERT, 1)
+    })
+    await begun.promise
+    const calls = [db.get('SELECT 1'), db.write((tx) => tx.run(INSERT, 2)), db.snapshot(countItems)]
+    expect(await Promise.all(calls.map(codeOf))).toEqual(times(3, () => 'unavailable'))
+    finish.resolve()
+    expect(await slow).toBe(1)
+    expect(await countItems(db)).toBe(1)
+  })
+
+  it('serves two storages on one pool', async () => {
+    const { pool } = await openItems()
+    const [one, two] = [createPostgresDatabase(pool), createPostgresDatabase(pool)]
+    expect([await one.get('SELECT 1 AS one'), await two.get('SELECT 2 AS two')]).toEqual([{ one: 1 }, { two: 2 }])
+  })
+
+  it('leaves the types of other pools alone', async () => {
+    await openItems()
+    expect((await admin.query('SELECT 1::int8 AS n')).rows).toEqual([{ n: '1' }])
+  })
+
+  describe('a server that may lose what it acknowledges', () => {
+    it('is refused with fsync = off, unless told so', async () => {
+      const url = await newDatabase()
+      await setEverywhere('fsync', 'off')
+      await expect(openStorage({ database: url })).rejects.toThrow(/fsync = off.*storage\.durability/)
+      await (await openStorage({ database: url, durability: 'os' })).close()
+      await setEverywhere('fsync', 'on')
+      await (await openStorage({ database: url })).close()
+    })
+
+    it('is refused with synchronous_commit = off, unless told so', async () => {
+      const url = await newDatabase('-c synchronous_commit=off')
+      await expect(openStorage({ database: url })).rejects.toThrow(/synchronous_commit = off/)
+      await (await openStorage({ database: url, durability: 'os' })).close()
+    })
+  })
+
+  describe('an error of connecting never tells the password', () => {
+    it.each([
+      ['nobody listens', { search: '?host=127.0.0.1' }],
+      ['there is no socket', { search: '?host=/nowhere' }],
+      ['there is no database', { pathname: '/nothing' }],
+      ['the password is wrong', { username: 'guarded' }],
+    ])('when %s', async (_, spoilt) => {
+      await guard()
+      const url = Object.assign(new URL(cluster.url), { password: 'hunter2' }, spoilt)
+      expect(await toldBy(url.href)).not.toContain('hunter2')
+    })
+
+    it.each([
+      'postgres://chat:hunter2@[/chat',
+      'postgres://chat:hunter2@db:port/chat',
+      'postgres://c:hun%ter2@db/chat',
+    ])('when the address is %s', async (url) => {
+      expect(await toldBy(url)).not.toMatch(/hun(%|ter2)/)
+    })
+  })
+
+  /** Everything an error tells, its causes and hidden properties too. */
+  async function toldBy(url: string): Promise<string> {
+    const error = await openStorage({ database: url }).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+    expect(error).toBeInstanceOf(Error)
+    return inspect(error, { depth: Number.POSITIVE_INFINITY, showHidden: true })
+  }
+
+  async function newDatabase(options = ''): Promise<string> {
+    const name = `items_${++databases}`
+    await admin.query(`CREATE DATABASE ${name}`)
+    const url = new URL(cluster.databaseUrl(name))
+    if (options) url.searchParams.set('options', options)
+    return url.href
+  }
+
+  /** A database with the table, and the pool that is its connections. `ended` names it to the server. */
+  async function openItems(options = '') {
+    const url = await newDatabase(options)
+    const db0 = createDatabase(postgresConnector({ url }))
+    const { db } = await openStorage({ database: db0, strict: true })
+    onTestFinished(() => db.close())
+    await db.run('CREATE TABLE items (id BIGINT PRIMARY KEY, amount BIGINT NOT NULL DEFAULT 0)')
+    return { db, pool: (await db0.getInstance()) as pg.Pool, ended: `items_${databases}` }
+  }
+
+  async function endBackends(database: string): Promise<void> {
+    await admin.query('SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1', [database])
+  }
+
+  async function until(query: string, ...params: string[]): Promise<void> {
+    while (Number((await admin.query(query, params)).rows[0].n) === 0);
+  }
+
+  /** Changes a setting of the server that is running. */
+  async function setEverywhere(setting: string, value: string): Promise<void> {
+    await admin.query(`ALTER SYSTEM SET ${setting} = ${value}`)
+    await admin.query('SELECT pg_reload_conf()')
+    await until(`SELECT count(*) AS n FROM pg_settings WHERE name = '${setting}' AND setting = '${value}'`)
+  }
+
+  /** Asks the user `guarded` for a password. */
+  async function guard(): Promise<void> {
+    const { rows } = await admin.query("SELECT 1 FROM pg_roles WHERE rolname = 'guarded'")
+    if (rows.length > 0) return
+    await admin.query("CREATE ROLE guarded LOGIN PASSWORD 'another'")
+    const { rows: files } = await admin.query('SHOW hba_file')
+    const lines = "('local all guarded scram-sha-256'), ('local all all trust')"
+    await admin.query(`COPY (VALUES ${lines}) TO '${files[0].hba_file}'`)
+    await admin.query('SELECT pg_reload_conf()')
+    await until('SELECT count(*) AS n FROM pg_hba_file_rules WHERE auth_method = $1', 'scram-sha-256')
+  }
+})
+
+async function countItems(db: Queries): Promise<number> {
+  return (await db.get<{ n: number }>('SELECT count(*) AS n FROM items'))!.n
+}

@@ -1,0 +1,71 @@
+import pg from 'pg'
+import { type Db0Like, openStorage } from '../../lib/storage/open.ts'
+import type { SqliteHandle } from '../../lib/storage/sqlite.ts'
+import { fileOf, openHandle } from './handles.ts'
+
+/** What another process does to a database; see `PROGRAMS`. */
+const [name, url, ...args] = process.argv.slice(2) as [string, string, ...string[]]
+
+const PROGRAMS: Record<string, () => Promise<number>> = {
+  /** `write <url> <first id> <count>`: as many items, one transaction each. */
+  async write() {
+    const [first, count] = args.map(Number) as [number, number]
+    const { db, close } = await openStorage({ database: url })
+    for (let id = first; id < first + count; id++) {
+      await db.write((tx) => tx.run('INSERT INTO items (id) VALUES (?)', id))
+    }
+    await close()
+    return count
+  },
+
+  /** `migrate <url> [text]`: the process is killed before the first statement that begins with the text. */
+  async migrate() {
+    const database = args[0] ? await dyingAt(args[0]) : url
+    const storage = await openStorage({ database })
+    const applied = await storage.migrate()
+    await storage.close()
+    return applied.length
+  },
+}
+
+function dyingAt(text: string): Promise<Db0Like> {
+  const before = (sql: string) => {
+    if (sql.startsWith(text)) process.kill(process.pid, 'SIGKILL')
+  }
+  return url.startsWith('sqlite:') ? dyingSqlite(before) : dyingPostgres(before)
+}
+
+async function dyingSqlite(before: (sql: string) => void): Promise<Db0Like> {
+  const handle = await openHandle(fileOf(url))
+  const dying: SqliteHandle = {
+    prepare(sql) {
+      const statement = handle.prepare(sql)
+      return {
+        all: (...params) => statement.all(...params),
+        get: (...params) => statement.get(...params),
+        run(...params) {
+          before(sql)
+          return statement.run(...params)
+        },
+      }
+    },
+    exec: (sql) => handle.exec(sql),
+    close: () => handle.close(),
+  }
+  return { dialect: 'sqlite', getInstance: async () => dying }
+}
+
+async function dyingPostgres(before: (sql: string) => void): Promise<Db0Like> {
+  const pool = new pg.Pool({ connectionString: url })
+  pool.on('connect', (client) => {
+    const query = client.query.bind(client) as (...given: unknown[]) => unknown
+    const dying = (...given: unknown[]) => {
+      before(typeof given[0] === 'string' ? given[0] : (given[0] as { text: string }).text)
+      return query(...given)
+    }
+    client.query = dying as typeof client.query
+  })
+  return { dialect: 'postgresql', getInstance: async () => pool }
+}
+
+console.log(await PROGRAMS[name]!())
