@@ -4,6 +4,7 @@ import { ChatError } from '../errors.ts'
 export interface Door {
   /** @throws ChatError `unavailable` after `close()` */
   enter<T>(call: () => Promise<T>): Promise<T>
+  isClosing(): boolean
   /** Lets nobody in any more, and runs `last` when the last one is out; only once, however often it is called. */
   close(last: () => void | Promise<void>): Promise<void>
 }
@@ -23,6 +24,7 @@ export function createDoor(): Door {
         inside.delete(answer)
       }
     },
+    isClosing: () => closing !== undefined,
     close: (last) => (closing ??= Promise.allSettled(inside).then(last)),
   }
 }

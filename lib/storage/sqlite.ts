@@ -53,7 +53,9 @@ export function createSqliteDatabase(handle: SqliteHandle): Database {
   let gate: Promise<void> | undefined
 
   function prepare(sql: string): SqliteStatement {
-    const statement = statements.get(sql) ?? handle.prepare(sql)
+    const known = statements.get(sql)
+    if (known) return known
+    const statement = handle.prepare(sql)
     statements.set(sql, statement)
     return statement
   }
@@ -106,6 +108,14 @@ export function createSqliteDatabase(handle: SqliteHandle): Database {
   }
 
   function outside<T>(step: () => T): Promise<T> {
+    // Most of the time there is nothing to wait for, and it is done before anything else can happen.
+    if (!gate && !door.isClosing()) {
+      try {
+        return Promise.resolve(step())
+      } catch (error) {
+        if (sqliteTrouble(error) !== 'BUSY') return Promise.reject(toStorageFailure(error))
+      }
+    }
     return door.enter(async () => {
       try {
         return await patiently(step)
