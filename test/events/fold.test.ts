@@ -1,0 +1,188 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { ConversationStreamEvent } from '../../lib/events/schema.ts'
+import { routes } from '../../lib/http/routes.ts'
+import { type Actor, type Chat, createChatService, type Message, openStorage, parseConfig } from '../../lib/index.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+
+/** What a client knows of a conversation. */
+interface State {
+  title: string
+  roles: Map<string, string>
+  messages: Map<string, Message>
+}
+
+/** What an event makes of what the client knew. */
+function fold(state: State, event: ConversationStreamEvent): void {
+  if (event.type === 'conversation.updated') state.title = event.payload.conversation.title
+  if (event.type === 'membership.changed') {
+    const { user_id, role, action } = event.payload
+    if (action === 'removed') state.roles.delete(user_id)
+    else state.roles.set(user_id, role!)
+  }
+  if ('payload' in event && 'message' in event.payload && typeof event.payload.message === 'object') {
+    state.messages.set(event.payload.message.id, event.payload.message)
+  }
+}
+
+/** What the API says now, and from where on the stream goes on. */
+async function read(chat: Chat, actor: Actor, conversationId: string): Promise<{ state: State; position: string }> {
+  const conversation = await chat.conversations.get(actor, conversationId)
+  const { threads } = await chat.threads.list(actor, conversationId, { limit: 200 })
+  const messages = new Map<string, Message>()
+  for (const { root_id } of threads) {
+    const tree = await chat.threads.tree(actor, root_id, { limit: 500 })
+    for (const message of tree.messages) messages.set(message.id, message)
+  }
+  const roles = new Map(conversation.participants.map((each) => [each.user_id, each.role as string]))
+  return { state: { title: conversation.title, roles, messages }, position: conversation.stream_position! }
+}
+
+/** What thread lists say follows from the messages alone. */
+async function checkSummaries(chat: Chat, actor: Actor, conversationId: string, state: State): Promise<void> {
+  const { threads } = await chat.threads.list(actor, conversationId, { limit: 200 })
+  const roots = [...state.messages.values()].filter((message) => message.depth === 0)
+  expect(threads).toHaveLength(roots.length)
+  for (const thread of threads) {
+    const all = [...state.messages.values()].filter((message) => message.root_id === thread.root_id)
+    const live = all.filter((message) => !message.deleted_at)
+    expect(thread).toMatchObject({
+      root_excerpt: state.messages.get(thread.root_id)!.content.slice(0, 140),
+      message_count: live.length,
+      participant_count: new Set(live.map((message) => message.author_user_id)).size,
+      last_activity_at: all
+        .map((message) => message.created_at)
+        .sort()
+        .at(-1),
+    })
+  }
+}
+
+interface World {
+  chat: Chat
+  people: Actor[]
+  conversation_id: string
+  messages: string[]
+}
+
+type Act = (world: World, by: Actor, pick: number) => Promise<unknown>
+
+const pickOf = (world: World, pick: number) => world.messages[pick % Math.max(1, world.messages.length)] ?? ''
+const ROLES = ['owner', 'admin', 'member', 'viewer'] as const
+
+/** One action for each route that changes what a client sees of a conversation. */
+const ACTIONS: Record<string, Act> = {
+  postRoot: async ({ chat, conversation_id, messages }, by, pick) =>
+    messages.push((await chat.messages.postRoot(by, conversation_id, { content: `root ${pick}` })).message_id),
+  replyToMessage: async (world, by, pick) =>
+    world.messages.push(
+      (await world.chat.messages.reply(by, pickOf(world, pick), { content: `reply ${pick}` })).message_id,
+    ),
+  editMessage: (world, by, pick) => world.chat.messages.edit(by, pickOf(world, pick), { content: `edit ${pick}` }),
+  deleteMessage: (world, by, pick) => world.chat.messages.remove(by, pickOf(world, pick)),
+  restoreMessage: (world, by, pick) => world.chat.messages.restore(by, pickOf(world, pick)),
+  renameConversation: ({ chat, conversation_id }, by, pick) =>
+    chat.conversations.rename(by, conversation_id, { title: `title ${pick}` }),
+  addParticipant: ({ chat, conversation_id, people }, by, pick) =>
+    chat.conversations.addParticipant(by, conversation_id, {
+      user_id: people[pick % people.length]!.user_id,
+      role: ROLES[pick % 4]!,
+    }),
+  changeParticipantRole: ({ chat, conversation_id, people }, by, pick) =>
+    chat.conversations.changeRole(by, conversation_id, people[pick % people.length]!.user_id, {
+      role: ROLES[(pick >> 2) % 4]!,
+    }),
+  removeParticipant: ({ chat, conversation_id, people }, by, pick) =>
+    chat.conversations.removeParticipant(by, conversation_id, people[1 + (pick % (people.length - 1))]!.user_id),
+  acceptInvite: async ({ chat, conversation_id, people }, by, pick) => {
+    const { token } = await chat.invites.create(people[0]!, conversation_id, { role: ROLES[1 + (pick % 3)]! })
+    await chat.invites.accept(by, {}, { token })
+  },
+}
+
+/** Routes that change nothing a client sees of a conversation, and why. */
+const SILENT: Record<string, string> = {
+  createConversation: 'nobody can have a snapshot from before',
+  deleteConversation: 'its streams close',
+  createInvite: 'only its maker learns of an invite',
+  revokeInvite: 'only its maker learns of an invite',
+  markThreadRead: 'unread.update, to the reader alone',
+  sendHeartbeat: 'presence is not kept',
+  setTyping: 'typing is not kept',
+}
+
+it('has an action, or a reason for none, for each route that changes something', () => {
+  const outside = ['Setup', 'Authentication', 'Administration', 'Operations']
+  const changing = Object.entries(routes).filter(([, route]) => route.method !== 'GET' && !outside.includes(route.tag))
+  expect(Object.keys({ ...ACTIONS, ...SILENT }).sort()).toEqual(changing.map(([name]) => name).sort())
+})
+
+const step = fc.record({ action: fc.constantFrom(...Object.keys(ACTIONS)), by: fc.nat(3), pick: fc.nat(1000) })
+
+describeOnEachDatabase('the events of a conversation', (openUrl, dialect) => {
+  it('make of an old snapshot what the API says now', { timeout: 120_000 }, async () => {
+    const storage = await openStorage({ database: await openUrl(), strict: true })
+    const chat = createChatService(parseConfig({ security: { password: { bcrypt_cost: 4 } } }), storage)
+    await chat.start()
+    const people = await createPeople(chat)
+    const done = new Set<string>()
+
+    const property = fc.asyncProperty(
+      fc.array(step, { size: 'max', maxLength: 40 }),
+      fc.nat(100),
+      async (steps, cut) => {
+        const { conversation_id } = await chat.conversations.create(people[0]!)
+        const world: World = { chat, people, conversation_id, messages: [] }
+        for (const person of people.slice(1)) {
+        await chat.conversations.addParticipant(people[0]!, conversation_id, { user_id: person.user_id })
+        await ACTIONS.postRoot!(world, person, 0)
+      }
+      const before = steps.length > 0 ? cut % steps.length : 0
+        for (const each of steps.slice(0, before)) await act(world, each, done)
+        const { state, position } = await read(chat, people[0]!, conversation_id)
+        for (const each of steps.slice(before)) await act(world, each, done)
+        const now = await read(chat, people[0]!, conversation_id)
+        if (now.position !== position) {
+          for await (const { id, event } of chat.events.follow(people[0]!, conversation_id, {
+            lastEventId: position,
+          })) {
+            fold(state, event)
+            if (id === now.position) break
+          }
+        }
+        expect(state).toEqual(now.state)
+        await checkSummaries(chat, people[0]!, conversation_id, state)
+      },
+    )
+    await fc.assert(property, { numRuns: dialect === 'sqlite' ? 80 : 20 })
+    expect([...done].sort()).toEqual(Object.keys(ACTIONS).sort())
+    await chat.close()
+  })
+})
+
+/** Does what may be done; what may not is refused, which changes nothing. */
+async function act(
+  world: World,
+  { action, by, pick }: { action: string; by: number; pick: number },
+  done: Set<string>,
+): Promise<void> {
+  try {
+    await ACTIONS[action]!(world, world.people[by]!, pick)
+    done.add(action)
+  } catch (error) {
+    if (!(error as { code?: string }).code || (error as { code: string }).code === 'internal') throw error
+  }
+}
+
+async function createPeople(chat: Chat): Promise<Actor[]> {
+  const { user } = await chat.setup.run({ email: 'p0@example.org', password: 'correct horse' })
+  const people = [await chat.users.actor(user.id)]
+  for (const name of ['p1', 'p2', 'p3']) {
+    const created = await chat.users.create(
+      { user_id: '', roles: ['admin'] },
+      { username: name, email: `${name}@example.org` },
+    )
+    people.push(await chat.users.actor(created.user.id))
+  }
+  return people
+}
