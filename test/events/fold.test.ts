@@ -119,6 +119,20 @@ it('has an action, or a reason for none, for each route that changes something',
 
 const step = fc.record({ action: fc.constantFrom(...Object.keys(ACTIONS)), by: fc.nat(3), pick: fc.nat(1000) })
 
+/** Every action once, by somebody who may. */
+const WALK = [
+  { action: 'addParticipant', by: 0, pick: 3 },
+  { action: 'changeParticipantRole', by: 0, pick: 11 },
+  { action: 'removeParticipant', by: 0, pick: 2 },
+  { action: 'acceptInvite', by: 3, pick: 1 },
+  { action: 'postRoot', by: 0, pick: 0 },
+  { action: 'replyToMessage', by: 0, pick: 0 },
+  { action: 'editMessage', by: 1, pick: 0 },
+  { action: 'deleteMessage', by: 1, pick: 0 },
+  { action: 'restoreMessage', by: 1, pick: 0 },
+  { action: 'renameConversation', by: 0, pick: 0 },
+]
+
 describeOnEachDatabase('the events of a conversation', (openUrl, dialect) => {
   it('make of an old snapshot what the API says now', { timeout: 120_000 }, async () => {
     const storage = await openStorage({ database: await openUrl(), strict: true })
@@ -133,11 +147,11 @@ describeOnEachDatabase('the events of a conversation', (openUrl, dialect) => {
       async (steps, cut) => {
         const { conversation_id } = await chat.conversations.create(people[0]!)
         const world: World = { chat, people, conversation_id, messages: [] }
-        for (const person of people.slice(1)) {
-        await chat.conversations.addParticipant(people[0]!, conversation_id, { user_id: person.user_id })
-        await ACTIONS.postRoot!(world, person, 0)
-      }
-      const before = steps.length > 0 ? cut % steps.length : 0
+        for (const person of people.slice(1, 3)) {
+          await chat.conversations.addParticipant(people[0]!, conversation_id, { user_id: person.user_id })
+          await ACTIONS.postRoot!(world, person, 0)
+        }
+        const before = steps.length > 0 ? cut % steps.length : 0
         for (const each of steps.slice(0, before)) await act(world, each, done)
         const { state, position } = await read(chat, people[0]!, conversation_id)
         for (const each of steps.slice(before)) await act(world, each, done)
@@ -154,7 +168,7 @@ describeOnEachDatabase('the events of a conversation', (openUrl, dialect) => {
         await checkSummaries(chat, people[0]!, conversation_id, state)
       },
     )
-    await fc.assert(property, { numRuns: dialect === 'sqlite' ? 80 : 20 })
+    await fc.assert(property, { numRuns: dialect === 'sqlite' ? 80 : 20, examples: [[WALK, 0]] })
     expect([...done].sort()).toEqual(Object.keys(ACTIONS).sort())
     await chat.close()
   })
