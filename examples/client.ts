@@ -1,0 +1,30 @@
+// A client of a running service: it signs in, loads a conversation, follows it, and posts.
+//
+//   npm start                               in another terminal
+//   npx tsx examples/client.ts              [address] [e-mail] [password]
+import { createChatClient } from 'chat-server/client'
+
+const [base_url = 'http://127.0.0.1:8080', email = 'ada@example.org', password = 'correct horse battery'] =
+  process.argv.slice(2)
+const client = createChatClient({ base_url })
+
+const { is_setup } = await client.readSetup()
+if (!is_setup) await client.runSetup({ body: { email, password } })
+// The client keeps the session and sends the CSRF token from here on.
+const { user } = await client.login({ body: { email, password } })
+console.log(`Signed in as ${user.username}.`)
+
+const { conversation_id } = await client.createConversation({ body: { title: 'Engines' } })
+const { root_id } = await client.postRoot({ params: { conversation_id }, body: { content: 'Does it run?' } })
+
+// Load, then follow from where the loading stood: nothing can fall in between.
+const { messages, stream_position } = await client.readThread({ params: { root_id } })
+for (const message of messages) console.log(`loaded:  ${message.content}`)
+
+await client.replyToMessage({ params: { parent_id: root_id }, body: { content: 'It runs.' } })
+for await (const { event } of client.follow(conversation_id, { last_event_id: stream_position })) {
+  if (event.type !== 'message.new') continue
+  console.log(`arrived: ${event.payload.message.content}`)
+  break
+}
+await client.logout()

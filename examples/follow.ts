@@ -1,0 +1,48 @@
+// The library without HTTP: Grace follows a conversation, goes away, and comes back to exactly what she missed.
+//
+//   npx tsx examples/follow.ts
+import { createChatService, OPERATOR, openStorage, parseConfig } from 'chat-server'
+
+const chat = createChatService(parseConfig(), await openStorage({ database: 'sqlite::memory:' }))
+await chat.start()
+
+const setup = await chat.setup.run({ email: 'ada@example.org', password: 'correct horse battery' })
+const created = await chat.users.create(OPERATOR, { username: 'grace', email: 'grace@example.org' })
+// An actor is who calls. A host that has signed its users in itself needs no session of ours.
+const ada = await chat.users.actor(setup.user.id)
+const grace = await chat.users.actor(created.user.id)
+
+const { conversation_id } = await chat.conversations.create(ada, { title: 'Engines' })
+await chat.conversations.addParticipant(ada, conversation_id, { user_id: grace.user_id })
+
+// Load, then follow from where the loading stood: nothing can fall in between.
+const { threads, stream_position } = await chat.threads.list(grace, conversation_id)
+console.log(`Grace finds ${threads.length} threads.`)
+await post('first')
+const left = await readUntil('first', stream_position)
+
+console.log('Grace goes away.')
+await post('second')
+await post('third')
+console.log('Grace comes back.')
+await readUntil('third', left)
+
+await chat.close()
+
+async function post(content: string): Promise<void> {
+  await chat.messages.postRoot(ada, conversation_id, { content })
+}
+
+/** Prints events until the message with this content. Leaving the loop closes the stream. */
+async function readUntil(content: string, lastEventId: string | undefined): Promise<string | undefined> {
+  let last = lastEventId
+  for await (const { id, event } of chat.events.follow(grace, conversation_id, { lastEventId })) {
+    // Those without an id are not kept: they are never missed, and cannot be resumed from.
+    last = id ?? last
+    if (event.type === 'stream.ready') console.log(`  ready, resumed: ${event.payload.resumed}`)
+    if (event.type !== 'message.new') continue
+    console.log(`  new message: ${event.payload.message.content}`)
+    if (event.payload.message.content === content) break
+  }
+  return last
+}

@@ -1,0 +1,313 @@
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join, sep } from 'node:path'
+import type { Readable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { createChatClient } from '../lib/client.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+const PASSWORD = 'correct horse battery'
+
+// Examples import the package by its name, and so from dist/.
+beforeAll(async () => {
+  const newest = Math.max(...['lib', 'cli'].flatMap(filesBelow).map(modifiedAt))
+  if (modifiedAt('dist/lib/index.js') > newest) return
+  // Type errors are for `npm run types` to report; what is built in spite of them can be run.
+  await compile(ROOT)
+}, 120_000)
+
+describe('an example', () => {
+  it('embeds the chat in a server of node:http, whose own pages know who is signed in', async () => {
+    const host = start('embed-node.ts')
+    const url = await host.printed(/http:\/\/[\d.:]+/)
+    expect(await ask(`${url}/nothing`)).toEqual([404, 'The host has no such page.\n'])
+    expect(await ask(`${url}/hello`)).toEqual([401, 'Sign in first.\n'])
+    expect(await ask(`${url}/chat/healthz`)).toEqual([200, '{"status":"ok"}'])
+    expect((await ask(`${url}/chatter`))[0]).toBe(404)
+
+    const login = await fetch(`${url}/chat/api/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'ada@example.org', password: PASSWORD }),
+    })
+    const cookie = login.headers.getSetCookie().join('; ')
+    expect(await ask(`${url}/hello`, { cookie })).toEqual([200, 'Hello ada.\n'])
+    expect(await host.stop()).toBe(0)
+  })
+
+  it('is a part of an h3 app, behind its middleware, and a client of it', async () => {
+    const host = start('embed-h3.ts')
+    const url = await host.printed(/http:\/\/[\d.:]+/)
+    expect(await ask(`${url}/`)).toEqual([200, 'Hello from the host.\n'])
+    // As the client finds it: a service that nobody has set up.
+    const client = start('client.ts', `${url}/chat`)
+    expect(await client.end).toBe(0)
+    expect(client.output()).toBe('Signed in as ada.\nloaded:  Does it run?\narrived: It runs.\n')
+    expect(host.output()).toContain('\nPOST /chat/api/auth/login\n')
+    expect(await host.stop()).toBe(0)
+  })
+
+  it('ends its streams when its host ends', async () => {
+    const host = start('embed-node.ts')
+    const base_url = `${await host.printed(/http:\/\/[\d.:]+/)}/chat`
+    const ada = createChatClient({ base_url })
+    await ada.login({ body: { email: 'ada@example.org', password: PASSWORD } })
+    const { conversation_id } = await ada.createConversation()
+    const seen: string[] = []
+    for await (const { event } of ada.follow(conversation_id)) {
+      seen.push(event.type === 'stream.closed' ? event.payload.reason : event.type)
+      if (event.type === 'stream.ready') expect(await host.stop()).toBe(0)
+      if (event.type === 'stream.closed') break
+    }
+    expect(seen).toEqual(['stream.ready', 'draining'])
+  })
+
+  it('follows a conversation without HTTP, goes away, and misses nothing', async () => {
+    const follow = start('follow.ts')
+    expect(await follow.end).toBe(0)
+    expect(follow.output().trimEnd().split('\n')).toEqual([
+      'Grace finds 0 threads.',
+      '  ready, resumed: true',
+      '  new message: first',
+      'Grace goes away.',
+      'Grace comes back.',
+      '  ready, resumed: true',
+      '  new message: second',
+      '  new message: third',
+    ])
+  })
+
+  it('serves a page and the chat it talks to', async () => {
+    const host = start('browser/server.ts')
+    const url = await host.printed(/http:\S+/)
+    const [status, page] = await ask(url)
+    expect(status).toBe(200)
+    expect(page).toContain('<title>Chat</title>')
+    expect((await ask(new URL('/elsewhere', url).href))[0]).toBe(404)
+    expect(await host.stop()).toBe(0)
+  })
+})
+
+const chromium = ['chromium', 'chromium-browser', 'google-chrome']
+  .flatMap((name) => (process.env.PATH ?? '').split(':').map((folder) => join(folder, name)))
+  .find((path) => existsSync(path))
+const playwright = await loadPlaywright()
+if (!playwright || !chromium)
+  console.log(`Browser test skipped: ${chromium ? 'playwright-core' : 'chromium'} not found`)
+
+describe.skipIf(!playwright || !chromium)('the page of the browser example', () => {
+  it('signs in, loads, and shows what others write as they write it', async () => {
+    const host = start('browser/server.ts')
+    const url = await host.printed(/http:\S+/)
+    const { ada, grace, problems } = await openTwice(url)
+
+    await ada.click('li button')
+    await ada.fill('li form:not([hidden]) input', 'It runs, <b>surely</b>.')
+    await ada.click('li form:not([hidden]) button')
+    await grace.waitForSelector('text=It runs, <b>surely</b>.')
+    await grace.fill('#new-thread input', 'Another one.')
+    await grace.click('#new-thread button')
+    await ada.waitForSelector('text=Another one.')
+    expect(await ada.locator('.text').allTextContents()).toEqual([
+      'Another one.',
+      'Does it run?',
+      'It runs, <b>surely</b>.',
+    ])
+    await ada.waitForSelector('#people .online:nth-child(2)')
+    expect(await ada.locator('#people .online').allTextContents()).toEqual(['Ada Lovelace', 'Grace Hopper'])
+
+    await ada.click('#sign-out')
+    await ada.waitForSelector('#sign-in')
+    await host.stop()
+    await grace.waitForSelector('text=reconnecting')
+    expect(problems).toEqual([])
+  }, 60_000)
+})
+
+describe('the documentation', () => {
+  const pages = ['README.md', ...filesBelow('docs').filter((path) => path.endsWith('.md'))]
+  const textOf = (page: string) => readFileSync(join(ROOT, page), 'utf8')
+
+  it('shows code that compiles', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'chat-docs-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    // Pages for contributors show the inside, which nobody else can import.
+    for (const page of pages.filter((path) => !path.includes('contributing'))) {
+      const blocks = [...textOf(page).matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code!)
+      const name = page.replaceAll(sep, '-')
+      await Promise.all(blocks.map((code, index) => writeFile(join(folder, `${name}-${index}.ts`), toModule(code))))
+    }
+    await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG))
+    expect(await compile(folder)).toBe('')
+  }, 120_000)
+
+  it('has no link that leads nowhere', () => {
+    const links = pages.flatMap((page) =>
+      [...textOf(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)].map(([, path, anchor]) => {
+        const target = path ? join(dirname(page), path) : page
+        const leads = existsSync(join(ROOT, target)) && (!anchor || anchorsOf(textOf(target)).includes(anchor))
+        return { page, link: `${path}${anchor ? `#${anchor}` : ''}`, leads }
+      }),
+    )
+    expect(links.filter(({ leads }) => !leads)).toEqual([])
+    expect(links.length).toBeGreaterThan(20)
+  })
+})
+
+/** What the code of a page may take for granted. */
+const GIVEN = `
+declare const chat: import('chat-server').Chat
+declare const actor: import('chat-server').Actor
+declare const client: import('chat-server/client').ChatClient
+declare const conversation_id: string
+`
+
+const TSCONFIG = {
+  extends: join(ROOT, 'tsconfig.json'),
+  compilerOptions: {
+    noEmit: true,
+    rootDir: '.',
+    paths: {
+      'chat-server': [join(ROOT, 'dist/lib/index.d.ts')],
+      'chat-server/h3': [join(ROOT, 'dist/lib/http/app.d.ts')],
+      'chat-server/client': [join(ROOT, 'dist/lib/client.d.ts')],
+    },
+  },
+  include: ['*.ts'],
+}
+
+/** A block as a module of its own: what it declares hides what is given. */
+function toModule(code: string): string {
+  const isImport = (line: string) => line.startsWith('import ')
+  const [imports, rest] = [isImport, (line: string) => !isImport(line)].map((keep) => code.split('\n').filter(keep))
+  return [...imports!, GIVEN, 'export async function run() {', ...rest!, '}'].join('\n')
+}
+
+/** @returns what the compiler complains of */
+async function compile(folder: string): Promise<string> {
+  const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
+  const run = promisify(execFile)(process.execPath, [compiler, '-p', folder], { cwd: ROOT })
+  const { stdout } = await run.catch((error: { stdout: string }) => error)
+  return stdout
+}
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title]) =>
+    title!
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+interface Running {
+  /** Waits until it has printed something like this. */
+  printed(pattern: RegExp): Promise<string>
+  /** All it has printed so far. */
+  output(): string
+  /** Its exit code, once it has ended. */
+  end: Promise<number | null>
+  /** Asks it to end as a supervisor would. */
+  stop(): Promise<number | null>
+}
+
+/** Runs an example as its first comment says; what it writes to standard error is a failure of the test. */
+function start(example: string, ...args: string[]): Running {
+  const child: ChildProcessByStdio<null, Readable, Readable> = spawn(
+    process.execPath,
+    ['--import', 'tsx', join('examples', example), ...args],
+    { cwd: ROOT, env: { PATH: process.env.PATH, PORT: '0', NODE_NO_WARNINGS: '1' }, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  onTestFinished(() => void child.kill('SIGKILL'))
+  let [output, errors] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    errors += text
+  })
+  const end = once(child, 'close').then(([code]) => {
+    expect(errors).toBe('')
+    return code as number | null
+  })
+  return {
+    async printed(pattern) {
+      for (;;) {
+        const found = pattern.exec(output.slice(0, output.lastIndexOf('\n') + 1))?.[0]
+        if (found) return found
+        const code = await Promise.race([once(child.stdout, 'data'), end])
+        if (typeof code === 'number') throw new Error(`${example} ended with ${code}: ${output}`)
+      }
+    },
+    output: () => output,
+    end,
+    stop() {
+      child.kill('SIGTERM')
+      return end
+    },
+  }
+}
+
+async function ask(url: string, headers: Record<string, string> = {}): Promise<[status: number, body: string]> {
+  const response = await fetch(url, { headers })
+  return [response.status, await response.text()]
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path))
+}
+
+function modifiedAt(path: string): number {
+  return statSync(join(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+/** What is used of playwright-core, which need not be installed. */
+interface Playwright {
+  chromium: { launch(options: object): Promise<Browser> }
+}
+
+interface Browser {
+  newContext(): Promise<{ newPage(): Promise<Page> }>
+  close(): Promise<void>
+}
+
+interface Page {
+  goto(url: string): Promise<unknown>
+  click(selector: string): Promise<void>
+  fill(selector: string, text: string): Promise<void>
+  waitForSelector(selector: string): Promise<unknown>
+  locator(selector: string): { allTextContents(): Promise<string[]> }
+  on(event: 'pageerror', listener: (error: Error) => void): void
+}
+
+async function loadPlaywright(): Promise<Playwright | undefined> {
+  const name = 'playwright-core'
+  return import(name).catch(() => undefined)
+}
+
+/** The page as Ada and as Grace see it, signed in. */
+async function openTwice(url: string): Promise<{ ada: Page; grace: Page; problems: Error[] }> {
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run']
+  const browser = await playwright!.chromium.launch({ executablePath: chromium, args })
+  onTestFinished(() => browser.close())
+  const problems: Error[] = []
+  async function open(email: string): Promise<Page> {
+    const page = await (await browser.newContext()).newPage()
+    page.on('pageerror', (error) => problems.push(error))
+    await page.goto(url)
+    await page.fill('#sign-in [name=email]', email)
+    await page.click('#sign-in button')
+    await page.waitForSelector('#state.online')
+    return page
+  }
+  const [ada, grace] = await Promise.all([open('ada@example.org'), open('grace@example.org')])
+  return { ada, grace, problems }
+}
