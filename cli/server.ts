@@ -65,7 +65,7 @@ function outliveOutput(log: Log): void {
 
 /** How to create the first administrator, ready to be pasted. */
 function setupHint(config: Config, url: string, flags: ServeFlags): string {
-  const setup = ['chat-server setup --email you@example.org']
+  const setup = ['npx chat-server setup --email you@example.org']
   if (flags.config) setup.push('--config', quote(flags.config))
   if (flags.database) setup.push('--database', quote(maskSecrets(config).database.url))
   const body = quote(JSON.stringify({ email: 'you@example.org', password: 'at least 8 characters' }))

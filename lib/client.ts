@@ -6,6 +6,10 @@ import { readEvents } from './events/wire.ts'
 import { type AnyRoute, HEADER_FIELDS, type Params, type Route } from './http/route.ts'
 import { routes } from './http/routes.ts'
 
+export { ChatError, type ErrorCode } from './errors.ts'
+export type { ConversationStreamEvent } from './events/schema.ts'
+export type { Message } from './messages/schema.ts'
+
 /** How to reach a service, and what differs from its defaults. */
 export interface ClientOptions {
   /** The service's address, with the base path it is mounted under. */
@@ -35,7 +39,10 @@ type Arguments<R> = (keyof Params<Parts<R>['path']> extends never
   ? Record<never, never>
   : { params: Params<Parts<R>['path']> }) &
   Part<'query', Parts<R>['query']> &
-  Part<'body', Parts<R>['body']>
+  Part<'body', Parts<R>['body']> & {
+    /** Sent with the call, such as `Idempotency-Key`. */
+    headers?: Record<string, string>
+  }
 
 type Answer<R> = Parts<R>['kind'] extends 'text'
   ? string
@@ -111,13 +118,18 @@ export function createChatClient(options: ClientOptions): ChatClient {
 
   async function call(
     route: AnyRoute,
-    input: { params?: Record<string, string>; query?: Record<string, unknown>; body?: unknown } = {},
+    input: {
+      params?: Record<string, string>
+      query?: Record<string, unknown>
+      body?: unknown
+      headers?: Record<string, string>
+    } = {},
   ): Promise<unknown> {
     const path = pathOf(route.path, input.params ?? {}, input.query ?? {})
     const body = route.body ? (input.body ?? (route.body_optional ? undefined : {})) : undefined
-    const response = await (route.method === 'GET'
-      ? repeated(() => request('GET', path))
-      : request(route.method, path, { body }))
+    const init = { body, headers: input.headers ?? {} }
+    const attempt = () => request(route.method, path, init)
+    const response = await (route.method === 'GET' ? repeated(attempt) : attempt())
     if (response.status === 204) return undefined
     if (route.answer === 'text') return response.text()
     const fields = Object.entries(HEADER_FIELDS).flatMap(([field, header]) => {

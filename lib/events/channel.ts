@@ -17,7 +17,7 @@ export interface Delivery {
   events: Delivered[]
 }
 
-/** How many events are read and sent at a time. */
+/** How many lines of the log are read at a time. */
 const PAGE = 64
 
 /** The log of one conversation, followed in this process. */
@@ -56,7 +56,7 @@ export function createChannel(db: Database, id: string, deliver: (delivery: Deli
     }
   }
 
-  /** @returns how many events it was */
+  /** @returns how many lines of the log it was */
   async function readPage(): Promise<number> {
     // What is announced while the log is read may go with an event that is not in this page.
     const announced = [...passing]
@@ -72,7 +72,7 @@ export function createChannel(db: Database, id: string, deliver: (delivery: Deli
   }
 
   function withIds(page: NumberedEvent[]): Delivered[] {
-    return page.map((each) => ({ id: eventId(epoch, each.seq), event: each.event }))
+    return page.flatMap(({ seq, event }) => (event ? [{ id: eventId(epoch, seq), event }] : []))
   }
 
   return {
@@ -105,8 +105,10 @@ export function createChannel(db: Database, id: string, deliver: (delivery: Deli
     async page(from: number, to: number, bytes: number): Promise<(Delivery & { seq: number }) | undefined> {
       const page = (await readLog(db, id, from, PAGE)).filter((each) => each.seq <= to)
       if (page[0]?.seq !== from + 1) return undefined
-      const delivery = encode(withIds(page), bytes)
-      return { ...delivery, seq: page[delivery.events.length - 1]!.seq }
+      const known = page.filter((each) => each.event)
+      const delivery = encode(withIds(known), bytes)
+      const isWhole = delivery.events.length === known.length
+      return { ...delivery, seq: isWhole ? page.at(-1)!.seq : known[delivery.events.length - 1]!.seq }
     },
   }
 }

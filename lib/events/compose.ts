@@ -8,11 +8,12 @@ import { type EventRow, listEvents } from './store.ts'
 /** A line of the log as it goes out. */
 export interface NumberedEvent {
   seq: number
-  event: PersistedEvent
+  /** Missing when what it is about is gone. */
+  event?: PersistedEvent
 }
 
 /**
- * Up to `limit` events of a conversation after `seq`, in order, composed of what is stored now: a deleted text is in
+ * Up to `limit` lines of a conversation's log after `seq`, in order and each of them, composed of what is stored now: a deleted text is in
  * no replay, and an event says what its message has become since.
  */
 export async function readLog(
@@ -26,25 +27,22 @@ export async function readLog(
   const threads = await loadBy('root_id', rows, isAboutThread, (ids) => listSummaries(db, ids))
   const conversation = rows.some(isAboutConversation) ? await findConversation(db, conversationId) : undefined
 
-  return rows.flatMap((row): NumberedEvent[] => {
+  return rows.map((row): NumberedEvent => {
     const { seq, type } = row
     const message = messages.get(row.message_id ?? '')
     const thread = threads.get(row.message_id ?? '')
-    if (type === 'membership.changed') return [{ seq, event: toMembership(conversationId, row) }]
+    if (type === 'membership.changed') return { seq, event: toMembership(conversationId, row) }
     if (type === 'conversation.updated' && conversation) {
-      return [{ seq, event: { type, payload: { conversation: toFields(conversation) } } }]
+      return { seq, event: { type, payload: { conversation: toFields(conversation) } } }
     }
     if (type === 'thread.new' && thread) {
       const { root_id } = thread
-      return [
-        { seq, event: { type, payload: { conversation_id: conversationId, root_id, summary: toSummary(thread) } } },
-      ]
+      return { seq, event: { type, payload: { conversation_id: conversationId, root_id, summary: toSummary(thread) } } }
     }
     if (isAboutMessage(row) && message) {
-      return [{ seq, event: { type, payload: { message: toMessage(message) } } as PersistedEvent }]
+      return { seq, event: { type, payload: { message: toMessage(message) } } as PersistedEvent }
     }
-    // The conversation is being deleted, and its log with it.
-    return []
+    return { seq }
   })
 }
 

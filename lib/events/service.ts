@@ -71,6 +71,8 @@ export async function* follow(
     },
   })
   const { signal } = options
+  // An open stream keeps the process alive; the service's own timers do not.
+  const alive = setInterval(() => {}, 2 ** 30)
   signal?.addEventListener('abort', leave)
   if (signal?.aborted) leave()
   try {
@@ -86,6 +88,7 @@ export async function* follow(
       if (!ended) await new Promise<void>((resolve) => (wake = resolve))
     }
   } finally {
+    clearInterval(alive)
     signal?.removeEventListener('abort', leave)
     leave()
   }

@@ -49,14 +49,14 @@ async function answer(chat: Chat, path: string, resource: Resource, event: H3Eve
   const started = performance.now()
   const { method, headers } = event.req
   const requestId = /^[\w.-]{8,64}$/.exec(headers.get('x-request-id') ?? '')?.[0] ?? randomUUID()
-  const common = commonHeaders(requestId, path.startsWith('/api/'))
+  const common = commonHeaders(requestId, /(^|\/)api\//.test(path))
   const route = resource[(method === 'HEAD' ? 'GET' : method) as Method]
   const count = (status: number) => {
     if (route && !isPrivate(route)) metrics.request(method, path, status, (performance.now() - started) / 1000)
   }
   try {
     if (path.startsWith('/api/') && !config.features.auth_v1) throw new ChatError('not_found')
-    if (!route) return respond(withoutRoute(resource, method, common))
+    if (!route) return respond(event, withoutRoute(resource, method, common))
     const result = await perform(chat, route, {
       method,
       headers,
@@ -67,14 +67,14 @@ async function answer(chat: Chat, path: string, resource: Resource, event: H3Eve
     })
     count(route.status)
     if (route.answer === 'stream') return openStream(event, streamHeaders(common), result as Opening)
-    return respond(toReply(chat, route, result, common))
+    return respond(event, toReply(chat, route, result, common))
   } catch (caught) {
     const error = toChatError(caught)
     if (error.code === 'internal')
       log.error('Request failed', { request_id: requestId, route: path, cause: describe(caught) })
     count(error.status)
     clearDeadSession(error, config, headers, common)
-    return respond(toProblem(error, requestId, common))
+    return respond(event, toProblem(error, requestId, common))
   }
 }
 
@@ -96,16 +96,37 @@ function withoutRoute(resource: Resource, method: string, headers: [string, stri
 function openStream(event: H3Event, headers: [string, string][], opening: Opening): unknown {
   if (event.req.method === 'HEAD') {
     opening.cancel()
-    return respond({ status: 200, headers, body: null })
+    return respond(event, { status: 200, headers, body: null })
   }
   if (!event.runtime?.node?.res) return streamToWeb(headers, opening)
   return fromNodeHandler((_request, response) => streamToNode(response as ServerResponse, headers, opening))(event)
 }
 
-function respond({ status, headers, body }: Reply): HTTPResponse {
-  // With its length the answer goes out in one piece; without, Node would send it in chunks.
-  if (body !== null) headers.push(['content-length', String(Buffer.byteLength(body))])
-  return new HTTPResponse(body, { status, headers })
+/** An answer whose headers stay the pairs they are: on Node nothing needs a `Headers` of them. */
+class Answer extends HTTPResponse {
+  readonly #pairs: [string, string][]
+
+  constructor({ status, headers, body }: Reply) {
+    super(body, { status })
+    this.#pairs = headers
+  }
+
+  override get headers(): Headers {
+    return this.#pairs as unknown as Headers
+  }
+}
+
+function respond(event: H3Event, { status, headers, body }: Reply): Answer {
+  const response = event.runtime?.node?.res as ServerResponse | undefined
+  if (!response) return new Answer({ status, headers, body })
+  // Node 20 keeps only the last of several cookies, where a host has set a header before.
+  const [cookies, others] = partition(headers, ([name]) => name === 'set-cookie')
+  for (const [name, cookie] of cookies) response.appendHeader(name, cookie)
+  return new Answer({ status, headers: others, body })
+}
+
+function partition<T>(all: T[], isFirst: (each: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((each) => !isFirst(each))]
 }
 
 function describe(error: unknown): string {

@@ -1,10 +1,15 @@
-import type { Storage as Unstorage } from 'unstorage'
-
 /** Small values that may be forgotten at any time, and are forgotten when they expire. */
 export interface Kv {
   get<T>(key: string): Promise<T | undefined>
   set<T>(key: string, value: T, ttlSeconds: number): Promise<void>
   delete(key: string): Promise<void>
+}
+
+/** An unstorage `Storage`, as far as it is used here. */
+export interface KvLike {
+  getItem(key: string): Promise<unknown>
+  setItem(key: string, value: never): Promise<void>
+  removeItem(key: string): Promise<void>
 }
 
 interface Entry {
@@ -20,17 +25,18 @@ interface Entry {
  *
  * @param now milliseconds since 1970
  */
-export function createKv(storage: Unstorage, now: () => number): Kv {
+export function createKv(storage: KvLike, now: () => number): Kv {
   const nameOf = (key: string) => `chat:${Buffer.from(key).toString('hex')}`
   return {
     async get<T>(key: string) {
-      const entry = await storage.getItem<Entry>(nameOf(key))
+      const entry = (await storage.getItem(nameOf(key))) as Entry | null
       if (!entry) return undefined
       if (entry.expires_at > now()) return entry.value as T
       await storage.removeItem(nameOf(key))
       return undefined
     },
-    set: (key, value, ttlSeconds) => storage.setItem(nameOf(key), { value, expires_at: now() + ttlSeconds * 1000 }),
+    set: (key, value, ttlSeconds) =>
+      storage.setItem(nameOf(key), { value, expires_at: now() + ttlSeconds * 1000 } as never),
     delete: (key) => storage.removeItem(nameOf(key)),
   }
 }

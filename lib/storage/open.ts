@@ -1,14 +1,13 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { createDatabase as createDb0, type Database as Db0 } from 'db0'
-import type pg from 'pg'
-import { createStorage, type Storage as Unstorage } from 'unstorage'
+import { createStorage } from 'unstorage'
 import type { Database, Queries } from './database.ts'
 import { sqliteTrouble } from './failures.ts'
-import { createKv, type Kv } from './kv.ts'
+import { createKv, type Kv, type KvLike } from './kv.ts'
 import { listMigrations, type MigrationState, migrate } from './migrate.ts'
 import { refuseNesting } from './nesting.ts'
-import { createPostgresDatabase, postgresConnector } from './postgres.ts'
+import { createPostgresDatabase, type PgPool, postgresConnector } from './postgres.ts'
 import { createSqliteDatabase, type SqliteHandle } from './sqlite.ts'
 
 /** What a service keeps its data in. Made by {@link openStorage}; closed by whoever opened it, or with the service. */
@@ -28,13 +27,6 @@ export interface Storage {
 export interface Db0Like {
   readonly dialect: string
   getInstance(): Promise<unknown>
-}
-
-/** An unstorage `Storage`, as far as it is used here. */
-export interface KvLike {
-  getItem(key: string): Promise<unknown>
-  setItem(key: string, value: never): Promise<void>
-  removeItem(key: string): Promise<void>
 }
 
 /** What to open, and how. */
@@ -59,7 +51,7 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
   const db0 = typeof database === 'string' ? await connect(database) : database
   const opened = await toDatabase(db0, durability)
   const db = options.strict ? refuseNesting(opened) : opened
-  const kv = createKv((options.kv as Unstorage | undefined) ?? createStorage(), Date.now)
+  const kv = createKv(options.kv ?? createStorage(), Date.now)
   return { db, kv, migrations: () => listMigrations(db), migrate: () => migrate(db), close: () => db.close() }
 }
 
@@ -110,7 +102,7 @@ async function toDatabase(db0: Db0Like | Db0, durability: 'full' | 'os'): Promis
     return createSqliteDatabase(instance)
   }
   if (db0.dialect === 'postgresql' && 'totalCount' in Object(instance)) {
-    const db = createPostgresDatabase(instance as pg.Pool)
+    const db = createPostgresDatabase(instance as PgPool)
     await assertDurable(db, durability).catch(async (error) => {
       await db.close()
       throw error

@@ -1,4 +1,3 @@
-import type { Connector, Statement } from 'db0'
 import pg from 'pg'
 import { digest } from '../ids.ts'
 import type { Database, Primitive, Queries, Row } from './database.ts'
@@ -18,6 +17,43 @@ const RETRY_CODES = new Set(['40001', '40P01'])
 
 const INT8_OID = 20
 
+interface PgClient {
+  query(query: string | { name: string; text: string; values: unknown[] }, values?: unknown[]): Promise<PgResult>
+}
+
+interface PgResult {
+  rows: unknown[]
+  rowCount: number | null
+}
+
+interface PgPoolClient extends PgClient {
+  release(broken?: Error | boolean): void
+}
+
+/** The part of pg's `Pool` used here: published types name none of pg's. */
+export interface PgPool extends PgClient {
+  connect(): Promise<PgPoolClient>
+  end(): Promise<void>
+}
+
+/** A prepared statement as db0 has it. */
+export interface PostgresStatement {
+  bind(...params: unknown[]): PostgresStatement
+  all(...params: unknown[]): Promise<unknown[]>
+  get(...params: unknown[]): Promise<unknown>
+  run(...params: unknown[]): Promise<{ success: boolean }>
+}
+
+/** A connector as db0's `createDatabase` takes it. */
+export interface PostgresConnector {
+  name: string
+  dialect: 'postgresql'
+  getInstance(): PgPool
+  exec(sql: string): Promise<unknown>
+  prepare(sql: string): PostgresStatement
+  dispose(): Promise<void> | undefined
+}
+
 /**
  * A db0 connector over a pool of PostgreSQL connections.
  *
@@ -26,8 +62,8 @@ const INT8_OID = 20
  *
  * @param options.max connections at most; default 10
  */
-export function postgresConnector(options: { url: string; max?: number }): Connector<pg.Pool> {
-  let pool: pg.Pool | undefined
+export function postgresConnector(options: { url: string; max?: number }): PostgresConnector {
+  let pool: PgPool | undefined
   const open = () => (pool ??= createPool(options))
   return {
     name: 'postgresql',
@@ -39,8 +75,8 @@ export function postgresConnector(options: { url: string; max?: number }): Conne
   }
 }
 
-function toStatement(query: (params: unknown[]) => Promise<unknown[]>): Statement {
-  const bound = (given: unknown[] | undefined) => ({
+function toStatement(query: (params: unknown[]) => Promise<unknown[]>): PostgresStatement {
+  const bound = (given: unknown[] | undefined): PostgresStatement => ({
     bind: (...params: unknown[]) => bound(params),
     all: (...params: unknown[]) => query(given ?? params),
     get: async (...params: unknown[]) => (await query(given ?? params))[0],
@@ -52,7 +88,7 @@ function toStatement(query: (params: unknown[]) => Promise<unknown[]>): Statemen
   return bound(undefined)
 }
 
-function createPool(options: { url: string; max?: number }): pg.Pool {
+function createPool(options: { url: string; max?: number }): PgPool {
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.max ?? 10,
@@ -81,7 +117,7 @@ function numbered(sql: string): string {
 }
 
 /** Our face of a PostgreSQL pool: a connection for each transaction, named statements prepared once on each. */
-export function createPostgresDatabase(pool: pg.Pool): Database {
+export function createPostgresDatabase(pool: PgPool): Database {
   const statements = new Map<string, { name: string; text: string }>()
   const door = createDoor()
 
@@ -92,7 +128,7 @@ export function createPostgresDatabase(pool: pg.Pool): Database {
     return statement
   }
 
-  function queries(query: (sql: string, values: Primitive[]) => Promise<pg.QueryResult>): Queries {
+  function queries(query: (sql: string, values: Primitive[]) => Promise<PgResult>): Queries {
     return {
       dialect: 'postgresql',
       all: async <T>(sql: string, ...params: Primitive[]) => (await query(sql, params)).rows as T[],

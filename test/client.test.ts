@@ -1,0 +1,457 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, describe, expect, expectTypeOf, it, vi } from 'vitest'
+import { type ChatClient, createChatClient, type ReceivedEvent } from '../lib/client.ts'
+import type { ChatError } from '../lib/errors.ts'
+import type { ConversationStreamEvent } from '../lib/events/schema.ts'
+import { isNews, positionOf, range, readAnew, seqOf, seqsOf, soon, startReading, typesOf } from './events/readers.ts'
+import { checkedFetch } from './support/answers.ts'
+import { describeOnEachDatabase } from './support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService } from './support/service.ts'
+
+/** Everybody signs in again and again here. */
+const MANY_SESSIONS = { session: { max_sessions_per_user: 100 } }
+
+describeOnEachDatabase('a client', (openUrl) => {
+  let url: string
+  let service: TestService
+  let reading: Awaited<ReturnType<typeof startReading>>
+  beforeAll(async () => {
+    url = await openUrl()
+    service = await startService(url, { config: MANY_SESSIONS })
+    reading = await startReading(service)
+  })
+  afterAll(() => service.close())
+
+  /** A client, and the headers of its last request. */
+  function watched(options: object = {}) {
+    const sent: { headers: Headers; status: number }[] = []
+    const client = createChatClient({
+      base_url: service.base_url,
+      retry_ms: 10,
+      ...options,
+      fetch: async (input, init) => {
+        const response = await checkedFetch(input, init)
+        sent.push({ headers: new Headers(init?.headers), status: response.status })
+        return response
+      },
+    })
+    return { client, last: () => sent.at(-1)! }
+  }
+  const credentials = { email: 'ada@example.org', password: PASSWORD }
+
+  describe('keeps the session:', () => {
+    it('the cookies of a sign-in, and the CSRF token where something is changed', async () => {
+      const { client, last } = watched()
+      expect(await codeOf(client.readMe())).toBe('unauthenticated')
+      expect(last().headers.get('cookie')).toBeNull()
+      const { user, csrf_token } = await client.login({ body: credentials })
+      expect((await client.readMe()).user).toEqual(user)
+      expect(last().headers.get('cookie')).toMatch(/^SESSION_ID=[\w-]{43}; CSRF-TOKEN=[\w-]{43}$/)
+      expect(last().headers.get('x-csrf-token')).toBeNull()
+      await client.createConversation({ body: { title: 'mine' } })
+      expect(last().headers.get('x-csrf-token')).toBe(csrf_token)
+    })
+
+    it('the new ones of a refresh', async () => {
+      const { client, last } = watched()
+      const before = await client.login({ body: credentials })
+      const { csrf_token } = await client.refresh()
+      expect(csrf_token).not.toBe(before.csrf_token)
+      await client.createConversation({})
+      expect(last().headers.get('x-csrf-token')).toBe(csrf_token)
+    })
+
+    it('none after logout', async () => {
+      const { client, last } = watched()
+      await client.login({ body: credentials })
+      expect(await client.logout()).toBeUndefined()
+      expect(await codeOf(client.createConversation({}))).toBe('unauthenticated')
+      expect(last().headers.get('cookie')).toBeNull()
+      expect(last().headers.get('x-csrf-token')).toBeNull()
+    })
+
+    it('none after it has ended elsewhere', async () => {
+      const { client, last } = watched()
+      const { session } = await client.login({ body: credentials })
+      await service.chat.context.db.run('DELETE FROM sessions WHERE id = ?', session.id)
+      expect(await codeOf(client.readMe())).toBe('unauthenticated')
+      expect(await codeOf(client.readMe())).toBe('unauthenticated')
+      expect(last().headers.get('cookie')).toBeNull()
+    })
+
+    it('in a browser, which keeps the cookies itself and shows the token in the page’s', async () => {
+      const sent: Headers[] = []
+      const client = createChatClient({
+        base_url: service.base_url,
+        fetch: async (_, init) => {
+          sent.push(new Headers(init?.headers))
+          return new Response(null, { status: 204 })
+        },
+      })
+      vi.stubGlobal('document', { cookie: 'theme=dark; CSRF-TOKEN=shown' })
+      await client.logout()
+      vi.unstubAllGlobals()
+      expect([sent[0]!.get('x-csrf-token'), sent[0]!.get('cookie')]).toEqual(['shown', null])
+    })
+
+    it('apart from those of other clients', async () => {
+      const { ada, grace } = reading
+      expect((await ada.readMe()).user.id).not.toBe((await grace.readMe()).user.id)
+    })
+  })
+
+  it('knows the names that a service gives its CSRF cookie and header, and takes an address with a slash', async () => {
+    const csrf = { cookie_name: 'token', header_name: 'X-Token' }
+    const config = { ...MANY_SESSIONS, security: { csrf, password: { bcrypt_cost: 4 } } }
+    const other = await startService(url, { config })
+    const names = { csrf_cookie_name: 'token', csrf_header_name: 'X-Token' }
+    const { client, last } = watched({ base_url: `${other.base_url}/`, ...names })
+    const { csrf_token } = await client.login({ body: credentials })
+    await client.createConversation({})
+    expect(last().headers.get('x-token')).toBe(csrf_token)
+    await other.close()
+  })
+
+  it('adds the stream position to what it was read with', async () => {
+    const { ada, conversation_id, root } = await readAnew(reading)
+    const { stream_position } = await ada.readConversation({ params: { conversation_id } })
+    expect(stream_position).toMatch(/^[0-9a-f]{16}\.4$/)
+    expect((await ada.listThreads({ params: { conversation_id } })).stream_position).toBe(stream_position)
+    expect((await ada.readThread({ params: { root_id: root.root_id } })).stream_position).toBe(stream_position)
+  })
+
+  describe('fails with a ChatError', () => {
+    it('that has the code, the status and the words of the answer', async () => {
+      const { client } = watched()
+      const failed = client.login({ body: { ...credentials, password: 'wrong' } }).catch((error: ChatError) => error)
+      expect(await failed).toMatchObject({
+        name: 'ChatError',
+        code: 'invalid_credentials',
+        status: 401,
+        message: 'The e-mail or the password is wrong.',
+      })
+    })
+
+    it('that names the fields at fault', async () => {
+      const { ada, conversation_id } = reading
+      const failed = ada.postRoot({ params: { conversation_id }, body: { content: '' } }).catch((error) => error)
+      expect(await failed).toMatchObject({
+        code: 'validation_failed',
+        errors: [{ path: 'content', message: expect.any(String) }],
+      })
+    })
+  })
+
+  describe('follows a conversation', () => {
+    const stops: AbortController[] = []
+    afterEach(async () => {
+      for (const stop of stops.splice(0)) stop.abort()
+      await soon(() => expect(service.chat.context.hub.size()).toBe(0))
+    })
+
+    async function begin() {
+      reading = await readAnew(reading)
+      const params = { conversation_id: reading.conversation_id }
+      const position = await positionOf(reading.ada, params.conversation_id)
+      const follow = (client: ChatClient = reading.ada, last_event_id?: string) => {
+        const stop = new AbortController()
+        stops.push(stop)
+        const options = { signal: stop.signal, ...(last_event_id !== undefined && { last_event_id }) }
+        return toReading(client.follow(params.conversation_id, options), stop)
+      }
+      const post = () => reading.ada.postRoot({ params, body: { content: 'x' } })
+      return { ...reading, params, position, follow, post }
+    }
+
+    it('from now on, or from an event on', async () => {
+      const { follow, post, position } = await begin()
+      const live = follow()
+      expect(typesOf(await live.until('stream.ready'))).toEqual(['stream.ready'])
+      await post()
+      expect(seqsOf(await live.until('message.new'))).toEqual(range(seqOf(position), seqOf(position) + 2))
+      const past = await follow(reading.ada, position).until('message.new')
+      expect(typesOf(past)).toEqual(['stream.ready', 'thread.new', 'message.new'])
+    })
+
+    it('over lost connections, without a gap or a repeat', async () => {
+      const { follow, post, position } = await begin()
+      const stream = follow()
+      const seen = await stream.until('stream.ready')
+      for (let i = 0; i < 5; i++) {
+        await post()
+        if (i % 2) seen.push(...(await stream.until('message.new')))
+        service.server.closeAllConnections()
+        await post().catch(post)
+        seen.push(...(await stream.until('message.new')))
+      }
+      const end = await positionOf(reading.ada, reading.conversation_id)
+      while (seen.at(-1)!.id !== end) seen.push(await stream.next())
+      expect(seqsOf(seen)).toEqual(range(seqOf(position), seqOf(end)))
+      expect(seen.filter(({ event }) => event.type === 'stream.reset')).toEqual([])
+      expect(seen.filter(({ event }) => event.type === 'stream.ready').length).toBeGreaterThan(1)
+    })
+
+    it('over a drain and a restart on the same port', async () => {
+      const { ada, conversation_id, params, position } = await begin()
+      const first = await startService(url, { config: MANY_SESSIONS })
+      const port = Number(new URL(first.base_url).port)
+      const client = first.client()
+      await client.login({ body: credentials })
+      const stop = new AbortController()
+      const stream = toReading(client.follow(conversation_id, { signal: stop.signal }), stop)
+      await stream.until('stream.ready')
+      await client.postRoot({ params, body: { content: 'before' } })
+      await first.close()
+      await ada.postRoot({ params, body: { content: 'meanwhile' } })
+      const second = await startService(url, { port, config: MANY_SESSIONS })
+      await client.postRoot({ params, body: { content: 'after' } })
+      const seen = []
+      while (seqsOf(seen).length < 6) seen.push(await stream.next())
+      expect(seqsOf(seen)).toEqual(range(seqOf(position), seqOf(position) + 6))
+      const [closed] = seen.filter(({ event }) => event.type === 'stream.closed')
+      expect(closed!.event.payload).toEqual({ reason: 'draining' })
+      stop.abort()
+      await second.close()
+    })
+
+    it('until the session ends', async () => {
+      const { follow, position } = await begin()
+      const { client } = watched()
+      await client.login({ body: credentials })
+      const stream = follow(client, position)
+      await stream.until('stream.ready')
+      await client.logout()
+      const rest = await stream.rest()
+      expect(rest.at(-1)!.event).toEqual({ type: 'stream.closed', payload: { reason: 'session_ended' } })
+    })
+
+    it('until the participation ends', async () => {
+      const { ada, grace, params, follow } = await begin()
+      const stream = follow(grace)
+      await stream.until('stream.ready')
+      await ada.removeParticipant({ params: { ...params, user_id: grace.id } })
+      expect(typesOf(await stream.rest())).toEqual(['membership.changed', 'stream.closed'])
+    })
+
+    it('until either has ended while the connection was lost', async () => {
+      const { ada, params, follow } = await begin()
+      const people = [await service.signIn('kim'), await service.signIn('leo')] as const
+      for (const { id } of people) await ada.addParticipant({ params, body: { user_id: id } })
+      const streams = people.map((person) => follow(person))
+      for (const stream of streams) await stream.until('stream.ready')
+      const [kim, leo] = people
+      const { db } = service.chat.context
+      await db.run('DELETE FROM sessions WHERE user_id = ?', kim.id)
+      await db.run('DELETE FROM participants WHERE user_id = ?', leo.id)
+      service.server.closeAllConnections()
+      for (const stream of streams) await stream.rest()
+    })
+
+    it('until it is aborted: while it waits, while it is lost, and before it begins', async () => {
+      const { follow, params } = await begin()
+      const stream = follow()
+      await stream.until('stream.ready')
+      stream.stop()
+      expect(await stream.rest()).toEqual([])
+
+      const slow = createChatClient({ base_url: 'http://127.0.0.1:1', retry_ms: 1_000_000 })
+      const lost = new AbortController()
+      const waiting = slow.follow(params.conversation_id, { signal: lost.signal }).next()
+      setImmediate(() => lost.abort())
+      expect((await waiting).done).toBe(true)
+      const never = slow.follow(params.conversation_id, { signal: AbortSignal.abort() })
+      expect((await never.next()).done).toBe(true)
+    })
+
+    it('until the loop is left, which closes the connection', async () => {
+      const { conversation_id } = await begin()
+      for await (const _ of reading.ada.follow(conversation_id)) break
+      await soon(() => expect(service.chat.context.hub.size()).toBe(0))
+    })
+
+    it('not at all, where it may not', async () => {
+      const { eve, follow } = await begin()
+      expect(await codeOf(follow(eve).next())).toBe('not_found')
+      expect(await codeOf(follow(service.client()).next())).toBe('unauthenticated')
+    })
+  })
+})
+
+describe('a client of a service in trouble', () => {
+  const servers: Server[] = []
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.close().closeAllConnections()
+  })
+
+  /** A server that answers each request in turn with one of these, the last one again and again. */
+  async function answering(...answers: RequestListener[]) {
+    let count = 0
+    const server = createServer((request, response) => {
+      const answer = answers[Math.min(count++, answers.length - 1)]!
+      request.resume().on('end', () => answer(request, response))
+    }).listen(0, '127.0.0.1')
+    servers.push(server)
+    await once(server, 'listening')
+    const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    return { client: createChatClient({ base_url, retry_ms: 5 }), count: () => count }
+  }
+  const answer =
+    (status: number, body: unknown, headers: Record<string, string> = {}): RequestListener =>
+    (_, response) =>
+      response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body))
+  const busy = answer(503, { code: 'unavailable', detail: 'Busy.' }, { 'retry-after': '0.02' })
+  const ok = answer(200, { status: 'ok' })
+  const events =
+    (text: string): RequestListener =>
+    (_, response) =>
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text)
+  const READY = 'id: a.1\nevent: stream.ready\ndata: {"type":"stream.ready","payload":{}}\n\n'
+  const NEWS = 'id: a.2\nevent: message.new\ndata: {"type":"message.new","payload":{}}\n\n'
+  const OVER = 'event: stream.closed\ndata: {"type":"stream.closed","payload":{"reason":"removed"}}\n\n'
+
+  it('reads again after the time it is told', async () => {
+    const { client, count } = await answering(busy, busy, ok)
+    expect(await client.readHealth()).toEqual({ status: 'ok' })
+    expect(count()).toBe(3)
+  })
+
+  it('reads again after a lost connection', async () => {
+    const { client } = await answering((request) => request.socket.destroy(), ok)
+    expect(await client.readHealth()).toEqual({ status: 'ok' })
+  })
+
+  it('gives up after some attempts, and says when to try again', async () => {
+    const { client, count } = await answering(busy)
+    const failed = await client.readHealth().catch((error: ChatError) => error)
+    expect(failed).toMatchObject({ code: 'unavailable', message: 'Busy.', retry_after_seconds: 0.02 })
+    expect(count()).toBe(3)
+  })
+
+  it('sends nothing twice that changes something', async () => {
+    const { client, count } = await answering(busy, ok)
+    expect(await codeOf(client.createConversation({}))).toBe('unavailable')
+    expect(count()).toBe(1)
+  })
+
+  it.each<[status: number, body: unknown, code: string]>([
+    [500, { code: 'internal' }, 'internal'],
+    [500, '<html>', 'internal'],
+    [418, { code: 'teapot' }, 'internal'],
+    [409, { code: 'toString' }, 'internal'],
+    [429, { code: 'too_many_streams' }, 'too_many_streams'],
+    [502, '<html>', 'unavailable'],
+    [503, '', 'unavailable'],
+    [504, '<html>', 'unavailable'],
+  ])('takes %i with %j for %s', async (status, body, code) => {
+    const { client } = await answering(answer(status, body))
+    expect(await codeOf(client.createConversation({}))).toBe(code)
+  })
+
+  it('follows on, whatever is between, once it had the stream', async () => {
+    const { client, count } = await answering(
+      events(READY),
+      busy,
+      answer(502, '<html>'),
+      answer(429, { code: 'too_many_streams' }, { 'retry-after': '0.01' }),
+      (request) => request.socket.destroy(),
+      events(`: a comment\n\n${NEWS}id: a.3\nevent: message.new\ndata: {"type":"mess`),
+      events(OVER),
+    )
+    const seen = []
+    for await (const { id } of client.follow('x')) seen.push(id)
+    expect(seen).toEqual(['a.1', 'a.2', undefined])
+    expect(count()).toBe(7)
+  })
+
+  it('comes back with the last id it has', async () => {
+    const asked: (string | undefined)[] = []
+    const asking =
+      (then: RequestListener): RequestListener =>
+      (request, response) => {
+        asked.push(request.headers['last-event-id'] as string | undefined)
+        then(request, response)
+      }
+    const { client } = await answering(
+      asking(events(READY)),
+      asking(events(NEWS)),
+      asking(events('event: thread.activity\ndata: {"type":"thread.activity","payload":{}}\n\n')),
+      asking(events(OVER)),
+    )
+    for await (const _ of client.follow('x'));
+    expect(asked).toEqual([undefined, 'a.1', 'a.2', 'a.2'])
+  })
+
+  it('does not follow where there is nothing to follow', async () => {
+    for (const [status, code] of [
+      [404, 'not_found'],
+      [429, 'too_many_streams'],
+      [500, 'internal'],
+    ] as const) {
+      const { client, count } = await answering(answer(status, { code }))
+      expect(await codeOf(client.follow('x').next())).toBe(code)
+      expect(count()).toBe(1)
+    }
+  })
+})
+
+it('has the types of the routes', () => {
+  const client = createChatClient({ base_url: 'http://localhost' })
+  expectTypeOf(client.postRoot).parameter(0).toExtend<{ params: { conversation_id: string } }>()
+  expectTypeOf<Awaited<ReturnType<typeof client.postRoot>>['message']['content']>().toEqualTypeOf<string>()
+  expectTypeOf<Awaited<ReturnType<typeof client.readThread>>['next_cursor']>().toEqualTypeOf<string | undefined>()
+  expectTypeOf(client.logout).returns.resolves.toEqualTypeOf<undefined>()
+  expectTypeOf(client.readMetrics).returns.resolves.toEqualTypeOf<string>()
+  expectTypeOf(client.follow('x')).toEqualTypeOf<AsyncGenerator<ReceivedEvent>>()
+  expectTypeOf<ReceivedEvent['event']>().toEqualTypeOf<ConversationStreamEvent>()
+
+  // Never called: what is wrong here is found by the compiler.
+  const wrong = () => [
+    // @ts-expect-error a body is needed
+    client.login(),
+    // @ts-expect-error so is the whole of it
+    client.login({ body: { email: 'a@b' } }),
+    // @ts-expect-error text, not a number
+    client.login({ body: { email: 'a@b', password: 5 } }),
+    // @ts-expect-error the parameters of the path are needed
+    client.readConversation({}),
+    // @ts-expect-error under their own names
+    client.readConversation({ params: { id: 'x' } }),
+    // @ts-expect-error the text of a message is called content
+    client.postRoot({ params: { conversation_id: 'x' }, body: { text: 'x' } }),
+    // @ts-expect-error nobody posts as the system
+    client.postRoot({ params: { conversation_id: 'x' }, body: { content: 'x', role: 'system' } }),
+    // @ts-expect-error a limit is a number
+    client.readThread({ params: { root_id: 'x' }, query: { limit: '5' } }),
+    // @ts-expect-error a stream is followed, not called
+    client.streamConversation({ params: { conversation_id: 'x' } }),
+    // @ts-expect-error there is no such endpoint
+    client.deleteEverything(),
+  ]
+  const right = () => [client.readMe(), client.createConversation(), client.createConversation({ body: {} })]
+  expect([wrong, right]).toHaveLength(2)
+})
+
+/** Events as a test reads them, one by one. */
+function toReading(events: AsyncGenerator<ReceivedEvent>, abort: AbortController) {
+  const next = async (): Promise<ReceivedEvent> => {
+    const { value, done } = await events.next()
+    if (done) throw new Error('The loop ended')
+    return isNews(value) ? value : next()
+  }
+  return {
+    next,
+    stop: () => abort.abort(),
+    async until(type: string): Promise<ReceivedEvent[]> {
+      const seen = [await next()]
+      while (seen.at(-1)!.event.type !== type) seen.push(await next())
+      return seen
+    },
+    async rest(): Promise<ReceivedEvent[]> {
+      const seen: ReceivedEvent[] = []
+      for await (const received of events) if (isNews(received)) seen.push(received)
+      return seen
+    },
+  }
+}

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { ConversationStreamEvent } from '../../lib/events/schema.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { startService, type TestService, times } from '../support/service.ts'
+import { openStream } from '../support/stream.ts'
+import { positionOf, range, readAnew, seqOf, seqsOf, startReading } from './readers.ts'
+
+const WRITERS = 4
+const WRITES = 12
+/** How many of the reads are looked into. */
+const CHECKED = 8
+
+describeOnEachDatabase('what was read, and the stream from there on,', (openUrl) => {
+  let service: TestService
+  let reading: Awaited<ReturnType<typeof startReading>>
+  beforeAll(async () => {
+    service = await startService(await openUrl(), { config: { sse: { max_streams_per_user: 1000 } } })
+    reading = await startReading(service)
+  })
+  afterAll(() => service.close())
+
+  /** What happens in the conversation after `position`, up to its end. */
+  async function rest(conversation_id: string, position: string): Promise<ConversationStreamEvent[]> {
+    const end = await positionOf(reading.ada, conversation_id)
+    const stream = await openStream(service.base_url, conversation_id, {
+      cookie: reading.cookie,
+      last_event_id: position,
+    })
+    const seen = await stream.until('stream.ready')
+    expect(seen[0]!.event.payload).toMatchObject({ resumed: true, last_event_id: position })
+    while (seen.at(-1)!.id !== end) seen.push((await stream.next())!)
+    await stream.close()
+    expect(seqsOf(seen)).toEqual(range(seqOf(position), seqOf(end)))
+    return seen.slice(1).map(({ event }) => event)
+  }
+
+  /** Has several writers at work, and `read` read again and again meanwhile. @returns some of what was read */
+  async function meanwhile<T>(write: (index: number) => Promise<unknown>, read: () => Promise<T>): Promise<T[]> {
+    const found: T[] = []
+    let writing = WRITERS
+    const writers = times(WRITERS, async (writer) => {
+      for (let i = 0; i < WRITES; i++) await write(writer * WRITES + i)
+      writing--
+    })
+    const readers = times(2, async () => {
+      while (writing > 0) found.push(await read())
+    })
+    await Promise.all([...writers, ...readers])
+    const step = Math.ceil(found.length / CHECKED)
+    return found.filter((_, index) => index % step === 0)
+  }
+
+  it('are a thread as it is in the end', async () => {
+    const { ada, grace, conversation_id, root } = await readAnew(reading)
+    const ids = [root.message_id]
+    const params = { root_id: root.root_id }
+    const found = await meanwhile(
+      async (i) => {
+        const parent_id = ids[i % ids.length]!
+        const posted = await (i % 2 ? ada : grace).replyToMessage({ params: { parent_id }, body: { content: `${i}` } })
+        ids.push(posted.message_id)
+      },
+      () => ada.readThread({ params, query: { limit: 500 } }),
+    )
+    const end = await ada.readThread({ params, query: { limit: 500 } })
+    expect(end.messages).toHaveLength(WRITERS * WRITES + 1)
+    for (const { messages, stream_position } of found) {
+      const later = (await rest(conversation_id, stream_position!)).flatMap((event) =>
+        event.type === 'message.new' ? [event.payload.message] : [],
+      )
+      const together = [...messages, ...later].sort((a, b) => (a.path < b.path ? -1 : 1))
+      expect(together).toEqual(end.messages)
+    }
+  })
+
+  it('are the list of threads as it is in the end', async () => {
+    const { ada, grace, conversation_id, root } = await readAnew(reading)
+    const roots = [root.message_id]
+    const params = { conversation_id }
+    const found = await meanwhile(
+      async (i) => {
+        const body = { content: `${i}` }
+        if (i % 3 === 0) roots.push((await ada.postRoot({ params, body })).root_id)
+        else await grace.replyToMessage({ params: { parent_id: roots[i % roots.length]! }, body })
+      },
+      () => ada.listThreads({ params, query: { limit: 200 } }),
+    )
+    const end = await ada.listThreads({ params, query: { limit: 200 } })
+    for (const { threads, stream_position } of found) {
+      const counts = new Map(threads.map((thread) => [thread.root_id, thread.message_count]))
+      for (const event of await rest(conversation_id, stream_position!)) {
+        if (event.type === 'thread.new') expect(counts.has(event.payload.root_id)).toBe(false)
+        if (event.type !== 'message.new') continue
+        const { root_id } = event.payload.message
+        counts.set(root_id, (counts.get(root_id) ?? 0) + 1)
+      }
+      expect(counts).toEqual(new Map(end.threads.map((thread) => [thread.root_id, thread.message_count])))
+    }
+  })
+
+  it('are what is unread as it is in the end', async () => {
+    const { ada, grace, conversation_id, root } = await readAnew(reading)
+    const params = { conversation_id }
+    const found = await meanwhile(
+      (i) =>
+        (i % 3 ? ada : grace).replyToMessage({ params: { parent_id: root.message_id }, body: { content: `${i}` } }),
+      () => grace.readUnread({ params }),
+    )
+    const end = await grace.readUnread({ params })
+    expect(end.total).toBeGreaterThan(1)
+    for (const { total, stream_position } of found) {
+      const later = (await rest(conversation_id, stream_position!)).filter(
+        (event) => event.type === 'message.new' && event.payload.message.author_user_id !== grace.id,
+      )
+      expect(total + later.length).toBe(end.total)
+    }
+  })
+
+  it('are the participants as they are in the end', async () => {
+    const { ada, grace, eve, conversation_id } = await readAnew(reading)
+    const params = { conversation_id }
+    const found = await meanwhile(
+      async (i) => {
+        const { id: user_id } = i % 2 ? eve : grace
+        // Others may have been faster; then there is nothing to do.
+        const change =
+          i % 4 < 2
+            ? ada.addParticipant({ params, body: { user_id } })
+            : ada.removeParticipant({ params: { ...params, user_id } })
+        await change.catch(() => {})
+      },
+      () => ada.readConversation({ params }),
+    )
+    const end = await ada.readConversation({ params })
+    for (const { participants, stream_position } of found) {
+      const present = new Set(participants.map((participant) => participant.user_id))
+      for (const event of await rest(conversation_id, stream_position!)) {
+        if (event.type !== 'membership.changed') continue
+        const { user_id, action } = event.payload
+        expect(present.has(user_id)).toBe(action === 'removed')
+        if (action === 'removed') present.delete(user_id)
+        else present.add(user_id)
+      }
+      expect(present).toEqual(new Set(end.participants.map((participant) => participant.user_id)))
+    }
+  })
+})

@@ -1,0 +1,376 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createChatApp } from '../../lib/http/app.ts'
+import { checkedFetch } from '../support/answers.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { startService, type TestService, times } from '../support/service.ts'
+import { openStream, type TestStream } from '../support/stream.ts'
+import { positionOf, range, readAnew, seqOf, seqsOf, soon, startReading, turns, typesOf, withSeq } from './readers.ts'
+
+const STREAMS = 3
+
+describeOnEachDatabase('a stream', (openUrl) => {
+  let service: TestService
+  let reading: Awaited<ReturnType<typeof startReading>>
+  let params: { conversation_id: string }
+  const streams: TestStream[] = []
+  beforeAll(async () => {
+    service = await startService(await openUrl(), { config: { sse: { max_streams_per_user: STREAMS } } })
+    reading = await startReading(service)
+  })
+  // A conversation of its own for each test; its people are the same.
+  async function begin() {
+    reading = await readAnew(reading)
+    params = { conversation_id: reading.conversation_id }
+    return { ...reading, position: await positionOf(reading.ada, reading.conversation_id) }
+  }
+  afterEach(async () => {
+    await Promise.all(streams.splice(0).map((stream) => stream.close()))
+    await soon(() => expect(service.chat.context.hub.size()).toBe(0))
+  })
+  afterAll(() => service.close())
+
+  async function open(options: { last_event_id?: string; search?: string } = {}): Promise<TestStream> {
+    const stream = await openStream(service.base_url, reading.conversation_id, { cookie: reading.cookie, ...options })
+    streams.push(stream)
+    return stream
+  }
+  const post = (content = 'x') => reading.ada.postRoot({ params, body: { content } })
+  const pathOf = (id: string) => `${service.base_url}/api/stream/conversations/${id}`
+
+  describe('without an id', () => {
+    it('says where it stands, then tells what happens, in order and without gaps', async () => {
+      const { ada, grace, conversation_id, position } = await begin()
+      const stream = await open()
+      const [ready] = await stream.until('stream.ready')
+      expect(ready).toEqual({
+        id: position,
+        event: {
+          type: 'stream.ready',
+          payload: { conversation_id, resumed: false, last_event_id: position, seq: seqOf(position) },
+        },
+      })
+
+      const root = await post('a root')
+      const { message } = await grace.replyToMessage({
+        params: { parent_id: root.message_id },
+        body: { content: 'a reply\nof two lines,\r\nthree \u2028 even' },
+      })
+      const { id } = await service.signIn('mary')
+      await ada.addParticipant({ params, body: { user_id: id, role: 'viewer' } })
+      await grace.sendHeartbeat({ body: { status: 'away' } })
+
+      const told = await stream.until(
+        'presence.update',
+        ({ payload }) => 'status' in payload && payload.status === 'away',
+      )
+      // That she is there herself, she is told at some time after her stream is open.
+      const seen = told.filter(({ event }) => event.type !== 'presence.update' || event.payload.user_id !== ada.id)
+      expect(seen.map(({ event }) => event.type)).toEqual([
+        'thread.new',
+        'message.new',
+        'message.new',
+        'thread.activity',
+        'membership.changed',
+        'presence.update',
+        'presence.update',
+      ])
+      expect(seqsOf(seen)).toEqual(range(seqOf(position), seqOf(position) + 4))
+      const [thread, first, second, activity, joined, , presence] = seen.map(({ event }) => event.payload)
+      expect(thread).toMatchObject({ conversation_id, root_id: root.root_id, summary: { root_excerpt: 'a root' } })
+      expect((thread as { summary: object }).summary).not.toHaveProperty('unread')
+      expect(first).toEqual({ message: root.message })
+      expect(second).toEqual({ message })
+      expect(activity).toEqual({ root_id: root.root_id, last_activity_at: message.created_at })
+      expect(joined).toEqual({ conversation_id, user_id: id, role: 'viewer', action: 'added' })
+      expect(presence).toMatchObject({ user_id: grace.id, status: 'away' })
+      for (const { id, event } of seen)
+        expect(id !== undefined, event.type).toBe(!/^(thread.activity|presence)/.test(event.type))
+    })
+
+    it('keeps nothing of what has no id', async () => {
+      const { grace, root, position } = await begin()
+      const live = await open()
+      await live.until('stream.ready')
+      await grace.replyToMessage({ params: { parent_id: root.message_id }, body: { content: 'x' } })
+      await live.until('thread.activity')
+      await post()
+      const late = await open({ last_event_id: position })
+      expect(typesOf(await late.until('thread.new'))).toEqual(['stream.ready', 'message.new', 'thread.new'])
+    })
+  })
+
+  describe('with an id', () => {
+    it.each([
+      ['in the header', (id: string) => ({ last_event_id: id })],
+      ['in the address', (id: string) => ({ search: `?last_event_id=${id}` })],
+      ['in both, the header being the newer', (id: string) => ({ last_event_id: id, search: `?last_event_id=${id}9` })],
+      [
+        'in the address, the header being empty',
+        (id: string) => ({ last_event_id: '', search: `?last_event_id=${id}` }),
+      ],
+    ])('%s resumes right after it, and goes on', async (_, options) => {
+      const { conversation_id, position } = await begin()
+      const [first, second] = [await post(), await post()]
+      const stream = await open(options(position))
+      const seen = await stream.until('message.new', (event) => JSON.stringify(event).includes(second.message_id))
+      expect(seen[0]).toEqual({
+        id: position,
+        event: {
+          type: 'stream.ready',
+          payload: { conversation_id, resumed: true, last_event_id: position, seq: seqOf(position) },
+        },
+      })
+      expect(seqsOf(seen)).toEqual(range(seqOf(position), seqOf(position) + 4))
+      expect(seen[2]!.event.payload).toEqual({ message: first.message })
+      await post()
+      expect(seqsOf(await stream.until('message.new'))).toEqual(range(seqOf(position) + 4, seqOf(position) + 6))
+    })
+
+    it('resumes from every event there is, from before the first, and from the last', async () => {
+      const { position } = await begin()
+      for (let seq = 0; seq <= seqOf(position); seq++) {
+        const stream = await open({ last_event_id: withSeq(position, seq) })
+        const seen = await stream.until('stream.ready')
+        while (seqsOf(seen).length < seqOf(position) - seq) seen.push((await stream.next())!)
+        expect(seen[0]!.event.payload).toMatchObject({ resumed: true, seq })
+        expect(seqsOf(seen)).toEqual(range(seq, seqOf(position)))
+        await stream.close()
+        await soon(() => expect(service.chat.context.hub.size()).toBe(0))
+      }
+    })
+
+    it('tells a long past page by page, all of it', async () => {
+      const { ada, root, conversation_id, position } = await begin()
+      const actor = await service.chat.users.actor(ada.id)
+      const posted = await Promise.all(
+        times(200, (i) => service.chat.messages.reply(actor, root.message_id, { content: `${i}` })),
+      )
+      const stream = await open({ last_event_id: position })
+      const last = await positionOf(ada, conversation_id)
+      const seen = await stream.until('stream.ready')
+      while (seen.at(-1)!.id !== last) seen.push((await stream.next())!)
+      expect(seqsOf(seen)).toEqual(range(seqOf(position), seqOf(position) + 200))
+      const told = new Set(seen.map(({ event }) => event.type === 'message.new' && event.payload.message.id))
+      expect(posted.filter((each) => !told.has(each.message_id))).toEqual([])
+    })
+  })
+
+  describe('with an id of no use says so, and goes on live:', () => {
+    const epoch = (id: string) => id.slice(0, id.indexOf('.'))
+    const foreign = async () => {
+      const { conversation_id } = await reading.ada.createConversation({})
+      return positionOf(reading.ada, conversation_id)
+    }
+    it.each<[what: string, reason: string, make: (position: string) => string | Promise<string>]>([
+      ['a word', 'malformed', () => 'latest'],
+      ['a number alone', 'malformed', (id) => String(seqOf(id))],
+      ['an epoch alone', 'malformed', (id) => `${epoch(id)}.`],
+      ['a negative number', 'malformed', (id) => withSeq(id, -1)],
+      ['a leading zero', 'malformed', (id) => `${epoch(id)}.0${seqOf(id)}`],
+      ['a fraction', 'malformed', (id) => `${id}.5`],
+      ['an exponent', 'malformed', (id) => `${epoch(id)}.1e0`],
+      ['letters in another case', 'malformed', (id) => `${'ABCDEF0123456789'}.${seqOf(id)}`],
+      ['a number too large to be one', 'malformed', (id) => `${epoch(id)}.${'9'.repeat(40)}`],
+      ['two of them', 'malformed', (id) => `${id},${id}`],
+      ['8,000 characters', 'malformed', () => 'f'.repeat(8_000)],
+      ['a number beyond what a double holds', 'future', (id) => `${epoch(id)}.9007199254740993`],
+      ['the next event', 'future', (id) => withSeq(id, seqOf(id) + 1)],
+      ['another epoch', 'unknown', (id) => `${'0123456789abcdef'}.${seqOf(id)}`],
+      ['an event of another conversation', 'unknown', foreign],
+      ['what is no longer kept', 'expired', (id) => withSeq(id, 0)],
+    ])('%s', async (_, reason, make) => {
+      const { conversation_id } = await begin()
+      const { db } = service.chat.context
+      // The oldest event that is kept is the third one: whoever has seen the second misses nothing.
+      await db.run('DELETE FROM events WHERE conversation_id = ? AND seq < 3', conversation_id)
+      for (const where of ['header', 'address']) {
+        const at = await positionOf(reading.ada, conversation_id)
+        const id = await make(at)
+        const stream = await open(
+          where === 'header' ? { last_event_id: id } : { search: `?last_event_id=${encodeURIComponent(id)}` },
+        )
+        expect([await stream.next(), await stream.next()]).toEqual([
+          {
+            id: at,
+            event: {
+              type: 'stream.ready',
+              payload: { conversation_id, resumed: false, last_event_id: at, seq: seqOf(at) },
+            },
+          },
+          { event: { type: 'stream.reset', payload: { reason, last_event_id: at } } },
+        ])
+        await post()
+        expect(seqsOf(await stream.until('message.new'))).toEqual(range(seqOf(at), seqOf(at) + 2))
+      }
+    })
+
+    it('but not the one before the oldest event that is kept', async () => {
+      const { conversation_id, position } = await begin()
+      await service.chat.context.db.run('DELETE FROM events WHERE conversation_id = ? AND seq < 3', conversation_id)
+      const stream = await open({ last_event_id: withSeq(position, 2) })
+      const seen = await stream.until('message.new')
+      expect(seen[0]!.event.payload).toMatchObject({ resumed: true, seq: 2 })
+      expect(seqsOf(seen)[0]).toBe(3)
+    })
+
+    it('nor the last one, when nothing is kept', async () => {
+      const { conversation_id, position } = await begin()
+      await service.chat.context.db.run('DELETE FROM events WHERE conversation_id = ?', conversation_id)
+      const current = await open({ last_event_id: position })
+      expect((await current.next())!.event.payload).toMatchObject({ resumed: true, seq: seqOf(position) })
+      const old = await open({ last_event_id: withSeq(position, seqOf(position) - 1) })
+      expect(typesOf(await old.until('stream.reset'))).toEqual(['stream.ready', 'stream.reset'])
+    })
+  })
+
+  describe('refuses', () => {
+    it('whoever is not signed in', async () => {
+      const { conversation_id } = await begin()
+      for (const cookie of ['', 'SESSION_ID=', `SESSION_ID=${'A'.repeat(43)}`]) {
+        const response = await checkedFetch(pathOf(conversation_id), { headers: cookie ? { cookie } : {} })
+        expect(response.status).toBe(401)
+      }
+    })
+
+    it('an outsider, with the answer for what does not exist', async () => {
+      const { eve, conversation_id, cookie } = await begin()
+      const outside = (await openStream(service.base_url, conversation_id, await cookieOf(eve))).response
+      expect(outside.status).toBe(404)
+      const { request_id: _, ...problem } = (await outside.json()) as Record<string, unknown>
+      for (const id of [service.chat.context.id(), conversation_id.toUpperCase(), 'x', '%00', '%ff', '%F0%9F%98%80']) {
+        const response = await checkedFetch(pathOf(id), { headers: { cookie } })
+        expect(response.status, id).toBe(404)
+        expect(await response.json()).toMatchObject(problem)
+      }
+    })
+
+    it('one more than a user may have, until one is given back', async () => {
+      const { ada, conversation_id, cookie, graces_cookie } = await begin()
+      await Promise.all(times(STREAMS, async () => (await open()).until('stream.ready')))
+      for (const method of ['GET', 'HEAD']) {
+        const refused = await fetch(pathOf(conversation_id), { method, headers: { cookie } })
+        expect(refused.status).toBe(429)
+        expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+        if (method === 'GET') expect(await refused.json()).toMatchObject({ code: 'too_many_streams' })
+      }
+      const other = await openStream(service.base_url, conversation_id, { cookie: graces_cookie })
+      streams.push(other)
+      await other.until('stream.ready')
+
+      await streams.shift()!.close()
+      await soon(() => expect(service.chat.context.hub.countStreams(ada.id)).toBe(STREAMS - 1))
+      await (await open()).until('stream.ready')
+      expect((await open()).response.status).toBe(429)
+    })
+
+    it('an id that is there twice', async () => {
+      const { conversation_id, cookie, position } = await begin()
+      const search = `?last_event_id=${position}&last_event_id=${position}`
+      expect((await checkedFetch(pathOf(conversation_id) + search, { headers: { cookie } })).status).toBe(422)
+    })
+
+    it('every method but GET and HEAD', async () => {
+      const { conversation_id, cookie } = await begin()
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+        const response = await checkedFetch(pathOf(conversation_id), { method, headers: { cookie } })
+        expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
+      }
+    })
+  })
+
+  it('subscribes nobody to HEAD, and answers it with the headers of GET', async () => {
+    const { ada, conversation_id, cookie } = await begin()
+    for (let i = 0; i <= STREAMS; i++) {
+      const head = await fetch(pathOf(conversation_id), { method: 'HEAD', headers: { cookie } })
+      expect(head.status).toBe(200)
+      expect(await head.text()).toBe('')
+      expect(head.headers.get('content-type')).toBe('text/event-stream')
+      expect(service.chat.context.hub.size()).toBe(0)
+      expect(service.chat.context.hub.countStreams(ada.id)).toBe(0)
+    }
+    const stream = await open()
+    const head = await fetch(pathOf(conversation_id), { method: 'HEAD', headers: { cookie } })
+    const named = (response: Response) =>
+      Object.fromEntries([...response.headers].filter(([name]) => !/request-id|date|connection|keep-alive/.test(name)))
+    expect(named(head)).toEqual(named(stream.response))
+  })
+
+  it('says when to come back first, and a comment now and then', async () => {
+    const { conversation_id, cookie, position } = await begin()
+    const response = await fetch(pathOf(conversation_id), { headers: { cookie } })
+    const text = textOf(response)
+    const start = await text.when((text) => text.includes('stream.ready'))
+    expect(start.startsWith(`retry: 2000\n\nid: ${position}\nevent: stream.ready\ndata: {"type":"stream.ready",`)).toBe(
+      true,
+    )
+    service.chat.context.hub.beat()
+    await text.when((text) => text.endsWith(': keep-alive\n\n'))
+    expect(text.news()).toBe(`${start}: keep-alive\n\n`)
+    await text.cancel()
+  })
+
+  it('has the same headers and says the same, byte for byte, on Node and as a web response', async () => {
+    const { ada, conversation_id, cookie, position } = await begin()
+    const headers = { cookie, 'last-event-id': withSeq(position, 1), 'x-request-id': 'the-same-for-both' }
+    const node = await fetch(pathOf(conversation_id), { headers })
+    const app = createChatApp(service.chat)
+    const web = await app.fetch(
+      new Request(`http://localhost/api/stream/conversations/${conversation_id}`, { headers }),
+    )
+
+    expect([node.status, web.status]).toEqual([200, 200])
+    expect(Object.fromEntries(web.headers)).toEqual({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      'x-content-type-options': 'nosniff',
+      'x-request-id': 'the-same-for-both',
+    })
+    const { connection, date, ...sent } = Object.fromEntries(node.headers)
+    expect(sent).toEqual(Object.fromEntries(web.headers))
+    expect(connection).toBe('close')
+    expect(date).toBeTruthy()
+
+    const [fromNode, fromWeb] = [textOf(node), textOf(web)]
+    await fromNode.when((text) => text.includes(`id: ${position}\n`))
+    await fromWeb.when((text) => text.includes(`id: ${position}\n`))
+    // Both wait for more, so both are level with what happens from now on.
+    const isAll = (text: string) => text.includes('thread.activity"') && text.endsWith('\n\n')
+    const reading = [fromNode.when(isAll), fromWeb.when(isAll)]
+    await turns()
+    service.chat.context.hub.beat()
+    const root = await post('zwölf Boxkämpfer 🥊')
+    await ada.replyToMessage({ params: { parent_id: root.message_id }, body: { content: 'over\nand out' } })
+    await Promise.all(reading)
+    expect(fromNode.news()).toBe(fromWeb.news())
+
+    // A web reader that goes away gives its place back too.
+    await fromWeb.cancel()
+    expect(service.chat.context.hub.countStreams(ada.id)).toBe(1)
+    await fromNode.cancel()
+  })
+
+  async function cookieOf(person: { email: string }) {
+    const { token } = await service.chat.auth.login({}, { email: person.email, password: 'correct horse battery' })
+    return { cookie: `SESSION_ID=${token}` }
+  }
+})
+
+/** What comes, as it is: `when` reads on until all that has come so far is as wanted, and returns it. */
+function textOf(response: Response) {
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  return {
+    async when(isWanted: (text: string) => boolean): Promise<string> {
+      while (!isWanted(text)) {
+        const { value, done } = await reader.read()
+        if (done) throw new Error(`The stream ended after ${text}`)
+        text += value
+      }
+      return text
+    },
+    /** What has come so far, but for who is there, which changes when streams open. */
+    news: () => text.replace(/event: presence\.update\n.*\n\n/g, ''),
+    cancel: () => reader.cancel(),
+  }
+}

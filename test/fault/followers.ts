@@ -1,0 +1,111 @@
+import { openRaw, type RawEvent, type RawStream } from './raw-reader.ts'
+
+/** Readers that lose their connection all the time and come back with the last id they have. */
+export interface FollowersOptions {
+  /** Where to connect next; waits while there is nothing to connect to. */
+  target(): Promise<string> | string
+  conversation_id: string
+  cookie: string
+  /** The id to start from. */
+  from: string
+  readers: number
+  /** After how many bytes a connection is cut; never, if it is left out. */
+  cutAfter?: () => number
+}
+
+/** What the readers saw. */
+export interface Figures {
+  readers: number
+  events: number
+  reconnects: number
+  /** What no reader may see, in words: a gap, a repeat, an event out of order, a reset. */
+  faults: string[]
+  /** What each number of the log was for the first reader: a message, or a kind of event. */
+  log: Map<number, string>
+}
+
+export interface Followers {
+  /** How often a connection was opened again so far. */
+  reconnects(): number
+  /** Waits until everybody has got the event with that id, and ends. */
+  finish(last: string): Promise<Figures>
+  /** Ends at once. */
+  stop(): Promise<void>
+}
+
+/** Starts readers of one conversation. */
+export function startFollowers(options: FollowersOptions): Followers {
+  const followers = Array.from({ length: options.readers }, (_, index) => startFollower(options, index))
+  const reconnects = () => followers.reduce((sum, each) => sum + each.reconnects(), 0)
+  return {
+    reconnects,
+    async finish(last) {
+      for (const each of followers) each.endAt(seqOf(last))
+      const logs = await Promise.all(followers.map((each) => each.over))
+      const first = logs[0]!
+      const differences = logs.flatMap((log, index) =>
+        [...log].filter(([seq, what]) => first.get(seq) !== what).map(([seq]) => `reader ${index} differs at ${seq}`),
+      )
+      return {
+        readers: followers.length,
+        events: logs.reduce((sum, log) => sum + log.size, 0),
+        reconnects: reconnects(),
+        faults: [...followers.flatMap((each) => each.faults), ...differences],
+        log: first,
+      }
+    },
+    async stop() {
+      for (const each of followers) each.endAt(0)
+      await Promise.all(followers.map((each) => each.over))
+    },
+  }
+}
+
+function startFollower({ target, cutAfter, from, ...options }: FollowersOptions, index: number) {
+  const log = new Map<number, string>()
+  const faults: string[] = []
+  let last = from
+  let end = Number.POSITIVE_INFINITY
+  let connections = 0
+  let current: RawStream | undefined
+
+  function onEvent({ id, event }: RawEvent): void {
+    const fault = (what: string) => faults.push(`reader ${index} after ${last}: ${what} ${id ?? ''}`)
+    if (event.type === 'stream.reset') fault(`reset as ${event.payload.reason}`)
+    if (event.type === 'stream.ready' && (id !== last || !event.payload.resumed)) fault('not resumed, but at')
+    if (id === undefined || event.type === 'stream.ready') return
+    const expected = seqOf(last) + 1
+    const seq = seqOf(id)
+    if (seq !== expected) fault(seq > expected ? 'a gap before' : log.has(seq) ? 'a repeat of' : 'out of order')
+    log.set(seq, event.type === 'message.new' ? event.payload.message.id : event.type)
+    last = id
+    if (seq >= end) current!.cut()
+  }
+
+  async function run(): Promise<Map<number, string>> {
+    while (seqOf(last) < end) {
+      const base_url = await target()
+      if (seqOf(last) >= end) break
+      const cut = cutAfter && { cut_after: cutAfter() }
+      current = openRaw({ ...options, ...cut, base_url, last_event_id: last, onEvent })
+      connections++
+      await current.over
+    }
+    return log
+  }
+
+  return {
+    over: run(),
+    faults,
+    reconnects: () => Math.max(0, connections - 1),
+    endAt(seq: number): void {
+      end = seq
+      if (seqOf(last) >= end) current?.cut()
+    },
+  }
+}
+
+/** The number in an event's id. */
+export function seqOf(id: string): number {
+  return Number(id.slice(id.indexOf('.') + 1))
+}

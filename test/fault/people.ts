@@ -1,0 +1,39 @@
+import { type ChatClient, createChatClient } from '../../lib/client.ts'
+
+const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
+
+/** A conversation on a service that runs somewhere, and how to call it. */
+export interface Place {
+  conversation_id: string
+  /** A new client, signed in. */
+  signIn(): Promise<ChatClient>
+  /** The `Cookie` header of a new session. */
+  cookie(): Promise<string>
+}
+
+/** Sets a service up and opens a conversation in it. */
+export async function settle(base_url: string): Promise<Place> {
+  const ada = createChatClient({ base_url })
+  await ada.runSetup({ body: ADA })
+  await ada.login({ body: ADA })
+  const { conversation_id } = await ada.createConversation({})
+  return {
+    conversation_id,
+    async signIn() {
+      const client = createChatClient({ base_url })
+      await client.login({ body: ADA })
+      return client
+    },
+    async cookie() {
+      const response = await fetch(`${base_url}/api/auth/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(ADA),
+      })
+      return response.headers
+        .getSetCookie()
+        .map((line) => line.split(';')[0])
+        .join('; ')
+    },
+  }
+}

@@ -1,0 +1,55 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { createInterface } from 'node:readline'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const SERVER = fileURLToPath(new URL('server.ts', import.meta.url))
+const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+
+/** A service in a process of its own. */
+export interface ServerProcess {
+  base_url: string
+  port: number
+  /** A number of `/metrics`, by its name without `chat_`. */
+  metric(name: string): Promise<number>
+  /** Ends it as a crash does. Resolves when it is gone. */
+  kill(): Promise<void>
+}
+
+/** Starts a service on a database; it ends with this process at the latest. */
+export async function startProcess(
+  database: string,
+  options: { port?: number; config?: object } = {},
+): Promise<ServerProcess> {
+  const args = [SERVER, database, String(options.port ?? 0), JSON.stringify(options.config ?? {})]
+  const child = spawn(process.execPath, ['--import', TSX, ...args], {
+    stdio: ['pipe', 'pipe', 'pipe'],
+    env: { PATH: process.env.PATH },
+  })
+  const { port } = await firstLine(child)
+  const base_url = `http://127.0.0.1:${port}`
+  return {
+    base_url,
+    port,
+    async metric(name) {
+      const page = await (await fetch(`${base_url}/metrics`)).text()
+      return Number(new RegExp(`^chat_${name} (\\S+)$`, 'm').exec(page)![1])
+    },
+    async kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      const gone = once(child, 'exit')
+      child.kill('SIGKILL')
+      await gone
+    },
+  }
+}
+
+async function firstLine(child: ChildProcess): Promise<{ port: number }> {
+  let errors = ''
+  child.stderr!.setEncoding('utf8').on('data', (text) => {
+    errors += text
+  })
+  for await (const line of createInterface({ input: child.stdout! })) return JSON.parse(line)
+  throw new Error(`The service did not start:\n${errors}`)
+}

@@ -1,0 +1,103 @@
+import { connect } from 'node:net'
+import type { ConversationStreamEvent } from '../../lib/events/schema.ts'
+
+/** An event as it came over the wire. */
+export interface RawEvent {
+  id?: string
+  event: ConversationStreamEvent
+}
+
+/** A stream read over a plain socket, which can be cut anywhere and left unread. */
+export interface RawStream {
+  /** `cut` when we ended it, `ended` when the server did, `refused` when nothing answered or not with a stream. */
+  over: Promise<'cut' | 'ended' | 'refused'>
+  cut(): void
+  /** Reads on, after `paused`. */
+  resume(): void
+}
+
+/** What to open, and how. */
+export interface RawOptions {
+  base_url: string
+  conversation_id: string
+  cookie: string
+  last_event_id?: string
+  /** Cuts the connection after so many bytes of the stream; what came before them counts, half an event does not. */
+  cut_after?: number
+  /** Reads nothing, not even the answer, before `resume()`. */
+  paused?: boolean
+  onEvent(event: RawEvent): void
+}
+
+/** Opens a conversation's stream. */
+export function openRaw(options: RawOptions): RawStream {
+  const { base_url, conversation_id, cookie, last_event_id, cut_after = Number.POSITIVE_INFINITY } = options
+  const { hostname, port } = new URL(base_url)
+  const socket = connect(Number(port), hostname)
+  if (options.paused) socket.pause()
+  socket.write(
+    [
+      `GET /api/stream/conversations/${conversation_id} HTTP/1.1`,
+      `host: ${hostname}`,
+      `cookie: ${cookie}`,
+      ...(last_event_id === undefined ? [] : [`last-event-id: ${last_event_id}`]),
+      '\r\n',
+    ].join('\r\n'),
+  )
+
+  let rest = Buffer.alloc(0)
+  let length = 0
+  let hasStarted = false
+  let isCut = false
+
+  function take(chunk: Buffer): void {
+    rest = Buffer.concat([rest, chunk])
+    if (!hasStarted) {
+      const end = rest.indexOf('\r\n\r\n')
+      if (end < 0) return
+      const head = rest.subarray(0, end).toString('latin1')
+      if (!head.startsWith('HTTP/1.1 200')) return void socket.destroy()
+      if (/transfer-encoding/i.test(head)) throw new Error('The stream is chunked: its bytes are not those of events')
+      hasStarted = true
+      rest = rest.subarray(end + 4)
+      chunk = rest
+    }
+    // A cut is a cut: what came with it, but after it, was never seen.
+    const excess = length + chunk.length - cut_after
+    length += chunk.length
+    if (excess >= 0) rest = rest.subarray(0, rest.length - excess)
+    for (let end = rest.indexOf('\n\n'); end >= 0 && !isCut; end = rest.indexOf('\n\n')) {
+      const event = parse(rest.subarray(0, end).toString('utf8'))
+      rest = rest.subarray(end + 2)
+      if (event) options.onEvent(event)
+    }
+    if (excess >= 0) cut()
+  }
+
+  function cut(): void {
+    isCut = true
+    socket.destroy()
+  }
+
+  const over = new Promise<'cut' | 'ended' | 'refused'>((resolve, reject) => {
+    socket.on('data', (chunk: Buffer) => {
+      try {
+        take(chunk)
+      } catch (error) {
+        socket.destroy()
+        reject(error)
+      }
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(isCut ? 'cut' : hasStarted ? 'ended' : 'refused'))
+  })
+  return { over, cut, resume: () => void socket.resume() }
+}
+
+function parse(frame: string): RawEvent | undefined {
+  const data = /^data: (.*)$/m.exec(frame)?.[1]
+  const id = /^id: (.*)$/m.exec(frame)?.[1]
+  if (data === undefined) return undefined
+  const event = JSON.parse(data) as ConversationStreamEvent
+  return id === undefined ? { event } : { id, event }
+}

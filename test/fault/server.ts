@@ -1,0 +1,22 @@
+/** A host as small as can be, for tests that kill it: `server.ts <database> <port> [configuration as JSON]`. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createNodeListener } from '../../lib/http/node.ts'
+import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
+
+const [database, port, config = '{}'] = process.argv.slice(2)
+const chat = createChatService(
+  parseConfig({
+    security: { password: { bcrypt_cost: 4 } },
+    session: { max_sessions_per_user: false },
+    ...JSON.parse(config),
+  }),
+  await openStorage({ database: database! }),
+)
+await chat.start()
+const server = createServer(createNodeListener(chat)).listen(Number(port), '127.0.0.1', () =>
+  console.log(JSON.stringify(server.address() as AddressInfo)),
+)
+
+// Whoever started us is gone.
+process.stdin.resume().on('end', () => process.exit())
