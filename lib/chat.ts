@@ -71,7 +71,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       ...bind(ctx, changes, ['edit', 'remove', 'restore']),
     },
     presence: bind(ctx, presence, ['heartbeat', 'type']),
-    events: bind(ctx, events, ['open', 'follow']),
+    events: bind(ctx, events, ['open', 'openAll', 'follow', 'followAll']),
     ops: bind(ctx, ops, ['health', 'ready', 'metrics']),
 
     /** @internal For the HTTP adapter. */

@@ -70,10 +70,15 @@ export type ChatClient = { [Name in Called]: Method<Routes[Name]> } & {
    * A conversation's events as they come. A lost connection is opened again where it broke off, so that nothing is
    * missed or repeated; the loop ends when the session or the participation does, or with `signal`.
    */
-  follow(
-    conversationId: string,
-    options?: { last_event_id?: string; signal?: AbortSignal },
-  ): AsyncGenerator<ReceivedEvent>
+  follow(conversationId: string, options?: FollowOptions): AsyncGenerator<ReceivedEvent>
+  /** The same of all conversations, those joined later included; the loop ends when the session does. */
+  followAll(options?: FollowOptions): AsyncGenerator<ReceivedEvent>
+}
+
+/** Where a loop starts, and what ends it. */
+export interface FollowOptions {
+  last_event_id?: string
+  signal?: AbortSignal
 }
 
 /** How often a read is tried again when the service cannot be reached or asks to wait. */
@@ -140,13 +145,9 @@ export function createChatClient(options: ClientOptions): ChatClient {
     return fields.length > 0 ? { ...value, ...Object.fromEntries(fields) } : value
   }
 
-  async function* follow(
-    conversationId: string,
-    { last_event_id, signal }: { last_event_id?: string; signal?: AbortSignal } = {},
-  ): AsyncGenerator<ReceivedEvent> {
+  async function* stream(path: string, { last_event_id, signal }: FollowOptions = {}): AsyncGenerator<ReceivedEvent> {
     let last = last_event_id
     let wasOpen = false
-    const path = pathOf(routes.streamConversation.path, { conversation_id: conversationId }, {})
     while (!signal?.aborted) {
       let wait = retry_ms
       try {
@@ -180,7 +181,12 @@ export function createChatClient(options: ClientOptions): ChatClient {
   const methods = Object.entries<AnyRoute>(routes)
     .filter(([, route]) => route.answer !== 'stream')
     .map(([name, route]) => [name, (input?: object) => call(route, input)])
-  return { ...Object.fromEntries(methods), follow } as ChatClient
+  return {
+    ...Object.fromEntries(methods),
+    follow: (conversation_id, options) =>
+      stream(pathOf(routes.streamConversation.path, { conversation_id }, {}), options),
+    followAll: (options) => stream(routes.streamAll.path, options),
+  } as ChatClient
 }
 
 function pathOf(template: string, params: Record<string, string>, query: Record<string, unknown>): string {

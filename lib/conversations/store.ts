@@ -72,6 +72,19 @@ export function findConversation(db: Queries, id: string): Promise<ConversationR
   return db.get<ConversationRow>('SELECT id, title, is_group, created_at FROM conversations WHERE id = ?', id)
 }
 
+/** Those conversations, in no order. By primary key. */
+export function listConversationFields(db: Queries, ids: Iterable<string>): Promise<ConversationRow[]> {
+  return db.all<ConversationRow>(
+    `SELECT id, title, is_group, created_at FROM conversations WHERE id IN ${listOf(db.dialect)}`,
+    jsonList(ids),
+  )
+}
+
+/** Where a user takes part, and since when. By user_id. */
+export function listPlaces(db: Queries, userId: string): Promise<{ conversation_id: string; joined_at: Micros }[]> {
+  return db.all('SELECT conversation_id, joined_at FROM participants WHERE user_id = ?', userId)
+}
+
 /** Everybody in the conversation, in the order they joined. */
 export function listParticipants(db: Queries, conversationId: string): Promise<ParticipantRow[]> {
   return db.all<ParticipantRow>(
@@ -91,15 +104,6 @@ export function listParticipations(db: Queries, userIds: Iterable<string>, conve
     jsonList(userIds),
     jsonList(conversationIds),
   )
-}
-
-/** The conversations a user takes part in. By user_id. */
-export async function listConversationIds(db: Queries, userId: string): Promise<string[]> {
-  const rows = await db.all<{ conversation_id: string }>(
-    'SELECT conversation_id FROM participants WHERE user_id = ?',
-    userId,
-  )
-  return rows.map((row) => row.conversation_id)
 }
 
 /** How many take part, and how many of them as owners. */

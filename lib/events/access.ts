@@ -15,7 +15,7 @@ export async function findRefusals(db: Queries, now: Micros, readers: Reader[]):
     (await listLiveSessions(db, sessionIds, now)).map((session) => [session.id, session.expires_at]),
   )
   const places = new Set(
-    (await listParticipations(db, userIds, new Set(readers.map((reader) => reader.conversation_id)))).map(
+    (await listParticipations(db, userIds, new Set(readers.flatMap((reader) => reader.conversation_id ?? [])))).map(
       (place) => `${place.conversation_id}/${place.user_id}`,
     ),
   )
@@ -23,7 +23,8 @@ export async function findRefusals(db: Queries, now: Micros, readers: Reader[]):
   return readers.flatMap((reader): [Reader, CloseReason][] => {
     const expires = reader.session_id === undefined ? Number.POSITIVE_INFINITY : sessions.get(reader.session_id)
     if (!enabled.has(reader.user_id) || expires === undefined) return [[reader, 'session_ended']]
-    if (!places.has(`${reader.conversation_id}/${reader.user_id}`)) return [[reader, 'removed']]
+    const isOut = reader.conversation_id !== undefined && !places.has(`${reader.conversation_id}/${reader.user_id}`)
+    if (isOut) return [[reader, 'removed']]
     reader.expires_at = expires
     return []
   })

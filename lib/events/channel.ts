@@ -1,42 +1,39 @@
 import { ChatError } from '../errors.ts'
-import type { Database } from '../storage/database.ts'
-import { type NumberedEvent, readLog } from './compose.ts'
-import { eventId, toFrame } from './rules.ts'
-import type { ConversationStreamEvent, PassingEvent } from './schema.ts'
-import { findHead } from './store.ts'
+import { type NumberedEvent, withIds } from './compose.ts'
+import { type Delivered, type Delivery, encode } from './delivery.ts'
+import type { Head } from './rules.ts'
+import type { PassingEvent } from './schema.ts'
 
-/** An event with its id; those that are not persisted have none. */
-export interface Delivered {
-  id?: string
-  event: ConversationStreamEvent
-}
-
-/** Events and the bytes that say them: encoded once, whoever reads them. */
-export interface Delivery {
-  bytes: Uint8Array
-  events: Delivered[]
+/** A log that can be followed: of one conversation, or of all. */
+export interface Source {
+  /** Where the log stands; `undefined` when it is of a conversation that is gone. */
+  head(): Promise<Head | undefined>
+  /** Up to `limit` lines after `seq`, in order. */
+  read(seq: number, limit: number): Promise<NumberedEvent[]>
+  /** Whether numbers follow each other, so that a missing one means that something is not kept any more. */
+  isDense: boolean
 }
 
 /** How many lines of the log are read at a time. */
 const PAGE = 64
 
-/** The log of one conversation, followed in this process. */
+/** A log, followed in this process. */
 export type Channel = ReturnType<typeof createChannel>
 
 /**
- * Follows a conversation's log from its end on. The log is the only source: whoever commits merely says that there is
- * more, with `advance`. So nothing is delivered that is not durable, and the order is that of the log.
+ * Follows a log from its end on. The log is the only source: whoever commits merely says that there is more, with
+ * `advance`. So nothing is delivered that is not durable, and the order is that of the log.
  *
  * @param deliver is called with what is new, as often as there is more
  */
-export function createChannel(db: Database, id: string, deliver: (delivery: Delivery) => void) {
+export function createChannel(source: Source, deliver: (delivery: Delivery) => void) {
   let epoch = ''
   let seq = 0
-  const passing = new Map<string, PassingEvent>()
+  const passing = new Map<string, Delivered>()
   let stale = false
   let advancing: Promise<void> | undefined
 
-  const opened = findHead(db, id).then((head) => {
+  const opened = source.head().then((head) => {
     if (!head) throw new ChatError('not_found')
     ;({ epoch, last: seq } = head)
   })
@@ -60,26 +57,19 @@ export function createChannel(db: Database, id: string, deliver: (delivery: Deli
   async function readPage(): Promise<number> {
     // What is announced while the log is read may go with an event that is not in this page.
     const announced = [...passing]
-    const page = await readLog(db, id, seq, PAGE)
-    const said = page.length < PAGE ? announced.map(([, event]) => event) : []
-    for (const [subject, event] of said.length > 0 ? announced : []) {
-      if (passing.get(subject) === event) passing.delete(subject)
-    }
-    const events = [...withIds(page), ...said.map((event) => ({ event }))]
+    const page = await source.read(seq, PAGE)
+    const said = page.length < PAGE ? announced : []
+    for (const [subject, event] of said) if (passing.get(subject) === event) passing.delete(subject)
+    const events = [...withIds(epoch, page), ...said.map(([, event]) => event)]
     seq = page.at(-1)?.seq ?? seq
     if (events.length > 0) deliver(encode(events))
     return page.length
   }
 
-  function withIds(page: NumberedEvent[]): Delivered[] {
-    return page.flatMap(({ seq, event }) => (event ? [{ id: eventId(epoch, seq), event }] : []))
-  }
-
   return {
-    id,
+    source,
     /** The last event delivered. */
     position: () => seq,
-    epoch: () => epoch,
 
     /**
      * Reads the log to its end and delivers what is new. One run at a time; a call during a run makes it look again.
@@ -92,8 +82,8 @@ export function createChannel(db: Database, id: string, deliver: (delivery: Deli
     },
 
     /** Has an event said with the next delivery, where it stands for earlier ones about the same; nothing is kept of it. */
-    announce(event: PassingEvent): void {
-      passing.set(subjectOf(event), event)
+    announce(conversationId: string, event: PassingEvent): void {
+      passing.set(`${conversationId} ${subjectOf(event)}`, { conversation_id: conversationId, event })
     },
     hasAnnouncements: () => passing.size > 0,
 
@@ -103,10 +93,11 @@ export function createChannel(db: Database, id: string, deliver: (delivery: Deli
      * @param bytes no event is added once the page is that long
      */
     async page(from: number, to: number, bytes: number): Promise<(Delivery & { seq: number }) | undefined> {
-      const page = (await readLog(db, id, from, PAGE)).filter((each) => each.seq <= to)
-      if (page[0]?.seq !== from + 1) return undefined
+      const page = (await source.read(from, PAGE)).filter((each) => each.seq <= to)
+      if (page.length === 0 && !source.isDense) return { ...encode([]), seq: to }
+      if (page.length === 0 || (source.isDense && page[0]!.seq !== from + 1)) return undefined
       const known = page.filter((each) => each.event)
-      const delivery = encode(withIds(known), bytes)
+      const delivery = encode(withIds(epoch, known), bytes)
       const isWhole = delivery.events.length === known.length
       return { ...delivery, seq: isWhole ? page.at(-1)!.seq : known[delivery.events.length - 1]!.seq }
     },
@@ -117,24 +108,4 @@ export function createChannel(db: Database, id: string, deliver: (delivery: Deli
 function subjectOf({ type, payload }: PassingEvent): string {
   const { root_id, user_id } = payload as { root_id?: string; user_id?: string }
   return [type, root_id, user_id].join()
-}
-
-/** Events as one piece of bytes: all of them, or as many as it takes to reach `limit` bytes. */
-export function encode(events: Delivered[], limit = Number.POSITIVE_INFINITY): Delivery {
-  const frames: Buffer[] = []
-  let length = 0
-  for (const { id, event } of events) {
-    if (length >= limit) break
-    length += frames[frames.push(Buffer.from(toFrame(event, id))) - 1]!.length
-  }
-  return { events: events.slice(0, frames.length), bytes: Buffer.concat(frames, length) }
-}
-
-/** A delivery up to the removal of a participant, who gets nothing of what happens after it; `undefined` without one. */
-export function untilRemoval({ events }: Delivery, userId: string): Delivery | undefined {
-  const index = events.findIndex(
-    ({ event }) =>
-      event.type === 'membership.changed' && event.payload.action === 'removed' && event.payload.user_id === userId,
-  )
-  return index < 0 ? undefined : encode(events.slice(0, index + 1))
 }

@@ -1,67 +1,75 @@
-import { findConversation, toFields } from '../conversations/store.ts'
+import { listConversationFields, toFields } from '../conversations/store.ts'
 import { listMessages, toMessage } from '../messages/store.ts'
 import type { Queries } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
 import { listSummaries, toSummary } from '../threads/store.ts'
+import type { Delivered } from './delivery.ts'
+import { eventId } from './rules.ts'
 import type { PersistedEvent } from './schema.ts'
-import { type EventRow, listEvents } from './store.ts'
+import type { EventRow } from './store.ts'
 
-/** A line of the log as it goes out. */
+/** A line of a log as it goes out. */
 export interface NumberedEvent {
   seq: number
+  conversation_id: string
+  at: Micros
   /** Missing when what it is about is gone. */
   event?: PersistedEvent
 }
 
 /**
- * Up to `limit` lines of a conversation's log after `seq`, in order and each of them, composed of what is stored now: a deleted text is in
- * no replay, and an event says what its message has become since.
+ * The events that lines of a log stand for, composed of what is stored now: a deleted text is in no replay, and an
+ * event says what its message has become since.
  */
-export async function readLog(
-  db: Queries,
-  conversationId: string,
-  seq: number,
-  limit: number,
-): Promise<NumberedEvent[]> {
-  const rows = await listEvents(db, conversationId, seq, limit)
-  const messages = await loadBy('id', rows, isAboutMessage, (ids) => listMessages(db, ids))
-  const threads = await loadBy('root_id', rows, isAboutThread, (ids) => listSummaries(db, ids))
-  const conversation = rows.some(isAboutConversation) ? await findConversation(db, conversationId) : undefined
+export async function compose(db: Queries, rows: EventRow[]): Promise<NumberedEvent[]> {
+  const messages = await loadBy('id', rows, 'message_id', isAboutMessage, (ids) => listMessages(db, ids))
+  const threads = await loadBy('root_id', rows, 'message_id', isAboutThread, (ids) => listSummaries(db, ids))
+  const conversations = await loadBy('id', rows, 'conversation_id', isAboutConversation, (ids) =>
+    listConversationFields(db, ids),
+  )
 
-  return rows.map((row): NumberedEvent => {
-    const { seq, type } = row
-    const message = messages.get(row.message_id ?? '')
-    const thread = threads.get(row.message_id ?? '')
-    if (type === 'membership.changed') return { seq, event: toMembership(conversationId, row) }
-    if (type === 'conversation.updated' && conversation) {
-      return { seq, event: { type, payload: { conversation: toFields(conversation) } } }
+  function eventOf(row: EventRow): PersistedEvent | undefined {
+    const { type, conversation_id } = row
+    if (type === 'membership.changed') return toMembership(row)
+    if (type === 'conversation.updated') {
+      const conversation = conversations.get(conversation_id)
+      return conversation && { type, payload: { conversation: toFields(conversation) } }
     }
-    if (type === 'thread.new' && thread) {
-      const { root_id } = thread
-      return { seq, event: { type, payload: { conversation_id: conversationId, root_id, summary: toSummary(thread) } } }
+    if (type === 'thread.new') {
+      const thread = threads.get(row.message_id!)
+      return thread && { type, payload: { conversation_id, root_id: thread.root_id, summary: toSummary(thread) } }
     }
-    if (isAboutMessage(row) && message) {
-      return { seq, event: { type, payload: { message: toMessage(message) } } as PersistedEvent }
-    }
-    return { seq }
+    const message = messages.get(row.message_id!)
+    return message && { type, payload: { message: toMessage(message) } }
+  }
+
+  return rows.map((row) => {
+    const event = eventOf(row)
+    return { seq: row.seq, conversation_id: row.conversation_id, at: row.created_at, ...(event && { event }) }
   })
+}
+
+/** Events with the ids that a history of theirs gives them; those about what is gone are left out. */
+export function withIds(epoch: string, page: NumberedEvent[]): Delivered[] {
+  return page.flatMap(({ event, ...line }) => (event ? [{ ...line, id: eventId(epoch, line.seq), event }] : []))
 }
 
 const isAboutMessage = (row: EventRow) => row.type.startsWith('message.')
 const isAboutThread = (row: EventRow) => row.type === 'thread.new'
 const isAboutConversation = (row: EventRow) => row.type === 'conversation.updated'
 
-/** What some of the rows name, by the column `key`. */
+/** What some of the rows name in the column `by`, by its own column `key`. */
 async function loadBy<K extends string, T extends Record<K, string>>(
   key: K,
   rows: EventRow[],
+  by: 'message_id' | 'conversation_id',
   wanted: (row: EventRow) => boolean,
   load: (ids: Set<string>) => Promise<T[]>,
 ): Promise<Map<string, T>> {
-  const ids = new Set(rows.filter(wanted).map((row) => row.message_id!))
+  const ids = new Set(rows.filter(wanted).map((row) => row[by]!))
   return new Map((ids.size > 0 ? await load(ids) : []).map((each) => [each[key], each]))
 }
 
-function toMembership(conversationId: string, row: EventRow): PersistedEvent {
-  const detail = JSON.parse(row.detail ?? '{}')
-  return { type: 'membership.changed', payload: { conversation_id: conversationId, user_id: row.user_id!, ...detail } }
+function toMembership({ conversation_id, user_id, detail }: EventRow): PersistedEvent {
+  return { type: 'membership.changed', payload: { conversation_id, user_id: user_id!, ...JSON.parse(detail ?? '{}') } }
 }

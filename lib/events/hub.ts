@@ -1,13 +1,16 @@
 import type { Config } from '../config.ts'
 import type { Log } from '../context.ts'
+import { listPlaces } from '../conversations/store.ts'
 import { ChatError } from '../errors.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Database } from '../storage/database.ts'
 import { findRefusals } from './access.ts'
-import { type Channel, createChannel, type Delivery, encode, untilRemoval } from './channel.ts'
+import { type Channel, createChannel } from './channel.ts'
+import { type Delivery, encode, farewellsIn, type Places, select } from './delivery.ts'
 import { eventId, startFrom } from './rules.ts'
 import type { CloseReason, PassingEvent, StreamEvent } from './schema.ts'
-import { findHead, listLastSeqs } from './store.ts'
+import { conversationSource, feedSource } from './sources.ts'
+import { listLastSeqs } from './store.ts'
 import type { Outcome, Passing } from './write.ts'
 
 /** Where a reader's events go. */
@@ -20,14 +23,16 @@ export interface Sink {
   end(): void
 }
 
-/** An open stream. */
+/** An open stream, of one conversation or of all of a user's. */
 export interface Reader {
-  readonly conversation_id: string
+  readonly conversation_id?: string
   readonly user_id: string
   readonly session_id?: string
   readonly sink: Sink
   /** When its session expires unless it is used, in microseconds since 1970; looked up again then. */
   expires_at?: number
+  /** Of a reader that follows all of its conversations. */
+  places?: Places
   closed?: boolean
 }
 
@@ -37,6 +42,9 @@ interface Audience {
   level: Set<Reader>
   holders: number
 }
+
+/** The name of the audience that follows all conversations. */
+const FEED = 'feed'
 
 const HEARTBEAT: Delivery = { bytes: Buffer.from(': keep-alive\n\n'), events: [] }
 
@@ -53,37 +61,46 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
   let streamsChanged: (userId: string) => void = () => {}
   let failed = false
 
-  function join(conversationId: string): Audience {
-    const audience = audiences.get(conversationId) ?? createAudience(conversationId)
+  const audienceOf = (reader: Reader) => reader.conversation_id ?? FEED
+
+  function join(name: string): Audience {
+    const audience = audiences.get(name) ?? createAudience(name)
     audience.holders++
     return audience
   }
 
-  function createAudience(conversationId: string): Audience {
+  function createAudience(name: string): Audience {
     const level = new Set<Reader>()
-    const channel = createChannel(db, conversationId, (delivery) => deliver(level, delivery))
+    const source = name === FEED ? feedSource(db) : conversationSource(db, name)
+    const channel = createChannel(source, (delivery) => deliver(level, delivery))
     const audience = { channel, level, holders: 0 }
-    audiences.set(conversationId, audience)
+    audiences.set(name, audience)
     return audience
   }
 
   function part(reader: Reader): void {
-    const audience = audiences.get(reader.conversation_id)!
+    const name = audienceOf(reader)
+    const audience = audiences.get(name)!
     audience.level.delete(reader)
-    if (--audience.holders === 0) audiences.delete(reader.conversation_id)
+    if (--audience.holders === 0) audiences.delete(name)
   }
 
   function deliver(level: Set<Reader>, delivery: Delivery): void {
     metrics.delivered(delivery.events.length * level.size)
-    for (const reader of level) send(reader, delivery)
+    const farewells = farewellsIn(delivery)
+    for (const reader of level) send(reader, delivery, farewells)
   }
 
-  /** Sends what is new, unless the reader is too far behind. Its own removal is the last it gets. */
-  function send(reader: Reader, delivery: Delivery): void {
-    const farewell = untilRemoval(delivery, reader.user_id)
-    const isTooSlow = reader.sink.pending() > config.sse.max_buffer_bytes
-    if (!isTooSlow) reader.sink.write(farewell ?? delivery)
-    if (isTooSlow || farewell) closeReader(reader, isTooSlow ? 'too_slow' : 'removed')
+  /** Sends what is new, unless the reader is too far behind. Of one conversation, its own removal is the last it gets. */
+  function send(reader: Reader, delivery: Delivery, farewells = farewellsIn(delivery)): void {
+    if (reader.sink.pending() > config.sse.max_buffer_bytes) {
+      closeReader(reader, 'too_slow')
+      return
+    }
+    const farewell = reader.places ? undefined : farewells.get(reader.user_id)
+    const own = reader.places ? select(delivery, reader.places) : (farewell ?? delivery)
+    if (own.events.length > 0) reader.sink.write(own)
+    if (farewell) closeReader(reader, 'removed')
   }
 
   function tell(reader: Reader, event: StreamEvent, id?: string): void {
@@ -112,18 +129,17 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
 
   /** Sends what the reader missed, page by page at its own pace, and makes it level once nothing is missing. */
   async function catchUp(reader: Reader, { channel, level }: Audience, lastEventId: string | undefined): Promise<void> {
-    const head = await findHead(db, channel.id)
+    const head = await channel.source.head()
     // After the head is read: who was removed before is seen here, who is removed later by the event of it.
+    if (reader.conversation_id === undefined) reader.places = await findPlaces(reader.user_id, head?.last ?? 0)
     await recheck([reader])
     if (!head || reader.closed) return
     const start = startFrom(lastEventId, head)
     const id = eventId(head.epoch, start.seq)
     const { resumed, seq } = start
-    tell(
-      reader,
-      { type: 'stream.ready', payload: { conversation_id: channel.id, resumed, last_event_id: id, seq } },
-      id,
-    )
+    const { conversation_id } = reader
+    const where = conversation_id === undefined ? {} : { conversation_id, seq }
+    tell(reader, { type: 'stream.ready', payload: { ...where, resumed, last_event_id: id } }, id)
     if (!resumed && start.reason)
       tell(reader, { type: 'stream.reset', payload: { reason: start.reason, last_event_id: id } })
 
@@ -141,12 +157,17 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
         closeReader(reader, 'too_slow')
         return
       }
-      if (isPast) reader.sink.write(page)
+      if (isPast) reader.sink.write(reader.places ? select(page, reader.places) : page)
       else send(reader, page)
       sent = page.seq
       await reader.sink.drained()
     }
     if (!reader.closed) level.add(reader)
+  }
+
+  async function findPlaces(user_id: string, since: number): Promise<Places> {
+    const places = await listPlaces(db, user_id)
+    return { user_id, since, joined: new Map(places.map((each) => [each.conversation_id, each.joined_at])) }
   }
 
   /** Closes those streams whose session, user or participation has ended. */
@@ -156,17 +177,23 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
   }
 
   function whisper({ conversation_id, user_id, event }: Passing): void {
-    for (const reader of audiences.get(conversation_id)?.level ?? [])
-      if (reader.user_id === user_id) send(reader, encode([{ event }]))
+    for (const name of [conversation_id, FEED]) {
+      for (const reader of audiences.get(name)?.level ?? [])
+        if (reader.user_id === user_id) send(reader, encode([{ conversation_id, event }]))
+    }
   }
 
   function committed({ conversations, passing, recheck: isDue }: Outcome): void {
-    for (const { conversation_id: id, user_id, event } of passing) {
-      const audience = audiences.get(id)
-      if (user_id === undefined && audience?.level.size) audience.channel.announce(event)
+    for (const { conversation_id, user_id, event } of passing) {
+      if (user_id !== undefined) continue
+      for (const name of [conversation_id, FEED]) {
+        const audience = audiences.get(name)
+        if (audience?.level.size) audience.channel.announce(conversation_id, event)
+      }
     }
     const touched = new Set([...conversations, ...passing.map((each) => each.conversation_id)])
-    const advances = [...touched].flatMap((id) => audiences.get(id)?.channel.advance() ?? [])
+    if (touched.size > 0) touched.add(FEED)
+    const advances = [...touched].flatMap((name) => audiences.get(name)?.channel.advance() ?? [])
     if (advances.length === 0 && !isDue) return
     Promise.all(advances)
       .then(() => {
@@ -198,12 +225,12 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     connect(reader: Reader, lastEventId?: string): () => void {
       readers.add(reader)
       if (streamsOf.get(reader.user_id) === 1) streamsChanged(reader.user_id)
-      const audience = join(reader.conversation_id)
+      const audience = join(audienceOf(reader))
       if (draining) closeReader(reader, 'draining')
       else
         catchUp(reader, audience, lastEventId).catch((error) => {
           if (reader.closed) return
-          log.warn('A stream could not start', { cause: String(error), conversation_id: reader.conversation_id })
+          log.warn('A stream could not start', { cause: String(error), stream: audienceOf(reader) })
           closeReader(reader)
         })
       return () => closeReader(reader)
@@ -226,6 +253,7 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
 
     /** Delivers what other processes have committed. */
     async catchUpAll(): Promise<void> {
+      await audiences.get(FEED)?.channel.advance()
       for (const { id, last_seq } of audiences.size ? await listLastSeqs(db, audiences.keys()) : []) {
         const channel = audiences.get(id)?.channel
         if (channel && (channel.position() < last_seq || channel.hasAnnouncements())) await channel.advance()

@@ -17,3 +17,18 @@ export const streamConversation = route({
       last_event_id: headers.get('last-event-id') || query.last_event_id,
     }),
 })
+
+export const streamAll = route({
+  method: 'GET',
+  path: '/api/stream',
+  tag: 'Stream',
+  summary: 'Follow the events of all your conversations in one stream (Server-Sent Events)',
+  access: 'session',
+  answer: 'stream',
+  headers: StreamHeaders,
+  query: StreamQuery,
+  output: ConversationStreamEvent,
+  errors: ['too_many_streams', 'unavailable'],
+  handler: ({ chat, actor, query, headers }) =>
+    chat.events.openAll(actor, { last_event_id: headers.get('last-event-id') || query.last_event_id }),
+})

@@ -1,12 +1,12 @@
 import type * as v from 'valibot'
 import type { Actor, Context } from '../context.ts'
 import { visit } from '../conversations/access.ts'
-import type { Delivered, Delivery } from './channel.ts'
-import type { Reader, Sink } from './hub.ts'
+import type { Delivered, Delivery } from './delivery.ts'
+import type { Sink } from './hub.ts'
 import { StreamQuery } from './schema.ts'
 
 /** What each use-case takes last. */
-export const inputs = { open: StreamQuery }
+export const inputs = { open: StreamQuery, openAll: StreamQuery }
 
 /** A stream whose reader may have it, with a place taken: connect it, or give the place back. */
 export interface Opening {
@@ -27,15 +27,35 @@ export async function open(
   input: v.InferOutput<typeof StreamQuery>,
 ): Promise<Opening> {
   await visit(ctx.db, actor, conversationId)
-  ctx.hub.reserve(actor.user_id)
+  return reserve(ctx, actor, { conversation_id: conversationId }, input)
+}
+
+/**
+ * Takes a place on the stream of all the actor's conversations, those joined later included.
+ *
+ * @throws ChatError `too_many_streams`; `unavailable` while the service drains
+ */
+export async function openAll(ctx: Context, actor: Actor, input: v.InferOutput<typeof StreamQuery>): Promise<Opening> {
+  return reserve(ctx, actor, {}, input)
+}
+
+function reserve(
+  { hub }: Context,
+  { user_id, session_id }: Actor,
+  of: { conversation_id?: string },
+  { last_event_id }: v.InferOutput<typeof StreamQuery>,
+): Opening {
+  hub.reserve(user_id)
   return {
-    connect: (sink) => {
-      const { user_id, session_id } = actor
-      const reader: Reader = { conversation_id: conversationId, user_id, sink, ...(session_id && { session_id }) }
-      return ctx.hub.connect(reader, input.last_event_id)
-    },
-    cancel: () => ctx.hub.release(actor.user_id),
+    connect: (sink) => hub.connect({ ...of, user_id, sink, ...(session_id && { session_id }) }, last_event_id),
+    cancel: () => hub.release(user_id),
   }
+}
+
+/** How an iteration begins and ends. */
+export interface FollowOptions {
+  lastEventId?: string
+  signal?: AbortSignal
 }
 
 /**
@@ -48,9 +68,21 @@ export async function* follow(
   ctx: Context,
   actor: Actor,
   conversationId: string,
-  options: { lastEventId?: string; signal?: AbortSignal } = {},
+  options: FollowOptions = {},
 ): AsyncGenerator<Delivered> {
-  const opening = await open(ctx, actor, conversationId, { last_event_id: options.lastEventId })
+  yield* iterate(await open(ctx, actor, conversationId, { last_event_id: options.lastEventId }), options.signal)
+}
+
+/**
+ * The same of all the actor's conversations; `conversation_id` says of which an event is.
+ *
+ * @throws ChatError as {@link openAll}
+ */
+export async function* followAll(ctx: Context, actor: Actor, options: FollowOptions = {}): AsyncGenerator<Delivered> {
+  yield* iterate(await openAll(ctx, actor, { last_event_id: options.lastEventId }), options.signal)
+}
+
+async function* iterate(opening: Opening, signal?: AbortSignal): AsyncGenerator<Delivered> {
   const queue: Delivery[] = []
   let size = 0
   let ended = false
@@ -70,7 +102,6 @@ export async function* follow(
       emptied()
     },
   })
-  const { signal } = options
   // An open stream keeps the process alive; the service's own timers do not.
   const alive = setInterval(() => {}, 2 ** 30)
   signal?.addEventListener('abort', leave)

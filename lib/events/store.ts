@@ -1,5 +1,5 @@
 import { fingerprint } from '../ids.ts'
-import type { Queries } from '../storage/database.ts'
+import type { Database, Queries } from '../storage/database.ts'
 import { greatest, jsonList, listOf, type Micros } from '../storage/sql.ts'
 import { eventId, type Head } from './rules.ts'
 import type { PersistedEvent } from './schema.ts'
@@ -15,6 +15,8 @@ export interface NewEvent {
 /** A line of the log. */
 export interface EventRow {
   seq: number
+  conversation_id: string
+  created_at: Micros
   type: PersistedEvent['type']
   message_id: string | null
   user_id: string | null
@@ -53,7 +55,7 @@ export async function appendEvents(tx: Queries, conversationId: string, events: 
 /** Up to `limit` lines after `seq`, in order. By (conversation_id, seq). */
 export function listEvents(db: Queries, conversationId: string, seq: number, limit: number): Promise<EventRow[]> {
   return db.all<EventRow>(
-    `SELECT seq, type, message_id, user_id, detail FROM events
+    `SELECT seq, conversation_id, type, message_id, user_id, detail, created_at FROM events
       WHERE conversation_id = ? AND seq > ?
       ORDER BY seq
       LIMIT ?`,
@@ -75,6 +77,59 @@ export async function findHead(db: Queries, conversationId: string): Promise<Hea
   return row && { last: row.last, first: row.first, epoch: epochOf(row.epoch, conversationId) }
 }
 
+/** Up to `limit` lines of all conversations after `seq`, in the order of the feed. By primary key, or feed number. */
+export function listFeed(db: Queries, seq: number, limit: number): Promise<EventRow[]> {
+  const number = db.dialect === 'sqlite' ? 'id' : 'feed'
+  return db.all<EventRow>(
+    `SELECT ${number} AS seq, conversation_id, type, message_id, user_id, detail, created_at FROM events
+      WHERE ${number} > ?
+      ORDER BY ${number}
+      LIMIT ?`,
+    seq,
+    limit,
+  )
+}
+
+/** Where the feed stands. */
+export async function findFeedHead(db: Queries): Promise<Head> {
+  const [number, last] =
+    db.dialect === 'sqlite'
+      ? ['id', "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0)"]
+      : ['feed', '(SELECT coalesce(max(feed), 0) FROM events)']
+  const row = await db.get<{ last: number; first: number; epoch: string }>(
+    `SELECT ${last} AS last, (SELECT coalesce(min(${number}), 0) FROM events) AS first,
+            (SELECT value FROM meta WHERE name = 'epoch') AS epoch`,
+  )
+  return { last: row!.last, first: row!.first, epoch: epochOf(row!.epoch, 'feed') }
+}
+
+/** Any number: who holds it numbers the feed. */
+const FEED_LOCK = 7_201_995
+
+/** How many lines are numbered at a time. */
+const FEED_PAGE = 1_000
+
+/**
+ * Gives lines that have none their place in the feed, on PostgreSQL. Within a conversation their ids rise in the order
+ * of its log, and whoever sees a line sees those before it.
+ *
+ * @returns whether there may be more
+ */
+export async function numberFeed(db: Database): Promise<boolean> {
+  if (!(await db.get('SELECT 1 AS found FROM events WHERE feed IS NULL LIMIT 1'))) return false
+  return db.write(async (tx) => {
+    await tx.get('SELECT pg_advisory_xact_lock(?)', FEED_LOCK)
+    const numbered = await tx.run(
+      `UPDATE events SET feed = numbered.feed
+         FROM (SELECT id, nextval('event_feed') AS feed
+                 FROM (SELECT id FROM events WHERE feed IS NULL ORDER BY id LIMIT ?) AS fresh) AS numbered
+        WHERE events.id = numbered.id`,
+      FEED_PAGE,
+    )
+    return numbered === FEED_PAGE
+  })
+}
+
 /** The id of a conversation's last event: a stream resumed from it gets exactly what happens after this read. */
 export async function findPosition(db: Queries, conversationId: string): Promise<string> {
   const row = await db.get<{ last: number; epoch: string }>(
@@ -92,7 +147,7 @@ export function listLastSeqs(
   return db.all(`SELECT id, last_seq FROM conversations WHERE id IN ${listOf(db.dialect)}`, jsonList(conversationIds))
 }
 
-/** Names the history of one conversation in one database: another conversation or a restored backup has another one. */
-function epochOf(databaseEpoch: string, conversationId: string): string {
-  return fingerprint(`${databaseEpoch}/${conversationId}`)
+/** Names one history, of a conversation or of all, in one database: a restored backup has another one. */
+function epochOf(databaseEpoch: string, history: string): string {
+  return fingerprint(`${databaseEpoch}/${history}`)
 }

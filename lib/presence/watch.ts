@@ -1,6 +1,6 @@
 import type { Log } from '../context.ts'
 import type { Presence } from '../conversations/schema.ts'
-import { listConversationIds } from '../conversations/store.ts'
+import { listPlaces } from '../conversations/store.ts'
 import type { Hub } from '../events/hub.ts'
 import { SECOND, toInstant } from '../ids.ts'
 import type { Database } from '../storage/database.ts'
@@ -48,7 +48,7 @@ export function createPresenceWatch(deps: { db: Database; kv: Kv; hub: Hub; log:
     if (presence.status === 'offline') told.delete(userId)
     else told.set(userId, presence.status)
     const event = { type: 'presence.update' as const, payload: { user_id: userId, ...presence } }
-    for (const id of await listConversationIds(db, userId)) hub.announce(id, event)
+    for (const { conversation_id } of await listPlaces(db, userId)) hub.announce(conversation_id, event)
   }
 
   return {

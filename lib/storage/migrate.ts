@@ -49,7 +49,7 @@ async function applyOnce(tx: Queries, id: number, migration: Migration): Promise
   await assertKnown(tx)
   if (await tx.get('SELECT id FROM migrations WHERE id = ?', id)) return false
 
-  for (const statement of migration.statements(COLUMN_TYPES[tx.dialect])) await tx.run(statement)
+  for (const statement of migration.statements(COLUMN_TYPES[tx.dialect], tx.dialect)) await tx.run(statement)
   if (id === 1) await tx.run("INSERT INTO meta (name, value) VALUES ('epoch', ?)", newId())
   await tx.run(
     'INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, ?, ?, ?)',
@@ -62,7 +62,7 @@ async function applyOnce(tx: Queries, id: number, migration: Migration): Promise
 }
 
 function checksumOf(migration: Migration, dialect: Dialect): string {
-  return digest(migration.statements(COLUMN_TYPES[dialect]).join(';\n'))
+  return digest(migration.statements(COLUMN_TYPES[dialect], dialect).join(';\n'))
 }
 
 async function assertKnown(db: Queries): Promise<void> {

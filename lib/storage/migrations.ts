@@ -3,7 +3,7 @@ import type { Dialect } from './database.ts'
 /** One step of the schema. Once released it never changes: its checksum is kept with the data. */
 export interface Migration {
   name: string
-  statements: (types: ColumnTypes) => string[]
+  statements: (types: ColumnTypes, dialect: Dialect) => string[]
 }
 
 interface ColumnTypes {
@@ -23,7 +23,7 @@ export const COLUMN_TYPES: Record<Dialect, ColumnTypes> = {
 
 const foundation: Migration = {
   name: '0001-foundation',
-  statements: ({ key, serial, lean }) => [
+  statements: ({ key, serial, lean }, dialect) => [
     // `epoch`: names this history of the database; a restored backup gets another one.
     `CREATE TABLE meta (name ${key} PRIMARY KEY, value TEXT NOT NULL)${lean}`,
 
@@ -135,6 +135,14 @@ const foundation: Migration = {
       message_id ${key}, user_id ${key}, detail TEXT,
       created_at BIGINT NOT NULL,
       UNIQUE (conversation_id, seq))`,
+    // The order of all conversations' events together. SQLite commits one after another, so there `id` is it.
+    ...(dialect === 'postgresql'
+      ? [
+          'ALTER TABLE events ADD COLUMN feed BIGINT UNIQUE',
+          'CREATE INDEX events_without_feed ON events (id) WHERE feed IS NULL',
+          'CREATE SEQUENCE event_feed OWNED BY events.feed',
+        ]
+      : []),
   ],
 }
 

@@ -4,7 +4,7 @@ import type { ReceivedEvent } from '../../lib/client.ts'
 import type { Actor } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, startService, type TestService, times } from '../support/service.ts'
-import { isNews, positionOf, range, readAnew, seqOf, seqsOf, startReading, turns, typesOf } from './readers.ts'
+import { inTens, isNews, positionOf, range, readAnew, seqOf, seqsOf, startReading, turns, typesOf } from './readers.ts'
 
 const BUFFER = 100_000
 
@@ -172,7 +172,7 @@ describeOnEachDatabase('chat.events.follow', (openUrl) => {
 
   it('tells a loop that takes its time all of a long past', async () => {
     const { follow, post, ada, conversation_id, position } = await begin()
-    await Promise.all(times(100, () => post('x'.repeat(3_000))))
+    await inTens(100, () => post('x'.repeat(3_000)))
     const end = await positionOf(ada, conversation_id)
     const seen = []
     for await (const delivered of follow({ lastEventId: position })) {

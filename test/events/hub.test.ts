@@ -9,6 +9,7 @@ import { followResponse, openStream, type TestStream } from '../support/stream.t
 import { holdStorage, looksForChanges, readsHead, readsLog, readsPlaces, readsSessions } from './held.ts'
 import {
   headersOf,
+  inTens,
   poll,
   positionOf,
   range,
@@ -387,8 +388,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     const position = await positionOf(ada, conversation_id)
     const look = held.hold(readsLog(seqOf(position)), 'before')
     const actor = await service.chat.users.actor(ada.id)
-    const replies = times(150, (i) => service.chat.messages.reply(actor, root.message_id, { content: `${i}` }))
-    await Promise.all(replies)
+    await inTens(150, (i) => service.chat.messages.reply(actor, root.message_id, { content: `${i}` }))
     const { db } = service.chat.context
     await db.run('DELETE FROM messages WHERE root_id = ? AND depth = 1', root.root_id)
     look.release()
@@ -470,11 +470,7 @@ describeOnEachDatabase('what races', (openUrl) => {
   it('gives a place back at once when a reader that has stopped reading is told to go', async () => {
     const { service, ada, conversation_id, post } = await start()
     const position = await positionOf(ada, conversation_id)
-    for (let i = 0; i < 3; i++) {
-      await Promise.all(
-        times(20, () => ada.postRoot({ params: { conversation_id }, body: { content: 'x'.repeat(60_000) } })),
-      )
-    }
+    await inTens(60, () => ada.postRoot({ params: { conversation_id }, body: { content: 'x'.repeat(60_000) } }))
     const headers = await headersOf(service, ada)
     const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
     socket.pause()

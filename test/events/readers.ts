@@ -63,6 +63,16 @@ export function range(from: number, to: number): number[] {
   return Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index + 1)
 }
 
+/** `count` results of `make`, of which ten at a time are under way: not so many that one waits for long. */
+export async function inTens<T>(count: number, make: (index: number) => Promise<T>): Promise<T[]> {
+  const made: T[] = []
+  while (made.length < count) {
+    const next = Math.min(10, count - made.length)
+    made.push(...(await Promise.all(Array.from({ length: next }, (_, index) => make(made.length + index)))))
+  }
+  return made
+}
+
 /** Waits until it holds; another process, or the other end of a connection, has to do something first. */
 export function soon<T>(holds: () => T | Promise<T>): Promise<T> {
   return vi.waitFor(holds, { interval: 2, timeout: 10_000 })

@@ -4,7 +4,19 @@ import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startService, type TestService, times } from '../support/service.ts'
 import { openStream, type TestStream } from '../support/stream.ts'
-import { positionOf, range, readAnew, seqOf, seqsOf, soon, startReading, turns, typesOf, withSeq } from './readers.ts'
+import {
+  inTens,
+  positionOf,
+  range,
+  readAnew,
+  seqOf,
+  seqsOf,
+  soon,
+  startReading,
+  turns,
+  typesOf,
+  withSeq,
+} from './readers.ts'
 
 const STREAMS = 3
 
@@ -142,9 +154,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
     it('tells a long past page by page, all of it', async () => {
       const { ada, root, conversation_id, position } = await begin()
       const actor = await service.chat.users.actor(ada.id)
-      const posted = await Promise.all(
-        times(200, (i) => service.chat.messages.reply(actor, root.message_id, { content: `${i}` })),
-      )
+      const posted = await inTens(200, (i) => service.chat.messages.reply(actor, root.message_id, { content: `${i}` }))
       const stream = await open({ last_event_id: position })
       const last = await positionOf(ada, conversation_id)
       const seen = await stream.until('stream.ready')

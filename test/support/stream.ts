@@ -13,14 +13,15 @@ export interface TestStream {
   close(): Promise<void>
 }
 
-/** Opens a conversation's stream with plain `fetch`, as a client that knows nothing of ours would. */
+/** Opens the stream of a conversation, or with none named of all, with plain `fetch`, as a client that knows nothing of ours would. */
 export async function openStream(
   base_url: string,
-  conversationId: string,
+  conversationId: string | undefined,
   options: { cookie: string; last_event_id?: string; search?: string },
 ): Promise<TestStream> {
   const abort = new AbortController()
-  const response = await fetch(`${base_url}/api/stream/conversations/${conversationId}${options.search ?? ''}`, {
+  const path = conversationId === undefined ? '/api/stream' : `/api/stream/conversations/${conversationId}`
+  const response = await fetch(`${base_url}${path}${options.search ?? ''}`, {
     signal: abort.signal,
     headers: {
       cookie: options.cookie,

@@ -1,0 +1,36 @@
+import type { Database } from '../storage/database.ts'
+import type { Source } from './channel.ts'
+import { compose } from './compose.ts'
+import { findFeedHead, findHead, listEvents, listFeed, numberFeed } from './store.ts'
+
+/** The log of one conversation. */
+export function conversationSource(db: Database, conversationId: string): Source {
+  return {
+    isDense: true,
+    head: () => findHead(db, conversationId),
+    read: async (seq, limit) => compose(db, await listEvents(db, conversationId, seq, limit)),
+  }
+}
+
+/**
+ * The log of all conversations, in an order that never changes once it has been read.
+ *
+ * On SQLite lines are numbered as they are committed. On PostgreSQL a later number can be committed first, so there
+ * they are numbered for this log by whoever reads it, one reader at a time, when they can be seen.
+ */
+export function feedSource(db: Database): Source {
+  const numbered = async () => {
+    if (db.dialect === 'postgresql') while (await numberFeed(db));
+  }
+  return {
+    isDense: false,
+    async head() {
+      await numbered()
+      return findFeedHead(db)
+    },
+    async read(seq, limit) {
+      await numbered()
+      return compose(db, await listFeed(db, seq, limit))
+    },
+  }
+}

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { ConversationStreamEvent } from '../../lib/events/schema.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
+import { openStream, signInByHand } from '../support/stream.ts'
+
+describeOnEachDatabase('the stream of all conversations', (openUrl) => {
+  let nodes: TestService[]
+  let ada: Person
+  let grace: Person
+  let headers: { cookie: string }
+  beforeAll(async () => {
+    const url = await openUrl()
+    nodes = [await startService(url), await startService(url)]
+    ada = await nodes[0]!.signIn('ada')
+    grace = await nodes[0]!.signIn('grace')
+    headers = await signInByHand(nodes[0]!.base_url, ada.email, PASSWORD)
+  })
+  afterAll(async () => {
+    for (const node of nodes) await node.close()
+  })
+
+  const open = (last_event_id?: string, node = 0) =>
+    openStream(nodes[node]!.base_url, undefined, { ...headers, ...(last_event_id !== undefined && { last_event_id }) })
+  const converse = async (person: Person) => (await person.createConversation()).conversation_id
+  const post = (person: Person, conversation_id: string, content: string) =>
+    person.postRoot({ params: { conversation_id }, body: { content } })
+  const says = (content: string) => (event: ConversationStreamEvent) =>
+    event.type === 'message.new' && event.payload.message.content === content
+  const contentOf = (event: ConversationStreamEvent) =>
+    event.type === 'message.new' ? [event.payload.message.content] : []
+
+  it('has every conversation, those joined later, and nothing of others', async () => {
+    const [first, second, foreign] = [await converse(ada), await converse(ada), await converse(grace)]
+    const stream = await open()
+    expect((await stream.next())!.event).toEqual({
+      type: 'stream.ready',
+      payload: { resumed: false, last_event_id: expect.any(String) },
+    })
+    await post(ada, first, 'one')
+    await post(grace, foreign, 'hidden')
+    await post(ada, second, 'two')
+    const third = await converse(ada)
+    await grace.addParticipant({ params: { conversation_id: foreign }, body: { user_id: ada.id } })
+    await post(ada, third, 'three')
+    await post(grace, foreign, 'four')
+    const seen = await stream.until('message.new', says('four'))
+    expect(seen.flatMap(({ event }) => contentOf(event))).toEqual(['one', 'two', 'three', 'four'])
+    expect(seen.filter(({ event }) => event.type === 'membership.changed')).toHaveLength(2)
+    await stream.close()
+  })
+
+  it('tells of a removal, and then nothing more of that conversation', async () => {
+    const theirs = await converse(grace)
+    await grace.addParticipant({ params: { conversation_id: theirs }, body: { user_id: ada.id } })
+    const mine = await converse(ada)
+    const stream = await open()
+    const ready = await stream.next()
+    await post(grace, theirs, 'before')
+    await grace.removeParticipant({ params: { conversation_id: theirs, user_id: ada.id } })
+    await post(grace, theirs, 'after')
+    await post(ada, mine, 'end')
+    const live = await stream.until('message.new', says('end'))
+    expect(live.flatMap(({ event }) => contentOf(event))).toEqual(['before', 'end'])
+    expect(live.some(({ event }) => event.type === 'membership.changed' && event.payload.action === 'removed')).toBe(
+      true,
+    )
+    await stream.close()
+
+    // Who has no right any more gets no message of it in a replay either.
+    const replay = await open(ready!.id)
+    const replayed = await replay.until('message.new', says('end'))
+    expect(replayed[0]!.event).toMatchObject({ type: 'stream.ready', payload: { resumed: true } })
+    expect(replayed.flatMap(({ event }) => contentOf(event))).toEqual(['end'])
+    expect(
+      replayed.some(({ event }) => event.type === 'membership.changed' && event.payload.action === 'removed'),
+    ).toBe(true)
+    await replay.close()
+  })
+
+  it('resumes all of them from one id, on any node, under concurrent writes: no gap, no repeat, each in its order', async () => {
+    const conversations = await Promise.all(times(5, () => converse(ada)))
+    const stream = await open()
+    let last = (await stream.next())!.id!
+    await stream.close()
+
+    const writers = conversations.flatMap((conversation_id, c) =>
+      times(2, async (w) => {
+        for (let i = 0; i < 12; i++) await post(ada, conversation_id, `${c}/${w}/${i}`)
+      }),
+    )
+    const seen: string[] = []
+    const ids: string[] = []
+    for (let round = 0; seen.length < 120; round++) {
+      const stream = await open(last, round % 2)
+      for (let i = 0; i < 17 && seen.length < 120; i++) {
+        const received = await stream.next()
+        if (!received?.id || received.event.type === 'stream.ready') continue
+        last = received.id
+        ids.push(last)
+        if (received.event.type === 'message.new') {
+          const { conversation_id, content } = received.event.payload.message
+          seen.push(`${conversation_id} ${content}`)
+        }
+      }
+      await stream.close()
+    }
+    await Promise.all(writers)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(new Set(seen).size).toBe(120)
+    for (const [c, conversation_id] of conversations.entries()) {
+      const { threads } = await ada.listThreads({ params: { conversation_id }, query: { limit: 200 } })
+      const ordered = threads.map((thread) => thread.root_excerpt).reverse()
+      expect(
+        seen.filter((each) => each.startsWith(conversation_id)).map((each) => each.split(' ')[1]),
+        `${c}`,
+      ).toEqual(ordered)
+    }
+  })
+
+  it.each(['', 'x', '0123456789abcdef.1', `${'0'.repeat(16)}.99`])(
+    'says when %j is no place to resume from',
+    async (id) => {
+      const mine = await converse(ada)
+      const stream = await open(id)
+      expect((await stream.next())!.event).toMatchObject({ type: 'stream.ready', payload: { resumed: false } })
+      if (id !== '') expect((await stream.next())!.event).toMatchObject({ type: 'stream.reset' })
+      await post(ada, mine, 'live')
+      await stream.until('message.new', says('live'))
+      await stream.close()
+    },
+  )
+
+  it('carries what passes, once, and what is for the reader alone', async () => {
+    const shared = await Promise.all(times(3, () => converse(grace)))
+    for (const conversation_id of shared)
+      await grace.addParticipant({ params: { conversation_id }, body: { user_id: ada.id } })
+    const root = await post(grace, shared[0]!, 'read me')
+    const stream = await open()
+    await stream.next()
+    // What passes reaches those who have caught up.
+    await post(grace, shared[2]!, 'level')
+    await stream.until('message.new', says('level'))
+    await grace.sendHeartbeat({ body: { status: 'away' } })
+    await grace.setTyping({ body: { conversation_id: shared[1]! } })
+    await ada.markThreadRead({ params: { root_id: root.root_id } })
+    const seen = await stream.until('unread.update')
+    expect(seen.at(-1)!.event).toMatchObject({
+      payload: { conversation_id: shared[0], root_id: root.root_id, unread: 0 },
+    })
+    expect(seen.filter(({ event }) => event.type === 'typing.update')).toHaveLength(1)
+    expect(seen.every(({ id }) => id === undefined)).toBe(true)
+    await stream.close()
+  })
+
+  it('is a loop of the library and of the client', async () => {
+    const mine = await converse(ada)
+    const { chat } = nodes[0]!
+    const actor = await chat.users.actor(ada.id)
+    const loops = [chat.events.followAll(actor), ada.followAll()]
+    for (const loop of loops) expect((await loop.next()).value!.event.type).toBe('stream.ready')
+    const arrived = loops.map(async (loop) => {
+      for await (const { event } of loop) if (says('to all')(event)) return true
+    })
+    await post(ada, mine, 'to all')
+    expect(await Promise.all(arrived)).toEqual([true, true])
+  })
+})
