@@ -5,7 +5,9 @@ import type { Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { mayWrite } from './rules.ts'
 import type { ParticipantRole } from './schema.ts'
-import { findPlace, lockPlace } from './store.ts'
+import { findPlace, lockPlace, type Where } from './store.ts'
+
+export type { Where } from './store.ts'
 
 /** What somebody is in a conversation. */
 export interface Place {
@@ -13,9 +15,16 @@ export interface Place {
   joined_at: Micros
 }
 
-interface LockedPlace extends Place {
-  /** The conversation's last instant. */
+/** Somebody's place in a conversation that a transaction is alone in; `clock` is the conversation's last instant. */
+export interface LockedPlace extends Place {
+  conversation_id: string
   clock: Micros
+}
+
+/** A place in a conversation that is being changed at the instant `at`: unique and rising within it. */
+export interface Entered extends Place {
+  conversation_id: string
+  at: Micros
 }
 
 /**
@@ -35,8 +44,8 @@ export async function visit(db: Queries, actor: Actor, conversationId: string | 
  *
  * @throws ChatError `not_found` as {@link visit}
  */
-export async function visitLocked(tx: Queries, actor: Actor, conversationId: string | undefined): Promise<LockedPlace> {
-  const place = conversationId === undefined ? undefined : await lockPlace(tx, conversationId, actor.user_id)
+export async function visitLocked(tx: Queries, actor: Actor, where: Where): Promise<LockedPlace> {
+  const place = await lockPlace(tx, where, actor.user_id)
   if (!place) throw new ChatError('not_found')
   return place
 }
@@ -53,12 +62,12 @@ export async function enter(
   ctx: Context,
   tx: Tx,
   actor: Actor,
-  conversationId: string | undefined,
+  where: Where,
   options: { evenReadOnly?: boolean } = {},
-): Promise<Place & { at: Micros }> {
-  const place = await visitLocked(tx, actor, conversationId)
+): Promise<Entered> {
+  const { conversation_id, role, joined_at, clock } = await visitLocked(tx, actor, where)
   if (!options.evenReadOnly && !mayWrite(actor.roles)) throw new ChatError('forbidden')
-  const at = Math.max(ctx.now(), place.clock + 1)
-  tx.stamp(conversationId!, at)
-  return { role: place.role, joined_at: place.joined_at, at }
+  const at = Math.max(ctx.now(), clock + 1)
+  tx.stamp(conversation_id, at)
+  return { conversation_id, role, joined_at, at }
 }

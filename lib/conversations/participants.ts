@@ -43,7 +43,7 @@ export function addParticipant(
   input: NewParticipant,
 ): Promise<AddedParticipant> {
   return ctx.write(async (tx): Promise<AddedParticipant> => {
-    const place = await enter(ctx, tx, actor, conversationId)
+    const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
     if (!canManage(place.role, input.role)) throw new ChatError('forbidden')
     const user = await findInvitee(tx, input)
     if (!user && 'email' in input) {
@@ -97,7 +97,7 @@ export async function changeRole(
   { role }: NewRole,
 ): Promise<ChangedParticipant> {
   const other = await ctx.write(async (tx) => {
-    const place = await enter(ctx, tx, actor, conversationId)
+    const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
     const other = await findPlace(tx, conversationId, userId)
     if (!other) throw new ChatError('not_found')
     if (!canManage(place.role, other.role) || !canManage(place.role, role)) throw new ChatError('forbidden')
@@ -123,7 +123,13 @@ export async function removeParticipant(
   userId: string,
 ): Promise<void> {
   await ctx.write(async (tx) => {
-    const place = await enter(ctx, tx, actor, conversationId, { evenReadOnly: userId === actor.user_id })
+    const place = await enter(
+      ctx,
+      tx,
+      actor,
+      { conversation_id: conversationId },
+      { evenReadOnly: userId === actor.user_id },
+    )
     const other = await findPlace(tx, conversationId, userId)
     if (!other) throw new ChatError('not_found')
     if (userId !== actor.user_id && !canManage(place.role, other.role)) throw new ChatError('forbidden')

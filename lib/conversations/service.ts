@@ -99,7 +99,7 @@ const FIRST = { clock: Number.MAX_SAFE_INTEGER, id: '' }
  */
 export async function rename(ctx: Context, actor: Actor, conversationId: string, input: Rename): Promise<Conversation> {
   await ctx.write(async (tx) => {
-    const place = await enter(ctx, tx, actor, conversationId)
+    const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
     if (place.role !== 'owner') throw new ChatError('forbidden')
     await updateTitle(tx, conversationId, input.title)
     tx.emit(conversationId, { type: 'conversation.updated' })
@@ -114,7 +114,7 @@ export async function rename(ctx: Context, actor: Actor, conversationId: string,
  */
 export async function remove(ctx: Context, actor: Actor, conversationId: string): Promise<void> {
   await ctx.write(async (tx) => {
-    const place = await enter(ctx, tx, actor, conversationId)
+    const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
     if (place.role !== 'owner') throw new ChatError('forbidden')
     await deleteConversation(tx, conversationId)
     tx.recheckStreams()

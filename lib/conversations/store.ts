@@ -38,17 +38,28 @@ export function toParticipant(row: ParticipantRow, presence: Presence): Particip
   }
 }
 
+/** A conversation, by its own id, or by that of a message or a thread in it. */
+export type Where = { conversation_id: string } | { message_id: string } | { root_id: string }
+
+const FROM_WHERE = {
+  conversation_id: 'FROM conversations c',
+  message_id: 'FROM messages m JOIN conversations c ON c.id = m.conversation_id',
+  root_id: 'FROM threads t JOIN conversations c ON c.id = t.conversation_id',
+}
+const ID_OF = { conversation_id: 'c.id', message_id: 'm.id', root_id: 't.root_id' }
+
 /**
  * The user's place in a conversation, and the conversation's clock, for changing it: until the transaction ends nobody
- * else changes the conversation, or this place in it.
+ * else changes the conversation, or this place in it. By primary keys.
  */
-export function lockPlace(tx: Queries, conversationId: string, userId: string) {
+export function lockPlace(tx: Queries, where: Where, userId: string) {
+  const [by, id] = Object.entries(where)[0] as [keyof typeof ID_OF, string]
   const lock = tx.dialect === 'postgresql' ? 'FOR UPDATE OF c FOR SHARE OF p' : ''
-  return tx.get<{ role: ParticipantRole; joined_at: Micros; clock: Micros }>(
-    `SELECT p.role, p.joined_at, c.clock
-       FROM conversations c JOIN participants p ON p.conversation_id = c.id
-      WHERE c.id = ? AND p.user_id = ? ${lock}`,
-    conversationId,
+  return tx.get<{ conversation_id: string; role: ParticipantRole; joined_at: Micros; clock: Micros }>(
+    `SELECT c.id AS conversation_id, p.role, p.joined_at, c.clock
+       ${FROM_WHERE[by]} JOIN participants p ON p.conversation_id = c.id
+      WHERE ${ID_OF[by]} = ? AND p.user_id = ? ${lock}`,
+    id,
     userId,
   )
 }

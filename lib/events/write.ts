@@ -46,8 +46,13 @@ export function createWrite(deps: { db: Database; hub: Hub; metrics: Metrics; no
         changes.set(conversationId, change)
         return change
       }
+      // Named, not spread: this runs for each write.
+      const { dialect, all, get, run } = queries
       const value = await work({
-        ...queries,
+        dialect,
+        all,
+        get,
+        run,
         stamp(conversationId, at) {
           changeOf(conversationId).at = at
         },

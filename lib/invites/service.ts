@@ -25,7 +25,7 @@ export const inputs = { create: NewInvite, accept: Acceptance }
  */
 export function create(ctx: Context, actor: Actor, conversationId: string, input: NewInvite): Promise<CreatedInvite> {
   return ctx.write(async (tx) => {
-    const place = await enter(ctx, tx, actor, conversationId)
+    const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
     if (!canManage(place.role, input.role)) throw new ChatError('forbidden')
     return createInvite(ctx, tx, actor, conversationId, input)
   })

@@ -1,21 +1,13 @@
 import type { Actor, Context } from '../context.ts'
-import { enter, type Place } from '../conversations/access.ts'
+import { type Entered, enter } from '../conversations/access.ts'
 import { canModerate } from '../conversations/rules.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
-import type { Micros } from '../storage/sql.ts'
 import { recount } from '../threads/store.ts'
 import { assertContentFits } from './rules.ts'
 import { Deletion, Edit } from './schema.ts'
 import { enterToPost } from './service.ts'
-import {
-  findMessage,
-  findMessageConversation,
-  type MessageRow,
-  markDeleted,
-  markRestored,
-  replaceContent,
-} from './store.ts'
+import { findMessage, type MessageRow, markDeleted, markRestored, replaceContent } from './store.ts'
 
 /** What each use-case takes last. */
 export const inputs = { edit: Edit, remove: Deletion }
@@ -28,7 +20,7 @@ export const inputs = { edit: Edit, remove: Deletion }
 export async function edit(ctx: Context, actor: Actor, messageId: string, input: Edit): Promise<void> {
   assertContentFits(input.content, ctx.config.limits.message_bytes)
   await ctx.write(async (tx) => {
-    const { at } = await enterToPost(ctx, tx, actor, await findMessageConversation(tx, messageId))
+    const { at } = await enterToPost(ctx, tx, actor, { message_id: messageId })
     const message = (await findMessage(tx, messageId))!
     if (message.posted_by !== actor.user_id) throw new ChatError('forbidden')
     if (message.deleted_at) throw new ChatError('message_deleted')
@@ -77,7 +69,7 @@ async function enterFor(
   tx: Tx,
   actor: Actor,
   messageId: string,
-): Promise<{ message: MessageRow; place: Place & { at: Micros } }> {
-  const place = await enter(ctx, tx, actor, await findMessageConversation(tx, messageId))
+): Promise<{ message: MessageRow; place: Entered }> {
+  const place = await enter(ctx, tx, actor, { message_id: messageId })
   return { message: (await findMessage(tx, messageId))!, place }
 }

@@ -1,5 +1,5 @@
 import type { Actor, Context } from '../context.ts'
-import { enter, type Place, visit } from '../conversations/access.ts'
+import { type Entered, enter, visit, type Where } from '../conversations/access.ts'
 import { canPost } from '../conversations/rules.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
@@ -10,15 +10,7 @@ import { lockUser } from '../users/store.ts'
 import { findEarlier, type Repeatable, remember } from './idempotency.ts'
 import { assertContentFits, childPath, ROOT_PATH, toPosted } from './rules.ts'
 import { type Message, Post, type PostedMessage, type Revisions } from './schema.ts'
-import {
-  findMessage,
-  findMessageConversation,
-  insertMessage,
-  listRevisions,
-  type MessageRow,
-  takeReplyPlace,
-  toMessage,
-} from './store.ts'
+import { findMessage, insertMessage, listRevisions, type MessageRow, takeReplyPlace, toMessage } from './store.ts'
 
 /** What each use-case takes last. */
 export const inputs = { postRoot: Post, reply: Post }
@@ -30,7 +22,7 @@ export const inputs = { postRoot: Post, reply: Post }
  */
 export function postRoot(ctx: Context, actor: Actor, conversationId: string, input: Post): Promise<PostedMessage> {
   return postOnce(ctx, actor, conversationId, input, async (tx) => {
-    const { at } = await enterToPost(ctx, tx, actor, conversationId)
+    const { at } = await enterToPost(ctx, tx, actor, { conversation_id: conversationId })
     const id = ctx.id()
     const position = { id, conversation_id: conversationId, root_id: id, parent_id: null, path: ROOT_PATH, depth: 0 }
     const row = newMessage(actor, input, at, position)
@@ -50,8 +42,7 @@ export function postRoot(ctx: Context, actor: Actor, conversationId: string, inp
  */
 export function reply(ctx: Context, actor: Actor, parentId: string, input: Post): Promise<PostedMessage> {
   return postOnce(ctx, actor, parentId, input, async (tx) => {
-    const conversation_id = await findMessageConversation(tx, parentId)
-    const { at } = await enterToPost(ctx, tx, actor, conversation_id)
+    const { conversation_id, at } = await enterToPost(ctx, tx, actor, { message_id: parentId })
     const parent = await takeReplyPlace(tx, parentId)
     if (parent.deleted_at) throw new ChatError('message_deleted')
     const depth = parent.depth + 1
@@ -59,7 +50,7 @@ export function reply(ctx: Context, actor: Actor, parentId: string, input: Post)
 
     const { root_id } = parent
     const path = childPath(parent.path, parent.ordinal)
-    const position = { id: ctx.id(), conversation_id: conversation_id!, root_id, parent_id: parentId, path, depth }
+    const position = { id: ctx.id(), conversation_id, root_id, parent_id: parentId, path, depth }
     const row = newMessage(actor, input, at, position)
     await insertMessage(tx, row)
     await countReply(tx, root_id, actor.user_id, at)
@@ -118,20 +109,29 @@ function postOnce(
 }
 
 /** As `enter`, for those who may post. @throws ChatError `not_found`, `forbidden` */
-export async function enterToPost(
-  ctx: Context,
-  tx: Tx,
-  actor: Actor,
-  conversationId: string | undefined,
-): Promise<Place & { at: Micros }> {
-  const place = await enter(ctx, tx, actor, conversationId)
-  if (!canPost(place.role)) throw new ChatError('forbidden')
-  return place
+export async function enterToPost(ctx: Context, tx: Tx, actor: Actor, where: Where): Promise<Entered> {
+  const entered = await enter(ctx, tx, actor, where)
+  if (!canPost(entered.role)) throw new ChatError('forbidden')
+  return entered
 }
 
 type Position = Pick<MessageRow, 'id' | 'conversation_id' | 'root_id' | 'parent_id' | 'path' | 'depth'>
 
-function newMessage(actor: Actor, { content, role }: Post, created_at: Micros, position: Position): MessageRow {
-  const untouched = { edited_at: null, deleted_at: null, deleted_by: null }
-  return { ...position, posted_by: actor.user_id, role, content, status: 'complete', created_at, ...untouched }
+function newMessage(actor: Actor, post: Post, created_at: Micros, position: Position): MessageRow {
+  return {
+    id: position.id,
+    conversation_id: position.conversation_id,
+    root_id: position.root_id,
+    parent_id: position.parent_id,
+    posted_by: actor.user_id,
+    role: post.role,
+    content: post.content,
+    path: position.path,
+    depth: position.depth,
+    status: 'complete',
+    created_at,
+    edited_at: null,
+    deleted_at: null,
+    deleted_by: null,
+  }
 }

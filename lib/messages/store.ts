@@ -27,32 +27,28 @@ const COLUMNS = `id, conversation_id, root_id, parent_id, posted_by, role, conte
 
 /** A row as everybody reads it. The text of a deleted message stays behind. */
 export function toMessage(row: MessageRow): Message {
-  return {
+  // Assigned one by one, not spread: every event of a busy conversation comes through here.
+  const message: Message = {
     id: row.id,
     conversation_id: row.conversation_id,
     root_id: row.root_id,
-    ...(row.parent_id && { parent_id: row.parent_id }),
-    ...(row.posted_by && row.role === 'user' && { author_user_id: row.posted_by }),
     role: row.role,
     content: row.deleted_at ? '' : row.content,
     path: row.path,
     depth: row.depth,
     status: row.status,
     created_at: toInstant(row.created_at),
-    ...(row.edited_at && { edited_at: toInstant(row.edited_at) }),
-    ...(row.deleted_at && { deleted_at: toInstant(row.deleted_at) }),
   }
+  if (row.parent_id) message.parent_id = row.parent_id
+  if (row.posted_by && row.role === 'user') message.author_user_id = row.posted_by
+  if (row.edited_at) message.edited_at = toInstant(row.edited_at)
+  if (row.deleted_at) message.deleted_at = toInstant(row.deleted_at)
+  return message
 }
 
 /** The message, whoever asks: scope it with the conversation it names. By primary key. */
 export function findMessage(db: Queries, id: string): Promise<MessageRow | undefined> {
   return db.get<MessageRow>(`SELECT ${COLUMNS} FROM messages WHERE id = ?`, id)
-}
-
-/** Which conversation a message is in, whoever asks. By primary key. */
-export async function findMessageConversation(db: Queries, id: string): Promise<string | undefined> {
-  return (await db.get<{ conversation_id: string }>('SELECT conversation_id FROM messages WHERE id = ?', id))
-    ?.conversation_id
 }
 
 /** Those messages, in no order. By primary key. */

@@ -94,14 +94,13 @@ export async function markRead(
   input: MarkThreadReadRequest,
 ): Promise<void> {
   await ctx.write(async (tx) => {
-    const conversationId = await findThreadConversation(tx, rootId)
-    const { joined_at } = await visitLocked(tx, actor, conversationId)
+    const { conversation_id, joined_at } = await visitLocked(tx, actor, { root_id: rootId })
     const at = await findArrival(tx, rootId, input)
     if (at === undefined) throw new ChatError('not_found')
     const reader = { user_id: actor.user_id, joined_at }
     if (!(await moveMark(tx, reader, rootId, at))) return
     const unread = (await countUnread(tx, reader, [rootId])).get(rootId) ?? 0
-    const payload = { conversation_id: conversationId!, root_id: rootId, unread }
-    tx.whisper(actor.user_id, conversationId!, { type: 'unread.update', payload })
+    const payload = { conversation_id, root_id: rootId, unread }
+    tx.whisper(actor.user_id, conversation_id, { type: 'unread.update', payload })
   })
 }
