@@ -7,7 +7,7 @@ import { ChatError } from '../errors.ts'
 import type { Opening } from '../events/service.ts'
 import { perform } from './call.ts'
 import { openApiRoutes } from './openapi.ts'
-import { clearDeadSession, commonHeaders, type Reply, toChatError, toProblem, toReply } from './reply.ts'
+import { commonHeaders, deadCookies, type Reply, toChatError, toProblem, toReply } from './reply.ts'
 import type { AnyRoute, Method } from './route.ts'
 import { routes } from './routes.ts'
 import { streamHeaders, streamToNode, streamToWeb } from './sse.ts'
@@ -73,8 +73,8 @@ async function answer(chat: Chat, path: string, resource: Resource, event: H3Eve
     if (error.code === 'internal')
       log.error('Request failed', { request_id: requestId, route: path, cause: describe(caught) })
     count(error.status)
-    clearDeadSession(error, config, headers, common)
-    return respond(event, toProblem(error, requestId, common))
+    const problem = toProblem(error, requestId, common)
+    return respond(event, { ...problem, cookies: deadCookies(error, config, headers) })
   }
 }
 
@@ -116,17 +116,14 @@ class Answer extends HTTPResponse {
   }
 }
 
-function respond(event: H3Event, { status, headers, body }: Reply): Answer {
+function respond(event: H3Event, { cookies = [], ...reply }: Reply): Answer {
   const response = event.runtime?.node?.res as ServerResponse | undefined
-  if (!response) return new Answer({ status, headers, body })
-  // Node 20 keeps only the last of several cookies, where a host has set a header before.
-  const [cookies, others] = partition(headers, ([name]) => name === 'set-cookie')
-  for (const [name, cookie] of cookies) response.appendHeader(name, cookie)
-  return new Answer({ status, headers: others, body })
-}
-
-function partition<T>(all: T[], isFirst: (each: T) => boolean): [T[], T[]] {
-  return [all.filter(isFirst), all.filter((each) => !isFirst(each))]
+  for (const cookie of cookies) {
+    // Node 20 keeps only the last of several cookies in a list, where a host has set a header before.
+    if (response) response.appendHeader('set-cookie', cookie)
+    else reply.headers.push(['set-cookie', cookie])
+  }
+  return new Answer(reply)
 }
 
 function describe(error: unknown): string {

@@ -10,6 +10,8 @@ import { type AnyRoute, HEADER_FIELDS } from './route.ts'
 export interface Reply {
   status: number
   headers: [name: string, value: string][]
+  /** Lines of `Set-Cookie`. */
+  cookies?: string[]
   body: string | null
 }
 
@@ -31,33 +33,31 @@ export function toReply(chat: Chat, route: AnyRoute, result: unknown, headers: [
     return { status: route.status, headers, body: result as string }
   }
   let value = result as object
+  let cookies: string[] = []
   if (route.answer === 'session') {
     const { token, signed_in = token === undefined ? undefined : result, ...rest } = (result ?? {}) as SessionAnswer
-    if (signed_in) headers.push(...rotated(config, signed_in as SignedIn, now()))
-    if (result === undefined) headers.push(...clearedCookies(config).map(toHeader))
+    if (signed_in) {
+      cookies = sessionCookies(config, signed_in as SignedIn, now())
+      headers.push(['x-session-rotated', '1'])
+    }
+    if (result === undefined) cookies = clearedCookies(config)
     value = rest
   }
-  if (route.status === 204) return { status: 204, headers, body: null }
-  for (const [field, header] of Object.entries(HEADER_FIELDS)) {
+  if (route.status === 204) return { status: 204, headers, cookies, body: null }
+  for (const [field, header] of HEADERS) {
     if (!(field in value)) continue
     const { [field]: content, ...rest } = value as Record<string, string>
     headers.push([header.toLowerCase(), content!])
     value = rest
   }
   headers.push(['content-type', 'application/json'])
-  return { status: route.status, headers, body: JSON.stringify(value) }
+  return { status: route.status, headers, cookies, body: JSON.stringify(value) }
 }
+
+const HEADERS = Object.entries(HEADER_FIELDS)
 
 /** A sign-in itself, or an answer that comes with one. Nothing at all ends the session. */
 type SessionAnswer = Partial<SignedIn> & { signed_in?: SignedIn }
-
-function rotated(config: Config, signedIn: SignedIn, now: number): [string, string][] {
-  return [...sessionCookies(config, signedIn, now).map(toHeader), ['x-session-rotated', '1']]
-}
-
-function toHeader(cookie: string): [string, string] {
-  return ['set-cookie', cookie]
-}
 
 /** The answer that a failure is (RFC 9457). What is not a {@link ChatError} stays our secret. */
 export function toProblem(error: ChatError, requestId: string, headers: [string, string][]): Reply {
@@ -78,15 +78,10 @@ export function toProblem(error: ChatError, requestId: string, headers: [string,
 }
 
 /** Clears the cookies of a session that is none any more, so that the browser stops sending them. */
-export function clearDeadSession(
-  error: ChatError,
-  config: Config,
-  request: Headers,
-  headers: [string, string][],
-): void {
+export function deadCookies(error: ChatError, config: Config, request: Headers): string[] {
   const isDead = error.code === 'unauthenticated' || error.code === 'session_expired'
-  if (!isDead || readCookie(request.get('cookie'), config.session.session_cookie_name) === undefined) return
-  for (const cookie of clearedCookies(config)) headers.push(['set-cookie', cookie])
+  const isSent = readCookie(request.get('cookie'), config.session.session_cookie_name) !== undefined
+  return isDead && isSent ? clearedCookies(config) : []
 }
 
 /** A failure as one of ours. */
