@@ -6,7 +6,7 @@ import { printNote } from './output.ts'
 
 /** Runs `work` on the configured storage, as it is: nothing is migrated. */
 export async function withStorage<T>(flags: ConfigFlags, work: (storage: Storage) => Promise<T>): Promise<T> {
-  const { storage } = await open(flags)
+  const { storage } = await open(flags, true)
   try {
     return await work(storage)
   } finally {
@@ -14,9 +14,17 @@ export async function withStorage<T>(flags: ConfigFlags, work: (storage: Storage
   }
 }
 
-/** Runs `work` on a service beside the one that may be serving: it starts no timer and recovers nothing. */
-export async function withChat<T>(flags: ConfigFlags, work: (chat: Chat) => Promise<T>): Promise<T> {
-  const { config, storage, createChatService } = await open(flags)
+/**
+ * Runs `work` on a service beside the one that may be serving: it starts no timer and recovers nothing.
+ *
+ * @param options.create makes a database that is not there; without, a mistyped address is an error
+ */
+export async function withChat<T>(
+  flags: ConfigFlags,
+  work: (chat: Chat) => Promise<T>,
+  options: { create?: boolean } = {},
+): Promise<T> {
+  const { config, storage, createChatService } = await open(flags, options.create ?? false)
   const chat = createChatService(config, storage, { log: createLogger(config.log) })
   try {
     await chat.start({ background: false })
@@ -26,11 +34,12 @@ export async function withChat<T>(flags: ConfigFlags, work: (chat: Chat) => Prom
   }
 }
 
-async function open(flags: ConfigFlags) {
+async function open(flags: ConfigFlags, create: boolean) {
   const { config, warnings } = loadConfig(flags)
   warnings.forEach(printNote)
   // Loaded by those who need it only: the help of a command waits for no database driver.
   const { createChatService, openStorage } = await import('../lib/index.ts')
-  const storage = await openStorage({ database: config.database.url, durability: config.storage.durability })
+  const { database, storage: settings } = config
+  const storage = await openStorage({ database: database.url, durability: settings.durability, create })
   return { config, storage, createChatService }
 }

@@ -21,12 +21,37 @@ export const Instant = v.pipe(
   v.metadata({ format: 'date-time' }),
 )
 
+/** An instant as a caller may write it: any form of RFC 3339. */
+export const AnyInstant = v.pipe(
+  v.string(),
+  v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/, 'must be an RFC 3339 instant'),
+  v.check((text) => isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text)), 'must be an instant there is'),
+  v.metadata({ format: 'date-time' }),
+)
+
+/** Not the 31st of February, which `Date.parse` takes for the 3rd of March. */
+function isDay(day: string): boolean {
+  const parsed = new Date(`${day}T00:00:00Z`)
+  return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day)
+}
+
 /** The page size in a query: above `maximum` it is lowered, below 1 or not a whole number it is refused. */
 export function Limit(fallback: number, maximum: number) {
   return v.optional(
-    v.pipe(v.number(), v.integer(), v.minValue(1), v.description(`At most ${maximum}; more is lowered to it`)),
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(1),
+      v.toMaxValue(maximum),
+      v.description(`At most ${maximum}; more is lowered to it`),
+    ),
     fallback,
   )
+}
+
+/** Whether a text shows anything: spaces, controls and zero-width characters alone do not. */
+export function isVisible(text: string): boolean {
+  return /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text)
 }
 
 /** The id of an event on a conversation's stream, from which a stream can be resumed. */

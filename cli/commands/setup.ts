@@ -15,9 +15,13 @@ export default defineCommand({
   run: async ({ args }) => {
     const { email, username } = args
     const password = await readPassword(args)
-    await withChat(args, async (chat) => {
-      const done = await chat.setup.run({ email, username, password })
-      print(args, done, oneLine(`Administrator ${done.user.username} <${done.user.email}> created.`))
-    })
+    await withChat(
+      args,
+      async (chat) => {
+        const done = await chat.setup.run({ email, username, password })
+        print(args, done, oneLine(`Administrator ${done.user.username} <${done.user.email}> created.`))
+      },
+      { create: true },
+    )
   },
 })

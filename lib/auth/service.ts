@@ -72,7 +72,7 @@ export async function openSession(ctx: Context, tx: Tx, user: ShownUser, client:
   const row = newSession(ctx, user.id, client, tokens, now)
   await insertSession(tx, row)
   const cap = ctx.config.session.max_sessions_per_user
-  if (cap) ended += await evictSessions(tx, user.id, now, cap)
+  if (cap) ended += await evictSessions(tx, user.id, now, row.id, cap)
   if (ended) tx.recheckStreams()
   return toSignedIn(user, row, tokens)
 }
@@ -128,10 +128,18 @@ export async function resume(ctx: Context, token: string | undefined): Promise<{
   if (now > session.idle_expires_at || now > session.absolute_expires_at) throw new ChatError('session_expired')
 
   const rest = Math.min(TOUCH_SECONDS, ctx.config.session.idle_seconds / 2)
-  if (now - session.last_seen_at >= rest * SECOND)
-    await ctx.write((tx) => touchSession(tx, session.id, now, idleDeadline(ctx, now)))
+  if (now - session.last_seen_at >= rest * SECOND) await touch(ctx, session.id, now)
   const actor = { user_id: session.user_id, roles: session.roles.split(',') as Actor['roles'], session_id: session.id }
   return { actor, csrf_hash: session.csrf_hash }
+}
+
+/** Writes down that a session is used. A storage that takes no writes keeps nobody from reading. */
+async function touch(ctx: Context, id: string, now: Micros): Promise<void> {
+  try {
+    await ctx.write((tx) => touchSession(tx, id, now, idleDeadline(ctx, now)))
+  } catch (error) {
+    ctx.log.warn('The use of a session could not be written down', { cause: String((error as Error).cause ?? error) })
+  }
 }
 
 /**

@@ -127,18 +127,26 @@ export function deleteSessionByToken(tx: Queries, tokenHash: string): Promise<nu
   return tx.run('DELETE FROM sessions WHERE token_hash = ?', tokenHash)
 }
 
-/** Ends the user's live sessions but for the newest `keep`. @returns how many */
-export function evictSessions(tx: Queries, userId: string, now: Micros, keep: number): Promise<number> {
-  const live = 'user_id = ? AND idle_expires_at >= ? AND absolute_expires_at >= ?'
+/** Ends the user's live sessions but for `current` and the newest beside it, `keep` in all. @returns how many */
+export function evictSessions(
+  tx: Queries,
+  userId: string,
+  now: Micros,
+  current: string,
+  keep: number,
+): Promise<number> {
+  const others = 'user_id = ? AND id <> ? AND idle_expires_at >= ? AND absolute_expires_at >= ?'
   return tx.run(
-    `DELETE FROM sessions WHERE ${live} AND id NOT IN
-       (SELECT id FROM sessions WHERE ${live} ORDER BY issued_at DESC, id DESC LIMIT ?)`,
+    `DELETE FROM sessions WHERE ${others} AND id NOT IN
+       (SELECT id FROM sessions WHERE ${others} ORDER BY issued_at DESC, id DESC LIMIT ?)`,
     userId,
+    current,
     now,
     now,
     userId,
+    current,
     now,
     now,
-    keep,
+    keep - 1,
   )
 }

@@ -36,13 +36,13 @@ const PAIR = 2
  * @throws ChatError `not_found` for the conversation or the user; `forbidden` below admin, or to add an owner without
  *   being one; `already_participant`; `conflict` for a third one in a conversation of two
  */
-export function addParticipant(
+export async function addParticipant(
   ctx: Context,
   actor: Actor,
   conversationId: string,
   input: NewParticipant,
 ): Promise<AddedParticipant> {
-  return ctx.write(async (tx): Promise<AddedParticipant> => {
+  const added = await ctx.write(async (tx) => {
     const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
     if (!canManage(place.role, input.role)) throw new ChatError('forbidden')
     const user = await findInvitee(tx, input)
@@ -51,23 +51,24 @@ export function addParticipant(
       return { invite: { token, expires_at } }
     }
     if (!user || user.disabled_at) throw new ChatError('not_found', { message: 'There is no such user.' })
-    const joined = await join(ctx, tx, conversationId, { user, role: input.role, at: place.at })
+    const joined = await join(tx, conversationId, { user, role: input.role, at: place.at })
     if (!joined) throw new ChatError('already_participant')
-    const presence = await ctx.presence.find(user.id)
-    const { username, display_name } = user
-    const row = { user_id: user.id, username, display_name, role: input.role, joined_at: place.at }
-    return { participant: toParticipant(row, presence) }
+    const { id: user_id, username, display_name } = user
+    return { row: { user_id, username, display_name, role: input.role, joined_at: place.at } }
   })
+  if (!added.row) return { invite: added.invite }
+  await ctx.presence.introduce(conversationId, added.row.user_id)
+  return { participant: toParticipant(added.row, await ctx.presence.find(added.row.user_id)) }
 }
 
 /**
- * Makes a user a participant inside a transaction that has entered the conversation, and tells it.
+ * Makes a user a participant inside a transaction that has entered the conversation, and tells it. Afterwards the
+ * caller introduces them.
  *
  * @returns whether the user was not there yet
  * @throws ChatError `conflict` for a third one in a conversation of two
  */
 export async function join(
-  ctx: Context,
   tx: Tx,
   conversationId: string,
   { user, role, at }: { user: Pick<UserRow, 'id'>; role: ParticipantRole; at: Micros },
@@ -78,8 +79,6 @@ export async function join(
     throw new ChatError('conflict', { message: 'This conversation is between two people.' })
   }
   tx.emit(conversationId, { type: 'membership.changed', user_id: user.id, detail: { role, action: 'added' } })
-  const presence = await ctx.presence.find(user.id)
-  tx.announce(conversationId, { type: 'presence.update', payload: { user_id: user.id, ...presence } })
   return true
 }
 

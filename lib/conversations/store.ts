@@ -197,12 +197,13 @@ export function listConversations(
   limit: number,
 ): Promise<ParticipationRow[]> {
   return db.all<ParticipationRow>(
-    `SELECT c.id, c.title, c.is_group, c.created_at, c.clock, p.role, p.joined_at,
-            (SELECT count(*) FROM participants others WHERE others.conversation_id = c.id) AS participant_count
-       FROM participants p JOIN conversations c ON c.id = p.conversation_id
-      WHERE p.user_id = ? AND (c.clock < ? OR (c.clock = ? AND c.id < ?))
-      ORDER BY c.clock DESC, c.id DESC
-      LIMIT ?`,
+    `SELECT page.*, (SELECT count(*) FROM participants others WHERE others.conversation_id = page.id) AS participant_count
+       FROM (SELECT c.id, c.title, c.is_group, c.created_at, c.clock, p.role, p.joined_at
+               FROM participants p JOIN conversations c ON c.id = p.conversation_id
+              WHERE p.user_id = ? AND (c.clock < ? OR (c.clock = ? AND c.id < ?))
+              ORDER BY c.clock DESC, c.id DESC
+              LIMIT ?) AS page
+      ORDER BY page.clock DESC, page.id DESC`,
     userId,
     after.clock,
     after.clock,

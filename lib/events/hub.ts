@@ -129,11 +129,14 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
 
   /** Sends what the reader missed, page by page at its own pace, and makes it level once nothing is missing. */
   async function catchUp(reader: Reader, { channel, level }: Audience, lastEventId: string | undefined): Promise<void> {
+    await channel.advance()
     const head = await channel.source.head()
     // After the head is read: who was removed before is seen here, who is removed later by the event of it.
     if (reader.conversation_id === undefined) reader.places = await findPlaces(reader.user_id, head?.last ?? 0)
     await recheck([reader])
     if (!head || reader.closed) return
+    if (channel.position() < head.last) await channel.advance()
+    // From here on nothing is awaited when nothing is missed: who has read `stream.ready` gets all that is said.
     const start = startFrom(lastEventId, head)
     const id = eventId(head.epoch, start.seq)
     const { resumed, seq } = start
@@ -143,7 +146,6 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     if (!resumed && start.reason)
       tell(reader, { type: 'stream.reset', payload: { reason: start.reason, last_event_id: id } })
 
-    await channel.advance()
     let sent = seq
     // Nothing is awaited between the last comparison and joining the others, so no event slips through in between.
     while (sent < channel.position() && !reader.closed) {
@@ -224,7 +226,7 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     /** Sends a reader what it missed since `lastEventId`, then everything as it happens. @returns how to leave */
     connect(reader: Reader, lastEventId?: string): () => void {
       readers.add(reader)
-      if (streamsOf.get(reader.user_id) === 1) streamsChanged(reader.user_id)
+      streamsChanged(reader.user_id)
       const audience = join(audienceOf(reader))
       if (draining) closeReader(reader, 'draining')
       else

@@ -72,6 +72,12 @@ async function answer(chat: Chat, path: string, resource: Resource, event: H3Eve
     const error = toChatError(caught)
     if (error.code === 'internal')
       log.error('Request failed', { request_id: requestId, route: path, cause: describe(caught) })
+    else if (error.status >= 500 && error.cause)
+      log.warn('Request failed for want of the storage', {
+        request_id: requestId,
+        route: path,
+        cause: String(error.cause),
+      })
     count(error.status)
     const problem = toProblem(error, requestId, common)
     return respond(event, { ...problem, cookies: deadCookies(error, config, headers) })

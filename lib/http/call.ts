@@ -56,6 +56,7 @@ async function findSession(chat: Chat, route: AnyRoute, { token }: Client) {
   }
 }
 
+/** Whether something may come: a body without a length may still turn out to be empty. */
 function hasBody({ body, headers }: Incoming): boolean {
   return (
     body !== null &&

@@ -80,7 +80,7 @@ const lazily = <T>(make: () => T): (() => T) => {
   return () => (made ??= make())
 }
 const asJson = lazily(() => JSON.stringify(openApiDocument()))
-const asYaml = lazily(() => stringifyYAML(openApiDocument()))
+const asYaml = lazily(() => stringifyYAML(JSON.parse(asJson())))
 
 /** The document's own routes; they describe the others, and not themselves. */
 export const openApiRoutes = {
@@ -156,7 +156,7 @@ function pathParameters(each: AnyRoute): Json[] {
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string', format: 'uuid' },
+    schema: { type: 'string', ...(name!.endsWith('_id') && { format: 'uuid' }) },
   }))
 }
 
@@ -226,7 +226,7 @@ const CONVERSION = {
   target: 'draft-2020-12',
   typeMode: 'input',
   errorMode: 'ignore',
-  ignoreActions: ['check', 'metadata'],
+  ignoreActions: ['check', 'metadata', 'to_max_value'],
 } satisfies ConversionConfig
 
 function refer({ $schema: _, $defs: __, ...schema }: Json): Json {

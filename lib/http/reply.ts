@@ -77,11 +77,13 @@ export function toProblem(error: ChatError, requestId: string, headers: [string,
   return { status, headers, body: JSON.stringify(problem) }
 }
 
-/** Clears the cookies of a session that is none any more, so that the browser stops sending them. */
+/**
+ * Clears the cookies of a session that has expired, so that the browser stops sending them. Those of an unknown one
+ * stay: a call that was under way during a refresh would otherwise clear the new ones.
+ */
 export function deadCookies(error: ChatError, config: Config, request: Headers): string[] {
-  const isDead = error.code === 'unauthenticated' || error.code === 'session_expired'
   const isSent = readCookie(request.get('cookie'), config.session.session_cookie_name) !== undefined
-  return isDead && isSent ? clearedCookies(config) : []
+  return error.code === 'session_expired' && isSent ? clearedCookies(config) : []
 }
 
 /** A failure as one of ours. */

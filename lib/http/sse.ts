@@ -21,8 +21,9 @@ export function streamHeaders(common: [string, string][]): [string, string][] {
  * @returns a promise that is pending until the response closes: before, h3 would end it
  */
 export function streamToNode(response: ServerResponse, headers: [string, string][], opening: Opening): Promise<void> {
+  const { socket } = response.req
   // Gone before its stream begins: no 'close' is to come.
-  if (response.destroyed) {
+  if (response.destroyed || socket.destroyed) {
     opening.cancel()
     return Promise.resolve()
   }
@@ -32,7 +33,7 @@ export function streamToNode(response: ServerResponse, headers: [string, string]
   response.write(RETRY)
   response.on('error', () => {})
   // Without framing the socket takes the same bytes, and a fifth less of the processor's time.
-  const out = response.req.httpVersionMajor === 1 && response.socket ? response.socket : response
+  const out = response.req.httpVersionMajor === 1 && response.socket ? socket : response
 
   let drained = () => {}
   const onDrain = () => drained()
@@ -48,12 +49,16 @@ export function streamToNode(response: ServerResponse, headers: [string, string]
     },
   })
   return new Promise((resolve) => {
-    response.on('close', () => {
+    const onClose = () => {
+      socket.off('close', onClose)
       out.off('drain', onDrain)
       leave()
       drained()
       resolve()
-    })
+    }
+    response.once('close', onClose)
+    // A response that waits behind another one of its connection has no end of its own.
+    socket.once('close', onClose)
   })
 }
 

@@ -35,6 +35,7 @@ export const acceptInvite = route({
   output: Accepted,
   errors: [
     'unauthenticated',
+    'forbidden',
     'not_found',
     'invite_revoked',
     'invite_expired',

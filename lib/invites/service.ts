@@ -2,7 +2,7 @@ import { type Client, openSession, type SignedIn } from '../auth/service.ts'
 import type { Actor, Context } from '../context.ts'
 import { enter, visit } from '../conversations/access.ts'
 import { join } from '../conversations/participants.ts'
-import { canManage, canModerate } from '../conversations/rules.ts'
+import { canManage, canModerate, mayWrite } from '../conversations/rules.ts'
 import { findPlace, lockConversation } from '../conversations/store.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
@@ -45,7 +45,7 @@ export function list(ctx: Context, actor: Actor, conversationId: string): Promis
  * already uses nothing up.
  *
  * @throws ChatError `not_found`; `invite_revoked`, `invite_expired`, `invite_used`; `invite_email_mismatch`;
- *   `unauthenticated` with neither an actor nor an account to make; `email_taken`, `username_taken`; `conflict` for a
+ *   `forbidden` for a read-only user; `unauthenticated` with neither an actor nor an account to make; `email_taken`, `username_taken`; `conflict` for a
  *   third one in a conversation of two
  */
 export async function accept(
@@ -54,15 +54,33 @@ export async function accept(
   client: Client,
   input: Acceptance,
 ): Promise<Accepted & { signed_in?: SignedIn }> {
-  if (actor) return ctx.write(async (tx) => acceptAs(ctx, tx, await getUser(tx, actor.user_id), input.token))
-  const { username, email, password } = input
+  const { signed_in, joined, conversation_id } = await (actor
+    ? acceptFor(ctx, actor, input)
+    : signUp(ctx, client, input))
+  if (joined) await ctx.presence.introduce(conversation_id, joined)
+  return { conversation_id, ...(signed_in && { signed_in }) }
+}
+
+/** What accepting has done; `joined` is who takes part now and did not before. */
+interface Outcome extends Accepted {
+  joined?: string
+  signed_in?: SignedIn
+}
+
+function acceptFor(ctx: Context, actor: Actor, { token }: Acceptance): Promise<Outcome> {
+  if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
+  return ctx.write(async (tx) => acceptAs(ctx, tx, await getUser(tx, actor.user_id), token))
+}
+
+async function signUp(ctx: Context, client: Client, input: Acceptance): Promise<Outcome> {
+  const { username, email, password, token } = input
   if (username === undefined || email === undefined || password === undefined) throw new ChatError('unauthenticated')
   // Before the work of hashing, and again with everything else.
-  await ctx.db.snapshot(async (db) => assertOpen(await findInviteByToken(db, digest(input.token)), ctx.now()))
+  assertOpen(await findInviteByToken(ctx.db, digest(token)), ctx.now())
   const password_hash = await ctx.passwords.hash(password)
   return ctx.write(async (tx) => {
     const user = await addUser(ctx, tx, { username, email, password_hash, roles: ['member'] })
-    const accepted = await acceptAs(ctx, tx, user, input.token)
+    const accepted = await acceptAs(ctx, tx, user, token)
     return { ...accepted, signed_in: await openSession(ctx, tx, user, client) }
   })
 }
@@ -85,7 +103,7 @@ export async function revoke(ctx: Context, actor: Actor, token: string): Promise
   })
 }
 
-async function acceptAs(ctx: Context, tx: Tx, user: UserRow, token: string): Promise<Accepted> {
+async function acceptAs(ctx: Context, tx: Tx, user: UserRow, token: string): Promise<Outcome> {
   const found = await findInviteByToken(tx, digest(token))
   const clock = found && (await lockConversation(tx, found.conversation_id))
   if (!found || clock === undefined) throw new ChatError('not_found')
@@ -99,8 +117,8 @@ async function acceptAs(ctx: Context, tx: Tx, user: UserRow, token: string): Pro
   if (!(await takeUse(tx, invite.id))) throw new ChatError('invite_used')
   const at = Math.max(ctx.now(), clock + 1)
   tx.stamp(conversation_id, at)
-  await join(ctx, tx, conversation_id, { user, role: invite.role, at })
-  return { conversation_id }
+  await join(tx, conversation_id, { user, role: invite.role, at })
+  return { conversation_id, joined: user.id }
 }
 
 function assertOpen(invite: InviteRow | undefined, now: number): InviteRow {

@@ -1,14 +1,8 @@
 import * as v from 'valibot'
-import { Id, Instant, Text } from '../schema.ts'
-
-/** Whether a text shows anything: spaces, controls and zero-width characters alone do not. */
-const VISIBLE = /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u
+import { Id, Instant, isVisible, Text } from '../schema.ts'
 
 /** The text of a message; kept byte for byte. Its longest size in bytes is `limits.message_bytes`. */
-export const Content = v.pipe(
-  Text,
-  v.check((text) => VISIBLE.test(text), 'must have something visible in it'),
-)
+export const Content = v.pipe(Text, v.check(isVisible, 'must have something visible in it'))
 
 /** A message as everybody in its conversation reads it. */
 export const Message = v.object({

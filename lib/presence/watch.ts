@@ -13,6 +13,9 @@ const LAPSE_SECONDS = 60
 /** How long it is known when somebody was there last. */
 const REMEMBERED_SECONDS = 30 * 24 * 60 * 60
 
+/** How long a store may take to say how somebody is. */
+const KV_TIMEOUT_MS = 1_000
+
 /** What a user said last, and until when it holds without a stream. */
 interface Said {
   status: Presence['status']
@@ -30,8 +33,9 @@ export function createPresenceWatch(deps: { db: Database; kv: Kv; hub: Hub; log:
   const told = new Map<string, Presence['status']>()
   const keyOf = (userId: string) => `presence/${userId}`
 
+  /** How a user is. A store that fails, or does not answer, makes nobody wait: then only streams count. */
   async function find(userId: string): Promise<Presence> {
-    const said = await kv.get<Said>(keyOf(userId))
+    const said = await inTime(kv.get<Said>(keyOf(userId))).catch(() => undefined)
     const isHere = hub.countStreams(userId) > 0
     const status = isHere ? (said?.status ?? 'online') : said && said.until > now() ? said.status : 'offline'
     return { status, ...(said && { last_seen_at: toInstant(said.last_seen_at) }) }
@@ -54,18 +58,27 @@ export function createPresenceWatch(deps: { db: Database; kv: Kv; hub: Hub; log:
   return {
     find,
 
+    /** Tells a conversation how somebody is who has just come in. */
+    async introduce(conversationId: string, userId: string): Promise<void> {
+      const payload = { user_id: userId, ...(await find(userId)) }
+      hub.announce(conversationId, { type: 'presence.update', payload })
+    },
+
     /** The user says how it is; without a stream that holds for a minute. */
     async heartbeat(userId: string, status: Presence['status']): Promise<void> {
       await say(userId, { status, until: now() + LAPSE_SECONDS * SECOND })
       await tell(userId)
     },
 
-    /** The user's first stream was opened, or its last one closed. */
+    /** A stream of the user was opened, or the last one has closed. What the user said lately still holds. */
     async streamsChanged(userId: string): Promise<void> {
       try {
+        const isHere = hub.countStreams(userId) > 0
+        if (!isHere && !told.has(userId)) return
         const said = await kv.get<Said>(keyOf(userId))
-        const isFirst = hub.countStreams(userId) > 0
-        await say(userId, { status: isFirst ? 'online' : (said?.status ?? 'online'), until: said?.until ?? 0 })
+        const until = said?.until ?? 0
+        const comes = isHere && !told.has(userId) && until <= now()
+        await say(userId, { status: comes ? 'online' : (said?.status ?? 'online'), until })
         await tell(userId)
       } catch (error) {
         log.warn('Presence could not be kept', { cause: String(error) })
@@ -77,4 +90,12 @@ export function createPresenceWatch(deps: { db: Database; kv: Kv; hub: Hub; log:
       for (const userId of [...told.keys()]) await tell(userId)
     },
   }
+}
+
+/** @throws Error when it takes longer than {@link KV_TIMEOUT_MS} */
+function inTime<T>(answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error('The store does not answer')), KV_TIMEOUT_MS)
+    answer.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }

@@ -1,7 +1,8 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { createDatabase as createDb0, type Database as Db0 } from 'db0'
 import { createStorage } from 'unstorage'
+import { ChatError } from '../errors.ts'
 import type { Database, Queries } from './database.ts'
 import { sqliteTrouble } from './failures.ts'
 import { createKv, type Kv, type KvLike } from './kv.ts'
@@ -37,6 +38,8 @@ export interface StorageOptions {
   kv?: KvLike
   /** `full` answers after the disk has synced; `os` leaves that to the operating system. Default `full`. */
   durability?: 'full' | 'os'
+  /** Whether a SQLite file that is not there is made. Default true. */
+  create?: boolean
   /** Makes a transaction that uses the database around it throw instead of waiting for itself. For tests. */
   strict?: boolean
 }
@@ -48,25 +51,56 @@ export interface StorageOptions {
  */
 export async function openStorage(options: StorageOptions = {}): Promise<Storage> {
   const { database = 'sqlite:./data/chat.db', durability = 'full' } = options
-  const db0 = typeof database === 'string' ? await connect(database) : database
-  const opened = await toDatabase(db0, durability)
+  const path = typeof database === 'string' ? sqlitePath(database) : undefined
+  if (path) prepareFile(path, options.create ?? true)
+  const db0 = typeof database === 'string' ? await connect(database, path) : database
+  const opened = await toDatabase(db0, durability, path ? watchFile(path) : () => {})
   const db = options.strict ? refuseNesting(opened) : opened
   const kv = createKv(options.kv ?? createStorage(), Date.now)
   return { db, kv, migrations: () => listMigrations(db), migrate: () => migrate(db), close: () => db.close() }
 }
 
-async function connect(url: string): Promise<Db0Like> {
+async function connect(url: string, path: string | undefined): Promise<Db0Like> {
   if (/^postgres(ql)?:\/\//.test(url)) return createDb0(postgresConnector({ url }))
-  const path = /^sqlite:(.+)$/.exec(url)?.[1]
-  if (!path) throw new Error('The database address must start with sqlite: or postgres://')
-  if (path !== ':memory:') createPrivately(resolve(path))
-  return connectSqlite(path === ':memory:' ? { name: ':memory:' } : { path: resolve(path) })
+  if (!/^sqlite:./.test(url)) throw new Error('The database address must start with sqlite: or postgres://')
+  return connectSqlite(path ? { path } : { name: ':memory:' })
 }
 
-/** Only we may read the file, whatever the umask; its WAL takes the same mode. */
-function createPrivately(path: string): void {
+/** The file that an address names, if it names one. */
+function sqlitePath(url: string): string | undefined {
+  const path = /^sqlite:(.+)$/.exec(url)?.[1]
+  return path === undefined || path === ':memory:' ? undefined : resolve(path)
+}
+
+/** Only we may read a new file, whatever the umask; its WAL takes the same mode. */
+function prepareFile(path: string, create: boolean): void {
+  if (!create && !existsSync(path)) throw new Error(`There is no database at ${path}`)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   closeSync(openSync(path, 'a', 0o600))
+}
+
+/** How often it is looked whether the file is still there, at most. */
+const WATCH_MS = 2_000
+
+/**
+ * A check that the file opened is the one at its path: SQLite would go on writing to one that was deleted or replaced,
+ * and all of that would be lost.
+ */
+function watchFile(path: string): () => void {
+  const { dev, ino } = statSync(path)
+  let next = 0
+  return () => {
+    const now = performance.now()
+    if (now < next) return
+    const current = statSync(path, { throwIfNoEntry: false })
+    if (current?.ino !== ino || current.dev !== dev) {
+      throw new ChatError('unavailable', {
+        cause: new Error('The database file was deleted or replaced'),
+        retry_after_seconds: 5,
+      })
+    }
+    next = now + WATCH_MS
+  }
 }
 
 async function connectSqlite(options: { name?: string; path?: string }): Promise<Db0Like> {
@@ -90,7 +124,7 @@ async function connectSqlite(options: { name?: string; path?: string }): Promise
   }
 }
 
-async function toDatabase(db0: Db0Like | Db0, durability: 'full' | 'os'): Promise<Database> {
+async function toDatabase(db0: Db0Like | Db0, durability: 'full' | 'os', assertIntact: () => void): Promise<Database> {
   const instance = await db0.getInstance()
   if (db0.dialect === 'sqlite' && isSqliteHandle(instance)) {
     try {
@@ -99,7 +133,7 @@ async function toDatabase(db0: Db0Like | Db0, durability: 'full' | 'os'): Promis
       instance.close()
       throw error
     }
-    return createSqliteDatabase(instance)
+    return createSqliteDatabase(instance, assertIntact)
   }
   if (db0.dialect === 'postgresql' && 'totalCount' in Object(instance)) {
     const db = createPostgresDatabase(instance as PgPool)

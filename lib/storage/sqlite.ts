@@ -44,8 +44,10 @@ const MAX_BATCH = 256
  * A connection has one transaction at a time, so a statement of another request between our BEGIN and COMMIT would
  * join, and roll back with, ours. Hence the gate: whatever is not part of the transaction waits for it. Writers that
  * wait together commit together, a savepoint each: one sync of the disk serves them all.
+ *
+ * @param assertIntact throws when the file is not the one that was opened any more
  */
-export function createSqliteDatabase(handle: SqliteHandle): Database {
+export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => void = () => {}): Database {
   const statements = new Map<string, SqliteStatement>()
   const waiting: Writer[] = []
   const door = createDoor()
@@ -99,6 +101,7 @@ export function createSqliteDatabase(handle: SqliteHandle): Database {
     for (;;) {
       while (gate) await gate
       try {
+        assertIntact()
         return step()
       } catch (error) {
         if (sqliteTrouble(error) !== 'BUSY' || performance.now() >= deadline) throw error
@@ -111,6 +114,7 @@ export function createSqliteDatabase(handle: SqliteHandle): Database {
     // Most of the time there is nothing to wait for, and it is done before anything else can happen.
     if (!gate && !door.isClosing()) {
       try {
+        assertIntact()
         return Promise.resolve(step())
       } catch (error) {
         if (sqliteTrouble(error) !== 'BUSY') return Promise.reject(toStorageFailure(error))

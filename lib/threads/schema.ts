@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Message } from '../messages/schema.ts'
-import { Id, Instant, Limit, StreamPosition } from '../schema.ts'
+import { AnyInstant, Id, Instant, Limit, StreamPosition, Text } from '../schema.ts'
 
 /** A thread in a list; `unread` depends on who reads, and is not in events. */
 export const ThreadSummary = v.object({
@@ -16,7 +16,7 @@ export const ThreadSummary = v.object({
 export type ThreadSummary = v.InferOutput<typeof ThreadSummary>
 
 export const ThreadsQuery = v.object({
-  after: v.optional(v.pipe(v.string(), v.isoTimestamp(), v.description('Only threads whose last activity is older'))),
+  after: v.optional(v.pipe(AnyInstant, v.description('Only threads whose last activity is older'))),
   limit: Limit(50, 200),
 })
 export type ThreadsQuery = v.InferOutput<typeof ThreadsQuery>
@@ -48,7 +48,7 @@ export type TreePage = v.InferOutput<typeof TreePage>
 
 /** How far a thread was read: up to the message with this path or id, or all of it. */
 export const MarkThreadReadRequest = v.object({
-  path: v.optional(v.pipe(v.string(), v.maxLength(4096))),
+  path: v.optional(v.pipe(Text, v.maxLength(4096))),
   message_id: v.optional(Id),
 })
 export type MarkThreadReadRequest = v.InferOutput<typeof MarkThreadReadRequest>

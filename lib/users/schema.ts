@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Id, Instant, Limit, Text } from '../schema.ts'
+import { Id, Instant, isVisible, Limit, Text } from '../schema.ts'
 
 /** An e-mail address; outer spaces are cut, the rest is stored as given. */
 export const Email = v.pipe(Text, v.maxLength(254), v.check(isEmail, 'must be an e-mail address'))
@@ -9,7 +9,10 @@ export const Username = v.pipe(
   Text,
   v.minLength(1),
   v.maxLength(64),
-  v.check((name) => name.trim() === name && !hasControls(name), 'must have no control characters and no outer spaces'),
+  v.check(
+    (name) => name.trim() === name && isVisible(name) && !hasControls(name),
+    'must be visible, with no control characters and no outer spaces',
+  ),
 )
 
 /** A name shown instead of the username. */

@@ -116,7 +116,8 @@ describeOnEachDatabase('sessions', (openUrl) => {
   ])('takes nobody for signed in with %s', async (_, cookie) => {
     const answer = await me(cookie ? { cookie } : {})
     expect(answer).toMatchObject({ status: 401, code: 'unauthenticated' })
-    expect(answer.cookies).toHaveLength(cookie.startsWith('SESSION_ID') ? 2 : 0)
+    // They may be newer than this call: only those of an expired session are cleared.
+    expect(answer.cookies).toEqual([])
   })
 
   it('takes nobody for signed in with two different session cookies, in either order', async () => {

@@ -1,9 +1,24 @@
 import type { Row } from './row.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
 import { posts1, posts32 } from './rows/posts.ts'
+import { tree, unreadAll, unreadAnywhere, unreadLatest } from './rows/reads.ts'
 import { durablePost, me } from './rows/requests.ts'
 import { idleMemory, start } from './rows/start.ts'
 import { streamMemory } from './rows/streams.ts'
 
 /** The table, top to bottom. */
-export const ROWS: Row[] = [posts32, posts1, fanoutCpu, fanoutRate, durablePost, me, streamMemory, start, idleMemory]
+export const ROWS: Row[] = [
+  posts32,
+  posts1,
+  fanoutCpu,
+  fanoutRate,
+  durablePost,
+  me,
+  streamMemory,
+  start,
+  idleMemory,
+  tree,
+  unreadLatest,
+  unreadAnywhere,
+  unreadAll,
+]

@@ -81,11 +81,12 @@ describe('countRequests', () => {
     const end = await asked.promise
 
     const closed = close()
-    await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow()
     end()
     const [response] = await answered
-    await closed
+    expect(response.headers.connection).toBe('close')
     expect(await text(response)).toBe('late')
+    await closed
+    await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow()
     expect(await text(preconnected)).toBe('')
   })
 

@@ -1,0 +1,265 @@
+import * as v from 'valibot'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { ConversationStreamEvent, ReceivedEvent } from '../../lib/client.ts'
+import type { AnyRoute } from '../../lib/http/route.ts'
+import { createRandom } from '../fault/random.ts'
+import { allRoutes, checkedFetch } from '../support/answers.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, type Person, startService, startThread, type TestService } from '../support/service.ts'
+import { openStream, type SignedHeaders, signInByHand } from '../support/stream.ts'
+
+/** What a field may be in a body that wants to do harm, as JSON. */
+const VALUES: Record<string, string> = {
+  'an empty text': '""',
+  'any text': '"text"',
+  'a number': '5',
+  zero: '0',
+  'a negative number': '-1',
+  'a fraction': '1.5',
+  'a huge number': '1e308',
+  'a number beyond all': '1e400',
+  'a number that is not exact': '9007199254740993',
+  true: 'true',
+  false: 'false',
+  null: 'null',
+  'an empty list': '[]',
+  'a list': '["admin", "admin", 5]',
+  'an empty object': '{}',
+  'an object': '{"$ne": null, "length": 5, "toString": "x"}',
+  'a long text': JSON.stringify('x'.repeat(100_000)),
+  'a NUL': '"a\\u0000b"',
+  'a lone surrogate': '"a\\ud800b"',
+  'surrogates the wrong way round': '"\\udc00\\ud800"',
+  'nothing visible': '"\\u200b\\u200d\\u2060\\ufeff"',
+  spaces: '"   "',
+  'a turned direction': '"\\u202e"',
+  'line breaks and bells': '"\\r\\n\\u0007\\u2028"',
+  SQL: '"\' OR 1=1; DROP TABLE messages; --"',
+  'the id of nobody': '"01890000-0000-7000-8000-000000000000"',
+}
+
+/** What a parameter may be in such a query, as it is written in an address. */
+const PARAMETERS: Record<string, string> = {
+  nothing: '',
+  text: 'text',
+  zero: '0',
+  'a negative number': '-1',
+  'a fraction': '1.5',
+  'a huge number': '1e308',
+  'a number that is not exact': '9007199254740993',
+  'many digits': '9'.repeat(400),
+  'a list': '%5B%5D',
+  'a long text': 'x'.repeat(8_000),
+  'a long path': '10'.repeat(2_000),
+  'a NUL': 'a%00b',
+  'bytes that are no UTF-8': '%ED%A0%80%FF',
+  'a broken escape': '%zz%',
+  'nothing visible': '%E2%80%8B',
+  wildcards: '%25_%5C%25',
+  SQL: '%27%20OR%201%3D1--',
+  'a day that is none': '2026-02-31T00:00:00Z',
+  'the first instant': '0000-01-01T00:00:00Z',
+  'the last instant': '9999-12-31T23:59:59.999999999Z',
+  'a zone without minutes': '2026-01-01T00:00:00%2B05',
+  'a blank between day and time': '2026-01-01%2000:00:00Z',
+  'the cursor of another list': '9999999999999999_01890000-0000-7000-8000-000000000000',
+}
+
+/** A body that each route takes, in which one field after the other is spoiled. */
+const VALID: Record<string, object> = {
+  login: { email: 'eve@example.org', password: PASSWORD },
+  createUser: { username: 'somebody', email: 'somebody@example.org' },
+  addParticipant: { username: 'eve' },
+  renameConversation: { title: 'Engines' },
+  changeParticipantRole: { role: 'member' },
+  acceptInvite: { token: 'x' },
+  postRoot: { content: 'x' },
+  replyToMessage: { content: 'x' },
+  editMessage: { content: 'y' },
+}
+
+interface SchemaNode {
+  entries?: Record<string, unknown>
+  options?: SchemaNode[]
+}
+
+/** The fields of an object, or of every object of a union. */
+function fieldsOf(schema: v.GenericSchema | undefined): string[] {
+  const node = (schema ?? {}) as unknown as SchemaNode
+  return [...new Set((node.options ?? [node]).flatMap((each) => Object.keys(each.entries ?? {})))]
+}
+
+const having = (part: 'body' | 'query') =>
+  allRoutes.filter(([, route]) => route[part] !== undefined).map(([name, route]) => ({ name, route }))
+
+describeOnEachDatabase('input', (openUrl) => {
+  let service: TestService
+  let ada: Person
+  let grace: Person
+  let conversation_id: string
+  let headers: SignedHeaders
+  let ids: Record<string, string>
+  beforeAll(async () => {
+    service = await startService(await openUrl())
+    const thread = await startThread(service)
+    ;({ ada, grace, conversation_id } = thread)
+    const other = await ada.postRoot({ params: { conversation_id }, body: { content: 'x' } })
+    ids = {
+      conversation_id,
+      user_id: grace.id,
+      root_id: thread.root.root_id,
+      parent_id: thread.root.message_id,
+      message_id: other.message_id,
+    }
+    headers = await signInByHand(service.base_url, ada.email, PASSWORD)
+  })
+  afterAll(() => service.close())
+
+  const countRows = () =>
+    service.chat.context.db.get(
+      `SELECT (SELECT count(*) FROM messages) AS messages, (SELECT count(*) FROM participants) AS participants,
+              (SELECT count(*) FROM invites) AS invites, (SELECT count(*) FROM conversations) AS conversations,
+              (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM events) AS events`,
+    )
+
+  /** Makes a call whose answer is checked against its route, and makes sure that a refused one has changed nothing. */
+  async function send(route: AnyRoute, { search = '', body }: { search?: string; body?: string }) {
+    const path = route.path.replace(/\{(\w+)\}/g, (_: string, name: string) => ids[name]!)
+    const before = await countRows()
+    const response = await checkedFetch(`${service.base_url}${path}${search}`, {
+      method: route.method,
+      // Signing in would end the session that comes along.
+      headers: {
+        ...(route.access !== 'public' && headers),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body }),
+    })
+    if (response.ok) {
+      await response.body?.cancel()
+      return { status: response.status }
+    }
+    expect(response.status, 'a failure of ours').toBeLessThan(500)
+    expect(await countRows()).toEqual(before)
+    const { code, errors } = (await response.json()) as { code: string; errors?: { path: string }[] }
+    return { status: response.status, code, paths: errors?.map((error) => error.path) }
+  }
+
+  const validBody = (name: string): object => (name === 'setTyping' ? { conversation_id } : (VALID[name] ?? {}))
+
+  /** The valid body of a route with some fields otherwise, which are JSON already. */
+  function toBody(name: string, fields: Record<string, string>): string {
+    const members = new Map(Object.entries(validBody(name)).map(([key, value]) => [key, JSON.stringify(value)]))
+    for (const [key, json] of Object.entries(fields)) members.set(key, json)
+    return `{${[...members].map(([key, json]) => `${JSON.stringify(key)}:${json}`).join(',')}}`
+  }
+
+  /** What the schema refuses is `validation_failed`, before anything else is found wrong with the call. */
+  async function sendBody(route: AnyRoute, body: string) {
+    const answer = await send(route, { body })
+    const isRefused = !v.safeParse(route.body, JSON.parse(body)).success
+    if (isRefused && !route.before) expect(answer).toMatchObject({ status: 422, code: 'validation_failed' })
+    return { isRefused, ...answer }
+  }
+
+  describe.each(having('body'))('the body of $name', ({ name, route }) => {
+    it.each(fieldsOf(route.body))('is refused or understood, whatever is in %s', async (field) => {
+      for (const [what, json] of Object.entries(VALUES)) {
+        const { isRefused, paths } = await sendBody(route, toBody(name, { [field]: json })).catch((error: Error) => {
+          throw new Error(`${what}: ${error.message}`)
+        })
+        const isUnion = 'options' in (route.body as object)
+        if (isRefused && !isUnion && !route.before) expect(paths?.map((path) => path.split(/[.[]/)[0])).toEqual([field])
+      }
+    })
+
+    it('is refused or understood, whatever is in all of it', async () => {
+      const random = createRandom(name.length)
+      const pick = <T>(list: T[]) => list[Math.floor(random() * list.length)]!
+      const fields = [...fieldsOf(route.body), 'id', 'constructor', 'toString']
+      for (let round = 0; round < 25; round++) {
+        const chosen = fields.filter(() => random() < 0.5)
+        const body = toBody(name, Object.fromEntries(chosen.map((field) => [field, pick(Object.values(VALUES))])))
+        await sendBody(route, body).catch((error: Error) => {
+          throw new Error(`${body.slice(0, 500)}: ${error.message}`)
+        })
+      }
+    })
+  })
+
+  describe.each(having('query'))('the query of $name', ({ route }) => {
+    it.each(fieldsOf(route.query))('is refused or understood, whatever is in %s', async (field) => {
+      for (const [what, parameter] of Object.entries(PARAMETERS)) {
+        await send(route, { search: `?${field}=${parameter}` }).catch((error: Error) => {
+          throw new Error(`${what}: ${error.message}`)
+        })
+      }
+    })
+
+    it.each(fieldsOf(route.query))('has %s once', async (field) => {
+      for (const search of [`?${field}=1&${field}=1`, `?${field}=&${field}`, `?${field}=1&x=2&${field}=3`])
+        expect(await send(route, { search })).toMatchObject({ code: 'validation_failed', paths: [field] })
+    })
+  })
+
+  describe('the content of a message', () => {
+    const KEPT: Record<string, string> = {
+      CRLF: 'one\r\ntwo\r\n',
+      'a lone CR': 'one\rtwo\r',
+      'Unicode line breaks': 'one\u2028two\u2029three\u0085',
+      'marks of direction': '\u202Eabc\u202C \u2067\u05D0\u05D1\u2069 \u200F',
+      'an emoji of several': '\u{1F468}\u200D\u{1F469}\u200D\u{1F467}\u200D\u{1F466} \u{1F44D}\u{1F3FD} \u2764\uFE0F',
+      'what looks like an event': 'data: x\nid: 1\n\nevent: stream.closed\ndata: {}\n\n: comment\nretry: 1',
+      'what looks like an escape': '\\u0000 \\n "quoted" \\',
+      'a byte order mark': '\uFEFFtext\uFEFF',
+      'outer blanks and controls': ' \t text\u0001\u001B[31m \u00A0\n',
+      'the same letter in two ways': '\u00E9 e\u0301 \u212B \uFB01',
+      'the last characters there are': '\u{10FFFF} \uFFFF \uFFFE \uE000',
+      markup: '</script><img src=x onerror=alert(1)> & &amp;',
+      '65,536 bytes of one each': 'x'.repeat(65_536),
+      '65,536 bytes of four each': '\u{1F600}'.repeat(16_384),
+      '65,536 bytes of line breaks': `x${'\n'.repeat(65_535)}`,
+    }
+
+    it.each(Object.entries(KEPT))('is kept as it is, whoever reads it and how: %s', async (_, content) => {
+      const { stream_position } = await ada.readConversation({ params: { conversation_id } })
+      const live = await follow()
+      const { message } = await ada.postRoot({ params: { conversation_id }, body: { content } })
+      const params = { message_id: message.id }
+      expect(message.content).toBe(content)
+      expect((await ada.readMessage({ params })).content).toBe(content)
+      expect((await ada.readThread({ params: { root_id: message.id } })).messages[0]!.content).toBe(content)
+      expect(contentOf(await live.until('message.new'))).toBe(content)
+      expect(contentOf(await (await follow(stream_position)).until('message.new'))).toBe(content)
+
+      await ada.editMessage({ params, body: { content: 'another' } })
+      expect((await ada.listRevisions({ params })).revisions[0]!.content).toBe(content)
+      await ada.editMessage({ params, body: { content } })
+      const edits = await live.until('message.edited', (event) => textOf(event) === content)
+      expect(contentOf(edits)).toBe(content)
+      await ada.deleteMessage({ params })
+      await ada.restoreMessage({ params })
+      expect((await grace.readMessage({ params })).content).toBe(content)
+    })
+
+    it.each(['x'.repeat(65_537), `${'\u{1F600}'.repeat(16_384)}x`, '\u00E9'.repeat(32_769)])(
+      'has 65,536 bytes at most',
+      async (content) => {
+        const call = ada.postRoot({ params: { conversation_id }, body: { content } })
+        expect(await codeOf(call)).toBe('validation_failed')
+      },
+    )
+
+    async function follow(last_event_id?: string) {
+      const { cookie } = headers
+      const options = { cookie, ...(last_event_id !== undefined && { last_event_id }) }
+      const stream = await openStream(service.base_url, conversation_id, options)
+      onTestFinished(() => stream.close())
+      await stream.until('stream.ready')
+      return stream
+    }
+    const textOf = (event: ConversationStreamEvent) =>
+      event.type === 'message.new' || event.type === 'message.edited' ? event.payload.message.content : undefined
+    const contentOf = (events: ReceivedEvent[]) => textOf(events.at(-1)!.event)
+  })
+})

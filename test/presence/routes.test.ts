@@ -1,0 +1,317 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import type { ConversationStreamEvent, ReceivedEvent } from '../../lib/client.ts'
+import { currentMicros, SECOND, toInstant } from '../../lib/ids.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
+import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
+
+describeOnEachDatabase('presence and typing', (openUrl) => {
+  let service: TestService
+  // Held: a minute passes when a test says so.
+  let clock = currentMicros()
+  const pass = (seconds: number) => {
+    clock += seconds * SECOND
+  }
+  beforeAll(async () => {
+    service = await startService(await openUrl(), { ports: { now: () => clock } })
+    await service.signIn('root')
+  })
+  afterAll(() => service.close())
+
+  let stories = 0
+
+  /** Ada and Grace share a conversation; Eve shares none with them. Nobody of them was ever there. */
+  async function meet() {
+    const story = ++stories
+    const ada = await service.signIn(`ada${story}`)
+    const grace = await service.signIn(`grace${story}`)
+    const eve = await service.signIn(`eve${story}`)
+    const { conversation_id } = await ada.createConversation()
+    await ada.addParticipant({ params: { conversation_id }, body: { user_id: grace.id } })
+    return { ada, grace, eve, conversation_id }
+  }
+
+  async function follow(person: Person, conversation_id?: string): Promise<TestStream> {
+    const { cookie } = await signInByHand(service.base_url, person.email, PASSWORD)
+    const stream = await openStream(service.base_url, conversation_id, { cookie })
+    onTestFinished(() => stream.close())
+    await stream.until('stream.ready')
+    return stream
+  }
+
+  const presenceOf = async (person: Person, { by, conversation_id }: { by: Person; conversation_id: string }) => {
+    const { participants } = await by.readConversation({ params: { conversation_id } })
+    return participants.find(({ user_id }) => user_id === person.id)!.presence
+  }
+
+  /** All that a stream has got by now, which is what came before two more messages: what is said may come behind one. */
+  async function soFar(stream: TestStream, by: Person, conversation_id: string): Promise<ReceivedEvent[]> {
+    const seen: ReceivedEvent[] = []
+    for (const content of ['so', 'far']) {
+      const { message_id } = await by.postRoot({ params: { conversation_id }, body: { content } })
+      seen.push(...(await stream.until('message.new', (event) => idOf(event) === message_id)))
+    }
+    return seen
+  }
+  const idOf = (event: ConversationStreamEvent) => event.type === 'message.new' && event.payload.message.id
+  const saysOf = (events: ReceivedEvent[], person: Person) =>
+    events.flatMap(({ event }) =>
+      event.type === 'presence.update' && event.payload.user_id === person.id ? [event.payload.status] : [],
+    )
+  const becomes = (stream: TestStream, person: Person, status: string) =>
+    stream.until(
+      'presence.update',
+      ({ type, payload }) => type === 'presence.update' && payload.user_id === person.id && payload.status === status,
+    )
+
+  describe('a heartbeat', () => {
+    it.each(['online', 'away', 'offline'] as const)('shows the others that one is %s', async (status) => {
+      const { ada, grace, conversation_id } = await meet()
+      expect(await presenceOf(ada, { by: grace, conversation_id })).toEqual({ status: 'offline' })
+      await ada.sendHeartbeat({ body: { status } })
+      const presence = { status, last_seen_at: toInstant(clock) }
+      expect(await presenceOf(ada, { by: grace, conversation_id })).toEqual(presence)
+      expect(await presenceOf(grace, { by: grace, conversation_id })).toEqual({ status: 'offline' })
+    })
+
+    it('means online when it says nothing', async () => {
+      const { ada, grace, conversation_id } = await meet()
+      await ada.sendHeartbeat()
+      expect((await presenceOf(ada, { by: grace, conversation_id })).status).toBe('online')
+      await ada.sendHeartbeat({ body: { status: 'away' } })
+      await ada.sendHeartbeat({ body: {} })
+      expect((await presenceOf(ada, { by: grace, conversation_id })).status).toBe('online')
+    })
+
+    it('holds for 60 seconds after the last one, and it stays known when that was', async () => {
+      const { ada, grace, conversation_id } = await meet()
+      const stream = await follow(grace, conversation_id)
+      await ada.sendHeartbeat()
+      await becomes(stream, ada, 'online')
+      pass(59)
+      await ada.sendHeartbeat()
+      const last_seen_at = toInstant(clock)
+      pass(59)
+      await service.chat.context.presence.sweep()
+      expect(await presenceOf(ada, { by: grace, conversation_id })).toEqual({ status: 'online', last_seen_at })
+      pass(1)
+      await service.chat.context.presence.sweep()
+      expect(await presenceOf(ada, { by: grace, conversation_id })).toEqual({ status: 'offline', last_seen_at })
+      const told = await becomes(stream, ada, 'offline')
+      expect(saysOf(told, ada)).toEqual(['offline'])
+      expect(told.at(-1)).toEqual({
+        event: { type: 'presence.update', payload: { user_id: ada.id, status: 'offline', last_seen_at } },
+      })
+    })
+
+    it('may come from who may change nothing', async () => {
+      const { ada, conversation_id } = await meet()
+      const carol = await service.signIn(`carol${stories}`, ['read_only'])
+      await ada.addParticipant({ params: { conversation_id }, body: { user_id: carol.id } })
+      await carol.sendHeartbeat()
+      expect((await presenceOf(carol, { by: ada, conversation_id })).status).toBe('online')
+    })
+  })
+
+  describe('an open stream', () => {
+    it('keeps its reader online, however long ago the heartbeat was', async () => {
+      const { ada, grace, conversation_id } = await meet()
+      const stream = await follow(grace, conversation_id)
+      await follow(ada, conversation_id)
+      await becomes(stream, ada, 'online')
+      await ada.sendHeartbeat()
+      pass(600)
+      await service.chat.context.presence.sweep()
+      expect((await presenceOf(ada, { by: grace, conversation_id })).status).toBe('online')
+      expect(saysOf(await soFar(stream, grace, conversation_id), ada)).toEqual([])
+    })
+
+    it('takes its reader offline when it was the last one and no heartbeat holds', async () => {
+      const { ada, grace, conversation_id } = await meet()
+      const stream = await follow(grace, conversation_id)
+      const [first, second] = [await follow(ada, conversation_id), await follow(ada)]
+      await becomes(stream, ada, 'online')
+      pass(5)
+      await first.close()
+      expect(saysOf(await soFar(stream, grace, conversation_id), ada)).toEqual([])
+      await second.close()
+      const told = await becomes(stream, ada, 'offline')
+      expect(told.at(-1)!.event.payload).toMatchObject({ last_seen_at: toInstant(clock) })
+      expect(await presenceOf(ada, { by: grace, conversation_id })).toEqual({
+        status: 'offline',
+        last_seen_at: toInstant(clock),
+      })
+    })
+
+    it('leaves its reader online when a heartbeat still holds', async () => {
+      const { ada, grace, conversation_id } = await meet()
+      const stream = await follow(grace, conversation_id)
+      const hers = await follow(ada, conversation_id)
+      await becomes(stream, ada, 'online')
+      await ada.sendHeartbeat()
+      await hers.close()
+      await expect.poll(() => service.chat.context.hub.countStreams(ada.id)).toBe(0)
+      expect(saysOf(await soFar(stream, grace, conversation_id), ada)).toEqual([])
+      expect((await presenceOf(ada, { by: grace, conversation_id })).status).toBe('online')
+      pass(60)
+      await service.chat.context.presence.sweep()
+      await becomes(stream, ada, 'offline')
+    })
+
+    it('does not speak against what a heartbeat said', async () => {
+      const { ada, grace, conversation_id } = await meet()
+      const stream = await follow(grace, conversation_id)
+      await follow(ada, conversation_id)
+      await becomes(stream, ada, 'online')
+      await ada.sendHeartbeat({ body: { status: 'away' } })
+      await becomes(stream, ada, 'away')
+      pass(600)
+      await service.chat.context.presence.sweep()
+      expect((await presenceOf(ada, { by: grace, conversation_id })).status).toBe('away')
+    })
+  })
+
+  describe('presence.update', () => {
+    it('is said once for each change, without an id', async () => {
+      const { ada, grace, conversation_id } = await meet()
+      const stream = await follow(grace, conversation_id)
+      const seen: ReceivedEvent[] = []
+      for (const status of ['online', 'online', 'away', 'away', 'online', 'offline', 'offline'] as const) {
+        await ada.sendHeartbeat({ body: { status } })
+        seen.push(...(await soFar(stream, grace, conversation_id)))
+      }
+      expect(saysOf(seen, ada)).toEqual(['online', 'away', 'online', 'offline'])
+      for (const { id, event } of seen) if (event.type === 'presence.update') expect(id).toBeUndefined()
+    })
+
+    it('is said where both take part, and nowhere else', async () => {
+      const { ada, grace, eve, conversation_id } = await meet()
+      const { conversation_id: without } = await grace.createConversation()
+      const { conversation_id: foreign } = await eve.createConversation()
+      const [shared, other, hers] = [
+        await follow(grace, conversation_id),
+        await follow(grace, without),
+        await follow(eve),
+      ]
+      await ada.sendHeartbeat()
+      await becomes(shared, ada, 'online')
+      expect(saysOf(await soFar(other, grace, without), ada)).toEqual([])
+      expect(saysOf(await soFar(hers, eve, foreign), ada)).toEqual([])
+    })
+
+    it('is said once to who follows all conversations and shares several', async () => {
+      const { ada, grace, conversation_id } = await meet()
+      const { conversation_id: another } = await grace.createConversation()
+      await grace.addParticipant({ params: { conversation_id: another }, body: { user_id: ada.id } })
+      const stream = await follow(grace)
+      await ada.sendHeartbeat()
+      await becomes(stream, ada, 'online')
+      expect(saysOf(await soFar(stream, grace, conversation_id), ada)).toEqual([])
+    })
+
+    it('comes with somebody who is added', async () => {
+      const { ada, grace, eve, conversation_id } = await meet()
+      await eve.sendHeartbeat({ body: { status: 'away' } })
+      const stream = await follow(grace, conversation_id)
+      await ada.addParticipant({ params: { conversation_id }, body: { user_id: eve.id } })
+      const told = await becomes(stream, eve, 'away')
+      expect(told.map(({ event }) => event.type)).toEqual(['membership.changed', 'presence.update'])
+    })
+
+    it('is not repeated to who resumes', async () => {
+      const { ada, grace, conversation_id } = await meet()
+      const { stream_position } = await grace.readConversation({ params: { conversation_id } })
+      await ada.sendHeartbeat()
+      await ada.postRoot({ params: { conversation_id }, body: { content: 'missed' } })
+      const { cookie } = await signInByHand(service.base_url, grace.email, PASSWORD)
+      const options = { cookie, ...(stream_position !== undefined && { last_event_id: stream_position }) }
+      const stream = await openStream(service.base_url, conversation_id, options)
+      onTestFinished(() => stream.close())
+      const missed = await stream.until('message.new')
+      expect(missed.map(({ event }) => event.type)).toEqual(['stream.ready', 'thread.new', 'message.new'])
+    })
+  })
+
+  describe('typing', () => {
+    const expiresAt = (received: ReceivedEvent[]) => {
+      const { event } = received.at(-1)!
+      return event.type === 'typing.update' && event.payload.expires_at
+    }
+
+    it.each([
+      ['for 5 seconds when it does not say', undefined, 5],
+      ['for one second', 1, 1],
+      ['for 30 seconds at most', 30, 30],
+    ])('lasts %s', async (_, seconds, lasts) => {
+      const { ada, grace, conversation_id } = await meet()
+      const stream = await follow(grace, conversation_id)
+      await ada.setTyping({ body: { conversation_id, ...(seconds !== undefined && { seconds }) } })
+      const told = await stream.until('typing.update')
+      expect(told.at(-1)).toEqual({
+        event: {
+          type: 'typing.update',
+          payload: { conversation_id, user_id: ada.id, expires_at: toInstant(clock + lasts * SECOND) },
+        },
+      })
+    })
+
+    it('is over with 0 seconds: the moment it lasts until is past', async () => {
+      const { ada, grace, conversation_id } = await meet()
+      const stream = await follow(grace, conversation_id)
+      await ada.setTyping({ body: { conversation_id } })
+      expect(expiresAt(await stream.until('typing.update')) > toInstant(clock)).toBe(true)
+      await ada.setTyping({ body: { conversation_id, seconds: 0 } })
+      expect(expiresAt(await stream.until('typing.update')) < toInstant(clock)).toBe(true)
+    })
+
+    it.each([-1, 31, 2.5, 1e308])('does not last %d seconds', async (seconds) => {
+      const { ada, conversation_id } = await meet()
+      expect(await codeOf(ada.setTyping({ body: { conversation_id, seconds } }))).toBe('validation_failed')
+    })
+
+    it('may be in a thread of the conversation, and of no other', async () => {
+      const { ada, grace, conversation_id } = await meet()
+      const { root_id } = await ada.postRoot({ params: { conversation_id }, body: { content: 'x' } })
+      const { conversation_id: another } = await ada.createConversation()
+      const stream = await follow(grace, conversation_id)
+      await ada.setTyping({ body: { conversation_id, root_id } })
+      expect((await stream.until('typing.update')).at(-1)!.event.payload).toMatchObject({ root_id })
+      expect(await codeOf(ada.setTyping({ body: { conversation_id: another, root_id } }))).toBe('not_found')
+      const reply = await ada.replyToMessage({ params: { parent_id: root_id }, body: { content: 'y' } })
+      const not_a_root = { conversation_id, root_id: reply.message_id }
+      expect(await codeOf(ada.setTyping({ body: not_a_root }))).toBe('not_found')
+      expect(await codeOf(ada.setTyping({ body: { conversation_id, root_id: conversation_id } }))).toBe('not_found')
+    })
+
+    it('is for who may post: not for a viewer, a read-only user, an outsider', async () => {
+      const { ada, grace, eve, conversation_id } = await meet()
+      const carol = await service.signIn(`carol${stories}`, ['read_only'])
+      await ada.addParticipant({ params: { conversation_id }, body: { user_id: carol.id } })
+      await ada.changeParticipantRole({ params: { conversation_id, user_id: grace.id }, body: { role: 'viewer' } })
+      const stream = await follow(ada, conversation_id)
+      expect(await codeOf(grace.setTyping({ body: { conversation_id } }))).toBe('forbidden')
+      expect(await codeOf(carol.setTyping({ body: { conversation_id } }))).toBe('forbidden')
+      expect(await codeOf(eve.setTyping({ body: { conversation_id } }))).toBe('not_found')
+      const seen = await soFar(stream, ada, conversation_id)
+      expect(seen.some(({ event }) => event.type === 'typing.update')).toBe(false)
+    })
+
+    it('is not heard outside', async () => {
+      const { ada, grace, eve, conversation_id } = await meet()
+      const { conversation_id: foreign } = await eve.createConversation()
+      const [inside, outside] = [await follow(grace, conversation_id), await follow(eve)]
+      await ada.setTyping({ body: { conversation_id } })
+      await inside.until('typing.update')
+      const seen = await soFar(outside, eve, foreign)
+      expect(seen.some(({ event }) => event.type === 'typing.update')).toBe(false)
+    })
+
+    it('is told to a stream of all conversations too', async () => {
+      const { ada, grace, conversation_id } = await meet()
+      const stream = await follow(grace)
+      await ada.setTyping({ body: { conversation_id } })
+      const told = await stream.until('typing.update')
+      expect(told.at(-1)!.event.payload).toMatchObject({ conversation_id, user_id: ada.id })
+    })
+  })
+})
