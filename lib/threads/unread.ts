@@ -40,22 +40,35 @@ export async function countUnread(db: Queries, reader: ThreadReader, rootIds: st
 }
 
 /**
- * The threads of a conversation in which something is unread. By (conversation_id, last_activity_at), from the joining
- * on, then a primary key for each thread.
+ * The threads of a conversation in which something is unread, latest activity first.
+ *
+ * A mark at the end of a thread is the thread's last activity itself, and no other thread of the conversation has that
+ * instant: two ranges of numbers, (conversation_id, last_activity_at) and (user_id, marked_in, read_at), are walked side
+ * by side, and only where they differ a thread is looked at.
  */
 export async function listUnread(db: Queries, reader: ThreadReader, conversationId: string): Promise<Unread[]> {
   const { user_id, joined_at } = reader
   const rows = await db.all<Unread>(
-    `SELECT t.root_id, ${COUNT} AS unread ${FROM_THREADS}
-      WHERE t.conversation_id = ? AND t.last_activity_at > ? AND t.last_activity_at > coalesce(r.read_at, 0)
+    `SELECT t.root_id, ${COUNT} AS unread
+       FROM (SELECT last_activity_at AS at FROM threads WHERE conversation_id = ? AND last_activity_at > ?
+             EXCEPT
+             SELECT read_at FROM thread_members WHERE user_id = ? AND marked_in = ? AND read_at > ?
+             ORDER BY 1 DESC) news
+      CROSS JOIN threads t
+       LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = ?
+      WHERE t.conversation_id = ? AND t.last_activity_at = news.at
       ORDER BY t.last_activity_at DESC`,
     joined_at,
     joined_at,
     joined_at,
     user_id,
+    conversationId,
+    joined_at,
     user_id,
     conversationId,
     joined_at,
+    user_id,
+    conversationId,
   )
   return rows.filter((row) => row.unread > 0)
 }
@@ -70,13 +83,14 @@ export async function moveMark(tx: Queries, reader: ThreadReader, rootId: string
   const { user_id, joined_at } = reader
   if (at <= joined_at) return false
   const moved = await tx.run(
-    `INSERT INTO thread_members (root_id, user_id, read_at, read_count)
-     SELECT t.root_id, CAST(? AS TEXT), CAST(? AS BIGINT), t.message_count - coalesce(r.live_count, 0) -
+    `INSERT INTO thread_members (root_id, user_id, marked_in, read_at, read_count)
+     SELECT t.root_id, CAST(? AS TEXT), t.conversation_id, CAST(? AS BIGINT), t.message_count - coalesce(r.live_count, 0) -
             (SELECT count(*) FROM messages m
               WHERE m.root_id = t.root_id AND m.created_at > ? AND m.deleted_at IS NULL AND coalesce(m.posted_by, '') <> ?)
        ${FROM_THREADS}
       WHERE t.root_id = ?
-     ON CONFLICT (root_id, user_id) DO UPDATE SET read_at = excluded.read_at, read_count = excluded.read_count
+     ON CONFLICT (root_id, user_id) DO UPDATE
+        SET read_at = excluded.read_at, read_count = excluded.read_count, marked_in = excluded.marked_in
       WHERE thread_members.read_at < excluded.read_at`,
     user_id,
     at,

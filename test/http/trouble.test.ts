@@ -1,0 +1,121 @@
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { connect } from 'node:net'
+import { expect, it } from 'vitest'
+import { SECOND } from '../../lib/ids.ts'
+import { ChatError, type Storage } from '../../lib/index.ts'
+import { checkedFetch } from '../support/answers.ts'
+import { createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, startService, startThread, times } from '../support/service.ts'
+import { signInByHand } from '../support/stream.ts'
+
+describeOnEachDatabase('a service in trouble', (openUrl) => {
+  it('lets people read while nothing can be written', async () => {
+    let now = Date.UTC(2026, 0, 1) * 1000
+    let isFull = false
+    const warnings: string[] = []
+    const log = { debug() {}, info() {}, warn: (message: string) => void warnings.push(message), error() {} }
+    const wrap = (storage: Storage): Storage => ({
+      ...storage,
+      db: {
+        ...storage.db,
+        write: async (work) => {
+          if (isFull) throw new ChatError('storage_full', { cause: new Error('disk full') })
+          return storage.db.write(work)
+        },
+      },
+    })
+    const service = await startService(await openUrl(), { wrap, ports: { now: () => now, log } })
+    const { ada, conversation_id, root } = await startThread(service)
+    isFull = true
+    now += 120 * SECOND
+    expect((await ada.readMe()).user.username).toBe('ada')
+    expect((await ada.readThread({ params: { root_id: root.root_id } })).messages).toHaveLength(1)
+    expect(await codeOf(ada.postRoot({ params: { conversation_id }, body: { content: 'x' } }))).toBe('storage_full')
+    expect(warnings).toContain('The use of a session could not be written down')
+    expect(warnings).toContain('Request failed for want of the storage')
+    isFull = false
+    await ada.postRoot({ params: { conversation_id }, body: { content: 'there is room again' } })
+    await service.close()
+  })
+
+  it('does not wait for a store of presence that never answers', async () => {
+    const kv = { get: () => new Promise<never>(() => {}), set: async () => {}, delete: async () => {} }
+    const service = await startService(await openUrl(), { wrap: (storage) => ({ ...storage, kv }) })
+    const { ada, eve, conversation_id } = await startThread(service)
+    const added = ada.addParticipant({ params: { conversation_id }, body: { user_id: eve.id } })
+    const posts = times(5, (i) => ada.postRoot({ params: { conversation_id }, body: { content: `${i}` } }))
+    await Promise.all(posts)
+    expect(await added).toMatchObject({ participant: { user_id: eve.id, presence: { status: 'offline' } } })
+    await service.close()
+  })
+
+  it('keeps the session of a client whose other calls are under way during a refresh', async () => {
+    const service = await startService(await openUrl())
+    const ada = await service.signIn('ada')
+    for (let i = 0; i < 10; i++) {
+      await Promise.allSettled([ada.readMe(), ada.refresh(), ada.readMe(), ada.listConversations(), ada.readMe()])
+      expect((await ada.readMe()).user.username).toBe('ada')
+    }
+    await service.close()
+  })
+
+  it('keeps the newest sign-in when the clock has stepped back', async () => {
+    let now = Date.UTC(2026, 0, 1) * 1000
+    const service = await startService(await openUrl(), { ports: { now: () => now } })
+    const sessions = []
+    for (let i = 0; i < 5; i++) sessions.push(await service.signIn('ada'))
+    now -= 3600 * SECOND
+    const newest = await service.signIn('ada')
+    expect((await newest.readMe()).user.username).toBe('ada')
+    await service.close()
+  })
+
+  it('lets go of streams whose requests were sent behind one another', async () => {
+    const service = await startService(await openUrl())
+    const { ada, conversation_id } = await startThread(service)
+    const { cookie } = await signInByHand(service.base_url, ada.email, PASSWORD)
+    const { port } = new URL(service.base_url)
+    const socket = connect(Number(port), '127.0.0.1')
+    const request = `GET /api/stream/conversations/${conversation_id} HTTP/1.1\r\nHost: a\r\nCookie: ${cookie}\r\n\r\n`
+    socket.write(request.repeat(5))
+    await once(socket, 'data')
+    socket.destroy()
+    const { hub } = service.chat.context
+    while (hub.size() > 0 || hub.countStreams(ada.id) > 0) await new Promise((resolve) => setImmediate(resolve))
+    await service.close()
+  })
+
+  it('lowers a limit to its maximum, and takes instants as RFC 3339 has them only', async () => {
+    const service = await startService(await openUrl())
+    const { ada, conversation_id } = await startThread(service)
+    for (let i = 0; i < 51; i++) await ada.createUser({ body: { username: `u${i}`, email: `u${i}@example.org` } })
+    expect((await ada.searchUsers({ query: { limit: 1e9 } })).users).toHaveLength(50)
+    const { cookie } = await signInByHand(service.base_url, ada.email, PASSWORD)
+    const list = async (query: string) =>
+      (
+        await checkedFetch(`${service.base_url}/api/conversations/${conversation_id}/threads?${query}`, {
+          headers: { cookie },
+        })
+      ).status
+    expect(await list('limit=100000000000000000000')).toBe(200)
+    for (const after of ['2030-11-20T10:00:00%2B02', '2030-02-31T00:00:00Z', '2030-11-20%2010:00:00Z']) {
+      expect(await list(`after=${after}`), after).toBe(422)
+    }
+    await service.close()
+  })
+})
+
+it('takes no writes to a database file that is gone', async () => {
+  const { url, remove } = await createSqliteFile()
+  const service = await startService(url)
+  await service.signIn('ada')
+  rmSync(url.slice('sqlite:'.length))
+  let status = 200
+  while (status !== 503) status = (await checkedFetch(`${service.base_url}/readyz`)).status
+  expect(await codeOf(service.client().login({ body: { email: 'ada@example.org', password: PASSWORD } }))).toBe(
+    'unavailable',
+  )
+  await service.close()
+  await remove()
+})
