@@ -53,6 +53,7 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
   const door = createDoor()
   let flushing = false
   let gate: Promise<void> | undefined
+  let sharing = false
 
   function prepare(sql: string): SqliteStatement {
     const known = statements.get(sql)
@@ -95,6 +96,27 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
     }
   }
 
+  /** Has the reads of this turn of the event loop share a transaction: by itself each would lock and unlock the file. */
+  function share(): void {
+    if (sharing) return
+    prepare('BEGIN').run()
+    sharing = true
+    setImmediate(unshare)
+  }
+
+  function unshare(): void {
+    if (!sharing) return
+    sharing = false
+    if (hasTransaction()) prepare('COMMIT').run()
+  }
+
+  function read<T>(step: () => T): Promise<T> {
+    return outside(() => {
+      share()
+      return step()
+    })
+  }
+
   /** Runs `step` once the gate is open, and again while another process has the lock it needs. */
   async function patiently<T>(step: () => T): Promise<T> {
     const deadline = performance.now() + LOCK_WAIT_MS
@@ -133,6 +155,7 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
   async function transaction<T>(begin: string, section: () => Promise<T>): Promise<T> {
     let open!: () => void
     await patiently(() => {
+      unshare()
       prepare(begin).run()
       // In the same step: a statement that slipped in between would belong to this transaction.
       gate = new Promise<void>((resolve) => (open = resolve))
@@ -197,9 +220,13 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
 
   return {
     dialect: 'sqlite',
-    all: <T = Row>(sql: string, ...params: Primitive[]) => outside(() => prepare(sql).all(...params) as T[]),
-    get: <T = Row>(sql: string, ...params: Primitive[]) => outside(() => prepare(sql).get(...params) as T | undefined),
-    run: (sql, ...params) => outside(() => Number(prepare(sql).run(...params).changes)),
+    all: <T = Row>(sql: string, ...params: Primitive[]) => read(() => prepare(sql).all(...params) as T[]),
+    get: <T = Row>(sql: string, ...params: Primitive[]) => read(() => prepare(sql).get(...params) as T | undefined),
+    run: (sql, ...params) =>
+      outside(() => {
+        unshare()
+        return Number(prepare(sql).run(...params).changes)
+      }),
 
     write: <T>(work: (tx: Queries) => Promise<T>) =>
       door.enter(
@@ -222,10 +249,15 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
         }
       }),
 
-    changeToken: () => outside(() => String((prepare('PRAGMA data_version').get() as Row).data_version)),
+    changeToken: () =>
+      outside(() => {
+        unshare()
+        return String((prepare('PRAGMA data_version').get() as Row).data_version)
+      }),
 
     close: () =>
       door.close(() => {
+        unshare()
         statements.clear()
         handle.close()
       }),
