@@ -38,6 +38,10 @@ const LOCK_RETRY_MS = 10
 /** How many writers share a commit at most, so that a burst does not hold the event loop for long. */
 const MAX_BATCH = 256
 
+/** From so many writers in the last batch on, the next one waits for as many, for so long at most. */
+const SIBLINGS = 4
+const GATHER_MS = 1
+
 /**
  * Adds transactions and a statement cache to one SQLite connection.
  *
@@ -52,6 +56,8 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
   const waiting: Writer[] = []
   const door = createDoor()
   let flushing = false
+  let gathering: NodeJS.Timeout | undefined
+  let lastBatch = 0
   let gate: Promise<void> | undefined
   let sharing = false
 
@@ -207,15 +213,29 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
     }
   }
 
+  async function run(): Promise<void> {
+    clearTimeout(gathering)
+    gathering = undefined
+    flushing = true
+    lastBatch = Math.min(waiting.length, MAX_BATCH)
+    await flush()
+    flushing = false
+    scheduleFlush()
+  }
+
+  /**
+   * Commits soon. A writer alone waits for nobody. Where several came together the last time, a moment is given them to
+   * come together again: one sync of the disk, and one write to each reader, then serves them all.
+   */
   function scheduleFlush(): void {
     if (flushing || waiting.length === 0) return
+    if (lastBatch >= SIBLINGS && waiting.length < lastBatch) {
+      gathering ??= setTimeout(run, GATHER_MS)
+      return
+    }
     flushing = true
     // By setImmediate, so that all requests read in this turn of the event loop share the commit.
-    setImmediate(async () => {
-      await flush()
-      flushing = false
-      scheduleFlush()
-    })
+    setImmediate(run)
   }
 
   return {
