@@ -30,6 +30,7 @@ export function createChannel(source: Source, deliver: (delivery: Delivery) => v
   let epoch = ''
   let seq = 0
   const passing = new Map<string, Delivered>()
+  const offered: NumberedEvent[] = []
   let stale = false
   let advancing: Promise<void> | undefined
 
@@ -57,13 +58,22 @@ export function createChannel(source: Source, deliver: (delivery: Delivery) => v
   async function readPage(): Promise<number> {
     // What is announced while the log is read may go with an event that is not in this page.
     const announced = [...passing]
-    const page = await source.read(seq, PAGE)
+    const page = takeOffered() ?? (await source.read(seq, PAGE))
     const said = page.length < PAGE ? announced : []
     for (const [subject, event] of said) if (passing.get(subject) === event) passing.delete(subject)
     const events = [...withIds(epoch, page), ...said.map(([, event]) => event)]
     seq = page.at(-1)?.seq ?? seq
     if (events.length > 0) deliver(encode(events))
     return page.length
+  }
+
+  /** What was offered and comes next, if something does. What the log has given meanwhile is dropped. */
+  function takeOffered(): NumberedEvent[] | undefined {
+    offered.sort((a, b) => a.seq - b.seq)
+    while (offered.length > 0 && offered[0]!.seq <= seq) offered.shift()
+    let count = 0
+    while (offered[count]?.seq === seq + 1 + count) count++
+    return count > 0 ? offered.splice(0, Math.min(count, PAGE)) : undefined
   }
 
   return {
@@ -79,6 +89,11 @@ export function createChannel(source: Source, deliver: (delivery: Delivery) => v
       stale = true
       advancing ??= readOn()
       return advancing
+    },
+
+    /** Lays down events that were just committed, so that the next run need not read them; the log stays the measure. */
+    offer(events: NumberedEvent[]): void {
+      offered.push(...events)
     },
 
     /** Has an event said with the next delivery, where it stands for earlier ones about the same; nothing is kept of it. */

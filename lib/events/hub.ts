@@ -193,7 +193,8 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
         if (audience?.level.size) audience.channel.announce(conversation_id, event)
       }
     }
-    const touched = new Set([...conversations, ...passing.map((each) => each.conversation_id)])
+    for (const [id, events] of conversations) audiences.get(id)?.channel.offer(events)
+    const touched = new Set([...conversations.keys(), ...passing.map((each) => each.conversation_id)])
     if (touched.size > 0) touched.add(FEED)
     const advances = [...touched].flatMap((name) => audiences.get(name)?.channel.advance() ?? [])
     if (advances.length === 0 && !isDue) return
@@ -243,7 +244,7 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
 
     /** Says something once to whoever listens; nothing is kept of it. */
     announce(conversationId: string, event: PassingEvent): void {
-      committed({ conversations: new Set(), passing: [{ conversation_id: conversationId, event }], recheck: false })
+      committed({ conversations: new Map(), passing: [{ conversation_id: conversationId, event }], recheck: false })
     },
 
     /** Whether something could not be delivered since this was last asked: then somebody has to look again. */

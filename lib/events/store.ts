@@ -1,4 +1,5 @@
 import { fingerprint } from '../ids.ts'
+import type { Message } from '../messages/schema.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { greatest, jsonList, listOf, type Micros } from '../storage/sql.ts'
 import { eventId, type Head } from './rules.ts'
@@ -10,6 +11,8 @@ export interface NewEvent {
   message_id?: string
   user_id?: string
   detail?: Record<string, string>
+  /** The message as it is now, when whoever logs the event has it at hand: then it need not be read again. */
+  message?: Message
 }
 
 /** A line of the log. */
@@ -26,8 +29,15 @@ export interface EventRow {
 /**
  * Adds to a conversation's log and moves its clock on to `at`. The numbers are taken under the conversation's row, so
  * they follow each other without gaps in the order of commits.
+ *
+ * @returns the first number taken
  */
-export async function appendEvents(tx: Queries, conversationId: string, events: NewEvent[], at: Micros): Promise<void> {
+export async function appendEvents(
+  tx: Queries,
+  conversationId: string,
+  events: NewEvent[],
+  at: Micros,
+): Promise<number | undefined> {
   const head = await tx.get<{ last_seq: number }>(
     `UPDATE conversations SET last_seq = last_seq + ?, clock = ${greatest(tx.dialect)}(clock, ?)
       WHERE id = ? RETURNING last_seq`,
@@ -35,7 +45,7 @@ export async function appendEvents(tx: Queries, conversationId: string, events: 
     at,
     conversationId,
   )
-  if (!head || events.length === 0) return
+  if (!head || events.length === 0) return undefined
   const first = head.last_seq - events.length + 1
   await tx.run(
     `INSERT INTO events (conversation_id, seq, type, message_id, user_id, detail, created_at)
@@ -50,6 +60,7 @@ export async function appendEvents(tx: Queries, conversationId: string, events: 
       at,
     ]),
   )
+  return first
 }
 
 /** Up to `limit` lines after `seq`, in order. By (conversation_id, seq). */

@@ -1,8 +1,9 @@
 import type { Metrics } from '../ops/metrics.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
+import type { NumberedEvent } from './compose.ts'
 import type { Hub } from './hub.ts'
-import type { PassingEvent } from './schema.ts'
+import type { PassingEvent, PersistedEvent } from './schema.ts'
 import { appendEvents, type NewEvent } from './store.ts'
 
 /** A transaction that carries its events. */
@@ -28,7 +29,8 @@ export interface Passing {
 
 /** What a transaction leaves to be done once it is durable. */
 export interface Outcome {
-  conversations: Set<string>
+  /** Where there is something new; with it, where it is known, and the log need not be read for it. */
+  conversations: Map<string, NumberedEvent[]>
   passing: Passing[]
   recheck: boolean
 }
@@ -40,7 +42,7 @@ export function createWrite(deps: { db: Database; hub: Hub; metrics: Metrics; no
     const started = performance.now()
     const { value, outcome } = await db.write(async (queries) => {
       const changes = new Map<string, { at: Micros; events: NewEvent[] }>()
-      const outcome: Outcome = { conversations: new Set(), passing: [], recheck: false }
+      const outcome: Outcome = { conversations: new Map(), passing: [], recheck: false }
       const changeOf = (conversationId: string) => {
         const change = changes.get(conversationId) ?? { at: now(), events: [] }
         changes.set(conversationId, change)
@@ -64,8 +66,8 @@ export function createWrite(deps: { db: Database; hub: Hub; metrics: Metrics; no
         },
       })
       for (const [conversationId, { at, events }] of changes) {
-        await appendEvents(queries, conversationId, events, at)
-        if (events.length > 0) outcome.conversations.add(conversationId)
+        const first = await appendEvents(queries, conversationId, events, at)
+        if (first !== undefined) outcome.conversations.set(conversationId, numbered(conversationId, events, first, at))
       }
       return { value, outcome }
     })
@@ -73,4 +75,13 @@ export function createWrite(deps: { db: Database; hub: Hub; metrics: Metrics; no
     hub.committed(outcome)
     return value
   }
+}
+
+/** New events as the log would give them, if all of them are at hand. */
+function numbered(conversation_id: string, events: NewEvent[], first: number, at: Micros): NumberedEvent[] {
+  const known = events.map(({ type, message }, index) => {
+    const event = message && ({ type, payload: { message } } as PersistedEvent)
+    return { seq: first + index, conversation_id, at, ...(event && { event }) }
+  })
+  return known.every((each) => each.event) ? known : []
 }

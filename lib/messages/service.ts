@@ -54,7 +54,7 @@ export function reply(ctx: Context, actor: Actor, parentId: string, input: Post)
     const row = newMessage(actor, input, at, position)
     await insertMessage(tx, row)
     await countReply(tx, root_id, actor.user_id, at)
-    tx.emit(row.conversation_id, { type: 'message.new', message_id: row.id })
+    tx.emit(row.conversation_id, { type: 'message.new', message_id: row.id, message: toMessage(row) })
     tx.announce(row.conversation_id, { type: 'thread.activity', payload: { root_id, last_activity_at: toInstant(at) } })
     return row
   })
