@@ -73,7 +73,7 @@ describeOnEachDatabase('a client', (openUrl) => {
     })
 
     it('none after it has ended elsewhere', async () => {
-      const { client, last } = watched()
+      const { client } = watched()
       const { session } = await client.login({ body: credentials })
       await service.chat.context.db.run('DELETE FROM sessions WHERE id = ?', session.id)
       expect(await codeOf(client.readMe())).toBe('unauthenticated')
