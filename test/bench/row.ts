@@ -77,6 +77,20 @@ export function median(values: number[]): number {
   return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
+/**
+ * As {@link interleave}, for servers that have only just started: a round of each goes before that is not counted, in
+ * which they compile what they run most. As users meet them, they have been up for longer.
+ */
+export async function interleaveWarm(
+  rounds: number,
+  service: () => Promise<number>,
+  peer: () => Promise<number>,
+): Promise<Round[]> {
+  await service()
+  await peer()
+  return interleave(rounds, service, peer)
+}
+
 /** Rounds of service and peer in turn; who goes first alternates, so that a drift favours neither. */
 export async function interleave(
   rounds: number,

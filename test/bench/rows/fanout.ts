@@ -1,7 +1,7 @@
 import { deliver } from '../load/deliver.ts'
 import { cpuMicros, perSecond } from '../load/measure.ts'
 import { processFiguresMissing } from '../machine.ts'
-import { interleave, type Row } from '../row.ts'
+import { interleaveWarm, type Row } from '../row.ts'
 import { nodeWriterTarget, startNodeWriter } from '../servers/peers.ts'
 import { serviceTarget, startService } from '../servers/service.ts'
 import { withServers } from '../servers/with.ts'
@@ -21,7 +21,7 @@ export const fanoutCpu: Row = {
   measure: ({ rounds, seconds, command }) =>
     withServers(startService(command), startNodeWriter(), (service, writer) => {
       const load = { readers: READERS, window: 1, seconds }
-      return interleave(
+      return interleaveWarm(
         rounds,
         async () => cpuMicros(await deliver(serviceTarget(service), load), READERS),
         async () => cpuMicros(await deliver(nodeWriterTarget(writer), load), READERS),
@@ -41,7 +41,7 @@ export const fanoutRate: Row = {
   measure: ({ rounds, seconds, command }) =>
     withServers(startService(command), startNodeWriter(), (service, writer) => {
       const load = { readers: READERS, window: 16, seconds }
-      return interleave(
+      return interleaveWarm(
         rounds,
         async () => READERS * perSecond(await deliver(serviceTarget(service), load)),
         async () => READERS * perSecond(await deliver(nodeWriterTarget(writer), load)),

@@ -1,6 +1,6 @@
 import { deliver } from '../load/deliver.ts'
 import { perSecond } from '../load/measure.ts'
-import { interleave, type Row } from '../row.ts'
+import { interleaveWarm, type Row } from '../row.ts'
 import { expressTarget, startExpressChat } from '../servers/peers.ts'
 import { serviceTarget, startService } from '../servers/service.ts'
 import { withServers } from '../servers/with.ts'
@@ -18,7 +18,7 @@ function posts(window: number, goal: { reach: number; beyond: number }): Row {
     measure: ({ rounds, seconds, command }) =>
       withServers(startService(command), startExpressChat(), (service, express) => {
         const load = { readers: READERS, window, seconds }
-        return interleave(
+        return interleaveWarm(
           rounds,
           async () => perSecond(await deliver(serviceTarget(service), load)),
           async () => perSecond(await deliver(expressTarget(express), load)),

@@ -3,7 +3,7 @@ import { cpuMicros } from '../load/measure.ts'
 import { repeatRequest } from '../load/requests.ts'
 import { postContent } from '../load/template.ts'
 import { processFiguresMissing } from '../machine.ts'
-import { interleave, type Row } from '../row.ts'
+import { interleaveWarm, type Row } from '../row.ts'
 import { startNodeJson } from '../servers/peers.ts'
 import { type Service, startService } from '../servers/service.ts'
 import { withServers } from '../servers/with.ts'
@@ -26,7 +26,7 @@ function requestCpu(
     unavailable: processFiguresMissing,
     measure: ({ rounds, seconds, command }) =>
       withServers(startService(command), startNodeJson(), (service, peer) =>
-        interleave(
+        interleaveWarm(
           rounds,
           async () => {
             const target = { pid: service.pid, port: service.port, request: requests.service(service) }

@@ -1,0 +1,12 @@
+import { FAILURES, type FailureCode } from './schema.ts'
+
+/** The end of an answer that did not become whole. `cause` is for the log only. */
+export class AnswerFailure extends Error {
+  override readonly name = 'AnswerFailure'
+  readonly code: FailureCode
+
+  constructor(code: FailureCode, cause?: unknown) {
+    super(FAILURES[code], { cause })
+    this.code = code
+  }
+}
