@@ -19,6 +19,6 @@ export function keysBySection(): Map<string, ConfigKey[]> {
 function describeKey({ key, choices, default: fallback, description, unit }: ConfigKey): string {
   const name = key.slice(key.lastIndexOf('.') + 1)
   const notes = [description, ...(choices ? [`One of ${choices.join(', ')}.`] : []), ...(unit ? [`In ${unit}.`] : [])]
-  // JSON's texts, numbers and booleans are TOML's as well.
+  // JSON's texts, numbers, booleans and lists of them are TOML's as well.
   return `# ${notes.join(' ')}\n# ${name} = ${JSON.stringify(fallback ?? '')}`
 }

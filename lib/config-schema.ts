@@ -9,6 +9,9 @@ const COOKIE_DOMAIN = /^$|^\.?[0-9a-z]([0-9a-z-]*[0-9a-z])?(\.[0-9a-z]([0-9a-z-]
 /** `sqlite://name` reads like a host but would be the path `//name`, so it is refused. */
 const DATABASE_URL = /^(sqlite:(?!\/\/[^/]|\s).*\S|postgres(ql)?:\/\/\S+)$/
 
+/** A header field as it is written; the value in ASCII, since servers differ in what else they take. */
+const HEADER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+: *[!-~]([ -~]*[!-~])?$/
+
 /** The longest delay a Node timer keeps: a longer one fires at once. */
 const MAX_TIMER_SECONDS = Math.floor((2 ** 31 - 1) / 1000)
 
@@ -17,6 +20,12 @@ const MAX_SESSION_SECONDS = 400 * 24 * 60 * 60
 
 /** Half of what a request's body may have, since JSON escapes take room as well. */
 const MAX_MESSAGE_BYTES = 256 * 1024
+
+/** An answer is held in memory while it is made, and is one row at its end. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024
+
+/** Of the whole list and of each item alike: neither repeats what was given, which may be secret. */
+const HEADERS_FORM = 'must be a list of "Name: value", in ASCII'
 
 const text = v.string('must be a text')
 const someText = v.pipe(text, v.nonEmpty('must not be empty'))
@@ -30,14 +39,16 @@ const publicUrl = v.pipe(
   text,
   v.check(isPublicUrl, 'must be an http:// or https:// address without credentials, query or fragment'),
 )
+const apiKey = v.pipe(text, v.regex(/^[!-~]+$/, 'must have visible ASCII characters only, and one at least'))
+const headerList = v.array(v.pipe(v.string(HEADERS_FORM), v.regex(HEADER, HEADERS_FORM)), HEADERS_FORM)
 
 /** What the documentation and the command line know about a key besides its type. */
 export interface KeyNotes {
   /** Why it is there and what a change does. */
   description: string
   unit?: 'seconds' | 'bytes'
-  /** `password` is an address that may be printed without its password. */
-  secret?: true | 'password'
+  /** `password` is an address that may be printed without its password, `header` a header without its value. */
+  secret?: true | 'password' | 'header'
 }
 
 /** Every configuration key with its type, default and reason. Names and nesting are those of the file. */
@@ -119,6 +130,32 @@ export const ConfigSchema = v.object({
   limits: section({
     max_depth: key(integer(1, 1000), 100, 'How deep replies may nest; the root of a thread has depth 0.'),
     message_bytes: key(integer(1, MAX_MESSAGE_BYTES), 65_536, 'Longest content of a message, counted in UTF-8.', {
+      unit: 'bytes',
+    }),
+  }),
+  assistant: section({
+    provider: key(
+      oneOf('echo', 'openai'),
+      'echo',
+      'Who writes the answers: echo repeats the question, openai is any server that speaks the protocol of OpenAI.',
+    ),
+    base_url: key(publicUrl, undefined, 'Address of the model server, up to /v1; without, https://api.openai.com/v1.'),
+    api_key: key(apiKey, undefined, 'Sent to the model server as a bearer token; many local ones need none.', {
+      secret: true,
+    }),
+    model: key(someText, undefined, 'Name of the model, as its server calls it. openai needs one.'),
+    system_prompt: key(someText, undefined, 'What the model is told before the thread.'),
+    headers: key(headerList, [], 'More headers for the model server, each as "Name: value".', { secret: 'header' }),
+    timeout_seconds: key(integer(1, MAX_TIMER_SECONDS), 120, 'An answer that takes longer fails.', {
+      unit: 'seconds',
+    }),
+    context_bytes: key(
+      integer(1, MAX_ANSWER_BYTES),
+      65_536,
+      'How much of the thread the assistant is sent, cut from the oldest side; what is asked is sent in any case.',
+      { unit: 'bytes' },
+    ),
+    answer_bytes: key(integer(1, MAX_ANSWER_BYTES), 262_144, 'Longest answer, counted in UTF-8; a longer one fails.', {
       unit: 'bytes',
     }),
   }),

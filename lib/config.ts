@@ -14,8 +14,8 @@ export interface ConfigKey {
   default?: unknown
   unit?: string
   description: string
-  /** Never to be printed; `password` is an address that may be, but for its password. */
-  secret: boolean | 'password'
+  /** Never to be printed; `password` is an address that may be, but for its password, `header` all but its value. */
+  secret: boolean | 'password' | 'header'
 }
 
 /** Why one key is refused; `key` is empty for the configuration as a whole. */
@@ -46,7 +46,8 @@ export function parseConfig(input: unknown = {}): Config {
   const problems = unknownKeys(input, ROOT, '')
   const parsed = v.safeParse(ConfigSchema, input, { abortPipeEarly: true })
   for (const issue of parsed.issues ?? []) {
-    const key = v.getDotPath(issue) ?? ''
+    // What is wrong with an item is told of its list: the list is what was set.
+    const key = (v.getDotPath(issue) ?? '').replace(/\.\d+$/, '')
     if (!problems.some((problem) => problem.key === key)) problems.push({ key, message: issue.message })
   }
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
@@ -62,13 +63,16 @@ export function configKeys(): ConfigKey[] {
   return keysOf(ROOT, '')
 }
 
-/** A copy to print: secrets are starred out, and of an address only the password. */
+/** A copy to print: secrets are starred out, of an address only the password, and of a header all but its name. */
 export function maskSecrets(config: Config): Config {
   const secrets = new Map(configKeys().map(({ key, secret }) => [key, secret]))
   const mask = (value: unknown, key: string): unknown => {
     if (isSection(value)) return Object.fromEntries(Object.entries(value).map(([k, x]) => [k, mask(x, join(key, k))]))
-    if (typeof value !== 'string' || !secrets.get(key)) return value
-    return secrets.get(key) === 'password' ? maskPassword(value) : STARS
+    if (Array.isArray(value)) return value.map((item) => mask(item, key))
+    const secret = secrets.get(key)
+    if (typeof value !== 'string' || !secret) return value
+    if (secret === 'header') return value.replace(/:.*/s, `: ${STARS}`)
+    return secret === 'password' ? maskPassword(value) : STARS
   }
   return mask(config, '') as Config
 }
@@ -162,8 +166,11 @@ function withOneCsrfName(config: Config, input: ConfigInput): Config {
 }
 
 /** Values that are right one by one and wrong together. */
-function contradictionsOf({ session, security: { cookie, csrf } }: Config): ConfigProblem[] {
+function contradictionsOf({ assistant, session, security: { cookie, csrf } }: Config): ConfigProblem[] {
   const problems: ConfigProblem[] = []
+  if (assistant.provider === 'openai' && assistant.model === undefined) {
+    problems.push({ key: 'assistant.model', message: 'must be set when assistant.provider is openai' })
+  }
   if (session.idle_seconds > session.absolute_seconds) {
     problems.push({ key: 'session.idle_seconds', message: 'must not be more than session.absolute_seconds' })
   }

@@ -20,7 +20,7 @@ describe('parseConfig', () => {
       csrf: { enabled: true, cookie_name: 'CSRF-TOKEN', header_name: 'X-CSRF-TOKEN' },
       password: { bcrypt_cost: 12 },
     })
-    for (const { key, default: fallback } of configKeys()) expect(at(config, key), key).toBe(fallback)
+    for (const { key, default: fallback } of configKeys()) expect(at(config, key), key).toEqual(fallback)
   })
 
   it('takes any part of the schema and gives back what it would take again', () => {
@@ -85,6 +85,25 @@ describe('parseConfig', () => {
     ['sse.max_streams_per_user', 0],
     ['limits.max_depth', 0],
     ['limits.message_bytes', 1_000_000],
+    ['assistant.provider', 'ollama'],
+    ['assistant.base_url', 'localhost:11434'],
+    ['assistant.base_url', 'https://user:pw@models.example.org/v1'],
+    ['assistant.api_key', ''],
+    ['assistant.api_key', 'a key\n'],
+    ['assistant.model', ''],
+    ['assistant.system_prompt', 5],
+    ['assistant.headers', 'X-Team: chat'],
+    ['assistant.headers', {}],
+    ['assistant.headers', [5]],
+    ['assistant.headers', ['X-Team']],
+    ['assistant.headers', ['X-Team:']],
+    ['assistant.headers', [': chat']],
+    ['assistant.headers', ['X Team: chat', 'X-Team: chat', 'wrong too']],
+    ['assistant.headers', ['X-Team: chat\r\nX-Other: chat']],
+    ['assistant.headers', ['X-Team: Zo\u00eb']],
+    ['assistant.timeout_seconds', 0],
+    ['assistant.context_bytes', 0],
+    ['assistant.answer_bytes', 2 ** 30],
     ['metrics.token', ''],
     ['metrics.token', 12],
     ['log.level', 'trace'],
@@ -106,11 +125,19 @@ describe('parseConfig', () => {
     ['session.max_sessions_per_user', 1],
     ['security.password.bcrypt_cost', 4],
     ['sse.heartbeat_seconds', 2_147_483],
+    ['assistant.base_url', 'http://localhost:11434/v1/'],
+    ['assistant.system_prompt', 'Be brief.\nBe kind.'],
   ])('takes %s = %j', (key, value) => {
     expect(at(parseConfig(withKey(key, value)), key)).toBe(value)
   })
 
+  it('takes lists as they are', () => {
+    const headers = ['X-Team: chat', 'x-key:a:b', 'Accept: text/plain, */*']
+    expect(parseConfig(withKey('assistant.headers', headers)).assistant.headers).toEqual(headers)
+  })
+
   it.each([
+    ['openai without a model', { assistant: { provider: 'openai' } }, 'assistant.model'],
     ['idle longer than absolute', { session: { idle_seconds: 61, absolute_seconds: 60 } }, 'session.idle_seconds'],
     ['one name for both cookies', { session: { session_cookie_name: 'CSRF-TOKEN' } }, 'session.session_cookie_name'],
     ['SameSite none without Secure', { security: { cookie: { same_site: 'none' } } }, 'security.cookie.same_site'],
@@ -182,7 +209,12 @@ describe('parseConfig', () => {
   })
 
   it('never repeats a value that it refuses', () => {
-    const input = { database: { url: 'mysql://root:hunter2@db' }, metrics: { token: ['hunter2'] }, log: 'hunter2' }
+    const input = {
+      database: { url: 'mysql://root:hunter2@db' },
+      assistant: { api_key: 'hunter2 ', headers: ['hunter2'] },
+      metrics: { token: ['hunter2'] },
+      log: 'hunter2',
+    }
     const error = errorOf(input)
     expect(JSON.stringify([error.message, error.problems])).not.toContain('hunter2')
   })
@@ -200,6 +232,11 @@ describe('configKeys', () => {
       unit: 'seconds',
       description: expect.any(String),
       secret: false,
+    })
+    expect(keys.find(({ key }) => key === 'assistant.headers')).toMatchObject({
+      type: 'list',
+      default: [],
+      secret: 'header',
     })
     expect(keys.find(({ key }) => key === 'log.format')?.choices).toEqual(['auto', 'json', 'pretty'])
   })
@@ -240,6 +277,14 @@ describe('maskSecrets', () => {
     expect(maskSecrets(config)).toEqual({ ...config, metrics: { token: '********' } })
     expect(config.metrics.token).toBe('a:b@c')
     expect(maskSecrets(parseConfig()).metrics).toEqual({})
+  })
+
+  it('hides all of a header but its name, in what could be read again', () => {
+    const headers = ['X-Key: hunter2', 'Authorization:Bearer hunter2: 2']
+    const { assistant } = maskSecrets(parseConfig({ assistant: { headers, api_key: 'hunter2' } }))
+    expect(assistant.headers).toEqual(['X-Key: ********', 'Authorization: ********'])
+    expect(assistant.api_key).toBe('********')
+    expect(parseConfig({ assistant })).toMatchObject({ assistant })
   })
 })
 

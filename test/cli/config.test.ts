@@ -44,6 +44,12 @@ describe('the precedence of configuration', () => {
     ])
   })
 
+  it('names the variable, and no value, when an item of a list is wrong', () => {
+    expect(problemsOf(() => loadConfig({}, { CHAT_ASSISTANT__HEADERS: 'X-Team: chat, hunter2' }))).toEqual([
+      ['assistant.headers', 'must be a list of "Name: value", in ASCII (CHAT_ASSISTANT__HEADERS)'],
+    ])
+  })
+
   it('lets no variable hide that a section is none', () => {
     const file = join(folder({ 'a.json': '{ "server": [1] }' }), 'a.json')
     expect(problemsOf(() => loadConfig({ config: file }, { CHAT_SERVER__PORT: '1' }))).toEqual([
@@ -61,6 +67,7 @@ describe('the environment', () => {
       CHAT_SESSION__MAX_SESSIONS_PER_USER: 'false',
       CHAT_LIMITS__MAX_DEPTH: '0x10',
       CHAT_METRICS__TOKEN: '',
+      CHAT_ASSISTANT__HEADERS: 'X-Team: chat, X-Key: a:b',
       PATH: '/bin',
     })
     expect(Object.fromEntries([...values].map(([key, { value }]) => [key, value]))).toEqual({
@@ -70,6 +77,7 @@ describe('the environment', () => {
       'session.max_sessions_per_user': false,
       'limits.max_depth': '0x10',
       'metrics.token': '',
+      'assistant.headers': ['X-Team: chat', 'X-Key: a:b'],
     })
   })
 
@@ -156,7 +164,7 @@ describe('chat-server config', () => {
 
     // With every # before a key taken away it still holds the defaults; what has none must be filled in.
     const text = readFileSync(file, 'utf8')
-    writeFileSync(file, text.replace(/^# (\w+ = )/gm, '$1').replace(/^(public_url|token) = ""\n/gm, ''))
+    writeFileSync(file, text.replace(/^# (\w+ = )/gm, '$1').replace(/^\w+ = ""\n/gm, ''))
     expect(loadConfig({ config: file }, {}).config).toEqual(parseConfig())
 
     writeFileSync(file, 'mine')
@@ -170,7 +178,13 @@ describe('chat-server config', () => {
 
   it('prints what is in effect, secrets masked', async () => {
     const cwd = folder()
-    const env = { CHAT_METRICS__TOKEN: 'hunter2', CHAT_FOO: '1' }
+    const env = {
+      CHAT_METRICS__TOKEN: 'hunter2',
+      CHAT_ASSISTANT__API_KEY: 'hunter2',
+      CHAT_ASSISTANT__HEADERS: 'X-Key: hunter2, X-Other: b:hunter2',
+      CHAT_ASSISTANT__SYSTEM_PROMPT: 'Be brief.\n"Always."',
+      CHAT_FOO: '1',
+    }
     const args = ['config', 'print', '--database', 'postgres://chat:hunter2@db/chat']
     const [toml, json] = await Promise.all([run(args, { cwd, env }), run([...args, '--json'], { cwd, env })])
     expect(toml.stdout + toml.stderr + json.stdout + json.stderr).not.toContain('hunter2')
@@ -178,6 +192,11 @@ describe('chat-server config', () => {
     const { config } = loadConfig({ config: join(cwd, 'printed.toml') }, {})
     expect(config).toEqual(JSON.parse(json.stdout))
     expect(config.metrics.token).toBe('********')
+    expect(config.assistant).toMatchObject({
+      api_key: '********',
+      headers: ['X-Key: ********', 'X-Other: ********'],
+      system_prompt: 'Be brief.\n"Always."',
+    })
     expect(json.stderr).toMatch(/^CHAT_FOO in the environment sets nothing.*\n$/)
   })
 

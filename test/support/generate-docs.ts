@@ -62,6 +62,7 @@ const CONTRADICTIONS = `## What cannot be combined
 - \`security.cookie.same_site = "none"\` without \`security.cookie.secure\`: browsers drop such a cookie.
 - A cookie name that begins with \`__Host-\` or \`__Secure-\` without \`security.cookie.secure\`, or with \`__Host-\` and a
   \`security.cookie.domain\`.
+- \`assistant.provider = "openai"\` without \`assistant.model\`.
 
 These start with a warning, which \`serve --strict\` and \`config check --strict\` refuse: a \`server.host\` that other
 machines can reach without \`security.cookie.secure\`, \`security.csrf.enabled = false\`, a
@@ -81,6 +82,7 @@ function entry({ key, type, choices, default: fallback, unit, description, secre
     `\`${variableName(key)}\``,
     ...(secret === true ? ['masked when printed'] : []),
     ...(secret === 'password' ? ['its password is masked when printed'] : []),
+    ...(secret === 'header' ? ['all but its name is masked when printed'] : []),
   ]
   return `**\`${key}\`** — ${description}\n\n${facts.map((fact) => `- ${fact}\n`).join('')}`
 }
