@@ -145,7 +145,9 @@ export const ConfigSchema = v.object({
     }),
     model: key(someText, undefined, 'Name of the model, as its server calls it. openai needs one.'),
     system_prompt: key(someText, undefined, 'What the model is told before the thread.'),
-    headers: key(headerList, [], 'More headers for the model server, each as "Name: value".', { secret: 'header' }),
+    headers: key(headerList, [] as string[], 'More headers for the model server, each as "Name: value".', {
+      secret: 'header',
+    }),
     timeout_seconds: key(integer(1, MAX_TIMER_SECONDS), 120, 'An answer that takes longer fails.', {
       unit: 'seconds',
     }),

@@ -29,6 +29,7 @@ export type AnswerPiece = string | { delta?: string; usage?: Usage; finish_reaso
 
 /**
  * Writes answers: yields one piece after another, and ends when the answer is whole. What it throws ends the answer as
- * failed; an {@link AnswerFailure} says why, anything else is logged and shown as `provider_error`.
+ * failed; an {@link AnswerFailure} says why, anything else is logged and shown as `provider_error`. Once `signal` has
+ * aborted it ends as soon as it can, whole or not, with or without a throw: that is then the end that counts.
  */
 export type Assistant = (request: AssistantRequest) => AsyncIterable<AnswerPiece>

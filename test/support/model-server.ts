@@ -150,9 +150,10 @@ export class ModelServer {
   /** Every request so far. */
   readonly calls: ModelCall[] = []
   readonly #server: Server
+  #url = ''
   readonly #behaviours: Behaviour[] = [streams('Hello', ', ', 'world.')]
-  #waiting: ((call: ModelCall) => void)[] = []
-  #unseen: ModelCall[] = []
+  readonly #waiting: ((call: ModelCall) => void)[] = []
+  readonly #unseen: ModelCall[] = []
 
   constructor() {
     this.#server = createServer(async (request, response) => {
@@ -164,9 +165,9 @@ export class ModelServer {
     })
   }
 
-  /** The `base_url` that leads here. */
+  /** The `base_url` that leads here, or did; empty before `listen`. */
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`
+    return this.#url
   }
 
   /** What is done with the next requests, one after another, and the last with all that follow. Until then it greets. */
@@ -183,9 +184,11 @@ export class ModelServer {
   async listen(): Promise<void> {
     this.#server.listen(0, '127.0.0.1')
     await once(this.#server, 'listening')
+    this.#url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`
   }
 
   async close(): Promise<void> {
+    if (!this.#server.listening) return
     const closed = once(this.#server, 'close')
     this.#server.close()
     this.#server.closeAllConnections()

@@ -1,0 +1,16 @@
+import type { Config } from '../config.ts'
+import { createEcho } from './echo.ts'
+import { createOpenAi } from './openai.ts'
+import type { Assistant } from './provider.ts'
+
+/** The assistant that the configuration names. */
+export function createAssistant({ provider, base_url, model, api_key, headers }: Config['assistant']): Assistant {
+  if (provider === 'echo') return createEcho()
+  // `parseConfig` takes no openai without a model.
+  return createOpenAi({ base_url, model: model!, api_key, headers: headers.map(splitHeader) })
+}
+
+function splitHeader(header: string): [name: string, value: string] {
+  const colon = header.indexOf(':')
+  return [header.slice(0, colon), header.slice(colon + 1).trim()]
+}

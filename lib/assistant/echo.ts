@@ -1,0 +1,42 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Assistant } from './provider.ts'
+
+/** Slow enough to be seen as a stream. */
+const PAUSE_MS = 30
+
+/** A long answer hurries, since nobody learns from waiting for it. */
+const LONGEST_MS = 2_000
+
+/** With more, the pauses would be shorter than timers are exact. */
+const MAX_PIECES = 200
+
+/** Says again what it was asked, word by word: for a first try and for tests, without a model. */
+export function createEcho(): Assistant {
+  return async function* echo({ turns, signal }) {
+    const prompt = turns.at(-1)!.content
+    const { pieces, pause_ms } = toPieces(prompt)
+    for (const [index, piece] of pieces.entries()) {
+      // It is rejected by an abort only, which takes its timer along.
+      if (index > 0) await pause(pause_ms, undefined, { signal }).catch(() => {})
+      if (signal.aborted) return
+      yield piece
+    }
+    const prompt_tokens = turns.reduce((sum, { content }) => sum + countWords(content), 0)
+    const completion_tokens = countWords(prompt)
+    const usage = { prompt_tokens, completion_tokens, total_tokens: prompt_tokens + completion_tokens }
+    yield { finish_reason: 'stop', usage }
+  }
+}
+
+/** Words with the white space behind them, several to a piece where there are very many; together they are `text`. */
+export function toPieces(text: string): { pieces: string[]; pause_ms: number } {
+  const words = text.match(/\S+\s*|\s+/g) ?? []
+  const size = Math.ceil(words.length / MAX_PIECES)
+  const count = Math.ceil(words.length / size) || 0
+  const pieces = Array.from({ length: count }, (_, i) => words.slice(i * size, (i + 1) * size).join(''))
+  return { pieces, pause_ms: Math.min(PAUSE_MS, LONGEST_MS / count) }
+}
+
+function countWords(text: string): number {
+  return text.match(/\S+/g)?.length ?? 0
+}

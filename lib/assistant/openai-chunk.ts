@@ -1,0 +1,55 @@
+import * as v from 'valibot'
+import { AnswerFailure } from './failure.ts'
+import { Usage } from './schema.ts'
+
+/** What one event of a streamed answer, or an answer that was not streamed, tells of it. */
+export interface ChunkPiece {
+  delta?: string
+  usage?: Usage
+  finish_reason?: string
+}
+
+/** A word of the protocol. Anyone may read it, so a text of the server does not pass for one. */
+const FinishReason = v.pipe(v.string(), v.regex(/^[\w.-]{0,64}$/))
+
+const Said = v.nullish(v.object({ content: v.nullish(v.string()) }))
+
+/** Servers leave out, or send as null, what they have nothing to say of. */
+const Chunk = v.pipe(
+  v.object({
+    choices: v.nullish(v.array(v.object({ delta: Said, message: Said, finish_reason: v.nullish(FinishReason) }))),
+    usage: v.fallback(v.nullish(Usage), undefined),
+  }),
+  v.check(({ choices, usage }) => Boolean(choices ?? usage)),
+)
+
+/**
+ * The piece of an answer that `text`, a `chat.completion.chunk` or a whole `chat.completion`, brings: often an empty
+ * one.
+ *
+ * @param quote makes of a text what may be logged of it
+ * @throws AnswerFailure `provider_error` when the server tells of an error, `invalid_answer` for anything else
+ */
+export function toPiece(text: string, quote: (said: string) => string): ChunkPiece {
+  const json = parse(text)
+  if (hasError(json)) throw new AnswerFailure('provider_error', { said: quote(text) })
+  const chunk = v.safeParse(Chunk, json)
+  if (!chunk.success) throw new AnswerFailure('invalid_answer', { said: quote(text) })
+  const { choices, usage } = chunk.output
+  const { delta, message, finish_reason } = choices?.[0] ?? {}
+  const content = (delta ?? message)?.content
+  return { ...(content && { delta: content }), ...(usage && { usage }), ...(finish_reason && { finish_reason }) }
+}
+
+/** @returns `undefined` for what is no JSON: the parser's own error would quote it */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function hasError(json: unknown): boolean {
+  return typeof json === 'object' && json !== null && 'error' in json && Boolean(json.error)
+}

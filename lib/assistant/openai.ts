@@ -1,0 +1,102 @@
+import { readLines, readWhole, reasonOf } from './body.ts'
+import { AnswerFailure } from './failure.ts'
+import { type ChunkPiece, toPiece } from './openai-chunk.ts'
+import type { Assistant, Turn } from './provider.ts'
+import { createQuote } from './quote.ts'
+
+/** Where a model is, and what it is asked with. */
+export interface OpenAiOptions {
+  /** Up to `/v1`, with or without a slash at the end. */
+  base_url?: string | undefined
+  model: string
+  api_key?: string | undefined
+  /** Sent with every request; they win over those that are sent anyway. */
+  headers?: [name: string, value: string][]
+}
+
+const OPENAI_URL = 'https://api.openai.com/v1'
+
+/** What a failure's cause may hold of an answer. */
+type Quote = (said: string) => string
+
+/**
+ * Asks any server that speaks the protocol of OpenAI's chat completions, such as Ollama, llama.cpp and vLLM. It fails
+ * with an {@link AnswerFailure} only, whose cause tells the status and the start of what the server said.
+ */
+export function createOpenAi({ base_url = OPENAI_URL, model, api_key, headers = [] }: OpenAiOptions): Assistant {
+  const url = `${base_url.replace(/\/+$/, '')}/chat/completions`
+  const sent = new Headers({ 'content-type': 'application/json' })
+  if (api_key) sent.set('authorization', `Bearer ${api_key}`)
+  for (const [name, value] of headers) sent.set(name, value)
+  const quote = createQuote(secretsOf(api_key, headers))
+
+  return async function* openAi({ turns, signal }) {
+    const body = JSON.stringify(toRequest(model, turns))
+    try {
+      const response = await ask(url, { method: 'POST', headers: sent, body, signal, redirect: 'error' }, quote)
+      for await (const piece of isJson(response) ? readCompletion(response, quote) : readStream(response, quote)) {
+        if (signal.aborted) return
+        yield piece
+      }
+    } catch (error) {
+      // Who aborts knows why.
+      if (!signal.aborted) throw error
+    }
+  }
+}
+
+function toRequest(model: string, turns: Turn[]) {
+  const messages = turns.map(({ role, content }) => ({ role, content }))
+  return { model, messages, stream: true, stream_options: { include_usage: true } }
+}
+
+async function ask(url: string, init: RequestInit, quote: Quote): Promise<Response> {
+  const response = await fetch(url, init).catch((error: unknown) => {
+    throw new AnswerFailure('provider_error', { reason: quote(reasonOf(error)) })
+  })
+  if (response.ok) return response
+  // What can be read of the explanation will do.
+  const said = await readWhole(response.body).catch(() => '')
+  throw new AnswerFailure('provider_error', { status: response.status, said: quote(said) })
+}
+
+/** An answer that was not streamed, though it was asked for. */
+async function* readCompletion({ body }: Response, quote: Quote): AsyncGenerator<ChunkPiece> {
+  yield toPiece(await readWhole(body), quote)
+}
+
+async function* readStream({ body }: Response, quote: Quote): AsyncGenerator<ChunkPiece> {
+  let isWhole = false
+  try {
+    for await (const line of readLines(body)) {
+      const event = dataOf(line, quote)
+      if (event === '[DONE]') return
+      const piece = event ? toPiece(event, quote) : {}
+      isWhole ||= piece.finish_reason !== undefined
+      if (Object.keys(piece).length > 0) yield piece
+    }
+  } catch (error) {
+    // All of the answer is there: nothing of it is lost with the connection.
+    if (isWhole && error instanceof AnswerFailure && error.code === 'connection_lost') return
+    throw error
+  }
+  if (!isWhole) throw new AnswerFailure('connection_lost', { reason: 'the body ended before the answer' })
+}
+
+/** What a line says of the answer: nothing, where it is a comment, a field of no interest, or the end of an event. */
+function dataOf(line: string, quote: Quote): string | undefined {
+  const [, field, value] = /^(|data|error|event|id|retry)(?:: ?(.*))?$/s.exec(line) ?? []
+  // llama.cpp tells of a failure in a field of its own.
+  if (field === 'error') throw new AnswerFailure('provider_error', { said: quote(line) })
+  if (field === undefined) throw new AnswerFailure('invalid_answer', { said: quote(line) })
+  return field === 'data' ? value?.trim() : undefined
+}
+
+function isJson({ headers }: Response): boolean {
+  return /^application\/([\w.-]+\+)?json\b/i.test(headers.get('content-type') ?? '')
+}
+
+/** The key, and of each header its value, and its last word: the token behind `Bearer`. */
+function secretsOf(api_key: string | undefined, headers: [name: string, value: string][]): string[] {
+  return [...(api_key ? [api_key] : []), ...headers.flatMap(([, value]) => [value, value.split(' ').at(-1)!])]
+}

@@ -1,0 +1,125 @@
+import type { ServerResponse } from 'node:http'
+import { inspect } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { AnswerFailure } from '../../lib/assistant/failure.ts'
+import { createOpenAi } from '../../lib/assistant/openai.ts'
+import { type Behaviour, completes, diesAfter, refuses, startModelServer, writes } from '../support/model-server.ts'
+import { answerOf, KEY, MIDDLE, SECRET_HEADER } from './openai-answers.ts'
+import { asking, collect } from './turns.ts'
+
+describe('a failed answer', () => {
+  const error = { error: { message: `No such key: ${KEY}` } }
+
+  it.each<[string, Behaviour, string, object]>([
+    ['401', refuses(401, error), 'provider_error', { status: 401, said: expect.stringContaining('No such key: ****') }],
+    [
+      '429',
+      refuses(429, { error: 'later' }, { 'retry-after': '1' }),
+      'provider_error',
+      { status: 429, said: '{"error":"later"}' },
+    ],
+    ['500 in HTML', refuses(500, '<h1>No</h1>'), 'provider_error', { status: 500, said: '<h1>No</h1>' }],
+    ['500 without a word', refuses(500, ''), 'provider_error', { status: 500, said: '' }],
+    ['204', ({ response }) => void response.writeHead(204).end(), 'connection_lost', {}],
+    ['a redirect', refuses(307, '', { location: '/elsewhere' }), 'provider_error', { reason: expect.any(String) }],
+    [
+      'an error in a stream',
+      writes(MIDDLE, 'data: {"error":{"code":500}}\n\n'),
+      'provider_error',
+      { said: '{"error":{"code":500}}' },
+    ],
+    ['an error beside the choices', writes('data: {"choices":[],"error":"no"}\n\n'), 'provider_error', {}],
+    [
+      'an error as a field',
+      writes(MIDDLE, 'error: {"code":500}\n\n'),
+      'provider_error',
+      { said: 'error: {"code":500}' },
+    ],
+    ['an error that says 200', refuses(200, error), 'provider_error', {}],
+    ['no answer at all', ({ response }) => response.destroy(), 'provider_error', { reason: expect.any(String) }],
+    ['a connection that breaks', diesAfter('Hel'), 'connection_lost', { reason: expect.any(String) }],
+    ['an end in the middle', writes(MIDDLE), 'connection_lost', { reason: 'the body ended before the answer' }],
+    ['an end in a line', writes(MIDDLE, 'dat'), 'connection_lost', {}],
+    ['an empty stream', writes(), 'connection_lost', {}],
+    ['a page', refuses(200, '<!doctype html>\n<h1>Welcome</h1>'), 'invalid_answer', { said: '<!doctype html>' }],
+    ['rubbish', writes('\u0000\ufffd\n'), 'invalid_answer', {}],
+    ['rubbish of bytes', writes(new Uint8Array([0xff, 0x0a])), 'invalid_answer', {}],
+    ['an unknown field', writes('date: 5\n'), 'invalid_answer', {}],
+    ['invalid JSON', writes('data: {"choices"\n\n'), 'invalid_answer', { said: '{"choices"' }],
+    ['another JSON', writes('data: {"id":1}\n\n'), 'invalid_answer', { said: '{"id":1}' }],
+    ['a JSON text', writes('data: "hi"\n\n'), 'invalid_answer', {}],
+    ['a JSON null', writes('data: null\n\n'), 'invalid_answer', {}],
+    ['choices that are none', writes('data: {"choices":"hi"}\n\n'), 'invalid_answer', {}],
+    ['content that is no text', writes('data: {"choices":[{"delta":{"content":5}}]}\n\n'), 'invalid_answer', {}],
+    [
+      'a reason that is a story',
+      writes('data: {"choices":[{"finish_reason":"It was night."}]}\n\n'),
+      'invalid_answer',
+      {},
+    ],
+    ['another JSON, whole', refuses(200, { hello: 1 }), 'invalid_answer', { said: '{"hello":1}' }],
+    ['too much JSON', completes('x'.repeat(2 ** 20)), 'invalid_answer', {}],
+    [
+      'a line that is too long',
+      writes(`data: ${'x'.repeat(2 ** 20)}\n`),
+      'invalid_answer',
+      { reason: 'a line has no end' },
+    ],
+    [
+      'a line that never ends',
+      (call) => {
+        call.begin()
+        endless(call.response)
+      },
+      'invalid_answer',
+      {},
+    ],
+    [
+      'an explanation that never ends',
+      ({ response }) => {
+        response.writeHead(500)
+        endless(response)
+      },
+      'provider_error',
+      { status: 500, said: 'x'.repeat(200) },
+    ],
+  ])('is one of %s', async (_, behaviour, code, cause) => {
+    const failure = await failureOf(behaviour)
+    expect(failure).toBeInstanceOf(AnswerFailure)
+    expect(failure).toMatchObject({ code, cause })
+  })
+
+  it('is one of a server that is not there', async () => {
+    const model = await startModelServer()
+    await model.close()
+    const answer = createOpenAi({ base_url: model.url, model: 'tiny', api_key: KEY })(asking('Hi'))
+    const reason = expect.stringContaining('ECONNREFUSED')
+    await expect(collect(answer)).rejects.toMatchObject({ code: 'provider_error', cause: { reason } })
+  })
+
+  it.each<[string, Behaviour]>([
+    ['in its explanation', refuses(401, `${KEY} ${JSON.stringify(KEY)} ${SECRET_HEADER} swordfish`)],
+    ['where the explanation is cut', refuses(401, `${'x'.repeat(195)}${KEY}`)],
+    ['in a stream', writes(`error: ${KEY}\n`)],
+    ['in an event', writes(`data: ${JSON.stringify({ error: { message: `${KEY} ${SECRET_HEADER}` } })}\n\n`)],
+    ['in rubbish', writes(`${KEY} ${SECRET_HEADER}\n`)],
+    ['in a redirect', refuses(302, '', { location: `http://127.0.0.1/${KEY}` })],
+    ['in a torn answer', diesAfter(KEY)],
+  ])('holds no secret that the server repeats %s', async (_, behaviour) => {
+    const failure = inspect(await failureOf(behaviour), { depth: 10 })
+    expect(failure).not.toMatch(/sk-hu|hunter2|swordfish/)
+  })
+})
+
+async function failureOf(behaviour: Behaviour): Promise<unknown> {
+  const answer = await answerOf(behaviour).catch((error: unknown) => error)
+  expect(answer).toBeInstanceOf(Error)
+  return answer
+}
+
+/** Writes without a newline for as long as somebody listens. */
+function endless(response: ServerResponse): void {
+  response.write('x'.repeat(2 ** 16), () => {
+    if (!response.destroyed) endless(response)
+  })
+}
