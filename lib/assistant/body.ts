@@ -19,7 +19,7 @@ export async function* readLines(body: Body): AsyncGenerator<string> {
     rest = lines.pop()!
     // Before the lines go out, too: one of them may be a long one that has just ended.
     if ([rest, ...lines].some((line) => line.length > MAX_LENGTH)) {
-      throw new AnswerFailure('invalid_answer', { reason: 'a line has no end' })
+      throw new AnswerFailure('invalid_answer', 'a line has no end')
     }
     yield* lines
   }
@@ -53,7 +53,7 @@ async function* readText(body: Body): AsyncGenerator<string> {
   try {
     for (;;) {
       const { value, done } = await reader.read().catch((error: unknown) => {
-        throw new AnswerFailure('connection_lost', { reason: reasonOf(error) })
+        throw new AnswerFailure('connection_lost', reasonOf(error))
       })
       if (done) return
       yield decoder.decode(value, { stream: true })

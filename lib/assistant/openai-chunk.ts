@@ -10,7 +10,7 @@ export interface ChunkPiece {
 }
 
 /** A word of the protocol. Anyone may read it, so a text of the server does not pass for one. */
-const FinishReason = v.pipe(v.string(), v.regex(/^[\w.-]{0,64}$/))
+const FinishReason = v.pipe(v.string(), v.regex(/^[\w-]{0,64}$/))
 
 const Said = v.nullish(v.object({ content: v.nullish(v.string()) }))
 
@@ -32,9 +32,9 @@ const Chunk = v.pipe(
  */
 export function toPiece(text: string, quote: (said: string) => string): ChunkPiece {
   const json = parse(text)
-  if (hasError(json)) throw new AnswerFailure('provider_error', { said: quote(text) })
+  if (hasError(json)) throw new AnswerFailure('provider_error', quote(text))
   const chunk = v.safeParse(Chunk, json)
-  if (!chunk.success) throw new AnswerFailure('invalid_answer', { said: quote(text) })
+  if (!chunk.success) throw new AnswerFailure('invalid_answer', quote(text))
   const { choices, usage } = chunk.output
   const { delta, message, finish_reason } = choices?.[0] ?? {}
   const content = (delta ?? message)?.content

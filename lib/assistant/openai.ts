@@ -52,12 +52,12 @@ function toRequest(model: string, turns: Turn[]) {
 
 async function ask(url: string, init: RequestInit, quote: Quote): Promise<Response> {
   const response = await fetch(url, init).catch((error: unknown) => {
-    throw new AnswerFailure('provider_error', { reason: quote(reasonOf(error)) })
+    throw new AnswerFailure('provider_error', quote(reasonOf(error)))
   })
   if (response.ok) return response
   // What can be read of the explanation will do.
   const said = await readWhole(response.body).catch(() => '')
-  throw new AnswerFailure('provider_error', { status: response.status, said: quote(said) })
+  throw new AnswerFailure('provider_error', `status ${response.status}: ${quote(said)}`)
 }
 
 /** An answer that was not streamed, though it was asked for. */
@@ -80,15 +80,15 @@ async function* readStream({ body }: Response, quote: Quote): AsyncGenerator<Chu
     if (isWhole && error instanceof AnswerFailure && error.code === 'connection_lost') return
     throw error
   }
-  if (!isWhole) throw new AnswerFailure('connection_lost', { reason: 'the body ended before the answer' })
+  if (!isWhole) throw new AnswerFailure('connection_lost', 'the body ended before the answer')
 }
 
 /** What a line says of the answer: nothing, where it is a comment, a field of no interest, or the end of an event. */
 function dataOf(line: string, quote: Quote): string | undefined {
   const [, field, value] = /^(|data|error|event|id|retry)(?:: ?(.*))?$/s.exec(line) ?? []
   // llama.cpp tells of a failure in a field of its own.
-  if (field === 'error') throw new AnswerFailure('provider_error', { said: quote(line) })
-  if (field === undefined) throw new AnswerFailure('invalid_answer', { said: quote(line) })
+  if (field === 'error') throw new AnswerFailure('provider_error', quote(line))
+  if (field === undefined) throw new AnswerFailure('invalid_answer', quote(line))
   return field === 'data' ? value?.trim() : undefined
 }
 

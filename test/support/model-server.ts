@@ -59,10 +59,10 @@ export function refuses(status: number, body: object | string, headers: Record<s
   }
 }
 
-/** Writes each of these as a chunk of its own, as it is, in an event stream that then ends. */
-export function writes(...chunks: (string | Uint8Array)[]): Behaviour {
+/** Writes these as they are, in an event stream that then ends. Where it is cut on its way, nobody knows. */
+export function writes(...bytes: (string | Uint8Array)[]): Behaviour {
   return (call) => {
-    for (const chunk of chunks) call.write(chunk)
+    for (const each of bytes) call.write(each)
     call.end()
   }
 }
