@@ -1,6 +1,7 @@
 import { createPasswords } from './auth/passwords.ts'
 import * as auth from './auth/service.ts'
 import { bind } from './bind.ts'
+import * as compat from './compat/service.ts'
 import type { Config } from './config.ts'
 import type { Context, Log, Ports } from './context.ts'
 import * as participants from './conversations/participants.ts'
@@ -73,6 +74,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     presence: bind(ctx, presence, ['heartbeat', 'type']),
     events: bind(ctx, events, ['open', 'openAll', 'follow', 'followAll']),
     ops: bind(ctx, ops, ['health', 'ready', 'metrics']),
+    compat: bind(ctx, compat, ['models', 'complete']),
 
     /** @internal For the HTTP adapter. */
     context: ctx,

@@ -1,8 +1,9 @@
 import type * as v from 'valibot'
 import { readCookie } from './auth/cookies.ts'
-import { ChatError, ERRORS, type ErrorCode } from './errors.ts'
+import type { CompatFailure } from './compat/schema.ts'
+import { ChatError, ERRORS, type ErrorCode, type FieldError } from './errors.ts'
 import type { ConversationStreamEvent } from './events/schema.ts'
-import { readEvents } from './events/wire.ts'
+import { readEvents, readPieces } from './events/wire.ts'
 import { type AnyRoute, HEADER_FIELDS, type Params, type Route } from './http/route.ts'
 import { routes } from './http/routes.ts'
 
@@ -25,8 +26,8 @@ export interface ClientOptions {
 }
 
 type Parts<R> =
-  R extends Route<infer P, infer _A, infer Q, infer B, infer O, infer K>
-    ? { path: P; query: Q; body: B; output: O; kind: K }
+  R extends Route<infer P, infer _A, infer Q, infer B, infer O, infer K, infer C>
+    ? { path: P; query: Q; body: B; output: O; kind: K; pieces: C }
     : never
 
 type Part<Name extends string, Schema> = Schema extends v.GenericSchema
@@ -53,10 +54,16 @@ type Answer<R> = Parts<R>['kind'] extends 'text'
 type Routes = typeof routes
 type Called = { [Name in keyof Routes]: Routes[Name]['answer'] extends 'stream' ? never : Name }[keyof Routes]
 
-type Method<R> =
-  Record<never, never> extends Arguments<R>
+type Method<R> = Parts<R>['pieces'] extends v.GenericSchema
+  ? StreamingMethod<Arguments<R>, Answer<R>, v.InferOutput<Parts<R>['pieces']>>
+  : Record<never, never> extends Arguments<R>
     ? (input?: Arguments<R>) => Promise<Answer<R>>
     : (input: Arguments<R>) => Promise<Answer<R>>
+
+interface StreamingMethod<Input, Whole, Piece> {
+  (input: Input & { body: { stream: true } }): Promise<AsyncGenerator<Piece>>
+  (input: Input & { body: { stream?: false | null } }): Promise<Whole>
+}
 
 /** An event as it arrived; those that are not persisted have no id. */
 export interface ReceivedEvent {
@@ -134,9 +141,10 @@ export function createChatClient(options: ClientOptions): ChatClient {
     const body = route.body ? (input.body ?? (route.body_optional ? undefined : {})) : undefined
     const init = { body, headers: input.headers ?? {} }
     const attempt = () => request(route.method, path, init)
-    const response = await (route.method === 'GET' ? repeated(attempt) : attempt())
+    const response = await (route.changes ? attempt() : repeated(attempt))
     if (response.status === 204) return undefined
     if (route.answer === 'text') return response.text()
+    if (response.headers.get('content-type') === 'text/event-stream') return readPieces(response.body!)
     const fields = Object.entries(HEADER_FIELDS).flatMap(([field, header]) => {
       const value = response.headers.get(header)
       return value === null ? [] : [[field, value]]
@@ -204,8 +212,14 @@ function keepCookie(jar: Map<string, string>, cookie: string): void {
   else jar.set(name, pair.slice(name.length + 1))
 }
 
+interface FailureBody extends Partial<CompatFailure> {
+  code?: string
+  detail?: string
+  errors?: FieldError[]
+}
+
 async function toChatError(response: Response): Promise<ChatError> {
-  const problem = (await response.json().catch(() => ({}))) as { code?: string; detail?: string; errors?: [] }
+  const problem = toProblem(await response.json().catch(() => ({})))
   // Gateways answer for a service they cannot reach.
   const otherwise = response.status >= 502 && response.status <= 504 ? 'unavailable' : 'internal'
   const code = (problem.code && Object.hasOwn(ERRORS, problem.code) ? problem.code : otherwise) as ErrorCode
@@ -215,6 +229,13 @@ async function toChatError(response: Response): Promise<ChatError> {
     ...(problem.errors && { errors: problem.errors }),
     ...(retryAfter && { retry_after_seconds: Number(retryAfter) }),
   })
+}
+
+/** What a failure says, in either of the shapes it can have. */
+function toProblem(body: FailureBody): Omit<FailureBody, 'error'> {
+  if (!body.error) return body
+  const { code, message, param } = body.error
+  return { code, detail: message, ...(param && { errors: [{ path: param, message }] }) }
 }
 
 async function repeated<T>(attempt: () => Promise<T>): Promise<T> {

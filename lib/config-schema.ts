@@ -73,6 +73,7 @@ export const ConfigSchema = v.object({
   }),
   features: section({
     auth_v1: key(flag, true, 'Serve /api; without, all of it is 404.'),
+    openai_compat: key(flag, true, 'Serve /v1, an echo for clients of OpenAI; without, all of it is 404.'),
   }),
   session: section({
     idle_seconds: key(integer(1, MAX_SESSION_SECONDS), 28_800, 'A session unused for longer ends.', {

@@ -58,6 +58,7 @@ describe('parseConfig', () => {
     ['storage.durability', 'none'],
     ['storage.migrate', 'true'],
     ['features.auth_v1', 1],
+    ['features.openai_compat', 'yes'],
     ['session.idle_seconds', 0],
     ['session.idle_seconds', -1],
     ['session.idle_seconds', 1e12],

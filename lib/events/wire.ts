@@ -29,6 +29,14 @@ export async function* readEvents(bytes: ReadableStream<Uint8Array>): AsyncGener
   }
 }
 
+/** The pieces of an answer that streams, each parsed, up to its `[DONE]`. */
+export async function* readPieces(bytes: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
+  for await (const { data } of readEvents(bytes)) {
+    if (data === '[DONE]') return
+    yield JSON.parse(data)
+  }
+}
+
 function parseBlock(block: string): WireEvent | undefined {
   const event: WireEvent = { type: 'message', data: '' }
   const data: string[] = []

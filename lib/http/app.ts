@@ -6,11 +6,13 @@ import type { Chat } from '../chat.ts'
 import { ChatError } from '../errors.ts'
 import type { Opening } from '../events/service.ts'
 import { perform } from './call.ts'
+import { PROBLEM } from './failure.ts'
 import { openApiRoutes } from './openapi.ts'
-import { commonHeaders, deadCookies, type Reply, toChatError, toProblem, toReply } from './reply.ts'
+import { commonHeaders, deadCookies, type Reply, toChatError, toFailure, toReply } from './reply.ts'
 import type { AnyRoute, Method } from './route.ts'
 import { routes } from './routes.ts'
 import { streamHeaders, streamToNode, streamToWeb } from './sse.ts'
+import { SURFACES, surfaceOf } from './surface.ts'
 
 /** An h3 app, as far as a host needs to know it. It can be mounted under a base path of another one. */
 export interface ChatApp {
@@ -27,7 +29,7 @@ export function createChatApp(chat: Chat): ChatApp {
   for (const [path, resource] of resources()) {
     app.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (event) => answer(chat, path, resource, event))
   }
-  app.all('/**', (event) => answer(chat, event.url.pathname, {}, event))
+  for (const { prefix } of SURFACES) app.all(`${prefix}/**`, (event) => answer(chat, `${prefix}/**`, {}, event))
   return app
 }
 
@@ -49,13 +51,15 @@ async function answer(chat: Chat, path: string, resource: Resource, event: H3Eve
   const started = performance.now()
   const { method, headers } = event.req
   const requestId = /^[\w.-]{8,64}$/.exec(headers.get('x-request-id') ?? '')?.[0] ?? randomUUID()
-  const common = commonHeaders(requestId, /(^|\/)api\//.test(path))
+  const surface = surfaceOf(path)
+  const isServed = !surface.feature || config.features[surface.feature]
+  const common = [...commonHeaders(requestId), ...surface.headers]
   const route = resource[(method === 'HEAD' ? 'GET' : method) as Method]
   const count = (status: number) => {
     if (route && !isPrivate(route)) metrics.request(method, path, status, (performance.now() - started) / 1000)
   }
   try {
-    if (path.startsWith('/api/') && !config.features.auth_v1) throw new ChatError('not_found')
+    if (!isServed) throw new ChatError('not_found')
     if (!route) return respond(event, withoutRoute(resource, method, common))
     const result = await perform(chat, route, {
       method,
@@ -79,8 +83,8 @@ async function answer(chat: Chat, path: string, resource: Resource, event: H3Eve
         cause: String(error.cause),
       })
     count(error.status)
-    const problem = toProblem(error, requestId, common)
-    return respond(event, { ...problem, cookies: deadCookies(error, config, headers) })
+    const failure = toFailure(error, isServed ? surface.failure : PROBLEM, requestId, common)
+    return respond(event, { ...failure, cookies: deadCookies(error, config, headers) })
   }
 }
 

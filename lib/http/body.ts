@@ -1,18 +1,21 @@
 import type { IncomingMessage } from 'node:http'
 import { ChatError } from '../errors.ts'
 
-/** The longest body on `/api`, in bytes. */
-export const API_BODY_BYTES = 512 * 1024
+/** What a body may hold: larger ones are made to hurt, not to say something. */
+export interface BodyLimits {
+  bytes: number
+  /** Of all its lists and objects together. */
+  entries: number
+}
 
-/** What a body may hold: deeper or larger ones are made to hurt, not to say something. */
+/** How deep a body may be nested: nothing here is deeper by nature. */
 const MAX_DEPTH = 32
-const MAX_ENTRIES = 1_000
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** @throws ChatError `payload_too_large`, `unsupported_media_type`; the body stays unread */
-export function assertBodyAcceptable(headers: Headers, maximum: number): void {
-  if (Number(headers.get('content-length') ?? 0) > maximum) throw new ChatError('payload_too_large')
+export function assertBodyAcceptable(headers: Headers, { bytes }: BodyLimits): void {
+  if (Number(headers.get('content-length') ?? 0) > bytes) throw new ChatError('payload_too_large')
   const type = /^application\/json\s*(?:;\s*charset\s*=\s*"?([^";\s]+)"?\s*)?$/i.exec(headers.get('content-type') ?? '')
   const charset = type?.[1]?.toLowerCase() ?? 'utf-8'
   if (!type || charset !== 'utf-8' || headers.has('content-encoding')) throw new ChatError('unsupported_media_type')
@@ -26,21 +29,21 @@ export function assertBodyAcceptable(headers: Headers, maximum: number): void {
  */
 export async function readJson(
   source: IncomingMessage | ReadableStream<Uint8Array> | null,
-  maximum: number,
+  limits: BodyLimits,
 ): Promise<unknown> {
   const bytes =
     source === null
       ? new Uint8Array()
       : 'getReader' in source
-        ? await readWeb(source, maximum)
-        : await readNode(source, maximum)
+        ? await readWeb(source, limits.bytes)
+        : await readNode(source, limits.bytes)
   let value: unknown
   try {
     value = JSON.parse(utf8.decode(bytes))
   } catch (cause) {
     throw new ChatError('malformed_json', { cause })
   }
-  const budget = { entries: MAX_ENTRIES }
+  const budget = { entries: limits.entries }
   if (!isModest(value, MAX_DEPTH, budget))
     throw new ChatError('malformed_json', {
       message: 'The body is nested too deeply, has too many entries, or a key that is not allowed.',

@@ -5,9 +5,10 @@ import type { Chat } from '../chat.ts'
 import type { Config } from '../config.ts'
 import { ChatError } from '../errors.ts'
 import { digest, sameDigest } from '../ids.ts'
-import { API_BODY_BYTES, assertBodyAcceptable, readJson } from './body.ts'
+import { assertBodyAcceptable, readJson } from './body.ts'
 import { readQuery } from './query.ts'
 import type { AnyRoute } from './route.ts'
+import { surfaceOf } from './surface.ts'
 
 /** A request, whatever runtime it came from. */
 export interface Incoming {
@@ -27,18 +28,18 @@ export interface Incoming {
  */
 export async function perform(chat: Chat, route: AnyRoute, request: Incoming): Promise<unknown> {
   const { config } = chat.context
+  const limits = surfaceOf(route.path).body
   await route.before?.({ chat })
   const takesBody = route.body && (!route.body_optional || hasBody(request))
-  if (takesBody) assertBodyAcceptable(request.headers, API_BODY_BYTES)
+  if (takesBody) assertBodyAcceptable(request.headers, limits)
 
   const client = clientOf(config, request)
   const session = await findSession(chat, route, client)
-  if (session && changesState(request)) assertCsrf(config, request.headers, session.csrf_hash)
+  if (session && route.changes) assertCsrf(config, request.headers, session.csrf_hash)
   // A form of another site cannot sign anybody in either.
-  if (changesState(request) && request.headers.get('sec-fetch-site') === 'cross-site')
-    throw new ChatError('csrf_failed')
+  if (route.changes && request.headers.get('sec-fetch-site') === 'cross-site') throw new ChatError('csrf_failed')
 
-  const body = takesBody ? await readJson(request.body, API_BODY_BYTES) : undefined
+  const body = takesBody ? await readJson(request.body, limits) : undefined
   const query = route.query && readQuery(route.query, request.search)
   const { actor } = session ?? {}
   return route.handler({ chat, actor, params: request.params, query, body, headers: request.headers, client })
@@ -62,10 +63,6 @@ function hasBody({ body, headers }: Incoming): boolean {
     body !== null &&
     (headers.has('transfer-encoding') || (headers.get('content-length') ?? '0') !== '0' || 'getReader' in body)
   )
-}
-
-function changesState(request: Incoming): boolean {
-  return request.method !== 'GET' && request.method !== 'HEAD'
 }
 
 function clientOf(config: Config, { headers, ip }: Incoming): Client {

@@ -1,33 +1,28 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
 import { stringifyYAML } from 'confbox/yaml'
-import * as v from 'valibot'
+import type * as v from 'valibot'
 import { LoginResponse, MeResponse, Session } from '../auth/schema.ts'
+import { CompatFailure, Completion, CompletionChunk } from '../compat/schema.ts'
 import { Conversation, Participant } from '../conversations/schema.ts'
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import { ConversationStreamEvent } from '../events/schema.ts'
 import { Message } from '../messages/schema.ts'
 import { ThreadSummary } from '../threads/schema.ts'
 import { Account, User } from '../users/schema.ts'
+import { Problem } from './failure.ts'
 import { type AnyRoute, HEADER_FIELDS, route } from './route.ts'
 import { routes } from './routes.ts'
+import { surfaceOf } from './surface.ts'
 
 /** The version of the interface; it changes with the package's. */
 const VERSION = '0.1.0'
 
-/** The shape of every failure (RFC 9457). */
-const Problem = v.object({
-  type: v.string(),
-  title: v.string(),
-  status: v.pipe(v.number(), v.integer()),
-  detail: v.string(),
-  code: v.string(),
-  request_id: v.string(),
-  errors: v.optional(v.array(v.object({ path: v.string(), message: v.string() }))),
-})
-
 /** Schemas that have a name in the document; elsewhere they are referred to. */
 const NAMED = {
   Account,
+  CompatFailure,
+  Completion,
+  CompletionChunk,
   Conversation,
   ConversationStreamEvent,
   LoginResponse,
@@ -109,18 +104,17 @@ export const openApiRoutes = {
 /** The codes a route can answer with, those that come with its access included. */
 export function errorsOf(each: AnyRoute): ErrorCode[] {
   const isSession = each.access === 'session' || each.access === 'admin'
-  const changes = each.method !== 'GET'
   const codes: (ErrorCode | false)[] = [
     isSession && 'unauthenticated',
     isSession && 'session_expired',
-    changes && 'csrf_failed',
+    each.changes && 'csrf_failed',
     each.access === 'admin' && 'forbidden',
     each.body !== undefined && 'malformed_json',
     each.body !== undefined && 'payload_too_large',
     each.body !== undefined && 'unsupported_media_type',
     (each.body !== undefined || each.query !== undefined) && 'validation_failed',
     each.path.startsWith('/api/') && 'unavailable',
-    changes && 'storage_full',
+    each.changes && 'storage_full',
     'internal',
   ]
   return [...new Set([...each.errors, ...codes.filter((code) => code !== false)])]
@@ -147,7 +141,7 @@ function toOperation(name: string, each: AnyRoute): Json {
 
 function securityOf(each: AnyRoute): Json[] {
   if (each.access === 'public') return []
-  const session = each.method === 'GET' ? { session: [] } : { session: [], csrf: [] }
+  const session = each.changes ? { session: [], csrf: [] } : { session: [] }
   return each.access === 'optional' ? [{}, session] : [session]
 }
 
@@ -184,18 +178,20 @@ function success(each: AnyRoute): Json {
   if (each.answer === 'session') headers['X-Session-Rotated'] = TEXT_HEADER
   const type = each.answer === 'stream' ? 'text/event-stream' : (each.content_type ?? 'application/json')
   const schema = each.answer === 'text' ? { type: 'string' } : each.output && convert(each.output)
+  const pieces = each.pieces && { 'text/event-stream': { schema: convert(each.pieces) } }
   return {
     description: each.summary,
     headers,
-    ...(schema && each.status !== 204 && { content: { [type]: { schema } } }),
+    ...(schema && each.status !== 204 && { content: { [type]: { schema }, ...pieces } }),
   }
 }
 
 function failures(each: AnyRoute): Json {
   const byStatus = new Map<number, ErrorCode[]>()
   for (const code of errorsOf(each)) byStatus.set(ERRORS[code][0], [...(byStatus.get(ERRORS[code][0]) ?? []), code])
+  const { content_type, schema, withCodes } = surfaceOf(each.path).failure
   const body = (codes: ErrorCode[]) => ({
-    schema: { allOf: [{ $ref: '#/components/schemas/Problem' }, { properties: { code: { enum: codes } } }] },
+    schema: { allOf: [convert(schema), { properties: withCodes({ enum: codes }) }] },
   })
   return Object.fromEntries(
     [...byStatus]
@@ -204,7 +200,7 @@ function failures(each: AnyRoute): Json {
         String(status),
         {
           description: codes.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join(' '),
-          content: { 'application/problem+json': body(codes) },
+          content: { [content_type]: body(codes) },
         },
       ]),
   )

@@ -2,9 +2,12 @@ import { readCookie } from '../auth/cookies.ts'
 import type { SignedIn } from '../auth/service.ts'
 import type { Chat } from '../chat.ts'
 import type { Config } from '../config.ts'
-import { ChatError, ERRORS } from '../errors.ts'
+import { ChatError } from '../errors.ts'
 import { clearedCookies, sessionCookies } from './cookies.ts'
+import type { FailureShape } from './failure.ts'
+import { streamPieces } from './pieces.ts'
 import { type AnyRoute, HEADER_FIELDS } from './route.ts'
+import { streamHeaders } from './sse.ts'
 
 /** An answer before it is given to the runtime. */
 export interface Reply {
@@ -12,17 +15,15 @@ export interface Reply {
   headers: [name: string, value: string][]
   /** Lines of `Set-Cookie`. */
   cookies?: string[]
-  body: string | null
+  body: string | ReadableStream<Uint8Array> | null
 }
 
 /** What every answer carries, errors and streams included. */
-export function commonHeaders(requestId: string, isApi: boolean): [string, string][] {
-  const headers: [string, string][] = [
+export function commonHeaders(requestId: string): [string, string][] {
+  return [
     ['x-request-id', requestId],
     ['x-content-type-options', 'nosniff'],
   ]
-  if (isApi) headers.push(['cache-control', 'no-store'])
-  return headers
 }
 
 /** The answer that a use-case's result is. */
@@ -32,6 +33,8 @@ export function toReply(chat: Chat, route: AnyRoute, result: unknown, headers: [
     headers.push(['content-type', route.content_type ?? 'text/plain; charset=utf-8'])
     return { status: route.status, headers, body: result as string }
   }
+  if (route.pieces && Symbol.iterator in (result as object))
+    return { status: route.status, headers: streamHeaders(headers), body: streamPieces(result as Iterable<unknown>) }
   let value = result as object
   let cookies: string[] = []
   if (route.answer === 'session') {
@@ -59,22 +62,18 @@ const HEADERS = Object.entries(HEADER_FIELDS)
 /** A sign-in itself, or an answer that comes with one. Nothing at all ends the session. */
 type SessionAnswer = Partial<SignedIn> & { signed_in?: SignedIn }
 
-/** The answer that a failure is (RFC 9457). What is not a {@link ChatError} stays our secret. */
-export function toProblem(error: ChatError, requestId: string, headers: [string, string][]): Reply {
-  const { code, status, message, errors, retry_after_seconds } = error
-  const problem = {
-    type: `urn:chat-server:problem:${code}`,
-    title: ERRORS[code][1],
-    status,
-    detail: message,
-    code,
-    request_id: requestId,
-    ...(errors && { errors }),
-  }
-  headers.push(['content-type', 'application/problem+json'])
+/** The answer that a failure is, as it looks there. What is not a {@link ChatError} stays our secret. */
+export function toFailure(
+  error: ChatError,
+  shape: FailureShape,
+  requestId: string,
+  headers: [string, string][],
+): Reply {
+  const { code, status, retry_after_seconds } = error
+  headers.push(['content-type', shape.content_type])
   if (retry_after_seconds !== undefined) headers.push(['retry-after', String(retry_after_seconds)])
   if (code === 'payload_too_large') headers.push(['connection', 'close'])
-  return { status, headers, body: JSON.stringify(problem) }
+  return { status, headers, body: JSON.stringify(shape.toBody(error, requestId)) }
 }
 
 /**

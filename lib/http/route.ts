@@ -31,6 +31,7 @@ export type Tag =
   | 'Stream'
   | 'Administration'
   | 'Operations'
+  | 'Compatibility'
 
 /** `'/a/{b}/{c}'` → `'b' | 'c'` */
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
@@ -52,12 +53,12 @@ export interface Call<Path extends string, A extends Access, Q, B> {
 }
 
 /** What a handler may return, by the kind of answer. */
-type Result<K extends AnswerKind, O> = K extends 'stream'
+type Result<K extends AnswerKind, O, C> = K extends 'stream'
   ? Opening
   : K extends 'text'
     ? string
     : O extends v.GenericSchema
-      ? v.InferInput<O>
+      ? v.InferInput<O> | (C extends v.GenericSchema ? Iterable<v.InferInput<C>> : never)
       : // biome-ignore lint/suspicious/noConfusingVoidType: a use-case that answers with nothing returns void.
         void
 
@@ -69,12 +70,16 @@ export interface Route<
   B extends v.GenericSchema | undefined = v.GenericSchema | undefined,
   O extends v.GenericSchema | undefined = v.GenericSchema | undefined,
   K extends AnswerKind = AnswerKind,
+  C extends v.GenericSchema | undefined = v.GenericSchema | undefined,
 > {
   method: Method
+  /** It also says which surface the route is part of: how large a body may be, and how failures look. */
   path: Path
   tag: Tag
   summary: string
   access: A
+  /** Whether a call changes something; one that does is refused to other sites, and never sent twice by itself. */
+  changes: boolean
   answer: K
   query: Q
   /** Headers that mean something here, in lower case; for the documentation. */
@@ -85,22 +90,27 @@ export interface Route<
   /** The status of success. */
   status: number
   output: O
+  /** What `stream: true` in the body gets instead of the output: an event stream of these, which ends with `[DONE]`. */
+  pieces: C
   /** The codes this route adds to those every route of its access has. */
   errors: readonly ErrorCode[]
   /** Of a text answer. */
   content_type?: string
   /** Settles the call before anything of the request is looked at, the body unread. */
   before?: (call: { chat: Chat }) => Promise<void>
-  handler: (call: Call<Path, A, Q, B>) => Promise<Result<K, O>> | Result<K, O>
+  handler: (call: Call<Path, A, Q, B>) => Promise<Result<K, O, C>> | Result<K, O, C>
 }
 
 /** Any endpoint, where the types of its parts do not matter. */
 // biome-ignore lint/suspicious/noExplicitAny: a handler's argument is contravariant, so no other type takes every route.
-export type AnyRoute = Route<any, any, any, any, any, any>
+export type AnyRoute = Route<any, any, any, any, any, any, any>
 
-type Defaults = 'answer' | 'query' | 'body' | 'status' | 'output' | 'errors'
+type Defaults = 'changes' | 'answer' | 'query' | 'body' | 'status' | 'output' | 'pieces' | 'errors'
 
-/** Makes a route value; what is left out: JSON, 200, no query, no body, no output, no errors of its own. */
+/**
+ * Makes a route value; what is left out: JSON, 200, no query, no body, no output, no pieces, no errors of its own, and
+ * that everything but GET changes something.
+ */
 export function route<
   const Path extends string,
   A extends Access,
@@ -108,16 +118,19 @@ export function route<
   B extends v.GenericSchema | undefined = undefined,
   O extends v.GenericSchema | undefined = undefined,
   K extends AnswerKind = 'json',
+  C extends v.GenericSchema | undefined = undefined,
 >(
-  spec: Omit<Route<Path, A, Q, B, O, K>, Defaults> & Partial<Pick<Route<Path, A, Q, B, O, K>, Defaults>>,
-): Route<Path, A, Q, B, O, K> {
+  spec: Omit<Route<Path, A, Q, B, O, K, C>, Defaults> & Partial<Pick<Route<Path, A, Q, B, O, K, C>, Defaults>>,
+): Route<Path, A, Q, B, O, K, C> {
   return {
+    changes: spec.method !== 'GET',
     answer: 'json',
     query: undefined,
     body: undefined,
     status: 200,
     output: undefined,
+    pieces: undefined,
     errors: [],
     ...spec,
-  } as Route<Path, A, Q, B, O, K>
+  } as Route<Path, A, Q, B, O, K, C>
 }

@@ -1,4 +1,5 @@
 import * as auth from '../auth/routes.ts'
+import * as compat from '../compat/routes.ts'
 import * as conversations from '../conversations/routes.ts'
 import * as events from '../events/routes.ts'
 import * as invites from '../invites/routes.ts'
@@ -21,4 +22,5 @@ export const routes = {
   ...presence,
   ...events,
   ...ops,
+  ...compat,
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import type { ConversationStreamEvent, ReceivedEvent } from '../../lib/client.ts'
 import type { AnyRoute } from '../../lib/http/route.ts'
 import { createRandom } from '../fault/random.ts'
-import { allRoutes, checkedFetch } from '../support/answers.ts'
+import { allRoutes, checkedFetch, readFailure } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, type Person, startService, startThread, type TestService } from '../support/service.ts'
 import { openStream, type SignedHeaders, signInByHand } from '../support/stream.ts'
@@ -76,6 +76,7 @@ const VALID: Record<string, object> = {
   postRoot: { content: 'x' },
   replyToMessage: { content: 'x' },
   editMessage: { content: 'y' },
+  createChatCompletion: { model: 'gpt-4', messages: [{ role: 'user', content: 'x' }] },
 }
 
 interface SchemaNode {
@@ -141,7 +142,7 @@ describeOnEachDatabase('input', (openUrl) => {
     }
     expect(response.status, 'a failure of ours').toBeLessThan(500)
     expect(await countRows()).toEqual(before)
-    const { code, errors } = (await response.json()) as { code: string; errors?: { path: string }[] }
+    const { code, errors } = await readFailure(response)
     return { status: response.status, code, paths: errors?.map((error) => error.path) }
   }
 

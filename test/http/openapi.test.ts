@@ -39,6 +39,21 @@ it('describes every route: parameters, body, success, failures, who may call', (
   }
 })
 
+it('describes what answers to clients of OpenAI are: in one, in pieces, and failed', () => {
+  const { paths } = openApiDocument() as { paths: Record<string, Record<string, { responses: Responses }>> }
+  type Responses = Record<string, { content: Record<string, { schema: { allOf: object[] } }> }>
+  const { responses } = paths['/v1/chat/completions']!.post!
+  expect(responses['200']!.content).toEqual({
+    'application/json': { schema: { $ref: '#/components/schemas/Completion' } },
+    'text/event-stream': { schema: { $ref: '#/components/schemas/CompletionChunk' } },
+  })
+  expect(Object.keys(responses)).toEqual(['200', '400', '413', '415', '422', '500'])
+  expect(responses['422']!.content['application/json']!.schema.allOf).toEqual([
+    { $ref: '#/components/schemas/CompatFailure' },
+    { properties: { error: { properties: { code: { enum: ['validation_failed'] } } } } },
+  ])
+})
+
 it('refers only to what it defines', () => {
   const document = openApiDocument() as { components: { schemas: object } }
   const text = JSON.stringify(document)

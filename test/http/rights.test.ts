@@ -53,6 +53,7 @@ const BODIES: Record<string, (world: World) => object> = {
   editMessage: () => ({ content: 'edited' }),
   sendHeartbeat: () => ({}),
   setTyping: (world) => ({ conversation_id: world.conversation_id }),
+  createChatCompletion: () => ({ model: 'gpt-4', messages: [{ role: 'user', content: 'hello' }] }),
 }
 
 interface World {

@@ -2,7 +2,10 @@ import { appendFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { inject } from 'vitest'
+import { CompatFailure } from '../../lib/compat/schema.ts'
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts'
+import { readEvents } from '../../lib/events/wire.ts'
+import { Problem } from '../../lib/http/failure.ts'
 import { errorsOf, openApiRoutes } from '../../lib/http/openapi.ts'
 import type { AnyRoute } from '../../lib/http/route.ts'
 import { routes } from '../../lib/http/routes.ts'
@@ -38,15 +41,23 @@ export async function checkAnswer(method: string, path: string, response: Respon
     demand(response.headers.get('cache-control') === 'no-store', 'no Cache-Control: no-store')
 
   const found = patterns.find((each) => each.pattern.test(path) && each.route.method === method)
-  if (!response.ok) return checkProblem(response, found?.route, demand)
+  if (!response.ok) return checkFailure(path, response, found?.route, demand)
   if (!found) return demand(method === 'HEAD' || method === 'OPTIONS', 'no route promises success')
 
   const { name, route } = found
   demand(response.status === route.status, `the route promises ${route.status}`)
   appendFileSync(inject('answered_routes'), `${name}\n`)
   if (route.answer === 'stream' || route.answer === 'text' || route.status === 204 || !route.output) return
-  const body = await response.clone().json()
-  const parsed = v.safeParse(route.output, body)
+  if (route.pieces && response.headers.get('content-type') === 'text/event-stream')
+    return checkPieces(response, route.pieces, demand)
+  checkShape(await response.clone().json(), route.output, demand)
+}
+
+type Demand = (holds: boolean, message: string) => void
+
+/** What a body says, with nothing beside it. */
+function checkShape(body: unknown, schema: v.GenericSchema, demand: Demand): void {
+  const parsed = v.safeParse(schema, body)
   demand(
     parsed.success,
     `the body is not of the promised shape: ${JSON.stringify(parsed.issues?.map((issue) => [v.getDotPath(issue), issue.message]))}`,
@@ -54,25 +65,48 @@ export async function checkAnswer(method: string, path: string, response: Respon
   demand(isDeepStrictEqual(parsed.output, body), `the body holds more than promised: ${JSON.stringify(body)}`)
 }
 
-async function checkProblem(
+async function checkPieces(response: Response, schema: v.GenericSchema, demand: Demand): Promise<void> {
+  const pieces: string[] = []
+  for await (const { data } of readEvents(response.clone().body!)) pieces.push(data)
+  demand(pieces.pop() === '[DONE]', 'the stream does not end with [DONE]')
+  for (const piece of pieces) checkShape(JSON.parse(piece), schema, demand)
+}
+
+/** What a failure says, in either of the shapes it can have. */
+export async function readFailure(response: Response): Promise<{ code: ErrorCode; errors?: { path: string }[] }> {
+  const body = (await response.json()) as v.InferOutput<typeof Problem> | CompatFailure
+  if ('error' in body) return { code: body.error.code as ErrorCode, errors: [{ path: body.error.param ?? '' }] }
+  return { code: body.code as ErrorCode, ...(body.errors && { errors: body.errors }) }
+}
+
+async function checkFailure(
+  path: string,
   response: Response,
   route: AnyRoute | undefined,
-  demand: (holds: boolean, message: string) => void,
+  demand: Demand,
 ): Promise<void> {
+  const text = await response.clone().text()
+  const { code } = await readFailure(response.clone()).catch(() => ({ code: '' as ErrorCode }))
+  demand(code in ERRORS && ERRORS[code][0] === response.status, `code ${code} with this status`)
+  if (/^\/v1(\/|$)/.test(path)) checkCompatFailure(response, JSON.parse(text), demand)
+  else checkProblem(response, JSON.parse(text), demand)
+  const common: ErrorCode[] = ['not_found', 'method_not_allowed']
+  demand([...common, ...(route ? errorsOf(route) : [])].includes(code), `code ${code} is not declared`)
+  demand(!/\bat .*:\d+:\d+|SELECT |INSERT |UPDATE |\/lib\//.test(text), 'the body shows the inside')
+}
+
+function checkProblem(response: Response, body: v.InferOutput<typeof Problem>, demand: Demand): void {
   demand(response.headers.get('content-type') === 'application/problem+json', 'not a problem document')
-  const body = (await response
-    .clone()
-    .json()
-    .catch(() => ({}))) as { code: ErrorCode; status: number; type: string; request_id: string }
-  demand(
-    body.code in ERRORS && ERRORS[body.code][0] === response.status && body.status === response.status,
-    `code ${body.code} with this status`,
-  )
+  checkShape(body, Problem, demand)
+  demand(body.status === response.status, 'another status in the body')
   demand(
     body.type === `urn:chat-server:problem:${body.code}` && body.request_id === response.headers.get('x-request-id'),
     'type or request id',
   )
-  const common: ErrorCode[] = ['not_found', 'method_not_allowed']
-  demand([...common, ...(route ? errorsOf(route) : [])].includes(body.code), `code ${body.code} is not declared`)
-  demand(!/\bat .*:\d+:\d+|SELECT |INSERT |UPDATE |\/lib\//.test(JSON.stringify(body)), 'the body shows the inside')
+}
+
+function checkCompatFailure(response: Response, body: CompatFailure, demand: Demand): void {
+  demand(response.headers.get('content-type') === 'application/json', 'not a failure as of OpenAI')
+  checkShape(body, CompatFailure, demand)
+  demand(body.error.type === (response.status < 500 ? 'invalid_request_error' : 'server_error'), 'another type')
 }

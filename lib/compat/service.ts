@@ -1,0 +1,32 @@
+import type { Context } from '../context.ts'
+import { SECOND } from '../ids.ts'
+import { echo, echoInPieces } from './rules.ts'
+import { type Completion, type CompletionChunk, type Models, NewCompletion } from './schema.ts'
+
+/** What each use-case takes last. */
+export const inputs = { complete: NewCompletion }
+
+/** When OpenAI published the models of these names, in seconds since 1970. */
+const MODELS = [
+  { id: 'gpt-4', name: 'GPT-4', created: 1_687_882_411 },
+  { id: 'gpt-3.5', name: 'GPT-3.5', created: 1_677_610_602 },
+] as const
+
+/** The two models that a client of OpenAI finds here; both do the same. */
+export function models(_ctx: Context): Models {
+  return {
+    object: 'list',
+    data: MODELS.map(({ id, created }) => ({ id, object: 'model', created, owned_by: 'chat-server' })),
+    models: MODELS.map(({ id, name }) => ({ id, name, model_type: 'chat' })),
+  }
+}
+
+/**
+ * Echoes the messages, each as a choice of its own: in one, or in pieces where the input has `stream: true`.
+ *
+ * It asks no model and keeps nothing.
+ */
+export async function complete(ctx: Context, input: NewCompletion): Promise<Completion | Iterable<CompletionChunk>> {
+  const head = { id: `chatcmpl-${ctx.id()}`, created: Math.floor(ctx.now() / SECOND), model: input.model }
+  return input.stream ? echoInPieces(head, input) : echo(head, input)
+}

@@ -1,0 +1,48 @@
+import * as v from 'valibot'
+import { toCompatFailure } from '../compat/rules.ts'
+import { CompatFailure } from '../compat/schema.ts'
+import { type ChatError, ERRORS } from '../errors.ts'
+
+/** How failures look: the same in every answer, in the OpenAPI document and in the tests. */
+export interface FailureShape {
+  content_type: string
+  schema: v.GenericSchema
+  toBody(error: ChatError, requestId: string): object
+  /** The part of a JSON Schema that says which codes there can be. */
+  withCodes(codes: object): object
+}
+
+/** A problem document (RFC 9457). */
+export const Problem = v.object({
+  type: v.string(),
+  title: v.string(),
+  status: v.pipe(v.number(), v.integer()),
+  detail: v.string(),
+  code: v.string(),
+  request_id: v.string(),
+  errors: v.optional(v.array(v.object({ path: v.string(), message: v.string() }))),
+})
+
+/** The shape of failures wherever no other is promised. */
+export const PROBLEM: FailureShape = {
+  content_type: 'application/problem+json',
+  schema: Problem,
+  toBody: ({ code, status, message, errors }, request_id) => ({
+    type: `urn:chat-server:problem:${code}`,
+    title: ERRORS[code][1],
+    status,
+    detail: message,
+    code,
+    request_id,
+    ...(errors && { errors }),
+  }),
+  withCodes: (code) => ({ code }),
+}
+
+/** The shape that clients of OpenAI understand. */
+export const OPENAI: FailureShape = {
+  content_type: 'application/json',
+  schema: CompatFailure,
+  toBody: toCompatFailure,
+  withCodes: (code) => ({ error: { properties: { code } } }),
+}
