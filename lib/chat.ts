@@ -1,3 +1,6 @@
+import { createAssistant } from './assistant/create.ts'
+import { createRunner } from './assistant/runner.ts'
+import * as assistant from './assistant/service.ts'
 import { createPasswords } from './auth/passwords.ts'
 import * as auth from './auth/service.ts'
 import { bind } from './bind.ts'
@@ -30,6 +33,9 @@ export type Chat = ReturnType<typeof createChatService>
 /** How soon others learn that somebody is no longer there. */
 const PRESENCE_SWEEP_MS = 5_000
 
+/** How often leases of answers are renewed and lapsed ones looked for: with the lease well under fifteen seconds. */
+const TEND_MS = 3_000
+
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
 /**
@@ -51,11 +57,30 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   const write = createWrite({ db, hub, metrics, now })
   const passwords = createPasswords(config.security.password.bcrypt_cost)
   const id = ports.id ?? newId
-  const ctx: Context = { config, db, kv, hub, bus, metrics, passwords, presence: presenceWatch, log, now, id, write }
+  const provider = ports.assistant ?? createAssistant(config.assistant)
+  const answers = createRunner({ config, db, write, metrics, log, now, provider })
+  const ctx: Context = {
+    config,
+    db,
+    kv,
+    hub,
+    bus,
+    metrics,
+    passwords,
+    presence: presenceWatch,
+    answers,
+    log,
+    now,
+    id,
+    write,
+  }
   const timers: NodeJS.Timeout[] = []
 
   const sweepPresence = () =>
     presenceWatch.sweep().catch((error) => log.warn('Presence could not be kept', { cause: String(error) }))
+
+  const tendAnswers = () =>
+    answers.tend().catch((error) => log.warn('Answers could not be looked after', { cause: String(error) }))
 
   return {
     setup: bind(ctx, setup, ['status', 'assertOpen', 'run']),
@@ -71,6 +96,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       ...bind(ctx, messages, ['postRoot', 'reply', 'get', 'revisions']),
       ...bind(ctx, changes, ['edit', 'remove', 'restore']),
     },
+    assistant: bind(ctx, assistant, ['cancel', 'chunks']),
     presence: bind(ctx, presence, ['heartbeat', 'type']),
     events: bind(ctx, events, ['open', 'openAll', 'follow', 'followAll']),
     ops: bind(ctx, ops, ['health', 'ready', 'metrics']),
@@ -93,16 +119,24 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       if (timers.length > 0) return
       timers.push(setInterval(() => hub.beat(), config.sse.heartbeat_seconds * 1000).unref())
       timers.push(setInterval(() => void sweepPresence(), PRESENCE_SWEEP_MS).unref())
+      timers.push(setInterval(() => void tendAnswers(), TEND_MS).unref())
+      await tendAnswers()
     },
 
-    /** Ends the streams with `draining`, lets no new ones in, and has `/readyz` say so. Calls go on being answered. */
+    /**
+     * Ends the streams with `draining`, lets no new ones in, begins no answer, and has `/readyz` say so. Calls go on
+     * being answered.
+     */
     drain(): void {
       hub.drain()
+      answers.drain()
     },
 
-    /** Drains, waits for what is under way and closes the storage. Nothing is left open. */
+    /** Drains, waits for what is under way, for answers a few seconds, and closes the storage. Nothing is left open. */
     async close(): Promise<void> {
       hub.drain()
+      answers.drain()
+      await answers.stop()
       for (const timer of timers.splice(0)) clearInterval(timer)
       await bus.stop()
       metrics.close()

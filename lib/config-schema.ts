@@ -152,6 +152,9 @@ export const ConfigSchema = v.object({
     timeout_seconds: key(integer(1, MAX_TIMER_SECONDS), 120, 'An answer that takes longer fails.', {
       unit: 'seconds',
     }),
+    drain_seconds: key(integer(0, 3600), 5, 'How long answers may still take once the service stops.', {
+      unit: 'seconds',
+    }),
     context_bytes: key(
       integer(1, MAX_ANSWER_BYTES),
       65_536,

@@ -1,3 +1,5 @@
+import type { Assistant } from './assistant/provider.ts'
+import type { Runner } from './assistant/runner.ts'
 import type { Passwords } from './auth/passwords.ts'
 import type { Config } from './config.ts'
 import type { Bus } from './events/bus.ts'
@@ -18,6 +20,8 @@ export interface Log {
 
 /** What the host may bring instead of the defaults. */
 export interface Ports {
+  /** Writes the answers of the assistant. Default: the one that is configured. */
+  assistant?: Assistant
   /** Default: nothing is logged. */
   log?: Log
   /** Microseconds since 1970. It moves no timer. */
@@ -50,6 +54,7 @@ export interface Context {
   readonly metrics: Metrics
   readonly passwords: Passwords
   readonly presence: PresenceWatch
+  readonly answers: Runner
   readonly log: Log
   readonly now: () => number
   readonly id: () => string

@@ -15,6 +15,7 @@ export const ERRORS = {
   already_participant: [409, 'This user already takes part in the conversation.'],
   last_owner: [409, 'A conversation cannot be without an owner.'],
   message_deleted: [409, 'The message is deleted.'],
+  message_streaming: [409, 'The assistant is still writing the message.'],
   message_not_deleted: [409, 'The message is not deleted.'],
   email_taken: [409, 'An account with this e-mail exists.'],
   username_taken: [409, 'An account with this username exists.'],

@@ -5,7 +5,7 @@ import type { Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { mayWrite } from './rules.ts'
 import type { ParticipantRole } from './schema.ts'
-import { findPlace, lockPlace, type Where } from './store.ts'
+import { findPlace, lockConversation, lockPlace, type Where } from './store.ts'
 
 export type { Where } from './store.ts'
 
@@ -70,4 +70,21 @@ export async function enter(
   const at = Math.max(ctx.now(), clock + 1)
   tx.stamp(conversation_id, at)
   return { conversation_id, role, joined_at, at }
+}
+
+/**
+ * For a change of a conversation that nobody in particular makes: alone in it, as {@link enter}.
+ *
+ * @returns the instant of the change; `undefined` when the conversation is gone
+ */
+export async function enterUnattended(
+  ctx: Pick<Context, 'now'>,
+  tx: Tx,
+  conversationId: string,
+): Promise<Micros | undefined> {
+  const clock = await lockConversation(tx, conversationId)
+  if (clock === undefined) return undefined
+  const at = Math.max(ctx.now(), clock + 1)
+  tx.stamp(conversationId, at)
+  return at
 }

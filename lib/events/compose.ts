@@ -1,5 +1,7 @@
+import { FAILURES, type FailureCode, type MessageDelta } from '../assistant/schema.ts'
+import { listDeltas } from '../assistant/store.ts'
 import { listConversationFields, toFields } from '../conversations/store.ts'
-import { listMessages, toMessage } from '../messages/store.ts'
+import { listMessages, type MessageRow, toMessage, toPostedMessage } from '../messages/store.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { listSummaries, toSummary } from '../threads/store.ts'
@@ -23,6 +25,7 @@ export interface NumberedEvent {
  */
 export async function compose(db: Queries, rows: EventRow[]): Promise<NumberedEvent[]> {
   const messages = await loadBy('id', rows, 'message_id', isAboutMessage, (ids) => listMessages(db, ids))
+  const deltas = await loadDeltas(db, rows)
   const threads = await loadBy('root_id', rows, 'message_id', isAboutThread, (ids) => listSummaries(db, ids))
   const conversations = await loadBy('id', rows, 'conversation_id', isAboutConversation, (ids) =>
     listConversationFields(db, ids),
@@ -39,8 +42,12 @@ export async function compose(db: Queries, rows: EventRow[]): Promise<NumberedEv
       const thread = threads.get(row.message_id!)
       return thread && { type, payload: { conversation_id, root_id: thread.root_id, summary: toSummary(thread) } }
     }
+    if (type === 'message.delta') {
+      const payload = deltas.get(chunkId(row))
+      return payload && { type, payload }
+    }
     const message = messages.get(row.message_id!)
-    return message && { type, payload: { message: toMessage(message) } }
+    return message && toMessageEvent(row, message)
   }
 
   return rows.map((row) => {
@@ -54,7 +61,8 @@ export function withIds(epoch: string, page: NumberedEvent[]): Delivered[] {
   return page.flatMap(({ event, ...line }) => (event ? [{ ...line, id: eventId(epoch, line.seq), event }] : []))
 }
 
-const isAboutMessage = (row: EventRow) => row.type.startsWith('message.')
+const isDelta = (row: EventRow) => row.type === 'message.delta'
+const isAboutMessage = (row: EventRow) => row.type.startsWith('message.') && !isDelta(row)
 const isAboutThread = (row: EventRow) => row.type === 'thread.new'
 const isAboutConversation = (row: EventRow) => row.type === 'conversation.updated'
 
@@ -72,4 +80,35 @@ async function loadBy<K extends string, T extends Record<K, string>>(
 
 function toMembership({ conversation_id, user_id, detail }: EventRow): PersistedEvent {
   return { type: 'membership.changed', payload: { conversation_id, user_id: user_id!, ...JSON.parse(detail ?? '{}') } }
+}
+
+function toMessageEvent({ type, detail }: EventRow, row: MessageRow): PersistedEvent {
+  const { id: message_id, root_id, conversation_id } = row
+  if (type === 'message.done') {
+    const { finish_reason = '', usage } = toMessage(row)
+    return { type, payload: { message_id, root_id, conversation_id, finish_reason, ...(usage && { usage }) } }
+  }
+  if (type === 'message.failed') {
+    const { code } = JSON.parse(detail!) as { code: FailureCode }
+    return { type, payload: { message_id, root_id, conversation_id, code, message: FAILURES[code] } }
+  }
+  const message = type === 'message.new' ? toPostedMessage(row) : toMessage(row)
+  return { type, payload: { message } } as PersistedEvent
+}
+
+const chunkId = ({ message_id, detail }: EventRow) => `${message_id}:${indexOf(detail)}`
+const indexOf = (detail: string | null) => (JSON.parse(detail!) as { idx: number }).idx
+
+/** The deltas that some of the rows stand for, by their ids. Of one message they follow each other. */
+async function loadDeltas(db: Queries, rows: EventRow[]): Promise<Map<string, MessageDelta>> {
+  const ranges = new Map<string, { first: number; last: number }>()
+  for (const { message_id, detail } of rows.filter(isDelta)) {
+    const last = indexOf(detail)
+    ranges.set(message_id!, { first: ranges.get(message_id!)?.first ?? last, last })
+  }
+  const deltas = new Map<string, MessageDelta>()
+  for (const [messageId, { first, last }] of ranges) {
+    for (const delta of await listDeltas(db, messageId, first, last)) deltas.set(delta.id, delta)
+  }
+  return deltas
 }

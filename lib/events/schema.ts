@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { FAILURES, type FailureCode, MessageDelta, Usage } from '../assistant/schema.ts'
 import { ConversationFields } from '../conversations/schema.ts'
 import { Message } from '../messages/schema.ts'
 import { Id, Instant } from '../schema.ts'
@@ -15,6 +16,30 @@ export const PersistedEvent = v.variant('type', [
   event('message.edited', v.object({ message: Message })),
   event('message.deleted', v.object({ message: Message })),
   event('message.restored', v.object({ message: Message })),
+  event('message.delta', MessageDelta),
+  event(
+    'message.done',
+    v.object({
+      message_id: Id,
+      root_id: Id,
+      conversation_id: Id,
+      finish_reason: v.pipe(
+        v.string(),
+        v.description('As the assistant says (`stop`, `length`, …), or `cancelled`, `failed`, `interrupted`'),
+      ),
+      usage: v.optional(Usage),
+    }),
+  ),
+  event(
+    'message.failed',
+    v.object({
+      message_id: Id,
+      root_id: Id,
+      conversation_id: Id,
+      code: v.picklist(Object.keys(FAILURES) as FailureCode[]),
+      message: v.string(),
+    }),
+  ),
   event(
     'membership.changed',
     v.object({

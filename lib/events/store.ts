@@ -1,5 +1,4 @@
 import { fingerprint } from '../ids.ts'
-import type { Message } from '../messages/schema.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { greatest, jsonList, listOf, type Micros } from '../storage/sql.ts'
 import { eventId, type Head } from './rules.ts'
@@ -10,9 +9,9 @@ export interface NewEvent {
   type: PersistedEvent['type']
   message_id?: string
   user_id?: string
-  detail?: Record<string, string>
-  /** The message as it is now, when whoever logs the event has it at hand: then it need not be read again. */
-  message?: Message
+  detail?: Record<string, string | number>
+  /** What the event says, when whoever logs it has that at hand: then it need not be read again. */
+  payload?: PersistedEvent['payload']
 }
 
 /** A line of the log. */

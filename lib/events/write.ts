@@ -79,8 +79,8 @@ export function createWrite(deps: { db: Database; hub: Hub; metrics: Metrics; no
 
 /** New events as the log would give them, if all of them are at hand. */
 function numbered(conversation_id: string, events: NewEvent[], first: number, at: Micros): NumberedEvent[] {
-  const known = events.map(({ type, message }, index) => {
-    const event = message && ({ type, payload: { message } } as PersistedEvent)
+  const known = events.map(({ type, payload }, index) => {
+    const event = payload && ({ type, payload } as PersistedEvent)
     return { seq: first + index, conversation_id, at, ...(event && { event }) }
   })
   return known.every((each) => each.event) ? known : []

@@ -1,3 +1,4 @@
+import * as assistant from '../assistant/routes.ts'
 import * as auth from '../auth/routes.ts'
 import * as compat from '../compat/routes.ts'
 import * as conversations from '../conversations/routes.ts'
@@ -19,6 +20,7 @@ export const routes = {
   ...invites,
   ...threads,
   ...messages,
+  ...assistant,
   ...presence,
   ...events,
   ...ops,

@@ -1,3 +1,4 @@
+import { CANCELLED, endAnswer } from '../assistant/ending.ts'
 import type { Actor, Context } from '../context.ts'
 import { type Entered, enter } from '../conversations/access.ts'
 import { canModerate } from '../conversations/rules.ts'
@@ -15,7 +16,8 @@ export const inputs = { edit: Edit, remove: Deletion }
 /**
  * Gives the actor's own message another text; the one before is kept as a revision.
  *
- * @throws ChatError `not_found`; `forbidden` for another's message, a viewer or a read-only user; `message_deleted`
+ * @throws ChatError `not_found`; `forbidden` for another's message, a viewer or a read-only user; `message_deleted`;
+ *   `message_streaming` for an answer that is being written
  */
 export async function edit(ctx: Context, actor: Actor, messageId: string, input: Edit): Promise<void> {
   assertContentFits(input.content, ctx.config.limits.message_bytes)
@@ -24,13 +26,14 @@ export async function edit(ctx: Context, actor: Actor, messageId: string, input:
     const message = (await findMessage(tx, messageId))!
     if (message.posted_by !== actor.user_id) throw new ChatError('forbidden')
     if (message.deleted_at) throw new ChatError('message_deleted')
+    if (message.status === 'streaming') throw new ChatError('message_streaming')
     await replaceContent(tx, messageId, { content: input.content, reason: input.reason ?? null, at })
     tx.emit(message.conversation_id, { type: 'message.edited', message_id: messageId })
   })
 }
 
 /**
- * Deletes a message: its text is nowhere to be read any more, its replies stay.
+ * Deletes a message: its text is nowhere to be read any more, its replies stay. An answer is stopped by it.
  *
  * @throws ChatError `not_found`; `forbidden` for whom it is not theirs and who is neither owner nor admin of the
  *   conversation; `message_deleted` when it is already
@@ -40,10 +43,12 @@ export async function remove(ctx: Context, actor: Actor, messageId: string, _inp
     const { message, place } = await enterFor(ctx, tx, actor, messageId)
     if (message.posted_by !== actor.user_id && !canModerate(place.role)) throw new ChatError('forbidden')
     if (message.deleted_at) throw new ChatError('message_deleted')
+    await endAnswer(tx, { message_id: messageId, conversation_id: message.conversation_id }, CANCELLED)
     await markDeleted(tx, messageId, place.at, actor.user_id)
     await recount(tx, message, -1)
     tx.emit(message.conversation_id, { type: 'message.deleted', message_id: messageId })
   })
+  ctx.answers.abandon(messageId)
 }
 
 /**

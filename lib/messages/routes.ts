@@ -67,7 +67,7 @@ export const editMessage = route({
   access: 'session',
   body: Edit,
   status: 204,
-  errors: ['not_found', 'forbidden', 'message_deleted'],
+  errors: ['not_found', 'forbidden', 'message_deleted', 'message_streaming'],
   handler: ({ chat, actor, params, body }) => chat.messages.edit(actor, params.message_id, body),
 })
 

@@ -28,6 +28,16 @@ export function isPath(path: string): boolean {
   return at === path.length && path.length > 0
 }
 
+/** The paths from the root's down to this one: those of a message's ancestors and its own. */
+export function pathsDownTo(path: string): string[] {
+  const paths: string[] = []
+  for (let at = 0; at < path.length; ) {
+    at += 1 + Number.parseInt(path[at]!, 36)
+    paths.push(path.slice(0, at))
+  }
+  return paths
+}
+
 /** @throws ChatError `validation_failed` when the text is longer than `maximum` bytes of UTF-8 */
 export function assertContentFits(content: string, maximum: number): void {
   // A character takes at most 3 bytes of UTF-8 for each UTF-16 unit: most texts need no counting.

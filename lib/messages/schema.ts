@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { MessageStatus, Usage } from '../assistant/schema.ts'
 import { Id, Instant, isVisible, Text } from '../schema.ts'
 
 /** The text of a message; kept byte for byte. Its longest size in bytes is `limits.message_bytes`. */
@@ -15,17 +16,27 @@ export const Message = v.object({
   content: v.string(),
   path: v.pipe(v.string(), v.description('Opaque; in byte order it is the depth-first order of the thread')),
   depth: v.pipe(v.number(), v.integer()),
-  status: v.picklist(['streaming', 'complete', 'cancelled', 'failed', 'interrupted']),
+  status: MessageStatus,
   created_at: Instant,
   edited_at: v.optional(Instant),
   deleted_at: v.optional(Instant),
+  prompt: v.optional(v.pipe(v.string(), v.description('What the assistant was asked'))),
+  requested_by: v.optional(v.pipe(Id, v.description('Who asked the assistant; counts as its author'))),
+  finish_reason: v.optional(v.pipe(v.string(), v.description('Why an answer ended: `stop`, `length`, …'))),
+  usage: v.optional(Usage),
 })
 export type Message = v.InferOutput<typeof Message>
 
 /** What a user posts. */
 export const NewMessage = v.object({
   content: Content,
-  role: v.optional(v.picklist(['user']), 'user'),
+  role: v.optional(
+    v.pipe(
+      v.picklist(['user', 'assistant']),
+      v.description('`assistant` has the assistant write the message; `content` is then what it is asked'),
+    ),
+    'user',
+  ),
 })
 export type NewMessage = v.InferOutput<typeof NewMessage>
 

@@ -18,16 +18,17 @@ export const inputs = { postRoot: Post, reply: Post }
 /**
  * Starts a thread in a conversation and tells it.
  *
- * @throws ChatError `not_found`; `forbidden` for a viewer or a read-only user; `idempotency_mismatch`
+ * @throws ChatError `not_found`; `forbidden` for a viewer or a read-only user; `idempotency_mismatch`;
+ *   `unavailable` for a question to the assistant while the service stops
  */
 export function postRoot(ctx: Context, actor: Actor, conversationId: string, input: Post): Promise<PostedMessage> {
-  return postOnce(ctx, actor, conversationId, input, async (tx) => {
+  return post(ctx, actor, conversationId, input, async (tx) => {
     const { at } = await enterToPost(ctx, tx, actor, { conversation_id: conversationId })
     const id = ctx.id()
     const position = { id, conversation_id: conversationId, root_id: id, parent_id: null, path: ROOT_PATH, depth: 0 }
     const row = newMessage(actor, input, at, position)
     await insertThread(tx, { root_id: id, conversation_id: conversationId, at, author: actor.user_id })
-    await insertMessage(tx, row)
+    await insertPosted(ctx, tx, row)
     tx.emit(conversationId, { type: 'thread.new', message_id: id })
     tx.emit(conversationId, { type: 'message.new', message_id: id })
     return row
@@ -38,10 +39,11 @@ export function postRoot(ctx: Context, actor: Actor, conversationId: string, inp
  * Adds a reply under a message and tells the conversation.
  *
  * @throws ChatError `not_found` when the parent is in no conversation of the actor's; `forbidden` for a viewer or a
- *   read-only user; `message_deleted` when the parent is; `thread_too_deep`; `idempotency_mismatch`
+ *   read-only user; `message_deleted` when the parent is; `thread_too_deep`; `idempotency_mismatch`; `unavailable`
+ *   for a question to the assistant while the service stops
  */
 export function reply(ctx: Context, actor: Actor, parentId: string, input: Post): Promise<PostedMessage> {
-  return postOnce(ctx, actor, parentId, input, async (tx) => {
+  return post(ctx, actor, parentId, input, async (tx) => {
     const { conversation_id, at } = await enterToPost(ctx, tx, actor, { message_id: parentId })
     const parent = await takeReplyPlace(tx, parentId)
     if (parent.deleted_at) throw new ChatError('message_deleted')
@@ -52,9 +54,9 @@ export function reply(ctx: Context, actor: Actor, parentId: string, input: Post)
     const path = childPath(parent.path, parent.ordinal)
     const position = { id: ctx.id(), conversation_id, root_id, parent_id: parentId, path, depth }
     const row = newMessage(actor, input, at, position)
-    await insertMessage(tx, row)
+    await insertPosted(ctx, tx, row)
     await countReply(tx, root_id, actor.user_id, at)
-    tx.emit(row.conversation_id, { type: 'message.new', message_id: row.id, message: toMessage(row) })
+    tx.emit(row.conversation_id, { type: 'message.new', message_id: row.id, payload: { message: toMessage(row) } })
     tx.announce(row.conversation_id, { type: 'thread.activity', payload: { root_id, last_activity_at: toInstant(at) } })
     return row
   })
@@ -80,8 +82,8 @@ export function revisions(ctx: Context, actor: Actor, messageId: string): Promis
   })
 }
 
-/** Posts, unless the same post with the same key was there before: then the answer is what that one made. */
-function postOnce(
+/** Posts, and has the assistant write what was asked of it, once that is durable. */
+async function post(
   ctx: Context,
   actor: Actor,
   target: string,
@@ -89,8 +91,22 @@ function postOnce(
   make: (tx: Tx) => Promise<MessageRow>,
 ): Promise<PostedMessage> {
   assertContentFits(input.content, ctx.config.limits.message_bytes)
+  if (input.role === 'assistant') ctx.answers.assertOpen()
+  const { row, isReplayed } = await postOnce(ctx, actor, target, input, make)
+  if (row.role === 'assistant' && !isReplayed) ctx.answers.start(row)
+  return { ...toPosted(toMessage(row)), ...(isReplayed && { idempotency_replayed: 'true' }) }
+}
+
+/** Posts, unless the same post with the same key was there before: then it is what that one made. */
+async function postOnce(
+  ctx: Context,
+  actor: Actor,
+  target: string,
+  input: Post,
+  make: (tx: Tx) => Promise<MessageRow>,
+): Promise<{ row: MessageRow; isReplayed?: true }> {
   const { idempotency_key: key, role, content } = input
-  if (key === undefined) return ctx.write(async (tx) => toPosted(toMessage(await make(tx))))
+  if (key === undefined) return { row: await ctx.write(make) }
 
   const post: Repeatable = { user_id: actor.user_id, key, request: [target, role, content] }
   return ctx.write(async (tx) => {
@@ -100,12 +116,18 @@ function postOnce(
     if (earlier) {
       const row = (await findMessage(tx, earlier))!
       await visit(tx, actor, row.conversation_id)
-      return { ...toPosted(toMessage(row)), idempotency_replayed: 'true' }
+      return { row, isReplayed: true }
     }
     const row = await make(tx)
     await remember(tx, post, row.id, ctx.now())
-    return toPosted(toMessage(row))
+    return { row }
   })
+}
+
+/** Stores a new message; an answer is this process's to write from then on. */
+async function insertPosted(ctx: Context, tx: Tx, row: MessageRow): Promise<void> {
+  await insertMessage(tx, row)
+  if (row.role === 'assistant') await ctx.answers.claim(tx, row)
 }
 
 /** As `enter`, for those who may post. @throws ChatError `not_found`, `forbidden` */
@@ -118,6 +140,7 @@ export async function enterToPost(ctx: Context, tx: Tx, actor: Actor, where: Whe
 type Position = Pick<MessageRow, 'id' | 'conversation_id' | 'root_id' | 'parent_id' | 'path' | 'depth'>
 
 function newMessage(actor: Actor, post: Post, created_at: Micros, position: Position): MessageRow {
+  const isAsked = post.role === 'assistant'
   return {
     id: position.id,
     conversation_id: position.conversation_id,
@@ -125,13 +148,16 @@ function newMessage(actor: Actor, post: Post, created_at: Micros, position: Posi
     parent_id: position.parent_id,
     posted_by: actor.user_id,
     role: post.role,
-    content: post.content,
+    content: isAsked ? '' : post.content,
     path: position.path,
     depth: position.depth,
-    status: 'complete',
+    status: isAsked ? 'streaming' : 'complete',
     created_at,
     edited_at: null,
     deleted_at: null,
     deleted_by: null,
+    prompt: isAsked ? post.content : null,
+    finish_reason: null,
+    usage: null,
   }
 }

@@ -1,3 +1,4 @@
+import type { Usage } from '../assistant/schema.ts'
 import { toInstant } from '../ids.ts'
 import type { Queries } from '../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../storage/sql.ts'
@@ -20,10 +21,19 @@ export interface MessageRow {
   edited_at: Micros | null
   deleted_at: Micros | null
   deleted_by: string | null
+  /** Of an answer, as are the next two: what was asked. */
+  prompt: string | null
+  finish_reason: string | null
+  /** As JSON. */
+  usage: string | null
 }
 
-const COLUMNS = `id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status,
-  created_at, edited_at, deleted_at, deleted_by`
+// An answer that is being written is, at any moment, its chunks so far.
+const COLUMNS = `id, conversation_id, root_id, parent_id, posted_by, role, path, depth, status,
+  CASE WHEN status = 'streaming'
+       THEN (SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c WHERE c.message_id = messages.id)
+       ELSE content END AS content,
+  created_at, edited_at, deleted_at, deleted_by, prompt, finish_reason, usage`
 
 /** A row as everybody reads it. The text of a deleted message stays behind. */
 export function toMessage(row: MessageRow): Message {
@@ -43,7 +53,21 @@ export function toMessage(row: MessageRow): Message {
   if (row.posted_by && row.role === 'user') message.author_user_id = row.posted_by
   if (row.edited_at) message.edited_at = toInstant(row.edited_at)
   if (row.deleted_at) message.deleted_at = toInstant(row.deleted_at)
+  if (row.role === 'assistant') addAnswer(message, row)
   return message
+}
+
+function addAnswer(message: Message, row: MessageRow): void {
+  if (row.prompt !== null && !row.deleted_at) message.prompt = row.prompt
+  if (row.posted_by) message.requested_by = row.posted_by
+  if (row.finish_reason) message.finish_reason = row.finish_reason
+  if (row.usage) message.usage = JSON.parse(row.usage) as Usage
+}
+
+/** A message as it was posted: of an answer nothing is written yet, since a log tells the rest piece by piece. */
+export function toPostedMessage(row: MessageRow): Message {
+  if (row.role !== 'assistant') return toMessage(row)
+  return toMessage({ ...row, content: '', status: 'streaming', edited_at: null, finish_reason: null, usage: null })
 }
 
 /** The message, whoever asks: scope it with the conversation it names. By primary key. */
@@ -69,6 +93,15 @@ export function listTree(db: Queries, rootId: string, cursorPath: string, limit:
   )
 }
 
+/** The messages at these paths of a thread, from the root down. By (root_id, path). */
+export function listAtPaths(db: Queries, rootId: string, paths: string[]): Promise<MessageRow[]> {
+  return db.all<MessageRow>(
+    `SELECT ${COLUMNS} FROM messages WHERE root_id = ? AND path IN ${listOf(db.dialect)} ORDER BY depth`,
+    rootId,
+    jsonList(paths),
+  )
+}
+
 /** Takes the next place for a reply, `ordinal` from 0, which nobody else gets; with what the parent is at that moment. */
 export async function takeReplyPlace(tx: Queries, parentId: string) {
   const row = await tx.get<Pick<MessageRow, 'root_id' | 'path' | 'depth' | 'deleted_at'> & { ordinal: number }>(
@@ -81,8 +114,8 @@ export async function takeReplyPlace(tx: Queries, parentId: string) {
 
 export async function insertMessage(tx: Queries, row: MessageRow): Promise<void> {
   await tx.run(
-    `INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     row.id,
     row.conversation_id,
     row.root_id,
@@ -94,6 +127,7 @@ export async function insertMessage(tx: Queries, row: MessageRow): Promise<void>
     row.depth,
     row.status,
     row.created_at,
+    row.prompt,
   )
 }
 

@@ -11,8 +11,12 @@ export interface Metrics {
   delivered(count: number): void
   /** A stream closed because its reader fell behind. */
   dropped(): void
-  /** The page in Prometheus' text format. `streams` is how many are open. */
-  render(streams: number): Promise<string>
+  /** The time from a question to the first piece of its answer. */
+  firstDelta(seconds: number): void
+  /** The end of an answer, by what has become of it. */
+  answered(status: string): void
+  /** The page in Prometheus' text format. `streams` is how many are open, `answers` how many are being written. */
+  render(open: { streams: number; answers: number }): Promise<string>
   close(): void
 }
 
@@ -46,6 +50,20 @@ export function createMetrics(): Metrics {
     registers,
   })
 
+  const firstDeltas = new Histogram({
+    name: 'chat_assistant_first_delta_seconds',
+    help: 'Time from a question to the first piece of its answer',
+    buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  })
+  const answered = new Counter({
+    name: 'chat_assistant_answers_total',
+    help: 'Answers of the assistant that ended, by outcome',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const answers = new Gauge({ name: 'chat_assistant_running', help: 'Answers being written', registers })
+
   const delay = monitorEventLoopDelay({ resolution: 20 })
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
@@ -72,10 +90,13 @@ export function createMetrics(): Metrics {
     write: (seconds) => writes.observe(seconds),
     delivered: (count) => delivered.inc(count),
     dropped: () => dropped.inc(),
+    firstDelta: (seconds) => firstDeltas.observe(seconds),
+    answered: (outcome) => answered.inc({ outcome }),
     async render(open) {
       // Watched from the first look on, so that a service nobody looks at has no timer for it.
       delay.enable()
-      streams.set(open)
+      streams.set(open.streams)
+      answers.set(open.answers)
       const page = await registers[0]!.metrics()
       delay.reset()
       return page

@@ -44,5 +44,5 @@ export async function metrics(ctx: Context, authorization: string | null): Promi
   const { token } = ctx.config.metrics
   if (token && !sameDigest(digest(authorization ?? ''), digest(`Bearer ${token}`)))
     throw new ChatError('unauthenticated')
-  return ctx.metrics.render(ctx.hub.size())
+  return ctx.metrics.render({ streams: ctx.hub.size(), answers: ctx.answers.size() })
 }

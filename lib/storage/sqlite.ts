@@ -59,7 +59,7 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
   let gathering: NodeJS.Timeout | undefined
   let lastBatch = 0
   let gate: Promise<void> | undefined
-  let sharing = false
+  let sharing: NodeJS.Immediate | undefined
 
   function prepare(sql: string): SqliteStatement {
     const known = statements.get(sql)
@@ -106,13 +106,13 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
   function share(): void {
     if (sharing) return
     prepare('BEGIN').run()
-    sharing = true
-    setImmediate(unshare)
+    sharing = setImmediate(unshare)
   }
 
   function unshare(): void {
     if (!sharing) return
-    sharing = false
+    clearImmediate(sharing)
+    sharing = undefined
     if (hasTransaction()) prepare('COMMIT').run()
   }
 

@@ -19,7 +19,7 @@ const EXCERPT_LENGTH = 140
 
 // Cut in the database, so that a list of threads does not load their texts.
 const SUMMARY = `SELECT t.root_id, t.conversation_id, t.created_at, t.last_activity_at, t.message_count, t.participant_count,
-    CASE WHEN m.deleted_at IS NULL THEN substr(m.content, 1, ${EXCERPT_LENGTH}) ELSE '' END AS root_excerpt,
+    CASE WHEN m.deleted_at IS NULL THEN substr(coalesce(m.prompt, m.content), 1, ${EXCERPT_LENGTH}) ELSE '' END AS root_excerpt,
     CASE WHEN m.role = 'user' THEN m.posted_by END AS root_author
   FROM threads t JOIN messages m ON m.id = t.root_id`
 

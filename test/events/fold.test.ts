@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import type { AssistantRequest } from '../../lib/assistant/provider.ts'
 import type { ConversationStreamEvent } from '../../lib/events/schema.ts'
 import { routes } from '../../lib/http/routes.ts'
 import { type Actor, type Chat, createChatService, type Message, openStorage, parseConfig } from '../../lib/index.ts'
@@ -12,6 +13,10 @@ interface State {
   messages: Map<string, Message>
 }
 
+function statusAfter(finish_reason: string): Message['status'] {
+  return (['cancelled', 'failed', 'interrupted'] as const).find((status) => status === finish_reason) ?? 'complete'
+}
+
 /** What an event makes of what the client knew. */
 function fold(state: State, event: ConversationStreamEvent): void {
   if (event.type === 'conversation.updated') state.title = event.payload.conversation.title
@@ -22,6 +27,20 @@ function fold(state: State, event: ConversationStreamEvent): void {
   }
   if ('payload' in event && 'message' in event.payload && typeof event.payload.message === 'object') {
     state.messages.set(event.payload.message.id, event.payload.message)
+  }
+  if (event.type === 'message.delta') {
+    const message = state.messages.get(event.payload.message_id)!
+    state.messages.set(message.id, { ...message, content: message.content + event.payload.choices[0]!.delta.content })
+  }
+  if (event.type === 'message.done') {
+    const { message_id, finish_reason, usage } = event.payload
+    const message = state.messages.get(message_id)!
+    state.messages.set(message_id, {
+      ...message,
+      status: statusAfter(finish_reason),
+      finish_reason,
+      ...(usage && { usage }),
+    })
   }
 }
 
@@ -38,6 +57,10 @@ async function read(chat: Chat, actor: Actor, conversationId: string): Promise<{
   return { state: { title: conversation.title, roles, messages }, position: conversation.stream_position! }
 }
 
+function excerptOf({ prompt, content }: Message): string {
+  return (prompt ?? content).slice(0, 140)
+}
+
 /** What thread lists say follows from the messages alone. */
 async function checkSummaries(chat: Chat, actor: Actor, conversationId: string, state: State): Promise<void> {
   const { threads } = await chat.threads.list(actor, conversationId, { limit: 200 })
@@ -47,9 +70,9 @@ async function checkSummaries(chat: Chat, actor: Actor, conversationId: string, 
     const all = [...state.messages.values()].filter((message) => message.root_id === thread.root_id)
     const live = all.filter((message) => !message.deleted_at)
     expect(thread).toMatchObject({
-      root_excerpt: state.messages.get(thread.root_id)!.content.slice(0, 140),
+      root_excerpt: excerptOf(state.messages.get(thread.root_id)!),
       message_count: live.length,
-      participant_count: new Set(live.map((message) => message.author_user_id)).size,
+      participant_count: new Set(live.map((message) => message.author_user_id ?? message.requested_by)).size,
       last_activity_at: all
         .map((message) => message.created_at)
         .sort()
@@ -78,6 +101,14 @@ const ACTIONS: Record<string, Act> = {
     world.messages.push(
       (await world.chat.messages.reply(by, pickOf(world, pick), { content: `reply ${pick}` })).message_id,
     ),
+  cancelAnswer: async (world, by, pick) => {
+    const parent = pickOf(world, pick)
+    const { message_id } = await world.chat.messages.reply(by, parent, { content: `ask ${pick}`, role: 'assistant' })
+    world.messages.push(message_id)
+    // Whole or cut, as it comes: either way nothing goes on behind the back of the next step.
+    if (pick % 2) await world.chat.assistant.cancel(by, message_id)
+    await world.chat.context.answers.idle()
+  },
   editMessage: (world, by, pick) => world.chat.messages.edit(by, pickOf(world, pick), { content: `edit ${pick}` }),
   deleteMessage: (world, by, pick) => world.chat.messages.remove(by, pickOf(world, pick)),
   restoreMessage: (world, by, pick) => world.chat.messages.restore(by, pickOf(world, pick)),
@@ -119,6 +150,13 @@ it('has an action, or a reason for none, for each route that changes something',
 
 const step = fc.record({ action: fc.constantFrom(...Object.keys(ACTIONS)), by: fc.nat(3), pick: fc.nat(1000) })
 
+/** Says a few words, some of them together. */
+async function* assistant({ turns }: AssistantRequest) {
+  yield* ['You ', 'said ']
+  await new Promise(setImmediate)
+  yield* [turns.at(-1)!.content, { usage: { total_tokens: turns.length } }]
+}
+
 /** Every action once, by somebody who may. */
 const WALK = [
   { action: 'addParticipant', by: 0, pick: 3 },
@@ -127,6 +165,8 @@ const WALK = [
   { action: 'acceptInvite', by: 3, pick: 1 },
   { action: 'postRoot', by: 0, pick: 0 },
   { action: 'replyToMessage', by: 0, pick: 0 },
+  { action: 'cancelAnswer', by: 0, pick: 0 },
+  { action: 'cancelAnswer', by: 0, pick: 1 },
   { action: 'editMessage', by: 1, pick: 0 },
   { action: 'deleteMessage', by: 1, pick: 0 },
   { action: 'restoreMessage', by: 1, pick: 0 },
@@ -136,7 +176,7 @@ const WALK = [
 describeOnEachDatabase('the events of a conversation', (openUrl, dialect) => {
   it('make of an old snapshot what the API says now', { timeout: 120_000 }, async () => {
     const storage = await openStorage({ database: await openUrl(), strict: true })
-    const chat = createChatService(parseConfig({ security: { password: { bcrypt_cost: 4 } } }), storage)
+    const chat = createChatService(parseConfig({ security: { password: { bcrypt_cost: 4 } } }), storage, { assistant })
     await chat.start()
     const people = await createPeople(chat)
     const done = new Set<string>()

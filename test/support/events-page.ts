@@ -63,6 +63,43 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     when: 'A deleted message is back, with its text.',
     example: { message: MESSAGE },
   },
+  'message.delta': {
+    when:
+      'The assistant has written a piece of the message: it is added to its content. Pieces come in order, from the ' +
+      '`message.new` of the message, which is empty, to its `message.done`.',
+    example: {
+      id: `${REPLY}:0`,
+      object: 'chat.completion.chunk',
+      root_id: ROOT,
+      message_id: REPLY,
+      conversation_id: CONVERSATION,
+      parent_id: ROOT,
+      depth: 1,
+      choices: [{ index: 0, delta: { role: 'assistant', content: 'It runs' } }],
+    },
+  },
+  'message.failed': {
+    when: 'The assistant could not finish the message; what it has written stays. The `message.done` comes next.',
+    example: {
+      message_id: REPLY,
+      root_id: ROOT,
+      conversation_id: CONVERSATION,
+      code: 'timeout',
+      message: 'The assistant took too long.',
+    },
+  },
+  'message.done': {
+    when:
+      'The assistant writes no more of the message, whatever the reason. Its status is `complete` now, or what ' +
+      '`finish_reason` says of `cancelled`, `failed` and `interrupted`.',
+    example: {
+      message_id: REPLY,
+      root_id: ROOT,
+      conversation_id: CONVERSATION,
+      finish_reason: 'stop',
+      usage: { prompt_tokens: 9, completion_tokens: 3, total_tokens: 12 },
+    },
+  },
   'membership.changed': {
     when: 'Somebody was added, was removed or has left, or has another role. `role` is missing when they are removed.',
     example: { conversation_id: CONVERSATION, user_id: GRACE, role: 'member', action: 'added' },

@@ -1,0 +1,26 @@
+import { route } from '../http/route.ts'
+import { CancelledAnswer, Chunks, ChunksQuery } from './schema.ts'
+
+export const listChunks = route({
+  method: 'GET',
+  path: '/api/messages/{message_id}/chunks',
+  tag: 'Threads and messages',
+  summary: 'What an answer of the assistant was produced as, piece by piece',
+  access: 'session',
+  query: ChunksQuery,
+  output: Chunks,
+  errors: ['not_found'],
+  handler: ({ chat, actor, params, query }) => chat.assistant.chunks(actor, params.message_id, query),
+})
+
+export const cancelAnswer = route({
+  method: 'POST',
+  path: '/api/messages/{message_id}/cancel',
+  tag: 'Threads and messages',
+  summary: 'Stop an answer of the assistant; what was produced stays',
+  access: 'session',
+  status: 202,
+  output: CancelledAnswer,
+  errors: ['not_found', 'forbidden'],
+  handler: ({ chat, actor, params }) => chat.assistant.cancel(actor, params.message_id),
+})

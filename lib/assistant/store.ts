@@ -1,0 +1,155 @@
+import { toInstant } from '../ids.ts'
+import type { Queries } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
+import { type ChunkPlace, toDelta } from './rules.ts'
+import type { Chunk, MessageDelta, MessageStatus, Usage } from './schema.ts'
+
+/** An answer that is being written, and by whom. */
+export interface UnderWay {
+  message_id: string
+  conversation_id: string
+  writer: string
+  lease_expires_at: Micros
+}
+
+export async function insertUnderWay(tx: Queries, row: UnderWay): Promise<void> {
+  await tx.run(
+    'INSERT INTO answers_under_way (message_id, conversation_id, writer, lease_expires_at) VALUES (?, ?, ?, ?)',
+    row.message_id,
+    row.conversation_id,
+    row.writer,
+    row.lease_expires_at,
+  )
+}
+
+/** Ends the writing of an answer, if it is under way; with conditions, only if it is that writer's, or had lapsed by then. */
+export async function deleteUnderWay(
+  tx: Queries,
+  messageId: string,
+  { writer, lapsed_by }: { writer?: string; lapsed_by?: Micros } = {},
+): Promise<boolean> {
+  const deleted = await tx.run(
+    `DELETE FROM answers_under_way
+      WHERE message_id = ? AND writer = coalesce(CAST(? AS TEXT), writer) AND lease_expires_at < ?`,
+    messageId,
+    writer ?? null,
+    lapsed_by ?? Number.MAX_SAFE_INTEGER,
+  )
+  return deleted === 1
+}
+
+/** Moves the leases of a process on. @returns which answers it still writes */
+export async function renewLeases(tx: Queries, writer: string, lease_expires_at: Micros): Promise<Set<string>> {
+  const rows = await tx.all<{ message_id: string }>(
+    'UPDATE answers_under_way SET lease_expires_at = ? WHERE writer = ? RETURNING message_id',
+    lease_expires_at,
+    writer,
+  )
+  return new Set(rows.map((row) => row.message_id))
+}
+
+/** Answers whose writer has not been heard of. By lease_expires_at. */
+export function listLapsed(
+  db: Queries,
+  now: Micros,
+  except: string,
+): Promise<{ message_id: string; conversation_id: string }[]> {
+  return db.all(
+    `SELECT message_id, conversation_id FROM answers_under_way
+      WHERE lease_expires_at < ? AND writer <> ?
+      ORDER BY lease_expires_at
+      LIMIT 100`,
+    now,
+    except,
+  )
+}
+
+/**
+ * Takes the number `idx` for the writer's next chunk: `taken`, or `known` when it had it already and did not learn of
+ * it, or `gone` when the answer is not its to write any more.
+ */
+export async function takeIndex(
+  tx: Queries,
+  { message_id, writer }: Pick<UnderWay, 'message_id' | 'writer'>,
+  idx: number,
+): Promise<'taken' | 'known' | 'gone'> {
+  const taken = await tx.run(
+    'UPDATE answers_under_way SET chunk_count = chunk_count + 1 WHERE message_id = ? AND writer = ? AND chunk_count = ?',
+    message_id,
+    writer,
+    idx,
+  )
+  if (taken === 1) return 'taken'
+  const row = await tx.get<{ chunk_count: number }>(
+    'SELECT chunk_count FROM answers_under_way WHERE message_id = ? AND writer = ?',
+    message_id,
+    writer,
+  )
+  return row?.chunk_count === idx + 1 ? 'known' : 'gone'
+}
+
+/** A chunk as it is stored. */
+export interface ChunkRow {
+  message_id: string
+  idx: number
+  content: string
+  created_at: Micros
+}
+
+export async function insertChunk(tx: Queries, row: ChunkRow): Promise<void> {
+  await tx.run(
+    'INSERT INTO message_chunks (message_id, idx, content, created_at) VALUES (?, ?, ?, ?)',
+    row.message_id,
+    row.idx,
+    row.content,
+    row.created_at,
+  )
+}
+
+/** Up to `limit` chunks from the number `from` on, in order. By primary key. */
+export async function listChunks(db: Queries, messageId: string, from: number, limit: number): Promise<Chunk[]> {
+  const rows = await db.all<ChunkRow>(
+    `SELECT message_id, idx, content, created_at FROM message_chunks
+      WHERE message_id = ? AND idx >= ?
+      ORDER BY idx
+      LIMIT ?`,
+    messageId,
+    from,
+    limit,
+  )
+  return rows.map((row) => ({ ...row, created_at: toInstant(row.created_at) }))
+}
+
+/** The chunks from `first` to `last` with their place; those of a deleted message have no text. By primary keys. */
+export async function listDeltas(db: Queries, messageId: string, first: number, last: number): Promise<MessageDelta[]> {
+  const rows = await db.all<ChunkPlace & { content: string }>(
+    `SELECT c.message_id, c.idx, m.conversation_id, m.root_id, m.parent_id, m.depth,
+            CASE WHEN m.deleted_at IS NULL THEN c.content ELSE '' END AS content
+       FROM message_chunks c JOIN messages m ON m.id = c.message_id
+      WHERE c.message_id = ? AND c.idx BETWEEN ? AND ?`,
+    messageId,
+    first,
+    last,
+  )
+  return rows.map((row) => toDelta(row, row.content))
+}
+
+/** How an answer ended. */
+export interface AnswerEnd {
+  status: Exclude<MessageStatus, 'streaming'>
+  finish_reason: string
+  usage?: Usage | undefined
+}
+
+/** Writes down how an answer ended, and its chunks as its content. */
+export async function finishAnswer(tx: Queries, messageId: string, end: AnswerEnd): Promise<void> {
+  await tx.run(
+    `UPDATE messages SET status = ?, finish_reason = ?, usage = ?,
+            content = (SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c WHERE c.message_id = messages.id)
+      WHERE id = ?`,
+    end.status,
+    end.finish_reason,
+    end.usage ? JSON.stringify(end.usage) : null,
+    messageId,
+  )
+}

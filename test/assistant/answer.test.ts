@@ -1,0 +1,99 @@
+import { expect, it } from 'vitest'
+import { readAnswer } from '../../lib/assistant/answer.ts'
+import type { AnswerPiece } from '../../lib/assistant/provider.ts'
+
+async function* pieces(...given: unknown[]): AsyncGenerator<AnswerPiece> {
+  for (const piece of given) yield piece as AnswerPiece
+}
+
+/** What a reader of the pieces takes, and how it ends: whole, or with a code. */
+async function read(source: AsyncIterable<AnswerPiece>, options: { signal?: AbortSignal; answer_bytes?: number } = {}) {
+  const taken: string[] = []
+  const { signal = new AbortController().signal, answer_bytes = 100 } = options
+  const end = await readAnswer(source, { signal, answer_bytes }, (text) => taken.push(text)).catch(
+    (error) => error.code ?? error,
+  )
+  return { taken, end }
+}
+
+it('hands on each text, and what is known at the end', async () => {
+  const usage = { prompt_tokens: 1, total_tokens: 3 }
+  const given = pieces('a', { delta: 'b' }, {}, '', { usage: {} }, { usage, finish_reason: 'length' })
+  expect(await read(given)).toEqual({ taken: ['a', 'b'], end: { finish_reason: 'length', usage } })
+  expect(await read(pieces('a'))).toEqual({ taken: ['a'], end: { finish_reason: 'stop' } })
+})
+
+it('puts together a character that was cut in two', async () => {
+  expect((await read(pieces('a\ud83d', '', '\ude00b'))).taken).toEqual(['a', '😀b'])
+  expect((await read(pieces('\ud83d', '\ude00'))).taken).toEqual(['😀'])
+})
+
+it.each([
+  ['null', null],
+  ['a number', 5],
+  ['an array', ['a']],
+  ['a delta that is no text', { delta: 5 }],
+  ['a usage that is none', { usage: { total_tokens: -1 } }],
+  ['a finish reason that is prose', { finish_reason: 'I had enough.' }],
+  ['NUL', 'a\0'],
+  ['half a character', '\ude00'],
+  ['half a character before something else', '\ud83dx'],
+])('refuses %s, and keeps what came before', async (_, piece) => {
+  expect(await read(pieces('before', piece, 'after'))).toEqual({ taken: ['before'], end: 'invalid_answer' })
+})
+
+it('refuses an end in the middle of a character', async () => {
+  expect(await read(pieces('a\ud83d'))).toEqual({ taken: ['a'], end: 'invalid_answer' })
+})
+
+it('refuses an answer that says nothing', async () => {
+  expect((await read(pieces())).end).toBe('empty_answer')
+  expect((await read(pieces('', {}, { finish_reason: 'stop' }))).end).toBe('empty_answer')
+  expect((await read(pieces(' \n', '\u200b'))).end).toBe('empty_answer')
+})
+
+it('stops an answer that is too long at what fits', async () => {
+  expect(await read(pieces('éé', 'éé', 'x'), { answer_bytes: 8 })).toEqual({
+    taken: ['éé', 'éé'],
+    end: 'answer_too_long',
+  })
+})
+
+it('lets the source go when it leaves early', async () => {
+  let isLeft = false
+  async function* endless() {
+    try {
+      for (;;) yield 'x'
+    } finally {
+      isLeft = true
+    }
+  }
+  expect((await read(endless())).end).toBe('answer_too_long')
+  expect(isLeft).toBe(true)
+})
+
+it('ends when it is aborted, though the source is deaf', async () => {
+  const control = new AbortController()
+  const deaf: AsyncIterable<string> = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => new Promise(() => {}),
+      return: () => {
+        throw new Error('deaf and rude')
+      },
+    }),
+  }
+  const reading = read(deaf, { signal: control.signal })
+  const reason = new Error('enough')
+  control.abort(reason)
+  expect(await reading).toEqual({ taken: [], end: reason })
+  expect((await read(pieces('a'), { signal: control.signal })).end).toBe(reason)
+})
+
+it('hands on what the source throws', async () => {
+  const error = new Error('out of order')
+  // biome-ignore lint/correctness/useYield: it throws instead.
+  async function* broken(): AsyncGenerator<string> {
+    throw error
+  }
+  expect((await read(broken())).end).toBe(error)
+})

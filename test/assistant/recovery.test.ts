@@ -1,0 +1,190 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Ports } from '../../lib/index.ts'
+import { ChatError } from '../../lib/index.ts'
+import { createPuppet } from '../support/assistant.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, type ServiceOptions, startService, startThread, type TestService } from '../support/service.ts'
+
+const SECOND = 1_000_000
+
+describeOnEachDatabase('answers that lose their process or their storage', (openUrl) => {
+  const services: TestService[] = []
+  let url: string
+  let clock: number
+
+  beforeEach(async () => {
+    url = await openUrl()
+    clock = Date.now() * 1000
+  })
+  afterEach(async () => {
+    for (const service of services.splice(0)) await service.close()
+  })
+
+  async function start(options: ServiceOptions & { ports: Ports }): Promise<TestService> {
+    const ports = { now: () => clock, ...options.ports }
+    const service = await startService(url, { config: { assistant: { drain_seconds: 0 } }, ...options, ports })
+    services.push(service)
+    return service
+  }
+
+  /** A service with somebody who asks, and its puppet. */
+  async function startAsked(options: ServiceOptions = {}) {
+    const { assistant, asked } = createPuppet()
+    const service = await start({ ...options, ports: { assistant } })
+    const { ada, conversation_id } = await startThread(service)
+    const ask = () => ada.postRoot({ params: { conversation_id }, body: { content: 'Why?', role: 'assistant' } })
+    const read = (message_id: string) => ada.readMessage({ params: { message_id } })
+    const { answers } = service.chat.context
+    return { service, ada, conversation_id, asked, ask, read, answers }
+  }
+
+  it('are interrupted by another process once the lease has lapsed, and not before', async () => {
+    const { service, ada, conversation_id, asked, ask, read } = await startAsked()
+    const { message_id } = await ask()
+    const answer = await asked()
+    answer.say('Because')
+    await untilStored(service, message_id, 1)
+
+    const other = (await start({ ports: {} })).chat
+    clock += 9 * SECOND
+    await other.context.answers.tend()
+    expect((await read(message_id)).status).toBe('streaming')
+    clock += 2 * SECOND
+    await Promise.all([other.context.answers.tend(), other.context.answers.tend()])
+    expect(await read(message_id)).toMatchObject({ status: 'interrupted', content: 'Because' })
+
+    // The first process was only asleep: it must not go on.
+    answer.say(' of the air.')
+    await answer.aborted
+    await service.chat.context.answers.idle()
+    expect(await read(message_id)).toMatchObject({ status: 'interrupted', content: 'Because' })
+    const { stream_position } = await ada.readConversation({ params: { conversation_id } })
+    const types: string[] = []
+    const actor = await service.chat.users.actor(ada.id)
+    for await (const { id, event } of service.chat.events.follow(actor, conversation_id, {
+      lastEventId: stream_position!.replace(/\.\d+$/, '.0'),
+    })) {
+      if (id) types.push(event.type)
+      if (id === stream_position) break
+    }
+    expect(types.slice(-2)).toEqual(['message.delta', 'message.done'])
+  })
+
+  it('go on while the lease is renewed', async () => {
+    const { asked, ask, read, answers } = await startAsked()
+    const { message_id } = await ask()
+    const answer = await asked()
+    const other = (await start({ ports: {} })).chat
+    for (let seconds = 0; seconds < 30; seconds += 6) {
+      clock += 6 * SECOND
+      await answers.tend()
+      await other.context.answers.tend()
+    }
+    answer.say('Because.')
+    answer.end()
+    await answers.idle()
+    expect(await read(message_id)).toMatchObject({ status: 'complete', content: 'Because.' })
+  })
+
+  it('are stopped by a cancellation in another process', async () => {
+    const { ada, asked, ask, read, answers } = await startAsked()
+    const { message_id } = await ask()
+    const answer = await asked()
+    const other = (await start({ ports: {} })).chat
+    const actor = await other.users.actor(ada.id)
+    expect(await other.assistant.cancel(actor, message_id)).toMatchObject({ status: 'cancelled' })
+    await answers.tend()
+    await answer.aborted
+    await answers.idle()
+    expect(await read(message_id)).toMatchObject({ status: 'cancelled', content: '' })
+  })
+
+  it('are waited for when the service stops, and then interrupted', async () => {
+    const { assistant, asked } = createPuppet()
+    const patient = await startService(url, { config: { assistant: { drain_seconds: 60 } }, ports: { assistant } })
+    const { ada, conversation_id } = await startThread(patient)
+    const ask = () => ada.postRoot({ params: { conversation_id }, body: { content: 'Why?', role: 'assistant' } })
+    const { message_id } = await ask()
+    const answer = await asked()
+    patient.chat.drain()
+    expect(await codeOf(ask())).toBe('unavailable')
+    const closing = patient.close()
+    answer.say('Because.')
+    answer.end()
+    await closing
+
+    const hasty = await startAsked()
+    expect(await hasty.read(message_id)).toMatchObject({ status: 'complete', content: 'Because.' })
+    const second = await hasty.ask()
+    const cut = await hasty.asked()
+    cut.say('Be')
+    await untilStored(hasty.service, second.message_id, 1)
+    services.pop()
+    await hasty.service.close()
+    await cut.aborted
+    const { chat } = await start({ ports: {} })
+    const actor = await chat.users.actor(hasty.ada.id)
+    expect(await chat.messages.get(actor, second.message_id)).toMatchObject({ status: 'interrupted', content: 'Be' })
+  })
+
+  it('take too long once the time is over', async () => {
+    const config = { assistant: { timeout_seconds: 1, drain_seconds: 0 } }
+    const { asked, ask, read, answers } = await startAsked({ config })
+    const { message_id } = await ask()
+    const answer = await asked()
+    answer.say('Because')
+    await answer.aborted
+    await answers.idle()
+    expect(await read(message_id)).toMatchObject({ status: 'failed', content: 'Because' })
+  })
+
+  it.each(['before the commit', 'after the commit'])(
+    'lose and repeat nothing when the storage fails %s',
+    async (when) => {
+      let failures = 0
+      const { asked, ask, read, answers } = await startAsked({
+        wrap: (storage) => ({
+          ...storage,
+          db: {
+            ...storage.db,
+            write: async (work) => {
+              if (failures > 0 && when === 'before the commit') {
+                failures--
+                throw new ChatError('unavailable')
+              }
+              const value = await storage.db.write(work)
+              if (failures > 0) {
+                failures--
+                throw new ChatError('unavailable')
+              }
+              return value
+            },
+          },
+        }),
+      })
+      const { message_id } = await ask()
+      const answer = await asked()
+      failures = 1
+      answer.say('One, ')
+      answer.say('two, ')
+      answer.say('three.')
+      answer.end()
+      await answers.idle()
+      expect(failures).toBe(0)
+      expect(await read(message_id)).toMatchObject({ status: 'complete', content: 'One, two, three.' })
+    },
+  )
+})
+
+/** Resolves once an answer has so many chunks. */
+async function untilStored(service: TestService, message_id: string, count: number): Promise<void> {
+  for (;;) {
+    const [row] = await service.chat.context.db.all<{ count: number }>(
+      'SELECT count(*) AS count FROM message_chunks WHERE message_id = ?',
+      message_id,
+    )
+    if (row!.count >= count) return
+    // A read of SQLite needs no turn of the event loop, but what it waits for does.
+    await new Promise(setImmediate)
+  }
+}

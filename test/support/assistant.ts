@@ -1,0 +1,57 @@
+import type { AnswerPiece, Assistant, AssistantRequest } from '../../lib/assistant/provider.ts'
+
+/** An answer under way, which says what the test has it say. */
+export interface Answer {
+  request: AssistantRequest
+  say(...pieces: AnswerPiece[]): void
+  end(): void
+  fail(error: unknown): void
+  /** Resolves once nobody wants the rest. */
+  aborted: Promise<void>
+}
+
+/** An assistant that writes nothing by itself: each question becomes an {@link Answer} in the hands of the test. */
+export function createPuppet(): { assistant: Assistant; asked(): Promise<Answer> } {
+  const waiting: ((answer: Answer) => void)[] = []
+  const unseen: Answer[] = []
+
+  async function* assistant(request: AssistantRequest): AsyncGenerator<AnswerPiece> {
+    const steps: (() => AnswerPiece | undefined)[] = []
+    let wake = () => {}
+    const add = (step: () => AnswerPiece | undefined) => {
+      steps.push(step)
+      wake()
+    }
+    const answer: Answer = {
+      request,
+      say: (...pieces) => {
+        for (const piece of pieces) add(() => piece)
+      },
+      end: () => add(() => undefined),
+      fail: (error) =>
+        add(() => {
+          throw error
+        }),
+      aborted: new Promise((resolve) => request.signal.addEventListener('abort', () => resolve())),
+    }
+    const next = waiting.shift()
+    if (next) next(answer)
+    else unseen.push(answer)
+    for (;;) {
+      const step = steps.shift()
+      if (step) {
+        const piece = step()
+        if (piece === undefined) return
+        yield piece
+      } else await new Promise<void>((resolve) => (wake = resolve))
+    }
+  }
+
+  return {
+    assistant,
+    asked: () => {
+      const seen = unseen.shift()
+      return seen ? Promise.resolve(seen) : new Promise((resolve) => waiting.push(resolve))
+    },
+  }
+}
