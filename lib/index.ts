@@ -1,3 +1,5 @@
+export { AnswerFailure } from './assistant/failure.ts'
+export type { AnswerPiece, Assistant, AssistantRequest, Turn } from './assistant/provider.ts'
 export { type Chat, createChatService } from './chat.ts'
 export { type Config, ConfigError, parseConfig } from './config.ts'
 export { type Actor, type Log, OPERATOR, type Ports, type Role } from './context.ts'
