@@ -54,9 +54,9 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   const presenceWatch = createPresenceWatch({ db, kv, hub, log, now })
   hub.onStreams((userId) => void presenceWatch.streamsChanged(userId))
   const bus = createBus(db, hub, log)
-  const write = createWrite({ db, hub, metrics, now })
   const passwords = createPasswords(config.security.password.bcrypt_cost)
   const id = ports.id ?? newId
+  const write = createWrite({ db, hub, metrics, log, now, id })
   const provider = ports.assistant ?? createAssistant(config.assistant)
   const answers = createRunner({ config, db, write, metrics, log, now, provider })
   const ctx: Context = {

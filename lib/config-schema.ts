@@ -30,6 +30,7 @@ const HEADERS_FORM = 'must be a list of "Name: value", in ASCII'
 const text = v.string('must be a text')
 const someText = v.pipe(text, v.nonEmpty('must not be empty'))
 const token = v.pipe(text, v.regex(TOKEN, "must have letters, digits and !#$%&'*+-.^_`|~ only, and one at least"))
+const list = v.array(v.string('must be a list of texts'), 'must be a list of texts')
 const flag = v.boolean('must be true or false')
 const databaseUrl = v.pipe(
   text,
@@ -57,6 +58,18 @@ export const ConfigSchema = v.object({
     host: key(someText, '127.0.0.1', 'Address to listen on. The default is reachable from the same machine only.'),
     port: key(integer(0, 65_535), 8080, 'Port to listen on; 0 picks a free one.'),
     public_url: key(publicUrl, undefined, 'Address people use, when it is not the one listened on.'),
+    trusted_proxies: key(
+      list,
+      [],
+      'Addresses and ranges (CIDR) of proxies whose X-Forwarded-For is believed; of all others it is ignored.',
+    ),
+    cors: section({
+      allowed_origins: key(
+        list,
+        [],
+        'Origins of other sites (https://app.example.org) whose pages may call the service with cookies.',
+      ),
+    }),
   }),
   database: section({
     url: key(databaseUrl, 'sqlite:./data/chat.db', 'Where everything is kept: SQLite or PostgreSQL.', {
@@ -74,6 +87,20 @@ export const ConfigSchema = v.object({
   features: section({
     auth_v1: key(flag, true, 'Serve /api; without, all of it is 404.'),
     openai_compat: key(flag, true, 'Serve /v1, an echo for clients of OpenAI; without, all of it is 404.'),
+  }),
+  rate_limits: section({
+    admin_api_enabled: key(flag, false, 'Serve the API that changes limits while the service runs.'),
+    default_rps: key(
+      integer(0, 1_000_000),
+      500,
+      'Requests a second of one user, or one address, on routes without a profile of their own; 0 sets no limit.',
+    ),
+    burst: key(integer(1, 1_000_000), 1000, 'How many of those may come at once.'),
+    auth_login_per_ip_per_min: key(
+      integer(1, 1_000_000),
+      60,
+      'Sign-ins, sign-ups and set-ups a minute from one address.',
+    ),
   }),
   session: section({
     idle_seconds: key(integer(1, MAX_SESSION_SECONDS), 28_800, 'A session unused for longer ends.', {

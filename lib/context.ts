@@ -36,6 +36,8 @@ export interface Actor {
   roles: readonly Role[]
   /** The session the call came with, when it came with one. */
   session_id?: string
+  /** The address the call came from, when it came from one. */
+  ip?: string
 }
 
 /** What a user may do in the service as a whole. */

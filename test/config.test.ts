@@ -7,7 +7,7 @@ describe('parseConfig', () => {
   it('fills in every default', () => {
     const config = parseConfig()
     expect(config).toEqual(parseConfig({}))
-    expect(config.server).toEqual({ host: '127.0.0.1', port: 8080 })
+    expect(config.server).toMatchObject({ host: '127.0.0.1', port: 8080 })
     expect(config.session).toEqual({
       idle_seconds: 28_800,
       absolute_seconds: 604_800,

@@ -1,3 +1,5 @@
+import { type AuditEntry, insertAuditEntry } from '../audit/store.ts'
+import type { Log } from '../context.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
@@ -16,6 +18,8 @@ export interface Tx extends Queries {
   announce(conversationId: string, event: PassingEvent): void
   /** The same, to one user's streams only. */
   whisper(userId: string, conversationId: string, event: PassingEvent): void
+  /** Writes down who did what, with the transaction; once it is durable it is a line of the log, too. */
+  record(entry: AuditEntry): void
   /** Has the right of every open stream looked up again afterwards: a session or a participation may have ended. */
   recheckStreams(): void
 }
@@ -36,13 +40,21 @@ export interface Outcome {
 }
 
 /** Makes `ctx.write`: a transaction, its events in the log, and their delivery after the commit and never without. */
-export function createWrite(deps: { db: Database; hub: Hub; metrics: Metrics; now: () => Micros }) {
-  const { db, hub, metrics, now } = deps
+export function createWrite(deps: {
+  db: Database
+  hub: Hub
+  metrics: Metrics
+  log: Log
+  now: () => Micros
+  id: () => string
+}) {
+  const { db, hub, metrics, log, now, id } = deps
   return async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
     const started = performance.now()
-    const { value, outcome } = await db.write(async (queries) => {
+    const { value, outcome, recorded } = await db.write(async (queries) => {
       const changes = new Map<string, { at: Micros; events: NewEvent[] }>()
       const outcome: Outcome = { conversations: new Map(), passing: [], recheck: false }
+      const recorded: AuditEntry[] = []
       const changeOf = (conversationId: string) => {
         const change = changes.get(conversationId) ?? { at: now(), events: [] }
         changes.set(conversationId, change)
@@ -61,6 +73,7 @@ export function createWrite(deps: { db: Database; hub: Hub; metrics: Metrics; no
         emit: (conversationId, event) => changeOf(conversationId).events.push(event),
         announce: (conversation_id, event) => outcome.passing.push({ conversation_id, event }),
         whisper: (user_id, conversation_id, event) => outcome.passing.push({ conversation_id, user_id, event }),
+        record: (entry) => recorded.push(entry),
         recheckStreams() {
           outcome.recheck = true
         },
@@ -69,10 +82,12 @@ export function createWrite(deps: { db: Database; hub: Hub; metrics: Metrics; no
         const first = await appendEvents(queries, conversationId, events, at)
         if (first !== undefined) outcome.conversations.set(conversationId, numbered(conversationId, events, first, at))
       }
-      return { value, outcome }
+      for (const entry of recorded) await insertAuditEntry(queries, id(), now(), entry)
+      return { value, outcome, recorded }
     })
     metrics.write((performance.now() - started) / 1000)
     hub.committed(outcome)
+    for (const { detail, ...entry } of recorded) log.info('audit', { ...entry, ...detail })
     return value
   }
 }

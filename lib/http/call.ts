@@ -41,7 +41,7 @@ export async function perform(chat: Chat, route: AnyRoute, request: Incoming): P
 
   const body = takesBody ? await readJson(request.body, limits) : undefined
   const query = route.query && readQuery(route.query, request.search)
-  const { actor } = session ?? {}
+  const actor = session && { ...session.actor, ...(client.ip && { ip: client.ip }) }
   return route.handler({ chat, actor, params: request.params, query, body, headers: request.headers, client })
 }
 
