@@ -1,13 +1,12 @@
 import type { Config } from '../config.ts'
 import type { Log } from '../context.ts'
-import { listPlaces } from '../conversations/store.ts'
 import { ChatError } from '../errors.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Database } from '../storage/database.ts'
 import { findRefusals } from './access.ts'
+import { catchUp, type Late } from './catch-up.ts'
 import { type Channel, createChannel } from './channel.ts'
 import { type Delivery, encode, farewellsIn, type Places, select } from './delivery.ts'
-import { eventId, startFrom } from './rules.ts'
 import type { CloseReason, PassingEvent, StreamEvent } from './schema.ts'
 import { conversationSource, feedSource } from './sources.ts'
 import { listLastSeqs } from './store.ts'
@@ -127,55 +126,23 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     }
   }
 
-  /** Sends what the reader missed, page by page at its own pace, and makes it level once nothing is missing. */
-  async function catchUp(reader: Reader, { channel, level }: Audience, lastEventId: string | undefined): Promise<void> {
-    await channel.advance()
-    const head = await channel.source.head()
-    // After the head is read: who was removed before is seen here, who is removed later by the event of it.
-    if (reader.conversation_id === undefined) reader.places = await findPlaces(reader.user_id, head?.last ?? 0)
-    await recheck([reader])
-    if (!head || reader.closed) return
-    if (channel.position() < head.last) await channel.advance()
-    // From here on nothing is awaited when nothing is missed: who has read `stream.ready` gets all that is said.
-    const start = startFrom(lastEventId, head)
-    const id = eventId(head.epoch, start.seq)
-    const { resumed, seq } = start
-    const { conversation_id } = reader
-    const where = conversation_id === undefined ? {} : { conversation_id, seq }
-    tell(reader, { type: 'stream.ready', payload: { ...where, resumed, last_event_id: id } }, id)
-    if (!resumed && start.reason)
-      tell(reader, { type: 'stream.reset', payload: { reason: start.reason, last_event_id: id } })
-
-    let sent = seq
-    // Nothing is awaited between the last comparison and joining the others, so no event slips through in between.
-    while (sent < channel.position() && !reader.closed) {
-      const isPast = sent < head.last
-      // Not beyond what the others have got: what they get next, this reader gets with them.
-      const page = await channel.page(sent, isPast ? head.last : channel.position(), config.sse.max_buffer_bytes)
-      if (reader.closed) return
-      if (!page) {
-        // What comes next is gone: with the conversation, or it was kept long enough. A reader that comes back is told.
-        await recheck([reader])
-        closeReader(reader, 'too_slow')
-        return
-      }
-      if (isPast) reader.sink.write(reader.places ? select(page, reader.places) : page)
-      else send(reader, page)
-      sent = page.seq
-      await reader.sink.drained()
-    }
-    if (!reader.closed) level.add(reader)
-  }
-
-  async function findPlaces(user_id: string, since: number): Promise<Places> {
-    const places = await listPlaces(db, user_id)
-    return { user_id, since, joined: new Map(places.map((each) => [each.conversation_id, each.joined_at])) }
-  }
-
   /** Closes those streams whose session, user or participation has ended. */
   async function recheck(suspects: Reader[] = [...readers]): Promise<void> {
     if (suspects.length === 0) return
     for (const [reader, reason] of await findRefusals(db, deps.now(), suspects)) closeReader(reader, reason)
+  }
+
+  /** What a reader that joins an audience needs of the hub. */
+  function late({ level }: Audience): Late {
+    return {
+      db,
+      page_bytes: config.sse.max_buffer_bytes,
+      recheck: (reader) => recheck([reader]),
+      tell,
+      send,
+      close: closeReader,
+      join: (reader) => level.add(reader),
+    }
   }
 
   function whisper({ conversation_id, user_id, event }: Passing): void {
@@ -231,7 +198,7 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
       const audience = join(audienceOf(reader))
       if (draining) closeReader(reader, 'draining')
       else
-        catchUp(reader, audience, lastEventId).catch((error) => {
+        catchUp(reader, audience.channel, lastEventId, late(audience)).catch((error) => {
           if (reader.closed) return
           log.warn('A stream could not start', { cause: String(error), stream: audienceOf(reader) })
           closeReader(reader)
