@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createBatches, type Writer } from './batches.ts'
 import type { Database, Primitive, Queries, Row } from './database.ts'
 import { createDoor } from './door.ts'
 import { sqliteTrouble, toStorageFailure } from './failures.ts'
@@ -25,22 +26,9 @@ interface State {
   lost?: unknown
 }
 
-interface Writer {
-  work: (tx: Queries) => Promise<unknown>
-  resolve: (value: unknown) => void
-  reject: (error: unknown) => void
-}
-
 /** How long a write waits for another process that holds the lock. SQLite's own wait would stop the event loop. */
 const LOCK_WAIT_MS = 5_000
 const LOCK_RETRY_MS = 10
-
-/** How many writers share a commit at most, so that a burst does not hold the event loop for long. */
-const MAX_BATCH = 256
-
-/** From so many writers in the last batch on, the next one waits for as many, for so long at most. */
-const SIBLINGS = 4
-const GATHER_MS = 1
 
 /**
  * Adds transactions and a statement cache to one SQLite connection.
@@ -53,11 +41,8 @@ const GATHER_MS = 1
  */
 export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => void = () => {}): Database {
   const statements = new Map<string, SqliteStatement>()
-  const waiting: Writer[] = []
   const door = createDoor()
-  let flushing = false
-  let gathering: NodeJS.Timeout | undefined
-  let lastBatch = 0
+  const batches = createBatches(commit)
   let gate: Promise<void> | undefined
   let sharing: NodeJS.Immediate | undefined
 
@@ -198,44 +183,20 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
     }
   }
 
-  async function flush(): Promise<void> {
-    const batch: Writer[] = []
+  /** Commits the writers that `take` gives, all together, once the lock is there. */
+  async function commit(take: () => Writer[]): Promise<void> {
+    let batch: Writer[] = []
     const answers: (() => void)[] = []
     try {
       await transaction('BEGIN IMMEDIATE', async () => {
-        for (const writer of waiting.splice(0, MAX_BATCH)) batch.push(writer)
+        batch = take()
         for (const writer of batch) answers.push(await runWriter(writer))
       })
       for (const answer of answers) answer()
     } catch (error) {
-      const failed = batch.length > 0 ? batch : waiting.splice(0)
+      const failed = batch.length > 0 ? batch : take()
       for (const writer of failed) writer.reject(toStorageFailure(error))
     }
-  }
-
-  async function run(): Promise<void> {
-    clearTimeout(gathering)
-    gathering = undefined
-    flushing = true
-    lastBatch = Math.min(waiting.length, MAX_BATCH)
-    await flush()
-    flushing = false
-    scheduleFlush()
-  }
-
-  /**
-   * Commits soon. A writer alone waits for nobody. Where several came together the last time, a moment is given them to
-   * come together again: one sync of the disk, and one write to each reader, then serves them all.
-   */
-  function scheduleFlush(): void {
-    if (flushing || waiting.length === 0) return
-    if (lastBatch >= SIBLINGS && waiting.length < lastBatch) {
-      gathering ??= setTimeout(run, GATHER_MS)
-      return
-    }
-    flushing = true
-    // By setImmediate, so that all requests read in this turn of the event loop share the commit.
-    setImmediate(run)
   }
 
   return {
@@ -252,8 +213,7 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
       door.enter(
         () =>
           new Promise<T>((resolve, reject) => {
-            waiting.push({ work, resolve: resolve as Writer['resolve'], reject })
-            scheduleFlush()
+            batches.add({ work, resolve: resolve as Writer['resolve'], reject })
           }),
       ),
 

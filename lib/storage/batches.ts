@@ -1,0 +1,58 @@
+import type { Queries } from './database.ts'
+
+/** Somebody who waits for a transaction, and for its commit. */
+export interface Writer {
+  work: (tx: Queries) => Promise<unknown>
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+
+/** How many writers share a commit at most, so that a burst does not hold the event loop for long. */
+const MAX_BATCH = 256
+
+/** From so many writers in the last batch on, the next one waits for as many, for so long at most. */
+const SIBLINGS = 4
+const GATHER_MS = 1
+
+/**
+ * Brings writers together that can share a commit, one batch after another.
+ *
+ * A writer alone waits for nobody. Where several came together the last time, a moment is given them to come together
+ * again: one sync of the disk, and one write to each reader, then serves them all.
+ *
+ * @param commit runs a batch and settles each of its writers; those are who `take` gives it when it can begin
+ */
+export function createBatches(commit: (take: () => Writer[]) => Promise<void>) {
+  const waiting: Writer[] = []
+  let running = false
+  let gathering: NodeJS.Timeout | undefined
+  let lastBatch = 0
+
+  async function run(): Promise<void> {
+    clearTimeout(gathering)
+    gathering = undefined
+    running = true
+    lastBatch = Math.min(waiting.length, MAX_BATCH)
+    await commit(() => waiting.splice(0, MAX_BATCH))
+    running = false
+    schedule()
+  }
+
+  function schedule(): void {
+    if (running || waiting.length === 0) return
+    if (lastBatch >= SIBLINGS && waiting.length < lastBatch) {
+      gathering ??= setTimeout(run, GATHER_MS)
+      return
+    }
+    running = true
+    // By setImmediate, so that all requests read in this turn of the event loop share the commit.
+    setImmediate(run)
+  }
+
+  return {
+    add(writer: Writer): void {
+      waiting.push(writer)
+      schedule()
+    },
+  }
+}
