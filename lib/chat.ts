@@ -18,6 +18,7 @@ import * as invites from './invites/service.ts'
 import * as changes from './messages/changes.ts'
 import * as messages from './messages/service.ts'
 import { createMetrics } from './ops/metrics.ts'
+import * as retention from './ops/retention.ts'
 import * as ops from './ops/service.ts'
 import * as presence from './presence/service.ts'
 import { createPresenceWatch } from './presence/watch.ts'
@@ -32,6 +33,9 @@ export type Chat = ReturnType<typeof createChatService>
 
 /** How soon others learn that somebody is no longer there. */
 const PRESENCE_SWEEP_MS = 5_000
+
+/** How often what is kept no longer is deleted. */
+const PRUNE_MS = 60_000
 
 /** How often leases of answers are renewed and lapsed ones looked for: with the lease well under fifteen seconds. */
 const TEND_MS = 3_000
@@ -82,6 +86,14 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   const tendAnswers = () =>
     answers.tend().catch((error) => log.warn('Answers could not be looked after', { cause: String(error) }))
 
+  let pruning: Promise<unknown> | undefined
+  const prune = () => {
+    pruning ??= retention
+      .prune(ctx)
+      .catch((error) => log.warn('What is kept no longer could not be deleted', { cause: String(error) }))
+      .finally(() => (pruning = undefined))
+  }
+
   return {
     setup: bind(ctx, setup, ['status', 'assertOpen', 'run']),
     users: bind(ctx, users, ['create', 'list', 'search', 'actor']),
@@ -99,7 +111,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     assistant: bind(ctx, assistant, ['cancel', 'chunks']),
     presence: bind(ctx, presence, ['heartbeat', 'type']),
     events: bind(ctx, events, ['open', 'openAll', 'follow', 'followAll']),
-    ops: bind(ctx, ops, ['health', 'ready', 'metrics']),
+    ops: { ...bind(ctx, ops, ['health', 'ready', 'metrics']), ...bind(ctx, retention, ['prune']) },
     compat: bind(ctx, compat, ['models', 'complete']),
 
     /** @internal For the HTTP adapter. */
@@ -120,6 +132,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       timers.push(setInterval(() => hub.beat(), config.sse.heartbeat_seconds * 1000).unref())
       timers.push(setInterval(() => void sweepPresence(), PRESENCE_SWEEP_MS).unref())
       timers.push(setInterval(() => void tendAnswers(), TEND_MS).unref())
+      timers.push(setInterval(prune, PRUNE_MS).unref())
       await tendAnswers()
     },
 
@@ -138,7 +151,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       answers.drain()
       await answers.stop()
       for (const timer of timers.splice(0)) clearInterval(timer)
-      await bus.stop()
+      await Promise.all([bus.stop(), pruning])
       metrics.close()
       await storage.close()
     },

@@ -47,7 +47,7 @@ const headerList = v.array(v.pipe(v.string(HEADERS_FORM), v.regex(HEADER, HEADER
 export interface KeyNotes {
   /** Why it is there and what a change does. */
   description: string
-  unit?: 'seconds' | 'bytes'
+  unit?: 'seconds' | 'bytes' | 'hours'
   /** `password` is an address that may be printed without its password, `header` a header without its value. */
   secret?: true | 'password' | 'header'
 }
@@ -152,6 +152,12 @@ export const ConfigSchema = v.object({
       1_048_576,
       'How far a reader may fall behind before its stream is closed; it then resumes where it was.',
       { unit: 'bytes' },
+    ),
+    replay_retention_hours: key(
+      integer(1, 100_000),
+      48,
+      'How long missed events can be replayed; a reader that was away for longer is told to read everything again.',
+      { unit: 'hours' },
     ),
     max_streams_per_user: key(integer(1, 100_000), 20, 'Open streams one user may have.'),
   }),

@@ -75,6 +75,23 @@ export function listEvents(db: Queries, conversationId: string, seq: number, lim
   )
 }
 
+/**
+ * Deletes up to `limit` of the oldest lines of the log, those from before the instant `before`. The newest line of all
+ * stays: it says how far the log has come.
+ *
+ * @returns how many; fewer than `limit` when there are no more
+ */
+export function deleteEventsBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
+  // By primary key from the first line on, however many there are: ids rise with time.
+  return tx.run(
+    `DELETE FROM events WHERE id IN (
+       SELECT id FROM (SELECT id, created_at FROM events ORDER BY id LIMIT ?) AS oldest
+        WHERE created_at < ? AND id < (SELECT max(id) FROM events))`,
+    limit,
+    before,
+  )
+}
+
 /** Where the log of a conversation stands, or `undefined` when there is no such conversation. */
 export async function findHead(db: Queries, conversationId: string): Promise<Head | undefined> {
   const row = await db.get<{ last: number; first: number; epoch: string }>(

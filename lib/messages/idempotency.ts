@@ -43,6 +43,16 @@ export async function remember(tx: Queries, post: Repeatable, messageId: string,
   )
 }
 
+/** Forgets up to `limit` posts that are not recognised any more. By created_at. @returns how many */
+export function deleteKeysBefore(tx: Queries, now: Micros, limit: number): Promise<number> {
+  return tx.run(
+    `DELETE FROM idempotency_keys WHERE (user_id, name) IN (
+       SELECT user_id, name FROM idempotency_keys WHERE created_at <= ? ORDER BY created_at LIMIT ?)`,
+    now - KEPT_SECONDS * SECOND,
+    limit,
+  )
+}
+
 function hashOf({ request }: Repeatable): string {
   return digest(JSON.stringify(request))
 }

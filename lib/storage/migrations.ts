@@ -254,5 +254,13 @@ const access: Migration = {
   ],
 }
 
+const retention: Migration = {
+  name: '0004-retention',
+  statements: () => [
+    'CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at)',
+    'CREATE INDEX sessions_by_expiry ON sessions (absolute_expires_at)',
+  ],
+}
+
 /** Every step of the schema, oldest first. Append only. */
-export const MIGRATIONS: readonly Migration[] = [foundation, assistant, access]
+export const MIGRATIONS: readonly Migration[] = [foundation, assistant, access, retention]

@@ -1,0 +1,40 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Context } from '../context.ts'
+import { deleteEventsBefore } from '../events/store.ts'
+import { SECOND } from '../ids.ts'
+import { deleteKeysBefore } from '../messages/idempotency.ts'
+import type { Queries } from '../storage/database.ts'
+
+/** How many rows are deleted at a time: others write in between, and the event loop is held for milliseconds only. */
+const BATCH = 500
+
+const HOUR = 3_600 * SECOND
+
+/** Deletes some rows, at most so many, that are kept no longer. @returns how many it were */
+type Prune = (ctx: Context, tx: Queries, limit: number) => Promise<number>
+
+/** What is kept for a time only, by what it is. */
+const PRUNES = {
+  events: ({ config, now }, tx, limit) =>
+    deleteEventsBefore(tx, now() - config.sse.replay_retention_hours * HOUR, limit),
+  idempotency_keys: ({ now }, tx, limit) => deleteKeysBefore(tx, now(), limit),
+} satisfies Record<string, Prune>
+
+/** How many rows of each kind were deleted. */
+export type Pruned = Record<keyof typeof PRUNES, number>
+
+/** Deletes everything that is kept no longer, in small batches. */
+export async function prune(ctx: Context): Promise<Pruned> {
+  const pruned = Object.entries(PRUNES).map(async ([kind, each]) => [kind, await pruneAll(ctx, each)] as const)
+  return Object.fromEntries(await Promise.all(pruned)) as Pruned
+}
+
+async function pruneAll(ctx: Context, each: Prune): Promise<number> {
+  let total = 0
+  for (;;) {
+    const count = await ctx.write((tx) => each(ctx, tx, BATCH))
+    total += count
+    if (count < BATCH) return total
+    await nextTurn()
+  }
+}
