@@ -17,6 +17,7 @@ import { currentMicros, newId } from './ids.ts'
 import * as invites from './invites/service.ts'
 import * as changes from './messages/changes.ts'
 import * as messages from './messages/service.ts'
+import * as checks from './ops/fsck.ts'
 import { createMetrics } from './ops/metrics.ts'
 import * as retention from './ops/retention.ts'
 import * as ops from './ops/service.ts'
@@ -111,7 +112,11 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     assistant: bind(ctx, assistant, ['cancel', 'chunks']),
     presence: bind(ctx, presence, ['heartbeat', 'type']),
     events: bind(ctx, events, ['open', 'openAll', 'follow', 'followAll']),
-    ops: { ...bind(ctx, ops, ['health', 'ready', 'metrics']), ...bind(ctx, retention, ['prune']) },
+    ops: {
+      ...bind(ctx, ops, ['health', 'ready', 'metrics']),
+      ...bind(ctx, retention, ['prune']),
+      ...bind(ctx, checks, ['fsck']),
+    },
     compat: bind(ctx, compat, ['models', 'complete']),
 
     /** @internal For the HTTP adapter. */

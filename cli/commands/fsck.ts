@@ -1,0 +1,29 @@
+import { commonArgs, defineCommand } from '../command.ts'
+import { print } from '../output.ts'
+import { withChat } from '../with-chat.ts'
+
+export default defineCommand({
+  meta: { name: 'fsck', description: 'Check that the database is consistent' },
+  example: 'chat-server fsck --json',
+  args: {
+    repair: { type: 'boolean', description: 'Put counts right that are wrong' },
+    ...commonArgs,
+  },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const onProgress = (name: string) => progress(`checking ${name}`)
+      const checkup = await chat.ops.fsck({ ...(args.repair && { repair: true }), onProgress })
+      progress('')
+      const lines = checkup.findings.map(
+        ({ name, says, count, examples, repaired }) =>
+          `${repaired ? 'repaired' : 'BROKEN'}  ${name} (${count}): ${says} Not so: ${examples.join(', ')}`,
+      )
+      print(args, checkup, lines.length > 0 ? lines.join('\n') : `All ${checkup.checked} invariants hold.`)
+      if (checkup.findings.some((finding) => !finding.repaired)) process.exitCode = 1
+    }),
+})
+
+/** One line on a terminal, which the next one replaces. */
+function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
+}

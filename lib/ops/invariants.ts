@@ -1,0 +1,145 @@
+import type { Dialect } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
+
+/** Something that holds in every database of ours, whatever happened to its processes. */
+export interface Invariant {
+  name: string
+  /** What holds, as a sentence. */
+  says: string
+  /** Finds the ids of what breaks it; may take `?` for each of `params`. */
+  find: string
+  params?: (string | number)[]
+  /** Makes it hold again, where nothing but a count is wrong. */
+  repair?: string
+}
+
+/** What an invariant depends on besides the data. */
+export interface Circumstances {
+  dialect: Dialect
+  now: Micros
+  max_sessions_per_user: number | false
+}
+
+const LIVE = 'SUM(CASE WHEN deleted_at IS NULL THEN 1 ELSE 0 END)'
+const PEOPLE = "COUNT(DISTINCT CASE WHEN deleted_at IS NULL THEN coalesce(posted_by, '') END)"
+
+/** How much of a thread somebody has written, and has read of others, counted anew; `r` is their row. */
+const WRITTEN = `(SELECT count(*) FROM messages m
+  WHERE m.root_id = r.root_id AND m.deleted_at IS NULL AND coalesce(m.posted_by, '') = r.user_id)`
+const READ = `(SELECT count(*) FROM messages m
+  WHERE m.root_id = r.root_id AND m.deleted_at IS NULL AND coalesce(m.posted_by, '') <> r.user_id AND m.created_at <= r.read_at)`
+
+const CHUNKS = `(SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c WHERE c.message_id = m.id)`
+
+/** Every invariant, in the order in which they are checked. */
+export function invariants({ dialect, now, max_sessions_per_user }: Circumstances): Invariant[] {
+  const positionOf = dialect === 'sqlite' ? 'instr' : 'strpos'
+  return [
+    {
+      name: 'events.contiguous',
+      says: 'The numbers of the events of a conversation follow each other, up to its last.',
+      find: `SELECT c.id FROM conversations c
+               JOIN (SELECT conversation_id, count(*) AS total, min(seq) AS first, max(seq) AS last
+                       FROM events GROUP BY conversation_id) e ON e.conversation_id = c.id
+              WHERE e.last <> c.last_seq OR e.last - e.first + 1 <> e.total`,
+    },
+    {
+      name: 'events.refer',
+      says: 'An event is about a message that is there.',
+      find: `SELECT e.id FROM events e LEFT JOIN messages m ON m.id = e.message_id
+              WHERE e.message_id IS NOT NULL AND m.id IS NULL`,
+    },
+    {
+      name: 'messages.announced',
+      says: 'A message has one event that says it is new, unless that is deleted with old ones.',
+      find: `SELECT m.id FROM messages m
+               LEFT JOIN (SELECT message_id, count(*) AS total FROM events WHERE type = 'message.new' GROUP BY message_id) e
+                 ON e.message_id = m.id
+              WHERE e.total > 1 OR (e.total IS NULL AND m.created_at >=
+                    (SELECT min(x.created_at) FROM events x WHERE x.conversation_id = m.conversation_id))`,
+    },
+    {
+      name: 'messages.placed',
+      says: 'A reply is in the thread of its parent, one level below it, and its path is one step longer.',
+      find: `SELECT m.id FROM messages m LEFT JOIN messages p ON p.id = m.parent_id
+              WHERE m.parent_id IS NOT NULL
+                AND (p.id IS NULL OR p.root_id <> m.root_id OR p.conversation_id <> m.conversation_id
+                     OR m.depth <> p.depth + 1 OR substr(m.path, 1, length(p.path)) <> p.path
+                     OR length(m.path) - length(p.path) - 1 <>
+                        ${positionOf}('123456789abcdefghijklmnopqrstuvwxyz', substr(m.path, length(p.path) + 1, 1)))`,
+    },
+    {
+      name: 'messages.rooted',
+      says: 'The root of a thread is its first message, in the conversation of the thread.',
+      find: `SELECT m.id FROM messages m LEFT JOIN threads t ON t.root_id = m.root_id
+              WHERE t.root_id IS NULL OR t.conversation_id <> m.conversation_id
+                 OR (m.parent_id IS NULL AND (m.id <> m.root_id OR m.depth <> 0))`,
+    },
+    {
+      name: 'messages.reply_count',
+      says: 'A message counts its replies.',
+      find: `SELECT p.id FROM messages p
+              WHERE p.reply_count <> (SELECT count(*) FROM messages m WHERE m.root_id = p.root_id AND m.parent_id = p.id)`,
+    },
+    {
+      name: 'threads.counts',
+      says: 'A thread counts the messages in it, who wrote them, and when the latest came.',
+      find: `SELECT t.root_id AS id FROM threads t
+               JOIN (SELECT root_id, ${LIVE} AS live, ${PEOPLE} AS people, max(created_at) AS latest
+                       FROM messages GROUP BY root_id) m ON m.root_id = t.root_id
+              WHERE t.message_count <> m.live OR t.participant_count <> m.people OR t.last_activity_at <> m.latest`,
+      repair: `UPDATE threads SET
+                 message_count = (SELECT ${LIVE} FROM messages m WHERE m.root_id = threads.root_id),
+                 participant_count = (SELECT ${PEOPLE} FROM messages m WHERE m.root_id = threads.root_id),
+                 last_activity_at = (SELECT max(created_at) FROM messages m WHERE m.root_id = threads.root_id)`,
+    },
+    {
+      name: 'unread.written',
+      says: 'What somebody wrote in a thread is counted.',
+      find: `SELECT r.root_id AS id FROM thread_members r WHERE r.live_count <> ${WRITTEN}`,
+      repair: `UPDATE thread_members AS r SET live_count = ${WRITTEN}`,
+    },
+    {
+      name: 'unread.read',
+      says: 'What somebody has read in a thread is counted.',
+      find: `SELECT r.root_id AS id FROM thread_members r WHERE r.read_at > 0 AND r.read_count <> ${READ}`,
+      repair: `UPDATE thread_members AS r SET read_count = ${READ} WHERE r.read_at > 0`,
+    },
+    {
+      name: 'chunks.contiguous',
+      says: 'The chunks of an answer are numbered from 0 without a gap.',
+      find: `SELECT message_id AS id FROM message_chunks GROUP BY message_id
+              HAVING min(idx) <> 0 OR max(idx) <> count(*) - 1`,
+    },
+    {
+      name: 'answers.content',
+      says: 'An answer that was not edited is its chunks, one after the other.',
+      find: `SELECT m.id FROM messages m
+              WHERE m.role = 'assistant' AND m.status <> 'streaming' AND m.edited_at IS NULL AND m.content <> ${CHUNKS}`,
+    },
+    {
+      name: 'answers.under_way',
+      says: 'An answer that streams has somebody who writes it, and no other answer has.',
+      find: `SELECT m.id FROM messages m LEFT JOIN answers_under_way a ON a.message_id = m.id
+              WHERE (m.status = 'streaming' AND a.message_id IS NULL) OR (m.status <> 'streaming' AND a.message_id IS NOT NULL)`,
+    },
+    {
+      name: 'conversations.owned',
+      says: 'A conversation has an owner.',
+      find: `SELECT c.id FROM conversations c
+              WHERE NOT EXISTS (SELECT 1 FROM participants p WHERE p.conversation_id = c.id AND p.role = 'owner')`,
+    },
+    {
+      name: 'invites.uses',
+      says: 'An invite is used no more often than it may be.',
+      find: 'SELECT id FROM invites WHERE uses > max_uses',
+    },
+    {
+      name: 'sessions.cap',
+      says: 'Nobody has more live sessions than are allowed.',
+      find: `SELECT user_id AS id FROM sessions WHERE idle_expires_at >= ? AND absolute_expires_at >= ?
+              GROUP BY user_id HAVING count(*) > ?`,
+      params: [now, now, max_sessions_per_user || Number.MAX_SAFE_INTEGER],
+    },
+  ]
+}
