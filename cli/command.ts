@@ -50,10 +50,12 @@ export async function checkArgs({ command, path, rawArgs }: FoundCommand): Promi
   const options = Object.fromEntries(
     Object.entries(defined).map(([name, { type }]) => [name, { type: type === 'boolean' ? type : 'string' } as const]),
   )
+  const words = Object.values(defined).filter(({ type }) => type === 'positional').length
+  let read = 0
   const { tokens } = parseArgs({ args: rawArgs, options, strict: false, allowPositionals: true, tokens: true })
   for (const token of tokens) {
     if (token.kind === 'option') checkFlag(token, defined)
-    if (token.kind === 'positional') {
+    if (token.kind === 'positional' && ++read > words) {
       throw new UsageError(
         `${path.join(' ')} ${command.subCommands ? 'has no command' : 'cannot use'} "${token.value}"`,
       )

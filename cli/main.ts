@@ -16,6 +16,8 @@ const root = defineCommand({
     migrate: () => import('./commands/migrate.ts').then((module) => module.default),
     user: () => import('./commands/user.ts').then((module) => module.default),
     events: () => import('./commands/events.ts').then((module) => module.default),
+    backup: () => import('./commands/backup.ts').then((module) => module.default),
+    restore: () => import('./commands/restore.ts').then((module) => module.default),
     fsck: () => import('./commands/fsck.ts').then((module) => module.default),
     config: () => import('./commands/config.ts').then((module) => module.default),
     openapi: () => import('./commands/openapi.ts').then((module) => module.default),

@@ -6,5 +6,5 @@ export { type Actor, type Log, OPERATOR, type Ports, type Role } from './context
 export { ChatError, type ErrorCode, type FieldError } from './errors.ts'
 export type { ConversationStreamEvent } from './events/schema.ts'
 export type { Message } from './messages/schema.ts'
-export { openStorage, type Storage, type StorageOptions } from './storage/open.ts'
+export { openStorage, restoreStorage, type Storage, type StorageOptions } from './storage/open.ts'
 export { postgresConnector } from './storage/postgres.ts'

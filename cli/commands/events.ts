@@ -1,7 +1,7 @@
 import { defineCommand as defineGroup } from 'citty'
 import { commonArgs, defineCommand } from '../command.ts'
 import { print, table } from '../output.ts'
-import { withChat } from '../with-chat.ts'
+import { withChat, withStorage } from '../with-chat.ts'
 
 const prune = defineCommand({
   meta: { name: 'prune', description: 'Delete events, and whatever else is kept for a time only, that are past it' },
@@ -15,7 +15,21 @@ const prune = defineCommand({
     }),
 })
 
+const renewEpoch = defineCommand({
+  meta: {
+    name: 'renew-epoch',
+    description: 'Have every reader read again, after pg_restore or the like, while no service runs',
+  },
+  example: 'chat-server events renew-epoch --database postgres://chat@localhost/chat',
+  args: commonArgs,
+  run: ({ args }) =>
+    withStorage(args, async (storage) => {
+      await storage.renewEpoch()
+      print(args, { renewed: true }, 'Ids of events from before are of no use any more: every reader will read again.')
+    }),
+})
+
 export default defineGroup({
   meta: { name: 'events', description: 'Look after the log of events' },
-  subCommands: { prune },
+  subCommands: { prune, 'renew-epoch': renewEpoch },
 })

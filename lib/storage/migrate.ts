@@ -42,6 +42,12 @@ export async function assertMigrated(db: Database): Promise<void> {
   await assertKnown(db)
 }
 
+/** @throws Error when the schema is not one of ours, or newer than this program */
+export async function assertMigratable(db: Database): Promise<void> {
+  if (!(await hasTable(db))) throw new Error('This is not a database of chat-server')
+  await assertKnown(db)
+}
+
 async function applyOnce(tx: Queries, id: number, migration: Migration): Promise<boolean> {
   if (tx.dialect === 'postgresql') await tx.get('SELECT pg_advisory_xact_lock(?)', MIGRATION_LOCK)
   await tx.run(`CREATE TABLE IF NOT EXISTS migrations (

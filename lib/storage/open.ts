@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path'
 import { createDatabase as createDb0, type Database as Db0 } from 'db0'
 import { createStorage } from 'unstorage'
 import { ChatError } from '../errors.ts'
+import { backUp, type Overwriting, renewEpoch, restoreTo } from './backup.ts'
 import type { Database, Queries } from './database.ts'
 import { sqliteTrouble } from './failures.ts'
 import { createKv, type Kv, type KvLike } from './kv.ts'
@@ -21,6 +22,15 @@ export interface Storage {
   migrations(): Promise<MigrationState[]>
   /** Applies what is pending. @returns the names of the steps applied */
   migrate(): Promise<string[]>
+  /**
+   * Writes a copy of a SQLite database to a file, as it is at one moment, while the service runs.
+   *
+   * @returns its size in bytes
+   * @throws Error for another database, and when the file is there already
+   */
+  backup(file: string, options?: Overwriting): Promise<number>
+  /** Begins another history of events, after another tool has restored the database. Only while no service runs. */
+  renewEpoch(): Promise<void>
   close(): Promise<void>
 }
 
@@ -57,7 +67,32 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
   const opened = await toDatabase(db0, durability, path ? watchFile(path) : () => {})
   const db = options.strict ? refuseNesting(opened) : opened
   const kv = createKv(options.kv ?? createStorage(), Date.now)
-  return { db, kv, migrations: () => listMigrations(db), migrate: () => migrate(db), close: () => db.close() }
+  return {
+    db,
+    kv,
+    migrations: () => listMigrations(db),
+    migrate: () => migrate(db),
+    backup: (file, options = {}) => backUp(db, file, options),
+    renewEpoch: () => renewEpoch(db),
+    close: () => db.close(),
+  }
+}
+
+/**
+ * Puts a backup in the place of a SQLite database that nobody uses.
+ *
+ * @param database `sqlite:<path>`
+ * @throws Error when a database is there already, unless `force`; when a service uses it; when the backup is of no use
+ */
+export async function restoreStorage(database: string, backup: string, options: Overwriting = {}): Promise<void> {
+  const path = sqlitePath(database)
+  if (!path) throw new Error('Only a SQLite file is restored by chat-server: for PostgreSQL use pg_restore')
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  const open = async (file: string) => {
+    const db0 = await connectSqlite({ path: file })
+    return { db: await toDatabase(db0, 'full', () => {}), handle: (await db0.getInstance()) as SqliteHandle }
+  }
+  await restoreTo(path, resolve(backup), open, options)
 }
 
 async function connect(url: string, path: string | undefined): Promise<Db0Like> {

@@ -1,0 +1,20 @@
+import { commonArgs, defineCommand } from '../command.ts'
+import { loadConfig } from '../config.ts'
+import { oneLine, print, printNote } from '../output.ts'
+
+export default defineCommand({
+  meta: { name: 'restore', description: 'Put a backup in the place of the SQLite database, while no service runs' },
+  example: 'chat-server restore ./chat-backup.db --database sqlite:./data/restored.db',
+  args: {
+    file: { type: 'positional', required: true, description: 'The backup' },
+    force: { type: 'boolean', description: 'Replace the database if there is one' },
+    ...commonArgs,
+  },
+  run: async ({ args }) => {
+    const { config, warnings } = loadConfig(args)
+    warnings.forEach(printNote)
+    const { restoreStorage } = await import('../../lib/index.ts')
+    await restoreStorage(config.database.url, args.file, { force: args.force === true })
+    print(args, { restored: args.file }, oneLine(`Restored from ${args.file}. Every reader will read again.`))
+  },
+})

@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
+import { openStorage, restoreStorage } from '../../lib/index.ts'
+import { createPostgresDatabase } from '../support/databases.ts'
+import { PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
+import { openStream, signInByHand } from '../support/stream.ts'
+
+describe('a backup of SQLite', () => {
+  let folder: string
+  let url: string
+  let copy: string
+  const services: TestService[] = []
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'chat-backup-'))
+    url = `sqlite:${join(folder, 'chat.db')}`
+    copy = join(folder, 'copy.db')
+  })
+  afterEach(async () => {
+    for (const service of services.splice(0)) await service.close()
+    rmSync(folder, { recursive: true })
+  })
+
+  async function start(database = url): Promise<TestService> {
+    const service = await startService(database)
+    services.push(service)
+    return service
+  }
+
+  async function stop(service: TestService): Promise<void> {
+    services.splice(services.indexOf(service), 1)
+    await service.close()
+  }
+
+  it('has everything acknowledged before it began, whatever is written meanwhile', async () => {
+    const service = await start()
+    const { ada, root } = await startThread(service)
+    const reply = (content: string) => ada.replyToMessage({ params: { parent_id: root.message_id }, body: { content } })
+    const before = await Promise.all(times(50, (index) => reply(`before ${index}`)))
+    // As the command line does it: on a connection of its own.
+    const storage = await openStorage({ database: url })
+    const meanwhile = times(50, (index) => reply(`meanwhile ${index}`))
+    expect(await storage.backup(copy)).toBe(statSync(copy).size)
+    await Promise.all(meanwhile)
+    await storage.close()
+    expect(statSync(copy).mode & 0o777).toBe(0o600)
+
+    const restored = `sqlite:${join(folder, 'restored.db')}`
+    await restoreStorage(restored, copy)
+    const other = await start(restored)
+    const actor = await other.chat.users.actor(ada.id)
+    const { messages } = await other.chat.threads.tree(actor, root.root_id, { limit: 500 })
+    const ids = new Set(messages.map((message) => message.id))
+    for (const { message_id } of before) expect(ids).toContain(message_id)
+    expect((await other.chat.ops.fsck()).findings).toEqual([])
+  })
+
+  it('begins another history, so that every reader of before reads again', async () => {
+    const service = await start()
+    const { ada, conversation_id } = await startThread(service)
+    const { stream_position } = await ada.readConversation({ params: { conversation_id } })
+    await service.chat.context.db.run('VACUUM INTO ?', copy)
+    await stop(service)
+
+    await restoreStorage(url, copy, { force: true })
+    const restored = await start()
+    const { cookie } = await signInByHand(restored.base_url, ada.email, PASSWORD)
+    const stream = await openStream(restored.base_url, conversation_id, { cookie, last_event_id: stream_position! })
+    const [, reset] = await stream.until('stream.reset')
+    expect(reset!.event.payload).toMatchObject({ reason: 'unknown' })
+    await stream.close()
+  })
+
+  it('overwrites nothing unasked, and never the database itself', async () => {
+    const service = await start()
+    await startThread(service)
+    const storage = await openStorage({ database: url })
+    writeFileSync(copy, 'precious')
+    await expect(storage.backup(copy)).rejects.toThrow('is there already')
+    await expect(storage.backup(join(folder, 'chat.db'), { force: true })).rejects.toThrow('is the database itself')
+    await expect(storage.backup(folder, { force: true })).rejects.toThrow('is not a file')
+    await storage.backup(copy, { force: true })
+    await expect(restoreStorage(url, copy)).rejects.toThrow('is there already')
+    await storage.close()
+    await expect(restoreStorage(url, copy, { force: true })).rejects.toThrow('is in use')
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
+  it.each([
+    ['is not there', () => {}, 'There is no backup'],
+    ['is no database', (path: string) => writeFileSync(path, 'x'.repeat(10_000)), 'not a database'],
+    ['is of something else', (path: string) => writeFileSync(path, ''), 'not a database of chat-server'],
+  ])('is refused when it %s', async (_, make, message) => {
+    make(copy)
+    await expect(restoreStorage(url, copy)).rejects.toThrow(message)
+    expect(statSync(join(folder, 'chat.db'), { throwIfNoEntry: false })).toBeUndefined()
+  })
+})
+
+it.skipIf(!inject('postgres_url'))('PostgreSQL is left to its own tools, and begins another history', async () => {
+  const database = await createPostgresDatabase()
+  const storage = await openStorage({ database: database.url })
+  await storage.migrate()
+  const epoch = () => storage.db.get("SELECT value FROM meta WHERE name = 'epoch'")
+  const before = await epoch()
+  await expect(storage.backup('/nowhere')).rejects.toThrow('pg_dump')
+  await storage.renewEpoch()
+  expect(await epoch()).not.toEqual(before)
+  await storage.close()
+  await database.remove()
+})
