@@ -1,5 +1,4 @@
-import type { Chat } from 'chat-server'
-import { OPERATOR } from 'chat-server'
+import { type Chat, OPERATOR } from 'chat-server'
 
 /** Ada and Grace talk, Ada asks the assistant, and what it answers is printed as it streams. */
 export async function converse(chat: Chat, question: string): Promise<void> {
