@@ -1,19 +1,16 @@
-import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, sep } from 'node:path'
-import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createChatClient } from '../lib/client.ts'
+import { ROOT, start } from './support/example.ts'
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const PASSWORD = 'correct horse battery'
 
-// Examples import the package by its name, and so from dist/.
+// The code of the pages is compiled against the published types.
 beforeAll(async () => {
   const newest = Math.max(...['lib', 'cli'].flatMap(filesBelow).map(modifiedAt))
   if (modifiedAt('dist/lib/index.js') > newest) return
@@ -101,7 +98,7 @@ if (!playwright || !chromium)
   console.log(`Browser test skipped: ${chromium ? 'playwright-core' : 'chromium'} not found`)
 
 describe.skipIf(!playwright || !chromium)('the page of the browser example', () => {
-  it('signs in, loads, and shows what others write as they write it', async () => {
+  it('signs in, loads, and shows what others and the assistant write as they write it', async () => {
     const host = start('browser/server.ts')
     const url = await host.printed(/http:\S+/)
     const { ada, grace, problems } = await openTwice(url)
@@ -120,6 +117,27 @@ describe.skipIf(!playwright || !chromium)('the page of the browser example', () 
     ])
     await ada.waitForSelector('#people .online:nth-child(2)')
     expect(await ada.locator('#people .online').allTextContents()).toEqual(['Ada Lovelace', 'Grace Hopper'])
+
+    const question = Array.from({ length: 200 }, (_, index) => `word-${index}`).join(' ')
+    await ada.fill('#new-thread input', question)
+    await ada.click('#new-thread [value=assistant]')
+    // What was written before she opened the page, and what is written after, once each.
+    await grace.reload()
+    await grace.waitForSelector('.text:text("word-99")')
+    const [begun] = await grace.locator('.text').allTextContents()
+    expect(question.startsWith(begun!.trimEnd())).toBe(true)
+    await grace.waitForSelector('body:not(:has(.streaming))')
+    expect((await grace.locator('.prompt').allTextContents())[0]).toBe(`Ada Lovelace asked: ${question}`)
+    expect((await grace.locator('.text').allTextContents())[0]).toBe(question)
+
+    await ada.fill('#new-thread input', `${question}.`)
+    // The finger is on the button before it is there: the echo takes two seconds, and a busy machine as long to aim.
+    await Promise.all([ada.click('.stop:visible'), ada.click('#new-thread [value=assistant]')])
+    await grace.waitForSelector('.status:text("cancelled")')
+    const [stopped] = await grace.locator('.text').allTextContents()
+    expect(question.startsWith(stopped!.trimEnd())).toBe(true)
+    await ada.waitForSelector('body:not(:has(.streaming))')
+    expect((await ada.locator('.text').allTextContents())[0]).toBe(stopped)
 
     await ada.click('#sign-out')
     await ada.waitForSelector('#sign-in')
@@ -208,54 +226,6 @@ function anchorsOf(text: string): string[] {
   )
 }
 
-interface Running {
-  /** Waits until it has printed something like this. */
-  printed(pattern: RegExp): Promise<string>
-  /** All it has printed so far. */
-  output(): string
-  /** Its exit code, once it has ended. */
-  end: Promise<number | null>
-  /** Asks it to end as a supervisor would. */
-  stop(): Promise<number | null>
-}
-
-/** Runs an example as its first comment says; what it writes to standard error is a failure of the test. */
-function start(example: string, ...args: string[]): Running {
-  const child: ChildProcessByStdio<null, Readable, Readable> = spawn(
-    process.execPath,
-    ['--import', 'tsx', join('examples', example), ...args],
-    { cwd: ROOT, env: { PATH: process.env.PATH, PORT: '0', NODE_NO_WARNINGS: '1' }, stdio: ['ignore', 'pipe', 'pipe'] },
-  )
-  onTestFinished(() => void child.kill('SIGKILL'))
-  let [output, errors] = ['', '']
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    output += text
-  })
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    errors += text
-  })
-  const end = once(child, 'close').then(([code]) => {
-    expect(errors).toBe('')
-    return code as number | null
-  })
-  return {
-    async printed(pattern) {
-      for (;;) {
-        const found = pattern.exec(output.slice(0, output.lastIndexOf('\n') + 1))?.[0]
-        if (found) return found
-        const code = await Promise.race([once(child.stdout, 'data'), end])
-        if (typeof code === 'number') throw new Error(`${example} ended with ${code}: ${output}`)
-      }
-    },
-    output: () => output,
-    end,
-    stop() {
-      child.kill('SIGTERM')
-      return end
-    },
-  }
-}
-
 async function ask(url: string, headers: Record<string, string> = {}): Promise<[status: number, body: string]> {
   const response = await fetch(url, { headers })
   return [response.status, await response.text()]
@@ -281,6 +251,7 @@ interface Browser {
 
 interface Page {
   goto(url: string): Promise<unknown>
+  reload(): Promise<unknown>
   click(selector: string): Promise<void>
   fill(selector: string, text: string): Promise<void>
   waitForSelector(selector: string): Promise<unknown>

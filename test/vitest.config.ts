@@ -4,6 +4,8 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
+  // As tsconfig.json has it: an example that is a package of its own imports this one by its name.
+  resolve: { alias: { 'chat-server': fileURLToPath(new URL('../lib/index.ts', import.meta.url)) } },
   test: {
     include: ['test/**/*.test.ts'],
     // Ended from the last to the first, and one that throws at its end keeps the rest from ending: PostgreSQL is last.

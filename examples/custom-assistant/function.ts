@@ -1,0 +1,27 @@
+// An assistant that is a function: it counts the words of the thread, message by message, and needs no model.
+//
+//   npx tsx examples/custom-assistant/function.ts
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Assistant, createChatService, openStorage, parseConfig } from 'chat-server'
+import { converse } from './converse.ts'
+
+/** Yields the answer piece by piece; when it ends, the answer is whole. */
+const wordCounter: Assistant = async function* ({ turns, signal }) {
+  let total = 0
+  // The thread from its root down to the question, which comes last.
+  for (const { content } of turns) {
+    const count = content.split(/\s+/).length
+    total += count
+    yield `${count} words: ${content}\n`
+    // Whatever takes time gets the signal. It throws once the answer is cancelled or the service stops, as it should.
+    await pause(100, undefined, { signal })
+  }
+  yield `${total} words by ${new Set(turns.map(({ user_id }) => user_id)).size} people.`
+  yield { finish_reason: 'stop', usage: { prompt_tokens: total, completion_tokens: 0, total_tokens: total } }
+}
+
+const storage = await openStorage({ database: 'sqlite::memory:' })
+const chat = createChatService(parseConfig(), storage, { assistant: wordCounter })
+await chat.start()
+await converse(chat, 'How much was said?')
+await chat.close()
