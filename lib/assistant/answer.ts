@@ -16,7 +16,8 @@ const Piece = v.union([
   v.object({
     delta: v.optional(v.string()),
     usage: v.optional(Usage),
-    finish_reason: v.optional(v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/))),
+    // The last three are for us to say: of an answer that is not whole.
+    finish_reason: v.optional(v.pipe(v.string(), v.regex(/^(?!(cancelled|failed|interrupted)$)[\w-]{1,64}$/))),
   }),
 ])
 

@@ -45,6 +45,7 @@ export function createRunner(
   const writer = newId()
   const runs = new Map<string, Run>()
   let drainUntil: number | undefined
+  let isStopped = false
 
   const lease = () => ctx.now() + LEASE_SECONDS * SECOND
 
@@ -133,8 +134,9 @@ export function createRunner(
       return insertUnderWay(tx, { message_id, conversation_id, writer, lease_expires_at: lease() })
     },
 
-    /** Begins to write a claimed answer. */
+    /** Begins to write a claimed answer. One that comes too late is left to others: its lease will lapse. */
     start(row: MessageRow): void {
+      if (isStopped) return
       const { id: message_id, conversation_id, root_id, parent_id, depth } = row
       const place = { message_id, conversation_id, root_id, parent_id, depth, writer }
       const run: Run = { ...place, pending: '', stored: 0, control: new AbortController(), over: Promise.resolve() }
@@ -144,8 +146,11 @@ export function createRunner(
         .finally(() => runs.delete(message_id))
     },
 
-    /** Stops writing an answer that has ended. */
-    abandon,
+    /** Stops writing an answer that was cancelled. */
+    cancelled(messageId: string): void {
+      metrics.answered('cancelled')
+      abandon(messageId)
+    },
 
     /** What has to be done every few seconds: leases renewed, answers of dead processes ended. */
     async tend(): Promise<void> {
@@ -171,6 +176,7 @@ export function createRunner(
       }, patience)
       await idle()
       clearTimeout(timer)
+      isStopped = true
     },
   }
 }

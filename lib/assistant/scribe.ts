@@ -28,6 +28,13 @@ export function createScribe(ctx: Pick<Context, 'write' | 'now' | 'log'>) {
     }, ms)
   }
 
+  /** Said once for each time that the storage fails. */
+  function waits(draft: Draft, error: unknown): void {
+    const { message_id } = draft
+    if (!draft.isWaiting) ctx.log.warn('An answer waits for the storage', { message_id, cause: String(error) })
+    draft.isWaiting = true
+  }
+
   /** Tries to store what came in; resolves whether the storage took it or not. */
   function flush(draft: Draft): Promise<void> {
     draft.storing ??= attempt(draft)
@@ -36,11 +43,11 @@ export function createScribe(ctx: Pick<Context, 'write' | 'now' | 'log'>) {
 
   async function attempt(draft: Draft): Promise<void> {
     try {
-      if (isBehind(draft)) draft.isLost = !(await storeNext(ctx, draft))
+      if (!isBehind(draft)) return
+      draft.isLost = !(await storeNext(ctx, draft))
       draft.isWaiting = false
     } catch (error) {
-      if (!draft.isWaiting) ctx.log.warn('An answer waits for the storage', describe(draft, error))
-      draft.isWaiting = true
+      waits(draft, error)
     } finally {
       draft.storing = undefined
       if (isBehind(draft)) schedule(draft.isWaiting ? RETRY_MS : CHUNK_MS)
@@ -70,8 +77,7 @@ export function createScribe(ctx: Pick<Context, 'write' | 'now' | 'log'>) {
             try {
               return await ctx.write(end)
             } catch (error) {
-              ctx.log.warn('The end of an answer waits for the storage', describe(draft, error))
-              draft.isWaiting = true
+              waits(draft, error)
             }
           }
           if (stopping && draft.isWaiting) return false
@@ -88,8 +94,4 @@ export function createScribe(ctx: Pick<Context, 'write' | 'now' | 'log'>) {
       stopping = true
     },
   }
-}
-
-function describe({ message_id }: Draft, error: unknown): Record<string, unknown> {
-  return { message_id, cause: String(error) }
 }

@@ -16,15 +16,15 @@ export const inputs = { chunks: ChunksQuery }
  * @throws ChatError `not_found`; `forbidden` for whom did not ask and is neither owner nor admin of the conversation
  */
 export async function cancel(ctx: Context, actor: Actor, messageId: string): Promise<CancelledAnswer> {
-  const status = await ctx.write(async (tx) => {
+  const { isCancelled, status } = await ctx.write(async (tx) => {
     const place = await enter(ctx, tx, actor, { message_id: messageId })
     const message = (await findMessage(tx, messageId))!
     if (message.posted_by !== actor.user_id && !canModerate(place.role)) throw new ChatError('forbidden')
     const { conversation_id } = message
-    const isStopped = await endAnswer(tx, { message_id: messageId, conversation_id }, CANCELLED)
-    return isStopped ? CANCELLED.status : message.status
+    const isCancelled = await endAnswer(tx, { message_id: messageId, conversation_id }, CANCELLED)
+    return { isCancelled, status: isCancelled ? CANCELLED.status : message.status }
   })
-  ctx.answers.abandon(messageId)
+  if (isCancelled) ctx.answers.cancelled(messageId)
   return { message_id: messageId, status }
 }
 

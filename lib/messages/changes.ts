@@ -39,16 +39,18 @@ export async function edit(ctx: Context, actor: Actor, messageId: string, input:
  *   conversation; `message_deleted` when it is already
  */
 export async function remove(ctx: Context, actor: Actor, messageId: string, _input: Deletion): Promise<void> {
-  await ctx.write(async (tx) => {
+  const isCancelled = await ctx.write(async (tx) => {
     const { message, place } = await enterFor(ctx, tx, actor, messageId)
     if (message.posted_by !== actor.user_id && !canModerate(place.role)) throw new ChatError('forbidden')
     if (message.deleted_at) throw new ChatError('message_deleted')
-    await endAnswer(tx, { message_id: messageId, conversation_id: message.conversation_id }, CANCELLED)
+    const answer = { message_id: messageId, conversation_id: message.conversation_id }
+    const isStopped = await endAnswer(tx, answer, CANCELLED)
     await markDeleted(tx, messageId, place.at, actor.user_id)
     await recount(tx, message, -1)
     tx.emit(message.conversation_id, { type: 'message.deleted', message_id: messageId })
+    return isStopped
   })
-  ctx.answers.abandon(messageId)
+  if (isCancelled) ctx.answers.cancelled(messageId)
 }
 
 /**

@@ -35,6 +35,7 @@ it.each([
   ['a delta that is no text', { delta: 5 }],
   ['a usage that is none', { usage: { total_tokens: -1 } }],
   ['a finish reason that is prose', { finish_reason: 'I had enough.' }],
+  ['a finish reason that is ours', { finish_reason: 'cancelled' }],
   ['NUL', 'a\0'],
   ['half a character', '\ude00'],
   ['half a character before something else', '\ud83dx'],

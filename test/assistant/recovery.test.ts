@@ -127,6 +127,23 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     expect(await chat.messages.get(actor, second.message_id)).toMatchObject({ status: 'interrupted', content: 'Be' })
   })
 
+  it('are left to others when they are asked for while the service closes', async () => {
+    const { service, ada, conversation_id } = await startAsked()
+    const { chat } = service
+    const actor = await chat.users.actor(ada.id)
+    const posting = chat.messages.postRoot(actor, conversation_id, { content: 'Why?', role: 'assistant' })
+    services.pop()
+    await Promise.all([service.close(), posting])
+    expect(chat.context.answers.size()).toBe(0)
+
+    const { message_id } = await posting
+    const next = (await start({ ports: {} })).chat
+    expect(await next.messages.get(actor, message_id)).toMatchObject({ status: 'streaming' })
+    clock += 11 * SECOND
+    await next.context.answers.tend()
+    expect(await next.messages.get(actor, message_id)).toMatchObject({ status: 'interrupted' })
+  })
+
   it('take too long once the time is over', async () => {
     const config = { assistant: { timeout_seconds: 1, drain_seconds: 0 } }
     const { asked, ask, read, answers } = await startAsked({ config })

@@ -330,5 +330,12 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
     expect(page).toContain('chat_assistant_answers_total{outcome="complete"} 1')
     expect(page).toContain('chat_assistant_first_delta_seconds_count 1')
     expect(page).toContain('chat_assistant_running 0')
+
+    const { message_id } = await ask()
+    await world.ada.cancelAnswer({ params: { message_id } })
+    await world.ada.cancelAnswer({ params: { message_id } })
+    const second = await ask()
+    await world.ada.deleteMessage({ params: { message_id: second.message_id } })
+    expect(await service.chat.ops.metrics(null)).toContain('chat_assistant_answers_total{outcome="cancelled"} 2')
   })
 })
