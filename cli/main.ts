@@ -18,6 +18,8 @@ const root = defineCommand({
     events: () => import('./commands/events.ts').then((module) => module.default),
     backup: () => import('./commands/backup.ts').then((module) => module.default),
     restore: () => import('./commands/restore.ts').then((module) => module.default),
+    export: () => import('./commands/export.ts').then((module) => module.default),
+    import: () => import('./commands/import.ts').then((module) => module.default),
     fsck: () => import('./commands/fsck.ts').then((module) => module.default),
     config: () => import('./commands/config.ts').then((module) => module.default),
     openapi: () => import('./commands/openapi.ts').then((module) => module.default),

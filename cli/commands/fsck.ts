@@ -1,5 +1,6 @@
 import { commonArgs, defineCommand } from '../command.ts'
 import { print } from '../output.ts'
+import { showProgress } from '../progress.ts'
 import { withChat } from '../with-chat.ts'
 
 export default defineCommand({
@@ -11,9 +12,8 @@ export default defineCommand({
   },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const onProgress = (name: string) => progress(`checking ${name}`)
-      const checkup = await chat.ops.fsck({ ...(args.repair && { repair: true }), onProgress })
-      progress('')
+      const checkup = await chat.ops.fsck({ ...(args.repair && { repair: true }), onProgress: showProgress })
+      showProgress('')
       const lines = checkup.findings.map(
         ({ name, says, count, examples, repaired }) =>
           `${repaired ? 'repaired' : 'BROKEN'}  ${name} (${count}): ${says} Not so: ${examples.join(', ')}`,
@@ -22,8 +22,3 @@ export default defineCommand({
       if (checkup.findings.some((finding) => !finding.repaired)) process.exitCode = 1
     }),
 })
-
-/** One line on a terminal, which the next one replaces. */
-function progress(text: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}`)
-}

@@ -3,9 +3,12 @@ import { dirname, resolve } from 'node:path'
 import { createDatabase as createDb0, type Database as Db0 } from 'db0'
 import { createStorage } from 'unstorage'
 import { ChatError } from '../errors.ts'
+import type { Counts, Progress } from './archive.ts'
 import { backUp, type Overwriting, renewEpoch, restoreTo } from './backup.ts'
 import type { Database, Queries } from './database.ts'
+import { exportArchive } from './export.ts'
 import { sqliteTrouble } from './failures.ts'
+import { importArchive } from './import.ts'
 import { createKv, type Kv, type KvLike } from './kv.ts'
 import { listMigrations, type MigrationState, migrate } from './migrate.ts'
 import { refuseNesting } from './nesting.ts'
@@ -29,6 +32,14 @@ export interface Storage {
    * @throws Error for another database, and when the file is there already
    */
   backup(file: string, options?: Overwriting): Promise<number>
+  /** Writes all there is as lines of JSON, of one state of it, while the service runs. @returns counts by table */
+  export(write: (lines: string) => void, onProgress?: Progress): Promise<Counts>
+  /**
+   * Fills an empty, migrated database, of either kind, from such lines. @returns counts by table
+   *
+   * @throws Error when the database is not empty, or the archive is not whole
+   */
+  import(lines: AsyncIterable<string>, onProgress?: Progress): Promise<Counts>
   /** Begins another history of events, after another tool has restored the database. Only while no service runs. */
   renewEpoch(): Promise<void>
   close(): Promise<void>
@@ -73,6 +84,8 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
     migrations: () => listMigrations(db),
     migrate: () => migrate(db),
     backup: (file, options = {}) => backUp(db, file, options),
+    export: (write, onProgress) => exportArchive(db, write, onProgress),
+    import: (lines, onProgress) => importArchive(db, lines, onProgress),
     renewEpoch: () => renewEpoch(db),
     close: () => db.close(),
   }

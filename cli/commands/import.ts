@@ -1,0 +1,23 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { commonArgs, defineCommand } from '../command.ts'
+import { print } from '../output.ts'
+import { showProgress } from '../progress.ts'
+import { withStorage } from '../with-chat.ts'
+
+export default defineCommand({
+  meta: { name: 'import', description: 'Fill an empty database from an archive; when interrupted, go on where it was' },
+  example: 'chat-server import ./chat.jsonl --database postgres://chat@localhost/chat',
+  args: {
+    file: { type: 'positional', required: true, description: 'The archive' },
+    ...commonArgs,
+  },
+  run: ({ args }) =>
+    withStorage(args, async (storage) => {
+      await storage.migrate()
+      const lines = createInterface({ input: createReadStream(args.file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY })
+      const counts = await storage.import(lines, showProgress)
+      const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
+      print(args, { counts }, `Imported ${rows} rows. "chat-server fsck" tells whether all is well.`)
+    }),
+})

@@ -1,0 +1,116 @@
+import { newId } from '../ids.ts'
+import { type Counts, type Header, type Line, PAGE, type Progress, TABLES, VERSION } from './archive.ts'
+import type { Database, Primitive, Queries, Row } from './database.ts'
+import { listMigrations } from './migrate.ts'
+
+/**
+ * Fills an empty database of the current schema from an archive. When it was interrupted, the same archive goes on
+ * where it was. The events begin another history: readers of before read everything again.
+ *
+ * @throws Error when the database is not empty; when the archive is none, is newer than this program, or is not whole
+ */
+export async function importArchive(
+  db: Database,
+  lines: AsyncIterable<string>,
+  onProgress: Progress = () => {},
+): Promise<Counts> {
+  const counts: Counts = {}
+  let insert: ((table: string, rows: Row[]) => Promise<void>) | undefined
+  let batch: { table: string; rows: Row[] } = { table: '', rows: [] }
+  const flush = async () => {
+    if (batch.rows.length > 0) await insert!(batch.table, batch.rows)
+    counts[batch.table] = (counts[batch.table] ?? 0) + batch.rows.length
+    if (batch.table) onProgress(batch.table, counts[batch.table]!)
+  }
+  for await (const text of lines) {
+    const line = parseLine(text)
+    if (!insert) {
+      await begin(db, line as Header)
+      insert = await createInserter(db)
+    } else if ('table' in line) {
+      if (line.table !== batch.table || batch.rows.length === PAGE) {
+        await flush()
+        batch = { table: line.table, rows: [] }
+      }
+      batch.rows.push(line.row)
+    } else if ('end' in line) {
+      await flush()
+      return finish(db, line.counts)
+    }
+  }
+  throw new Error('The archive is not whole: its end is missing')
+}
+
+function parseLine(text: string): Line {
+  try {
+    return JSON.parse(text) as Line
+  } catch (cause) {
+    throw new Error('This is not an archive of chat-server, or it is damaged', { cause })
+  }
+}
+
+/** Makes sure that the archive can be read and that nothing else is there, and remembers which one it is. */
+async function begin(db: Database, header: Header): Promise<void> {
+  if (header.chat_server_archive !== VERSION) throw new Error('This is not an archive that this program can read')
+  const known = (await listMigrations(db)).map(({ name }) => name)
+  const unknown = header.migrations.find((name) => !known.includes(name))
+  if (unknown) throw new Error(`The archive (${unknown}) is newer than this program: install the newer version`)
+  await db.write(async (tx) => {
+    const before = await tx.get<{ value: string }>("SELECT value FROM meta WHERE name = 'import'")
+    if (before?.value === header.id) return
+    for (const [table] of TABLES) {
+      if (await tx.get(`SELECT 1 AS found FROM ${table} LIMIT 1`)) throw new Error('The database is not empty')
+    }
+    await tx.run("INSERT INTO meta (name, value) VALUES ('import', ?)", header.id)
+  })
+}
+
+/** @returns what inserts rows, those that are there already left as they are */
+async function createInserter(db: Database): Promise<(table: string, rows: Row[]) => Promise<void>> {
+  const columns = new Map<string, Set<string>>()
+  for (const [table] of TABLES) columns.set(table, await listColumns(db, table))
+  const numbering = db.dialect === 'postgresql' ? 'OVERRIDING SYSTEM VALUE' : ''
+  return (table, rows) =>
+    db.write(async (tx) => {
+      const known = columns.get(table)
+      for (const row of rows) {
+        const names = Object.keys(row)
+        if (!known || names.some((name) => !known.has(name))) throw new Error(`The archive has an unknown ${table}`)
+        await tx.run(
+          `INSERT INTO ${table} (${names.join(', ')}) ${numbering}
+           VALUES (${names.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
+          ...(Object.values(row) as Primitive[]),
+        )
+      }
+    })
+}
+
+async function listColumns(db: Queries, table: string): Promise<Set<string>> {
+  const rows =
+    db.dialect === 'sqlite'
+      ? await db.all<{ name: string }>('SELECT name FROM pragma_table_info(?)', table)
+      : await db.all<{ name: string }>(
+          'SELECT column_name AS name FROM information_schema.columns WHERE table_name = ? AND table_schema = current_schema()',
+          table,
+        )
+  return new Set(rows.map(({ name }) => name))
+}
+
+/** Counts what is there, has numbers go on behind it, and begins another history of the events. */
+async function finish(db: Database, expected: Counts): Promise<Counts> {
+  const counts: Counts = {}
+  for (const [table] of TABLES) {
+    counts[table] = (await db.get<{ total: number }>(`SELECT count(*) AS total FROM ${table}`))!.total
+    if (counts[table] !== expected[table])
+      throw new Error(`There are ${counts[table]} ${table}, and should be ${expected[table]}`)
+  }
+  await db.write(async (tx) => {
+    if (tx.dialect === 'postgresql')
+      await tx.get(
+        "SELECT setval(pg_get_serial_sequence('events', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM events), false)",
+      )
+    await tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId())
+    await tx.run("DELETE FROM meta WHERE name = 'import'")
+  })
+  return counts
+}

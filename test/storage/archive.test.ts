@@ -1,0 +1,155 @@
+import { afterEach, describe, expect, inject, it } from 'vitest'
+import { createChatService, openStorage, parseConfig, type Storage } from '../../lib/index.ts'
+import { TABLES } from '../../lib/storage/archive.ts'
+import { createPostgresDatabase, createSqliteFile, type FreshDatabase } from '../support/databases.ts'
+import { startService, startThread } from '../support/service.ts'
+
+/** Tables that an archive leaves out, and why. */
+const LEFT_OUT: Record<string, string> = {
+  migrations: 'the schema is made by the program that imports',
+  meta: 'the name of a history, which is begun anew',
+  oauth_states: 'sign-ins that have begun begin again',
+  limit_buckets: 'counts of the last moments',
+  login_failures: 'counts of the last minutes',
+}
+
+const hasPostgres = Boolean(inject('postgres_url'))
+const created: FreshDatabase[] = []
+const opened: Storage[] = []
+
+afterEach(async () => {
+  for (const storage of opened.splice(0)) await storage.close()
+  for (const database of created.splice(0)) await database.remove()
+})
+
+async function create(make: () => Promise<FreshDatabase>): Promise<string> {
+  const database = await make()
+  created.push(database)
+  return database.url
+}
+
+async function open(url: string): Promise<Storage> {
+  const storage = await openStorage({ database: url })
+  opened.push(storage)
+  await storage.migrate()
+  return storage
+}
+
+/** A database with something in most tables. */
+async function fill(url: string): Promise<void> {
+  const service = await startService(url)
+  const { ada, grace, conversation_id, root } = await startThread(service)
+  const { message_id } = await ada.replyToMessage({
+    params: { parent_id: root.message_id },
+    body: { content: 'Grüße, 你好 "quoted"\n' },
+    headers: { 'idempotency-key': 'once' },
+  })
+  await ada.editMessage({ params: { message_id }, body: { content: 'edited' } })
+  await grace.markThreadRead({ params: { root_id: root.root_id }, body: {} })
+  await ada.createInvite({ params: { conversation_id }, body: {} })
+  await grace.postRoot({ params: { conversation_id }, body: { content: 'Are you there?', role: 'assistant' } })
+  await service.chat.context.answers.idle()
+  await service.close()
+}
+
+async function exportLines(storage: Storage): Promise<string[]> {
+  let text = ''
+  await storage.export((lines) => {
+    text += lines
+  })
+  return text.trimEnd().split('\n')
+}
+
+async function* each(lines: string[]): AsyncGenerator<string> {
+  yield* lines
+}
+
+/** What an archive says of the data, without what names the archive. */
+const dataOf = (lines: string[]) => lines.slice(1).sort()
+
+async function findings(url: string) {
+  const storage = await openStorage({ database: url })
+  const chat = createChatService(parseConfig(), storage)
+  const checkup = await chat.ops.fsck()
+  await chat.close()
+  return checkup.findings
+}
+
+it('holds every table, or says why not', async () => {
+  const storage = await open(await create(createSqliteFile))
+  const rows = await storage.db.all<{ name: string }>(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
+  )
+  const held = [...TABLES.map(([name]) => name), ...Object.keys(LEFT_OUT)]
+  expect(rows.map(({ name }) => name).sort()).toEqual(held.sort())
+})
+
+describe.skipIf(!hasPostgres)('an archive', () => {
+  it('goes from SQLite to PostgreSQL and back without a loss', async () => {
+    const urls = [await create(createSqliteFile), await create(createPostgresDatabase), await create(createSqliteFile)]
+    await fill(urls[0]!)
+    const [first, second, third] = [await open(urls[0]!), await open(urls[1]!), await open(urls[2]!)]
+    const lines = await exportLines(first)
+    const progress: string[] = []
+    const counts = await second.import(each(lines), (table, rows) => progress.push(`${table} ${rows}`))
+    expect(progress).toContain(`messages ${counts.messages}`)
+    const there = await exportLines(second)
+    expect(dataOf(there)).toEqual(dataOf(lines))
+    await third.import(each(there))
+    expect(dataOf(await exportLines(third))).toEqual(dataOf(lines))
+    for (const storage of opened.splice(0)) await storage.close()
+    for (const url of urls) expect(await findings(url)).toEqual([])
+
+    // Numbers go on behind what was imported, and old ids of events are of no use.
+    const service = await startService(urls[1]!)
+    const ada = await service.signIn('ada')
+    const { conversations } = await ada.listConversations({})
+    const posted = await ada.postRoot({ params: { conversation_id: conversations[0]!.id }, body: { content: 'on' } })
+    expect(posted.message.content).toBe('on')
+    await service.close()
+    expect(await findings(urls[1]!)).toEqual([])
+  })
+})
+
+describe('an import', () => {
+  async function archive(): Promise<string[]> {
+    const url = await create(createSqliteFile)
+    await fill(url)
+    return exportLines(await open(url))
+  }
+
+  it('goes on where it was interrupted', async () => {
+    const lines = await archive()
+    const target = await open(await create(createSqliteFile))
+    await expect(target.import(each(lines.slice(0, -5)))).rejects.toThrow('not whole')
+    await target.import(each(lines))
+    expect(dataOf(await exportLines(target))).toEqual(dataOf(lines))
+    await expect(target.import(each(lines))).rejects.toThrow('not empty')
+  })
+
+  it.each<[string, (lines: string[]) => string[], string]>([
+    ['nothing', () => [], 'not whole'],
+    ['something else', () => ['{"hello":1}'], 'not an archive'],
+    ['no JSON', () => ['PK\u0003\u0004'], 'not an archive'],
+    [
+      'one of a newer program',
+      (lines) => [lines[0]!.replace('0001-foundation', '9999-future'), ...lines.slice(1)],
+      'newer',
+    ],
+    [
+      'a table there is not',
+      (lines) => [lines[0]!, '{"table":"migrations","row":{"id":1}}', '{"end":true,"counts":{}}'],
+      'unknown migrations',
+    ],
+    [
+      'a column there is not',
+      (lines) => [lines[0]!, '{"table":"users","row":{"id) SELECT 1 --":"x"}}', '{"end":true,"counts":{}}'],
+      'unknown users',
+    ],
+    ['fewer rows than it says', (lines) => lines.filter((line) => !line.includes('"table":"participants"')), 'should be'],
+  ])('refuses %s', async (_, spoil, message) => {
+    const lines = spoil(await archive())
+    const target = await open(await create(createSqliteFile))
+    await expect(target.import(each(lines))).rejects.toThrow(message)
+  })
+})
