@@ -15,7 +15,7 @@ describe.concurrent('answers of a process that is killed', () => {
     async ([, dialect, nodes], { skip }) => {
       if (dialect === 'postgresql' && !inject('postgres_url')) skip('PostgreSQL is not installed')
       const seed = newSeed()
-      console.log(`seed ${seed}`)
+      console.log(`seed ${seed} (${dialect}, ${nodes})`)
       const database = await (dialect === 'sqlite' ? createSqliteFile() : createPostgresDatabase())
       try {
         const figures = await crashAnswers({ url: database.url, nodes, cycles: 1, random: createRandom(seed) })
