@@ -83,8 +83,8 @@ async function crashOn({ upstream, nodes, cycles, random, onCycle }: Stage): Pro
     figures.slowest_ms = Math.max(figures.slowest_ms, performance.now() - at)
     for (const answer of ended) faults.push(...(await faultsIn(watcher, answer, upstream)))
     answers.push(...ended)
-    if (!isAlone) await nodes.restart()
     figures.cycles++
+    if (!isAlone && figures.cycles < cycles) await nodes.restart()
     figures.interrupted = answers.filter(({ status }) => status === 'interrupted').length
     figures.complete = answers.filter(({ status }) => status === 'complete').length
     figures.reconnects = followers.reconnects()
