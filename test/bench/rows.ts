@@ -1,4 +1,5 @@
 import type { Row } from './row.ts'
+import { answersMe } from './rows/answers.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
 import { posts1, posts32 } from './rows/posts.ts'
 import { tree, unreadAll, unreadAnywhere, unreadLatest } from './rows/reads.ts'
@@ -14,6 +15,7 @@ export const ROWS: Row[] = [
   fanoutRate,
   durablePost,
   me,
+  answersMe,
   streamMemory,
   start,
   idleMemory,

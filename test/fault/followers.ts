@@ -1,3 +1,4 @@
+import type { ConversationStreamEvent } from '../../lib/events/schema.ts'
 import { openRaw, type RawEvent, type RawStream } from './raw-reader.ts'
 
 /** Readers that lose their connection all the time and come back with the last id they have. */
@@ -20,7 +21,7 @@ export interface Figures {
   reconnects: number
   /** What no reader may see, in words: a gap, a repeat, an event out of order, a reset. */
   faults: string[]
-  /** What each number of the log was for the first reader: a message, or a kind of event. */
+  /** What each number of the log was for the first reader: a message, a piece of one, an end, or a kind of event. */
   log: Map<number, string>
 }
 
@@ -77,7 +78,7 @@ function startFollower({ target, cutAfter, from, ...options }: FollowersOptions,
     const expected = seqOf(last) + 1
     const seq = seqOf(id)
     if (seq !== expected) fault(seq > expected ? 'a gap before' : log.has(seq) ? 'a repeat of' : 'out of order')
-    log.set(seq, event.type === 'message.new' ? event.payload.message.id : event.type)
+    log.set(seq, noteOf(event))
     last = id
     if (seq >= end) current!.cut()
   }
@@ -103,6 +104,13 @@ function startFollower({ target, cutAfter, from, ...options }: FollowersOptions,
       if (seqOf(last) >= end) current?.cut()
     },
   }
+}
+
+function noteOf({ type, payload }: ConversationStreamEvent): string {
+  if (type === 'message.new') return payload.message.id
+  if (type === 'message.delta') return `${payload.id} ${payload.choices[0]!.delta.content}`
+  if (type === 'message.done') return `${type} ${payload.message_id} ${payload.finish_reason}`
+  return type
 }
 
 /** The number in an event's id. */

@@ -19,11 +19,7 @@ export async function settle(base_url: string): Promise<Place> {
   const { conversation_id } = await ada.createConversation({})
   return {
     conversation_id,
-    async signIn() {
-      const client = createChatClient({ base_url })
-      await client.login({ body: ADA })
-      return client
-    },
+    signIn: () => signInAt(base_url),
     async cookie() {
       const response = await fetch(`${base_url}/api/auth/login`, {
         method: 'POST',
@@ -36,4 +32,11 @@ export async function settle(base_url: string): Promise<Place> {
         .join('; ')
     },
   }
+}
+
+/** A new client of another service on the same database, signed in. */
+export async function signInAt(base_url: string): Promise<ChatClient> {
+  const client = createChatClient({ base_url })
+  await client.login({ body: ADA })
+  return client
 }

@@ -10,7 +10,7 @@ export interface Measured {
 }
 
 /** What passes before a round is measured: connections, first batches and the compiler settle. */
-const WARM_UP_MS = 700
+export const WARM_UP_MS = 700
 
 /** Lets a load warm up and run for `seconds`, and takes the difference of `count` and of the server's CPU time. */
 export async function measure(pid: number, seconds: number, count: () => number): Promise<Measured> {

@@ -23,6 +23,11 @@ export function startNodeJson(): Promise<Server> {
   return startPeer('node-json.ts')
 }
 
+/** What answers for the assistant. */
+export function startModel(): Promise<Server> {
+  return startPeer('model.ts')
+}
+
 function startPeer(file: string, ...args: string[]): Promise<Server> {
   return startServer(['--import', 'tsx', `test/bench/peers/${file}`, ...args], ENVIRONMENT)
 }

@@ -27,13 +27,18 @@ export function newDatabase(): string {
 }
 
 /** Starts the service on a database file that may exist already. */
-export function startBareService(command: string[], database: string): Promise<Server> {
-  return startServer([...command, 'serve', '--port', '0', '--database', `sqlite:${database}`], ENVIRONMENT)
+export function startBareService(command: string[], database: string, more: NodeJS.ProcessEnv = {}): Promise<Server> {
+  const args = ['serve', '--port', '0', '--database', `sqlite:${database}`]
+  return startServer([...command, ...args], { ...ENVIRONMENT, ...more })
 }
 
-/** Starts the service on a new database, sets it up, signs in and creates a conversation. */
-export async function startService(command: string[]): Promise<Service> {
-  const server = await startBareService(command, newDatabase())
+/**
+ * Starts the service on a new database, sets it up, signs in and creates a conversation.
+ *
+ * @param more of its environment
+ */
+export async function startService(command: string[], more: NodeJS.ProcessEnv = {}): Promise<Service> {
+  const server = await startBareService(command, newDatabase(), more)
   try {
     await call(server, '/api/setup', ACCOUNT)
     const headers = sessionHeaders(await call(server, '/api/auth/login', ACCOUNT))

@@ -1,0 +1,108 @@
+import { expect, it } from 'vitest'
+import type { ReceivedEvent } from '../../lib/client.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import {
+  type Behaviour,
+  diesAfter,
+  refuses,
+  stallsAfter,
+  streams,
+  streamsForEver,
+  writes,
+} from '../support/model-server.ts'
+import { ANSWER_BYTES, KEY, startTalk, TENANT } from './talks.ts'
+
+describeOnEachDatabase('answers of a model server', (openUrl) => {
+  it('stream to the readers, and are whole with their usage and the reason of their end', async () => {
+    const { talk } = await startTalk(await openUrl(), streams('Light ', 'scatt', 'ers.'))
+    const { events, message, produced } = await talk()
+    const end = { finish_reason: 'stop', usage: { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 } }
+    expect(message).toMatchObject({ status: 'complete', content: 'Light scatters.', ...end })
+    expect(events.at(-1)!.event.payload).toMatchObject(end)
+    expect([textOf(events), produced]).toEqual(['Light scatters.', 'Light scatters.'])
+  })
+
+  it('are asked of the model, with the key, the headers and the system prompt that are configured', async () => {
+    const { model, talk } = await startTalk(await openUrl())
+    await talk()
+    const [call, ...more] = model.calls
+    expect(more).toEqual([])
+    expect(call!.headers).toMatchObject({ authorization: `Bearer ${KEY}`, 'x-tenant': TENANT })
+    expect(call!.request).toEqual({
+      model: 'tiny',
+      messages: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'Why?' },
+      ],
+      stream: true,
+      stream_options: { include_usage: true },
+    })
+  })
+
+  it.each<[code: string, what: string, behaviour: Behaviour, content: string]>([
+    ['connection_lost', 'a server that dies midway', diesAfter('Light ', 'sc'), 'Light sc'],
+    ['provider_error', 'a refusal', refuses(401, { error: { message: 'No such key' } }), ''],
+    ['provider_error', 'a server that fails', refuses(500, '<h1>No</h1>'), ''],
+    ['invalid_answer', 'rubbish', writes('\u0000\ufffd\n'), ''],
+    ['invalid_answer', 'rubbish midway', writes(said('Light '), 'data: {"choices"\n\n'), 'Light '],
+  ])('fail with %s through %s, and keep what was said', async (code, _, behaviour, content) => {
+    const { talk } = await startTalk(await openUrl(), behaviour)
+    const { events, message, produced } = await talk()
+    expect(events.at(-2)!.event).toMatchObject({ type: 'message.failed', payload: { code } })
+    expect(message).toMatchObject({ status: 'failed', finish_reason: 'failed', content })
+    expect([textOf(events), produced]).toEqual([content, content])
+  })
+
+  it('fail when they do not end, at what fits, and the server is rid of its reader', async () => {
+    const piece = 'so it goes on '
+    const { model, talk } = await startTalk(await openUrl(), streamsForEver(piece))
+    const { events, message, produced } = await talk()
+    expect(events.at(-2)!.event).toMatchObject({ type: 'message.failed', payload: { code: 'answer_too_long' } })
+    const content = piece.repeat(Math.floor(ANSWER_BYTES / piece.length))
+    expect(message).toMatchObject({ status: 'failed', content })
+    expect([textOf(events), produced]).toEqual([content, content])
+    await model.calls[0]!.closed
+  })
+
+  it('are cancelled where a server stalls for ever, which sees its reader hang up', async () => {
+    const { model, ada, stream, ask, read } = await startTalk(await openUrl(), stallsAfter('Light '))
+    const { message_id } = await ask()
+    await stream.until('message.delta')
+    await ada.cancelAnswer({ params: { message_id } })
+    await model.calls[0]!.closed
+    expect(await read(message_id)).toMatchObject({ status: 'cancelled', content: 'Light ' })
+  })
+
+  it('show the key and the headers to nobody, though the server repeats them', async () => {
+    const words = `${KEY} and ${TENANT}`
+    const { service, ada, lines, talk } = await startTalk(
+      await openUrl(),
+      refuses(401, { error: { message: words } }),
+      writes(said('Light '), `error: ${words}\n\n`),
+      writes(`${words}\n`),
+      diesAfter('Light '),
+      streams('Light'),
+    )
+    const seen: unknown[] = []
+    for (const status of ['failed', 'failed', 'failed', 'failed', 'complete']) {
+      const talked = await talk()
+      expect(talked.message.status).toBe(status)
+      seen.push(talked, await ada.readThread({ params: { root_id: talked.message.id } }))
+    }
+    expect(lines.filter((line) => line.includes('An answer failed'))).toHaveLength(4)
+    seen.push(lines, await service.chat.ops.metrics(null))
+    expect(JSON.stringify(seen)).not.toMatch(new RegExp(`${KEY}|${TENANT}`))
+  })
+})
+
+/** A piece of an answer, as it is on its way. */
+function said(content: string): string {
+  return `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
+}
+
+/** What the deltas say, one after another. */
+function textOf(events: ReceivedEvent[]): string {
+  return events
+    .map(({ event }) => (event.type === 'message.delta' ? event.payload.choices[0]!.delta.content : ''))
+    .join('')
+}

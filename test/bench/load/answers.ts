@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ChatClient, createChatClient } from '../../../lib/client.ts'
+import { type Service, serviceTarget } from '../servers/service.ts'
+import { createFailure } from './failure.ts'
+import { marker } from './marker.ts'
+import { openReaders } from './reader.ts'
+
+/** Answers that are written all the while, and how many follow them. */
+export interface AnswerLoad {
+  answers: number
+  readers: number
+  /** What the model says a second in each answer. */
+  tokens: number
+}
+
+/** Less of what the model says than this share, and the answers were not streaming as they should. */
+const LEAST_SHARE = 0.9
+
+/** How long the last tokens may take to reach the readers. */
+const DRAIN_MS = 4_000
+
+/**
+ * Runs `work` while answers stream to readers, then stops them.
+ *
+ * @throws Error when the answers did not keep pace with the model, or not each reader got each token that is stored
+ */
+export async function whileAnswering<T>(service: Service, load: AnswerLoad, work: () => Promise<T>): Promise<T> {
+  const { fail, or } = createFailure()
+  const client = clientOf(service)
+  const on = { marker: countOne, lost: fail }
+  const readers = await or(openReaders(service.port, serviceTarget(service).steps, load.readers, on))
+  const least = () => Math.min(...readers.map(({ position }) => position))
+  const post = {
+    params: { conversation_id: service.conversationId },
+    body: { content: 'Go on', role: 'assistant' },
+  } as const
+  try {
+    const asked = await Promise.all(Array.from({ length: load.answers }, () => client.postRoot(post)))
+    const before = { tokens: least(), at: performance.now() }
+    const value = await or(work())
+    const seconds = (performance.now() - before.at) / 1000
+    const expected = load.tokens * seconds * LEAST_SHARE
+    const delivered = least() - before.tokens
+    if (delivered < expected * load.answers)
+      throw new Error(`a reader got ${delivered} tokens in ${seconds.toFixed(1)} s`)
+
+    const messages = asked.map(({ message_id }) => ({ params: { message_id } }))
+    await Promise.all(messages.map((message) => client.cancelAnswer(message)))
+    const stored = await Promise.all(messages.map(async (message) => countTokens(await client.readMessage(message))))
+    if (Math.min(...stored) < expected) throw new Error(`an answer has only ${Math.min(...stored)} tokens`)
+    const all = stored.reduce((sum, count) => sum + count)
+    await or(until(() => least() >= all))
+    if (readers.some(({ position }) => position !== all)) throw new Error('a reader got a token too many')
+    return value
+  } finally {
+    for (const { socket } of readers) socket.destroy()
+  }
+}
+
+/** A client in the session that the service was set up with: a user has only one. */
+function clientOf({ port, headers }: Service): ChatClient {
+  return createChatClient({
+    base_url: `http://127.0.0.1:${port}`,
+    fetch: (url, init) => {
+      const sent = new Headers(init?.headers)
+      for (const [name, value] of Object.entries(headers)) sent.set(name, value)
+      return fetch(url, { ...init, headers: sent })
+    },
+  })
+}
+
+function countOne(reader: { position: number }): void {
+  reader.position++
+}
+
+/** How many tokens an answer has: all that the model said, in order, up to the last one. */
+function countTokens({ content, status }: { content: string; status: string }): number {
+  const count = content.length / marker(0).length
+  const isWhole = content === Array.from({ length: count }, (_, number) => marker(number)).join('')
+  if (status !== 'cancelled' || !isWhole) throw new Error(`an answer is ${status}, or lacks a token`)
+  return count
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  const end = performance.now() + DRAIN_MS
+  while (!holds()) {
+    if (performance.now() > end) throw new Error('a token that is stored did not reach every reader')
+    await sleep(5)
+  }
+}

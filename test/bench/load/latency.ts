@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createFailure } from './failure.ts'
+import { WARM_UP_MS } from './measure.ts'
+import { openPoster, type Poster } from './poster.ts'
+import type { RequestTarget } from './requests.ts'
+
+/**
+ * Sends a request, and the same one again as soon as it is answered, for one round.
+ *
+ * @returns how long each took in the measured part, in milliseconds
+ */
+export async function timeRequest({ port, request }: Omit<RequestTarget, 'pid'>, seconds: number): Promise<number[]> {
+  const { fail, or } = createFailure()
+  const times: number[] = []
+  let sent = 0
+  const send = () => {
+    sent = performance.now()
+    poster.send(request)
+  }
+  const onAnswer = () => {
+    times.push(performance.now() - sent)
+    send()
+  }
+  const poster: Poster = openPoster(port, onAnswer, fail)
+  try {
+    send()
+    await or(sleep(WARM_UP_MS))
+    times.splice(0)
+    await or(sleep(seconds * 1000))
+    return times
+  } finally {
+    poster.close()
+  }
+}
+
+/** What 99 of 100 do not exceed. */
+export function p99(times: number[]): number {
+  if (times.length < 100) throw new Error(`only ${times.length} requests were answered in a round`)
+  return times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1]!
+}

@@ -1,0 +1,63 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { createChatClient } from '../../lib/client.ts'
+import { createRandom } from '../fault/random.ts'
+import { startUpstream } from '../fault/upstream.ts'
+import { openStream, signInByHand } from '../support/stream.ts'
+import { folder } from './process.ts'
+import { logged, serve } from './serving.ts'
+
+const person = { email: 'ada@example.org', password: 'correct horse battery' }
+
+/** What most supervisors wait before they kill. */
+const PATIENCE_MS = 10_000
+
+it('lets an answer end after SIGTERM, interrupts one that does not, and leaves none without an end', {
+  timeout: 40_000,
+}, async () => {
+  const upstream = await startUpstream(createRandom(1))
+  onTestFinished(() => upstream.close())
+  const assistant = { PROVIDER: 'openai', BASE_URL: upstream.url, MODEL: 'tiny' }
+  const env = Object.fromEntries(Object.entries(assistant).map(([key, value]) => [`CHAT_ASSISTANT__${key}`, value]))
+  const cwd = folder()
+  const serving = await serve(cwd, { env })
+  const ada = createChatClient({ base_url: serving.url })
+  await ada.runSetup({ body: person })
+  await ada.login({ body: person })
+  const { conversation_id } = await ada.createConversation({})
+  const { cookie } = await signInByHand(serving.url, person.email, person.password)
+  const stream = await openStream(serving.url, conversation_id, { cookie })
+
+  /** Asks, and waits until the answer has begun. */
+  async function ask(content: string): Promise<string> {
+    const { message_id } = await ada.postRoot({ params: { conversation_id }, body: { content, role: 'assistant' } })
+    await stream.until('message.delta', ({ payload }) => 'message_id' in payload && payload.message_id === message_id)
+    return message_id
+  }
+  const [short, endless] = [await ask('stalled'), await ask('endless')]
+
+  const asked = performance.now()
+  const draining = logged(serving, 'Draining.')
+  serving.child.kill('SIGTERM')
+  await draining
+  const { call, text } = upstream.to('stalled')!
+  call.say('The end.')
+  call.finish()
+  expect((await serving.end).code).toBe(0)
+  expect(performance.now() - asked).toBeLessThan(PATIENCE_MS)
+  await upstream.to('endless')!.call.closed
+
+  const again = await serve(cwd, { env })
+  const base_url = again.url
+  const later = createChatClient({ base_url })
+  await later.login({ body: person })
+  const read = (message_id: string) => later.readMessage({ params: { message_id } })
+  expect(await read(short)).toMatchObject({ status: 'complete', finish_reason: 'stop', content: `${text}The end.` })
+  const cut = await read(endless)
+  expect(cut).toMatchObject({ status: 'interrupted', finish_reason: 'interrupted' })
+  expect(cut.content).not.toBe('')
+  expect(upstream.to('endless')!.text.startsWith(cut.content)).toBe(true)
+  const chunks = await later.listChunks({ params: { message_id: endless }, query: { limit: 1000 } })
+  expect(chunks.map(({ content }) => content).join('')).toBe(cut.content)
+  again.child.kill('SIGTERM')
+  expect((await again.end).code).toBe(0)
+})

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ChatClient, Message } from '../../lib/client.ts'
+import type { Upstream } from './upstream.ts'
+
+/** How long an answer whose process died may be left without an end. */
+const END_MS = 15_000
+
+const POLL_MS = 50
+
+/** The answers in a thread, once all of them have ended; as they are when that takes too long. */
+export async function untilEnded(client: ChatClient, root_id: string, killed: number): Promise<Message[]> {
+  for (;;) {
+    const { messages } = await client.readThread({ params: { root_id }, query: { limit: 500 } })
+    const answers = messages.filter(({ role }) => role === 'assistant')
+    const isOver = answers.every(({ status }) => status !== 'streaming')
+    if (isOver || performance.now() - killed > END_MS) return answers
+    await sleep(POLL_MS)
+  }
+}
+
+/** What is wrong with an answer that a crash has ended, beside what was said upstream. */
+export async function faultsIn(client: ChatClient, answer: Message, upstream: Upstream): Promise<string[]> {
+  const { id: message_id, prompt = '', status, content } = answer
+  const chunks = await client.listChunks({ params: { message_id }, query: { limit: 1000 } })
+  // It may have been killed before it asked.
+  const { text, call } = upstream.to(prompt) ?? { text: '' }
+  const isWhole = status === 'complete' && prompt.endsWith('short')
+  const checks: [holds: boolean, fault: string][] = [
+    [isWhole || status === 'interrupted', `is ${status}`],
+    [chunks.every(({ idx }, index) => idx === index), `has chunks ${chunks.map(({ idx }) => idx)}`],
+    [chunks.map((chunk) => chunk.content).join('') === content, 'is not what its chunks are'],
+    [isWhole ? text === content : text.startsWith(content), 'is not what was said'],
+    [call?.response.destroyed ?? true, 'is still being said'],
+  ]
+  return checks.filter(([holds]) => !holds).map(([, fault]) => `the answer ${prompt} ${message_id} ${fault}`)
+}
+
+/** The answers that a reader has not seen as they are, or not with one end. */
+export function differencesIn(log: Map<number, string>, answers: Message[]): string[] {
+  const notes = [...log.values()]
+  const texts = new Map<string, string>()
+  for (const note of notes) {
+    const [, id, text] = /^([\w-]+):\d+ (.*)$/s.exec(note) ?? []
+    if (id !== undefined) texts.set(id, (texts.get(id) ?? '') + text)
+  }
+  return answers.flatMap(({ id, content, finish_reason }) => {
+    const ends = notes.filter((note) => note.startsWith(`message.done ${id} `))
+    return [
+      ...((texts.get(id) ?? '') === content
+        ? []
+        : [`the answer ${id} was told as ${texts.get(id)}, not as ${content}`]),
+      ...(ends.join() === `message.done ${id} ${finish_reason}` ? [] : [`the answer ${id} ended as ${ends}`]),
+    ]
+  })
+}

@@ -1,0 +1,122 @@
+import type { ChatClient, Message } from '../../lib/client.ts'
+import { ChatError } from '../../lib/errors.ts'
+import { differencesIn, faultsIn, untilEnded } from './answer-checks.ts'
+import { seqOf, startFollowers } from './followers.ts'
+import { startNodes } from './nodes.ts'
+import { settle, signInAt } from './people.ts'
+import { MANNERS, startUpstream } from './upstream.ts'
+
+/** A service that is killed again and again while it writes answers. */
+export interface AnswerCrashOptions {
+  /** An empty database. */
+  url: string
+  /** 1: it is started again, and ends them. 2: another one ends them, which lives on and has the readers. */
+  nodes: 1 | 2
+  cycles: number
+  random: () => number
+  onCycle?: (figures: AnswerCrashFigures) => void
+}
+
+/** What came of it. */
+export interface AnswerCrashFigures {
+  cycles: number
+  interrupted: number
+  complete: number
+  /** The longest that answers were left without an end, from a kill on. */
+  slowest_ms: number
+  /** How often readers came back. */
+  reconnects: number
+  /** Events that were delivered, over all readers. */
+  events: number
+  /** What may not be: answers without an end or with another text, gaps and repeats, connections left open. */
+  faults: string[]
+}
+
+const READERS = 3
+
+/** Answers of each manner in a cycle. */
+const EACH = 2
+
+/** How many pieces are said before a kill, at most: half a second's worth, when all are under way. */
+const MOST_PIECES = 500
+
+/** Kills the service at random moments in the middle of answers, and looks how they end. */
+export async function crashAnswers(options: AnswerCrashOptions): Promise<AnswerCrashFigures> {
+  const upstream = await startUpstream(options.random)
+  const assistant = { provider: 'openai', base_url: upstream.url, model: 'tiny' }
+  const nodes = await startNodes(options.url, options.nodes, { assistant, sse: { max_streams_per_user: 1000 } })
+  try {
+    return await crashOn({ ...options, upstream, nodes })
+  } finally {
+    await nodes.stop()
+    await upstream.close()
+  }
+}
+
+type Stage = Omit<AnswerCrashOptions, 'nodes'> & {
+  upstream: Awaited<ReturnType<typeof startUpstream>>
+  nodes: Awaited<ReturnType<typeof startNodes>>
+}
+
+async function crashOn({ upstream, nodes, cycles, random, onCycle }: Stage): Promise<AnswerCrashFigures> {
+  const { conversation_id, signIn, cookie } = await settle(nodes.first)
+  const [asker, watcher] = [await signIn(), await signInAt(nodes.last)]
+  const position = async () => (await watcher.readConversation({ params: { conversation_id } })).stream_position!
+  const from = await position()
+  const reading = { conversation_id, cookie: await cookie(), target: nodes.reachable }
+  const cutAfter = () => Math.floor(2 ** (9 + random() * 7))
+  const followers = startFollowers({ ...reading, from, readers: READERS, cutAfter })
+  const figures = { cycles: 0, interrupted: 0, complete: 0, slowest_ms: 0, reconnects: 0, events: 0 }
+  const faults: string[] = []
+  const answers: Message[] = []
+
+  /** Asks, kills in the middle of it, and waits until somebody has ended what is left. */
+  async function cycle(): Promise<void> {
+    const { root_id } = await watcher.postRoot({ params: { conversation_id }, body: { content: 'root' } })
+    const killed = new Promise<number>((resolve, reject) =>
+      upstream.after(1 + Math.floor(random() * MOST_PIECES), () => nodes.kill().then(resolve, reject)),
+    )
+    const [at] = await Promise.all([killed, askAll(asker, root_id, figures.cycles)])
+    const isAlone = nodes.first === nodes.last
+    if (isAlone) await nodes.restart()
+    const ended = await untilEnded(watcher, root_id, at)
+    figures.slowest_ms = Math.max(figures.slowest_ms, performance.now() - at)
+    for (const answer of ended) faults.push(...(await faultsIn(watcher, answer, upstream)))
+    answers.push(...ended)
+    figures.cycles++
+    if (!isAlone && figures.cycles < cycles) await nodes.restart()
+    figures.interrupted = answers.filter(({ status }) => status === 'interrupted').length
+    figures.complete = answers.filter(({ status }) => status === 'complete').length
+    figures.reconnects = followers.reconnects()
+  }
+
+  try {
+    while (figures.cycles < cycles && faults.length === 0) {
+      await cycle()
+      onCycle?.({ ...figures, faults })
+    }
+    const last = await position()
+    const told = await followers.finish(last)
+    const start = `${last.slice(0, last.indexOf('.'))}.0`
+    const whole = await startFollowers({ ...reading, from: start, readers: 1 }).finish(last)
+    faults.push(...told.faults, ...whole.faults, ...differencesIn(told.log, answers))
+    for (const [seq, note] of told.log) if (whole.log.get(seq) !== note) faults.push(`event ${seq} was another`)
+    if (told.log.size !== seqOf(last) - seqOf(from)) faults.push(`${told.log.size} events up to ${last}`)
+    return { ...figures, events: told.events, faults }
+  } finally {
+    await followers.stop()
+  }
+}
+
+/** Asks for answers of all manners in a thread. A kill may leave some of the calls without an answer of their own. */
+async function askAll(asker: ChatClient, parent_id: string, cycle: number): Promise<void> {
+  const prompts = MANNERS.flatMap((manner) => Array.from({ length: EACH }, (_, n) => `${cycle}.${n} ${manner}`))
+  const ask = async (content: string) => {
+    try {
+      await asker.replyToMessage({ params: { parent_id }, body: { content, role: 'assistant' } })
+    } catch (error) {
+      if (error instanceof ChatError) throw error
+    }
+  }
+  await Promise.all(prompts.map(ask))
+}

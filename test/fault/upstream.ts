@@ -1,0 +1,67 @@
+import { type ModelCall, ModelServer } from '../support/model-server.ts'
+
+/** How a model server answers: to the end, for as long as it is listened to, or a little and then nothing more. */
+export const MANNERS = ['short', 'endless', 'stalled'] as const
+
+/** Between two pieces of an endless answer. */
+const PIECE_MS = 2
+
+/** What a model server said to a prompt, and to whom. */
+export interface Saying {
+  call: ModelCall
+  text: string
+}
+
+/** A model server that answers as its prompts say: the last word of each is a manner. */
+export interface Upstream {
+  /** The `base_url` of it. */
+  url: string
+  /** What was said to a prompt, if it was ever asked. */
+  to(prompt: string): Saying | undefined
+  /** Calls `onEnough` once, when so many more pieces of endless answers have been said. */
+  after(pieces: number, onEnough: () => void): void
+  close(): Promise<void>
+}
+
+/** Starts one whose pieces are of any length, and numbered: what is lost or repeated shows. */
+export async function startUpstream(random: () => number): Promise<Upstream> {
+  const model = new ModelServer()
+  const sayings = new Map<string, Saying>()
+  let left = Number.POSITIVE_INFINITY
+  let onEnough = () => {}
+
+  function answer(call: ModelCall): void {
+    const prompt = call.request.messages.at(-1)!.content
+    const saying: Saying = { call, text: '' }
+    sayings.set(prompt, saying)
+    let count = 0
+    const say = () => {
+      const piece = `${count++} ${'grüß 🥊 '.repeat(Math.floor(random() * 4))}`
+      saying.text += piece
+      call.say(piece)
+    }
+    if (prompt.endsWith('endless')) sayOn(call, say)
+    else for (let pieces = 3; pieces > 0; pieces--) say()
+    if (prompt.endsWith('short')) call.finish()
+  }
+
+  function sayOn(call: ModelCall, say: () => void): void {
+    const timer = setInterval(() => {
+      say()
+      if (--left === 0) onEnough()
+    }, PIECE_MS)
+    call.response.once('close', () => clearInterval(timer))
+  }
+
+  model.will(answer)
+  await model.listen()
+  return {
+    url: model.url,
+    to: (prompt) => sayings.get(prompt),
+    after(pieces, then) {
+      left = pieces
+      onEnough = then
+    },
+    close: () => model.close(),
+  }
+}
