@@ -39,7 +39,7 @@ const PRESENCE_SWEEP_MS = 5_000
 const PRUNE_MS = 60_000
 
 /** How often leases of answers are renewed and lapsed ones looked for: with the lease well under fifteen seconds. */
-const TEND_MS = 3_000
+const TEND_MS = 2_000
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 

@@ -2,6 +2,7 @@ import type { ChatClient, Message } from '../../lib/client.ts'
 import { ChatError } from '../../lib/errors.ts'
 import { differencesIn, faultsIn, untilEnded } from './answer-checks.ts'
 import { seqOf, startFollowers } from './followers.ts'
+import { inconsistenciesIn } from './invariants.ts'
 import { startNodes } from './nodes.ts'
 import { settle, signInAt } from './people.ts'
 import { MANNERS, startUpstream } from './upstream.ts'
@@ -58,7 +59,7 @@ type Stage = Omit<AnswerCrashOptions, 'nodes'> & {
   nodes: Awaited<ReturnType<typeof startNodes>>
 }
 
-async function crashOn({ upstream, nodes, cycles, random, onCycle }: Stage): Promise<AnswerCrashFigures> {
+async function crashOn({ url, upstream, nodes, cycles, random, onCycle }: Stage): Promise<AnswerCrashFigures> {
   const { conversation_id, signIn, cookie } = await settle(nodes.first)
   const [asker, watcher] = [await signIn(), await signInAt(nodes.last)]
   const position = async () => (await watcher.readConversation({ params: { conversation_id } })).stream_position!
@@ -102,6 +103,7 @@ async function crashOn({ upstream, nodes, cycles, random, onCycle }: Stage): Pro
     faults.push(...told.faults, ...whole.faults, ...differencesIn(told.log, answers))
     for (const [seq, note] of told.log) if (whole.log.get(seq) !== note) faults.push(`event ${seq} was another`)
     if (told.log.size !== seqOf(last) - seqOf(from)) faults.push(`${told.log.size} events up to ${last}`)
+    faults.push(...(await inconsistenciesIn(url, { session: { max_sessions_per_user: false } })))
     return { ...figures, events: told.events, faults }
   } finally {
     await followers.stop()

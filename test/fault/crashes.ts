@@ -1,6 +1,7 @@
 import type { ChatClient } from '../../lib/client.ts'
 import { ChatError } from '../../lib/errors.ts'
 import { seqOf, startFollowers } from './followers.ts'
+import { inconsistenciesIn } from './invariants.ts'
 import { type Place, settle } from './people.ts'
 import { startProcess } from './process.ts'
 
@@ -82,6 +83,7 @@ export async function crash({ url, cycles, posts, random, onCycle }: CrashOption
     figures.events = told.events
     figures.faults.push(...told.faults, ...whole.faults, ...differences(told.log, whole.log, threads))
     if (told.log.size !== seqOf(last) - seqOf(from)) figures.faults.push(`${told.log.size} events up to ${last}`)
+    figures.faults.push(...(await inconsistenciesIn(url, { session: { max_sessions_per_user: false } })))
     return figures
   } finally {
     await followers.stop()

@@ -146,7 +146,11 @@ describe('an import', () => {
       (lines) => [lines[0]!, '{"table":"users","row":{"id) SELECT 1 --":"x"}}', '{"end":true,"counts":{}}'],
       'unknown users',
     ],
-    ['fewer rows than it says', (lines) => lines.filter((line) => !line.includes('"table":"participants"')), 'should be'],
+    [
+      'fewer rows than it says',
+      (lines) => lines.filter((line) => !line.includes('"table":"participants"')),
+      'should be',
+    ],
   ])('refuses %s', async (_, spoil, message) => {
     const lines = spoil(await archive())
     const target = await open(await create(createSqliteFile))

@@ -1,0 +1,12 @@
+import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
+
+/** What is not consistent in a database, as lines. */
+export async function inconsistenciesIn(url: string, config: object = {}): Promise<string[]> {
+  const chat = createChatService(parseConfig(config), await openStorage({ database: url }))
+  try {
+    const { findings } = await chat.ops.fsck()
+    return findings.map(({ name, count, examples }) => `${name}: ${count}, as ${examples.join(', ')}`)
+  } finally {
+    await chat.close()
+  }
+}
