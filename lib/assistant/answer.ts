@@ -1,9 +1,13 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as v from 'valibot'
 import { isVisible, Text } from '../schema.ts'
 import { AnswerFailure } from './failure.ts'
 import type { AnswerPiece } from './provider.ts'
 import { wholeLength } from './rules.ts'
 import { Usage } from './schema.ts'
+
+/** How long pieces are read without letting others have their turn. */
+const TURN_MS = 10
 
 /** What is known of an answer once it is whole. */
 export interface WholeAnswer {
@@ -46,13 +50,13 @@ export async function readAnswer(
     const text = half + delta
     const whole = text.slice(0, wholeLength(text))
     half = text.slice(whole.length)
-    if (!v.is(Text, whole)) throw new AnswerFailure('invalid_answer')
+    if (!v.is(Text, whole)) throw new AnswerFailure('invalid_answer', 'text with NUL or half a character')
     room -= Buffer.byteLength(whole)
     if (room < 0) throw new AnswerFailure('answer_too_long')
     isSeen ||= isVisible(whole)
     if (whole) take(whole)
   }
-  if (half) throw new AnswerFailure('invalid_answer')
+  if (half) throw new AnswerFailure('invalid_answer', 'text with half a character at its end')
   if (!isSeen) throw new AnswerFailure('empty_answer')
   return answer
 }
@@ -60,7 +64,7 @@ export async function readAnswer(
 function toPiece(given: unknown): Exclude<v.InferOutput<typeof Piece>, string> {
   const piece = v.safeParse(Piece, given)
   // An array would pass for an object without any of its keys.
-  if (!piece.success || Array.isArray(given)) throw new AnswerFailure('invalid_answer')
+  if (!piece.success || Array.isArray(given)) throw new AnswerFailure('invalid_answer', 'no piece of an answer')
   return typeof piece.output === 'string' ? { delta: piece.output } : piece.output
 }
 
@@ -68,8 +72,14 @@ function toPiece(given: unknown): Exclude<v.InferOutput<typeof Piece>, string> {
 async function* abortable<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const iterator = source[Symbol.asyncIterator]()
   let isOver = false
+  let turn = performance.now()
   try {
     for (;;) {
+      // A source that never waits would let nothing else happen, not even its own time-out.
+      if (performance.now() - turn > TURN_MS) {
+        await nextTurn()
+        turn = performance.now()
+      }
       const { value, done } = await unlessAborted(iterator.next(), signal)
       if (done) break
       yield value

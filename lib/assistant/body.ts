@@ -11,9 +11,9 @@ const MAX_LENGTH = 1024 * 1024
  *
  * @throws AnswerFailure `connection_lost`, or `invalid_answer` for a line longer than a mebibyte
  */
-export async function* readLines(body: Body): AsyncGenerator<string> {
+export async function* readLines(body: Body, signal?: AbortSignal): AsyncGenerator<string> {
   let rest = ''
-  for await (const text of readText(body)) {
+  for await (const text of readText(body, signal)) {
     const [first, ...more] = text.split(/[\r\n]/)
     const lines = [rest + first, ...more]
     rest = lines.pop()!
@@ -30,9 +30,9 @@ export async function* readLines(body: Body): AsyncGenerator<string> {
  *
  * @throws AnswerFailure `connection_lost`
  */
-export async function readWhole(body: Body): Promise<string> {
+export async function readWhole(body: Body, signal?: AbortSignal): Promise<string> {
   let whole = ''
-  for await (const text of readText(body)) {
+  for await (const text of readText(body, signal)) {
     whole += text
     if (whole.length > MAX_LENGTH) break
   }
@@ -46,10 +46,13 @@ export function reasonOf(error: unknown): string {
   return cause?.message || cause?.code || message
 }
 
-async function* readText(body: Body): AsyncGenerator<string> {
+async function* readText(body: Body, signal: AbortSignal | undefined): AsyncGenerator<string> {
   if (!body) return
   const reader = body.getReader()
   const decoder = new TextDecoder()
+  // By ourselves: `fetch` keeps the signal weakly, and forgets it with the request, while the body still comes.
+  const leave = () => void reader.cancel().catch(() => {})
+  signal?.addEventListener('abort', leave)
   try {
     for (;;) {
       const { value, done } = await reader.read().catch((error: unknown) => {
@@ -59,6 +62,7 @@ async function* readText(body: Body): AsyncGenerator<string> {
       yield decoder.decode(value, { stream: true })
     }
   } finally {
-    reader.cancel().catch(() => {})
+    signal?.removeEventListener('abort', leave)
+    leave()
   }
 }

@@ -18,9 +18,6 @@ export interface Draft {
   chunk?: string | undefined
   /** How many chunks are stored. */
   stored: number
-  storing?: Promise<void> | undefined
-  /** The storage does not take it at the moment. */
-  isWaiting?: boolean
   /** It is not this process's to write any more. */
   isLost?: boolean
 }
@@ -31,31 +28,42 @@ export function isBehind({ pending, chunk, isLost }: Draft): boolean {
 }
 
 /**
- * Stores what came in as one chunk and tells the conversation.
+ * Stores what came in of these answers of one conversation, a chunk of each, and tells the conversation. What is not
+ * this process's to write any more is marked as lost.
  *
- * @returns false when the answer is not this process's to write any more
  * @throws ChatError `unavailable`, `storage_full`: then it is to be tried again
  */
-export async function storeNext(ctx: Pick<Context, 'write' | 'now'>, draft: Draft): Promise<boolean> {
-  if (draft.chunk === undefined) {
+export async function storeChunks(
+  ctx: Pick<Context, 'write' | 'now'>,
+  conversationId: string,
+  drafts: Draft[],
+): Promise<void> {
+  for (const draft of drafts) {
+    if (draft.chunk !== undefined) continue
     draft.chunk = draft.pending
     draft.pending = ''
   }
-  const content = draft.chunk
-  if (!(await ctx.write((tx) => storeChunk(ctx, tx, draft, content)))) return false
-  draft.stored++
-  draft.chunk = undefined
-  return true
+  const held = await ctx.write(async (tx) => {
+    const at = await enterUnattended(ctx, tx, conversationId)
+    const held = new Set<Draft>()
+    if (at === undefined) return held
+    for (const draft of drafts) if (await storeChunk(tx, draft, draft.chunk!, at)) held.add(draft)
+    return held
+  })
+  for (const draft of drafts) {
+    draft.isLost = !held.has(draft)
+    draft.stored++
+    draft.chunk = undefined
+  }
 }
 
-async function storeChunk(ctx: Pick<Context, 'now'>, tx: Tx, draft: Draft, content: string): Promise<boolean> {
+/** @returns false when the answer is not this process's to write any more */
+async function storeChunk(tx: Tx, draft: Draft, content: string, created_at: number): Promise<boolean> {
   const { conversation_id, message_id, stored: idx } = draft
-  const at = await enterUnattended(ctx, tx, conversation_id)
-  if (at === undefined) return false
   const index = await takeIndex(tx, draft, idx)
   // When the connection broke during a commit, the chunk may be there already.
   if (index !== 'taken') return index === 'known'
-  await insertChunk(tx, { message_id, idx, content, created_at: at })
+  await insertChunk(tx, { message_id, idx, content, created_at })
   const payload = toDelta({ ...draft, idx }, content)
   tx.emit(conversation_id, { type: 'message.delta', message_id, detail: { idx }, payload })
   return true

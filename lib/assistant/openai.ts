@@ -34,7 +34,8 @@ export function createOpenAi({ base_url = OPENAI_URL, model, api_key, headers = 
     const body = JSON.stringify(toRequest(model, turns))
     try {
       const response = await ask(url, { method: 'POST', headers: sent, body, signal, redirect: 'error' }, quote)
-      for await (const piece of isJson(response) ? readCompletion(response, quote) : readStream(response, quote)) {
+      const read = isJson(response) ? readCompletion : readStream
+      for await (const piece of read(response, quote, signal)) {
         if (signal.aborted) return
         yield piece
       }
@@ -56,19 +57,19 @@ async function ask(url: string, init: RequestInit, quote: Quote): Promise<Respon
   })
   if (response.ok) return response
   // What can be read of the explanation will do.
-  const said = await readWhole(response.body).catch(() => '')
+  const said = await readWhole(response.body, init.signal ?? undefined).catch(() => '')
   throw new AnswerFailure('provider_error', `status ${response.status}: ${quote(said)}`)
 }
 
 /** An answer that was not streamed, though it was asked for. */
-async function* readCompletion({ body }: Response, quote: Quote): AsyncGenerator<ChunkPiece> {
-  yield toPiece(await readWhole(body), quote)
+async function* readCompletion({ body }: Response, quote: Quote, signal: AbortSignal): AsyncGenerator<ChunkPiece> {
+  yield toPiece(await readWhole(body, signal), quote)
 }
 
-async function* readStream({ body }: Response, quote: Quote): AsyncGenerator<ChunkPiece> {
+async function* readStream({ body }: Response, quote: Quote, signal: AbortSignal): AsyncGenerator<ChunkPiece> {
   let isWhole = false
   try {
-    for await (const line of readLines(body)) {
+    for await (const line of readLines(body, signal)) {
       const event = dataOf(line, quote)
       if (event === '[DONE]') return
       const piece = event ? toPiece(event, quote) : {}

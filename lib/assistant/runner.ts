@@ -1,21 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { enterUnattended } from '../conversations/access.ts'
 import { ChatError } from '../errors.ts'
-import { newId, SECOND } from '../ids.ts'
 import { pathsDownTo } from '../messages/rules.ts'
 import { listAtPaths, type MessageRow } from '../messages/store.ts'
-import type { Queries } from '../storage/database.ts'
 import { readAnswer } from './answer.ts'
 import type { Draft } from './draft.ts'
 import { endAnswer, INTERRUPTED } from './ending.ts'
 import { AnswerFailure } from './failure.ts'
-import type { Assistant } from './provider.ts'
+import { createLeases } from './leases.ts'
+import type { Assistant, Turn } from './provider.ts'
 import { toTurns } from './rules.ts'
-import { createScribe } from './scribe.ts'
-import { type AnswerEnd, insertUnderWay, listLapsed, renewLeases } from './store.ts'
-
-/** Who writes an answer and is not heard of for so long is taken for dead. */
-const LEASE_SECONDS = 10
+import { createScribe, RETRY_MS } from './scribe.ts'
+import type { AnswerEnd } from './store.ts'
 
 /** Why an answer is given up: somebody else has ended it, or the service stops. */
 const GONE = new Error('The answer has ended')
@@ -40,24 +37,27 @@ export function createRunner(
   ctx: Pick<Context, 'config' | 'db' | 'write' | 'metrics' | 'log' | 'now'> & { provider: Assistant },
 ) {
   const { config, metrics, log } = ctx
-  const { timeout_seconds, system_prompt, context_bytes, answer_bytes } = config.assistant
+  const { timeout_seconds, answer_bytes } = config.assistant
   const scribe = createScribe(ctx)
-  const writer = newId()
+  const leases = createLeases(ctx)
   const runs = new Map<string, Run>()
   let drainUntil: number | undefined
-  let isStopped = false
-
-  const lease = () => ctx.now() + LEASE_SECONDS * SECOND
+  let stop: 'waiting' | 'giving up' | 'done' | undefined
+  let tending: Promise<void> | undefined
 
   async function write(row: MessageRow, run: Run): Promise<void> {
-    const outcome = await ask(row, run)
-    if (!outcome) return
-    const { end, failure } = outcome
-    const ended = await scribe.settle(run, async (tx) => {
-      if ((await enterUnattended(ctx, tx, run.conversation_id)) === undefined) return false
-      return endAnswer(tx, run, end, { failure: failure?.code, only: { writer } })
-    })
-    if (ended) metrics.answered(end.status)
+    try {
+      const outcome = await ask(row, run)
+      if (!outcome) return
+      const { end, failure } = outcome
+      const isEnded = await scribe.settle(run, async (tx) => {
+        if ((await enterUnattended(ctx, tx, run.conversation_id)) === undefined) return false
+        return endAnswer(tx, run, end, { failure: failure?.code, only: { writer: leases.writer } })
+      })
+      if (isEnded) metrics.answered(end.status)
+    } finally {
+      scribe.drop(run)
+    }
   }
 
   /** @returns how it went; nothing when the answer has ended otherwise */
@@ -72,21 +72,18 @@ export function createRunner(
       if (error === GONE) return undefined
       if (error === STOPPING) return { end: INTERRUPTED }
       const failure = error instanceof AnswerFailure ? error : new AnswerFailure('provider_error', error)
-      log.warn('An answer failed', { message_id: run.message_id, code: failure.code, cause: String(failure.cause) })
+      log.warn('An answer failed', { message_id: run.message_id, code: failure.code, ...causeOf(failure) })
       return { end: { status: 'failed', finish_reason: 'failed' }, failure }
     } finally {
       clearTimeout(timeout)
     }
   }
 
-  async function read({ posted_by, root_id, path }: MessageRow, run: Run, signal: AbortSignal) {
+  async function read(row: MessageRow, run: Run, signal: AbortSignal) {
     const started = performance.now()
-    const { message_id, conversation_id } = run
-    const turns = toTurns(await listAtPaths(ctx.db, root_id, pathsDownTo(path)), {
-      system_prompt,
-      bytes: context_bytes,
-    })
-    const pieces = ctx.provider({ message_id, conversation_id, root_id, requested_by: posted_by!, turns, signal })
+    const { message_id, conversation_id, root_id } = run
+    const turns = await readTurns(row, signal)
+    const pieces = ctx.provider({ message_id, conversation_id, root_id, requested_by: row.posted_by!, turns, signal })
     let isFirst = true
     return readAnswer(pieces, { signal, answer_bytes }, (text) => {
       if (isFirst) metrics.firstDelta((performance.now() - started) / 1000)
@@ -96,23 +93,22 @@ export function createRunner(
     })
   }
 
-  /** Says that this process lives, and learns which of its answers others have ended. */
-  async function renew(): Promise<void> {
-    const known = [...runs.values()]
-    if (known.length === 0) return
-    const held = await ctx.write((tx) => renewLeases(tx, writer, lease()))
-    for (const run of known) if (!held.has(run.message_id)) abandon(run.message_id)
+  /** What the answer continues. A storage that is busy is no reason to give up before the time is over. */
+  async function readTurns({ root_id, path }: MessageRow, signal: AbortSignal): Promise<Turn[]> {
+    const { system_prompt, context_bytes } = config.assistant
+    for (;;) {
+      try {
+        return toTurns(await listAtPaths(ctx.db, root_id, pathsDownTo(path)), { system_prompt, bytes: context_bytes })
+      } catch (error) {
+        if (!(error instanceof ChatError && error.code === 'unavailable')) throw error
+      }
+      await sleep(RETRY_MS, undefined, { signal })
+    }
   }
 
-  /** Ends the answers of processes that died. */
-  async function recover(): Promise<void> {
-    for (const answer of await listLapsed(ctx.db, ctx.now(), writer)) {
-      const ended = await ctx.write(async (tx) => {
-        if ((await enterUnattended(ctx, tx, answer.conversation_id)) === undefined) return false
-        return endAnswer(tx, answer, INTERRUPTED, { only: { lapsed_by: ctx.now() } })
-      })
-      if (ended) metrics.answered(INTERRUPTED.status)
-    }
+  async function tend(): Promise<void> {
+    for (const messageId of await leases.renew([...runs.keys()])) abandon(messageId)
+    await leases.recover((messageId) => runs.has(messageId))
   }
 
   function abandon(messageId: string): void {
@@ -120,7 +116,13 @@ export function createRunner(
   }
 
   async function idle(): Promise<void> {
-    await Promise.all([...runs.values()].map((run) => run.over))
+    while (runs.size > 0) await Promise.all([...runs.values()].map((run) => run.over))
+  }
+
+  function giveUp(): void {
+    stop = 'giving up'
+    scribe.stop()
+    for (const run of runs.values()) run.control.abort(STOPPING)
   }
 
   return {
@@ -129,18 +131,16 @@ export function createRunner(
       if (drainUntil !== undefined) throw new ChatError('unavailable', { retry_after_seconds: 1 })
     },
 
-    /** Has an answer be this process's to write; part of the transaction that makes its message. */
-    claim(tx: Queries, { id: message_id, conversation_id }: MessageRow): Promise<void> {
-      return insertUnderWay(tx, { message_id, conversation_id, writer, lease_expires_at: lease() })
-    },
+    claim: leases.claim,
 
     /** Begins to write a claimed answer. One that comes too late is left to others: its lease will lapse. */
     start(row: MessageRow): void {
-      if (isStopped) return
+      if (stop === 'done') return
       const { id: message_id, conversation_id, root_id, parent_id, depth } = row
-      const place = { message_id, conversation_id, root_id, parent_id, depth, writer }
+      const place = { message_id, conversation_id, root_id, parent_id, depth, writer: leases.writer }
       const run: Run = { ...place, pending: '', stored: 0, control: new AbortController(), over: Promise.resolve() }
       runs.set(message_id, run)
+      if (stop === 'giving up') run.control.abort(STOPPING)
       run.over = write(row, run)
         .catch((error) => log.error('An answer could not be written', { message_id, cause: String(error) }))
         .finally(() => runs.delete(message_id))
@@ -152,13 +152,13 @@ export function createRunner(
       abandon(messageId)
     },
 
-    /** What has to be done every few seconds: leases renewed, answers of dead processes ended. */
-    async tend(): Promise<void> {
-      await renew()
-      await recover()
+    /** What has to be done every few seconds: leases renewed, answers that were left ended. One at a time. */
+    tend(): Promise<void> {
+      tending ??= tend().finally(() => (tending = undefined))
+      return tending
     },
 
-    /** Resolves once the answers under way now have ended. */
+    /** Resolves once no answer is under way. */
     idle,
     size: () => runs.size,
 
@@ -169,14 +169,20 @@ export function createRunner(
 
     /** Waits a few seconds, from `drain` on, for answers to end, and interrupts the others. */
     async stop(): Promise<void> {
-      const patience = Math.max(0, (drainUntil ?? 0) - performance.now())
-      const timer = setTimeout(() => {
-        scribe.stop()
-        for (const run of runs.values()) run.control.abort(STOPPING)
-      }, patience)
+      stop = 'waiting'
+      const timer = setTimeout(giveUp, Math.max(0, (drainUntil ?? 0) - performance.now()))
       await idle()
       clearTimeout(timer)
-      isStopped = true
+      scribe.stop()
+      stop = 'done'
+      await tending?.catch(() => {})
     },
   }
+}
+
+/** Why an answer failed, where more is known than its code; what a provider throws may be anything. */
+function causeOf({ cause }: AnswerFailure): { cause?: string } {
+  if (cause === undefined) return {}
+  if (cause instanceof Error) return { cause: `${cause.name}: ${cause.message}` }
+  return { cause: typeof cause === 'string' ? cause : 'something that is no error was thrown' }
 }

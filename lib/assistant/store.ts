@@ -1,6 +1,6 @@
 import { toInstant } from '../ids.ts'
 import type { Queries } from '../storage/database.ts'
-import type { Micros } from '../storage/sql.ts'
+import { jsonList, listOf, type Micros } from '../storage/sql.ts'
 import { type ChunkPlace, toDelta } from './rules.ts'
 import type { Chunk, MessageDelta, MessageStatus, Usage } from './schema.ts'
 
@@ -38,29 +38,31 @@ export async function deleteUnderWay(
   return deleted === 1
 }
 
-/** Moves the leases of a process on. @returns which answers it still writes */
-export async function renewLeases(tx: Queries, writer: string, lease_expires_at: Micros): Promise<Set<string>> {
+/** Moves the leases of these answers on, those that are still the writer's. @returns which they are */
+export async function renewLeases(
+  tx: Queries,
+  writer: string,
+  messageIds: Iterable<string>,
+  lease_expires_at: Micros,
+): Promise<Set<string>> {
   const rows = await tx.all<{ message_id: string }>(
-    'UPDATE answers_under_way SET lease_expires_at = ? WHERE writer = ? RETURNING message_id',
+    `UPDATE answers_under_way SET lease_expires_at = ?
+      WHERE writer = ? AND message_id IN ${listOf(tx.dialect)}
+     RETURNING message_id`,
     lease_expires_at,
     writer,
+    jsonList(messageIds),
   )
   return new Set(rows.map((row) => row.message_id))
 }
 
 /** Answers whose writer has not been heard of. By lease_expires_at. */
-export function listLapsed(
-  db: Queries,
-  now: Micros,
-  except: string,
-): Promise<{ message_id: string; conversation_id: string }[]> {
+export function listLapsed(db: Queries, now: Micros): Promise<{ message_id: string; conversation_id: string }[]> {
   return db.all(
     `SELECT message_id, conversation_id FROM answers_under_way
-      WHERE lease_expires_at < ? AND writer <> ?
-      ORDER BY lease_expires_at
-      LIMIT 100`,
+      WHERE lease_expires_at < ?
+      ORDER BY lease_expires_at`,
     now,
-    except,
   )
 }
 
@@ -120,16 +122,20 @@ export async function listChunks(db: Queries, messageId: string, from: number, l
   return rows.map((row) => ({ ...row, created_at: toInstant(row.created_at) }))
 }
 
-/** The chunks from `first` to `last` with their place; those of a deleted message have no text. By primary keys. */
-export async function listDeltas(db: Queries, messageId: string, first: number, last: number): Promise<MessageDelta[]> {
+/**
+ * The chunks of some messages, of each from a number to another one, with their place; those of a deleted message have
+ * no text. By primary keys.
+ */
+export async function listDeltas(
+  db: Queries,
+  ranges: { message_id: string; first: number; last: number }[],
+): Promise<MessageDelta[]> {
   const rows = await db.all<ChunkPlace & { content: string }>(
     `SELECT c.message_id, c.idx, m.conversation_id, m.root_id, m.parent_id, m.depth,
             CASE WHEN m.deleted_at IS NULL THEN c.content ELSE '' END AS content
        FROM message_chunks c JOIN messages m ON m.id = c.message_id
-      WHERE c.message_id = ? AND c.idx BETWEEN ? AND ?`,
-    messageId,
-    first,
-    last,
+      WHERE ${ranges.map(() => '(c.message_id = ? AND c.idx BETWEEN ? AND ?)').join(' OR ')}`,
+    ...ranges.flatMap(({ message_id, first, last }) => [message_id, first, last]),
   )
   return rows.map((row) => toDelta(row, row.content))
 }

@@ -12,7 +12,7 @@ export const Models = v.object({
 export type Models = v.InferOutput<typeof Models>
 
 /** A part of a content: its text is echoed, an image, a sound or a file is not. */
-const Part = v.union([
+const Part = v.variant('type', [
   v.object({ type: v.literal('text'), text: v.string() }),
   v.object({ type: v.pipe(v.string(), v.notValue('text')) }),
 ])

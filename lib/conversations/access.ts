@@ -75,14 +75,16 @@ export async function enter(
 /**
  * For a change of a conversation that nobody in particular makes: alone in it, as {@link enter}.
  *
- * @returns the instant of the change; `undefined` when the conversation is gone
+ * @param options.unlessLocked does not wait for who is changing it now
+ * @returns the instant of the change; `undefined` when the conversation is gone, or locked
  */
 export async function enterUnattended(
   ctx: Pick<Context, 'now'>,
   tx: Tx,
   conversationId: string,
+  options: { unlessLocked?: boolean } = {},
 ): Promise<Micros | undefined> {
-  const clock = await lockConversation(tx, conversationId)
+  const clock = await lockConversation(tx, conversationId, options)
   if (clock === undefined) return undefined
   const at = Math.max(ctx.now(), clock + 1)
   tx.stamp(conversationId, at)

@@ -64,9 +64,18 @@ export function lockPlace(tx: Queries, where: Where, userId: string) {
   )
 }
 
-/** The same for somebody who does not take part yet. @returns its clock */
-export async function lockConversation(tx: Queries, id: string): Promise<Micros | undefined> {
-  const lock = tx.dialect === 'postgresql' ? 'FOR UPDATE' : ''
+/**
+ * The same for somebody who does not take part.
+ *
+ * @param options.unlessLocked does not wait for who is changing it now
+ * @returns its clock; `undefined` when it is gone, or locked
+ */
+export async function lockConversation(
+  tx: Queries,
+  id: string,
+  options: { unlessLocked?: boolean } = {},
+): Promise<Micros | undefined> {
+  const lock = tx.dialect === 'sqlite' ? '' : options.unlessLocked ? 'FOR UPDATE SKIP LOCKED' : 'FOR UPDATE'
   return (await tx.get<{ clock: Micros }>(`SELECT clock FROM conversations WHERE id = ? ${lock}`, id))?.clock
 }
 

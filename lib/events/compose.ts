@@ -106,9 +106,7 @@ async function loadDeltas(db: Queries, rows: EventRow[]): Promise<Map<string, Me
     const last = indexOf(detail)
     ranges.set(message_id!, { first: ranges.get(message_id!)?.first ?? last, last })
   }
-  const deltas = new Map<string, MessageDelta>()
-  for (const [messageId, { first, last }] of ranges) {
-    for (const delta of await listDeltas(db, messageId, first, last)) deltas.set(delta.id, delta)
-  }
-  return deltas
+  const wanted = [...ranges].map(([message_id, range]) => ({ message_id, ...range }))
+  const deltas = wanted.length > 0 ? await listDeltas(db, wanted) : []
+  return new Map(deltas.map((delta) => [delta.id, delta]))
 }

@@ -15,7 +15,7 @@ const SQLITE_TROUBLE: Record<number, string> = {
 }
 
 /** SQLSTATE classes of PostgreSQL that mean "not now": connection, resources, operator, system, read-only standby. */
-const POSTGRES_TROUBLE = /^(08|53|57|58|XX|25006|55P03|40001|40P01)/
+const POSTGRES_TROUBLE = /^(08|53|57|58|XX|25006|25P03|55P03|40001|40P01)/
 
 const NETWORK_TROUBLE = /^(ECONN|EPIPE|ENOENT|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_)/
 

@@ -7,6 +7,9 @@ import { toStorageFailure } from './failures.ts'
 /** How long a request waits for a free connection, or for a server that does not answer. */
 const CONNECT_TIMEOUT_MS = 5_000
 
+/** A transaction never waits for anything else: one that does is of a process that hangs, and holds others up. */
+const IDLE_TIMEOUT_MS = 5_000
+
 /** How long a statement may wait for another transaction, and run altogether; then it is `unavailable`. */
 const LOCK_TIMEOUT_MS = 10_000
 const STATEMENT_TIMEOUT_MS = 30_000
@@ -93,6 +96,7 @@ function createPool(options: { url: string; max?: number }): PgPool {
     connectionString: options.url,
     max: options.max ?? 10,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idle_in_transaction_session_timeout: IDLE_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     // When the server, or the way to it, is gone without a word.

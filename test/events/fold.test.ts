@@ -105,8 +105,9 @@ const ACTIONS: Record<string, Act> = {
     const parent = pickOf(world, pick)
     const { message_id } = await world.chat.messages.reply(by, parent, { content: `ask ${pick}`, role: 'assistant' })
     world.messages.push(message_id)
-    // Whole or cut, as it comes: either way nothing goes on behind the back of the next step.
-    if (pick % 2) await world.chat.assistant.cancel(by, message_id)
+    // Whole, cut off, deleted or failed, as it comes; in any case nothing goes on behind the back of the next step.
+    if (pick % 4 === 1) await world.chat.assistant.cancel(by, message_id)
+    if (pick % 4 === 2) await world.chat.messages.remove(by, message_id)
     await world.chat.context.answers.idle()
   },
   editMessage: (world, by, pick) => world.chat.messages.edit(by, pickOf(world, pick), { content: `edit ${pick}` }),
@@ -154,6 +155,7 @@ const step = fc.record({ action: fc.constantFrom(...Object.keys(ACTIONS)), by: f
 async function* assistant({ turns }: AssistantRequest) {
   yield* ['You ', 'said ']
   await new Promise(setImmediate)
+  if (turns.at(-1)!.content.endsWith('3')) throw new Error('of no use')
   yield* [turns.at(-1)!.content, { usage: { total_tokens: turns.length } }]
 }
 
@@ -167,6 +169,8 @@ const WALK = [
   { action: 'replyToMessage', by: 0, pick: 0 },
   { action: 'cancelAnswer', by: 0, pick: 0 },
   { action: 'cancelAnswer', by: 0, pick: 1 },
+  { action: 'cancelAnswer', by: 0, pick: 2 },
+  { action: 'cancelAnswer', by: 0, pick: 3 },
   { action: 'editMessage', by: 1, pick: 0 },
   { action: 'deleteMessage', by: 1, pick: 0 },
   { action: 'restoreMessage', by: 1, pick: 0 },

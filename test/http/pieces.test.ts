@@ -1,11 +1,14 @@
 import { expect, it } from 'vitest'
 import { streamPieces } from '../../lib/http/pieces.ts'
 
-function countdown() {
+/** As much as is made at a time, or more. */
+const LONG = 'x'.repeat(20_000)
+
+function endless() {
   const state = { made: 0, isOver: false }
   function* pieces() {
     try {
-      while (state.made < 1_000) yield { left: 1_000 - ++state.made }
+      while (state.made < 1_000) yield { made: ++state.made, text: LONG }
     } finally {
       state.isOver = true
     }
@@ -18,12 +21,28 @@ it('sends each piece as an event, and [DONE] after the last', async () => {
   expect(text).toBe('data: {"a":"one\\ntwo"}\n\ndata: {"b":2}\n\ndata: [DONE]\n\n')
 })
 
-it('makes no piece that nobody reads, and none after the reader has gone', async () => {
-  const { state, pieces } = countdown()
+it('makes little that nobody reads, and nothing after the reader has gone', async () => {
+  const { state, pieces } = endless()
   const reader = streamPieces(pieces).getReader()
   await reader.read()
   await new Promise((resolve) => setImmediate(resolve))
-  expect(state.made).toBe(2)
+  const { made } = state
+  expect(made).toBeLessThan(4)
   await reader.cancel()
-  expect(state).toEqual({ made: 2, isOver: true })
+  expect(state).toEqual({ made, isOver: true })
+})
+
+it('lets others have their turn, however fast it is read', async () => {
+  function* pieces() {
+    for (let n = 0; n < 50_000; n++) yield { n }
+  }
+  let turns = 0
+  const count = () => {
+    turns++
+    timer = setImmediate(count)
+  }
+  let timer = setImmediate(count)
+  await new Response(streamPieces(pieces())).text()
+  clearImmediate(timer)
+  expect(turns).toBeGreaterThan(20)
 })

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { readAnswer } from '../../lib/assistant/answer.ts'
+import { createOpenAi } from '../../lib/assistant/openai.ts'
+import { collectGarbage } from '../support/gc.ts'
+import { type ModelCall, startModelServer } from '../support/model-server.ts'
+import { asking } from './turns.ts'
+
+/** Goes on writing the same for as long as somebody listens. */
+const keepsWriting = (text: string) => (call: ModelCall) => {
+  call.say('Be')
+  const next = () => void (call.response.destroyed || call.write(text, () => setImmediate(next)))
+  next()
+}
+
+it.each<[string, (call: ModelCall) => void]>([
+  ['says nothing for a while', (call) => call.say('Be')],
+  ['sends keep-alive comments only', keepsWriting(': wait\n\n')],
+  ['sends reasoning only', keepsWriting('data: {"choices":[{"delta":{"reasoning_content":"hm"}}]}\n\n')],
+])(
+  'hangs up on a server that %s, once nobody wants the answer, however much garbage was collected',
+  async (_, does) => {
+    const server = await startModelServer(does)
+    const assistant = createOpenAi({ base_url: server.url, model: 'tiny' })
+    const control = new AbortController()
+    const { signal } = control
+    let hear = () => {}
+    const heard = new Promise<void>((resolve) => (hear = resolve))
+    const pieces = assistant({ ...asking('Why?'), signal })
+    const over = readAnswer(pieces, { signal, answer_bytes: 1000 }, () => hear()).catch((error) => error)
+    const call = await server.nextCall()
+    await heard
+    await collectGarbage()
+    const reason = new Error('enough')
+    control.abort(reason)
+    expect(await over).toBe(reason)
+    await call.closed
+  },
+)

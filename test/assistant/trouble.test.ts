@@ -1,0 +1,223 @@
+import pg from 'pg'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { AnswerPiece, AssistantRequest } from '../../lib/assistant/provider.ts'
+import { ChatError, createChatService, openStorage, parseConfig, type Storage } from '../../lib/index.ts'
+import { createPuppet } from '../support/assistant.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { collectGarbage } from '../support/gc.ts'
+import { type ServiceOptions, startService, startThread, type TestService, times } from '../support/service.ts'
+
+const SECOND = 1_000_000
+
+/** A storage whose writes are acknowledged by `acknowledge`, once they are done. */
+function acknowledging(storage: Storage, acknowledge: () => Promise<void> | undefined): Storage {
+  const write: Storage['db']['write'] = async (work) => {
+    const value = await storage.db.write(work)
+    await acknowledge()
+    return value
+  }
+  return { ...storage, db: { ...storage.db, write } }
+}
+
+describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
+  const services: TestService[] = []
+  let url: string
+  let clock: number
+
+  beforeEach(async () => {
+    url = await openUrl()
+    clock = Date.now() * 1000
+  })
+  afterEach(async () => {
+    for (const service of services.splice(0)) await service.close()
+  })
+
+  async function start(options: ServiceOptions = {}): Promise<TestService> {
+    const config = { assistant: { drain_seconds: 0 } }
+    const service = await startService(url, { config, ...options, ports: { now: () => clock, ...options.ports } })
+    services.push(service)
+    return service
+  }
+
+  async function startAsking(options: ServiceOptions = {}) {
+    const service = await start(options)
+    const { ada, conversation_id } = await startThread(service)
+    const ask = (to = conversation_id) =>
+      ada.postRoot({ params: { conversation_id: to }, body: { content: 'Why?', role: 'assistant' } })
+    const statusOf = async (message_id: string) => (await ada.readMessage({ params: { message_id } })).status
+    return { service, chat: service.chat, ada, conversation_id, ask, statusOf, answers: service.chat.context.answers }
+  }
+
+  it('end though the post that asked was never acknowledged', async () => {
+    let isLost = false
+    const { assistant, asked } = createPuppet()
+    const wrap = (storage: Storage) =>
+      acknowledging(storage, async () => {
+        if (!isLost) return
+        isLost = false
+        throw new ChatError('unavailable')
+      })
+    const { chat, ada, conversation_id, ask, statusOf, answers } = await startAsking({ ports: { assistant }, wrap })
+    const actor = await chat.users.actor(ada.id)
+    const post = { content: 'Why?', role: 'assistant' as const, idempotency_key: 'once' }
+    isLost = true
+    await expect(chat.messages.postRoot(actor, conversation_id, post)).rejects.toMatchObject({ code: 'unavailable' })
+    const again = await chat.messages.postRoot(actor, conversation_id, post)
+    expect(again.idempotency_replayed).toBe('true')
+    // Another answer of the same process goes on, so the process is heard of.
+    const { message_id } = await ask()
+    await asked()
+    for (let seconds = 0; seconds < 15; seconds += 3) {
+      clock += 3 * SECOND
+      await answers.tend()
+    }
+    expect(await statusOf(again.message_id)).toBe('interrupted')
+    expect(await statusOf(message_id)).toBe('streaming')
+  })
+
+  it('fail when what is thrown is no error at all', async () => {
+    async function* assistant() {
+      yield 'a'
+      throw Object.create(null)
+    }
+    const { ask, statusOf, answers } = await startAsking({ ports: { assistant } })
+    const { message_id } = await ask()
+    await answers.idle()
+    expect(await statusOf(message_id)).toBe('failed')
+  })
+
+  it('wait for a storage that is busy when they begin', async () => {
+    let failures = 0
+    const { assistant, asked } = createPuppet()
+    const { ask, statusOf, answers } = await startAsking({
+      ports: { assistant },
+      wrap: (storage) => ({
+        ...storage,
+        db: {
+          ...storage.db,
+          all: async (sql, ...params) => {
+            if (!sql.includes('path IN') || failures === 0) return storage.db.all(sql, ...params)
+            failures--
+            throw new ChatError('unavailable')
+          },
+        },
+      }),
+    })
+    failures = 1
+    const { message_id } = await ask()
+    const answer = await asked()
+    answer.say('Because.')
+    answer.end()
+    await answers.idle()
+    expect(await statusOf(message_id)).toBe('complete')
+  })
+
+  it('are all waited for when the service closes, those that begin meanwhile, too', async () => {
+    const { ada, conversation_id } = await startAsking()
+    const { assistant, asked } = createPuppet()
+    let slow: Promise<void> | undefined
+    const storage = acknowledging(await openStorage({ database: url }), () => {
+      const wait = slow
+      slow = undefined
+      return wait
+    })
+    const chat = createChatService(parseConfig({ assistant: { drain_seconds: 60 } }), storage, { assistant })
+    await chat.start()
+    const actor = await chat.users.actor(ada.id)
+    const ask = () => chat.messages.postRoot(actor, conversation_id, { content: 'Why?', role: 'assistant' })
+    const first = await ask()
+    const one = await asked()
+    let acknowledge = () => {}
+    slow = new Promise((resolve) => (acknowledge = resolve))
+    const late = ask()
+    while (slow) await new Promise(setImmediate)
+    const closing = chat.close()
+    acknowledge()
+    const second = await late
+    const two = await asked()
+    one.say('done')
+    one.end()
+    two.say('late')
+    two.end()
+    await closing
+    expect(chat.context.answers.size()).toBe(0)
+    const { statusOf } = {
+      statusOf: async (id: string) => (await ada.readMessage({ params: { message_id: id } })).status,
+    }
+    expect(await Promise.all([first, second].map(({ message_id }) => statusOf(message_id)))).toEqual([
+      'complete',
+      'complete',
+    ])
+  })
+
+  it('are let go of once they are cancelled', async () => {
+    const signals: WeakRef<AbortSignal>[] = []
+    async function* assistant({ signal }: AssistantRequest): AsyncGenerator<AnswerPiece> {
+      signals.push(new WeakRef(signal))
+      yield 'a'
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+    }
+    const { ada, ask, answers } = await startAsking({ ports: { assistant } })
+    for (const _ of times(10, (index) => index)) {
+      const { message_id } = await ask()
+      await ada.cancelAnswer({ params: { message_id } })
+    }
+    await answers.idle()
+    await collectGarbage()
+    expect(signals.filter((signal) => signal.deref()).length).toBeLessThan(3)
+  })
+
+  it('of a process that died are all ended by one look, however many', async () => {
+    const { assistant } = createPuppet()
+    const { chat, ask, answers } = await startAsking({ ports: { assistant } })
+    for (const _ of times(12, (index) => index)) await Promise.all(times(10, () => ask()))
+    await chat.context.db.write((tx) => tx.run("UPDATE answers_under_way SET writer = 'ghost'"))
+    const other = (await start()).chat
+    clock += 11 * SECOND
+    // The first process looks, too, by itself: what one of them is at, the other one leaves.
+    await Promise.all([other.context.answers.tend(), answers.tend()])
+    await other.context.answers.tend()
+    const [left] = await chat.context.db.all<{ count: number }>(
+      "SELECT count(*) AS count FROM messages WHERE status = 'streaming'",
+    )
+    expect(left!.count).toBe(0)
+  })
+
+  it.runIf(dialect === 'postgresql')('are ended though another conversation is locked', async () => {
+    const { assistant } = createPuppet()
+    const { chat, ada, conversation_id, ask, statusOf } = await startAsking({ ports: { assistant } })
+    await ask()
+    clock += SECOND
+    const { conversation_id: free } = await ada.createConversation({ body: {} })
+    const { message_id } = await ask(free)
+    await chat.context.db.write((tx) => tx.run("UPDATE answers_under_way SET writer = 'ghost'"))
+    const other = (await start()).chat
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query('BEGIN')
+    await client.query('SELECT 1 FROM conversations WHERE id = $1 FOR UPDATE', [conversation_id])
+    clock += 11 * SECOND
+    await other.context.answers.tend()
+    expect(await statusOf(message_id)).toBe('interrupted')
+    await client.query('ROLLBACK')
+    await client.end()
+  })
+
+  it('are stopped in time though their provider never waits', async () => {
+    async function* assistant(): AsyncGenerator<AnswerPiece> {
+      for (;;) yield ''
+    }
+    const config = { assistant: { timeout_seconds: 1 } }
+    const { ask, statusOf, answers } = await startAsking({ config, ports: { assistant } })
+    const { message_id } = await ask()
+    await answers.idle()
+    expect(await statusOf(message_id)).toBe('failed')
+  })
+
+  it('have no chunks far behind their end', async () => {
+    const { ada, ask, answers } = await startAsking()
+    const { message_id } = await ask()
+    await answers.idle()
+    expect(await ada.listChunks({ params: { message_id }, query: { from: 9_000_000_000 } })).toEqual([])
+  })
+})
