@@ -20,6 +20,8 @@ const SERVER_LIMITS = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 5_000,
+  // Who takes nothing of its answer for so long is gone, or means no good.
+  timeout: 120_000,
   maxHeadersCount: 100,
   maxRequestsPerSocket: 1_000,
   connectionsCheckingInterval: 1_000,
@@ -28,9 +30,14 @@ const SERVER_LIMITS = {
 /**
  * Listens on exactly this host and port; port 0 picks one.
  *
+ * @param limits other ones than usual, in milliseconds
  * @throws Error that says why the address cannot be had
  */
-export async function listen(handler: RequestListener, asked: { host: string; port: number }): Promise<Listening> {
+export async function listen(
+  handler: RequestListener,
+  asked: { host: string; port: number },
+  limits: Partial<typeof SERVER_LIMITS> = {},
+): Promise<Listening> {
   // Resolved here, because listhen replaces a name that it does not like with localhost.
   const { address } = await lookup(asked.host).catch((cause) => {
     throw new Error(`Cannot listen on ${asked.host}: no such host`, { cause })
@@ -54,7 +61,7 @@ export async function listen(handler: RequestListener, asked: { host: string; po
     throw new Error(`Cannot listen on ${asked.host}:${asked.port}: ${await whyNot(address, asked.port)}`)
   }
   const server = listener.server as Server
-  applyLimits(server)
+  applyLimits(server, { ...SERVER_LIMITS, ...limits })
   return { server, port: real.port, url: `http://${urlHost(asked.host)}:${real.port}` }
 }
 

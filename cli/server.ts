@@ -31,7 +31,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     await chat.start()
     const { is_setup } = await chat.setup.status()
     if (!is_setup && !isLoopback(config.server.host)) warn(log, [SETUP_IS_OPEN], flags)
-    const { server, url, port } = await listen(createNodeListener(chat), config.server)
+    const { server, url, port } = await listen(createNodeListener(chat), config.server, limitsOf(config))
     const closeServer = countRequests(server)
     const shown = config.server.public_url ?? url
     const greeting = `chat-server listens on ${shown}${is_setup ? '' : setupHint(config, shown, flags)}`
@@ -45,6 +45,11 @@ export async function serve(flags: ServeFlags): Promise<never> {
     await chat.close()
   }
   process.exit(0)
+}
+
+/** A quiet stream is kept open by its heartbeats, however far apart they are. */
+function limitsOf({ sse }: Config): { timeout: number } {
+  return { timeout: Math.max(120_000, 3_000 * sse.heartbeat_seconds) }
 }
 
 const SETUP_IS_OPEN = 'Until somebody sets it up, whoever reaches this address may become the administrator.'

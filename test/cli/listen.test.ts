@@ -60,6 +60,18 @@ describe('listen', () => {
     expect(waiting.readableEnded).toBe(false)
   })
 
+  it('cuts off who takes nothing of its answer', async () => {
+    const cut = withResolvers<void>()
+    const { server, port } = await listenOn('127.0.0.1', 0, (_request, response) => {
+      response.on('close', cut.resolve)
+      response.write(Buffer.alloc(64 * 1024 * 1024))
+    })
+    expect(server.timeout).toBe(120_000)
+    applyLimits(server, { timeout: 100 })
+    send(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n').pause()
+    await cut.promise
+  })
+
   it('refuses headers above 16 KiB', async () => {
     const { port } = await listenOn('127.0.0.1', 0)
     const answered = await text(send(port, `GET / HTTP/1.1\r\nHost: a\r\nX-Large: ${'x'.repeat(16 * 1024)}\r\n\r\n`))
