@@ -6,6 +6,7 @@ import * as auth from './auth/service.ts'
 import { bind } from './bind.ts'
 import * as compat from './compat/service.ts'
 import type { Config } from './config.ts'
+import { oauthProviders } from './config-oauth.ts'
 import type { Context, Log, Ports } from './context.ts'
 import * as participants from './conversations/participants.ts'
 import * as conversations from './conversations/service.ts'
@@ -17,6 +18,8 @@ import { currentMicros, newId } from './ids.ts'
 import * as invites from './invites/service.ts'
 import * as changes from './messages/changes.ts'
 import * as messages from './messages/service.ts'
+import { createProvider } from './oauth/client.ts'
+import * as oauth from './oauth/service.ts'
 import { createMetrics } from './ops/metrics.ts'
 import * as ops from './ops/service.ts'
 import * as presence from './presence/service.ts'
@@ -32,6 +35,9 @@ export type Chat = ReturnType<typeof createChatService>
 
 /** How soon others learn that somebody is no longer there. */
 const PRESENCE_SWEEP_MS = 5_000
+
+/** How often sign-ins elsewhere that nobody came back from are forgotten. */
+const PRUNE_MS = 60_000
 
 /** How often leases of answers are renewed and lapsed ones looked for: with the lease well under fifteen seconds. */
 const TEND_MS = 3_000
@@ -55,6 +61,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   hub.onStreams((userId) => void presenceWatch.streamsChanged(userId))
   const bus = createBus(db, hub, log)
   const passwords = createPasswords(config.security.password.bcrypt_cost)
+  const providers = new Map(oauthProviders(config).map((each) => [each.name, createProvider(each, { log, now })]))
   const id = ports.id ?? newId
   const write = createWrite({ db, hub, metrics, log, now, id })
   const provider = ports.assistant ?? createAssistant(config.assistant)
@@ -67,6 +74,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     bus,
     metrics,
     passwords,
+    providers,
     presence: presenceWatch,
     answers,
     log,
@@ -82,10 +90,14 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   const tendAnswers = () =>
     answers.tend().catch((error) => log.warn('Answers could not be looked after', { cause: String(error) }))
 
+  const pruneStates = () =>
+    oauth.prune(ctx).catch((error) => log.warn('Old sign-ins could not be forgotten', { cause: String(error) }))
+
   return {
     setup: bind(ctx, setup, ['status', 'assertOpen', 'run']),
     users: bind(ctx, users, ['create', 'list', 'search', 'actor']),
     auth: bind(ctx, auth, ['login', 'refresh', 'logout', 'me', 'resume', 'authenticate']),
+    oauth: bind(ctx, oauth, ['begin', 'finish', 'manual', 'prune']),
     conversations: {
       ...bind(ctx, conversations, ['create', 'list', 'get', 'rename', 'remove']),
       ...bind(ctx, participants, ['addParticipant', 'changeRole', 'removeParticipant']),
@@ -120,6 +132,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       timers.push(setInterval(() => hub.beat(), config.sse.heartbeat_seconds * 1000).unref())
       timers.push(setInterval(() => void sweepPresence(), PRESENCE_SWEEP_MS).unref())
       timers.push(setInterval(() => void tendAnswers(), TEND_MS).unref())
+      timers.push(setInterval(() => void pruneStates(), PRUNE_MS).unref())
       await tendAnswers()
     },
 
