@@ -2,8 +2,15 @@ import { type ConfigKey, configKeys } from '../lib/config.ts'
 
 /** A configuration file in TOML that changes nothing yet: every key, commented out, with its default and reason. */
 export function configTemplate(): string {
-  const blocks = [...keysBySection()].map(([section, keys]) => [`[${section}]`, ...keys.map(describeKey)].join('\n'))
+  const blocks = [...keysBySection()].map(([section, keys]) =>
+    [headingOf(section), ...keys.map(describeKey)].join('\n'),
+  )
   return `# Every line shows a default. Take its # away to change it.\n\n${blocks.join('\n\n')}\n`
+}
+
+/** Where the name is free there is nothing to be set before it has one. */
+function headingOf(section: string): string {
+  return section.includes('<') ? `# [${section.replace(/[<>]/g, '')}]` : `[${section}]`
 }
 
 /** The keys under the headings they have in a file, `security.cookie` for one. */

@@ -1,4 +1,4 @@
-import { type ConfigKey, type ConfigProblem, configKeys, nearestKey } from '../lib/config.ts'
+import { type ConfigKey, type ConfigProblem, configKeys, findKey, nearestKey } from '../lib/config.ts'
 
 /** What the environment sets, and what in it looks wrong. */
 export interface Environment {
@@ -18,10 +18,9 @@ export function variableName(key: string): string {
 
 /** Every CHAT_… variable. One that is set to nothing is set: it gives an empty text, and is no number. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
-  const keys = new Map(configKeys().map((key) => [variableName(key.key), key]))
   const found: Environment = { values: new Map(), problems: [], warnings: [] }
   for (const [name, text = ''] of Object.entries(env)) {
-    const key = keys.get(name)
+    const key = keyOf(name)
     if (key) found.values.set(key.key, { name, value: toTyped(key, text) })
     else if (/^CHAT_.*__/.test(name)) found.problems.push({ key: name, message: unknownVariable(name) })
     else if (/^CHAT_/.test(name) && !OTHER_VARIABLES.includes(name)) {
@@ -29,6 +28,21 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     }
   }
   return found
+}
+
+/** The key that a variable sets; the name of a provider in it is the one that the variable gives. */
+function keyOf(variable: string): ConfigKey | undefined {
+  for (const key of configKeys()) {
+    const [before, after] = variableName(key.key).split('<PROVIDER>')
+    if (after === undefined) {
+      if (variable === before) return key
+    } else if (variable.startsWith(before!) && variable.endsWith(after)) {
+      const name = variable.slice(before!.length, -after.length).toLowerCase()
+      const named = key.key.replace('<provider>', name)
+      if (findKey(named)?.key === key.key) return { ...key, key: named }
+    }
+  }
+  return undefined
 }
 
 /** The value that `text` stands for where only text can be given. Text of another type stays as it is, to be refused. */
@@ -42,6 +56,7 @@ export function toTyped({ type }: Pick<ConfigKey, 'type'>, text: string): unknow
 
 function unknownVariable(name: string): string {
   const nearest = nearestKey(name.slice('CHAT_'.length).toLowerCase().replaceAll('__', '.'))
-  const key = configKeys().find((candidate) => candidate.key === nearest || candidate.key.startsWith(`${nearest}.`))
-  return key ? `unknown variable, did you mean ${variableName(key.key)}?` : 'unknown variable'
+  const section = configKeys().find((candidate) => candidate.key.startsWith(`${nearest}.`))?.key
+  const key = nearest !== undefined && findKey(nearest) ? nearest : section
+  return key ? `unknown variable, did you mean ${variableName(key)}?` : 'unknown variable'
 }

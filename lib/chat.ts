@@ -6,6 +6,7 @@ import * as auth from './auth/service.ts'
 import { bind } from './bind.ts'
 import * as compat from './compat/service.ts'
 import type { Config } from './config.ts'
+import { oauthProviders } from './config-oauth.ts'
 import type { Context, Log, Ports } from './context.ts'
 import * as participants from './conversations/participants.ts'
 import * as conversations from './conversations/service.ts'
@@ -17,6 +18,8 @@ import { currentMicros, newId } from './ids.ts'
 import * as invites from './invites/service.ts'
 import * as changes from './messages/changes.ts'
 import * as messages from './messages/service.ts'
+import { createProvider } from './oauth/client.ts'
+import * as oauth from './oauth/service.ts'
 import * as checks from './ops/fsck.ts'
 import { createMetrics } from './ops/metrics.ts'
 import * as retention from './ops/retention.ts'
@@ -60,6 +63,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   hub.onStreams((userId) => void presenceWatch.streamsChanged(userId))
   const bus = createBus(db, hub, log)
   const passwords = createPasswords(config.security.password.bcrypt_cost)
+  const providers = new Map(oauthProviders(config).map((each) => [each.name, createProvider(each, { log, now })]))
   const id = ports.id ?? newId
   const write = createWrite({ db, hub, metrics, log, now, id })
   const provider = ports.assistant ?? createAssistant(config.assistant)
@@ -72,6 +76,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     bus,
     metrics,
     passwords,
+    providers,
     presence: presenceWatch,
     answers,
     log,
@@ -99,6 +104,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     setup: bind(ctx, setup, ['status', 'assertOpen', 'run']),
     users: bind(ctx, users, ['create', 'list', 'search', 'actor']),
     auth: bind(ctx, auth, ['login', 'refresh', 'logout', 'me', 'resume', 'authenticate']),
+    oauth: bind(ctx, oauth, ['begin', 'finish', 'manual']),
     conversations: {
       ...bind(ctx, conversations, ['create', 'list', 'get', 'rename', 'remove']),
       ...bind(ctx, participants, ['addParticipant', 'changeRole', 'removeParticipant']),

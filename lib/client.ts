@@ -139,9 +139,10 @@ export function createChatClient(options: ClientOptions): ChatClient {
   ): Promise<unknown> {
     const path = pathOf(route.path, input.params ?? {}, input.query ?? {})
     const body = route.body ? (input.body ?? (route.body_optional ? undefined : {})) : undefined
-    const init = { body, headers: input.headers ?? {} }
+    const accept = route.answer === 'redirect' && { accept: 'application/json' }
+    const init = { body, headers: { ...accept, ...input.headers } }
     const attempt = () => request(route.method, path, init)
-    const response = await (route.changes ? attempt() : repeated(attempt))
+    const response = await (route.changes || route.answer === 'redirect' ? attempt() : repeated(attempt))
     if (response.status === 204) return undefined
     if (route.answer === 'text') return response.text()
     if (response.headers.get('content-type') === 'text/event-stream') return readPieces(response.body!)

@@ -1,4 +1,6 @@
 import * as v from 'valibot'
+import { flag, integer, key, oneOf, section, someText, text } from './config-key.ts'
+import { OauthSection } from './config-oauth.ts'
 
 /** What may name a cookie or a header (`token` of RFC 9110). */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -27,11 +29,8 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 /** Of the whole list and of each item alike: neither repeats what was given, which may be secret. */
 const HEADERS_FORM = 'must be a list of "Name: value", in ASCII'
 
-const text = v.string('must be a text')
-const someText = v.pipe(text, v.nonEmpty('must not be empty'))
 const token = v.pipe(text, v.regex(TOKEN, "must have letters, digits and !#$%&'*+-.^_`|~ only, and one at least"))
 const list = v.array(v.string('must be a list of texts'), 'must be a list of texts')
-const flag = v.boolean('must be true or false')
 const databaseUrl = v.pipe(
   text,
   v.regex(DATABASE_URL, 'must be sqlite:<path>, sqlite::memory: or postgres://<user>:<password>@<host>/<name>'),
@@ -42,15 +41,6 @@ const publicUrl = v.pipe(
 )
 const apiKey = v.pipe(text, v.regex(/^[!-~]+$/, 'must have visible ASCII characters only, and one at least'))
 const headerList = v.array(v.pipe(v.string(HEADERS_FORM), v.regex(HEADER, HEADERS_FORM)), HEADERS_FORM)
-
-/** What the documentation and the command line know about a key besides its type. */
-export interface KeyNotes {
-  /** Why it is there and what a change does. */
-  description: string
-  unit?: 'seconds' | 'bytes' | 'hours'
-  /** `password` is an address that may be printed without its password, `header` a header without its value. */
-  secret?: true | 'password' | 'header'
-}
 
 /** Every configuration key with its type, default and reason. Names and nesting are those of the file. */
 export const ConfigSchema = v.object({
@@ -140,6 +130,7 @@ export const ConfigSchema = v.object({
       ),
     }),
   }),
+  oauth: OauthSection,
   sse: section({
     heartbeat_seconds: key(
       integer(1, MAX_TIMER_SECONDS),
@@ -218,28 +209,6 @@ export type Config = v.InferOutput<typeof ConfigSchema>
 
 /** Any part of the configuration. */
 export type ConfigInput = v.InferInput<typeof ConfigSchema>
-
-function key<T extends v.GenericSchema, const D extends v.InferInput<T> | undefined>(
-  schema: T,
-  fallback: D,
-  description: string,
-  notes: Omit<KeyNotes, 'description'> = {},
-) {
-  return v.pipe(v.optional(schema, fallback), v.metadata({ description, ...notes }))
-}
-
-function section<const T extends v.ObjectEntries>(entries: T) {
-  return v.optional(v.object(entries), {} as never)
-}
-
-function integer(min: number, max: number) {
-  const message = `must be a whole number from ${min} to ${max}`
-  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
-}
-
-function oneOf<const T extends readonly string[]>(...choices: T) {
-  return v.picklist(choices, `must be one of ${choices.join(', ')}`)
-}
 
 function isPublicUrl(address: string): boolean {
   const url = URL.canParse(address) ? new URL(address) : undefined

@@ -1,5 +1,7 @@
 import * as v from 'valibot'
-import { type Config, type ConfigInput, ConfigSchema, type KeyNotes } from './config-schema.ts'
+import type { KeyNotes } from './config-key.ts'
+import { isProviderName, oauthProblems } from './config-oauth.ts'
+import { type Config, type ConfigInput, ConfigSchema } from './config-schema.ts'
 
 export type { Config, ConfigInput } from './config-schema.ts'
 
@@ -65,11 +67,10 @@ export function configKeys(): ConfigKey[] {
 
 /** A copy to print: secrets are starred out, of an address only the password, and of a header all but its name. */
 export function maskSecrets(config: Config): Config {
-  const secrets = new Map(configKeys().map(({ key, secret }) => [key, secret]))
   const mask = (value: unknown, key: string): unknown => {
     if (isSection(value)) return Object.fromEntries(Object.entries(value).map(([k, x]) => [k, mask(x, join(key, k))]))
     if (Array.isArray(value)) return value.map((item) => mask(item, key))
-    const secret = secrets.get(key)
+    const secret = findKey(key)?.secret
     if (typeof value !== 'string' || !secret) return value
     if (secret === 'header') return value.replace(/:.*/s, `: ${STARS}`)
     return secret === 'password' ? maskPassword(value) : STARS
@@ -77,11 +78,18 @@ export function maskSecrets(config: Config): Config {
   return mask(config, '') as Config
 }
 
+/** What is known of `key`; `oauth.github.client_id` is one of `oauth.<provider>.client_id`. */
+export function findKey(key: string): ConfigKey | undefined {
+  return configKeys().find((candidate) => withNamesOf(candidate.key, key) === key)
+}
+
 /** The key, or section, that is spelt most like `key`; `undefined` when none is close. */
 export function nearestKey(key: string): string | undefined {
   if (key.length > 100) return undefined
   const limit = Math.max(2, key.length / 4)
-  const known = configKeys().flatMap((each) => [each.key, each.key.slice(0, each.key.lastIndexOf('.'))])
+  const known = configKeys()
+    .map((each) => withNamesOf(each.key, key))
+    .flatMap((each) => [each, each.slice(0, each.lastIndexOf('.'))])
   const near = [...new Set(known)]
     .map((candidate) => ({ candidate, far: distance(key, candidate) }))
     .filter(({ far }) => far <= limit)
@@ -95,6 +103,8 @@ interface SchemaNode {
   type: string
   wrapped?: SchemaNode
   entries?: Record<string, SchemaNode>
+  /** Of the sections beside the entries, whose names are free. */
+  rest?: SchemaNode
   options?: readonly unknown[]
   default?: unknown
 }
@@ -103,13 +113,32 @@ const ROOT: SchemaNode = ConfigSchema
 
 const STARS = '********'
 
+/** Stands for the name where it is free; there is one such section, the providers of `oauth`. */
+const ANY_NAME = '<provider>'
+
+/** `key` with the name that `other` has where `key` leaves it free. */
+function withNamesOf(key: string, other: string): string {
+  const [section, name] = key.split(`.${ANY_NAME}.`)
+  if (name === undefined || !other.startsWith(`${section}.`)) return key
+  const [given, inside] = other.slice(section!.length + 1).split('.')
+  return inside !== undefined && isProviderName(given!) ? `${section}.${given}.${name}` : key
+}
+
+function restOf(node: SchemaNode): SchemaNode | undefined {
+  return node.rest ?? node.wrapped?.rest
+}
+
 function entriesOf(node: SchemaNode): Record<string, SchemaNode> | undefined {
   return node.entries ?? node.wrapped?.entries
 }
 
 function keysOf(node: SchemaNode, key: string): ConfigKey[] {
   const entries = entriesOf(node)
-  if (entries) return Object.entries(entries).flatMap(([name, child]) => keysOf(child, join(key, name)))
+  if (entries) {
+    const named = Object.entries(entries).flatMap(([name, child]) => keysOf(child, join(key, name)))
+    const rest = restOf(node)
+    return rest ? [...named, ...keysOf(rest, join(key, ANY_NAME))] : named
+  }
   const { description, unit, secret } = v.getMetadata(node as unknown as v.GenericSchema) as unknown as KeyNotes
   return [
     {
@@ -139,6 +168,8 @@ function unknownKeys(input: unknown, node: SchemaNode, key: string): ConfigProbl
   return Object.keys(input).flatMap((name) => {
     const child = join(key, name)
     if (Object.hasOwn(entries, name)) return unknownKeys(input[name], entries[name]!, child)
+    const rest = isProviderName(name) && isSection(input[name]) ? restOf(node) : undefined
+    if (rest) return unknownKeys(input[name], rest, child)
     const nearest = nearestKey(child)
     return [{ key: child, message: nearest ? `unknown key, did you mean ${nearest}?` : 'unknown key' }]
   })
@@ -166,8 +197,10 @@ function withOneCsrfName(config: Config, input: ConfigInput): Config {
 }
 
 /** Values that are right one by one and wrong together. */
-function contradictionsOf({ assistant, session, security: { cookie, csrf } }: Config): ConfigProblem[] {
-  const problems: ConfigProblem[] = []
+function contradictionsOf(config: Config): ConfigProblem[] {
+  const { assistant, session, security } = config
+  const { cookie, csrf } = security
+  const problems = oauthProblems(config)
   if (assistant.provider === 'openai' && assistant.model === undefined) {
     problems.push({ key: 'assistant.model', message: 'must be set when assistant.provider is openai' })
   }

@@ -5,6 +5,7 @@ import type { Config } from './config.ts'
 import type { Bus } from './events/bus.ts'
 import type { Hub } from './events/hub.ts'
 import type { Tx } from './events/write.ts'
+import type { Provider } from './oauth/client.ts'
 import type { Metrics } from './ops/metrics.ts'
 import type { PresenceWatch } from './presence/watch.ts'
 import type { Database } from './storage/database.ts'
@@ -55,6 +56,8 @@ export interface Context {
   readonly bus: Bus
   readonly metrics: Metrics
   readonly passwords: Passwords
+  /** Where else people can sign in, by name. */
+  readonly providers: ReadonlyMap<string, Provider>
   readonly presence: PresenceWatch
   readonly answers: Runner
   readonly log: Log

@@ -10,7 +10,7 @@ import { parseAst } from 'vitest/node'
  */
 const LADDER: [step: string, ...files: string[]][] = [
   ['errors · ids', 'lib/errors.ts', 'lib/ids.ts'],
-  ['config · schema', 'lib/config.ts', 'lib/config-schema.ts', 'lib/schema.ts', 'lib/*/schema.ts'],
+  ['config · schema', 'lib/config.ts', 'lib/config-*.ts', 'lib/schema.ts', 'lib/*/schema.ts'],
   ['rules', 'lib/*/rules.ts'],
   ['storage', 'lib/storage/**'],
   ['store', 'lib/*/store.ts'],

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { type Config, ConfigError, configKeys, maskSecrets, nearestKey, parseConfig } from '../lib/config.ts'
+import { oauthProviders } from '../lib/config-oauth.ts'
 import { PAGES } from './support/generate-docs.ts'
+
+const CLIENT = { client_id: 'id', client_secret: 'hunter2' }
 
 describe('parseConfig', () => {
   it('fills in every default', () => {
@@ -105,6 +108,17 @@ describe('parseConfig', () => {
     ['assistant.timeout_seconds', 0],
     ['assistant.context_bytes', 0],
     ['assistant.answer_bytes', 2 ** 30],
+    ['oauth.manual_enabled', 'yes'],
+    ['oauth.allow_signup', {}],
+    ['oauth.github.client_id', ''],
+    ['oauth.github.client_secret', 5],
+    ['oauth.github.redirect_uri', '/callback'],
+    ['oauth.github.issuer', 'http://example.org'],
+    ['oauth.github.issuer', 'https://example.org/?a'],
+    ['oauth.github.authorization_url', 'javascript:alert(1)'],
+    ['oauth.github.token_url', 'https://user:pw@example.org'],
+    ['oauth.github.userinfo_url', 'http://127.0.0.1.evil.example'],
+    ['oauth.github.scope', 'a  b'],
     ['metrics.token', ''],
     ['metrics.token', 12],
     ['log.level', 'trace'],
@@ -127,6 +141,9 @@ describe('parseConfig', () => {
     ['security.password.bcrypt_cost', 4],
     ['sse.heartbeat_seconds', 2_147_483],
     ['assistant.base_url', 'http://localhost:11434/v1/'],
+    ['oauth.0-any_name.issuer', 'http://[::1]:8080/realms/chat'],
+    ['oauth.provider_a.token_url', 'http://127.0.0.1:9/token?a=b'],
+    ['oauth.provider_b.redirect_uri', 'http://intranet/callback'],
     ['assistant.system_prompt', 'Be brief.\nBe kind.'],
   ])('takes %s = %j', (key, value) => {
     expect(at(parseConfig(withKey(key, value)), key)).toBe(value)
@@ -138,6 +155,22 @@ describe('parseConfig', () => {
   })
 
   it.each([
+    ['an id without a secret', { oauth: { a: { client_id: 'x' } } }, 'oauth.a.client_secret'],
+    ['a secret without an id', { oauth: { a: { client_secret: 'x' } } }, 'oauth.a.client_id'],
+    ['a provider nobody knows', { oauth: { a: { ...CLIENT, redirect_uri: 'https://x' } } }, 'oauth.a.issuer'],
+    [
+      'a provider with two addresses of three',
+      {
+        oauth: { a: { ...CLIENT, redirect_uri: 'https://x', authorization_url: 'https://x', token_url: 'https://x' } },
+      },
+      'oauth.a.userinfo_url',
+    ],
+    ['a provider with no way back', { oauth: { github: CLIENT } }, 'oauth.github.redirect_uri'],
+    [
+      'a scope without openid',
+      { oauth: { google: { ...CLIENT, redirect_uri: 'https://x', scope: 'email' } } },
+      'oauth.google.scope',
+    ],
     ['openai without a model', { assistant: { provider: 'openai' } }, 'assistant.model'],
     ['idle longer than absolute', { session: { idle_seconds: 61, absolute_seconds: 60 } }, 'session.idle_seconds'],
     ['one name for both cookies', { session: { session_cookie_name: 'CSRF-TOKEN' } }, 'session.session_cookie_name'],
@@ -183,6 +216,9 @@ describe('parseConfig', () => {
     [{ port: 1 }, 'port', 'server.port'],
     [{ session: { secure: true } }, 'session.secure', 'security.cookie.secure'],
     [{ security: { csrf_enabled: false } }, 'security.csrf_enabled', 'security.csrf.enabled'],
+    [{ oauth: { gitlab: { client_secrt: 'x' } } }, 'oauth.gitlab.client_secrt', 'oauth.gitlab.client_secret'],
+    [{ oauth: { allow_signups: true } }, 'oauth.allow_signups', 'oauth.allow_signup'],
+    [{ client_secret: 'x' }, 'client_secret', 'oauth.<provider>.client_secret'],
   ])('refuses %j and names the nearest key', (input, key, nearest) => {
     expect(problemsOf(input)).toEqual([{ key, message: `unknown key, did you mean ${nearest}?` }])
   })
@@ -200,6 +236,37 @@ describe('parseConfig', () => {
   it.each([[null], [5], ['server'], [[]], [new Map()]])('refuses %j as a whole', (input) => {
     expect(problemsOf(input)).toEqual([{ key: '', message: 'must be an object' }])
   })
+
+  it('takes providers of any name, and knows some beforehand', () => {
+    const issuer = 'https://id.example.org/'
+    const oauth = {
+      github: CLIENT,
+      google: CLIENT,
+      provider_a: { ...CLIENT, issuer, scope: 'openid' },
+      later: { issuer },
+    }
+    const config = parseConfig({ server: { public_url: 'https://chat.example.org/base/' }, oauth })
+    const known = oauthProviders(config)
+    expect(known.map(({ name, issuer, scope }) => [name, issuer, scope])).toEqual([
+      ['github', undefined, 'read:user user:email'],
+      ['google', 'https://accounts.google.com', 'openid email profile'],
+      ['provider_a', issuer, 'openid'],
+    ])
+    expect(known[0]).toMatchObject({
+      redirect_uri: 'https://chat.example.org/base/api/oauth/github/callback',
+      token_url: 'https://github.com/login/oauth/access_token',
+    })
+    expect(JSON.stringify(maskSecrets(config))).not.toContain('hunter2')
+    expect(maskSecrets(config).oauth.github).toEqual({ client_id: 'id', client_secret: '********' })
+  })
+
+  it.each(['__proto__', 'constructor', 'prototype', 'GitHub', 'a.b', 'a b', '', 'x'.repeat(65)])(
+    'takes no provider of the name %j',
+    (name) => {
+      const input = JSON.parse(`{ "oauth": { ${JSON.stringify(name)}: { "client_id": "x" } } }`)
+      expect(problemsOf(input)).toEqual([{ key: `oauth.${name}`, message: expect.stringMatching(/^unknown key/) }])
+    },
+  )
 
   it('refuses __proto__ as any other unknown key, and pollutes nothing', () => {
     const input = JSON.parse('{ "__proto__": { "port": 1 }, "server": { "__proto__": { "port": 2 } } }')
@@ -308,5 +375,5 @@ function withKey(key: string, value: unknown): unknown {
 }
 
 function at(config: Config, key: string): unknown {
-  return key.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown>)[name], config)
+  return key.split('.').reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], config)
 }

@@ -29,6 +29,8 @@ export interface Client {
   user_agent?: string
   /** The session token the client already has; a new sign-in ends that session. */
   token?: string
+  /** What the browser keeps of the sign-ins through a provider that it has begun. */
+  binding?: string
 }
 
 /** A signed-in session with the token that proves it, which the caller puts into a cookie. */

@@ -8,6 +8,7 @@ import type { Opening } from '../events/service.ts'
 import { perform } from './call.ts'
 import { PROBLEM } from './failure.ts'
 import { openApiRoutes } from './openapi.ts'
+import { type Redirect, refusePrefetch, toRedirect } from './redirect.ts'
 import { commonHeaders, deadCookies, type Reply, toChatError, toFailure, toReply } from './reply.ts'
 import type { AnyRoute, Method } from './route.ts'
 import { routes } from './routes.ts'
@@ -61,6 +62,10 @@ async function answer(chat: Chat, path: string, resource: Resource, event: H3Eve
   try {
     if (!isServed) throw new ChatError('not_found')
     if (!route) return respond(event, withoutRoute(resource, method, common))
+    if (route.answer === 'redirect') {
+      if (method === 'HEAD') return respond(event, { status: 200, headers: common, body: null })
+      refusePrefetch(headers)
+    }
     const result = await perform(chat, route, {
       method,
       headers,
@@ -71,6 +76,7 @@ async function answer(chat: Chat, path: string, resource: Resource, event: H3Eve
     })
     count(route.status)
     if (route.answer === 'stream') return openStream(event, streamHeaders(common), result as Opening)
+    if (route.answer === 'redirect') return respond(event, toRedirect(chat, route, result as Redirect, common, headers))
     return respond(event, toReply(chat, route, result, common))
   } catch (caught) {
     const error = toChatError(caught)

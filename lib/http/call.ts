@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import { ChatError } from '../errors.ts'
 import { digest, sameDigest } from '../ids.ts'
 import { assertBodyAcceptable, readJson } from './body.ts'
+import { bindingCookieName } from './cookies.ts'
 import { readQuery } from './query.ts'
 import type { AnyRoute } from './route.ts'
 import { surfaceOf } from './surface.ts'
@@ -68,7 +69,13 @@ function hasBody({ body, headers }: Incoming): boolean {
 function clientOf(config: Config, { headers, ip }: Incoming): Client {
   const token = readCookie(headers.get('cookie'), config.session.session_cookie_name)
   const user_agent = headers.get('user-agent')
-  return { ...(ip && { ip }), ...(user_agent && { user_agent }), ...(token && { token }) }
+  const binding = readCookie(headers.get('cookie'), bindingCookieName(config))
+  return {
+    ...(ip && { ip }),
+    ...(user_agent && { user_agent }),
+    ...(token && { token }),
+    ...(binding && { binding }),
+  }
 }
 
 /** The header, the cookie and the session must hold the same token: a cookie alone may have been planted by a neighbouring host. */

@@ -135,7 +135,7 @@ function toOperation(name: string, each: AnyRoute): Json {
     ...(each.body && {
       requestBody: { required: !each.body_optional, content: { 'application/json': { schema: convert(each.body) } } },
     }),
-    responses: { [each.status]: success(each), ...failures(each) },
+    responses: { [each.status]: success(each), ...redirection(each), ...failures(each) },
   }
 }
 
@@ -175,7 +175,7 @@ function success(each: AnyRoute): Json {
   const headers: Json = { 'X-Request-Id': TEXT_HEADER }
   const { entries = {} } = (each.output ?? {}) as { entries?: Record<string, unknown> }
   for (const [field, header] of Object.entries(HEADER_FIELDS)) if (field in entries) headers[header] = TEXT_HEADER
-  if (each.answer === 'session') headers['X-Session-Rotated'] = TEXT_HEADER
+  if (each.answer === 'session' || each.answer === 'redirect') headers['X-Session-Rotated'] = TEXT_HEADER
   const type = each.answer === 'stream' ? 'text/event-stream' : (each.content_type ?? 'application/json')
   const schema = each.answer === 'text' ? { type: 'string' } : each.output && convert(each.output)
   const pieces = each.pieces && { 'text/event-stream': { schema: convert(each.pieces) } }
@@ -184,6 +184,13 @@ function success(each: AnyRoute): Json {
     headers,
     ...(schema && each.status !== 204 && { content: { [type]: { schema }, ...pieces } }),
   }
+}
+
+/** What a browser gets, which asks for no JSON. */
+function redirection(each: AnyRoute): Json {
+  if (each.answer !== 'redirect') return {}
+  const headers = { 'X-Request-Id': TEXT_HEADER, 'X-Session-Rotated': TEXT_HEADER, Location: TEXT_HEADER }
+  return { 303: { description: 'The same, for who does not ask for JSON', headers } }
 }
 
 function failures(each: AnyRoute): Json {

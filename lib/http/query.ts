@@ -8,7 +8,7 @@ interface SchemaNode {
 }
 
 /**
- * The query of a request as the schema's input: numbers where it wants numbers, text elsewhere, unknown names left out.
+ * The query of a request as the schema's input: numbers and yes or no where it wants them, text elsewhere, unknown names left out.
  *
  * @throws ChatError `validation_failed` when a parameter is there twice
  */
@@ -20,11 +20,14 @@ export function readQuery(schema: v.GenericSchema, search: string): Record<strin
     const [value, ...more] = params.getAll(name)
     if (more.length > 0)
       throw new ChatError('validation_failed', { errors: [{ path: name, message: 'must be there once' }] })
-    if (value !== undefined) query[name] = isNumber(entry) && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value
+    if (value !== undefined) query[name] = toTyped(entry, value)
   }
   return query
 }
 
-function isNumber(node: SchemaNode): boolean {
-  return (node.wrapped ?? node).type === 'number'
+/** Text of another type stays as it is, to be refused. */
+function toTyped(node: SchemaNode, value: string): unknown {
+  const { type } = node.wrapped ?? node
+  if (type === 'number' && /^-?\d+(\.\d+)?$/.test(value)) return Number(value)
+  return type === 'boolean' && /^(true|false)$/.test(value) ? value === 'true' : value
 }

@@ -3,7 +3,7 @@ import type { SignedIn } from '../auth/service.ts'
 import type { Chat } from '../chat.ts'
 import type { Config } from '../config.ts'
 import { ChatError } from '../errors.ts'
-import { clearedCookies, sessionCookies } from './cookies.ts'
+import { bindingCookie, clearedCookies, sessionCookies } from './cookies.ts'
 import type { FailureShape } from './failure.ts'
 import { streamPieces } from './pieces.ts'
 import { type AnyRoute, HEADER_FIELDS } from './route.ts'
@@ -44,6 +44,11 @@ export function toReply(chat: Chat, route: AnyRoute, result: unknown, headers: [
       headers.push(['x-session-rotated', '1'])
     }
     if (result === undefined) cookies = clearedCookies(config)
+    value = rest
+  }
+  if (route.answer === 'binding') {
+    const { binding, ...rest } = result as { binding: string }
+    cookies = [bindingCookie(config, binding)]
     value = rest
   }
   if (route.status === 204) return { status: 204, headers, cookies, body: null }

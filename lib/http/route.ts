@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import type { Client } from '../auth/service.ts'
+import type { Client, SignedIn } from '../auth/service.ts'
 import type { Chat } from '../chat.ts'
 import type { Actor } from '../context.ts'
 import type { ErrorCode } from '../errors.ts'
@@ -10,8 +10,11 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 /** Who may call: anybody; anybody, but a session counts; a signed-in user; or one who is an administrator (the use-case checks). */
 export type Access = 'public' | 'optional' | 'session' | 'admin'
 
-/** What comes back: JSON; JSON with session cookies, which are cleared when there is nothing; an event stream; or text. */
-export type AnswerKind = 'json' | 'session' | 'stream' | 'text'
+/**
+ * What comes back: JSON; JSON with session cookies, which are cleared when there is nothing; the same, or for who does
+ * not ask for JSON a redirect; JSON with the cookie that binds a sign-in through a provider; an event stream; or text.
+ */
+export type AnswerKind = 'json' | 'session' | 'redirect' | 'binding' | 'stream' | 'text'
 
 /** Fields of an answer that go out as headers, and come back as fields in the client. */
 export const HEADER_FIELDS = {
@@ -57,10 +60,14 @@ type Result<K extends AnswerKind, O, C> = K extends 'stream'
   ? Opening
   : K extends 'text'
     ? string
-    : O extends v.GenericSchema
-      ? v.InferInput<O> | (C extends v.GenericSchema ? Iterable<v.InferInput<C>> : never)
-      : // biome-ignore lint/suspicious/noConfusingVoidType: a use-case that answers with nothing returns void.
-        void
+    : K extends 'redirect'
+      ? { signed_in: SignedIn; redirect_to: string }
+      : O extends v.GenericSchema
+        ?
+            | (v.InferInput<O> & (K extends 'binding' ? { binding: string } : unknown))
+            | (C extends v.GenericSchema ? Iterable<v.InferInput<C>> : never)
+        : // biome-ignore lint/suspicious/noConfusingVoidType: a use-case that answers with nothing returns void.
+          void
 
 /** The one description of an endpoint: routing, validation, CSRF, OpenAPI and the typed client come from it. */
 export interface Route<

@@ -5,6 +5,7 @@ import * as conversations from '../conversations/routes.ts'
 import * as events from '../events/routes.ts'
 import * as invites from '../invites/routes.ts'
 import * as messages from '../messages/routes.ts'
+import * as oauth from '../oauth/routes.ts'
 import * as ops from '../ops/routes.ts'
 import * as presence from '../presence/routes.ts'
 import * as setup from '../setup/routes.ts'
@@ -15,6 +16,7 @@ import * as users from '../users/routes.ts'
 export const routes = {
   ...setup,
   ...auth,
+  ...oauth,
   ...users,
   ...conversations,
   ...invites,

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import { deleteEventsBefore } from '../events/store.ts'
 import { SECOND } from '../ids.ts'
 import { deleteKeysBefore } from '../messages/idempotency.ts'
+import { deleteExpiredStates } from '../oauth/store.ts'
 import type { Queries } from '../storage/database.ts'
 
 /** How many rows are deleted at a time: others write in between, and the event loop is held for milliseconds only. */
@@ -17,6 +18,7 @@ type Prune = (ctx: Context, tx: Queries, limit: number) => Promise<number>
 const PRUNES = {
   events: ({ config, now }, tx, limit) =>
     deleteEventsBefore(tx, now() - config.sse.replay_retention_hours * HOUR, limit),
+  oauth_states: ({ now }, tx, limit) => deleteExpiredStates(tx, now(), limit),
   idempotency_keys: ({ now }, tx, limit) => deleteKeysBefore(tx, now(), limit),
 } satisfies Record<string, Prune>
 

@@ -68,6 +68,9 @@ describe('the environment', () => {
       CHAT_LIMITS__MAX_DEPTH: '0x10',
       CHAT_METRICS__TOKEN: '',
       CHAT_ASSISTANT__HEADERS: 'X-Team: chat, X-Key: a:b',
+      CHAT_OAUTH__ALLOW_SIGNUP: 'false',
+      CHAT_OAUTH__PROVIDER_A__CLIENT_ID: '12',
+      CHAT_OAUTH__A__B__ISSUER: 'https://id.example.org',
       PATH: '/bin',
     })
     expect(Object.fromEntries([...values].map(([key, { value }]) => [key, value]))).toEqual({
@@ -78,6 +81,9 @@ describe('the environment', () => {
       'limits.max_depth': '0x10',
       'metrics.token': '',
       'assistant.headers': ['X-Team: chat', 'X-Key: a:b'],
+      'oauth.allow_signup': false,
+      'oauth.provider_a.client_id': '12',
+      'oauth.a__b.issuer': 'https://id.example.org',
     })
   })
 
@@ -93,6 +99,8 @@ describe('the environment', () => {
     ['CHAT_SESSION__IDLE_SECNDS', 'unknown variable, did you mean CHAT_SESSION__IDLE_SECONDS?'],
     ['CHAT_SERVER__prt', 'unknown variable, did you mean CHAT_SERVER__PORT?'],
     ['CHAT_SECURITY__CSRF', 'unknown variable, did you mean CHAT_SECURITY__CSRF__ENABLED?'],
+    ['CHAT_OAUTH__GITHUB__CLIENT_SECRT', 'unknown variable, did you mean CHAT_OAUTH__GITHUB__CLIENT_SECRET?'],
+    ['CHAT_OAUTH__ALLOW_SIGNUP__CLIENT_ID', 'unknown variable, did you mean CHAT_OAUTH__<PROVIDER>__CLIENT_ID?'],
     ['CHAT_A__B', 'unknown variable'],
     ['CHAT___PROTO__', 'unknown variable'],
   ])('refuses %s: %s', (name, message) => {
@@ -180,6 +188,9 @@ describe('chat-server config', () => {
     const cwd = folder()
     const env = {
       CHAT_METRICS__TOKEN: 'hunter2',
+      CHAT_OAUTH__GITHUB__CLIENT_ID: 'id',
+      CHAT_OAUTH__GITHUB__CLIENT_SECRET: 'hunter2',
+      CHAT_SERVER__PUBLIC_URL: 'https://chat.example.org',
       CHAT_ASSISTANT__API_KEY: 'hunter2',
       CHAT_ASSISTANT__HEADERS: 'X-Key: hunter2, X-Other: b:hunter2',
       CHAT_ASSISTANT__SYSTEM_PROMPT: 'Be brief.\n"Always."',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AnyRoute } from '../../lib/http/route.ts'
 import { allRoutes, checkedFetch, readFailure } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { PASSWORD, startService, startThread, type TestService } from '../support/service.ts'
+import { PASSWORD, startService, startThread, type TestService, UNREACHABLE_PROVIDER } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
 // What follows from a route value alone is tried on every route there is; nobody writes these by hand.
@@ -14,11 +14,12 @@ describeOnEachDatabase('every route', (openUrl) => {
   type Headers_ = Record<string, string>
 
   beforeAll(async () => {
-    service = await startService(await openUrl())
+    service = await startService(await openUrl(), { config: { oauth: { provider_a: UNREACHABLE_PROVIDER } } })
     const { ada, eve, grace, conversation_id, root } = await startThread(service)
     admin = await signInByHand(service.base_url, ada.email, PASSWORD)
     outsider = await signInByHand(service.base_url, eve.email, PASSWORD)
     ids = {
+      provider: 'provider_a',
       conversation_id,
       root_id: root.root_id,
       parent_id: root.message_id,

@@ -68,6 +68,7 @@ const PARAMETERS: Record<string, string> = {
 /** A body that each route takes, in which one field after the other is spoiled. */
 const VALID: Record<string, object> = {
   login: { email: 'eve@example.org', password: PASSWORD },
+  exchangeOauthCode: { auth_code: 'x' },
   createUser: { username: 'somebody', email: 'somebody@example.org' },
   addParticipant: { username: 'eve' },
   renameConversation: { title: 'Engines' },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Actor } from '../../lib/index.ts'
 import { allRoutes, checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { PASSWORD, startService, type TestService } from '../support/service.ts'
+import { PASSWORD, startService, type TestService, UNREACHABLE_PROVIDER } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
 /** Who calls; the columns of the table. The message that is called about was written by `member`. */
@@ -41,6 +41,7 @@ const TABLE = new Map(
 const BODIES: Record<string, (world: World) => object> = {
   runSetup: () => ({ email: 'late@example.org', password: PASSWORD }),
   login: () => ({ email: 'nobody@example.org', password: PASSWORD }),
+  exchangeOauthCode: () => ({ auth_code: 'of nobody' }),
   createUser: (world) => ({ username: `new-${world.n}`, email: `new-${world.n}@example.org` }),
   createConversation: () => ({}),
   renameConversation: () => ({ title: 'Renamed' }),
@@ -65,6 +66,7 @@ interface World {
   user_id: string
   stranger: string
   token: string
+  provider: string
 }
 
 it('has a row for each route', () => {
@@ -79,7 +81,11 @@ describeOnEachDatabase('rights', (openUrl) => {
 
   beforeAll(async () => {
     service = await startService(await openUrl(), {
-      config: { session: { max_sessions_per_user: 100 }, security: { password: { bcrypt_cost: 4 } } },
+      config: {
+        session: { max_sessions_per_user: 100 },
+        security: { password: { bcrypt_cost: 4 } },
+        oauth: { provider_a: UNREACHABLE_PROVIDER },
+      },
     })
     const { chat } = service
     for (const name of [...CALLERS.slice(1), 'founder', 'target', 'stranger']) {
@@ -106,7 +112,7 @@ describeOnEachDatabase('rights', (openUrl) => {
     })
     const { token } = await chat.invites.create(founder, conversation_id, {})
     const ids = { root_id: message_id, parent_id: message_id, message_id, user_id: idOf('target') }
-    return { n: n++, conversation_id, ...ids, stranger: idOf('stranger'), token }
+    return { n: n++, conversation_id, ...ids, stranger: idOf('stranger'), token, provider: 'provider_a' }
   }
 
   async function sessionOf(caller: Caller): Promise<Record<string, string>> {

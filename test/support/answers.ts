@@ -41,6 +41,11 @@ export async function checkAnswer(method: string, path: string, response: Respon
     demand(response.headers.get('cache-control') === 'no-store', 'no Cache-Control: no-store')
 
   const found = patterns.find((each) => each.pattern.test(path) && each.route.method === method)
+  if (response.status === 303 && found?.route.answer === 'redirect') {
+    demand(response.headers.get('x-session-rotated') === '1' && response.headers.has('location'), 'leads nowhere')
+    appendFileSync(inject('answered_routes'), `${found.name}\n`)
+    return
+  }
   if (!response.ok) return checkFailure(path, response, found?.route, demand)
   if (!found) return demand(method === 'HEAD' || method === 'OPTIONS', 'no route promises success')
 

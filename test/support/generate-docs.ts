@@ -51,6 +51,10 @@ by commas in the environment.
 \`chat-server config init\` writes a file with every key in it, \`config check\` tells whether the configuration can be
 used, and \`config print\` shows the one in effect. Secrets are masked wherever they are printed.
 
+The providers of [sign-in through others](../guides/sign-in-with.md) have sections of their own under \`oauth\`, with any
+name of lower-case letters, digits, \`_\` and \`-\`: \`[oauth.github]\` in a file, \`CHAT_OAUTH__GITHUB__CLIENT_ID\` in the
+environment. Below, the name is \`<provider>\`.
+
 As a library, \`parseConfig({ server: { port: 9000 } })\` takes the same keys. It reads no file and no environment.
 `
 
@@ -63,6 +67,9 @@ const CONTRADICTIONS = `## What cannot be combined
 - A cookie name that begins with \`__Host-\` or \`__Secure-\` without \`security.cookie.secure\`, or with \`__Host-\` and a
   \`security.cookie.domain\`.
 - \`assistant.provider = "openai"\` without \`assistant.model\`.
+- A provider of \`oauth\` with one of \`client_id\` and \`client_secret\`; and with both, one that has neither an \`issuer\`
+  nor all of \`authorization_url\`, \`token_url\` and \`userinfo_url\`, unless it is called \`github\` or \`google\`; one with
+  neither a \`redirect_uri\` nor a \`server.public_url\`; one with an \`issuer\` whose \`scope\` lacks \`openid\`.
 
 These start with a warning, which \`serve --strict\` and \`config check --strict\` refuse: a \`server.host\` that other
 machines can reach without \`security.cookie.secure\`, \`security.csrf.enabled = false\`, a

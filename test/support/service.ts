@@ -34,6 +34,16 @@ export const PASSWORD = 'correct horse battery'
 /** Settings that make a test quick. */
 const QUICK = { security: { password: { bcrypt_cost: 4 } } }
 
+/** A sign-in provider that sends nobody back: nothing listens at the discard port, and `fetch` asks nothing there. */
+export const UNREACHABLE_PROVIDER = {
+  client_id: 'nobody',
+  client_secret: 'nothing',
+  redirect_uri: 'https://chat.example.org/api/oauth/provider_a/callback',
+  authorization_url: 'https://127.0.0.1:9/authorize',
+  token_url: 'https://127.0.0.1:9/token',
+  userinfo_url: 'https://127.0.0.1:9/userinfo',
+}
+
 /** What a test may want otherwise. */
 export interface ServiceOptions {
   config?: object

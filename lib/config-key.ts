@@ -1,0 +1,45 @@
+import * as v from 'valibot'
+
+/** Any text. */
+export const text = v.string('must be a text')
+
+/** Any text but none. */
+export const someText = v.pipe(text, v.nonEmpty('must not be empty'))
+
+/** Yes or no. */
+export const flag = v.boolean('must be true or false')
+
+/** What the documentation and the command line know about a key besides its type. */
+export interface KeyNotes {
+  /** Why it is there and what a change does. */
+  description: string
+  unit?: 'seconds' | 'bytes' | 'hours'
+  /** `password` is an address that may be printed without its password, `header` a header without its value. */
+  secret?: true | 'password' | 'header'
+}
+
+/** A value that can be configured: its type, its default, and why it is there. */
+export function key<T extends v.GenericSchema, const D extends v.InferInput<T> | undefined>(
+  schema: T,
+  fallback: D,
+  description: string,
+  notes: Omit<KeyNotes, 'description'> = {},
+) {
+  return v.pipe(v.optional(schema, fallback), v.metadata({ description, ...notes }))
+}
+
+/** Keys under one heading. */
+export function section<const T extends v.ObjectEntries>(entries: T) {
+  return v.optional(v.object(entries), {} as never)
+}
+
+/** A whole number, both ends included. */
+export function integer(min: number, max: number) {
+  const message = `must be a whole number from ${min} to ${max}`
+  return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
+}
+
+/** One of a few words. */
+export function oneOf<const T extends readonly string[]>(...choices: T) {
+  return v.picklist(choices, `must be one of ${choices.join(', ')}`)
+}

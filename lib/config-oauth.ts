@@ -1,0 +1,166 @@
+import * as v from 'valibot'
+import { flag, key, section, someText, text } from './config-key.ts'
+import type { Config } from './config-schema.ts'
+
+const secureUrl = v.pipe(
+  text,
+  v.check(
+    isSecureUrl,
+    'must be an https:// address without credentials and fragment; http:// is for this machine only, such as http://localhost',
+  ),
+)
+
+const issuerUrl = v.pipe(
+  secureUrl,
+  v.check((address) => !address.includes('?'), 'must have no query'),
+)
+
+const redirectUrl = v.pipe(
+  text,
+  v.check(isRedirectUrl, 'must be an http:// or https:// address without credentials and fragment'),
+)
+
+/** Words separated by single spaces (RFC 6749, section 3.3). */
+const scope = v.pipe(text, v.regex(/^[!#-[\]-~]+( [!#-[\]-~]+)*$/, 'must be words separated by spaces'))
+
+const ProviderSection = section({
+  client_id: key(someText, undefined, 'Who the service is to the provider. Without it the provider is not offered.'),
+  client_secret: key(someText, undefined, 'What proves it.', { secret: true }),
+  redirect_uri: key(
+    redirectUrl,
+    undefined,
+    'Where the provider sends people back, exactly as it is registered there; without, server.public_url followed by /api/oauth/{provider}/callback.',
+  ),
+  issuer: key(issuerUrl, undefined, 'Address of an OpenID Connect provider, which tells all the others.'),
+  authorization_url: key(secureUrl, undefined, 'Where people sign in. Needed of a provider without an issuer.'),
+  token_url: key(secureUrl, undefined, 'Where codes are exchanged. Needed of a provider without an issuer.'),
+  userinfo_url: key(
+    secureUrl,
+    undefined,
+    'Where the provider tells who it is. Needed of a provider without an issuer.',
+  ),
+  scope: key(scope, undefined, 'What is asked for; without, openid email profile, or what the preset asks for.'),
+})
+
+/** What one provider is configured with. */
+export type ProviderConfig = v.InferOutput<typeof ProviderSection>
+
+const OWN_KEYS = {
+  manual_enabled: key(
+    flag,
+    true,
+    'Serve POST /api/oauth/{provider}/manual, which takes a code by hand. It is for developers: turn it off in production.',
+  ),
+  allow_signup: key(flag, true, 'Whoever comes from a provider for the first time gets an account.'),
+  link_verified_email: key(
+    flag,
+    false,
+    'Who comes with an e-mail that the provider has verified gets the account which has it. Trust every provider with every account before.',
+  ),
+}
+
+/** Sign-in through others: three keys of its own, and below it a section for each provider, of any name. */
+export const OauthSection = v.optional(
+  // The keys above have names, too: as a type, every name can be a yes or no.
+  v.objectWithRest(OWN_KEYS, ProviderSection as v.GenericSchema<unknown, ProviderConfig | boolean>),
+  {} as never,
+)
+
+/** No names of providers: they mean something here, or on any object of JavaScript. */
+const RESERVED_NAMES = [...Object.keys(OWN_KEYS), '__proto__', 'constructor', 'prototype']
+
+/** What is known of some providers beforehand. */
+const PRESETS: Record<string, ProviderConfig> = {
+  github: {
+    authorization_url: 'https://github.com/login/oauth/authorize',
+    token_url: 'https://github.com/login/oauth/access_token',
+    userinfo_url: 'https://api.github.com/user',
+    scope: 'read:user user:email',
+  },
+  google: { issuer: 'https://accounts.google.com' },
+}
+
+const DEFAULT_SCOPE = 'openid email profile'
+
+const ADDRESSES = ['authorization_url', 'token_url', 'userinfo_url'] as const
+
+/** A provider that can be used, with everything filled in. Without an issuer it has all three addresses. */
+export interface ProviderSettings extends ProviderConfig {
+  name: string
+  client_id: string
+  client_secret: string
+  redirect_uri: string
+  scope: string
+}
+
+/** Whether a section of `oauth` may have the name. */
+export function isProviderName(name: string): boolean {
+  return /^[a-z0-9_-]{1,64}$/.test(name) && !RESERVED_NAMES.includes(name)
+}
+
+/** The providers that have credentials. */
+export function oauthProviders(config: Config): ProviderSettings[] {
+  return sectionsOf(config).flatMap(([name, section]) => {
+    const { client_id, client_secret, scope = DEFAULT_SCOPE, ...rest } = filledIn(name, section)
+    const redirect_uri =
+      rest.redirect_uri ?? `${config.server.public_url?.replace(/\/+$/, '')}/api/oauth/${name}/callback`
+    return client_id && client_secret ? [{ ...rest, name, client_id, client_secret, redirect_uri, scope }] : []
+  })
+}
+
+/** What is missing of providers, or does not go together. */
+export function oauthProblems(config: Config): { key: string; message: string }[] {
+  return sectionsOf(config).flatMap(([name, section]) =>
+    problemsOf(name, section, config.server.public_url).map(([key, message]) => ({
+      key: `oauth.${name}.${key}`,
+      message,
+    })),
+  )
+}
+
+function problemsOf(
+  name: string,
+  section: ProviderConfig,
+  publicUrl: string | undefined,
+): [key: keyof ProviderConfig, message: string][] {
+  const { client_id, client_secret, ...rest } = section
+  if (!client_id && !client_secret) return []
+  if (!client_secret) return [['client_secret', 'must be set when client_id is']]
+  if (!client_id) return [['client_id', 'must be set when client_secret is']]
+
+  const { issuer, scope = DEFAULT_SCOPE, ...addresses } = filledIn(name, rest)
+  const missing = issuer ? [] : ADDRESSES.filter((each) => !addresses[each])
+  if (missing.length === ADDRESSES.length) return [['issuer', `must be set, or ${ADDRESSES.join(', ')}`]]
+  return [
+    ...missing.map((each): [typeof each, string] => [each, 'must be set where there is no issuer']),
+    ...(issuer && !scope.split(' ').includes('openid')
+      ? [['scope', 'must have openid in it where there is an issuer'] as [keyof ProviderConfig, string]]
+      : []),
+    ...(rest.redirect_uri || publicUrl
+      ? []
+      : [['redirect_uri', 'must be set when server.public_url is not'] as [keyof ProviderConfig, string]]),
+  ]
+}
+
+/** With what is known beforehand; who names an issuer means another provider than the preset's. */
+function filledIn(name: string, section: ProviderConfig): ProviderConfig {
+  const preset = section.issuer || !Object.hasOwn(PRESETS, name) ? {} : PRESETS[name]
+  return { ...preset, ...section }
+}
+
+function sectionsOf({ oauth }: Config): [name: string, section: ProviderConfig][] {
+  return Object.entries(oauth).flatMap(([name, section]) => (typeof section === 'object' ? [[name, section]] : []))
+}
+
+/** Whether secrets may be sent to an address, and people: over HTTPS, or within this machine. */
+export function isSecureUrl(address: string): boolean {
+  if (!isRedirectUrl(address)) return false
+  const { protocol, hostname } = new URL(address)
+  // What is sent to this machine in the clear crosses no network.
+  return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+}
+
+function isRedirectUrl(address: string): boolean {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  return url !== undefined && /^https?:$/.test(url.protocol) && !url.username && !url.password && !/[#\s]/.test(address)
+}

@@ -1,0 +1,95 @@
+import type { AuditAct } from '../audit/schema.ts'
+import type { Context, Role } from '../context.ts'
+import { ChatError, type ErrorCode } from '../errors.ts'
+import type { Tx } from '../events/write.ts'
+import { fingerprint } from '../ids.ts'
+import { addUser } from '../users/service.ts'
+import { findUser, findUserByEmail, lockUser, type UserRow } from '../users/store.ts'
+import type { Person } from './person.ts'
+import { numbered, usernameFrom } from './rules.ts'
+import { findUserIdByIdentity, insertIdentity } from './store.ts'
+
+/** Whose account a person gets, and how that came. */
+export interface Admission {
+  user: UserRow
+  act: Extract<AuditAct, 'oauth.signed_in' | 'oauth.signed_up' | 'oauth.linked'>
+}
+
+/** How many numbers are tried behind a name before it gets a random end. */
+const NUMBERED_NAMES = 9
+
+/**
+ * Finds or makes the account of a person inside a transaction.
+ *
+ * @param linkTo the user who asked for the identity to become one of theirs
+ * @throws ChatError `account_disabled`; `conflict` when the identity is another user's; `email_taken`; `signup_disabled`;
+ *   `oauth_provider_error` for a new person without an address
+ */
+export async function admit(ctx: Context, tx: Tx, person: Person, linkTo?: string | null): Promise<Admission> {
+  const known = await findUserIdByIdentity(tx, person)
+  if (linkTo) {
+    if (known && known !== linkTo) throw new ChatError('conflict', { message: 'Another account has this identity.' })
+    if (!known) return link(ctx, tx, person, linkTo)
+  }
+  if (known) return { user: await getEnabledUser(tx, known), act: 'oauth.signed_in' }
+  try {
+    return await welcome(ctx, tx, person)
+  } catch (error) {
+    // Of two returns of a new person at once, the slower one finds the address taken, by themselves.
+    const faster = isCode(error, 'email_taken') && (await findUserIdByIdentity(tx, person))
+    if (!faster) throw error
+    return { user: await getEnabledUser(tx, faster), act: 'oauth.signed_in' }
+  }
+}
+
+async function welcome(ctx: Context, tx: Tx, person: Person): Promise<Admission> {
+  const { allow_signup, link_verified_email } = ctx.config.oauth
+  const { email, email_verified } = person
+  const owner = email === undefined ? undefined : await findUserByEmail(tx, email)
+  if (owner) {
+    if (!link_verified_email || !email_verified) throw new ChatError('email_taken')
+    return link(ctx, tx, person, owner.id)
+  }
+  if (!allow_signup) throw new ChatError('signup_disabled')
+  if (email === undefined)
+    throw new ChatError('oauth_provider_error', { message: 'The sign-in provider tells no e-mail address.' })
+  const user = await signUp(ctx, tx, person, email)
+  await claim(ctx, tx, person, user.id)
+  return { user, act: 'oauth.signed_up' }
+}
+
+async function link(ctx: Context, tx: Tx, person: Person, userId: string): Promise<Admission> {
+  const user = await getEnabledUser(tx, userId)
+  await claim(ctx, tx, person, userId)
+  return { user, act: 'oauth.linked' }
+}
+
+async function claim(ctx: Context, tx: Tx, person: Person, userId: string): Promise<void> {
+  if (!(await insertIdentity(tx, person, userId, ctx.now()))) throw new ChatError('conflict')
+}
+
+/** A new user with a username like the person's name that nobody has. @throws ChatError `email_taken` */
+async function signUp(ctx: Context, tx: Tx, { names, display_name }: Person, email: string): Promise<UserRow> {
+  const base = usernameFrom([...names, email])
+  const profile = { email, roles: ['member'] as Role[], password_hash: null, ...(display_name && { display_name }) }
+  for (let n = 1; n <= NUMBERED_NAMES; n++) {
+    try {
+      return await addUser(ctx, tx, { ...profile, username: numbered(base, n) })
+    } catch (error) {
+      if (!isCode(error, 'username_taken')) throw error
+    }
+  }
+  return addUser(ctx, tx, { ...profile, username: `${base}-${fingerprint(ctx.id()).slice(0, 7)}` })
+}
+
+async function getEnabledUser(tx: Tx, id: string): Promise<UserRow> {
+  await lockUser(tx, id)
+  const user = await findUser(tx, id)
+  if (!user) throw new ChatError('oauth_state_invalid')
+  if (user.disabled_at) throw new ChatError('account_disabled')
+  return user
+}
+
+function isCode(error: unknown, code: ErrorCode): boolean {
+  return error instanceof ChatError && error.code === code
+}

@@ -1,0 +1,148 @@
+import * as oauth from 'oauth4webapi'
+import { isSecureUrl, type ProviderSettings } from '../config-oauth.ts'
+import type { Log } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import { SECOND } from '../ids.ts'
+import type { Micros } from '../storage/sql.ts'
+import { openIdClaims, plainClaims } from './claims.ts'
+import { type Person, toPerson } from './person.ts'
+import { type Options, RequestFailure, reasonOf, requestOptions } from './request.ts'
+
+/** What one sign-in is made with; none of it is known to anybody before its time. */
+export interface Attempt {
+  state: string
+  verifier: string
+  nonce: string
+}
+
+/** What came back with the browser. */
+export interface Returned {
+  code: string
+  iss?: string | undefined
+  /** Only the code was brought: that there is no issuer with it says nothing. */
+  by_hand?: boolean
+}
+
+/** Somewhere else to sign in. All that goes wrong there is `oauth_provider_error`, and its reason a line of the log. */
+export interface Provider {
+  /** Where to send the browser. @throws ChatError `oauth_provider_error` */
+  authorizationUrl(attempt: Attempt): Promise<string>
+  /**
+   * Who somebody is, for the code they came back with.
+   *
+   * @param attempt without, a code that was asked for with no proof of who asked
+   * @throws ChatError `oauth_provider_error`; `oauth_state_invalid` when another provider sent the browser back
+   */
+  identify(returned: Returned, attempt?: Pick<Attempt, 'verifier' | 'nonce'>): Promise<Person>
+}
+
+/** How long what a provider says of itself is believed. */
+const DISCOVERY_SECONDS = 3600
+
+/** A provider as it is configured. What it says of itself is asked for once and kept for an hour. */
+export function createProvider(settings: ProviderSettings, { log, now }: { log: Log; now: () => Micros }): Provider {
+  const { name, redirect_uri } = settings
+  const client: oauth.Client = { client_id: settings.client_id }
+  const findServer = settings.issuer ? createDiscovery(settings, settings.issuer, now) : async () => explicit(settings)
+
+  async function guarded<T>(work: (options: Options) => Promise<T>): Promise<T> {
+    try {
+      return await work(requestOptions())
+    } catch (error) {
+      if (error instanceof ChatError) throw error
+      log.warn('A sign-in provider failed', { provider: name, reason: reasonOf(error) })
+      // Without its cause, which may hold what the provider sent.
+      throw new ChatError('oauth_provider_error')
+    }
+  }
+
+  return {
+    authorizationUrl: ({ state, verifier, nonce }) =>
+      guarded(async (options) => {
+        const server = await findServer(options)
+        if (!isSecureUrl(server.authorization_endpoint ?? '')) throw new RequestFailure('it has no place to sign in')
+        const url = new URL(server.authorization_endpoint!)
+        const parameters = {
+          response_type: 'code',
+          client_id: client.client_id,
+          redirect_uri,
+          scope: settings.scope,
+          state,
+          code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+          code_challenge_method: 'S256',
+          ...(settings.issuer && { nonce }),
+        }
+        for (const [parameter, value] of Object.entries(parameters)) url.searchParams.set(parameter, value)
+        return url.href
+      }),
+
+    identify: (returned, attempt) =>
+      guarded(async (options) => {
+        const server = await findServer(options)
+        assertIssuer(server, settings, returned)
+        const callback = new URLSearchParams({ code: returned.code, iss: server.issuer })
+        const response = await oauth.authorizationCodeGrantRequest(
+          server,
+          client,
+          authenticationOf(server, settings),
+          oauth.validateAuthResponse(server, client, callback),
+          redirect_uri,
+          attempt?.verifier ?? oauth.nopkce,
+          options,
+        )
+        const exchange = { server, client, response, options }
+        const claims = settings.issuer
+          ? await openIdClaims(exchange, attempt?.nonce)
+          : await plainClaims(exchange, settings)
+        return toPerson(name, server.issuer, claims)
+      }),
+  }
+}
+
+/** A server that tells nothing of itself; its name is where people sign in. */
+function explicit(settings: ProviderSettings): oauth.AuthorizationServer {
+  return {
+    issuer: new URL(settings.authorization_url!).origin,
+    authorization_endpoint: settings.authorization_url!,
+    token_endpoint: settings.token_url!,
+    userinfo_endpoint: settings.userinfo_url!,
+    token_endpoint_auth_methods_supported: ['client_secret_post'],
+  }
+}
+
+/** Discovery (OpenID Connect Discovery 1.0); addresses that are configured win over those it finds. */
+function createDiscovery(settings: ProviderSettings, address: string, now: () => Micros) {
+  const issuer = new URL(address)
+  let known: { server: oauth.AuthorizationServer; until: Micros } | undefined
+  return async (options: Options): Promise<oauth.AuthorizationServer> => {
+    if (known && now() < known.until) return known.server
+    const response = await oauth.discoveryRequest(issuer, options)
+    const { authorization_url, token_url, userinfo_url } = settings
+    const server = {
+      ...(await oauth.processDiscoveryResponse(issuer, response)),
+      ...(authorization_url && { authorization_endpoint: authorization_url }),
+      ...(token_url && { token_endpoint: token_url }),
+      ...(userinfo_url && { userinfo_endpoint: userinfo_url }),
+    }
+    known = { server, until: now() + DISCOVERY_SECONDS * SECOND }
+    return server
+  }
+}
+
+/** Another provider may have sent the browser back, to learn the code of this one (RFC 9207, RFC 9700 section 4.4). */
+function assertIssuer(server: oauth.AuthorizationServer, settings: ProviderSettings, { iss, by_hand }: Returned): void {
+  const isMissing = iss === undefined && !by_hand && server.authorization_response_iss_parameter_supported
+  // Of a server without discovery we know no more than where it is.
+  const isOther = iss !== undefined && (settings.issuer ? iss !== server.issuer : originOf(iss) !== server.issuer)
+  if (isMissing || isOther) throw new ChatError('oauth_state_invalid')
+}
+
+function originOf(address: string): string | undefined {
+  return URL.canParse(address) ? new URL(address).origin : undefined
+}
+
+/** In the body where that is taken: identifiers in the header are encoded differently from server to server. */
+function authenticationOf(server: oauth.AuthorizationServer, { client_secret }: ProviderSettings): oauth.ClientAuth {
+  const isPost = server.token_endpoint_auth_methods_supported?.includes('client_secret_post')
+  return isPost ? oauth.ClientSecretPost(client_secret) : oauth.ClientSecretBasic(client_secret)
+}

@@ -1,0 +1,73 @@
+import * as oauth from 'oauth4webapi'
+import { isSecureUrl } from '../config-oauth.ts'
+
+/** How long a provider may take for all it is asked at once: the answer to the browser is there within five seconds. */
+const TIMEOUT_MS = 4_500
+
+/** Far above any answer of a provider; a larger one must not fill the memory. */
+const MAX_BODY_BYTES = 64 * 1024
+
+/** Why a provider could not be used, in words that are our own. */
+export class RequestFailure extends Error {}
+
+/** What the library asks with: forms, and nothing. */
+type Sent = oauth.CustomFetchOptions<string, { toString(): string } | null | undefined>
+
+/** What all requests of one exchange are made with: together they have one deadline. */
+export function requestOptions() {
+  const deadline = AbortSignal.timeout(TIMEOUT_MS)
+  return {
+    // Whether an address may be used is decided below, for those that discovery brings as well.
+    [oauth.allowInsecureRequests]: true,
+    [oauth.customFetch]: (url: string, { method, headers, body }: Sent) =>
+      boundedFetch(url, { method, headers, body: body?.toString() ?? null, signal: deadline }),
+  }
+}
+
+/** See {@link requestOptions}. */
+export type Options = ReturnType<typeof requestOptions>
+
+/** A `fetch` that follows nothing, and reads no more than it can hold. */
+async function boundedFetch(url: string, init: RequestInit & { signal: AbortSignal }): Promise<Response> {
+  if (!isSecureUrl(url)) throw new RequestFailure('an address of it is neither https:// nor on this machine')
+  const response = await fetch(url, { ...init, redirect: 'manual' })
+  const { status, headers } = response
+  if (status < 200 || status > 599 || (status >= 300 && status < 400)) {
+    await response.body?.cancel()
+    throw new RequestFailure(`it answered with status ${status}`)
+  }
+  const body = await readBounded(response.body)
+  const kept = ['content-type', 'www-authenticate'].flatMap((name): [string, string][] => {
+    const value = headers.get(name)
+    return value === null ? [] : [[name, value]]
+  })
+  return new Response(body.length > 0 ? body : null, { status, headers: kept })
+}
+
+async function readBounded(body: ReadableStream<Uint8Array> | null): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  // Leaving the loop hangs up.
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > MAX_BODY_BYTES) throw new RequestFailure('its answer was too large')
+  }
+  return new Uint8Array(Buffer.concat(chunks))
+}
+
+/** What an operator may read about a failure: never a body, a token, or what the provider wrote in words. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof RequestFailure) return error.message
+  if (error instanceof oauth.ResponseBodyError) {
+    const said = /^\w{1,64}$/.test(error.error) ? `, ${error.error}` : ''
+    return `it answered with status ${error.status}${said}`
+  }
+  const { name, message, cause } = error as Error & { cause?: { code?: unknown } | null }
+  if (name === 'TimeoutError' || name === 'AbortError') return 'it took too long'
+  if (cause instanceof Response) return `${message} (status ${cause.status})`
+  // The library's own messages say what was wrong, and the rest is in their cause.
+  if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError)
+    return message
+  return typeof cause?.code === 'string' ? cause.code : name
+}

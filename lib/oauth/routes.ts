@@ -1,0 +1,63 @@
+import { LoginResponse } from '../auth/schema.ts'
+import { route } from '../http/route.ts'
+import { ManualCode, OauthBegin, OauthBegun, OauthReturn } from './schema.ts'
+
+export const beginOauth = route({
+  method: 'GET',
+  path: '/api/oauth/{provider}',
+  tag: 'Authentication',
+  summary: 'Begin to sign in through a provider',
+  access: 'optional',
+  answer: 'binding',
+  query: OauthBegin,
+  output: OauthBegun,
+  errors: ['not_found', 'unauthenticated', 'setup_required', 'oauth_provider_error'],
+  handler: ({ chat, actor, client, params, query }) => chat.oauth.begin(actor, client, params.provider, query),
+})
+
+export const finishOauth = route({
+  method: 'GET',
+  path: '/api/oauth/{provider}/callback',
+  tag: 'Authentication',
+  summary: 'Return from a provider, signed in',
+  access: 'optional',
+  answer: 'redirect',
+  query: OauthReturn,
+  output: LoginResponse,
+  errors: [
+    'not_found',
+    'oauth_state_invalid',
+    'oauth_denied',
+    'oauth_provider_error',
+    'account_disabled',
+    'signup_disabled',
+    'email_taken',
+    'username_taken',
+    'conflict',
+    'storage_full',
+  ],
+  handler: ({ chat, actor, client, params, query }) => chat.oauth.finish(actor, client, params.provider, query),
+})
+
+export const exchangeOauthCode = route({
+  method: 'POST',
+  path: '/api/oauth/{provider}/manual',
+  tag: 'Authentication',
+  summary: 'Sign in with the code of a provider that was copied by hand',
+  access: 'optional',
+  answer: 'session',
+  body: ManualCode,
+  output: LoginResponse,
+  errors: [
+    'not_found',
+    'setup_required',
+    'oauth_state_invalid',
+    'oauth_provider_error',
+    'account_disabled',
+    'signup_disabled',
+    'email_taken',
+    'username_taken',
+    'conflict',
+  ],
+  handler: ({ chat, actor, client, params, body }) => chat.oauth.manual(actor, client, params.provider, body),
+})

@@ -1,0 +1,50 @@
+import * as v from 'valibot'
+import { Text } from '../schema.ts'
+
+/** Longer than any code, shorter than what would fill a database or a log. */
+const MAX_CODE_LENGTH = 4096
+
+const Code = v.pipe(Text, v.minLength(1), v.maxLength(MAX_CODE_LENGTH))
+
+/** A path of this service's own site: no address of another one, however a browser may read it. */
+const LocalPath = v.pipe(
+  Text,
+  v.maxLength(2048),
+  v.check(isLocalPath, 'must be a path of this site, such as /chat'),
+  v.description('Where the browser goes afterwards: a path of this site'),
+)
+
+export const OauthBegin = v.object({
+  redirect_to: v.optional(LocalPath, '/'),
+  link: v.optional(v.pipe(v.boolean(), v.description('Adds the identity to the account that is signed in')), false),
+})
+export type OauthBegin = v.InferOutput<typeof OauthBegin>
+
+export const OauthBegun = v.object({
+  auth_url: v.pipe(v.string(), v.description('Where the browser goes to sign in')),
+})
+export type OauthBegun = v.InferOutput<typeof OauthBegun>
+
+/** What a provider sends back with the browser (RFC 6749, section 4.1.2; `iss`: RFC 9207). */
+export const OauthReturn = v.object({
+  code: v.optional(Code),
+  state: v.optional(Text),
+  iss: v.optional(Text),
+  error: v.optional(Text),
+})
+export type OauthReturn = v.InferOutput<typeof OauthReturn>
+
+export const ManualCode = v.object({
+  auth_code: Code,
+  state: v.optional(v.pipe(Text, v.description("Default: that of this browser's last attempt, if there is one"))),
+})
+export type ManualCode = v.InferOutput<typeof ManualCode>
+
+function isLocalPath(path: string): boolean {
+  if (!/^\/(?![/\\])[^\\\p{Cc}\p{Zl}\p{Zp}]*$/u.test(path) || !URL.canParse(path, ANY_SITE)) return false
+  const { origin, pathname } = new URL(path, ANY_SITE)
+  // `/.//host` is a path, but what is left of it once its dots are gone would be read as a host.
+  return origin === ANY_SITE && !pathname.startsWith('//')
+}
+
+const ANY_SITE = 'http://site.invalid'

@@ -1,0 +1,160 @@
+import { type Client, openSession, type SignedIn } from '../auth/service.ts'
+import type { Actor, Context } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import { digest, newToken, SECOND } from '../ids.ts'
+import { hasUsers } from '../users/store.ts'
+import { admit } from './admit.ts'
+import type { Provider, Returned } from './client.ts'
+import { readBinding } from './rules.ts'
+import { ManualCode, OauthBegin, type OauthBegun, OauthReturn } from './schema.ts'
+import { insertState, type StateRow, takeState } from './store.ts'
+
+/** What each use-case takes last. */
+export const inputs = { begin: OauthBegin, finish: OauthReturn, manual: ManualCode }
+
+/** How long somebody may take to sign in elsewhere. */
+export const STATE_SECONDS = 600
+
+/** Who brings a code back, and what for. */
+interface Return {
+  actor: Actor | undefined
+  client: Client
+  provider: string
+  attempt: Attempt | undefined
+}
+
+type Attempt = Omit<StateRow, 'state_hash' | 'provider' | 'binding_hash'>
+
+/**
+ * Begins a sign-in elsewhere.
+ *
+ * @returns where to send the browser, and what to keep in a cookie of it: `client.binding` of the return
+ * @throws ChatError `not_found` for a provider without credentials; `setup_required`; `unauthenticated` to link without
+ *   a session; `oauth_provider_error`
+ */
+export async function begin(
+  ctx: Context,
+  actor: Actor | undefined,
+  client: Client,
+  provider: string,
+  input: OauthBegin,
+): Promise<OauthBegun & { binding: string }> {
+  const there = getProvider(ctx, provider)
+  if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
+  if (input.link && !actor?.session_id) throw new ChatError('unauthenticated')
+  // Attempts in several tabs of a browser have one cookie, and do not end each other.
+  const secret = readBinding(client.binding)?.secret ?? newToken()
+  const attempt = { state: newToken(), verifier: newToken(), nonce: newToken() }
+  const auth_url = await there.authorizationUrl(attempt)
+  await ctx.write((tx) =>
+    insertState(tx, {
+      state_hash: digest(attempt.state),
+      provider,
+      binding_hash: digest(secret),
+      verifier: attempt.verifier,
+      nonce: attempt.nonce,
+      redirect_to: input.redirect_to,
+      link_user_id: input.link ? actor!.user_id : null,
+      expires_at: ctx.now() + STATE_SECONDS * SECOND,
+    }),
+  )
+  return { auth_url, binding: `${secret}.${attempt.state}` }
+}
+
+/**
+ * Ends a sign-in elsewhere: whoever the provider says it is gets a session, in an account of their own or, where they
+ * asked for it, in the one they are signed in to.
+ *
+ * @throws ChatError `not_found`; `oauth_state_invalid` unless this browser began it here, lately, and for the first
+ *   time; `oauth_denied`; `oauth_provider_error`; and what {@link admit} throws
+ */
+export async function finish(
+  ctx: Context,
+  actor: Actor | undefined,
+  client: Client,
+  provider: string,
+  input: OauthReturn,
+): Promise<{ signed_in: SignedIn; redirect_to: string }> {
+  const there = getProvider(ctx, provider)
+  const { code, state, iss, error } = input
+  if (state !== undefined && code === undefined && error === undefined)
+    throw new ChatError('validation_failed', { errors: [{ path: 'code', message: 'must be there' }] })
+  const attempt = await take(ctx, client, provider, state)
+  if (!attempt) throw new ChatError('oauth_state_invalid')
+  const signed_in = await recorded(ctx, { actor, client, provider, attempt }, (admitted) => {
+    if (error !== undefined || code === undefined)
+      throw new ChatError(error === 'access_denied' ? 'oauth_denied' : 'oauth_provider_error')
+    return signIn(ctx, admitted, there, { code, iss })
+  })
+  return { signed_in, redirect_to: attempt.redirect_to ?? '/' }
+}
+
+/**
+ * Ends a sign-in with a code that was copied by hand. Without a state, the attempt is this browser's last one, or none:
+ * a code that was asked for without proof of who asked.
+ *
+ * @throws ChatError as {@link finish}; `not_found` too where `oauth.manual_enabled` is off; `setup_required`
+ */
+export async function manual(
+  ctx: Context,
+  actor: Actor | undefined,
+  client: Client,
+  provider: string,
+  { auth_code, state }: ManualCode,
+): Promise<SignedIn> {
+  if (!ctx.config.oauth.manual_enabled) throw new ChatError('not_found')
+  const there = getProvider(ctx, provider)
+  if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
+  const attempt = await take(ctx, client, provider, state ?? readBinding(client.binding)?.state)
+  if (state !== undefined && !attempt) throw new ChatError('oauth_state_invalid')
+  return recorded(ctx, { actor, client, provider, attempt }, (admitted) =>
+    signIn(ctx, admitted, there, { code: auth_code, by_hand: true }),
+  )
+}
+
+function getProvider(ctx: Context, name: string): Provider {
+  const provider = ctx.providers.get(name)
+  if (!provider) throw new ChatError('not_found')
+  return provider
+}
+
+/** The attempt of a state, if this browser began it and it has not expired. Of several calls exactly one gets it. */
+async function take(
+  ctx: Context,
+  client: Client,
+  provider: string,
+  state: string | undefined,
+): Promise<Attempt | undefined> {
+  const binding = readBinding(client.binding)
+  if (!binding || state === undefined) return undefined
+  const key = { state_hash: digest(state), provider, binding_hash: digest(binding.secret) }
+  const attempt = await ctx.write((tx) => takeState(tx, key))
+  return attempt && attempt.expires_at >= ctx.now() ? attempt : undefined
+}
+
+async function signIn(ctx: Context, from: Return, provider: Provider, returned: Returned): Promise<SignedIn> {
+  const { actor, client, attempt } = from
+  const linkTo = attempt?.link_user_id
+  // Whoever has been signed out since may not leave themselves a way back in.
+  if (linkTo && (!actor?.session_id || actor.user_id !== linkTo)) throw new ChatError('oauth_state_invalid')
+  const person = await provider.identify(returned, attempt)
+  return ctx.write(async (tx) => {
+    const { user, act } = await admit(ctx, tx, person, linkTo)
+    tx.record({ act, actor_id: user.id, subject_id: user.id, ip: client.ip, detail: { provider: from.provider } })
+    return openSession(ctx, tx, user, client)
+  })
+}
+
+/** Has a return that fails written down, too; one whose state nobody knows is no return. */
+async function recorded(ctx: Context, from: Return, work: (from: Return) => Promise<SignedIn>): Promise<SignedIn> {
+  try {
+    return await work(from)
+  } catch (error) {
+    if (error instanceof ChatError && (error.status < 500 || error.code === 'oauth_provider_error')) {
+      const { actor, client, provider } = from
+      const detail = { provider, code: error.code }
+      await ctx.write(async (tx) => tx.record({ act: 'oauth.failed', actor_id: actor?.user_id, ip: client.ip, detail }))
+    }
+    throw error
+  }
+}

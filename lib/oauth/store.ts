@@ -1,0 +1,87 @@
+import type { Queries } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
+
+/** A sign-in elsewhere that has begun. Of its state, and of what binds it to a browser, only digests are kept. */
+export interface StateRow {
+  state_hash: string
+  provider: string
+  binding_hash: string
+  verifier: string
+  nonce: string
+  redirect_to: string | null
+  link_user_id: string | null
+  expires_at: Micros
+}
+
+/** Who somebody is at a provider. The address is none of it: it may change hands. */
+export interface IdentityKey {
+  provider: string
+  issuer: string
+  subject: string
+}
+
+export async function insertState(tx: Queries, row: StateRow): Promise<void> {
+  await tx.run(
+    `INSERT INTO oauth_states (state_hash, provider, binding_hash, verifier, nonce, redirect_to, link_user_id, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    row.state_hash,
+    row.provider,
+    row.binding_hash,
+    row.verifier,
+    row.nonce,
+    row.redirect_to,
+    row.link_user_id,
+    row.expires_at,
+  )
+}
+
+/** Takes a state, which can be done once; those of other browsers and providers stay. By primary key. */
+export function takeState(
+  tx: Queries,
+  key: Pick<StateRow, 'state_hash' | 'provider' | 'binding_hash'>,
+): Promise<Omit<StateRow, keyof typeof key> | undefined> {
+  return tx.get(
+    `DELETE FROM oauth_states
+      WHERE state_hash = ? AND provider = ? AND binding_hash = ?
+      RETURNING verifier, nonce, redirect_to, link_user_id, expires_at`,
+    key.state_hash,
+    key.provider,
+    key.binding_hash,
+  )
+}
+
+/** Forgets up to `limit` sign-ins that nobody came back from in time. By expires_at. @returns how many */
+export function deleteExpiredStates(tx: Queries, now: Micros, limit: number): Promise<number> {
+  return tx.run(
+    `DELETE FROM oauth_states WHERE state_hash IN (
+       SELECT state_hash FROM oauth_states WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
+    now,
+    limit,
+  )
+}
+
+/** The id of the user that an identity is. By primary key. */
+export async function findUserIdByIdentity(db: Queries, key: IdentityKey): Promise<string | undefined> {
+  const row = await db.get<{ user_id: string }>(
+    'SELECT user_id FROM identities WHERE provider = ? AND issuer = ? AND subject = ?',
+    key.provider,
+    key.issuer,
+    key.subject,
+  )
+  return row?.user_id
+}
+
+/** @returns false when the identity is somebody's already */
+export async function insertIdentity(tx: Queries, key: IdentityKey, userId: string, at: Micros): Promise<boolean> {
+  const inserted = await tx.run(
+    `INSERT INTO identities (provider, issuer, subject, user_id, created_at)
+     VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO NOTHING`,
+    key.provider,
+    key.issuer,
+    key.subject,
+    userId,
+    at,
+  )
+  return inserted === 1
+}

@@ -1,0 +1,301 @@
+import type { ServerResponse } from 'node:http'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { readFailure } from '../support/answers.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { createBrowser, PUBLIC_URL } from './browser.ts'
+import { ACCESS_TOKEN, type Answer, type PlainProvider, REFRESH_TOKEN, returnFrom, startPlain } from './plain.ts'
+
+/** Everything that tests plant, to be found nowhere. */
+const CANARY = /canary-/
+
+describeOnEachDatabase('signing in through a provider of any kind', (openUrl) => {
+  let service: TestService
+  let there: PlainProvider
+  let original: PlainProvider['answers']
+  const lines: string[] = []
+
+  beforeAll(async () => {
+    there = await startPlain()
+    original = { ...there.answers }
+    const line = (message: string, fields?: object) => void lines.push(JSON.stringify({ message, ...fields }))
+    const gone = await startPlain()
+    gone.close()
+    service = await startService(await openUrl(), {
+      config: {
+        server: { public_url: PUBLIC_URL },
+        session: { max_sessions_per_user: false },
+        oauth: {
+          plain: there.plain,
+          openid: there.openid,
+          github: there.plain,
+          nowhere: gone.openid,
+          pending: { issuer: there.url },
+        },
+      },
+      ports: { log: { debug: line, info: line, warn: line, error: line } },
+    })
+    await service.signIn('admin')
+  })
+  beforeEach(() => {
+    there.answers = { ...original }
+    there.asked.length = 0
+    lines.length = 0
+  })
+  afterAll(async () => {
+    await service.close()
+    there.close()
+  })
+
+  /** Signs in with what the provider answers now. */
+  async function signIn(
+    provider: string,
+    { more = {}, nonce = true }: { more?: Record<string, string>; nonce?: boolean } = {},
+  ) {
+    const browser = createBrowser(service.base_url)
+    const authUrl = await browser.begin(provider)
+    const { searchParams } = new URL(authUrl)
+    if (provider === 'openid' && nonce) sayToken({ nonce: searchParams.get('nonce') })
+    const response = await browser.ask(returnFrom(authUrl, more), { headers: { accept: 'application/json' } })
+    return { response, browser, searchParams }
+  }
+
+  /** Has the next id_token hold these claims, beside what is there already. */
+  let claims: Record<string, unknown> = {}
+  let header: Record<string, unknown> = {}
+  beforeEach(() => {
+    claims = { email: 'ada@example.org', email_verified: true }
+    header = {}
+  })
+  function sayToken(more: object) {
+    const id_token = there.idToken({ ...more, ...claims }, header)
+    there.answers['/token'] = { access_token: ACCESS_TOKEN, token_type: 'Bearer', id_token }
+  }
+
+  async function failureOf(response: Response): Promise<[number, string]> {
+    expect(await response.clone().text()).not.toMatch(CANARY)
+    expect(lines.join('\n')).not.toMatch(CANARY)
+    expect(response.headers.getSetCookie()).toEqual([])
+    return [response.status, (await readFailure(response)).code]
+  }
+
+  it.each(['unheard_of', 'pending', '__proto__', 'manual_enabled'])('has no provider %s', async (provider) => {
+    const browser = createBrowser(service.base_url)
+    for (const [path, init] of [
+      ['', {}],
+      ['/callback?code=x&state=x', {}],
+      ['/manual', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"auth_code":"x"}' }],
+    ] as const) {
+      expect((await browser.ask(`/api/oauth/${provider}${path}`, init)).status).toBe(404)
+    }
+  })
+
+  it('asks a plain provider with the secret, the code and the proof, and whose token it is', async () => {
+    const { response, searchParams } = await signIn('plain')
+    const body = (await response.json()) as object
+    expect(body).toMatchObject({ user: { username: 'ada', display_name: 'Ada Lovelace', email: 'ada@example.org' } })
+    expect(JSON.stringify(body)).not.toMatch(CANARY)
+    expect(searchParams.has('nonce')).toBe(false)
+    expect(there.asked.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /token', 'GET /user'])
+    expect(there.asked[0]!.form).toEqual({
+      grant_type: 'authorization_code',
+      client_id: 'plain-client',
+      client_secret: there.plain.client_secret,
+      redirect_uri: `${PUBLIC_URL}/api/oauth/plain/callback`,
+      code: 'canary-code-0123456789',
+      code_verifier: expect.stringMatching(/^[\w-]{43}$/),
+    })
+    expect(there.asked[1]!.headers.authorization).toBe(`Bearer ${ACCESS_TOKEN}`)
+    const rows = await service.chat.context.db.all('SELECT * FROM identities')
+    expect(rows).toMatchObject([{ provider: 'plain', issuer: there.url, subject: '1' }])
+    const tables = await Promise.all(
+      ['users', 'identities', 'oauth_states', 'sessions', 'audit_log'].map((table) =>
+        service.chat.context.db.all(`SELECT * FROM ${table}`),
+      ),
+    )
+    expect(JSON.stringify(tables) + lines.join()).not.toMatch(CANARY)
+  })
+
+  it('has the address that is verified and primary from GitHub', async () => {
+    there.answers['/user'] = { id: 42, login: 'Octo', name: null, email: 'public@example.org' }
+    const emails = [
+      { email: 'old@example.org', primary: false, verified: true, visibility: null },
+      { email: 'octo@example.org', primary: true, verified: true, visibility: 'public' },
+    ]
+    there.answers['/user/emails'] = emails
+    const { response } = await signIn('github')
+    expect(await response.json()).toMatchObject({ user: { username: 'Octo', email: 'octo@example.org' } })
+
+    there.answers['/user'] = { id: 43, login: 'Other' }
+    there.answers['/user/emails'] = [{ email: 'octo2@example.org', primary: true, verified: false }]
+    expect(await failureOf((await signIn('github')).response)).toEqual([502, 'oauth_provider_error'])
+  })
+
+  it('tells one subject of several providers apart', async () => {
+    there.answers['/user'] = { sub: '1', email: 'one@example.org' }
+    there.answers['/user/emails'] = []
+    claims = { sub: '1', email: 'two@example.org' }
+    const bodies = await Promise.all(
+      ['plain', 'openid'].map(
+        async (provider) => (await signIn(provider)).response.json() as Promise<{ user: { email: string } }>,
+      ),
+    )
+    expect(bodies.map(({ user }) => user.email)).toEqual(['ada@example.org', 'two@example.org'])
+  })
+
+  it('takes an id_token that is right, with the secret in the header where the provider wants it', async () => {
+    claims = { sub: 'right', email: 'right@example.org' }
+    const { response } = await signIn('openid')
+    expect(response.status).toBe(200)
+    const token = there.asked.find(({ path }) => path === '/token')!
+    expect(token.form.client_secret).toBeUndefined()
+    expect(token.headers.authorization).toMatch(/^Basic /)
+  })
+
+  it.each<[string, Record<string, unknown>, Record<string, unknown>?]>([
+    ['for another service', { aud: 'another-client' }],
+    ['for several, and another one first', { aud: ['another-client', 'plain-client'], azp: 'another-client' }],
+    ['of another issuer', { iss: 'https://evil.example' }],
+    ['of another attempt', { nonce: 'another' }],
+    ['of no attempt', { nonce: undefined }],
+    ['that has expired', { exp: Math.floor(Date.now() / 1000) - 120 }],
+    ['without an end', { exp: undefined }],
+    ['without a subject', { sub: undefined }],
+    ['with a subject that is no text', { sub: 5 }],
+    ['that is not signed', {}, { alg: 'none' }],
+    ['that claims to be signed with a secret', {}, { alg: 'HS256' }],
+    ['signed with another key', {}, { kid: 'two' }],
+  ])('refuses an id_token %s', async (_, wrong, wrongHeader = {}) => {
+    Object.assign(claims, wrong)
+    Object.assign(header, wrongHeader)
+    expect(await failureOf((await signIn('openid')).response)).toEqual([502, 'oauth_provider_error'])
+    expect(lines.join('\n')).toContain('A sign-in provider failed')
+  })
+
+  it('refuses an id_token whose signature is of other claims', async () => {
+    const browser = createBrowser(service.base_url)
+    const authUrl = await browser.begin('openid')
+    const nonce = new URL(authUrl).searchParams.get('nonce')
+    const [head, , signature] = there.idToken({ nonce }).split('.')
+    const [, body] = there.idToken({ nonce, sub: 'somebody-else' }).split('.')
+    const id_token = [head, body, signature].join('.')
+    there.answers['/token'] = { access_token: ACCESS_TOKEN, token_type: 'Bearer', id_token }
+    expect(await failureOf(await browser.ask(returnFrom(authUrl)))).toEqual([502, 'oauth_provider_error'])
+  })
+
+  it('refuses userinfo of somebody else', async () => {
+    claims = { email: undefined }
+    there.answers['/user'] = { sub: 'somebody-else', email: 'ada@example.org', email_verified: true }
+    expect(await failureOf((await signIn('openid')).response)).toEqual([502, 'oauth_provider_error'])
+  })
+
+  it('looks at where an answer comes from, also without discovery', async () => {
+    const mixed = await signIn('plain', { more: { iss: 'https://evil.example' } })
+    expect(await failureOf(mixed.response)).toEqual([400, 'oauth_state_invalid'])
+    expect(there.asked).toEqual([])
+    expect((await signIn('plain', { more: { iss: `${there.url}/login` } })).response.status).toBe(200)
+  })
+
+  const status =
+    (code: number, body = '', headers: Record<string, string> = {}): Answer =>
+    (response) =>
+      void response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(body)
+  const secret = JSON.stringify({ access_token: ACCESS_TOKEN, refresh_token: REFRESH_TOKEN, token_type: 'bearer' })
+
+  it.each<[string, string, Answer]>([
+    ['fails', '/token', status(500, secret)],
+    ['refuses the code', '/token', status(400, '{"error":"invalid_grant","error_description":"canary-description"}')],
+    ['refuses with 200, as GitHub does', '/token', { error: 'bad_verification_code' }],
+    ['sends the request elsewhere', '/token', status(307, '', { location: '/elsewhere' })],
+    ['answers with HTML', '/token', status(200, `<p>${ACCESS_TOKEN}`, { 'content-type': 'text/html' })],
+    ['answers with no JSON', '/token', status(200, `{"access_token":"${ACCESS_TOKEN}`)],
+    ['answers with an array', '/token', status(200, '[]')],
+    ['answers with null', '/token', status(200, 'null')],
+    ['answers with 10 MiB', '/token', status(200, JSON.stringify({ access_token: 'x'.repeat(10 * 1024 * 1024) }))],
+    ['hangs up', '/token', (response) => void response.destroy()],
+    ['has a token of another type', '/token', { access_token: ACCESS_TOKEN, token_type: 'mac' }],
+    [
+      'does not know its own token',
+      '/user',
+      status(401, '{}', { 'www-authenticate': `Bearer realm="${ACCESS_TOKEN}"` }),
+    ],
+    ['fails to say who it is', '/user', status(503, ACCESS_TOKEN)],
+    ['says nobody', '/user', {}],
+    ['says somebody without a name that can be kept', '/user', { sub: 'a\u0000b', email: 'nul@example.org' }],
+    ['says a number too large to be exact', '/user', status(200, '{"id":90071992547409931,"email":"n@example.org"}')],
+    ['says somebody without an address', '/user', { id: 7, login: 'hermit', email: 'not an address' }],
+    ['sends the question who it is elsewhere', '/user', status(302, '', { location: '/elsewhere' })],
+  ])('is a failure of the provider when it %s', async (_, path, answer) => {
+    there.answers[path] = answer
+    there.answers['/elsewhere'] = original['/token']!
+    const { response } = await signIn('plain')
+    expect(await failureOf(response)).toEqual([502, 'oauth_provider_error'])
+    expect(there.asked.map((each) => each.path)).not.toContain('/elsewhere')
+  })
+
+  it('gives a slow provider up before five seconds are over', async () => {
+    const drips: NodeJS.Timeout[] = []
+    const drip = (response: ServerResponse) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      drips.push(setInterval(() => response.write(' '), 50))
+    }
+    const answers = [() => {}, drip]
+    const browser = createBrowser(service.base_url)
+    const authUrls = [await browser.begin('plain'), await browser.begin('plain')]
+    there.answers['/token'] = (response, asked) => {
+      const turn = there.asked.filter(({ path }) => path === '/token').indexOf(asked)
+      answers[turn]!(response)
+    }
+    const failures = await Promise.all(authUrls.map((url) => browser.ask(returnFrom(url))))
+    for (const each of failures) expect(await failureOf(each)).toEqual([502, 'oauth_provider_error'])
+    expect(lines.join('\n')).toContain('it took too long')
+    drips.forEach(clearInterval)
+  })
+
+  it('cannot begin where discovery fails, or leads to where no secret may go', async () => {
+    const begin = async (provider: string) =>
+      failureOf(await createBrowser(service.base_url).ask(`/api/oauth/${provider}`))
+    expect(await begin('nowhere')).toEqual([502, 'oauth_provider_error'])
+    expect(lines.join('\n')).toContain('ECONNREFUSED')
+    for (const wrong of [
+      { issuer: 'https://evil.example' },
+      { authorization_endpoint: 'javascript:alert(1)' },
+      { authorization_endpoint: undefined },
+      { token_endpoint: 'http://evil.example/token' },
+    ]) {
+      const fresh = await startPlain()
+      const config = { server: { public_url: PUBLIC_URL }, oauth: { rogue: fresh.openid } }
+      fresh.answers['/.well-known/openid-configuration'] = {
+        ...(fresh.answers['/.well-known/openid-configuration'] as object),
+        ...wrong,
+      }
+      const other = await startService('sqlite::memory:', { config })
+      await other.signIn('admin')
+      const browser = createBrowser(other.base_url)
+      const begun = await browser.ask('/api/oauth/rogue')
+      const last = begun.ok
+        ? await browser.ask(returnFrom(((await begun.json()) as { auth_url: string }).auth_url))
+        : begun
+      expect((await readFailure(last)).code).toBe('oauth_provider_error')
+      await other.close()
+      fresh.close()
+    }
+  })
+
+  it('tells the audit log and the log what failed', async () => {
+    there.answers['/token'] = status(400, '{"error":"invalid_grant"}')
+    await signIn('plain')
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      { message: 'A sign-in provider failed', provider: 'plain', reason: 'it answered with status 400, invalid_grant' },
+      { message: 'audit', act: 'oauth.failed', ip: '127.0.0.1', provider: 'plain', code: 'oauth_provider_error' },
+    ])
+  })
+
+  it('takes any other refusal for a failure of the provider', async () => {
+    const browser = createBrowser(service.base_url)
+    const state = new URL(await browser.begin('plain')).searchParams.get('state')
+    const response = await browser.ask(`/api/oauth/plain/callback?error=<script>&state=${state}`)
+    expect(await failureOf(response)).toEqual([502, 'oauth_provider_error'])
+    expect(there.asked).toEqual([])
+  })
+})

@@ -1,0 +1,7 @@
+/** As much of the package as the tests use; its own types are a package that is not installed. */
+declare module 'oidc-provider' {
+  export default class Provider {
+    constructor(issuer: string, configuration: object)
+    callback(): import('node:http').RequestListener
+  }
+}

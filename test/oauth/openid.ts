@@ -1,0 +1,76 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { PUBLIC_URL } from './browser.ts'
+
+/** A real OpenID Connect provider on this machine, which asks for PKCE and names itself in what it sends back. */
+export interface OpenIdProvider {
+  issuer: string
+  /** The section of the configuration that this service has with it. */
+  config: { client_id: string; client_secret: string; issuer: string }
+  /** What it says of people beside the defaults, by their login. */
+  people: Map<string, Record<string, unknown>>
+  close(): void
+}
+
+/** Starts a provider. Whoever enters a login there is that person, with `<login>@example.org`, verified. */
+export async function startOpenId(name: string, options: { claimsInToken?: boolean } = {}): Promise<OpenIdProvider> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const people = new Map<string, Record<string, unknown>>()
+  const claimsOf = (sub: string) => ({
+    email: `${sub}@example.org`,
+    email_verified: true,
+    preferred_username: sub,
+    name: `${sub} of ${name}`,
+    ...people.get(sub),
+    sub,
+  })
+  const config = { client_id: `client-of-${name}`, client_secret: `canary-client-secret-of-${name}-0123456789` }
+  const Provider = await loadQuietly()
+  const provider = quietly(
+    () =>
+      new Provider(issuer, {
+        clients: [{ ...config, redirect_uris: [`${PUBLIC_URL}/api/oauth/${name}/callback`] }],
+        pkce: { required: () => true },
+        claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'preferred_username'] },
+        conformIdTokenClaims: !options.claimsInToken,
+        // In seconds; left out, the provider prints that it takes a default.
+        ttl: { Interaction: 3600, Session: 3600, Grant: 3600, AccessToken: 3600, IdToken: 3600, AuthorizationCode: 60 },
+        cookies: { keys: ['a key of the tests'] },
+        findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => claimsOf(id) }),
+      }),
+  )
+  server.on('request', provider.callback())
+  return {
+    issuer,
+    config: { ...config, issuer },
+    people,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+async function loadQuietly() {
+  const { warn } = console
+  console.warn = () => {}
+  try {
+    return (await import('oidc-provider')).default
+  } finally {
+    console.warn = warn
+  }
+}
+
+/** It warns of what is for tests only: of its keys, its storage, its pages. */
+function quietly<T>(make: () => T): T {
+  const { warn, info } = console
+  console.warn = console.info = () => {}
+  try {
+    return make()
+  } finally {
+    Object.assign(console, { warn, info })
+  }
+}

@@ -1,0 +1,93 @@
+import { expect, it } from 'vitest'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { startService } from '../support/service.ts'
+import { createBrowser, PUBLIC_URL } from './browser.ts'
+import { returnFrom, startPlain } from './plain.ts'
+
+describeOnEachDatabase('settings of signing in elsewhere', (openUrl) => {
+  async function start(oauth: object) {
+    const there = await startPlain()
+    const config = { server: { public_url: PUBLIC_URL }, oauth: { plain: there.plain, ...oauth } }
+    const service = await startService(await openUrl(), { config })
+    await service.signIn('admin')
+    const signIn = async (user: object) => {
+      there.answers['/user'] = user
+      const browser = createBrowser(service.base_url)
+      const response = await browser.ask(returnFrom(await browser.begin('plain')), {
+        headers: { accept: 'application/json' },
+      })
+      const body = (await response.json()) as { code?: string; user?: { username: string } }
+      return body.code ?? body.user?.username
+    }
+    const close = async () => {
+      await service.close()
+      there.close()
+    }
+    return { service, signIn, close }
+  }
+
+  it('takes nobody new without allow_signup', async () => {
+    const { signIn, close } = await start({ allow_signup: false })
+    expect(await signIn({ id: 1, email: 'new@example.org' })).toBe('signup_disabled')
+    expect(await signIn({ id: 1, email: 'admin@example.org' })).toBe('email_taken')
+    await close()
+  })
+
+  it('gives the account of an address with link_verified_email, if the address is verified', async () => {
+    const { service, signIn, close } = await start({ link_verified_email: true, allow_signup: false })
+    expect(await signIn({ id: 1, email: 'admin@example.org' })).toBe('email_taken')
+    expect(await signIn({ id: 1, email: 'admin@example.org', email_verified: 'yes' })).toBe('email_taken')
+    expect(await signIn({ id: 1, email: 'Admin@example.org', email_verified: true })).toBe('admin')
+    expect(await signIn({ id: 1, email: 'elsewhere@example.org' })).toBe('admin')
+    await service.signIn('former')
+    await service.chat.context.db.write((tx) => tx.run("UPDATE users SET disabled_at = 1 WHERE username = 'former'"))
+    expect(await signIn({ id: 2, email: 'former@example.org', email_verified: true })).toBe('account_disabled')
+    await close()
+  })
+
+  it('has no way to bring a code by hand with manual_enabled = false', async () => {
+    const { service, close } = await start({ manual_enabled: false })
+    const response = await createBrowser(service.base_url).ask('/api/oauth/plain/manual', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{"auth_code":"x"}',
+    })
+    expect(response.status).toBe(404)
+    await close()
+  })
+
+  it('finds a username for everybody', async () => {
+    const { signIn, close } = await start({})
+    const names = []
+    for (let id = 1; id <= 11; id++) names.push(await signIn({ id, login: 'admin', email: `admin-${id}@example.org` }))
+    expect(names.slice(0, 8)).toEqual([
+      'admin-2',
+      'admin-3',
+      'admin-4',
+      'admin-5',
+      'admin-6',
+      'admin-7',
+      'admin-8',
+      'admin-9',
+    ])
+    for (const name of names.slice(8)) expect(name).toMatch(/^admin-[0-9a-f]{7}$/)
+    await close()
+  })
+})
+
+it('has a cookie that no neighbour can set where HTTPS is used', async () => {
+  const there = await startPlain()
+  const config = {
+    server: { public_url: PUBLIC_URL },
+    security: { cookie: { secure: true, domain: 'example.org' }, password: { bcrypt_cost: 4 } },
+    oauth: { plain: there.plain },
+  }
+  const service = await startService('sqlite::memory:', { config })
+  await service.chat.setup.run({ email: 'admin@example.org', password: 'correct horse battery' })
+  const response = await createBrowser(service.base_url).ask('/api/oauth/plain')
+  expect(response.headers.getSetCookie()).toEqual([
+    expect.stringMatching(/^__Host-OAUTH_BINDING=[\w-.]{87}; Path=\/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$/),
+  ])
+  await service.close()
+  there.close()
+})
