@@ -4,6 +4,7 @@ import { commonArgs, defineCommand } from '../command.ts'
 import { oneLine, print, table } from '../output.ts'
 import { passwordArg, readPassword } from '../password.ts'
 import { withChat } from '../with-chat.ts'
+import { disable, enable, erase, setPassword, setRoles } from './user-changes.ts'
 
 const create = defineCommand({
   meta: { name: 'create', description: 'Create a user' },
@@ -49,6 +50,6 @@ const list = defineCommand({
 })
 
 export default defineGroup({
-  meta: { name: 'user', description: 'Create and list users' },
-  subCommands: { list, create },
+  meta: { name: 'user', description: 'Create, list, change and erase users' },
+  subCommands: { list, create, 'set-password': setPassword, 'set-roles': setRoles, disable, enable, erase },
 })
