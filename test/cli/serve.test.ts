@@ -1,10 +1,11 @@
-import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { type Finished, finished, folder, run, start } from './process.ts'
+import { folder, run } from './process.ts'
+import { serve as serveWith } from './serving.ts'
 
 const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_DATABASE__URL: 'sqlite:chat.db' }
+const serve = (cwd: string, ...args: string[]) => serveWith({ cwd, env }, ...args)
 const person = { email: 'ada@example.org', password: 'correct horse battery' }
 
 describe('serve', () => {
@@ -90,24 +91,6 @@ describe('serve', () => {
     ])
   })
 })
-
-interface Serving {
-  child: ChildProcessWithoutNullStreams
-  greeting: string
-  url: string
-  end: Promise<Finished>
-}
-
-async function serve(cwd: string, ...args: string[]): Promise<Serving> {
-  const child = start(['serve', '--port', '0', ...args], { cwd, env })
-  const end = finished(child)
-  const greeting = await Promise.race([once(child.stdout, 'data').then(([text]) => String(text)), end.then(fail)])
-  return { child, greeting, url: /http:\/\/[^\s"]+:\d+/.exec(greeting)![0], end }
-}
-
-function fail({ code, stderr }: Finished): never {
-  throw new Error(`It ended with ${code}: ${stderr}`)
-}
 
 async function openStream(url: string): Promise<Response> {
   const login = await post(`${url}/api/auth/login`, person)

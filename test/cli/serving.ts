@@ -1,0 +1,25 @@
+import type { ChildProcessWithoutNullStreams } from 'node:child_process'
+import { once } from 'node:events'
+import { type Finished, finished, type RunOptions, start } from './process.ts'
+
+/** A `serve` process that listens. */
+export interface Serving {
+  child: ChildProcessWithoutNullStreams
+  /** What it said first on standard output. */
+  greeting: string
+  url: string
+  /** All it has written, once it has ended. */
+  end: Promise<Finished>
+}
+
+/** Starts `chat-server serve` on a free port, as a process of its own. */
+export async function serve(options: RunOptions, ...args: string[]): Promise<Serving> {
+  const child = start(['serve', '--port', '0', ...args], options)
+  const end = finished(child)
+  const greeting = await Promise.race([once(child.stdout, 'data').then(([text]) => String(text)), end.then(fail)])
+  return { child, greeting, url: /http:\/\/[^\s"]+:\d+/.exec(greeting)![0], end }
+}
+
+function fail({ code, stderr }: Finished): never {
+  throw new Error(`It ended with ${code}: ${stderr}`)
+}
