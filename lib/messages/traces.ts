@@ -6,7 +6,7 @@ import { forgetMember, reassignLive, recount } from '../threads/store.ts'
 import { disown, listPathsAfter, type MessageTrace, markDeleted, wipe } from './store.ts'
 
 /** How many messages of a thread one transaction looks at: others wait for it. */
-const PAGE = 500
+const PAGE = 200
 
 /** A thread somebody has written or read in. */
 export interface TracedThread {

@@ -123,6 +123,9 @@ describe('commands that administer', () => {
       [1, '', 'chat-server: There is nothing here, or it is not yours to see.\n'],
       [1, '', 'chat-server: There is nothing here, or it is not yours to see.\n'],
     ])
+    await run(['user', 'create', '--username', 'grace', '--email', 'grace@example.org'], { cwd, env, input: PASSWORD })
+    expect(await say('user disable --user grace')).toEqual([0, 'User grace is disabled.\n', ''])
+    expect((await say('user list'))[1]).toMatch(/^grace +grace@example\.org +member \(disabled\) +\S+$/m)
     const refused = await Promise.all([
       say('user set-roles --user ada --roles root'),
       say('user set-password --user ada', 'short'),

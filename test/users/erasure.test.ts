@@ -121,7 +121,7 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     await grace.editMessage({ params: { message_id: leaf }, body: { content: 'SECRET second' } })
     const gone = await reply(grace, middle, 'SECRET deleted')
     await grace.deleteMessage({ params: { message_id: gone } })
-    await post(linus, 'by Linus')
+    const other = await post(linus, 'by Linus')
     const ask = { content: 'SECRET question', role: 'assistant' as const }
     const { message_id: answer } = await grace.postRoot({ params, body: ask })
     await ada.markThreadRead({ params: { root_id: mine }, body: {} })
@@ -155,13 +155,15 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     expect((await linus.listRevisions({ params: { message_id: leaf } })).revisions).toEqual([])
     const { threads } = await linus.listThreads({ params })
     expect(threads.map((thread) => thread.root_excerpt).sort()).toEqual(['', '', 'by Linus'])
-    await expectCountersRight(linus, conversation_id)
-    await expectCountersRight(ada, conversation_id)
+    const zero = new Map([mine, other, answer].map((root_id) => [root_id, 0]))
+    expect(await expectCountersRight(linus, conversation_id)).toEqual(zero)
+    expect(await expectCountersRight(ada, conversation_id)).toEqual(new Map([...zero, [other, 1]]))
 
     for (const message_id of [leaf, gone, answer])
       expect(await codeOf(ada.restoreMessage({ params: { message_id } }))).toBe('conflict')
     await reply(linus, middle, 'life goes on')
-    await expectCountersRight(ada, conversation_id)
+    const counts = new Map([...zero, [other, 1], [mine, 1]])
+    expect(await expectCountersRight(ada, conversation_id)).toEqual(counts)
 
     const replay = await openStream(service.base_url, conversation_id, {
       cookie,
@@ -273,6 +275,49 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     await expectCountersRight(linus, params.conversation_id)
     await expectCountersRight(ada, params.conversation_id)
   })
+})
+
+describeOnEachDatabase('somebody who wrote a lot', (openUrl) => {
+  it.each(['keep', 'erase'] as const)(
+    'is found in every thread and every part of it (%s)',
+    async (messages) => {
+      const service = await startService(await openUrl())
+      const actorOf = async (name: string) => service.chat.users.actor((await service.signIn(name)).id)
+      const [ada, grace] = [await actorOf('ada'), await actorOf('grace')]
+      const { conversation_id } = await service.chat.conversations.create(ada)
+      await service.chat.conversations.addParticipant(ada, conversation_id, { user_id: grace.user_id })
+      const post = (by: typeof ada) => service.chat.messages.postRoot(by, conversation_id, { content: 'root' })
+      const first = await post(ada)
+      const reply = (i: number) =>
+        service.chat.messages.reply(i % 3 ? grace : ada, first.root_id, { content: `reply ${i}` })
+      for (const batch of times(9, (i) => i * 50)) await Promise.all(times(50, (i) => reply(batch + i)))
+      const { db, id } = service.chat.context
+      const elsewhere = await service.chat.conversations.create(ada)
+      await db.run(
+        `INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
+       VALUES ${times(1_000, () => '(?, ?, 0, ?, 0, 0)').join(', ')}`,
+        ...times(1_000, (i) => [id(), elsewhere.conversation_id, i]).flat(),
+      )
+      const last = await post(grace)
+      await service.chat.users.erase(OPERATOR, grace.user_id, { messages })
+
+      expect(await db.all('SELECT id FROM messages WHERE posted_by = ?', grace.user_id)).toEqual([])
+      expect(await db.all('SELECT root_id FROM thread_members WHERE user_id = ?', grace.user_id)).toEqual([])
+      const counters = async (root_id: string) =>
+        db.get('SELECT message_count, participant_count FROM threads WHERE root_id = ?', root_id)
+      const kept = messages === 'keep'
+      expect(await counters(first.root_id)).toEqual({
+        message_count: kept ? 451 : 151,
+        participant_count: kept ? 2 : 1,
+      })
+      expect(await counters(last.root_id)).toEqual({ message_count: kept ? 1 : 0, participant_count: kept ? 1 : 0 })
+      const { threads } = await service.chat.threads.list(ada, conversation_id, { limit: 200 })
+      expect(threads[0]).toMatchObject({ root_id: last.root_id, unread: kept ? 1 : 0 })
+      expect(threads[1]).toMatchObject({ root_id: first.root_id, unread: kept ? 300 : 0 })
+      await service.close()
+    },
+    60_000,
+  )
 })
 
 describeOnEachDatabase('an erasure that was cut short', (openUrl) => {
