@@ -63,15 +63,19 @@ function fitted(
   render: (message: string, fields: Fields, replacer: Replacer) => string,
 ): string {
   for (const length of [Number.POSITIVE_INFINITY, ...CUTS]) {
-    const replacer: Replacer = (name, value) => cut(describe(name, value), length)
-    const line = oneLine(render(cut(message, length) as string, fields, replacer))
+    const replacer: Replacer = (name, value) => cutIfText(describe(name, value), length)
+    const line = oneLine(render(cut(message, length), fields, replacer))
     if (Buffer.byteLength(line) <= MAX_LINE_BYTES) return line
   }
-  return oneLine(render(cut(message, CUTS.at(-1)!) as string, { cut: true }, describe))
+  return oneLine(render(cut(message, CUTS.at(-1)!), { cut: true }, describe))
 }
 
-function cut(value: unknown, length: number): unknown {
-  return typeof value === 'string' && value.length > length ? `${value.slice(0, length)}…` : value
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text
+}
+
+function cutIfText(value: unknown, length: number): unknown {
+  return typeof value === 'string' ? cut(value, length) : value
 }
 
 /** What JSON leaves out of a value: why something failed, and where. */
