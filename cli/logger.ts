@@ -33,16 +33,49 @@ export function createLogger(config: Config['log'], stream: LogStream = process.
 }
 
 type Fields = Record<string, unknown>
+type Replacer = (name: string, value: unknown) => unknown
+
+/** Whoever collects the lines may cut longer ones, and half an object is none. */
+const MAX_LINE_BYTES = 8 * 1024
+
+/** How many characters of each text are kept, in a line that would be too long with more. */
+const CUTS = [1024, 128, 32]
 
 function toJsonLine(date: Date, level: string, message: string, fields: Fields = {}): string {
-  // Twice: the first keeps the order, the second keeps a field from passing for the time or the message.
-  const head = { time: date.toISOString(), level, message }
-  return oneLine(JSON.stringify({ ...head, ...fields, ...head }, describe))
+  return fitted(message, fields, (text, fields, replacer) => {
+    // Twice: the first keeps the order, the second keeps a field from passing for the time or the message.
+    const head = { time: date.toISOString(), level, message: text }
+    return JSON.stringify({ ...head, ...fields, ...head }, replacer)
+  })
 }
 
 function toPrettyLine(date: Date, level: string, message: string, fields: Fields = {}): string {
-  const pairs = Object.entries(fields).map(([name, value]) => ` ${name}=${JSON.stringify(value, describe)}`)
-  return oneLine(`${date.toTimeString().slice(0, 8)} ${level.padEnd(5)} ${message}${pairs.join('')}`)
+  return fitted(message, fields, (text, fields, replacer) => {
+    const pairs = Object.entries(fields).map(([name, value]) => ` ${name}=${JSON.stringify(value, replacer)}`)
+    return `${date.toTimeString().slice(0, 8)} ${level.padEnd(5)} ${text}${pairs.join('')}`
+  })
+}
+
+/** One line of what `render` makes, with shorter and shorter texts until it fits, at last without its fields. */
+function fitted(
+  message: string,
+  fields: Fields,
+  render: (message: string, fields: Fields, replacer: Replacer) => string,
+): string {
+  for (const length of [Number.POSITIVE_INFINITY, ...CUTS]) {
+    const replacer: Replacer = (name, value) => cutIfText(describe(name, value), length)
+    const line = oneLine(render(cut(message, length), fields, replacer))
+    if (Buffer.byteLength(line) <= MAX_LINE_BYTES) return line
+  }
+  return oneLine(render(cut(message, CUTS.at(-1)!), { cut: true }, describe))
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text
+}
+
+function cutIfText(value: unknown, length: number): unknown {
+  return typeof value === 'string' ? cut(value, length) : value
 }
 
 /** What JSON leaves out of a value: why something failed, and where. */

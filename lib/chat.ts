@@ -1,6 +1,8 @@
 import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
 import * as assistant from './assistant/service.ts'
+import * as audit from './audit/service.ts'
+import * as sessions from './auth/admin-sessions.ts'
 import { createPasswords } from './auth/passwords.ts'
 import * as auth from './auth/service.ts'
 import { bind } from './bind.ts'
@@ -30,6 +32,8 @@ import * as setup from './setup/service.ts'
 import { assertMigrated, migrate } from './storage/migrate.ts'
 import type { Storage } from './storage/open.ts'
 import * as threads from './threads/service.ts'
+import * as accounts from './users/accounts.ts'
+import * as erasure from './users/erasure.ts'
 import * as users from './users/service.ts'
 
 /** A conversation service: each use-case as a function, the actor first. Failures are `ChatError`s. */
@@ -101,15 +105,21 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   }
 
   return {
-    setup: bind(ctx, setup, ['status', 'assertOpen', 'run']),
-    users: bind(ctx, users, ['create', 'list', 'search', 'actor']),
+    setup: bind(ctx, setup, ['status', 'assertOpen', 'run', 'runFrom']),
+    users: {
+      ...bind(ctx, users, ['create', 'list', 'find', 'search', 'actor']),
+      ...bind(ctx, accounts, ['change']),
+      ...bind(ctx, erasure, ['erase']),
+    },
+    sessions: bind(ctx, sessions, ['list', 'revoke']),
+    audit: bind(ctx, audit, ['list']),
     auth: bind(ctx, auth, ['login', 'refresh', 'logout', 'me', 'resume', 'authenticate']),
     oauth: bind(ctx, oauth, ['begin', 'finish', 'manual']),
     conversations: {
       ...bind(ctx, conversations, ['create', 'list', 'get', 'rename', 'remove']),
       ...bind(ctx, participants, ['addParticipant', 'changeRole', 'removeParticipant']),
     },
-    invites: bind(ctx, invites, ['create', 'list', 'accept', 'revoke']),
+    invites: bind(ctx, invites, ['create', 'list', 'accept', 'revoke', 'revokeById']),
     threads: bind(ctx, threads, ['list', 'tree', 'unread', 'markRead']),
     messages: {
       ...bind(ctx, messages, ['postRoot', 'reply', 'get', 'revisions']),

@@ -1,9 +1,12 @@
 import { defineCommand as defineGroup } from 'citty'
 import { OPERATOR, type Role } from '../../lib/context.ts'
+import type { Account } from '../../lib/users/schema.ts'
 import { commonArgs, defineCommand } from '../command.ts'
 import { oneLine, print, table } from '../output.ts'
+import { moreOf, pageArgs, pageOf } from '../paging.ts'
 import { passwordArg, readPassword } from '../password.ts'
 import { withChat } from '../with-chat.ts'
+import { disable, enable, erase, setPassword, setRoles } from './user-changes.ts'
 
 const create = defineCommand({
   meta: { name: 'create', description: 'Create a user' },
@@ -32,23 +35,22 @@ const list = defineCommand({
   example: 'chat-server user list --query gr --json',
   args: {
     query: { type: 'string', description: 'Only names and addresses that begin with it' },
-    limit: { type: 'string', description: 'How many to show' },
-    after: { type: 'string', description: 'Where the page before ended (next_after)' },
+    ...pageArgs,
     ...commonArgs,
   },
-  run: async ({ args }) => {
-    const { query, after } = args
-    const limit = args.limit === undefined ? undefined : Number(args.limit)
-    await withChat(args, async (chat) => {
-      const page = await chat.users.list(OPERATOR, { query, limit, after })
-      const rows = page.users.map((user) => [user.username, user.email, user.roles.join(','), user.id])
-      const more = page.next_after ? `\n\nMore with --after ${page.next_after}` : ''
-      print(args, page, table(['USERNAME', 'EMAIL', 'ROLES', 'ID'], rows) + more)
-    })
-  },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const page = await chat.users.list(OPERATOR, { ...pageOf(args), query: args.query })
+      const rows = page.users.map((user) => [user.username, user.email, describeRoles(user), user.id])
+      print(args, page, table(['USERNAME', 'EMAIL', 'ROLES', 'ID'], rows) + moreOf(page))
+    }),
 })
 
+function describeRoles({ roles, disabled_at }: Account): string {
+  return roles.join(',') + (disabled_at ? ' (disabled)' : '')
+}
+
 export default defineGroup({
-  meta: { name: 'user', description: 'Create and list users' },
-  subCommands: { list, create },
+  meta: { name: 'user', description: 'Create, list, change and erase users' },
+  subCommands: { list, create, 'set-password': setPassword, 'set-roles': setRoles, disable, enable, erase },
 })

@@ -66,6 +66,18 @@ export function listLapsed(db: Queries, now: Micros): Promise<{ message_id: stri
   )
 }
 
+/** The answers under way that a user has asked for, wherever. Of those under way there are few. */
+export function listUnderWayFor(
+  db: Queries,
+  userId: string,
+): Promise<{ message_id: string; conversation_id: string }[]> {
+  return db.all(
+    `SELECT a.message_id, a.conversation_id FROM answers_under_way a JOIN messages m ON m.id = a.message_id
+      WHERE m.posted_by = ?`,
+    userId,
+  )
+}
+
 /**
  * Takes the number `idx` for the writer's next chunk: `taken`, or `known` when it had it already and did not learn of
  * it, or `gone` when the answer is not its to write any more.

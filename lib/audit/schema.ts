@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { Id, Instant, Limit } from '../schema.ts'
 
 /** Everything that is written down about who gets in and who administers. */
 export const AuditAct = v.picklist([
@@ -31,3 +32,27 @@ export const AuditAct = v.picklist([
   'limit_assignment.deleted',
 ])
 export type AuditAct = v.InferOutput<typeof AuditAct>
+
+/** One act, as an administrator reads it. */
+export const AuditRecord = v.object({
+  id: Id,
+  at: Instant,
+  act: AuditAct,
+  actor_id: v.optional(v.pipe(Id, v.description('The user who did it; missing for the command line'))),
+  subject_id: v.optional(v.pipe(Id, v.description('The user it was done to, or what else it was about'))),
+  ip: v.optional(v.pipe(v.string(), v.description('The address it was done from'))),
+  detail: v.optional(v.record(v.string(), v.union([v.string(), v.number(), v.boolean(), v.array(v.string())]))),
+})
+export type AuditRecord = v.InferOutput<typeof AuditRecord>
+
+export const AuditQuery = v.object({
+  after: v.optional(v.pipe(Id, v.description('`next_after` of the page before'))),
+  limit: Limit(50, 200),
+  act: v.optional(v.pipe(AuditAct, v.description('Only this act'))),
+  user_id: v.optional(v.pipe(Id, v.description('Only what this user did, or what was done to it'))),
+})
+export type AuditQuery = v.InferOutput<typeof AuditQuery>
+
+/** A page of the audit log, newest first. With a filter it may hold less than was asked for while more is to come. */
+export const AuditPage = v.object({ entries: v.array(AuditRecord), next_after: v.optional(Id) })
+export type AuditPage = v.InferOutput<typeof AuditPage>

@@ -1,6 +1,7 @@
+import { toInstant } from '../ids.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
-import type { AuditAct } from './schema.ts'
+import type { AuditAct, AuditRecord } from './schema.ts'
 
 /** Who did what to whom, from where. It holds no secret, and no address of somebody who has no account. */
 export interface AuditEntry {
@@ -24,4 +25,80 @@ export async function insertAuditEntry(tx: Queries, id: string, at: Micros, entr
     entry.ip ?? null,
     entry.detail ? JSON.stringify(entry.detail) : null,
   )
+}
+
+/** An entry as it is stored. */
+export interface AuditRow {
+  id: string
+  at: Micros
+  act: AuditAct
+  actor_id: string | null
+  subject_id: string | null
+  ip: string | null
+  detail: string | null
+}
+
+/** A row as an administrator reads it. */
+export function toRecord(row: AuditRow): AuditRecord {
+  const { id, at, act, actor_id, subject_id, ip, detail } = row
+  return {
+    id,
+    at: toInstant(at),
+    act,
+    ...(actor_id && { actor_id }),
+    ...(subject_id && { subject_id }),
+    ...(ip && { ip }),
+    ...(detail && { detail: JSON.parse(detail) as NonNullable<AuditRecord['detail']> }),
+  }
+}
+
+/** Which entries are looked for: those of an act, and those a user did or that were done to it. */
+export interface AuditFilter {
+  act?: AuditAct | undefined
+  user_id?: string | undefined
+}
+
+/** Ids come after each other in time: the newest are the largest. This is larger than any. */
+const BEYOND_ALL = 'g'
+
+/**
+ * Up to `limit` entries before `after`, newest first, out of the next `window` of all entries there are. By primary key.
+ */
+export function listEntries(
+  db: Queries,
+  after: string | undefined,
+  { act, user_id }: AuditFilter,
+  { limit, window }: { limit: number; window: number },
+): Promise<AuditRow[]> {
+  const conditions = [...(act ? ['act = ?'] : []), ...(user_id ? ['(actor_id = ? OR subject_id = ?)'] : [])]
+  const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
+  return db.all<AuditRow>(
+    `SELECT id, at, act, actor_id, subject_id, ip, detail
+       FROM (SELECT id, at, act, actor_id, subject_id, ip, detail FROM audit_log
+              WHERE id < ?
+              ORDER BY id DESC
+              LIMIT ?) AS entries
+      ${where}
+      ORDER BY id DESC
+      LIMIT ?`,
+    after ?? BEYOND_ALL,
+    window,
+    ...(act ? [act] : []),
+    ...(user_id ? [user_id, user_id] : []),
+    limit,
+  )
+}
+
+/** The last of the next `window` entries before `after`, when there are as many. By primary key. */
+export async function findWindowEnd(
+  db: Queries,
+  after: string | undefined,
+  window: number,
+): Promise<string | undefined> {
+  const row = await db.get<{ id: string }>(
+    'SELECT id FROM audit_log WHERE id < ? ORDER BY id DESC LIMIT 1 OFFSET ?',
+    after ?? BEYOND_ALL,
+    window - 1,
+  )
+  return row?.id
 }

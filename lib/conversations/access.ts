@@ -3,9 +3,9 @@ import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
-import { mayWrite } from './rules.ts'
+import { isOperator, mayWrite } from './rules.ts'
 import type { ParticipantRole } from './schema.ts'
-import { findPlace, lockConversation, lockPlace, type Where } from './store.ts'
+import { findConversation, findPlace, lockConversation, lockPlace, type Where } from './store.ts'
 
 export type { Where } from './store.ts'
 
@@ -70,6 +70,29 @@ export async function enter(
   const at = Math.max(ctx.now(), clock + 1)
   tx.stamp(conversation_id, at)
   return { conversation_id, role, joined_at, at }
+}
+
+/**
+ * What the actor is to the invites of a conversation, for reading them: its role in it. The operator, who takes part in
+ * none, counts as an owner here, and here alone: letting people in shows nothing of what they say.
+ *
+ * @throws ChatError `not_found` as {@link visit}
+ */
+export async function visitDoor(db: Queries, actor: Actor, conversationId: string): Promise<ParticipantRole> {
+  if (!isOperator(actor)) return (await visit(db, actor, conversationId)).role
+  if (!(await findConversation(db, conversationId))) throw new ChatError('not_found')
+  return 'owner'
+}
+
+/**
+ * The same for making invites: alone in the conversation, as {@link enter}.
+ *
+ * @throws ChatError `not_found`, `forbidden` as {@link enter}
+ */
+export async function enterDoor(ctx: Context, tx: Tx, actor: Actor, conversationId: string): Promise<ParticipantRole> {
+  if (!isOperator(actor)) return (await enter(ctx, tx, actor, { conversation_id: conversationId })).role
+  if ((await lockConversation(tx, conversationId)) === undefined) throw new ChatError('not_found')
+  return 'owner'
 }
 
 /**

@@ -136,6 +136,23 @@ export async function countParticipants(db: Queries, conversationId: string): Pr
   return row!
 }
 
+/**
+ * Who owns a conversation next when its last owner goes: an admin rather than a member rather than a viewer, and among
+ * them who joined first; somebody whose account is disabled only if there is nobody else.
+ */
+export async function findHeir(tx: Queries, conversationId: string, ownerId: string): Promise<string> {
+  const row = await tx.get<{ user_id: string }>(
+    `SELECT p.user_id FROM participants p JOIN users u ON u.id = p.user_id
+      WHERE p.conversation_id = ? AND p.user_id <> ?
+      ORDER BY CASE WHEN u.disabled_at IS NULL THEN 0 ELSE 1 END,
+               CASE p.role WHEN 'admin' THEN 0 WHEN 'member' THEN 1 ELSE 2 END, p.joined_at, p.user_id
+      LIMIT 1`,
+    conversationId,
+    ownerId,
+  )
+  return row!.user_id
+}
+
 export async function insertConversation(tx: Queries, row: ConversationRow): Promise<void> {
   await tx.run(
     'INSERT INTO conversations (id, title, is_group, created_at, clock) VALUES (?, ?, ?, ?, ?)',

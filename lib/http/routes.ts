@@ -1,4 +1,5 @@
 import * as assistant from '../assistant/routes.ts'
+import * as audit from '../audit/routes.ts'
 import * as auth from '../auth/routes.ts'
 import * as compat from '../compat/routes.ts'
 import * as conversations from '../conversations/routes.ts'
@@ -18,6 +19,7 @@ export const routes = {
   ...auth,
   ...oauth,
   ...users,
+  ...audit,
   ...conversations,
   ...invites,
   ...threads,

@@ -24,7 +24,7 @@ export async function createInvite(
     id: ctx.id(),
     conversation_id: conversationId,
     token_hash: digest(token),
-    created_by: actor.user_id,
+    created_by: actor.user_id || null,
     email: invite.email?.trim() ?? null,
     email_key: invite.email === undefined ? null : uniqueKey(invite.email),
     role: invite.role,

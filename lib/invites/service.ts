@@ -1,6 +1,6 @@
 import { type Client, openSession, type SignedIn } from '../auth/service.ts'
 import type { Actor, Context } from '../context.ts'
-import { enter, visit } from '../conversations/access.ts'
+import { enterDoor, visitDoor } from '../conversations/access.ts'
 import { join } from '../conversations/participants.ts'
 import { canManage, canModerate, mayWrite } from '../conversations/rules.ts'
 import { findPlace, lockConversation } from '../conversations/store.ts'
@@ -13,7 +13,15 @@ import { findUser, type UserRow } from '../users/store.ts'
 import { createInvite } from './create.ts'
 import { refusalOf } from './rules.ts'
 import { Acceptance, type Accepted, type CreatedInvite, type Invites, NewInvite } from './schema.ts'
-import { findInviteByToken, type InviteRow, listOpenInvites, markRevoked, takeUse, toInvite } from './store.ts'
+import {
+  findInvite,
+  findInviteByToken,
+  type InviteRow,
+  listOpenInvites,
+  markRevoked,
+  takeUse,
+  toInvite,
+} from './store.ts'
 
 /** What each use-case takes last. */
 export const inputs = { create: NewInvite, accept: Acceptance }
@@ -25,8 +33,8 @@ export const inputs = { create: NewInvite, accept: Acceptance }
  */
 export function create(ctx: Context, actor: Actor, conversationId: string, input: NewInvite): Promise<CreatedInvite> {
   return ctx.write(async (tx) => {
-    const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
-    if (!canManage(place.role, input.role)) throw new ChatError('forbidden')
+    const role = await enterDoor(ctx, tx, actor, conversationId)
+    if (!canManage(role, input.role)) throw new ChatError('forbidden')
     return createInvite(ctx, tx, actor, conversationId, input)
   })
 }
@@ -34,8 +42,7 @@ export function create(ctx: Context, actor: Actor, conversationId: string, input
 /** The invites that can still be accepted. @throws ChatError `not_found`; `forbidden` below admin */
 export function list(ctx: Context, actor: Actor, conversationId: string): Promise<Invites> {
   return ctx.db.snapshot(async (db) => {
-    const place = await visit(db, actor, conversationId)
-    if (!canModerate(place.role)) throw new ChatError('forbidden')
+    if (!canModerate(await visitDoor(db, actor, conversationId))) throw new ChatError('forbidden')
     return { invites: (await listOpenInvites(db, conversationId, ctx.now())).map(toInvite) }
   })
 }
@@ -81,6 +88,7 @@ async function signUp(ctx: Context, client: Client, input: Acceptance): Promise<
   return ctx.write(async (tx) => {
     const user = await addUser(ctx, tx, { username, email, password_hash, roles: ['member'] })
     const accepted = await acceptAs(ctx, tx, user, token)
+    tx.record({ act: 'invite.signed_up', actor_id: user.id, subject_id: accepted.conversation_id, ip: client.ip })
     return { ...accepted, signed_in: await openSession(ctx, tx, user, client) }
   })
 }
@@ -92,15 +100,19 @@ async function signUp(ctx: Context, client: Client, input: Acceptance): Promise<
  *   nor is owner or admin
  */
 export async function revoke(ctx: Context, actor: Actor, token: string): Promise<void> {
-  await ctx.write(async (tx) => {
-    const invite = await findInviteByToken(tx, digest(token))
-    if (!invite) throw new ChatError('not_found')
-    if (invite.created_by !== actor.user_id) {
-      const place = await visit(tx, actor, invite.conversation_id)
-      if (!canModerate(place.role)) throw new ChatError('forbidden')
-    }
-    await markRevoked(tx, invite.id, ctx.now())
-  })
+  await ctx.write(async (tx) => revokeFound(ctx, tx, actor, await findInviteByToken(tx, digest(token))))
+}
+
+/** The same for whom has the id of an invite and not its token. @throws ChatError `not_found`, `forbidden` */
+export async function revokeById(ctx: Context, actor: Actor, inviteId: string): Promise<void> {
+  await ctx.write(async (tx) => revokeFound(ctx, tx, actor, await findInvite(tx, inviteId)))
+}
+
+async function revokeFound(ctx: Context, tx: Tx, actor: Actor, invite: InviteRow | undefined): Promise<void> {
+  if (!invite) throw new ChatError('not_found')
+  const isOwn = invite.created_by === actor.user_id
+  if (!isOwn && !canModerate(await visitDoor(tx, actor, invite.conversation_id))) throw new ChatError('forbidden')
+  await markRevoked(tx, invite.id, ctx.now())
 }
 
 async function acceptAs(ctx: Context, tx: Tx, user: UserRow, token: string): Promise<Outcome> {

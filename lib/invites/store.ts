@@ -43,6 +43,11 @@ export function findInviteByToken(db: Queries, tokenHash: string): Promise<Invit
   return db.get<InviteRow>(`SELECT ${COLUMNS} FROM invites WHERE token_hash = ?`, tokenHash)
 }
 
+/** An invite, whatever its state. By primary key. */
+export function findInvite(db: Queries, id: string): Promise<InviteRow | undefined> {
+  return db.get<InviteRow>(`SELECT ${COLUMNS} FROM invites WHERE id = ?`, id)
+}
+
 /** The invites of a conversation that can still be accepted, oldest first. By conversation_id. */
 export function listOpenInvites(db: Queries, conversationId: string, now: Micros): Promise<InviteRow[]> {
   return db.all<InviteRow>(
@@ -78,4 +83,21 @@ export async function takeUse(tx: Queries, id: string): Promise<boolean> {
 
 export async function markRevoked(tx: Queries, id: string, at: Micros): Promise<void> {
   await tx.run('UPDATE invites SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', at, id)
+}
+
+/**
+ * Takes a user out of all invites: those they made are revoked, since they know the tokens, and those to their address
+ * are gone.
+ */
+export async function disownInvites(
+  tx: Queries,
+  { user_id, email_key }: { user_id: string; email_key: string },
+  at: Micros,
+): Promise<void> {
+  await tx.run(
+    'UPDATE invites SET created_by = NULL, revoked_at = coalesce(revoked_at, ?) WHERE created_by = ?',
+    at,
+    user_id,
+  )
+  await tx.run('DELETE FROM invites WHERE email_key = ?', email_key)
 }

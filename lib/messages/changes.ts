@@ -5,7 +5,7 @@ import { canModerate } from '../conversations/rules.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import { recount } from '../threads/store.ts'
-import { assertContentFits } from './rules.ts'
+import { assertContentFits, isWiped } from './rules.ts'
 import { Deletion, Edit } from './schema.ts'
 import { enterToPost } from './service.ts'
 import { findMessage, type MessageRow, markDeleted, markRestored, replaceContent } from './store.ts'
@@ -57,7 +57,7 @@ export async function remove(ctx: Context, actor: Actor, messageId: string, _inp
  * Brings a deleted message back as it was.
  *
  * @throws ChatError `not_found`; `forbidden` for whom did not delete it and is neither owner nor admin of the
- *   conversation; `message_not_deleted`
+ *   conversation; `message_not_deleted`; `conflict` when its text is gone with its author
  */
 export async function restore(ctx: Context, actor: Actor, messageId: string): Promise<void> {
   await ctx.write(async (tx) => {
@@ -65,6 +65,7 @@ export async function restore(ctx: Context, actor: Actor, messageId: string): Pr
     const deleter = message.deleted_by ?? message.posted_by
     if (deleter !== actor.user_id && !canModerate(place.role)) throw new ChatError('forbidden')
     if (!message.deleted_at) throw new ChatError('message_not_deleted')
+    if (isWiped(message)) throw new ChatError('conflict', { message: 'Its text is gone with its author.' })
     await markRestored(tx, messageId)
     await recount(tx, message, 1)
     tx.emit(message.conversation_id, { type: 'message.restored', message_id: messageId })

@@ -91,6 +91,6 @@ export const restoreMessage = route({
   summary: 'Bring a deleted message back',
   access: 'session',
   status: 204,
-  errors: ['not_found', 'forbidden', 'message_not_deleted'],
+  errors: ['not_found', 'forbidden', 'message_not_deleted', 'conflict'],
   handler: ({ chat, actor, params }) => chat.messages.restore(actor, params.message_id),
 })

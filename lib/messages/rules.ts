@@ -47,6 +47,11 @@ export function assertContentFits(content: string, maximum: number): void {
   })
 }
 
+/** Whether nothing is left of what a message said, so that it cannot be brought back: its author was erased with it. */
+export function isWiped({ content, prompt }: { content: string; prompt: string | null }): boolean {
+  return content === '' && prompt === null
+}
+
 /** The answer to a post. */
 export function toPosted(message: Message): PostedMessage {
   const { id: message_id, root_id, conversation_id, parent_id, depth } = message

@@ -1,6 +1,6 @@
 import type { Usage } from '../assistant/schema.ts'
 import { toInstant } from '../ids.ts'
-import type { Queries } from '../storage/database.ts'
+import type { Primitive, Queries } from '../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../storage/sql.ts'
 import type { Message, Revision } from './schema.ts'
 
@@ -166,4 +166,38 @@ export async function listRevisions(db: Queries, id: string): Promise<Revision[]
     replaced_at: toInstant(replaced_at),
     ...(reason !== null && { reason }),
   }))
+}
+
+/** What has to be known of a message to take its author away. */
+export type MessageTrace = Pick<MessageRow, 'id' | 'root_id' | 'path' | 'posted_by' | 'created_at' | 'deleted_at'>
+
+/** Up to `limit` messages of a thread after a path, without their texts. By (root_id, path). */
+export function listPathsAfter(db: Queries, rootId: string, path: string, limit: number): Promise<MessageTrace[]> {
+  return db.all<MessageTrace>(
+    `SELECT id, root_id, path, posted_by, created_at, deleted_at FROM messages
+      WHERE root_id = ? AND path > ?
+      ORDER BY path
+      LIMIT ?`,
+    rootId,
+    path,
+    limit,
+  )
+}
+
+/** Leaves messages without an author. */
+export async function disown(tx: Queries, messages: MessageTrace[]): Promise<void> {
+  await tx.run(`UPDATE messages SET posted_by = NULL WHERE id IN ${listOf(tx.dialect)}`, idsOf(messages))
+}
+
+/** Leaves nothing of what messages say or ever said, and no author. */
+export async function wipe(tx: Queries, messages: MessageTrace[]): Promise<void> {
+  const ids = idsOf(messages)
+  const these = listOf(tx.dialect)
+  await tx.run(`UPDATE messages SET posted_by = NULL, content = '', prompt = NULL WHERE id IN ${these}`, ids)
+  await tx.run(`DELETE FROM message_revisions WHERE message_id IN ${these}`, ids)
+  await tx.run(`DELETE FROM message_chunks WHERE message_id IN ${these}`, ids)
+}
+
+function idsOf(messages: MessageTrace[]): Primitive {
+  return jsonList(messages.map((message) => message.id))
 }

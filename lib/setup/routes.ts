@@ -21,5 +21,5 @@ export const runSetup = route({
   body: NewAdministrator,
   output: SetupDone,
   errors: ['already_set_up'],
-  handler: ({ chat, body }) => chat.setup.run(body),
+  handler: ({ chat, client, body }) => chat.setup.runFrom(client, body),
 })

@@ -1,3 +1,4 @@
+import type { Client } from '../auth/service.ts'
 import type { Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import { usernameOf } from '../users/rules.ts'
@@ -7,7 +8,7 @@ import { NewAdministrator, type SetupDone, type SetupStatus } from './schema.ts'
 import { claimSetup } from './store.ts'
 
 /** What each use-case takes last. */
-export const inputs = { run: NewAdministrator }
+export const inputs = { run: NewAdministrator, runFrom: NewAdministrator }
 
 /** Whether a user exists. */
 export async function status(ctx: Context): Promise<SetupStatus> {
@@ -24,13 +25,19 @@ export async function assertOpen(ctx: Context): Promise<void> {
  *
  * @throws ChatError `already_set_up`
  */
-export async function run(ctx: Context, input: NewAdministrator): Promise<SetupDone> {
+export function run(ctx: Context, input: NewAdministrator): Promise<SetupDone> {
+  return runFrom(ctx, {}, input)
+}
+
+/** The same for a client whose address is known. @throws ChatError `already_set_up` */
+export async function runFrom(ctx: Context, client: Client, input: NewAdministrator): Promise<SetupDone> {
   await assertOpen(ctx)
   const password_hash = await ctx.passwords.hash(input.password)
   return ctx.write(async (tx) => {
     if (!(await claimSetup(tx, ctx.now())) || (await hasUsers(tx))) throw new ChatError('already_set_up')
     const username = input.username ?? usernameOf(input.email)
     const row = await addUser(ctx, tx, { ...input, username, roles: ['admin', 'member'], password_hash })
+    tx.record({ act: 'setup.done', actor_id: row.id, ip: client.ip })
     return { is_setup: true, user: toUser(row) }
   })
 }

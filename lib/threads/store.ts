@@ -17,6 +17,9 @@ export interface ThreadRow {
 
 const EXCERPT_LENGTH = 140
 
+/** Counts for what has no author any more. */
+const NOBODY = ''
+
 // Cut in the database, so that a list of threads does not load their texts.
 const SUMMARY = `SELECT t.root_id, t.conversation_id, t.created_at, t.last_activity_at, t.message_count, t.participant_count,
     CASE WHEN m.deleted_at IS NULL THEN substr(coalesce(m.prompt, m.content), 1, ${EXCERPT_LENGTH}) ELSE '' END AS root_excerpt,
@@ -125,7 +128,7 @@ export async function recount(
   message: { root_id: string; posted_by: string | null; created_at: Micros },
   by: -1 | 1,
 ): Promise<void> {
-  const author = message.posted_by ?? ''
+  const author = message.posted_by ?? NOBODY
   const { live_count } = await addLive(tx, message.root_id, author, by)
   const wrote = live_count - by > 0
   const writes = live_count > 0
@@ -142,6 +145,44 @@ export async function recount(
     message.created_at,
     author,
   )
+}
+
+/** Has messages that count for their author count for nobody in particular. */
+export async function reassignLive(tx: Queries, rootId: string, author: string, count: number): Promise<void> {
+  const from = await addLive(tx, rootId, author, -count)
+  const to = await addLive(tx, rootId, NOBODY, count)
+  const gone = from.live_count === 0 ? -1 : 0
+  const come = to.live_count === count ? 1 : 0
+  await tx.run('UPDATE threads SET participant_count = participant_count + ? WHERE root_id = ?', gone + come, rootId)
+}
+
+/** Forgets that a user has read in a thread, or written in it: by then nothing there is theirs. */
+export async function forgetMember(tx: Queries, rootId: string, userId: string): Promise<void> {
+  await tx.run('DELETE FROM thread_members WHERE root_id = ? AND user_id = ?', rootId, userId)
+}
+
+/**
+ * Of the next `limit` threads after one, by id, those a user has written or read in. By primary keys.
+ *
+ * @returns with `last`, where to go on, when there may be more
+ */
+export async function listTraces(
+  db: Queries,
+  userId: string,
+  afterRootId: string,
+  limit: number,
+): Promise<{ traces: { root_id: string; conversation_id: string }[]; last?: string }> {
+  const rows = await db.all<{ root_id: string; conversation_id: string; user_id: string | null }>(
+    `SELECT t.root_id, t.conversation_id, r.user_id
+       FROM (SELECT root_id, conversation_id FROM threads WHERE root_id > ? ORDER BY root_id LIMIT ?) t
+       LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = ?
+      ORDER BY t.root_id`,
+    afterRootId,
+    limit,
+    userId,
+  )
+  const traces = rows.flatMap(({ root_id, conversation_id, user_id }) => (user_id ? { root_id, conversation_id } : []))
+  return { traces, ...(rows.length === limit && { last: rows.at(-1)!.root_id }) }
 }
 
 async function addLive(tx: Queries, rootId: string, author: string, by: number): Promise<{ live_count: number }> {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { route } from '../http/route.ts'
-import { Account, AccountPage, NewUser, People, PeopleQuery, UsersQuery } from './schema.ts'
+import { Account, AccountChanges, AccountPage, Erasure, NewUser, People, PeopleQuery, UsersQuery } from './schema.ts'
 
 export const listUsers = route({
   method: 'GET',
@@ -24,6 +24,30 @@ export const createUser = route({
   output: v.object({ user: Account }),
   errors: ['email_taken', 'username_taken'],
   handler: ({ chat, actor, body }) => chat.users.create(actor, body),
+})
+
+export const changeUser = route({
+  method: 'PATCH',
+  path: '/api/admin/users/{user_id}',
+  tag: 'Administration',
+  summary: 'Change the roles, the state, the name or the password of a user',
+  access: 'admin',
+  body: AccountChanges,
+  output: v.object({ user: Account }),
+  errors: ['not_found', 'conflict'],
+  handler: ({ chat, actor, params, body }) => chat.users.change(actor, params.user_id, body),
+})
+
+export const eraseUser = route({
+  method: 'DELETE',
+  path: '/api/admin/users/{user_id}',
+  tag: 'Administration',
+  summary: 'Erase a person, with or without what they wrote',
+  access: 'admin',
+  query: Erasure,
+  status: 204,
+  errors: ['not_found', 'conflict'],
+  handler: ({ chat, actor, params, query }) => chat.users.erase(actor, params.user_id, query),
 })
 
 export const searchUsers = route({

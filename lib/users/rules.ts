@@ -1,3 +1,6 @@
+import type { Actor } from '../context.ts'
+import { ChatError } from '../errors.ts'
+
 /** What makes two names or addresses the same. Computed here alone: `lower()` of the databases differ. */
 export function uniqueKey(name: string): string {
   return name.trim().normalize('NFKC').toLowerCase()
@@ -6,4 +9,32 @@ export function uniqueKey(name: string): string {
 /** The username somebody gets who chose none: the part of the address before the @. */
 export function usernameOf(email: string): string {
   return email.trim().split('@')[0]!.slice(0, 64)
+}
+
+/** Roles as they are stored: each once, separated by commas. */
+export function joinRoles(roles: readonly string[]): string {
+  return [...new Set(roles)].sort().join(',')
+}
+
+/** What decides whether an account administers. */
+export interface Standing {
+  id: string
+  roles: string
+  disabled_at: number | null
+}
+
+/** Whether an account administers the service: it has the role and is not disabled. */
+export function administers({ roles, disabled_at }: Omit<Standing, 'id'>): boolean {
+  return disabled_at === null && roles.split(',').includes('admin')
+}
+
+/** Whether of these accounts this one alone administers. */
+export function isLastAdmin(accounts: Standing[], id: string): boolean {
+  const admins = accounts.filter(administers)
+  return admins.length === 1 && admins[0]!.id === id
+}
+
+/** @throws ChatError `forbidden` for whom is no administrator */
+export function assertAdmin(actor: Actor): void {
+  if (!actor.roles.includes('admin')) throw new ChatError('forbidden')
 }

@@ -61,6 +61,27 @@ export const NewUser = v.object({
 })
 export type NewUser = v.InferOutput<typeof NewUser>
 
+/** What an administrator changes of an account; what is left out stays. */
+export const AccountChanges = v.object({
+  roles: v.optional(Roles),
+  disabled: v.optional(v.pipe(v.boolean(), v.description('true ends the sessions and streams of the user'))),
+  display_name: v.optional(v.pipe(DisplayName, v.description('Empty takes it away'))),
+  password: v.optional(v.pipe(Password, v.description('Ends the other sessions of the user'))),
+})
+export type AccountChanges = v.InferOutput<typeof AccountChanges>
+
+/** What becomes of what an erased person has written. */
+export const Erasure = v.object({
+  messages: v.optional(
+    v.pipe(
+      v.picklist(['keep', 'erase']),
+      v.description('`keep` leaves them without an author, `erase` leaves nothing of their text'),
+    ),
+    'keep',
+  ),
+})
+export type Erasure = v.InferOutput<typeof Erasure>
+
 export const UsersQuery = v.object({
   query: v.optional(v.pipe(Text, v.maxLength(254), v.description('The beginning of a username or an e-mail address'))),
   after: v.optional(v.pipe(Id, v.description('`next_after` of the page before'))),

@@ -1,8 +1,19 @@
+import { byActor } from '../audit/rules.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Queries } from '../storage/database.ts'
+import { assertAdmin, joinRoles } from './rules.ts'
 import { type Account, type AccountPage, NewUser, type People, PeopleQuery, UsersQuery } from './schema.ts'
-import { findUser, hasUsers, insertUser, listPeople, listUsers, toAccount, type UserRow } from './store.ts'
+import {
+  findUser,
+  hasUsers,
+  insertUser,
+  listPeople,
+  listUsers,
+  listUsersNamed,
+  toAccount,
+  type UserRow,
+} from './store.ts'
 
 /** What each use-case takes last. */
 export const inputs = { create: NewUser, list: UsersQuery, search: PeopleQuery }
@@ -16,7 +27,11 @@ export async function create(ctx: Context, actor: Actor, input: NewUser): Promis
   assertAdmin(actor)
   if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
   const password_hash = input.password === undefined ? null : await ctx.passwords.hash(input.password)
-  return ctx.write(async (tx) => ({ user: toAccount(await addUser(ctx, tx, { ...input, password_hash })) }))
+  return ctx.write(async (tx) => {
+    const row = await addUser(ctx, tx, { ...input, password_hash })
+    tx.record({ act: 'user.created', ...byActor(actor), subject_id: row.id, detail: { roles: row.roles.split(',') } })
+    return { user: toAccount(row) }
+  })
 }
 
 /**
@@ -29,6 +44,19 @@ export async function list(ctx: Context, actor: Actor, input: UsersQuery): Promi
   const rows = await listUsers(ctx.db, input.query ?? '', input.after ?? '', input.limit + 1)
   const users = rows.slice(0, input.limit).map(toAccount)
   return { users, ...(rows.length > input.limit && { next_after: users.at(-1)!.id }) }
+}
+
+/**
+ * The account that somebody means who types an id, a username or an e-mail address.
+ *
+ * @throws ChatError `forbidden`; `not_found`; `conflict` for one user's name that is another one's address
+ */
+export async function find(ctx: Context, actor: Actor, name: string): Promise<Account> {
+  assertAdmin(actor)
+  const [row, other] = await listUsersNamed(ctx.db, name)
+  if (!row) throw new ChatError('not_found', { message: 'There is no such user.' })
+  if (other) throw new ChatError('conflict', { message: 'Two users are called that: say the id.' })
+  return toAccount(row)
 }
 
 /** People whose username begins with the query, by name: for finding whom to add. */
@@ -62,7 +90,7 @@ export async function addUser(
     email: user.email.trim(),
     username: user.username.normalize('NFC'),
     display_name: user.display_name ?? null,
-    roles: [...new Set(user.roles)].sort().join(','),
+    roles: joinRoles(user.roles),
     password_hash: user.password_hash,
     disabled_at: null,
     created_at: ctx.now(),
@@ -70,8 +98,4 @@ export async function addUser(
   const taken = await insertUser(tx, row)
   if (taken) throw new ChatError(taken)
   return row
-}
-
-function assertAdmin(actor: Actor): void {
-  if (!actor.roles.includes('admin')) throw new ChatError('forbidden')
 }

@@ -54,6 +54,54 @@ export function findUserByUsername(db: Queries, username: string): Promise<UserR
   return db.get<UserRow>(`SELECT ${COLUMNS} FROM users WHERE username_key = ?`, uniqueKey(username))
 }
 
+/** The users with this id, username or e-mail address: at most two. By the three keys. */
+export function listUsersNamed(db: Queries, name: string): Promise<UserRow[]> {
+  const key = uniqueKey(name)
+  return db.all<UserRow>(
+    `SELECT ${COLUMNS} FROM users WHERE id = ? OR username_key = ? OR email_key = ? LIMIT 2`,
+    name,
+    key,
+    key,
+  )
+}
+
+/**
+ * These users as they are until the transaction ends, and if asked for every administrator who is not disabled. In the
+ * order of their ids, so that two that do this wait for each other and not for ever.
+ */
+export function lockUsers(tx: Queries, ids: Iterable<string>, options: { admins: boolean }): Promise<UserRow[]> {
+  const admins = options.admins ? `OR (disabled_at IS NULL AND ',' || roles || ',' LIKE '%,admin,%')` : ''
+  return tx.all<UserRow>(
+    `SELECT ${COLUMNS} FROM users
+      WHERE id IN ${listOf(tx.dialect)} ${admins}
+      ORDER BY id ${tx.dialect === 'postgresql' ? 'FOR UPDATE' : ''}`,
+    jsonList(ids),
+  )
+}
+
+/** Links to set a new password that were sent to the user lead nowhere afterwards. By user_id. */
+export async function deletePasswordResets(tx: Queries, userId: string): Promise<void> {
+  await tx.run('DELETE FROM password_resets WHERE user_id = ?', userId)
+}
+
+/** Stores what can be changed of a user. */
+export async function updateUser(tx: Queries, row: UserRow, at: Micros): Promise<void> {
+  await tx.run(
+    'UPDATE users SET display_name = ?, roles = ?, password_hash = ?, disabled_at = ?, updated_at = ? WHERE id = ?',
+    row.display_name,
+    row.roles,
+    row.password_hash,
+    row.disabled_at,
+    at,
+    row.id,
+  )
+}
+
+/** Deletes a user with everything that is theirs alone. @returns whether there was one */
+export async function deleteUser(tx: Queries, id: string): Promise<boolean> {
+  return (await tx.run('DELETE FROM users WHERE id = ?', id)) === 1
+}
+
 /** Up to `limit` users after `after`, oldest first, whose username or address begins with `prefix`. */
 export function listUsers(db: Queries, prefix: string, after: string, limit: number): Promise<UserRow[]> {
   const from = uniqueKey(prefix)

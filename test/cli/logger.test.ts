@@ -32,6 +32,25 @@ describe('the log', () => {
       expect(JSON.parse(lines[0]!)).toMatchObject({ message: evil, evil, error: { message: evil } })
   })
 
+  it.each(['json', 'pretty'] as const)('is 8 KiB long at most as %s, and whole', (format) => {
+    const long = 'x\r\n\u2028\u001b😀'.repeat(2048)
+    const fields = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`field${i}`, 'y'.repeat(40)]))
+    const error = new Error(long, { cause: new Error(long) })
+    const lines = linesOf({ level: 'info', format }, {}, (log) => {
+      log.info('audit', { act: 'login.failed', ip: '::1', user_agent: long, detail: [long, long], error })
+      log.info(long, fields)
+      log.info('audit', { kept: 'z'.repeat(8000) })
+    })
+    expect(lines).toHaveLength(3)
+    for (const line of lines) expect(Buffer.byteLength(line)).toBeLessThanOrEqual(8192)
+    expect(lines[2]).toContain('z'.repeat(8000))
+    if (format === 'pretty') return
+    const [cut, fieldless] = lines.map((line) => JSON.parse(line))
+    expect(cut).toMatchObject({ message: 'audit', act: 'login.failed', ip: '::1' })
+    expect(cut.user_agent).toMatch(/^x\r\n\u2028.*…$/s)
+    expect(fieldless).toEqual({ time: expect.any(String), level: 'info', message: expect.any(String), cut: true })
+  })
+
   it('tells where an error came from, and from what', () => {
     const error = new TypeError('outer', { cause: Object.assign(new Error('inner'), { code: 'EPIPE' }) })
     const [line] = linesOf({ level: 'info', format: 'json' }, {}, (log) => log.error('Failed.', { error }))

@@ -8,7 +8,9 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 const STACK = /\n\s+at |node:internal|file:\/\//
 
 const COMMANDS = ['serve', 'setup', 'migrate', 'user list', 'user create', 'openapi']
-COMMANDS.push('config init', 'config check', 'config print')
+COMMANDS.push('config init', 'config check', 'config print', 'session list', 'session revoke', 'audit list')
+COMMANDS.push('user set-password', 'user set-roles', 'user disable', 'user enable', 'user erase')
+COMMANDS.push('invite create', 'invite list', 'invite revoke')
 
 const REFUSALS: [line: string, message: string][] = [
   ['nope', 'chat-server has no command "nope"'],
@@ -25,6 +27,10 @@ const REFUSALS: [line: string, message: string][] = [
   ['config check -- extra', 'chat-server config check cannot use "extra"'],
   ['openapi --format xml', 'Invalid value for argument: --format (xml). Expected one of: json, yaml.'],
   ['setup', 'Missing required argument: --email'],
+  ['user erase --user ada', 'this cannot be undone: say --yes'],
+  ['user disable', 'Missing required argument: --user'],
+  ['session revoke', 'say one of --id, --user and --all'],
+  ['session revoke --all --user ada', 'say one of --id, --user and --all'],
   ['migrate --plan --status', '--plan and --status exclude each other'],
 ]
 
@@ -41,11 +47,11 @@ describe('chat-server', () => {
     expect(bare).toMatchObject({ code: 0, stderr: '' })
     expect(bare.stdout).toContain('USAGE chat-server serve|setup|migrate|user|')
     expect([help, short]).toEqual([bare, bare])
-    expect(group.stdout).toContain('USAGE chat-server user list|create')
+    expect(group.stdout).toContain('USAGE chat-server user list|create|set-password|set-roles|disable|enable|erase')
     expect(versions).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
-  it('has help with an example and the common flags for each command', async () => {
+  it('has help with an example and the common flags for each command', { timeout: 120_000 }, async () => {
     const cwd = folder()
     const helps = await Promise.all(COMMANDS.map((command) => run([...command.split(' '), '--help'], { cwd })))
     for (const [index, { code, stdout, stderr }] of helps.entries()) {
@@ -56,7 +62,9 @@ describe('chat-server', () => {
     }
   })
 
-  it('refuses what it does not know with the usage, on standard error, and exit code 2', async () => {
+  it('refuses what it does not know with the usage, on standard error, and exit code 2', {
+    timeout: 120_000,
+  }, async () => {
     const cwd = folder()
     const runs = await Promise.all(REFUSALS.map(([line]) => run(line.split(' '), { cwd })))
     for (const [index, { code, stdout, stderr }] of runs.entries()) {

@@ -17,9 +17,14 @@ it('lets an answer end after SIGTERM, interrupts one that does not, and leaves n
   const upstream = await startUpstream(createRandom(1))
   onTestFinished(() => upstream.close())
   const assistant = { PROVIDER: 'openai', BASE_URL: upstream.url, MODEL: 'tiny' }
-  const env = Object.fromEntries(Object.entries(assistant).map(([key, value]) => [`CHAT_ASSISTANT__${key}`, value]))
+  const configured = Object.entries(assistant).map(([key, value]) => [`CHAT_ASSISTANT__${key}`, value])
+  const env = {
+    CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4',
+    CHAT_DATABASE__URL: 'sqlite:chat.db',
+    ...Object.fromEntries(configured),
+  }
   const cwd = folder()
-  const serving = await serve(cwd, { env })
+  const serving = await serve({ cwd, env })
   const ada = createChatClient({ base_url: serving.url })
   await ada.runSetup({ body: person })
   await ada.login({ body: person })
@@ -46,7 +51,7 @@ it('lets an answer end after SIGTERM, interrupts one that does not, and leaves n
   expect(performance.now() - asked).toBeLessThan(PATIENCE_MS)
   await upstream.to('endless')!.call.closed
 
-  const again = await serve(cwd, { env })
+  const again = await serve({ cwd, env })
   const base_url = again.url
   const later = createChatClient({ base_url })
   await later.login({ body: person })

@@ -2,8 +2,10 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { folder, run } from './process.ts'
-import { env, serve } from './serving.ts'
+import { serve as serveWith } from './serving.ts'
 
+const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_DATABASE__URL: 'sqlite:chat.db' }
+const serve = (cwd: string, ...args: string[]) => serveWith({ cwd, env }, ...args)
 const person = { email: 'ada@example.org', password: 'correct horse battery' }
 
 describe('serve', () => {
@@ -33,7 +35,7 @@ describe('serve', () => {
   it('prints one document under --json, and nothing about setup once that is done', async () => {
     const cwd = folder()
     await run(['setup', '--email', person.email], { cwd, env, input: person.password })
-    const [plain, json] = await Promise.all([serve(cwd), serve(cwd, { args: ['--json', '--host', 'localhost'] })])
+    const [plain, json] = await Promise.all([serve(cwd), serve(cwd, '--json', '--host', 'localhost')])
     expect(plain.greeting).toBe(`chat-server listens on ${plain.url}\n`)
     expect(JSON.parse(json.greeting)).toEqual({
       url: json.url,

@@ -1,25 +1,20 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process'
 import { once } from 'node:events'
-import { type Finished, finished, start } from './process.ts'
+import { type Finished, finished, type RunOptions, start } from './process.ts'
 
-/** What makes a command quick, and its database a file in its folder. */
-export const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_DATABASE__URL: 'sqlite:chat.db' }
-
-/** A service that the command line has started. */
+/** A `serve` process that listens. */
 export interface Serving {
   child: ChildProcessWithoutNullStreams
+  /** What it said first on standard output. */
   greeting: string
   url: string
+  /** All it has written, once it has ended. */
   end: Promise<Finished>
 }
 
-/** Serves in a folder until the test ends it, with more of the environment or arguments. */
-export async function serve(
-  cwd: string,
-  more: { args?: string[]; env?: Record<string, string> } = {},
-): Promise<Serving> {
-  const args = ['serve', '--port', '0', ...(more.args ?? [])]
-  const child = start(args, { cwd, env: { ...env, ...more.env } })
+/** Starts `chat-server serve` on a free port, as a process of its own. */
+export async function serve(options: RunOptions, ...args: string[]): Promise<Serving> {
+  const child = start(['serve', '--port', '0', ...args], options)
   const end = finished(child)
   const greeting = await Promise.race([once(child.stdout, 'data').then(([text]) => String(text)), end.then(fail)])
   return { child, greeting, url: /http:\/\/[^\s"]+:\d+/.exec(greeting)![0], end }

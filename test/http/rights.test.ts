@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Actor } from '../../lib/index.ts'
+import { type Actor, OPERATOR } from '../../lib/index.ts'
 import { allRoutes, checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { PASSWORD, startService, type TestService, UNREACHABLE_PROVIDER } from '../support/service.ts'
@@ -43,6 +43,7 @@ const BODIES: Record<string, (world: World) => object> = {
   login: () => ({ email: 'nobody@example.org', password: PASSWORD }),
   exchangeOauthCode: () => ({ auth_code: 'of nobody' }),
   createUser: (world) => ({ username: `new-${world.n}`, email: `new-${world.n}@example.org` }),
+  changeUser: () => ({ display_name: 'Renamed' }),
   createConversation: () => ({}),
   renameConversation: () => ({ title: 'Renamed' }),
   addParticipant: (world) => ({ user_id: world.stranger }),
@@ -126,6 +127,10 @@ describeOnEachDatabase('rights', (openUrl) => {
       if (!ownSession) sessions.set(caller, session)
       const world = await createWorld()
       if (name === 'restoreMessage') await service.chat.messages.remove(actors.get('member')!, world.message_id)
+      if (name === 'eraseUser') {
+        const passing = { username: `passing-${world.n}`, email: `passing-${world.n}@example.org` }
+        world.user_id = (await service.chat.users.create(OPERATOR, passing)).user.id
+      }
       const path = route.path.replace(/\{(\w+)\}/g, (_: string, param: string) => String(world[param as keyof World]))
       const body = BODIES[name]?.(world)
       const response = await checkedFetch(service.base_url + path, {

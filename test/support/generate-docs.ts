@@ -3,12 +3,14 @@ import { fileURLToPath } from 'node:url'
 import { keysBySection } from '../../cli/config-template.ts'
 import { variableName } from '../../cli/environment.ts'
 import type { ConfigKey } from '../../lib/config.ts'
+import { auditPage } from './audit-page.ts'
 import { eventsPage } from './events-page.ts'
 
 /** Every page that is made from the source: its path from the root of the project, and its text. */
 export const PAGES: Record<string, () => string> = {
   'docs/reference/configuration.md': configurationPage,
   'docs/reference/events.md': eventsPage,
+  'docs/reference/audit.md': auditPage,
 }
 
 const CONFIGURATION = `<!-- Made from lib/config-schema.ts by test/support/generate-docs.ts: change it there. -->

@@ -1,0 +1,39 @@
+import { defineCommand as defineGroup } from 'citty'
+import type { AuditAct } from '../../lib/audit/schema.ts'
+import { OPERATOR } from '../../lib/context.ts'
+import { commonArgs, defineCommand } from '../command.ts'
+import { print, table } from '../output.ts'
+import { moreOf, pageArgs, pageOf } from '../paging.ts'
+import { idOf, userArg } from '../whom.ts'
+import { withChat } from '../with-chat.ts'
+
+const list = defineCommand({
+  meta: { name: 'list', description: 'List who did what, newest first' },
+  example: 'chat-server audit list --act user.disabled --json',
+  args: {
+    act: { type: 'string', description: 'Only this act' },
+    user: { ...userArg.user, required: false },
+    ...pageArgs,
+    ...commonArgs,
+  },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const user_id = args.user === undefined ? undefined : await idOf(chat, args.user)
+      const act = args.act as AuditAct | undefined
+      const page = await chat.audit.list(OPERATOR, { ...pageOf(args), act, user_id })
+      const rows = page.entries.map((entry) => [
+        entry.at,
+        entry.act,
+        entry.actor_id ?? '',
+        entry.subject_id ?? '',
+        entry.ip ?? '',
+        entry.detail ? JSON.stringify(entry.detail) : '',
+      ])
+      print(args, page, table(['AT', 'ACT', 'BY', 'TO', 'ADDRESS', 'DETAIL'], rows) + moreOf(page))
+    }),
+})
+
+export default defineGroup({
+  meta: { name: 'audit', description: 'Show the audit log' },
+  subCommands: { list },
+})

@@ -1,0 +1,72 @@
+import { defineCommand as defineGroup } from 'citty'
+import { OPERATOR } from '../../lib/context.ts'
+import type { ParticipantRole } from '../../lib/conversations/schema.ts'
+import { commonArgs, defineCommand } from '../command.ts'
+import { print, table } from '../output.ts'
+import { withChat } from '../with-chat.ts'
+
+const conversationArg = {
+  conversation: { type: 'string', required: true, valueHint: 'id', description: 'The conversation it lets into' },
+} as const
+
+const create = defineCommand({
+  meta: { name: 'create', description: 'Make an invite to a conversation; its token is shown once' },
+  example: 'chat-server invite create --conversation 01980a3c-7000-7a10-8b20-0c4f1d2e3a43 --role viewer',
+  args: {
+    ...conversationArg,
+    email: { type: 'string', description: 'Only the user with this address may accept' },
+    role: { type: 'string', default: 'member', description: 'owner, admin, member or viewer' },
+    'ttl-seconds': { type: 'string', description: 'How long it lasts; default: a day' },
+    'max-uses': { type: 'string', description: 'How often it may be used; default: once' },
+    ...commonArgs,
+  },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const created = await chat.invites.create(OPERATOR, args.conversation, {
+        email: args.email,
+        role: args.role as ParticipantRole,
+        ttl_seconds: numberOf(args['ttl-seconds']),
+        max_uses: numberOf(args['max-uses']),
+      })
+      print(args, created, `${created.token}\n\nValid until ${created.expires_at}. It is not shown again.`)
+    }),
+})
+
+const list = defineCommand({
+  meta: { name: 'list', description: 'List the invites to a conversation that can still be accepted' },
+  example: 'chat-server invite list --conversation 01980a3c-7000-7a10-8b20-0c4f1d2e3a43',
+  args: { ...conversationArg, ...commonArgs },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const found = await chat.invites.list(OPERATOR, args.conversation)
+      const rows = found.invites.map((each) => [
+        each.id,
+        each.role,
+        `${each.uses} of ${each.max_uses}`,
+        each.expires_at,
+        each.email ?? '',
+      ])
+      print(args, found, table(['ID', 'ROLE', 'USED', 'VALID UNTIL', 'EMAIL'], rows))
+    }),
+})
+
+const revoke = defineCommand({
+  meta: { name: 'revoke', description: 'Revoke an invite' },
+  example: 'chat-server invite revoke --id 01980a3c-7000-7a10-8b20-0c4f1d2e3a44',
+  args: { id: { type: 'string', required: true, description: 'As `invite list` shows it' }, ...commonArgs },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      await chat.invites.revokeById(OPERATOR, args.id)
+      print(args, { invite_id: args.id }, 'The invite is revoked.')
+    }),
+})
+
+/** What is no number stays one that nothing accepts, to be refused under its own name. */
+function numberOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : Number(text)
+}
+
+export default defineGroup({
+  meta: { name: 'invite', description: 'Make, list and revoke invites to a conversation' },
+  subCommands: { create, list, revoke },
+})

@@ -1,0 +1,54 @@
+import { defineCommand as defineGroup } from 'citty'
+import type { Chat } from '../../lib/chat.ts'
+import { OPERATOR } from '../../lib/context.ts'
+import { commonArgs, defineCommand, UsageError } from '../command.ts'
+import { print, table } from '../output.ts'
+import { moreOf, pageArgs, pageOf } from '../paging.ts'
+import { idOf, userArg } from '../whom.ts'
+import { withChat } from '../with-chat.ts'
+
+const user = { ...userArg.user, required: false } as const
+
+const list = defineCommand({
+  meta: { name: 'list', description: 'List the sessions that are alive' },
+  example: 'chat-server session list --user grace --json',
+  args: { user, ...pageArgs, ...commonArgs },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const user_id = args.user === undefined ? undefined : await idOf(chat, args.user)
+      const page = await chat.sessions.list(OPERATOR, { ...pageOf(args), user_id })
+      const rows = page.sessions.map((each) => [each.username, each.last_seen_at, each.ip ?? '', each.id])
+      print(args, page, table(['USERNAME', 'LAST SEEN', 'ADDRESS', 'ID'], rows) + moreOf(page))
+    }),
+})
+
+const revoke = defineCommand({
+  meta: { name: 'revoke', description: 'End one session, those of a user, or all' },
+  example: 'chat-server session revoke --user grace',
+  args: {
+    id: { type: 'string', description: 'The session with this id' },
+    user,
+    all: { type: 'boolean', description: 'Everybody has to sign in again' },
+    ...commonArgs,
+  },
+  run: ({ args }) => {
+    const { id, user, all } = args
+    if ([id, user, all || undefined].filter((flag) => flag !== undefined).length !== 1) {
+      throw new UsageError('say one of --id, --user and --all')
+    }
+    return withChat(args, async (chat) => {
+      const done = await chat.sessions.revoke(OPERATOR, await whichOf(chat, id, user))
+      print(args, done, `Sessions ended: ${done.revoked}.`)
+    })
+  },
+})
+
+async function whichOf(chat: Chat, id: string | undefined, user: string | undefined) {
+  if (id !== undefined) return { session_id: id }
+  return user === undefined ? { all: true as const } : { user_id: await idOf(chat, user) }
+}
+
+export default defineGroup({
+  meta: { name: 'session', description: 'List and end sessions' },
+  subCommands: { list, revoke },
+})

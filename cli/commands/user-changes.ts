@@ -1,0 +1,80 @@
+import type { Role } from '../../lib/context.ts'
+import { OPERATOR } from '../../lib/context.ts'
+import type { AccountChanges, Erasure } from '../../lib/users/schema.ts'
+import { commonArgs, defineCommand, UsageError } from '../command.ts'
+import { oneLine, print } from '../output.ts'
+import { passwordArg, readPassword } from '../password.ts'
+import { idOf, userArg } from '../whom.ts'
+import { withChat } from '../with-chat.ts'
+
+/** What the commands below share: they change one account and say so. */
+function change(
+  args: { user: string; json?: boolean; config?: string; database?: string },
+  changes: AccountChanges,
+  done: string,
+): Promise<void> {
+  return withChat(args, async (chat) => {
+    const changed = await chat.users.change(OPERATOR, await idOf(chat, args.user), changes)
+    print(args, changed, oneLine(`User ${changed.user.username} ${done}.`))
+  })
+}
+
+export const setPassword = defineCommand({
+  meta: { name: 'set-password', description: 'Give a user another password; their sessions end' },
+  example: 'chat-server user set-password --user grace < password.txt',
+  args: { ...userArg, ...passwordArg, ...commonArgs },
+  run: async ({ args }) => change(args, { password: await readPassword(args) }, 'has another password'),
+})
+
+export const setRoles = defineCommand({
+  meta: { name: 'set-roles', description: 'Give a user other roles' },
+  example: 'chat-server user set-roles --user grace --roles admin,member',
+  args: {
+    ...userArg,
+    roles: { type: 'string', required: true, description: 'admin, member, read_only; several with commas' },
+    ...commonArgs,
+  },
+  run: ({ args }) => {
+    const roles = args.roles.split(',').map((role) => role.trim()) as Role[]
+    return change(args, { roles }, `has the roles ${roles.join(', ')}`)
+  },
+})
+
+export const disable = defineCommand({
+  meta: { name: 'disable', description: 'Let a user in no more; their sessions end' },
+  example: 'chat-server user disable --user grace',
+  args: { ...userArg, ...commonArgs },
+  run: ({ args }) => change(args, { disabled: true }, 'is disabled'),
+})
+
+export const enable = defineCommand({
+  meta: { name: 'enable', description: 'Let a disabled user in again' },
+  example: 'chat-server user enable --user grace',
+  args: { ...userArg, ...commonArgs },
+  run: ({ args }) => change(args, { disabled: false }, 'is enabled'),
+})
+
+export const erase = defineCommand({
+  meta: { name: 'erase', description: 'Erase a person; run again, it finishes what was cut short' },
+  example: 'chat-server user erase --user grace --messages erase --yes',
+  args: {
+    ...userArg,
+    messages: {
+      type: 'enum',
+      options: ['keep', 'erase'],
+      default: 'keep',
+      description: 'What they wrote stays without an author, or goes',
+    },
+    yes: { type: 'boolean', description: 'Needed: it cannot be undone' },
+    ...commonArgs,
+  },
+  run: async ({ args }) => {
+    if (!args.yes) throw new UsageError('this cannot be undone: say --yes')
+    const messages = args.messages as Erasure['messages']
+    await withChat(args, async (chat) => {
+      const user_id = await idOf(chat, args.user)
+      await chat.users.erase(OPERATOR, user_id, { messages })
+      print(args, { user_id, messages }, oneLine(`User ${args.user} is erased.`))
+    })
+  },
+})

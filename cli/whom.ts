@@ -1,0 +1,12 @@
+import type { Chat } from '../lib/chat.ts'
+import { OPERATOR } from '../lib/context.ts'
+
+/** The flag of every command that is about one user. */
+export const userArg = {
+  user: { type: 'string', required: true, valueHint: 'name', description: 'Username, e-mail address or id' },
+} as const
+
+/** The id of the user that was named. */
+export async function idOf(chat: Chat, name: string): Promise<string> {
+  return (await chat.users.find(OPERATOR, name)).id
+}

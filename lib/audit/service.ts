@@ -1,0 +1,27 @@
+import type { Actor, Context } from '../context.ts'
+import { assertAdmin } from '../users/rules.ts'
+import { type AuditPage, AuditQuery } from './schema.ts'
+import { findWindowEnd, listEntries, toRecord } from './store.ts'
+
+/** What each use-case takes last. */
+export const inputs = { list: AuditQuery }
+
+/** How many entries a page with a filter looks through: no more than the database does at once without being noticed. */
+const WINDOW = 10_000
+
+/**
+ * A page of the audit log, newest first. With a filter it may hold less than `limit`, even nothing, and still have a
+ * `next_after`: as far as it has looked.
+ *
+ * @throws ChatError `forbidden`
+ */
+export async function list(ctx: Context, actor: Actor, input: AuditQuery): Promise<AuditPage> {
+  assertAdmin(actor)
+  const { after, limit, act, user_id } = input
+  return ctx.db.snapshot(async (db) => {
+    const rows = await listEntries(db, after, { act, user_id }, { limit: limit + 1, window: WINDOW })
+    const entries = rows.slice(0, limit).map(toRecord)
+    const next = rows.length > limit ? entries.at(-1)!.id : await findWindowEnd(db, after, WINDOW)
+    return { entries, ...(next && { next_after: next }) }
+  })
+}

@@ -1,0 +1,86 @@
+import { byActor } from '../audit/rules.ts'
+import type { AuditEntry } from '../audit/store.ts'
+import { endSessions } from '../auth/admin-sessions.ts'
+import type { Actor, Context } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import type { Tx } from '../events/write.ts'
+import type { Queries } from '../storage/database.ts'
+import { administers, assertAdmin, isLastAdmin, joinRoles } from './rules.ts'
+import { type Account, AccountChanges } from './schema.ts'
+import { deletePasswordResets, lockUsers, toAccount, type UserRow, updateUser } from './store.ts'
+
+/** What each use-case takes last. */
+export const inputs = { change: AccountChanges }
+
+/**
+ * Changes an account, effective at once: a disabled user's sessions end and their streams close, new roles hold for
+ * the next request, a new password ends the user's other sessions.
+ *
+ * @throws ChatError `forbidden`; `not_found`; `conflict` where nobody would be left to administer
+ */
+export async function change(
+  ctx: Context,
+  actor: Actor,
+  userId: string,
+  input: AccountChanges,
+): Promise<{ user: Account }> {
+  assertAdmin(actor)
+  const password_hash = input.password === undefined ? undefined : await ctx.passwords.hash(input.password)
+  return ctx.write(async (tx) => {
+    const resigns = input.disabled === true || (input.roles !== undefined && !input.roles.includes('admin'))
+    const user = await takeAccount(tx, actor, userId, { resigns })
+    const changed: UserRow = {
+      ...user,
+      ...(input.roles && { roles: joinRoles(input.roles) }),
+      ...(input.display_name !== undefined && { display_name: input.display_name || null }),
+      ...(input.disabled !== undefined && { disabled_at: input.disabled ? (user.disabled_at ?? ctx.now()) : null }),
+      ...(password_hash && { password_hash }),
+    }
+    await updateUser(tx, changed, ctx.now())
+    await endWhatMust(tx, actor, user, changed)
+    for (const entry of actsOf(user, changed)) tx.record({ ...entry, ...byActor(actor), subject_id: userId })
+    return { user: toAccount(changed) }
+  })
+}
+
+/**
+ * An account to be changed by an administrator, who is one still: alone with it until the transaction ends.
+ *
+ * @param options.resigns the account may administer no longer afterwards: then it must not be the last that does
+ * @throws ChatError `not_found`; `conflict` for the last administrator; `forbidden` for whom has become none
+ */
+export async function takeAccount(
+  tx: Queries,
+  actor: Actor,
+  userId: string,
+  { resigns }: { resigns: boolean },
+): Promise<UserRow> {
+  const rows = await lockUsers(tx, [userId, actor.user_id], { admins: resigns })
+  const user = rows.find((row) => row.id === userId)
+  if (!user) throw new ChatError('not_found')
+  if (resigns && isLastAdmin(rows, userId)) {
+    throw new ChatError('conflict', { message: 'Somebody has to administer: this is the last administrator.' })
+  }
+  const self = rows.find((row) => row.id === actor.user_id)
+  if (self && !administers(self)) throw new ChatError('forbidden')
+  return user
+}
+
+async function endWhatMust(tx: Tx, actor: Actor, before: UserRow, after: UserRow): Promise<void> {
+  const isNewPassword = before.password_hash !== after.password_hash
+  if (after.disabled_at === null && !isNewPassword) return
+  await deletePasswordResets(tx, after.id)
+  await endSessions(tx, { user_id: after.id, except: after.disabled_at === null ? actor.session_id : undefined })
+  tx.recheckStreams()
+}
+
+/** What has been done to an account, by name; a password itself is in no entry. */
+function actsOf(before: UserRow, after: UserRow): AuditEntry[] {
+  const names = (['display_name', 'roles', 'password_hash'] as const).filter((name) => before[name] !== after[name])
+  const changed = names.map((name) => (name === 'password_hash' ? 'password' : name))
+  const roles = changed.includes('roles') && { roles: after.roles.split(',') }
+  const entries: AuditEntry[] = changed.length > 0 ? [{ act: 'user.changed', detail: { changed, ...roles } }] : []
+  const [was, is] = [before.disabled_at !== null, after.disabled_at !== null]
+  if (was !== is) entries.push({ act: is ? 'user.disabled' : 'user.enabled' })
+  return entries
+}

@@ -1,0 +1,93 @@
+import { CANCELLED, endAnswer } from '../assistant/ending.ts'
+import { listUnderWayFor } from '../assistant/store.ts'
+import { byActor } from '../audit/rules.ts'
+import { endSessions } from '../auth/admin-sessions.ts'
+import type { Actor, Context } from '../context.ts'
+import { enterUnattended } from '../conversations/access.ts'
+import { depart } from '../conversations/departure.ts'
+import { listPlaces } from '../conversations/store.ts'
+import { disownInvites } from '../invites/store.ts'
+import { eraseTraces } from '../messages/traces.ts'
+import { listTraces } from '../threads/store.ts'
+import { takeAccount } from './accounts.ts'
+import { assertAdmin, uniqueKey } from './rules.ts'
+import { Erasure } from './schema.ts'
+import { deleteUser, lockUsers, type UserRow, updateUser } from './store.ts'
+
+/** What each use-case takes last. */
+export const inputs = { erase: Erasure }
+
+/** How many threads are looked through at a time for what somebody wrote. */
+const THREADS_PAGE = 1_000
+
+/**
+ * Erases a person: sessions, keys, identities and everything else that is theirs, and their place in every
+ * conversation. What they wrote stays without an author, or is erased too.
+ *
+ * It takes many small transactions, so that others go on writing meanwhile; the account is shut in the first and gone
+ * with the last. One that was cut short is finished by running it again.
+ *
+ * @throws ChatError `forbidden`; `not_found`; `conflict` for the last administrator
+ */
+export async function erase(ctx: Context, actor: Actor, userId: string, { messages }: Erasure): Promise<void> {
+  assertAdmin(actor)
+  const { email } = await shut(ctx, actor, userId)
+  await ctx.write((tx) => disownInvites(tx, { user_id: userId, email_key: uniqueKey(email) }, ctx.now()))
+  do {
+    for (const { conversation_id } of await listPlaces(ctx.db, userId)) {
+      await ctx.write((tx) => depart(ctx, tx, conversation_id, userId))
+    }
+    await endAnswers(ctx, userId)
+    await eraseMessages(ctx, userId, messages)
+    // A call that was let in before the account was shut may have joined something since.
+  } while (!(await finish(ctx, actor, userId, messages)))
+}
+
+/** Lets the person in no more. */
+function shut(ctx: Context, actor: Actor, userId: string): Promise<UserRow> {
+  return ctx.write(async (tx) => {
+    const user = await takeAccount(tx, actor, userId, { resigns: true })
+    if (user.disabled_at === null) {
+      await updateUser(tx, { ...user, disabled_at: ctx.now() }, ctx.now())
+      tx.record({ act: 'user.disabled', ...byActor(actor), subject_id: userId })
+    }
+    await endSessions(tx, { user_id: userId })
+    tx.recheckStreams()
+    return user
+  })
+}
+
+/** Stops what the assistant writes for them. */
+async function endAnswers(ctx: Context, userId: string): Promise<void> {
+  for (const answer of await listUnderWayFor(ctx.db, userId)) {
+    await ctx.write(async (tx) => {
+      if ((await enterUnattended(ctx, tx, answer.conversation_id)) !== undefined) await endAnswer(tx, answer, CANCELLED)
+    })
+    ctx.answers.abandon(answer.message_id)
+  }
+}
+
+/** Goes through all threads, since they may have left the conversation of some. */
+async function eraseMessages(ctx: Context, userId: string, messages: Erasure['messages']): Promise<void> {
+  let after = ''
+  for (;;) {
+    const page = await listTraces(ctx.db, userId, after, THREADS_PAGE)
+    for (const thread of page.traces) await eraseTraces(ctx, thread, userId, messages)
+    if (page.last === undefined) return
+    after = page.last
+  }
+}
+
+/** Deletes the account. @returns false when there is something left to do */
+async function finish(ctx: Context, actor: Actor, userId: string, messages: Erasure['messages']): Promise<boolean> {
+  return ctx.write(async (tx) => {
+    const [user] = await lockUsers(tx, [userId], { admins: false })
+    // Somebody else has finished it.
+    if (!user) return true
+    if ((await listPlaces(tx, userId)).length > 0) return false
+    await deleteUser(tx, userId)
+    tx.record({ act: 'user.erased', ...byActor(actor), subject_id: userId, detail: { messages } })
+    tx.recheckStreams()
+    return true
+  })
+}

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest'
+import { createChatClient } from '../../lib/client.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf } from '../support/service.ts'
+import { openStream, signInByHand } from '../support/stream.ts'
+import { folder, run } from './process.ts'
+import { serve } from './serving.ts'
+
+const PASSWORD = 'correct horse battery'
+const OTHER_PASSWORD = 'another horse battery'
+
+describeOnEachDatabase('commands beside a serving process', (openUrl) => {
+  it('take effect in it at once', { timeout: 120_000 }, async () => {
+    const cwd = folder()
+    const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_DATABASE__URL: await openUrl() }
+    /** What a command says under `--json`. */
+    const command = async (line: string, input = '') => {
+      const { code, stdout, stderr } = await run([...line.split(' '), '--json'], { cwd, env, input })
+      expect([code, stderr.split('\n').filter((text) => text !== '' && !text.startsWith('{'))], line).toEqual([0, []])
+      return JSON.parse(stdout)
+    }
+    await command('setup --email ada@example.org', PASSWORD)
+    const { user: grace } = await command('user create --username grace --email grace@example.org', PASSWORD)
+    const server = await serve({ cwd, env })
+    const signIn = async (name: string, password: string) => {
+      const person = createChatClient({ base_url: server.url })
+      await person.login({ body: { email: `${name}@example.org`, password } })
+      return person
+    }
+    const ada = await signIn('ada', PASSWORD)
+    const { conversation_id } = await ada.createConversation({ body: {} })
+    const watch = async (password: string) => {
+      const { cookie } = await signInByHand(server.url, grace.email, password)
+      const stream = await openStream(server.url, undefined, { cookie })
+      await stream.until('stream.ready')
+      return stream
+    }
+
+    // An invite from the machine lets her in.
+    const created = await command(`invite create --conversation ${conversation_id} --max-uses 2 --ttl-seconds 600`)
+    const hopper = await signIn('grace', PASSWORD)
+    await hopper.acceptInvite({ body: { token: created.token } })
+    const { invites } = await command(`invite list --conversation ${conversation_id}`)
+    expect(invites).toMatchObject([{ id: created.invite_id, uses: 1, max_uses: 2, role: 'member' }])
+    expect(await command(`invite revoke --id ${created.invite_id}`)).toEqual({ invite_id: created.invite_id })
+    expect(await codeOf(hopper.acceptInvite({ body: { token: 'x' } }))).toBe('not_found')
+    expect((await command(`invite list --conversation ${conversation_id}`)).invites).toEqual([])
+
+    // Other roles count for the next request.
+    await command('user set-roles --user grace --roles admin,member')
+    expect((await hopper.listUsers()).users).toHaveLength(2)
+
+    // Her sessions are seen, and end.
+    let stream = await watch(PASSWORD)
+    expect((await command('session list --user grace')).sessions).toHaveLength(2)
+    expect(await command('session revoke --user grace@example.org')).toEqual({ revoked: 2 })
+    await stream.until('stream.closed')
+    expect(await codeOf(hopper.readMe())).toBe('unauthenticated')
+
+    stream = await watch(PASSWORD)
+    await command(`user set-password --user ${grace.id}`, OTHER_PASSWORD)
+    await stream.until('stream.closed')
+    stream = await watch(OTHER_PASSWORD)
+    expect((await command('user disable --user grace')).user.disabled_at).toBeDefined()
+    await stream.until('stream.closed')
+    expect(await codeOf(signIn('grace', OTHER_PASSWORD))).toBe('account_disabled')
+    expect((await command('user enable --user grace')).user).not.toHaveProperty('disabled_at')
+    stream = await watch(OTHER_PASSWORD)
+    expect(await command('user erase --user grace --yes')).toEqual({ user_id: grace.id, messages: 'keep' })
+    await stream.until('stream.closed')
+
+    const { entries } = await command('audit list --limit 200')
+    expect(entries.map((entry: { act: string }) => entry.act).reverse()).toEqual(
+      expect.arrayContaining([
+        'setup.done',
+        'user.created',
+        'user.changed',
+        'user.disabled',
+        'user.enabled',
+        'user.erased',
+      ]),
+    )
+    expect((await ada.listAudit({ query: { act: 'user.erased' } })).entries).toMatchObject([{ subject_id: grace.id }])
+    expect(await command('session revoke --all')).toEqual({ revoked: expect.any(Number) })
+    expect(await codeOf(ada.readMe())).toBe('unauthenticated')
+    server.child.kill('SIGTERM')
+    const { code, stderr } = await server.end
+    expect(code).toBe(0)
+    for (const line of stderr.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('message')
+  })
+})
+
+describe('commands that administer', () => {
+  it('say what they did, or in one line why not', { timeout: 120_000 }, async () => {
+    const cwd = folder()
+    const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_LOG__LEVEL: 'warn' }
+    await run(['setup', '--email', 'ada@example.org'], { cwd, env, input: PASSWORD })
+    const say = async (line: string, input = '') => {
+      const { code, stdout, stderr } = await run(line.split(' '), { cwd, env, input })
+      return [code, stdout, stderr]
+    }
+    const id = '01890000-0000-7000-8000-000000000000'
+    const conflict = 'chat-server: Somebody has to administer: this is the last administrator.\n'
+    const nobody = 'chat-server: There is no such user.\n'
+    expect(
+      await Promise.all([
+        say('user set-roles --user ada --roles admin,member'),
+        say('user disable --user ada'),
+        say('user erase --user ada --yes'),
+        say('user disable --user nobody'),
+        say('session revoke --user nobody'),
+        say('session revoke --user ada'),
+        say(`session revoke --id ${id}`),
+        say(`invite create --conversation ${id}`),
+      ]),
+    ).toEqual([
+      [0, 'User ada has the roles admin, member.\n', ''],
+      [1, '', conflict],
+      [1, '', conflict],
+      [1, '', nobody],
+      [1, '', nobody],
+      [0, 'Sessions ended: 0.\n', ''],
+      [1, '', 'chat-server: There is nothing here, or it is not yours to see.\n'],
+      [1, '', 'chat-server: There is nothing here, or it is not yours to see.\n'],
+    ])
+    await run(['user', 'create', '--username', 'grace', '--email', 'grace@example.org'], { cwd, env, input: PASSWORD })
+    expect(await say('user disable --user grace')).toEqual([0, 'User grace is disabled.\n', ''])
+    expect((await say('user list'))[1]).toMatch(/^grace +grace@example\.org +member \(disabled\) +\S+$/m)
+    const refused = await Promise.all([
+      say('user set-roles --user ada --roles root'),
+      say('user set-password --user ada', 'short'),
+      say('audit list --act user.cloned'),
+      say('session list --limit 0'),
+      say(`invite create --conversation ${id} --max-uses many`),
+      say(`invite create --conversation ${id} --role boss`),
+    ])
+    for (const [code, stdout, stderr] of refused) {
+      expect([code, stdout]).toEqual([2, ''])
+      expect(stderr).toMatch(/^chat-server: The request does not have the expected shape\.\n {2}\S+: .+\n/)
+    }
+    const [, list] = await say('audit list --user ada')
+    expect(list).toMatch(/^AT +ACT +BY +TO +ADDRESS +DETAIL\n\S+Z +setup\.done +\S+\n$/)
+    expect(await say('session list')).toEqual([0, 'USERNAME  LAST SEEN  ADDRESS  ID\n', ''])
+  })
+})

@@ -1,0 +1,94 @@
+import { expect, it } from 'vitest'
+import { folder } from '../cli/process.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { PLANTED, type Walked, walk } from './canary-walk.ts'
+
+/** Where each secret may be read: where it is given out, once. Everywhere else, of every kind, it may not. */
+const SECRETS: { name: string; values: (walked: Walked) => string[]; shown?: string[] }[] = [
+  ...Object.entries(PLANTED).map(([name, value]) => ({ name, values: () => [value] })),
+  {
+    name: 'session token',
+    values: (walked) => walked.sessions,
+    shown: ['POST /api/auth/login', 'POST /api/auth/refresh', 'POST /api/invites/accept'].map(headersOf),
+  },
+  {
+    name: 'CSRF token',
+    values: (walked) => walked.csrf_tokens,
+    shown: [
+      'POST /api/auth/login',
+      'POST /api/auth/refresh',
+      ...['POST /api/auth/login', 'POST /api/auth/refresh', 'POST /api/invites/accept'].map(headersOf),
+    ],
+  },
+  {
+    name: 'invite token',
+    values: (walked) => walked.invites,
+    shown: [
+      'POST /api/conversations/{}/invites',
+      'POST /api/conversations/{}/participants',
+      'stdout of invite create --conversation {} --json',
+    ],
+  },
+]
+
+function headersOf(call: string): string {
+  return `headers of ${call}`
+}
+
+describeOnEachDatabase('a secret', (openUrl, dialect) => {
+  it('is read nowhere but where it is given out', { timeout: 240_000 }, async () => {
+    const database = await openUrl()
+    const env = {
+      CHAT_DATABASE__URL: withPassword(database, dialect === 'postgresql'),
+      CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4',
+      CHAT_LOG__LEVEL: 'debug',
+      CHAT_METRICS__TOKEN: PLANTED.metrics_token,
+      CHAT_ASSISTANT__PROVIDER: 'openai',
+      CHAT_ASSISTANT__MODEL: 'model',
+      CHAT_ASSISTANT__API_KEY: PLANTED.api_key,
+      CHAT_ASSISTANT__HEADERS: `X-Secret: ${PLANTED.header}`,
+    }
+    const walked = await walk({ cwd: folder(), env }, database)
+    const said = walked.said.map(({ where, text }) => ({
+      where: where.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '{}'),
+      text,
+    }))
+
+    const found = SECRETS.map(({ name, values, shown = [] }) => {
+      const all = values(walked)
+      expect(all, name).not.toHaveLength(0)
+      for (const value of all) expect(value.length, name).toBeGreaterThan(8)
+      const places = said.filter(({ text }) => all.some((value) => holds(text, value))).map(({ where }) => where)
+      return { name, shown: [...shown].sort(), places: [...new Set(places)].sort() }
+    })
+    for (const { name, shown, places } of found) expect(places, name).toEqual(shown)
+
+    // The walk went where it should: the service has answered, logged, counted and stored.
+    const places = new Set(said.map(({ where }) => where))
+    for (const place of [
+      'stderr of serve',
+      'GET /metrics',
+      'GET /openapi.json',
+      'GET /api/admin/audit',
+      'table sessions',
+    ])
+      expect(places).toContain(place)
+    expect(said.find(({ where }) => where === 'stderr of serve')!.text).toContain('An answer failed')
+    expect(said.findLast(({ where }) => where === 'GET /metrics')!.text).toContain('# HELP')
+  })
+})
+
+/** Also as it would look in base64 or a web address. */
+function holds(text: string, secret: string): boolean {
+  return [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64').replace(/=+$/, '')].some((form) =>
+    text.includes(form),
+  )
+}
+
+/** The cluster of the tests asks for no password, and takes any. */
+function withPassword(database: string, takesOne: boolean): string {
+  if (!takesOne) return database
+  const url = new URL(database)
+  url.password = PLANTED.database_password
+  return url.href
+}

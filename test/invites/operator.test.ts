@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { OPERATOR } from '../../lib/index.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, type Person, startService, startThread, type TestService } from '../support/service.ts'
+
+describeOnEachDatabase('the operator', (openUrl) => {
+  let service: TestService
+  let ada: Person
+  let eve: Person
+  let conversation_id: string
+  let root_id: string
+  beforeAll(async () => {
+    service = await startService(await openUrl())
+    const started = await startThread(service)
+    ;({ ada, eve, conversation_id } = started)
+    root_id = started.root.root_id
+  })
+  afterAll(() => service.close())
+
+  it('lets people into a conversation without taking part in it', async () => {
+    const { invites } = service.chat
+    const created = await invites.create(OPERATOR, conversation_id, { role: 'owner' })
+    const [listed] = (await invites.list(OPERATOR, conversation_id)).invites
+    expect(listed).toMatchObject({ id: created.invite_id, role: 'owner', uses: 0 })
+    expect(listed).not.toHaveProperty('created_by')
+    expect(await eve.acceptInvite({ body: { token: created.token } })).toEqual({ conversation_id })
+
+    const second = await invites.create(OPERATOR, conversation_id, {})
+    await invites.revokeById(OPERATOR, second.invite_id)
+    await invites.revokeById(OPERATOR, second.invite_id)
+    const third = await ada.createInvite({ params: { conversation_id }, body: {} })
+    await invites.revoke(OPERATOR, third.token)
+    expect((await invites.list(OPERATOR, conversation_id)).invites).toEqual([])
+    const linus = await service.signIn('linus')
+    for (const { token } of [second, third])
+      expect(await codeOf(linus.acceptInvite({ body: { token } }))).toBe('invite_revoked')
+  })
+
+  it('gets nowhere with what is not there, and sees nothing of what is', async () => {
+    const { invites, conversations, threads, messages } = service.chat
+    for (const id of ['01890000-0000-7000-8000-000000000000', 'nope']) {
+      expect(await codeOf(invites.create(OPERATOR, id, {}))).toBe('not_found')
+      expect(await codeOf(invites.list(OPERATOR, id))).toBe('not_found')
+      expect(await codeOf(invites.revokeById(OPERATOR, id))).toBe('not_found')
+    }
+    for (const call of [
+      () => conversations.get(OPERATOR, conversation_id),
+      () => conversations.rename(OPERATOR, conversation_id, { title: 'x' }),
+      () => conversations.addParticipant(OPERATOR, conversation_id, { user_id: eve.id }),
+      () => threads.list(OPERATOR, conversation_id, {}),
+      () => threads.tree(OPERATOR, root_id, {}),
+      () => messages.reply(OPERATOR, root_id, { content: 'x' }),
+      () => messages.get(OPERATOR, root_id),
+    ])
+      expect(await codeOf(call())).toBe('not_found')
+  })
+
+  it('is nobody who has signed in: an administrator has no such right, nor has an empty name without the role', async () => {
+    const { invites } = service.chat
+    const { invite_id } = await ada.createInvite({ params: { conversation_id }, body: {} })
+    const { user } = await ada.createUser({ body: { username: 'root', email: 'root@example.org', roles: ['admin'] } })
+    for (const actor of [await service.chat.users.actor(user.id), { user_id: '', roles: ['member' as const] }]) {
+      expect(await codeOf(invites.create(actor, conversation_id, {}))).toBe('not_found')
+      expect(await codeOf(invites.list(actor, conversation_id))).toBe('not_found')
+      expect(await codeOf(invites.revokeById(actor, invite_id))).toBe('not_found')
+    }
+  })
+})

@@ -1,0 +1,368 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { AssistantRequest } from '../../lib/assistant/provider.ts'
+import { OPERATOR } from '../../lib/index.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
+import { openStream, signInByHand } from '../support/stream.ts'
+
+/** Says a word and then nothing more until nobody wants the rest. */
+async function* assistant({ signal }: AssistantRequest) {
+  yield 'SECRET beginning'
+  await new Promise((resolve) => signal.addEventListener('abort', resolve))
+}
+
+describeOnEachDatabase('a person who is erased', (openUrl) => {
+  let service: TestService
+  let ada: Person
+  let n = 0
+  beforeAll(async () => {
+    service = await startService(await openUrl(), {
+      ports: { assistant },
+      config: { session: { max_sessions_per_user: 100 } },
+    })
+    ada = await service.signIn('ada')
+  })
+  afterAll(() => service.close())
+
+  const erase = (person: { id: string }, query: { messages?: 'keep' | 'erase' } = {}) =>
+    ada.eraseUser({ params: { user_id: person.id }, query })
+
+  /** A conversation of Ada's with Grace and Linus, new people each time. */
+  async function begin() {
+    const [grace, linus] = [await service.signIn(`grace-${n}`), await service.signIn(`linus-${n++}`)]
+    const { conversation_id } = await ada.createConversation({ body: { title: 'Engines' } })
+    const params = { conversation_id }
+    for (const { id } of [grace, linus]) await ada.addParticipant({ params, body: { user_id: id } })
+    const post = async (person: Person, content: string) =>
+      (await person.postRoot({ params, body: { content } })).message_id
+    const reply = async (person: Person, parent_id: string, content: string) =>
+      (await person.replyToMessage({ params: { parent_id }, body: { content } })).message_id
+    return { grace, linus, conversation_id, params, post, reply }
+  }
+
+  async function expectCountersRight(reader: Person, conversation_id: string) {
+    const params = { conversation_id }
+    const { threads } = await reader.listThreads({ params, query: { limit: 200 } })
+    for (const thread of threads) {
+      const { messages } = await reader.readThread({ params: { root_id: thread.root_id }, query: { limit: 500 } })
+      const live = messages.filter((message) => !message.deleted_at)
+      expect(thread).toMatchObject({
+        message_count: live.length,
+        participant_count: new Set(live.map((message) => message.author_user_id ?? message.requested_by)).size,
+      })
+    }
+    const { threads: unread } = await reader.readUnread({ params })
+    const listed = threads.filter((thread) => thread.unread! > 0)
+    expect(unread).toEqual(listed.map(({ root_id, unread }) => ({ root_id, unread })))
+    return new Map(threads.map((thread) => [thread.root_id, thread.unread]))
+  }
+
+  it('cannot come back in, and leaves name and address to others', async () => {
+    const { grace, conversation_id, params } = await begin()
+    const { cookie } = await signInByHand(service.base_url, grace.email, PASSWORD)
+    const stream = await openStream(service.base_url, conversation_id, { cookie })
+    await stream.until('stream.ready')
+    await erase(grace)
+    await stream.until('stream.closed')
+    expect(await codeOf(grace.readMe())).toBe('unauthenticated')
+    const login = service.client().login({ body: { email: grace.email, password: PASSWORD } })
+    expect(await codeOf(login)).toBe('invalid_credentials')
+    expect(await codeOf(erase(grace))).toBe('not_found')
+    expect((await ada.readConversation({ params })).participants.map((each) => each.user_id)).not.toContain(grace.id)
+    const again = await service.signIn(grace.email.split('@')[0]!)
+    expect(again.id).not.toBe(grace.id)
+    const { db } = service.chat.context
+    for (const table of ['sessions', 'participants', 'identities', 'api_keys', 'password_resets', 'known_devices'])
+      expect(await db.all(`SELECT user_id FROM ${table} WHERE user_id = ?`, grace.id), table).toEqual([])
+    expect(await db.all('SELECT * FROM thread_members WHERE user_id = ?', grace.id)).toEqual([])
+    expect(await db.all('SELECT * FROM messages WHERE posted_by = ?', grace.id)).toEqual([])
+  })
+
+  it('leaves messages without an author, and every count as it was', async () => {
+    const { grace, linus, conversation_id, post, reply } = await begin()
+    const mine = await post(grace, 'by Grace')
+    const middle = await reply(linus, mine, 'by Linus')
+    const leaf = await reply(grace, middle, 'by Grace again')
+    const gone = await reply(grace, middle, 'deleted by Grace')
+    await grace.deleteMessage({ params: { message_id: gone } })
+    const other = await post(linus, 'by Linus')
+    await ada.markThreadRead({ params: { root_id: mine }, body: { message_id: middle } })
+    const before = await expectCountersRight(ada, conversation_id)
+    const linusBefore = await expectCountersRight(linus, conversation_id)
+
+    await erase(grace)
+    const { messages } = await ada.readThread({ params: { root_id: mine } })
+    expect(messages.map((message) => message.content)).toEqual(['by Grace', 'by Linus', 'by Grace again', ''])
+    expect(messages.map((message) => message.author_user_id)).toEqual([undefined, linus.id, undefined, undefined])
+    expect(await expectCountersRight(ada, conversation_id)).toEqual(before)
+    expect(await expectCountersRight(linus, conversation_id)).toEqual(linusBefore)
+
+    // What is nobody's goes on like the others: deleted, restored, answered, counted.
+    await ada.deleteMessage({ params: { message_id: leaf } })
+    await expectCountersRight(linus, conversation_id)
+    await ada.restoreMessage({ params: { message_id: leaf } })
+    await ada.restoreMessage({ params: { message_id: gone } })
+    await reply(linus, leaf, 'still here')
+    await ada.markThreadRead({ params: { root_id: mine }, body: {} })
+    expect((await expectCountersRight(ada, conversation_id)).get(mine)).toBe(0)
+    await expectCountersRight(linus, conversation_id)
+    expect((await ada.readThread({ params: { root_id: other } })).messages).toHaveLength(1)
+
+    // A second one without a name counts with the first as one.
+    await erase(linus)
+    await expectCountersRight(ada, conversation_id)
+  })
+
+  it('may take every word along, and no thread breaks', async () => {
+    const { grace, linus, conversation_id, params, post, reply } = await begin()
+    const mine = await post(grace, 'SECRET root')
+    const middle = await reply(linus, mine, 'by Linus')
+    const leaf = await reply(grace, middle, 'SECRET first')
+    await grace.editMessage({ params: { message_id: leaf }, body: { content: 'SECRET second' } })
+    const gone = await reply(grace, middle, 'SECRET deleted')
+    await grace.deleteMessage({ params: { message_id: gone } })
+    const other = await post(linus, 'by Linus')
+    const ask = { content: 'SECRET question', role: 'assistant' as const }
+    const { message_id: answer } = await grace.postRoot({ params, body: ask })
+    await ada.markThreadRead({ params: { root_id: mine }, body: {} })
+
+    const { cookie } = await signInByHand(service.base_url, linus.email, PASSWORD)
+    const stream = await openStream(service.base_url, conversation_id, { cookie })
+    await stream.until('stream.ready')
+    await erase(grace, { messages: 'erase' })
+
+    const left = await stream.until('membership.changed')
+    expect(left.at(-1)!.event.payload).toEqual({ conversation_id, user_id: grace.id, action: 'removed' })
+    const told: unknown[] = []
+    for (const id of [mine, leaf, answer]) {
+      const seen = await stream.until('message.deleted', (event) => JSON.stringify(event).includes(id))
+      told.push(...seen)
+    }
+    const { messages } = await linus.readThread({ params: { root_id: mine } })
+    expect(messages.map((message) => [message.id, message.content, Boolean(message.deleted_at)])).toEqual([
+      [mine, '', true],
+      [middle, 'by Linus', false],
+      [leaf, '', true],
+      [gone, '', true],
+    ])
+    await service.chat.context.answers.idle()
+    expect(await linus.listChunks({ params: { message_id: answer } })).toEqual([])
+    expect(await linus.readMessage({ params: { message_id: answer } })).toMatchObject({
+      content: '',
+      status: 'cancelled',
+      deleted_at: expect.any(String),
+    })
+    expect((await linus.listRevisions({ params: { message_id: leaf } })).revisions).toEqual([])
+    const { threads } = await linus.listThreads({ params })
+    expect(threads.map((thread) => thread.root_excerpt).sort()).toEqual(['', '', 'by Linus'])
+    const zero = new Map([mine, other, answer].map((root_id) => [root_id, 0]))
+    expect(await expectCountersRight(linus, conversation_id)).toEqual(zero)
+    expect(await expectCountersRight(ada, conversation_id)).toEqual(new Map([...zero, [other, 1]]))
+
+    for (const message_id of [leaf, gone, answer])
+      expect(await codeOf(ada.restoreMessage({ params: { message_id } }))).toBe('conflict')
+    await reply(linus, middle, 'life goes on')
+    const counts = new Map([...zero, [other, 1], [mine, 1]])
+    expect(await expectCountersRight(ada, conversation_id)).toEqual(counts)
+
+    const replay = await openStream(service.base_url, conversation_id, {
+      cookie,
+      last_event_id: `${(await ada.readConversation({ params })).stream_position!.split('.')[0]}.0`,
+    })
+    const replayed = await replay.until('message.new', (event) => JSON.stringify(event).includes('life goes on'))
+    expect(JSON.stringify([told, replayed])).not.toContain('SECRET')
+    const { db } = service.chat.context
+    for (const table of ['messages', 'message_revisions', 'message_chunks'])
+      expect(JSON.stringify(await db.all(`SELECT * FROM ${table}`)), table).not.toContain('SECRET')
+    await Promise.all([stream.close(), replay.close()])
+  })
+
+  it('has no answer written any more', async () => {
+    const { grace, params } = await begin()
+    const { cookie } = await signInByHand(service.base_url, ada.email, PASSWORD)
+    const stream = await openStream(service.base_url, params.conversation_id, { cookie })
+    const { message_id } = await grace.postRoot({ params, body: { content: 'question', role: 'assistant' } })
+    await stream.until('message.delta')
+    await erase(grace)
+    const done = (await stream.until('message.done')).at(-1)!
+    expect(done.event.payload).toMatchObject({ message_id, finish_reason: 'cancelled' })
+    await service.chat.context.answers.idle()
+    const answer = await ada.readMessage({ params: { message_id } })
+    expect(answer).toMatchObject({ status: 'cancelled', content: 'SECRET beginning', prompt: 'question' })
+    expect(answer).not.toHaveProperty('requested_by')
+    await stream.close()
+  })
+
+  it('is taken out of conversations left long ago', async () => {
+    const { grace, params, post } = await begin()
+    const root_id = await post(grace, 'by Grace')
+    await grace.removeParticipant({ params: { ...params, user_id: grace.id } })
+    await erase(grace, { messages: 'erase' })
+    const [message] = (await ada.readThread({ params: { root_id } })).messages
+    expect(message).toMatchObject({ content: '', deleted_at: expect.any(String) })
+    expect(message).not.toHaveProperty('author_user_id')
+  })
+
+  it.each([
+    ['the longest-standing admin', ['viewer', 'member', 'admin', 'admin'], 2],
+    ['else the longest-standing member', ['viewer', 'member', 'member'], 1],
+    ['else the longest-standing viewer', ['viewer', 'viewer'], 0],
+  ] as const)('leaves what nobody else owns to %s', async (_, roles, heir) => {
+    const owner = await service.signIn(`owner-${n++}`)
+    const { conversation_id } = await owner.createConversation({ body: {} })
+    const params = { conversation_id }
+    const people: Person[] = []
+    for (const role of roles) {
+      const person = await service.signIn(`heir-${n++}`)
+      await owner.addParticipant({ params, body: { user_id: person.id, role } })
+      people.push(person)
+    }
+    await erase(owner)
+    const { participants } = await people[heir]!.readConversation({ params })
+    expect(participants.map((each) => each.role)).toEqual(roles.map((role, i) => (i === heir ? 'owner' : role)))
+  })
+
+  it('takes along a conversation nobody is left in, and leaves one with another owner alone', async () => {
+    const { grace, params } = await begin()
+    const alone = await grace.createConversation({ body: {} })
+    await grace.postRoot({ params: { conversation_id: alone.conversation_id }, body: { content: 'to myself' } })
+    await erase(grace)
+    const { db } = service.chat.context
+    expect(await db.all('SELECT id FROM conversations WHERE id = ?', alone.conversation_id)).toEqual([])
+    const { participants } = await ada.readConversation({ params })
+    expect(participants.map((each) => each.role)).toEqual(['owner', 'member'])
+  })
+
+  it('lets nobody in by an invite of theirs, nor is invited any more', async () => {
+    const { grace, linus, params } = await begin()
+    await ada.changeParticipantRole({ params: { ...params, user_id: grace.id }, body: { role: 'admin' } })
+    const { token } = await grace.createInvite({ params, body: { max_uses: 5 } })
+    const theirs = await ada.createInvite({ params, body: { email: grace.email } })
+    const another = await ada.createInvite({ params, body: {} })
+    await erase(grace)
+    const eve = await service.signIn(`eve-${n++}`)
+    expect(await codeOf(eve.acceptInvite({ body: { token } }))).toBe('invite_revoked')
+    expect(await codeOf(eve.acceptInvite({ body: { token: theirs.token } }))).toBe('not_found')
+    await linus.acceptInvite({ body: { token: another.token } })
+    await eve.acceptInvite({ body: { token: another.token } })
+  })
+
+  it('is erased once by two who do it at once, and wholly by who does it after half of it', async () => {
+    const { grace, linus, params, post } = await begin()
+    for (const i of times(12, (i) => i)) {
+      await post(grace, `SECRET ${i}`)
+      await grace.createConversation({ body: {} })
+    }
+    const actor = await service.chat.users.actor(ada.id)
+    const results = await Promise.allSettled(
+      times(3, () => service.chat.users.erase(actor, grace.id, { messages: 'erase' })),
+    )
+    for (const result of results) if (result.status === 'rejected') expect(result.reason.code).toBe('not_found')
+    expect(results.some((result) => result.status === 'fulfilled')).toBe(true)
+    const { entries } = await service.chat.audit.list(actor, { user_id: grace.id, act: 'user.erased' })
+    expect(entries).toHaveLength(1)
+    await expectCountersRight(linus, params.conversation_id)
+    const contents = await service.chat.context.db.all('SELECT content FROM messages')
+    expect(JSON.stringify(contents)).not.toContain('SECRET 1')
+  })
+
+  it('is erased while others write, and every count stays right', async () => {
+    const { grace, linus, params, post, reply } = await begin()
+    const root = await post(linus, 'root')
+    await Promise.all(times(40, (i) => reply(i % 2 ? grace : linus, root, `reply ${i}`)))
+    const writes = times(20, (i) => reply(linus, root, `meanwhile ${i}`))
+    await Promise.all([erase(grace, { messages: 'erase' }), ...writes])
+    await expectCountersRight(linus, params.conversation_id)
+    await expectCountersRight(ada, params.conversation_id)
+  })
+})
+
+describeOnEachDatabase('somebody who wrote a lot', (openUrl) => {
+  it.each(['keep', 'erase'] as const)(
+    'is found in every thread and every part of it (%s)',
+    async (messages) => {
+      const service = await startService(await openUrl())
+      const actorOf = async (name: string) => service.chat.users.actor((await service.signIn(name)).id)
+      const [ada, grace] = [await actorOf('ada'), await actorOf('grace')]
+      const { conversation_id } = await service.chat.conversations.create(ada)
+      await service.chat.conversations.addParticipant(ada, conversation_id, { user_id: grace.user_id })
+      const post = (by: typeof ada) => service.chat.messages.postRoot(by, conversation_id, { content: 'root' })
+      const first = await post(ada)
+      const reply = (i: number) =>
+        service.chat.messages.reply(i % 3 ? grace : ada, first.root_id, { content: `reply ${i}` })
+      for (const batch of times(9, (i) => i * 50)) await Promise.all(times(50, (i) => reply(batch + i)))
+      const { db, id } = service.chat.context
+      const elsewhere = await service.chat.conversations.create(ada)
+      await db.run(
+        `INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
+       VALUES ${times(1_000, () => '(?, ?, 0, ?, 0, 0)').join(', ')}`,
+        ...times(1_000, (i) => [id(), elsewhere.conversation_id, i]).flat(),
+      )
+      const last = await post(grace)
+      await service.chat.users.erase(OPERATOR, grace.user_id, { messages })
+
+      expect(await db.all('SELECT id FROM messages WHERE posted_by = ?', grace.user_id)).toEqual([])
+      expect(await db.all('SELECT root_id FROM thread_members WHERE user_id = ?', grace.user_id)).toEqual([])
+      const counters = async (root_id: string) =>
+        db.get('SELECT message_count, participant_count FROM threads WHERE root_id = ?', root_id)
+      const kept = messages === 'keep'
+      expect(await counters(first.root_id)).toEqual({
+        message_count: kept ? 451 : 151,
+        participant_count: kept ? 2 : 1,
+      })
+      expect(await counters(last.root_id)).toEqual({ message_count: kept ? 1 : 0, participant_count: kept ? 1 : 0 })
+      const { threads } = await service.chat.threads.list(ada, conversation_id, { limit: 200 })
+      expect(threads[0]).toMatchObject({ root_id: last.root_id, unread: kept ? 1 : 0 })
+      expect(threads[1]).toMatchObject({ root_id: first.root_id, unread: kept ? 300 : 0 })
+      await service.close()
+    },
+    60_000,
+  )
+})
+
+describeOnEachDatabase('an erasure that was cut short', (openUrl) => {
+  it('is finished by running it again', async () => {
+    const url = await openUrl()
+    let left = Number.POSITIVE_INFINITY
+    const service = await startService(url, {
+      wrap: (storage) => ({
+        ...storage,
+        db: {
+          ...storage.db,
+          write: (work) => {
+            if (left-- > 0) return storage.db.write(work)
+            return Promise.reject(new Error('the process is gone'))
+          },
+        },
+      }),
+    })
+    await service.signIn('ada')
+    const grace = await service.signIn('grace')
+    const conversations: string[] = []
+    for (const i of times(4, (i) => i)) {
+      const { conversation_id } = await grace.createConversation({ body: {} })
+      const { id } = await service.chat.users.find(OPERATOR, 'ada')
+      await grace.addParticipant({ params: { conversation_id }, body: { user_id: id } })
+      await grace.postRoot({ params: { conversation_id }, body: { content: `SECRET ${i}` } })
+      conversations.push(conversation_id)
+    }
+    for (let steps = 1; ; steps++) {
+      left = steps
+      const outcome = await service.chat.users.erase(OPERATOR, grace.id, { messages: 'erase' }).then(
+        () => 'done',
+        (error: Error) => error.message,
+      )
+      left = Number.POSITIVE_INFINITY
+      if (outcome === 'done') break
+      expect(outcome).toBe('the process is gone')
+      expect((await service.chat.users.find(OPERATOR, 'grace')).disabled_at).toBeDefined()
+    }
+    const ada = await service.chat.users.actor((await service.chat.users.find(OPERATOR, 'ada')).id)
+    for (const id of conversations) {
+      const { threads } = await service.chat.threads.list(ada, id, {})
+      expect(threads).toMatchObject([{ root_excerpt: '', message_count: 0, participant_count: 0, unread: 0 }])
+    }
+    expect(await codeOf(service.chat.users.find(OPERATOR, 'grace'))).toBe('not_found')
+    await service.close()
+  })
+})
