@@ -1,8 +1,12 @@
 import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
 import * as assistant from './assistant/service.ts'
+import * as account from './auth/account.ts'
+import * as callers from './auth/callers.ts'
 import { createPasswords } from './auth/passwords.ts'
+import { prune } from './auth/prune.ts'
 import * as auth from './auth/service.ts'
+import * as sessions from './auth/sessions.ts'
 import { bind } from './bind.ts'
 import * as compat from './compat/service.ts'
 import type { Config } from './config.ts'
@@ -15,12 +19,14 @@ import * as events from './events/service.ts'
 import { createWrite } from './events/write.ts'
 import { currentMicros, newId } from './ids.ts'
 import * as invites from './invites/service.ts'
+import * as keys from './keys/service.ts'
 import * as changes from './messages/changes.ts'
 import * as messages from './messages/service.ts'
 import { createMetrics } from './ops/metrics.ts'
 import * as ops from './ops/service.ts'
 import * as presence from './presence/service.ts'
 import { createPresenceWatch } from './presence/watch.ts'
+import * as resets from './resets/service.ts'
 import * as setup from './setup/service.ts'
 import { assertMigrated, migrate } from './storage/migrate.ts'
 import type { Storage } from './storage/open.ts'
@@ -35,6 +41,9 @@ const PRESENCE_SWEEP_MS = 5_000
 
 /** How often leases of answers are renewed and lapsed ones looked for: with the lease well under fifteen seconds. */
 const TEND_MS = 3_000
+
+/** How often what has expired is forgotten. */
+const PRUNE_MS = 60 * 60 * 1000
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
@@ -69,6 +78,8 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     passwords,
     presence: presenceWatch,
     answers,
+    ...(ports.identity && { identity: ports.identity }),
+    ...(ports.mail && { mail: ports.mail }),
     log,
     now,
     id,
@@ -82,10 +93,21 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   const tendAnswers = () =>
     answers.tend().catch((error) => log.warn('Answers could not be looked after', { cause: String(error) }))
 
+  const pruneAuth = () =>
+    prune(ctx).catch((error) => log.warn('What has expired could not be forgotten', { cause: String(error) }))
+
   return {
     setup: bind(ctx, setup, ['status', 'assertOpen', 'run']),
     users: bind(ctx, users, ['create', 'list', 'search', 'actor']),
-    auth: bind(ctx, auth, ['login', 'refresh', 'logout', 'me', 'resume', 'authenticate']),
+    auth: {
+      ...bind(ctx, auth, ['login', 'refresh', 'logout', 'me']),
+      ...bind(ctx, callers, ['recognise', 'authenticate']),
+      ...bind(ctx, account, ['changePassword', 'changeProfile']),
+      ...bind(ctx, sessions, ['listSessions', 'revokeSession']),
+      prune: () => prune(ctx),
+    },
+    resets: bind(ctx, resets, ['request', 'issue', 'redeem']),
+    keys: bind(ctx, keys, ['create', 'list', 'revoke']),
     conversations: {
       ...bind(ctx, conversations, ['create', 'list', 'get', 'rename', 'remove']),
       ...bind(ctx, participants, ['addParticipant', 'changeRole', 'removeParticipant']),
@@ -120,6 +142,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       timers.push(setInterval(() => hub.beat(), config.sse.heartbeat_seconds * 1000).unref())
       timers.push(setInterval(() => void sweepPresence(), PRESENCE_SWEEP_MS).unref())
       timers.push(setInterval(() => void tendAnswers(), TEND_MS).unref())
+      timers.push(setInterval(() => void pruneAuth(), PRUNE_MS).unref())
       await tendAnswers()
     },
 

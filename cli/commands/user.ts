@@ -48,7 +48,22 @@ const list = defineCommand({
   },
 })
 
+const resetLink = defineCommand({
+  meta: { name: 'reset-link', description: 'Make a link that sets a new password once, within an hour' },
+  example: 'chat-server user reset-link --email grace@example.org',
+  args: {
+    email: { type: 'string', required: true, description: 'Address of the user' },
+    ...commonArgs,
+  },
+  run: async ({ args }) => {
+    await withChat(args, async (chat) => {
+      const link = await chat.resets.issue(OPERATOR, { email: args.email })
+      print(args, link, link.url ?? link.token)
+    })
+  },
+})
+
 export default defineGroup({
-  meta: { name: 'user', description: 'Create and list users' },
-  subCommands: { list, create },
+  meta: { name: 'user', description: 'Create and list users, help them back in' },
+  subCommands: { list, create, 'reset-link': resetLink },
 })

@@ -4,9 +4,11 @@ import * as compat from '../compat/routes.ts'
 import * as conversations from '../conversations/routes.ts'
 import * as events from '../events/routes.ts'
 import * as invites from '../invites/routes.ts'
+import * as keys from '../keys/routes.ts'
 import * as messages from '../messages/routes.ts'
 import * as ops from '../ops/routes.ts'
 import * as presence from '../presence/routes.ts'
+import * as resets from '../resets/routes.ts'
 import * as setup from '../setup/routes.ts'
 import * as threads from '../threads/routes.ts'
 import * as users from '../users/routes.ts'
@@ -15,6 +17,8 @@ import * as users from '../users/routes.ts'
 export const routes = {
   ...setup,
   ...auth,
+  ...resets,
+  ...keys,
   ...users,
   ...conversations,
   ...invites,

@@ -41,6 +41,11 @@ const TABLE = new Map(
 const BODIES: Record<string, (world: World) => object> = {
   runSetup: () => ({ email: 'late@example.org', password: PASSWORD }),
   login: () => ({ email: 'nobody@example.org', password: PASSWORD }),
+  changeMe: () => ({ display_name: 'Somebody' }),
+  changePassword: () => ({ current_password: PASSWORD, new_password: PASSWORD }),
+  forgotPassword: () => ({ email: 'nobody@example.org' }),
+  resetPassword: () => ({ token: 'made up', password: PASSWORD }),
+  createKey: () => ({ name: 'a key' }),
   createUser: (world) => ({ username: `new-${world.n}`, email: `new-${world.n}@example.org` }),
   createConversation: () => ({}),
   renameConversation: () => ({ title: 'Renamed' }),
@@ -65,6 +70,8 @@ interface World {
   user_id: string
   stranger: string
   token: string
+  session_id: string
+  key_id: string
 }
 
 it('has a row for each route', () => {
@@ -75,6 +82,7 @@ describeOnEachDatabase('rights', (openUrl) => {
   let service: TestService
   const actors = new Map<string, Actor>()
   const sessions = new Map<Caller, Record<string, string>>([['anonymous', {}]])
+  let [session_id, key_id] = ['', '']
   let n = 0
 
   beforeAll(async () => {
@@ -86,6 +94,9 @@ describeOnEachDatabase('rights', (openUrl) => {
       const { id } = await service.signIn(name, name === 'read_only' ? ['read_only'] : ['member'])
       actors.set(name, await chat.users.actor(id))
     }
+    const { sessions: ofTarget } = await chat.auth.listSessions(actors.get('target')!)
+    session_id = ofTarget[0]!.id
+    key_id = (await chat.keys.create(actors.get('target')!, { name: "the target's" })).id
   })
   afterAll(() => service.close())
 
@@ -106,7 +117,7 @@ describeOnEachDatabase('rights', (openUrl) => {
     })
     const { token } = await chat.invites.create(founder, conversation_id, {})
     const ids = { root_id: message_id, parent_id: message_id, message_id, user_id: idOf('target') }
-    return { n: n++, conversation_id, ...ids, stranger: idOf('stranger'), token }
+    return { n: n++, conversation_id, ...ids, stranger: idOf('stranger'), token, session_id, key_id }
   }
 
   async function sessionOf(caller: Caller): Promise<Record<string, string>> {
