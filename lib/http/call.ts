@@ -26,7 +26,7 @@ export interface Incoming {
 /**
  * Calls the use-case of a route: what it returns is the answer.
  *
- * Checks in this order: body size and type, session, CSRF; then the use-case validates, checks rights, and state.
+ * Checks in this order: body size and type, who calls, CSRF; then the use-case validates, checks rights, and state.
  */
 export async function perform(chat: Chat, route: AnyRoute, request: Incoming): Promise<unknown> {
   const { config } = chat.context

@@ -68,6 +68,9 @@ const PARAMETERS: Record<string, string> = {
 /** A body that each route takes, in which one field after the other is spoiled. */
 const VALID: Record<string, object> = {
   login: { email: 'eve@example.org', password: PASSWORD },
+  changePassword: { current_password: 'not the one', new_password: PASSWORD },
+  resetPassword: { token: 'made up', password: PASSWORD },
+  createKey: { name: 'a key' },
   createUser: { username: 'somebody', email: 'somebody@example.org' },
   addParticipant: { username: 'eve' },
   renameConversation: { title: 'Engines' },
