@@ -6,5 +6,6 @@ export const KEY_PREFIX = 'cs_'
  * here. The scheme is not case-sensitive (RFC 9110, section 11.1).
  */
 export function bearerOf(authorization: string | null): string | undefined {
-  return /^bearer(?:\s+(.*))?$/i.exec(authorization?.trim() ?? '')?.map((part) => part ?? '')[1]
+  const [scheme, ...token] = (authorization ?? '').trim().split(/\s+/)
+  return scheme?.toLowerCase() === 'bearer' ? token.join(' ') : undefined
 }
