@@ -2,9 +2,12 @@ import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
 import * as assistant from './assistant/service.ts'
 import * as audit from './audit/service.ts'
-import * as sessions from './auth/admin-sessions.ts'
+import * as account from './auth/account.ts'
+import * as adminSessions from './auth/admin-sessions.ts'
+import * as callers from './auth/callers.ts'
 import { createPasswords } from './auth/passwords.ts'
 import * as auth from './auth/service.ts'
+import * as sessions from './auth/sessions.ts'
 import { bind } from './bind.ts'
 import * as compat from './compat/service.ts'
 import type { Config } from './config.ts'
@@ -18,6 +21,7 @@ import * as events from './events/service.ts'
 import { createWrite } from './events/write.ts'
 import { currentMicros, newId } from './ids.ts'
 import * as invites from './invites/service.ts'
+import * as keys from './keys/service.ts'
 import * as changes from './messages/changes.ts'
 import * as messages from './messages/service.ts'
 import { createProvider } from './oauth/client.ts'
@@ -28,6 +32,7 @@ import * as retention from './ops/retention.ts'
 import * as ops from './ops/service.ts'
 import * as presence from './presence/service.ts'
 import { createPresenceWatch } from './presence/watch.ts'
+import * as resets from './resets/service.ts'
 import * as setup from './setup/service.ts'
 import { assertMigrated, migrate } from './storage/migrate.ts'
 import type { Storage } from './storage/open.ts'
@@ -83,6 +88,8 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     providers,
     presence: presenceWatch,
     answers,
+    ...(ports.identity && { identity: ports.identity }),
+    ...(ports.mail && { mail: ports.mail }),
     log,
     now,
     id,
@@ -111,9 +118,16 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       ...bind(ctx, accounts, ['change']),
       ...bind(ctx, erasure, ['erase']),
     },
-    sessions: bind(ctx, sessions, ['list', 'revoke']),
+    sessions: bind(ctx, adminSessions, ['list', 'revoke']),
     audit: bind(ctx, audit, ['list']),
-    auth: bind(ctx, auth, ['login', 'refresh', 'logout', 'me', 'resume', 'authenticate']),
+    auth: {
+      ...bind(ctx, auth, ['login', 'refresh', 'logout', 'me']),
+      ...bind(ctx, callers, ['recognise', 'authenticate']),
+      ...bind(ctx, account, ['changePassword', 'changeProfile']),
+      ...bind(ctx, sessions, ['listSessions', 'revokeSession']),
+    },
+    resets: bind(ctx, resets, ['request', 'issue', 'redeem']),
+    keys: bind(ctx, keys, ['create', 'list', 'revoke']),
     oauth: bind(ctx, oauth, ['begin', 'finish', 'manual']),
     conversations: {
       ...bind(ctx, conversations, ['create', 'list', 'get', 'rename', 'remove']),

@@ -15,6 +15,8 @@ export type { Message } from './messages/schema.ts'
 export interface ClientOptions {
   /** The service's address, with the base path it is mounted under. */
   base_url: string
+  /** Calls in the name of the user it belongs to, instead of signing in. Not for pages: whoever sees one has the key. */
+  api_key?: string
   /** Default: the runtime's. */
   fetch?: typeof fetch
   /** `security.csrf.cookie_name` of the service. */
@@ -93,7 +95,7 @@ const ATTEMPTS = 3
 
 /** A client of a service, for browsers and Node. It keeps the session: cookies where the runtime does not, and the CSRF token. */
 export function createChatClient(options: ClientOptions): ChatClient {
-  const { csrf_cookie_name = 'CSRF-TOKEN', csrf_header_name = 'X-CSRF-TOKEN', retry_ms = 2000 } = options
+  const { api_key, csrf_cookie_name = 'CSRF-TOKEN', csrf_header_name = 'X-CSRF-TOKEN', retry_ms = 2000 } = options
   const send = options.fetch ?? fetch
   const base = options.base_url.replace(/\/$/, '')
   // Browsers keep cookies themselves and show us none of these.
@@ -112,14 +114,15 @@ export function createChatClient(options: ClientOptions): ChatClient {
     init: { body?: unknown; headers?: Record<string, string>; signal?: AbortSignal } = {},
   ): Promise<Response> {
     const headers: Record<string, string> = { ...init.headers }
-    if (jar.size > 0) headers.cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
-    const token = csrfToken()
+    if (api_key !== undefined) headers.authorization = `Bearer ${api_key}`
+    else if (jar.size > 0) headers.cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const token = api_key === undefined ? csrfToken() : undefined
     if (method !== 'GET' && token) headers[csrf_header_name] = token
     if (init.body !== undefined) headers['content-type'] = 'application/json'
     const response = await send(base + path, {
       method,
       headers,
-      credentials: 'include',
+      credentials: api_key === undefined ? 'include' : 'omit',
       ...(init.body !== undefined && { body: JSON.stringify(init.body) }),
       ...(init.signal && { signal: init.signal }),
     })

@@ -23,6 +23,16 @@ export interface Log {
 export interface Ports {
   /** Writes the answers of the assistant. Default: the one that is configured. */
   assistant?: Assistant
+  /**
+   * Who calls, by the host's own login; `undefined` for somebody it does not know. It alone decides then: sessions, CSRF
+   * tokens and API keys of the service mean nothing, and its sign-in routes are not there. Default: the service signs in.
+   */
+  identity?: (request: IdentityRequest) => Identity | undefined | Promise<Identity | undefined>
+  /**
+   * Sends a mail. Nobody waits for it, and a failure is logged without the mail. Default: nothing is sent, and the log
+   * says so.
+   */
+  mail?: (mail: Mail) => void | Promise<void>
   /** Default: nothing is logged. */
   log?: Log
   /** Microseconds since 1970. It moves no timer. */
@@ -31,12 +41,40 @@ export interface Ports {
   id?: () => string
 }
 
+/** What the host's login may look at. */
+export interface IdentityRequest {
+  headers: Headers
+  /** The address the call came from, where it is known. */
+  ip?: string
+}
+
+/** Somebody as the host knows them. What is left out stays as it is, or is made up for a new user. */
+export interface Identity {
+  /** The host's own name for them: it never changes and is never given to somebody else. */
+  subject: string
+  username?: string
+  email?: string
+  display_name?: string
+  roles?: readonly Role[]
+}
+
+/** A mail to one person: `text` says it all; `token` is for who words it otherwise. */
+export interface Mail {
+  to: string
+  subject: string
+  text: string
+  /** The secret that the mail carries. */
+  token: string
+}
+
 /** Who calls: every use-case takes it first. */
 export interface Actor {
   user_id: string
   roles: readonly Role[]
   /** The session the call came with, when it came with one. */
   session_id?: string
+  /** The API key the call came with, when it came with one. */
+  key_id?: string
   /** The address the call came from, when it came from one. */
   ip?: string
 }
@@ -60,6 +98,8 @@ export interface Context {
   readonly providers: ReadonlyMap<string, Provider>
   readonly presence: PresenceWatch
   readonly answers: Runner
+  readonly identity?: Ports['identity']
+  readonly mail?: Ports['mail']
   readonly log: Log
   readonly now: () => number
   readonly id: () => string

@@ -6,7 +6,7 @@ export function newId(): string {
   return uuidv7()
 }
 
-/** 32 random bytes in base64url, 43 characters: for sessions, CSRF and invites. */
+/** 32 random bytes in base64url, 43 characters: for sessions, CSRF, invites, keys and resets. */
 export function newToken(): string {
   return randomBytes(32).toString('base64url')
 }

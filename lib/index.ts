@@ -2,7 +2,16 @@ export { AnswerFailure } from './assistant/failure.ts'
 export type { AnswerPiece, Assistant, AssistantRequest, Turn } from './assistant/provider.ts'
 export { type Chat, createChatService } from './chat.ts'
 export { type Config, ConfigError, parseConfig } from './config.ts'
-export { type Actor, type Log, OPERATOR, type Ports, type Role } from './context.ts'
+export {
+  type Actor,
+  type Identity,
+  type IdentityRequest,
+  type Log,
+  type Mail,
+  OPERATOR,
+  type Ports,
+  type Role,
+} from './context.ts'
 export { ChatError, type ErrorCode, type FieldError } from './errors.ts'
 export type { ConversationStreamEvent } from './events/schema.ts'
 export type { Message } from './messages/schema.ts'

@@ -54,6 +54,21 @@ describeOnEachDatabase('a client', (openUrl) => {
       expect(last().headers.get('x-csrf-token')).toBe(csrf_token)
     })
 
+    it('none at all with an API key, which is sent instead', async () => {
+      const { client } = watched()
+      await client.login({ body: credentials })
+      const { key } = await client.createKey({ body: { name: 'a script' } })
+      const { client: script, last } = watched({ api_key: key })
+      await script.createConversation({ body: { title: 'by a script' } })
+      const { authorization, cookie, 'x-csrf-token': csrf } = Object.fromEntries(last().headers)
+      expect([authorization, cookie, csrf]).toEqual([`Bearer ${key}`, undefined, undefined])
+      const abort = new AbortController()
+      for await (const { event } of script.followAll({ signal: abort.signal })) {
+        expect(event.type).toBe('stream.ready')
+        abort.abort()
+      }
+    })
+
     it('the new ones of a refresh', async () => {
       const { client, last } = watched()
       const before = await client.login({ body: credentials })

@@ -50,7 +50,31 @@ function describeRoles({ roles, disabled_at }: Account): string {
   return roles.join(',') + (disabled_at ? ' (disabled)' : '')
 }
 
+const resetLink = defineCommand({
+  meta: { name: 'reset-link', description: 'Make a link that sets a new password once, within an hour' },
+  example: 'chat-server user reset-link --email grace@example.org',
+  args: {
+    email: { type: 'string', required: true, description: 'Address of the user' },
+    ...commonArgs,
+  },
+  run: async ({ args }) => {
+    await withChat(args, async (chat) => {
+      const link = await chat.resets.issue(OPERATOR, { email: args.email })
+      print(args, link, link.url ?? link.token)
+    })
+  },
+})
+
 export default defineGroup({
-  meta: { name: 'user', description: 'Create, list, change and erase users' },
-  subCommands: { list, create, 'set-password': setPassword, 'set-roles': setRoles, disable, enable, erase },
+  meta: { name: 'user', description: 'Create, list, change and erase users; help them back in' },
+  subCommands: {
+    list,
+    create,
+    'set-password': setPassword,
+    'set-roles': setRoles,
+    'reset-link': resetLink,
+    disable,
+    enable,
+    erase,
+  },
 })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Id, Instant, Text } from '../schema.ts'
-import { User } from '../users/schema.ts'
+import { DisplayName, Password, User, Username } from '../users/schema.ts'
 
 export const Credentials = v.object({ email: Text, password: Text })
 export type Credentials = v.InferOutput<typeof Credentials>
@@ -9,8 +9,31 @@ export type Credentials = v.InferOutput<typeof Credentials>
 export const Session = v.object({ id: Id, issued_at: Instant, expires_at: Instant, absolute_expires_at: Instant })
 export type Session = v.InferOutput<typeof Session>
 
-export const MeResponse = v.object({ user: User, session: Session })
+/** Who calls; without a session for an API key, and where the host decides who calls. */
+export const MeResponse = v.object({ user: User, session: v.optional(Session) })
 export type MeResponse = v.InferOutput<typeof MeResponse>
 
 export const LoginResponse = v.object({ user: User, session: Session, csrf_token: v.string() })
 export type LoginResponse = v.InferOutput<typeof LoginResponse>
+
+/** One of one's own sessions, as one sees it in a list. */
+export const OwnSession = v.object({
+  ...Session.entries,
+  last_seen_at: Instant,
+  user_agent: v.optional(v.string()),
+  ip: v.optional(v.string()),
+  current: v.pipe(v.boolean(), v.description('Whether it is the session of this call')),
+})
+export type OwnSession = v.InferOutput<typeof OwnSession>
+
+export const OwnSessions = v.object({ sessions: v.array(OwnSession) })
+export type OwnSessions = v.InferOutput<typeof OwnSessions>
+
+export const ProfileChange = v.object({
+  display_name: v.optional(v.pipe(DisplayName, v.description('Empty: none'))),
+  username: v.optional(Username),
+})
+export type ProfileChange = v.InferOutput<typeof ProfileChange>
+
+export const PasswordChange = v.object({ current_password: Text, new_password: Password })
+export type PasswordChange = v.InferOutput<typeof PasswordChange>

@@ -3,13 +3,14 @@ import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import { digest, newToken, SECOND } from '../ids.ts'
 import type { Micros } from '../storage/sql.ts'
-import { findUserByEmail, lockUser, type ShownUser, toUser, updatePasswordHash } from '../users/store.ts'
-import { readCookie } from './cookies.ts'
+import { findUser, findUserByEmail, lockUser, type ShownUser, toUser, updatePasswordHash } from '../users/store.ts'
+import { refuseKeys } from './rules.ts'
 import { Credentials, type LoginResponse, type MeResponse } from './schema.ts'
 import {
   deleteSession,
   deleteSessionByToken,
   evictSessions,
+  expireSession,
   findSession,
   findSessionByToken,
   insertSession,
@@ -56,11 +57,14 @@ export async function login(ctx: Context, client: Client, input: Credentials): P
   if (user.disabled_at) throw new ChatError('account_disabled')
   const newHash = ctx.passwords.isOutdated(user.password_hash!) ? await ctx.passwords.hash(input.password) : undefined
 
-  return ctx.write(async (tx) => {
+  const signedIn = await ctx.write(async (tx) => {
     await lockUser(tx, user.id)
+    // Changed since it was compared: what is opened with the old one would outlive the sessions that ended with it.
+    if ((await findUser(tx, user.id))?.password_hash !== user.password_hash) return undefined
     if (newHash) await updatePasswordHash(tx, user.id, newHash, ctx.now())
     return openSession(ctx, tx, user, client)
   })
+  return signedIn ?? login(ctx, client, input)
 }
 
 /**
@@ -83,9 +87,10 @@ export async function openSession(ctx: Context, tx: Tx, user: ShownUser, client:
  * Gives the session new tokens and a new idle deadline; the old tokens are worthless at once.
  *
  * @param client `token` is the one to be replaced
- * @throws ChatError `unauthenticated` when another refresh was faster
+ * @throws ChatError `unauthenticated` when another refresh was faster; `forbidden` with an API key
  */
 export async function refresh(ctx: Context, actor: Actor, client: Client): Promise<SignedIn> {
+  refuseKeys(actor)
   const tokens = newTokens()
   return ctx.write(async (tx) => {
     const found = await findSession(tx, actor.session_id ?? '')
@@ -102,23 +107,31 @@ export async function refresh(ctx: Context, actor: Actor, client: Client): Promi
   })
 }
 
-/** Ends the session of the call and closes its streams. */
+/** Ends the session of the call and closes its streams. @throws ChatError `forbidden` with an API key */
 export async function logout(ctx: Context, actor: Actor): Promise<void> {
+  refuseKeys(actor)
   await ctx.write(async (tx) => {
     await deleteSession(tx, actor.session_id ?? '')
+    tx.record({ act: 'logout', actor_id: actor.user_id, subject_id: actor.user_id, ip: actor.ip })
     tx.recheckStreams()
   })
 }
 
-/** Who is calling, and the session it comes with. @throws ChatError `unauthenticated` without a session */
+/** Who is calling, and the session it comes with, if any. @throws ChatError `unauthenticated` when it has just ended */
 export async function me(ctx: Context, actor: Actor): Promise<MeResponse> {
-  const found = await findSession(ctx.db, actor.session_id ?? '')
+  if (actor.session_id === undefined) {
+    const user = await findUser(ctx.db, actor.user_id)
+    if (!user) throw new ChatError('unauthenticated')
+    return { user: toUser(user) }
+  }
+  const found = await findSession(ctx.db, actor.session_id)
   if (!found) throw new ChatError('unauthenticated')
   return { user: toUser(found.user), session: toSession(found.session) }
 }
 
 /**
- * Whose session a token is. Using it moves the idle deadline.
+ * Whose session a token is. Using it moves the idle deadline; one that was found expired stays so, also when the clock
+ * is put back.
  *
  * @returns the caller, and the digest its CSRF token must have
  * @throws ChatError `unauthenticated`, `session_expired`
@@ -127,31 +140,25 @@ export async function resume(ctx: Context, token: string | undefined): Promise<{
   const session = token && (await findSessionByToken(ctx.db, digest(token)))
   if (!session || session.disabled_at) throw new ChatError('unauthenticated')
   const now = ctx.now()
-  if (now > session.idle_expires_at || now > session.absolute_expires_at) throw new ChatError('session_expired')
+  if (now > session.idle_expires_at || now > session.absolute_expires_at) {
+    if (session.idle_expires_at > 0) await note(ctx, (tx) => expireSession(tx, session.id))
+    throw new ChatError('session_expired')
+  }
 
   const rest = Math.min(TOUCH_SECONDS, ctx.config.session.idle_seconds / 2)
-  if (now - session.last_seen_at >= rest * SECOND) await touch(ctx, session.id, now)
+  if (now - session.last_seen_at >= rest * SECOND)
+    await note(ctx, (tx) => touchSession(tx, session.id, now, idleDeadline(ctx, now)))
   const actor = { user_id: session.user_id, roles: session.roles.split(',') as Actor['roles'], session_id: session.id }
   return { actor, csrf_hash: session.csrf_hash }
 }
 
-/** Writes down that a session is used. A storage that takes no writes keeps nobody from reading. */
-async function touch(ctx: Context, id: string, now: Micros): Promise<void> {
+/** Writes down that a session is used, or over. A storage that takes no writes keeps nobody from reading. */
+async function note(ctx: Context, work: (tx: Tx) => Promise<void>): Promise<void> {
   try {
-    await ctx.write((tx) => touchSession(tx, id, now, idleDeadline(ctx, now)))
+    await ctx.write(work)
   } catch (error) {
     ctx.log.warn('The use of a session could not be written down', { cause: String((error as Error).cause ?? error) })
   }
-}
-
-/**
- * The caller of a request, by its session cookie, for hosts that call the use-cases themselves. A host that accepts
- * state-changing requests this way checks for cross-site requests itself.
- *
- * @throws ChatError `unauthenticated`, `session_expired`
- */
-export async function authenticate(ctx: Context, headers: Headers): Promise<Actor> {
-  return (await resume(ctx, readCookie(headers.get('cookie'), ctx.config.session.session_cookie_name))).actor
 }
 
 function newTokens() {

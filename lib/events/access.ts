@@ -1,18 +1,25 @@
 import { listLiveSessions } from '../auth/store.ts'
 import { listParticipations } from '../conversations/store.ts'
+import { listLiveKeys } from '../keys/store.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { listEnabledUsers } from '../users/store.ts'
 import type { Reader } from './hub.ts'
 import type { CloseReason } from './schema.ts'
 
-/** Which of these streams may not go on, and why. Notes on the others until when their session lasts. */
+const NEVER = Number.POSITIVE_INFINITY
+
+/** Which of these streams may not go on, and why. Notes on the others until when their session or API key lasts. */
 export async function findRefusals(db: Queries, now: Micros, readers: Reader[]): Promise<[Reader, CloseReason][]> {
   const userIds = new Set(readers.map((reader) => reader.user_id))
   const sessionIds = readers.flatMap((reader) => reader.session_id ?? [])
   const enabled = new Set(await listEnabledUsers(db, userIds))
   const sessions = new Map(
     (await listLiveSessions(db, sessionIds, now)).map((session) => [session.id, session.expires_at]),
+  )
+  const keyIds = readers.flatMap((reader) => reader.key_id ?? [])
+  const keys = new Map(
+    (keyIds.length > 0 ? await listLiveKeys(db, keyIds, now) : []).map((key) => [key.id, key.expires_at ?? NEVER]),
   )
   const places = new Set(
     (await listParticipations(db, userIds, new Set(readers.flatMap((reader) => reader.conversation_id ?? [])))).map(
@@ -21,7 +28,9 @@ export async function findRefusals(db: Queries, now: Micros, readers: Reader[]):
   )
 
   return readers.flatMap((reader): [Reader, CloseReason][] => {
-    const expires = reader.session_id === undefined ? Number.POSITIVE_INFINITY : sessions.get(reader.session_id)
+    const { session_id, key_id } = reader
+    const bySession = session_id === undefined ? NEVER : sessions.get(session_id)
+    const expires = key_id === undefined ? bySession : keys.get(key_id)
     if (!enabled.has(reader.user_id) || expires === undefined) return [[reader, 'session_ended']]
     const isOut = reader.conversation_id !== undefined && !places.has(`${reader.conversation_id}/${reader.user_id}`)
     if (isOut) return [[reader, 'removed']]

@@ -27,8 +27,9 @@ export interface Reader {
   readonly conversation_id?: string
   readonly user_id: string
   readonly session_id?: string
+  readonly key_id?: string
   readonly sink: Sink
-  /** When its session expires unless it is used, in microseconds since 1970; looked up again then. */
+  /** When its session or API key expires unless it is used, in microseconds since 1970; looked up again then. */
   expires_at?: number
   /** Of a reader that follows all of its conversations. */
   places?: Places

@@ -41,13 +41,14 @@ export async function openAll(ctx: Context, actor: Actor, input: v.InferOutput<t
 
 function reserve(
   { hub }: Context,
-  { user_id, session_id }: Actor,
+  { user_id, session_id, key_id }: Actor,
   of: { conversation_id?: string },
   { last_event_id }: v.InferOutput<typeof StreamQuery>,
 ): Opening {
   hub.reserve(user_id)
+  const by = { ...(session_id && { session_id }), ...(key_id && { key_id }) }
   return {
-    connect: (sink) => hub.connect({ ...of, user_id, sink, ...(session_id && { session_id }) }, last_event_id),
+    connect: (sink) => hub.connect({ ...of, user_id, sink, ...by }, last_event_id),
     cancel: () => hub.release(user_id),
   }
 }

@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http'
+import type { Caller } from '../auth/callers.ts'
 import { readCookie } from '../auth/cookies.ts'
 import type { Client } from '../auth/service.ts'
 import type { Chat } from '../chat.ts'
 import type { Config } from '../config.ts'
 import { ChatError } from '../errors.ts'
 import { digest, sameDigest } from '../ids.ts'
+import { bearerOf } from '../keys/rules.ts'
 import { assertBodyAcceptable, readJson } from './body.ts'
 import { bindingCookieName } from './cookies.ts'
 import { readQuery } from './query.ts'
@@ -25,35 +27,38 @@ export interface Incoming {
 /**
  * Calls the use-case of a route: what it returns is the answer.
  *
- * Checks in this order: body size and type, session, CSRF; then the use-case validates, checks rights, and state.
+ * Checks in this order: body size and type, who calls, CSRF; then the use-case validates, checks rights, and state.
  */
 export async function perform(chat: Chat, route: AnyRoute, request: Incoming): Promise<unknown> {
   const { config } = chat.context
   const limits = surfaceOf(route.path).body
+  if (route.sign_in && chat.context.identity) throw new ChatError('not_found')
   await route.before?.({ chat })
   const takesBody = route.body && (!route.body_optional || hasBody(request))
   if (takesBody) assertBodyAcceptable(request.headers, limits)
 
   const client = clientOf(config, request)
-  const session = await findSession(chat, route, client)
-  if (session && route.changes) assertCsrf(config, request.headers, session.csrf_hash)
+  const caller = await findCaller(chat, route, request)
+  // A page of another site can send a cookie along, but no API key.
+  if (caller?.csrf_hash !== undefined && route.changes) assertCsrf(config, request.headers, caller.csrf_hash)
   // A form of another site cannot sign anybody in either.
   if (route.changes && request.headers.get('sec-fetch-site') === 'cross-site') throw new ChatError('csrf_failed')
 
   const body = takesBody ? await readJson(request.body, limits) : undefined
   const query = route.query && readQuery(route.query, request.search)
-  const actor = session && { ...session.actor, ...(client.ip && { ip: client.ip }) }
+  const actor = caller && { ...caller.actor, ...(client.ip && { ip: client.ip }) }
   return route.handler({ chat, actor, params: request.params, query, body, headers: request.headers, client })
 }
 
-/** The session a call comes with. Where one is optional, a dead one counts as none. */
-async function findSession(chat: Chat, route: AnyRoute, { token }: Client) {
-  if (route.access === 'public' || (route.access === 'optional' && !token)) return undefined
+/** Who calls. Where that is optional, a dead session counts as nobody; a token that somebody sends on purpose never does. */
+async function findCaller(chat: Chat, route: AnyRoute, { headers, ip }: Incoming): Promise<Caller | undefined> {
+  if (route.access === 'public') return undefined
   try {
-    return await chat.auth.resume(token)
+    return await chat.auth.recognise({ headers, ...(ip && { ip }) })
   } catch (error) {
     const isDead = error instanceof ChatError && (error.code === 'unauthenticated' || error.code === 'session_expired')
-    if (route.access === 'optional' && isDead) return undefined
+    const isMeant = !chat.context.identity && bearerOf(headers.get('authorization')) !== undefined
+    if (route.access === 'optional' && isDead && !isMeant) return undefined
     throw error
   }
 }

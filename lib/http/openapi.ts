@@ -65,6 +65,7 @@ export function openApiDocument(): Json {
           name: 'X-CSRF-TOKEN',
           description: 'The value of the CSRF cookie, on every call but GET',
         },
+        bearer: { type: 'http', scheme: 'bearer', description: 'An API key, which needs no CSRF token' },
       },
     },
   }
@@ -108,7 +109,8 @@ export function errorsOf(each: AnyRoute): ErrorCode[] {
     isSession && 'unauthenticated',
     isSession && 'session_expired',
     each.changes && 'csrf_failed',
-    each.access === 'admin' && 'forbidden',
+    isSession && (each.access === 'admin' || each.sign_in === true) && 'forbidden',
+    each.access === 'optional' && 'unauthenticated',
     each.body !== undefined && 'malformed_json',
     each.body !== undefined && 'payload_too_large',
     each.body !== undefined && 'unsupported_media_type',
@@ -142,7 +144,8 @@ function toOperation(name: string, each: AnyRoute): Json {
 function securityOf(each: AnyRoute): Json[] {
   if (each.access === 'public') return []
   const session = each.changes ? { session: [], csrf: [] } : { session: [] }
-  return each.access === 'optional' ? [{}, session] : [session]
+  const ways = each.sign_in ? [session] : [session, { bearer: [] }]
+  return each.access === 'optional' ? [{}, ...ways] : ways
 }
 
 function pathParameters(each: AnyRoute): Json[] {

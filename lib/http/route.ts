@@ -85,6 +85,11 @@ export interface Route<
   tag: Tag
   summary: string
   access: A
+  /**
+   * Part of the service's own sign-in: no API key may call it, and it is not there where the host decides who calls
+   * (`ports.identity`).
+   */
+  sign_in?: true
   /** Whether a call changes something; one that does is refused to other sites, and never sent twice by itself. */
   changes: boolean
   answer: K

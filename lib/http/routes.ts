@@ -5,10 +5,12 @@ import * as compat from '../compat/routes.ts'
 import * as conversations from '../conversations/routes.ts'
 import * as events from '../events/routes.ts'
 import * as invites from '../invites/routes.ts'
+import * as keys from '../keys/routes.ts'
 import * as messages from '../messages/routes.ts'
 import * as oauth from '../oauth/routes.ts'
 import * as ops from '../ops/routes.ts'
 import * as presence from '../presence/routes.ts'
+import * as resets from '../resets/routes.ts'
 import * as setup from '../setup/routes.ts'
 import * as threads from '../threads/routes.ts'
 import * as users from '../users/routes.ts'
@@ -18,6 +20,8 @@ export const routes = {
   ...setup,
   ...auth,
   ...oauth,
+  ...resets,
+  ...keys,
   ...users,
   ...audit,
   ...conversations,

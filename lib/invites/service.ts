@@ -82,6 +82,8 @@ function acceptFor(ctx: Context, actor: Actor, { token }: Acceptance): Promise<O
 async function signUp(ctx: Context, client: Client, input: Acceptance): Promise<Outcome> {
   const { username, email, password, token } = input
   if (username === undefined || email === undefined || password === undefined) throw new ChatError('unauthenticated')
+  // Where the host decides who calls, it also decides who is new.
+  if (ctx.identity) throw new ChatError('unauthenticated')
   // Before the work of hashing, and again with everything else.
   assertOpen(await findInviteByToken(ctx.db, digest(token)), ctx.now())
   const password_hash = await ctx.passwords.hash(password)

@@ -1,15 +1,21 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { deleteSessionsBefore } from '../auth/store.ts'
 import type { Context } from '../context.ts'
 import { deleteEventsBefore } from '../events/store.ts'
 import { SECOND } from '../ids.ts'
+import { deleteExpiredKeys } from '../keys/store.ts'
 import { deleteKeysBefore } from '../messages/idempotency.ts'
 import { deleteExpiredStates } from '../oauth/store.ts'
+import { deleteExpiredResets } from '../resets/store.ts'
 import type { Queries } from '../storage/database.ts'
 
 /** How many rows are deleted at a time: others write in between, and the event loop is held for milliseconds only. */
 const BATCH = 500
 
 const HOUR = 3_600 * SECOND
+
+/** How long what has expired is remembered: a session answers `session_expired`, a key is still in the list. */
+const REMEMBERED = 30 * 24 * HOUR
 
 /** Deletes some rows, at most so many, that are kept no longer. @returns how many it were */
 type Prune = (ctx: Context, tx: Queries, limit: number) => Promise<number>
@@ -18,6 +24,9 @@ type Prune = (ctx: Context, tx: Queries, limit: number) => Promise<number>
 const PRUNES = {
   events: ({ config, now }, tx, limit) =>
     deleteEventsBefore(tx, now() - config.sse.replay_retention_hours * HOUR, limit),
+  sessions: ({ now }, tx, limit) => deleteSessionsBefore(tx, now() - REMEMBERED, limit),
+  api_keys: ({ now }, tx, limit) => deleteExpiredKeys(tx, now() - REMEMBERED, limit),
+  password_resets: ({ now }, tx, limit) => deleteExpiredResets(tx, now(), limit),
   oauth_states: ({ now }, tx, limit) => deleteExpiredStates(tx, now(), limit),
   idempotency_keys: ({ now }, tx, limit) => deleteKeysBefore(tx, now(), limit),
 } satisfies Record<string, Prune>

@@ -38,6 +38,12 @@ export function toStorageFailure(error: unknown): unknown {
   return error
 }
 
+/** Whether a write failed because somebody else has what must be unique: better-sqlite3, node:sqlite and PostgreSQL alike. */
+export function isTaken(error: unknown): boolean {
+  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown }
+  return code === 'SQLITE_CONSTRAINT_UNIQUE' || errcode === 2067 || code === '23505'
+}
+
 /** pg reports these without a code: its pool timed out, or the server went away in the middle of a query. */
 function isLostConnection(error: unknown): boolean {
   return (

@@ -63,7 +63,7 @@ async function endAnswers(ctx: Context, userId: string): Promise<void> {
     await ctx.write(async (tx) => {
       if ((await enterUnattended(ctx, tx, answer.conversation_id)) !== undefined) await endAnswer(tx, answer, CANCELLED)
     })
-    ctx.answers.abandon(answer.message_id)
+    ctx.answers.cancelled(answer.message_id)
   }
 }
 

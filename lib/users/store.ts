@@ -168,6 +168,43 @@ export async function updatePasswordHash(tx: Queries, id: string, hash: string, 
   await tx.run('UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ?', hash, at, id)
 }
 
+/** Sets a new password, unless the old one is no longer what it was. @returns whether it did */
+export async function replacePasswordHash(
+  tx: Queries,
+  id: string,
+  hashes: { old: string; new: string },
+  at: Micros,
+): Promise<boolean> {
+  const replaced = await tx.run(
+    'UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ? AND password_hash = ?',
+    hashes.new,
+    at,
+    id,
+    hashes.old,
+  )
+  return replaced === 1
+}
+
+/** Writes what a user says of itself. It fails on a username that somebody else has. */
+export async function updateProfile(
+  tx: Queries,
+  { id, email, username, display_name, roles }: ShownUser,
+  at: Micros,
+): Promise<void> {
+  await tx.run(
+    `UPDATE users SET email = ?, email_key = ?, username = ?, username_key = ?, display_name = ?, roles = ?, updated_at = ?
+      WHERE id = ?`,
+    email,
+    uniqueKey(email),
+    username,
+    uniqueKey(username),
+    display_name,
+    roles,
+    at,
+    id,
+  )
+}
+
 /** Makes others that change the same user's sessions wait until this transaction ends. */
 export async function lockUser(tx: Queries, id: string): Promise<void> {
   await tx.get(`SELECT id FROM users WHERE id = ?${tx.dialect === 'postgresql' ? ' FOR UPDATE' : ''}`, id)

@@ -170,7 +170,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
     expect(expired.cookies.every((cookie) => cookie.includes('Max-Age=0'))).toBe(true)
     expect((await post('/api/auth/refresh', headers)).status).toBe(401)
     later(-900)
-    expect(await me(headers)).toMatchObject({ status: 200 })
+    expect(await me(headers), 'the clock was put back').toMatchObject({ status: 401, code: 'session_expired' })
     later(900)
   })
 

@@ -42,6 +42,23 @@ describe('setup and user', () => {
     expect(readFileSync(database).includes(password)).toBe(false)
   })
 
+  it('help somebody back in with a link, or the token of it where the service has no address', async () => {
+    const cwd = folder()
+    await run(['setup', '--email', 'ada@example.org'], { cwd, env, input: password })
+    const resetLink = ['user', 'reset-link', '--email', 'ada@example.org']
+    const [token, link, nobody] = await Promise.all([
+      run(resetLink, { cwd }),
+      run([...resetLink, '--json'], { cwd, env: { CHAT_SERVER__PUBLIC_URL: 'https://chat.example.org/' } }),
+      run(['user', 'reset-link', '--email', 'nobody@example.org'], { cwd }),
+    ])
+    expect([token.code, token.stdout]).toEqual([0, expect.stringMatching(/^[\w-]{43}\n$/)])
+    const { token: value, url, expires_at } = JSON.parse(link.stdout)
+    expect(url).toBe(`https://chat.example.org/reset-password#token=${value}`)
+    expect(Date.parse(expires_at)).toBeGreaterThan(0)
+    expect(link.stderr).not.toContain(value)
+    expect(nobody).toMatchObject({ code: 1, stdout: '', stderr: 'chat-server: No account has this e-mail.\n' })
+  })
+
   it('want a password that will do, and warn of one that others can read', async () => {
     const setup = ['setup', '--email', 'ada@example.org']
     const [none, empty, short, visible] = await Promise.all([

@@ -69,6 +69,9 @@ const PARAMETERS: Record<string, string> = {
 const VALID: Record<string, object> = {
   login: { email: 'eve@example.org', password: PASSWORD },
   exchangeOauthCode: { auth_code: 'x' },
+  changePassword: { current_password: 'not the one', new_password: PASSWORD },
+  resetPassword: { token: 'made up', password: PASSWORD },
+  createKey: { name: 'a key' },
   createUser: { username: 'somebody', email: 'somebody@example.org' },
   addParticipant: { username: 'eve' },
   renameConversation: { title: 'Engines' },

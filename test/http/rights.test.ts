@@ -42,6 +42,11 @@ const BODIES: Record<string, (world: World) => object> = {
   runSetup: () => ({ email: 'late@example.org', password: PASSWORD }),
   login: () => ({ email: 'nobody@example.org', password: PASSWORD }),
   exchangeOauthCode: () => ({ auth_code: 'of nobody' }),
+  changeMe: () => ({ display_name: 'Somebody' }),
+  changePassword: () => ({ current_password: PASSWORD, new_password: PASSWORD }),
+  forgotPassword: () => ({ email: 'nobody@example.org' }),
+  resetPassword: () => ({ token: 'made up', password: PASSWORD }),
+  createKey: () => ({ name: 'a key' }),
   createUser: (world) => ({ username: `new-${world.n}`, email: `new-${world.n}@example.org` }),
   changeUser: () => ({ display_name: 'Renamed' }),
   createConversation: () => ({}),
@@ -68,6 +73,8 @@ interface World {
   stranger: string
   token: string
   provider: string
+  session_id: string
+  key_id: string
 }
 
 it('has a row for each route', () => {
@@ -78,6 +85,7 @@ describeOnEachDatabase('rights', (openUrl) => {
   let service: TestService
   const actors = new Map<string, Actor>()
   const sessions = new Map<Caller, Record<string, string>>([['anonymous', {}]])
+  let [session_id, key_id] = ['', '']
   let n = 0
 
   beforeAll(async () => {
@@ -93,6 +101,9 @@ describeOnEachDatabase('rights', (openUrl) => {
       const { id } = await service.signIn(name, name === 'read_only' ? ['read_only'] : ['member'])
       actors.set(name, await chat.users.actor(id))
     }
+    const { sessions: ofTarget } = await chat.auth.listSessions(actors.get('target')!)
+    session_id = ofTarget[0]!.id
+    key_id = (await chat.keys.create(actors.get('target')!, { name: "the target's" })).id
   })
   afterAll(() => service.close())
 
@@ -113,7 +124,16 @@ describeOnEachDatabase('rights', (openUrl) => {
     })
     const { token } = await chat.invites.create(founder, conversation_id, {})
     const ids = { root_id: message_id, parent_id: message_id, message_id, user_id: idOf('target') }
-    return { n: n++, conversation_id, ...ids, stranger: idOf('stranger'), token, provider: 'provider_a' }
+    return {
+      n: n++,
+      conversation_id,
+      ...ids,
+      stranger: idOf('stranger'),
+      token,
+      session_id,
+      key_id,
+      provider: 'provider_a',
+    }
   }
 
   async function sessionOf(caller: Caller): Promise<Record<string, string>> {

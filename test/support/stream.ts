@@ -17,14 +17,15 @@ export interface TestStream {
 export async function openStream(
   base_url: string,
   conversationId: string | undefined,
-  options: { cookie: string; last_event_id?: string; search?: string },
+  options: { cookie?: string; authorization?: string; last_event_id?: string; search?: string },
 ): Promise<TestStream> {
   const abort = new AbortController()
   const path = conversationId === undefined ? '/api/stream' : `/api/stream/conversations/${conversationId}`
   const response = await fetch(`${base_url}${path}${options.search ?? ''}`, {
     signal: abort.signal,
     headers: {
-      cookie: options.cookie,
+      ...(options.cookie && { cookie: options.cookie }),
+      ...(options.authorization && { authorization: options.authorization }),
       ...(options.last_event_id !== undefined && { 'last-event-id': options.last_event_id }),
     },
   })

@@ -1,0 +1,61 @@
+import type { Actor, Context } from '../context.ts'
+import { mayWrite } from '../conversations/rules.ts'
+import { ChatError } from '../errors.ts'
+import { deleteResets } from '../resets/store.ts'
+import { isTaken } from '../storage/failures.ts'
+import { findUser, lockUser, replacePasswordHash, updateProfile } from '../users/store.ts'
+import { refuseKeys } from './rules.ts'
+import { type MeResponse, PasswordChange, ProfileChange } from './schema.ts'
+import { me } from './service.ts'
+import { deleteOtherSessions } from './store.ts'
+
+/** What each use-case takes last. */
+export const inputs = { changePassword: PasswordChange, changeProfile: ProfileChange }
+
+/**
+ * Gives the actor a new password. All sessions but that of the call end, with their streams, and so do reset links.
+ *
+ * @throws ChatError `forbidden` with an API key; `invalid_credentials` for a wrong password, and for a user who has
+ *   none: it sets its first one by a reset link
+ */
+export async function changePassword(ctx: Context, actor: Actor, input: PasswordChange): Promise<void> {
+  refuseKeys(actor)
+  const { user_id, session_id, ip } = actor
+  const old = (await findUser(ctx.db, user_id))?.password_hash
+  if (!(await ctx.passwords.verify(input.current_password, old)) || !old) throw new ChatError('invalid_credentials')
+  const hashes = { old, new: await ctx.passwords.hash(input.new_password) }
+  await ctx.write(async (tx) => {
+    await lockUser(tx, user_id)
+    // Somebody who was faster has changed it: the one given here is no longer the current one.
+    if (!(await replacePasswordHash(tx, user_id, hashes, ctx.now()))) throw new ChatError('invalid_credentials')
+    await deleteOtherSessions(tx, user_id, session_id ?? '')
+    await deleteResets(tx, user_id)
+    tx.record({ act: 'password.changed', actor_id: user_id, subject_id: user_id, ip })
+    tx.recheckStreams()
+  })
+}
+
+/**
+ * Changes what others see of the actor; what is left out stays.
+ *
+ * @throws ChatError `forbidden` for a read-only user; `username_taken`
+ */
+export async function changeProfile(ctx: Context, actor: Actor, input: ProfileChange): Promise<MeResponse> {
+  if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
+  const { user_id, ip } = actor
+  try {
+    await ctx.write(async (tx) => {
+      await lockUser(tx, user_id)
+      const user = await findUser(tx, user_id)
+      if (!user) throw new ChatError('unauthenticated')
+      const username = input.username?.normalize('NFC') ?? user.username
+      const display_name = input.display_name ?? user.display_name
+      await updateProfile(tx, { ...user, username, display_name: display_name || null }, ctx.now())
+      const changed = Object.keys(input).filter((field) => input[field as keyof ProfileChange] !== undefined)
+      tx.record({ act: 'profile.changed', actor_id: user_id, subject_id: user_id, ip, detail: { changed } })
+    })
+  } catch (error) {
+    throw isTaken(error) ? new ChatError('username_taken', { cause: error }) : error
+  }
+  return me(ctx, actor)
+}

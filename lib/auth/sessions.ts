@@ -1,0 +1,26 @@
+import type { Actor, Context } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import { refuseKeys } from './rules.ts'
+import type { OwnSessions } from './schema.ts'
+import { deleteLiveSession, listSessions as findSessions, toOwnSession } from './store.ts'
+
+/** The actor's live sessions, the one used last first. @throws ChatError `forbidden` with an API key */
+export async function listSessions(ctx: Context, actor: Actor): Promise<OwnSessions> {
+  refuseKeys(actor)
+  const rows = await findSessions(ctx.db, actor.user_id, ctx.now())
+  return { sessions: rows.map((row) => toOwnSession(row, actor.session_id)) }
+}
+
+/**
+ * Ends a session of the actor's, also that of the call, and closes its streams.
+ *
+ * @throws ChatError `forbidden` with an API key; `not_found`, also for somebody else's and for one that has expired
+ */
+export async function revokeSession(ctx: Context, actor: Actor, sessionId: string): Promise<void> {
+  refuseKeys(actor)
+  await ctx.write(async (tx) => {
+    if (!(await deleteLiveSession(tx, sessionId, actor.user_id, ctx.now()))) throw new ChatError('not_found')
+    tx.record({ act: 'session.revoked', actor_id: actor.user_id, subject_id: sessionId, ip: actor.ip })
+    tx.recheckStreams()
+  })
+}

@@ -1,0 +1,92 @@
+import type { Actor, Context, Identity, IdentityRequest } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import type { Tx } from '../events/write.ts'
+import type { Queries } from '../storage/database.ts'
+import { isTaken } from '../storage/failures.ts'
+import {
+  findUserByEmail,
+  findUserByUsername,
+  insertUser,
+  lockUser,
+  type ShownUser,
+  type UserRow,
+  updateProfile,
+} from '../users/store.ts'
+import { madeUp, usable } from './profile.ts'
+import { findIdentity, type IdentityKey, insertIdentity } from './store.ts'
+
+type Person = ShownUser & Pick<UserRow, 'disabled_at'>
+
+/** How often somebody may be faster with the same person, or the same name. */
+const ATTEMPTS = 5
+
+/**
+ * Who a request is from, as the host's login says. Somebody seen for the first time becomes a user; what the host says
+ * of them later is written down when it changes. A name or an address that somebody else has is not taken away: nobody
+ * becomes somebody else by having the same address.
+ *
+ * @throws ChatError `unauthenticated` for whom the host does not know, and for a disabled user
+ */
+export async function identify(ctx: Context, request: IdentityRequest): Promise<Actor> {
+  const identity = await ctx.identity?.(request)
+  if (!identity) throw new ChatError('unauthenticated')
+  // The same for all who have none: they would be one user.
+  if (!identity.subject) throw new TypeError('ports.identity gave somebody without a subject')
+  const known = await findIdentity(ctx.db, keyOf(identity))
+  const isCurrent = known && isSame(known, await profileOf(ctx.db, identity, known))
+  const user = isCurrent ? known : await admit(ctx, identity, request.ip)
+  if (user.disabled_at) throw new ChatError('unauthenticated')
+  return { user_id: user.id, roles: user.roles.split(',') as Actor['roles'] }
+}
+
+async function admit(ctx: Context, identity: Identity, ip: string | undefined): Promise<Person> {
+  for (let left = ATTEMPTS - 1; ; left--) {
+    try {
+      return await ctx.write((tx) => settle(ctx, tx, identity, ip))
+    } catch (error) {
+      const isRace = error instanceof ChatError ? error.status === 409 : isTaken(error)
+      if (!isRace || left === 0) throw error
+    }
+  }
+}
+
+/** Makes the user, or brings it up to date. @throws ChatError 409 when somebody was faster */
+async function settle(ctx: Context, tx: Tx, identity: Identity, ip: string | undefined): Promise<Person> {
+  const known = await findIdentity(tx, keyOf(identity))
+  const profile = await profileOf(tx, identity, known ?? madeUp(ctx.id(), usable(identity)))
+  if (known) {
+    await lockUser(tx, known.id)
+    await updateProfile(tx, profile, ctx.now())
+    tx.record({ act: 'user.changed', subject_id: known.id, ip, detail: { by: 'host', roles: profile.roles } })
+    return { ...known, ...profile }
+  }
+  const row: UserRow = { ...profile, password_hash: null, disabled_at: null, created_at: ctx.now() }
+  const taken = await insertUser(tx, row)
+  if (taken) throw new ChatError(taken)
+  if (!(await insertIdentity(tx, keyOf(identity), row.id, ctx.now()))) throw new ChatError('conflict')
+  tx.record({ act: 'user.created', subject_id: row.id, ip, detail: { by: 'host', roles: row.roles } })
+  return row
+}
+
+/** A user as it would be with what the host says of it. */
+async function profileOf(db: Queries, identity: Identity, user: ShownUser): Promise<ShownUser> {
+  const { username, email, display_name = user.display_name, roles = user.roles } = usable(identity)
+  const profile = { id: user.id, email: user.email, username: user.username, display_name: display_name || null, roles }
+  if (username !== undefined && username !== user.username) {
+    const holder = await findUserByUsername(db, username)
+    if (!holder || holder.id === user.id) profile.username = username
+  }
+  if (email !== undefined && email !== user.email) {
+    const holder = await findUserByEmail(db, email)
+    if (!holder || holder.id === user.id) profile.email = email
+  }
+  return profile
+}
+
+function isSame(user: ShownUser, profile: ShownUser): boolean {
+  return (['email', 'username', 'display_name', 'roles'] as const).every((field) => user[field] === profile[field])
+}
+
+function keyOf({ subject }: Identity): IdentityKey {
+  return { provider: 'host', issuer: '', subject }
+}

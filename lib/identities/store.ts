@@ -1,0 +1,38 @@
+import type { Queries } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
+import type { UserRow } from '../users/store.ts'
+
+/** Who somebody is elsewhere. The host's own login has the provider `host` and no issuer. */
+export interface IdentityKey {
+  provider: string
+  issuer: string
+  subject: string
+}
+
+/** The user that somebody known elsewhere is here. By primary key. */
+export function findIdentity(
+  db: Queries,
+  { provider, issuer, subject }: IdentityKey,
+): Promise<Omit<UserRow, 'password_hash' | 'created_at'> | undefined> {
+  return db.get(
+    `SELECT u.id, u.email, u.username, u.display_name, u.roles, u.disabled_at
+       FROM identities i JOIN users u ON u.id = i.user_id
+      WHERE i.provider = ? AND i.issuer = ? AND i.subject = ?`,
+    provider,
+    issuer,
+    subject,
+  )
+}
+
+/** @returns how many were added: 0 when somebody was faster */
+export function insertIdentity(tx: Queries, key: IdentityKey, userId: string, at: Micros): Promise<number> {
+  return tx.run(
+    `INSERT INTO identities (provider, issuer, subject, user_id, created_at) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT DO NOTHING`,
+    key.provider,
+    key.issuer,
+    key.subject,
+    userId,
+    at,
+  )
+}

@@ -1,0 +1,39 @@
+import { route } from '../http/route.ts'
+import { ApiKeys, CreatedKey, NewKey } from './schema.ts'
+
+export const listKeys = route({
+  method: 'GET',
+  path: '/api/auth/keys',
+  tag: 'Authentication',
+  summary: 'List your API keys',
+  access: 'session',
+  sign_in: true,
+  output: ApiKeys,
+  handler: ({ chat, actor }) => chat.keys.list(actor),
+})
+
+export const createKey = route({
+  method: 'POST',
+  path: '/api/auth/keys',
+  tag: 'Authentication',
+  summary: 'Make an API key that acts as you',
+  access: 'session',
+  sign_in: true,
+  body: NewKey,
+  status: 201,
+  output: CreatedKey,
+  errors: ['conflict'],
+  handler: ({ chat, actor, body }) => chat.keys.create(actor, body),
+})
+
+export const revokeKey = route({
+  method: 'DELETE',
+  path: '/api/auth/keys/{key_id}',
+  tag: 'Authentication',
+  summary: 'End an API key of yours',
+  access: 'session',
+  sign_in: true,
+  status: 204,
+  errors: ['not_found'],
+  handler: ({ chat, actor, params }) => chat.keys.revoke(actor, params.key_id),
+})

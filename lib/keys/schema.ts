@@ -1,0 +1,40 @@
+import * as v from 'valibot'
+import { AnyInstant, Id, Instant, isVisible, Text } from '../schema.ts'
+
+/** What a key is for, in its user's words. */
+const KeyName = v.pipe(
+  Text,
+  v.maxLength(100),
+  v.check(
+    (name) => isVisible(name) && !/[\p{Cc}\u2028\u2029]/u.test(name),
+    'must be visible, with no control characters',
+  ),
+)
+
+export const NewKey = v.object({
+  name: KeyName,
+  expires_at: v.optional(v.pipe(AnyInstant, v.description('Without one it is valid until it is revoked'))),
+})
+export type NewKey = v.InferOutput<typeof NewKey>
+
+/** A new key; `key` itself is shown this once. */
+export const CreatedKey = v.object({
+  id: Id,
+  name: v.string(),
+  key: v.pipe(v.string(), v.description('For `Authorization: Bearer`; shown this once')),
+  expires_at: v.optional(Instant),
+})
+export type CreatedKey = v.InferOutput<typeof CreatedKey>
+
+/** A key as its user sees it later. */
+export const ApiKey = v.object({
+  id: Id,
+  name: v.string(),
+  created_at: Instant,
+  expires_at: v.optional(Instant),
+  last_used_at: v.optional(Instant),
+})
+export type ApiKey = v.InferOutput<typeof ApiKey>
+
+export const ApiKeys = v.object({ keys: v.array(ApiKey) })
+export type ApiKeys = v.InferOutput<typeof ApiKeys>

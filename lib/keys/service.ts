@@ -1,0 +1,87 @@
+import { refuseKeys } from '../auth/rules.ts'
+import type { Actor, Context } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import { digest, fromInstant, newToken, SECOND, toInstant } from '../ids.ts'
+import type { Micros } from '../storage/sql.ts'
+import { lockUser } from '../users/store.ts'
+import { KEY_PREFIX } from './rules.ts'
+import { type ApiKeys, type CreatedKey, NewKey } from './schema.ts'
+import { countKeys, deleteKey, findKeyByHash, insertKey, listKeys, toKey, touchKey } from './store.ts'
+
+/** What each use-case takes last. */
+export const inputs = { create: NewKey }
+
+/** How many keys one user may have: enough for a key each machine, and an end to a loop that makes them. */
+const KEYS_PER_USER = 100
+
+/** How often the use of a key is written down. */
+const TOUCH_SECONDS = 60
+
+/**
+ * Makes a key that acts as the actor. It is answered this once, and kept as a digest only.
+ *
+ * @throws ChatError `forbidden` with a key; `validation_failed` for an end that is past; `conflict` with too many keys
+ */
+export async function create(ctx: Context, actor: Actor, input: NewKey): Promise<CreatedKey> {
+  refuseKeys(actor)
+  const { name } = input
+  const expires_at = input.expires_at === undefined ? null : fromInstant(input.expires_at)
+  if (expires_at !== null && expires_at <= ctx.now())
+    throw new ChatError('validation_failed', { errors: [{ path: 'expires_at', message: 'must be in the future' }] })
+  const key = KEY_PREFIX + newToken()
+  return ctx.write(async (tx) => {
+    await lockUser(tx, actor.user_id)
+    if ((await countKeys(tx, actor.user_id)) >= KEYS_PER_USER)
+      throw new ChatError('conflict', { message: `A user has at most ${KEYS_PER_USER} keys: revoke one first.` })
+    const id = ctx.id()
+    await insertKey(tx, {
+      id,
+      user_id: actor.user_id,
+      name,
+      key_hash: digest(key),
+      created_at: ctx.now(),
+      expires_at,
+    })
+    tx.record({ act: 'key.created', actor_id: actor.user_id, subject_id: id, ip: actor.ip, detail: { name } })
+    return { id, name, key, ...(expires_at !== null && { expires_at: toInstant(expires_at) }) }
+  })
+}
+
+/** The actor's keys, newest first, those that expired lately included. @throws ChatError `forbidden` with a key */
+export async function list(ctx: Context, actor: Actor): Promise<ApiKeys> {
+  refuseKeys(actor)
+  return { keys: (await listKeys(ctx.db, actor.user_id)).map(toKey) }
+}
+
+/** Ends a key of the actor's and its streams, at once. @throws ChatError `forbidden` with a key; `not_found` */
+export async function revoke(ctx: Context, actor: Actor, keyId: string): Promise<void> {
+  refuseKeys(actor)
+  await ctx.write(async (tx) => {
+    if (!(await deleteKey(tx, keyId, actor.user_id))) throw new ChatError('not_found')
+    tx.record({ act: 'key.revoked', actor_id: actor.user_id, subject_id: keyId, ip: actor.ip })
+    tx.recheckStreams()
+  })
+}
+
+/**
+ * Who a key acts as. A key that is wrong, revoked or expired, that of a disabled user, and any other token look alike.
+ *
+ * @throws ChatError `unauthenticated`
+ */
+export async function recognise(ctx: Context, token: string): Promise<Actor> {
+  const key = token.startsWith(KEY_PREFIX) ? await findKeyByHash(ctx.db, digest(token)) : undefined
+  const now = ctx.now()
+  if (!key || key.disabled_at || (key.expires_at !== null && now > key.expires_at))
+    throw new ChatError('unauthenticated')
+  if (key.last_used_at === null || now - key.last_used_at >= TOUCH_SECONDS * SECOND) await touch(ctx, key.id, now)
+  return { user_id: key.user_id, roles: key.roles.split(',') as Actor['roles'], key_id: key.id }
+}
+
+/** Writes down that a key is used. A storage that takes no writes keeps nobody from reading. */
+async function touch(ctx: Context, id: string, now: Micros): Promise<void> {
+  try {
+    await ctx.write((tx) => touchKey(tx, id, now))
+  } catch (error) {
+    ctx.log.warn('The use of a key could not be written down', { cause: String((error as Error).cause ?? error) })
+  }
+}

@@ -1,0 +1,102 @@
+import { toInstant } from '../ids.ts'
+import type { Queries } from '../storage/database.ts'
+import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import type { ApiKey } from './schema.ts'
+
+/** An API key as it is stored: of the key itself only a digest. */
+export interface KeyRow {
+  id: string
+  user_id: string
+  name: string
+  key_hash: string
+  created_at: Micros
+  expires_at: Micros | null
+  last_used_at: Micros | null
+}
+
+/** A row as its user sees it. */
+export function toKey(row: Omit<KeyRow, 'key_hash'>): ApiKey {
+  return {
+    id: row.id,
+    name: row.name,
+    created_at: toInstant(row.created_at),
+    ...(row.expires_at !== null && { expires_at: toInstant(row.expires_at) }),
+    ...(row.last_used_at !== null && { last_used_at: toInstant(row.last_used_at) }),
+  }
+}
+
+/** What every call with a key needs of it and of its user. */
+type KeyOfCall = Pick<KeyRow, 'id' | 'user_id' | 'expires_at' | 'last_used_at'> & {
+  roles: string
+  disabled_at: Micros | null
+}
+
+/** The key with this digest, expired ones too. By key_hash. */
+export function findKeyByHash(db: Queries, keyHash: string): Promise<KeyOfCall | undefined> {
+  return db.get<KeyOfCall>(
+    `SELECT k.id, k.user_id, k.expires_at, k.last_used_at, u.roles, u.disabled_at
+       FROM api_keys k JOIN users u ON u.id = k.user_id
+      WHERE k.key_hash = ?`,
+    keyHash,
+  )
+}
+
+/** Which of these keys are there and have not expired, and until when they last. By primary key. */
+export function listLiveKeys(
+  db: Queries,
+  ids: Iterable<string>,
+  now: Micros,
+): Promise<{ id: string; expires_at: Micros | null }[]> {
+  return db.all(
+    `SELECT id, expires_at FROM api_keys
+      WHERE id IN ${listOf(db.dialect)} AND (expires_at IS NULL OR expires_at >= ?)`,
+    jsonList(ids),
+    now,
+  )
+}
+
+/** A user's keys, newest first. By user_id. */
+export function listKeys(db: Queries, userId: string): Promise<KeyRow[]> {
+  return db.all<KeyRow>(
+    `SELECT id, user_id, name, key_hash, created_at, expires_at, last_used_at FROM api_keys
+      WHERE user_id = ?
+      ORDER BY created_at DESC, id DESC`,
+    userId,
+  )
+}
+
+/** How many keys a user has. By user_id. */
+export async function countKeys(db: Queries, userId: string): Promise<number> {
+  const row = await db.get<{ count: number }>('SELECT count(*) AS count FROM api_keys WHERE user_id = ?', userId)
+  return row!.count
+}
+
+export async function insertKey(tx: Queries, row: Omit<KeyRow, 'last_used_at'>): Promise<void> {
+  await tx.run(
+    'INSERT INTO api_keys (id, user_id, name, key_hash, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
+    row.id,
+    row.user_id,
+    row.name,
+    row.key_hash,
+    row.created_at,
+    row.expires_at,
+  )
+}
+
+export async function touchKey(tx: Queries, id: string, usedAt: Micros): Promise<void> {
+  await tx.run('UPDATE api_keys SET last_used_at = ? WHERE id = ?', usedAt, id)
+}
+
+/** @returns how many there were, 0 or 1 */
+export function deleteKey(tx: Queries, id: string, userId: string): Promise<number> {
+  return tx.run('DELETE FROM api_keys WHERE id = ? AND user_id = ?', id, userId)
+}
+
+/** Forgets up to `limit` keys that expired before `before`. @returns how many */
+export function deleteExpiredKeys(tx: Queries, before: Micros, limit: number): Promise<number> {
+  return tx.run(
+    'DELETE FROM api_keys WHERE id IN (SELECT id FROM api_keys WHERE expires_at < ? LIMIT ?)',
+    before,
+    limit,
+  )
+}

@@ -1,0 +1,14 @@
+import * as v from 'valibot'
+import { Instant, Text } from '../schema.ts'
+import { Password } from '../users/schema.ts'
+
+/** Who has forgotten a password. */
+export const ResetRequest = v.object({ email: Text })
+export type ResetRequest = v.InferOutput<typeof ResetRequest>
+
+export const PasswordReset = v.object({ token: Text, password: Password })
+export type PasswordReset = v.InferOutput<typeof PasswordReset>
+
+/** What sets a new password once; with `url` where the service knows its address. */
+export const ResetLink = v.object({ token: v.string(), url: v.optional(v.string()), expires_at: Instant })
+export type ResetLink = v.InferOutput<typeof ResetLink>

@@ -1,0 +1,111 @@
+import { deleteOtherSessions } from '../auth/store.ts'
+import type { Actor, Context, Mail } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import type { Tx } from '../events/write.ts'
+import { digest, newToken, SECOND, toInstant } from '../ids.ts'
+import { findUser, findUserByEmail, lockUser, updatePasswordHash } from '../users/store.ts'
+import { resetMail, resetUrl } from './rules.ts'
+import { PasswordReset, type ResetLink, ResetRequest } from './schema.ts'
+import { deleteResets, findReset, insertReset, takeReset } from './store.ts'
+
+/** What each use-case takes last. */
+export const inputs = { request: ResetRequest, issue: ResetRequest, redeem: PasswordReset }
+
+/** How long a token can be used: long enough for slow mail, short enough for a mailbox that others read later. */
+const LIFETIME_SECONDS = 60 * 60
+
+/**
+ * Mails a token that sets a new password, if there is such an account and it is not disabled. It answers the same in
+ * the same time when there is none: the same statements run, and nobody waits for the mail.
+ */
+export async function request(ctx: Context, client: { ip?: string }, input: ResetRequest): Promise<void> {
+  const { mail, log } = ctx
+  if (!mail) {
+    log.warn('A password reset was asked for, but no mail is configured')
+    return
+  }
+  const found = await findUserByEmail(ctx.db, input.email)
+  const user = found?.disabled_at ? undefined : found
+  const token = newToken()
+  await ctx.write(async (tx) => {
+    await keepReset(ctx, tx, user?.id ?? '', token)
+    tx.record({ act: 'password.reset_requested', subject_id: user?.id, ip: client.ip })
+  })
+  if (user) post(ctx, user.id, resetMail(user.email, token, ctx.config.server.public_url))
+}
+
+/**
+ * Makes a token that sets a new password, for an administrator to hand over.
+ *
+ * @throws ChatError `forbidden`; `not_found` without such an account; `account_disabled`
+ */
+export async function issue(ctx: Context, actor: Actor, input: ResetRequest): Promise<ResetLink> {
+  if (!actor.roles.includes('admin')) throw new ChatError('forbidden')
+  const user = await findUserByEmail(ctx.db, input.email)
+  if (!user) throw new ChatError('not_found', { message: 'No account has this e-mail.' })
+  if (user.disabled_at) throw new ChatError('account_disabled')
+  const token = newToken()
+  const { public_url } = ctx.config.server
+  const expires_at = await ctx.write(async (tx) => {
+    const actor_id = actor.user_id || undefined
+    tx.record({ act: 'password.reset_requested', actor_id, subject_id: user.id, ip: actor.ip })
+    return keepReset(ctx, tx, user.id, token)
+  })
+  return {
+    token,
+    ...(public_url !== undefined && { url: resetUrl(public_url, token) }),
+    expires_at: toInstant(expires_at),
+  }
+}
+
+/**
+ * Sets a new password with a token, which is spent: of several callers at once one succeeds. All sessions of the user
+ * end, with their streams; nobody is signed in.
+ *
+ * @throws ChatError `not_found` for a token that is unknown, expired, replaced or used
+ */
+export async function redeem(ctx: Context, client: { ip?: string }, input: PasswordReset): Promise<void> {
+  const tokenHash = digest(input.token)
+  const reset = await findReset(ctx.db, tokenHash, ctx.now())
+  // Before the work of hashing, which no made-up token is worth; and again with everything else.
+  if (!reset) throw worthless()
+  const { user_id } = reset
+  const hash = await ctx.passwords.hash(input.password)
+  await ctx.write(async (tx) => {
+    await lockUser(tx, user_id)
+    const taken = await takeReset(tx, tokenHash, ctx.now())
+    const user = await findUser(tx, user_id)
+    if (!taken || !user || user.disabled_at) throw worthless()
+    await updatePasswordHash(tx, user_id, hash, ctx.now())
+    await deleteOtherSessions(tx, user_id, '')
+    await deleteResets(tx, user_id)
+    tx.record({ act: 'password.reset', subject_id: user_id, ip: client.ip })
+    tx.recheckStreams()
+  })
+}
+
+/** Keeps a token in place of older ones. @returns when it expires */
+async function keepReset(ctx: Context, tx: Tx, user_id: string, token: string): Promise<number> {
+  const expires_at = ctx.now() + LIFETIME_SECONDS * SECOND
+  await lockUser(tx, user_id)
+  await deleteResets(tx, user_id)
+  await insertReset(tx, { token_hash: digest(token), user_id, expires_at })
+  return expires_at
+}
+
+/** Sends a mail later, so that neither its work nor its failure is seen in the answer. */
+function post(ctx: Context, userId: string, mail: Mail): void {
+  setImmediate(async () => {
+    try {
+      await ctx.mail?.(mail)
+    } catch (error) {
+      // Libraries put what they could not send into their errors.
+      const cause = String(error).replaceAll(mail.token, '[token]')
+      ctx.log.error('A mail could not be sent', { user_id: userId, cause })
+    }
+  })
+}
+
+function worthless(): ChatError {
+  return new ChatError('not_found', { message: 'This link has expired or was used: ask for a new one.' })
+}

@@ -1,0 +1,45 @@
+import type { Queries } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
+
+/** A pending reset as it is stored: of its token only a digest. */
+export interface ResetRow {
+  token_hash: string
+  user_id: string
+  expires_at: Micros
+}
+
+/** The user that a token is for, while it is valid. By primary key. */
+export function findReset(db: Queries, tokenHash: string, now: Micros): Promise<Pick<ResetRow, 'user_id'> | undefined> {
+  return db.get('SELECT user_id FROM password_resets WHERE token_hash = ? AND expires_at >= ?', tokenHash, now)
+}
+
+/** Keeps a reset, if there is such a user: for an unknown one this does the same work and keeps nothing. */
+export async function insertReset(tx: Queries, row: ResetRow): Promise<void> {
+  const bigint = tx.dialect === 'postgresql' ? '::bigint' : ''
+  await tx.run(
+    `INSERT INTO password_resets (token_hash, user_id, expires_at) SELECT ?, id, ?${bigint} FROM users WHERE id = ?`,
+    row.token_hash,
+    row.expires_at,
+    row.user_id,
+  )
+}
+
+/** Spends a token. @returns how many there were, 0 or 1: of several callers one gets it */
+export function takeReset(tx: Queries, tokenHash: string, now: Micros): Promise<number> {
+  return tx.run('DELETE FROM password_resets WHERE token_hash = ? AND expires_at >= ?', tokenHash, now)
+}
+
+/** Makes a user's pending resets worthless. By user_id. */
+export async function deleteResets(tx: Queries, userId: string): Promise<void> {
+  await tx.run('DELETE FROM password_resets WHERE user_id = ?', userId)
+}
+
+/** Forgets up to `limit` resets that expired before `before`. @returns how many */
+export function deleteExpiredResets(tx: Queries, before: Micros, limit: number): Promise<number> {
+  return tx.run(
+    `DELETE FROM password_resets
+      WHERE token_hash IN (SELECT token_hash FROM password_resets WHERE expires_at < ? LIMIT ?)`,
+    before,
+    limit,
+  )
+}

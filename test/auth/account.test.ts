@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { OPERATOR } from '../../lib/index.ts'
+import { checkedFetch } from '../support/answers.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
+import { openStream, signInByHand } from '../support/stream.ts'
+
+const NEW_PASSWORD = 'incorrect pony'
+
+describeOnEachDatabase('an account', (openUrl) => {
+  let service: TestService
+  let url: string
+  beforeAll(async () => {
+    url = await openUrl()
+    service = await startService(url, { config: { session: { max_sessions_per_user: 100 } } })
+    await service.signIn('founder')
+  })
+  afterAll(() => service.close())
+
+  const acts = async (act: string) =>
+    service.chat.context.db.all<{ actor_id: string; subject_id: string; ip: string; detail: string }>(
+      'SELECT actor_id, subject_id, ip, detail FROM audit_log WHERE act = ? ORDER BY id',
+      act,
+    )
+
+  describe('its password', () => {
+    it('is changed by who knows it; all other sessions end with their streams, this one and its streams stay', async () => {
+      const ada = await service.signIn('ada')
+      const { conversation_id } = await ada.createConversation()
+      const here = await signInByHand(service.base_url, ada.email, PASSWORD)
+      const [own, other] = await Promise.all([
+        openStream(service.base_url, conversation_id, here),
+        openStream(service.base_url, conversation_id, await signInByHand(service.base_url, ada.email, PASSWORD)),
+      ])
+      await Promise.all([own.until('stream.ready'), other.until('stream.ready')])
+
+      const response = await checkedFetch(`${service.base_url}/api/auth/password`, {
+        method: 'POST',
+        headers: { ...here, 'content-type': 'application/json' },
+        body: JSON.stringify({ current_password: PASSWORD, new_password: NEW_PASSWORD }),
+      })
+      expect([response.status, response.headers.getSetCookie()]).toEqual([204, []])
+      expect((await other.until('stream.closed')).at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
+      expect(await codeOf(ada.readMe())).toBe('unauthenticated')
+      await service.chat.messages.postRoot(await service.chat.users.actor(ada.id), conversation_id, { content: 'on' })
+      await own.until('message.new')
+      await own.close()
+
+      const client = service.client()
+      expect(await codeOf(client.login({ body: { email: ada.email, password: PASSWORD } }))).toBe('invalid_credentials')
+      await client.login({ body: { email: ada.email, password: NEW_PASSWORD } })
+      expect(await acts('password.changed')).toEqual([
+        { actor_id: ada.id, subject_id: ada.id, ip: '127.0.0.1', detail: null },
+      ])
+    })
+
+    it('is not changed by who does not know it, or has none; that takes the same work', async () => {
+      const grace = await service.signIn('grace')
+      const { passwords } = service.chat.context
+      const { verify } = passwords
+      const compared: unknown[] = []
+      passwords.verify = (password, hash) => {
+        compared.push(hash)
+        return verify(password, hash)
+      }
+      const wrong = { current_password: 'wrong password', new_password: NEW_PASSWORD }
+      expect(await codeOf(grace.changePassword({ body: wrong }))).toBe('invalid_credentials')
+      const { user } = await service.chat.users.create(OPERATOR, { username: 'bob', email: 'bob@example.org' })
+      const bob = await service.chat.users.actor(user.id)
+      expect(await codeOf(service.chat.auth.changePassword(bob, wrong))).toBe('invalid_credentials')
+      // Nobody has this address, and it is compared all the same.
+      const nobody = { email: 'nobody@example.org', password: PASSWORD }
+      expect(await codeOf(service.client().login({ body: nobody }))).toBe('invalid_credentials')
+      passwords.verify = verify
+      expect(compared).toEqual([expect.stringMatching(/^\$2/), null, undefined])
+      expect((await grace.readMe()).user.id).toBe(grace.id)
+    })
+
+    it('has to be one that can be kept', async () => {
+      const grace = await service.signIn('grace')
+      for (const new_password of ['short', 'é'.repeat(37), 'with\0nul and more', '\uD800lone surrogate'])
+        expect(await codeOf(grace.changePassword({ body: { current_password: PASSWORD, new_password } }))).toBe(
+          'validation_failed',
+        )
+    })
+
+    it('is changed once by several who are at it, on two nodes', async () => {
+      const dora = await service.signIn('dora')
+      const node = await startService(url)
+      const actor = await service.chat.users.actor(dora.id)
+      const results = await Promise.allSettled(
+        times(6, (index) =>
+          [service, node][index % 2]!.chat.auth.changePassword(actor, {
+            current_password: PASSWORD,
+            new_password: `${NEW_PASSWORD} ${index}`,
+          }),
+        ),
+      )
+      expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1)
+      await node.close()
+    })
+
+    it('leaves no session that was being opened with the old one', async () => {
+      const erin = await service.signIn('erin')
+      const actor = await service.chat.users.actor(erin.id)
+      const change = { current_password: PASSWORD, new_password: NEW_PASSWORD }
+      const [, ...logins] = await Promise.allSettled([
+        service.chat.auth.changePassword(actor, change),
+        ...times(8, () => service.chat.auth.login({}, { email: erin.email, password: PASSWORD })),
+      ])
+      const { sessions } = await service.chat.auth.listSessions(actor)
+      expect(sessions).toEqual([])
+      expect(logins.length).toBe(8)
+    })
+  })
+
+  describe('its profile', () => {
+    it('is changed by its user, and shows at once where the user takes part', async () => {
+      const [ada, grace] = [await service.signIn('ivy'), await service.signIn('jane')]
+      const { conversation_id } = await ada.createConversation()
+      await ada.addParticipant({ params: { conversation_id }, body: { user_id: grace.id } })
+      const { user, session } = await grace.changeMe({ body: { username: 'Janet', display_name: 'Janet J.' } })
+      expect([user, session?.id]).toEqual([
+        { id: grace.id, email: grace.email, username: 'Janet', display_name: 'Janet J.', roles: ['member'] },
+        (await grace.readMe()).session!.id,
+      ])
+      const { participants } = await ada.readConversation({ params: { conversation_id } })
+      expect(participants.find((each) => each.user_id === grace.id)).toMatchObject({
+        username: 'Janet',
+        display_name: 'Janet J.',
+      })
+      expect((await grace.changeMe({ body: { display_name: '' } })).user).not.toHaveProperty('display_name')
+      expect((await grace.changeMe({ body: {} })).user.username).toBe('Janet')
+      expect((await acts('profile.changed')).map((each) => JSON.parse(each.detail).changed)).toEqual([
+        ['display_name', 'username'],
+        ['display_name'],
+        [],
+      ])
+    })
+
+    it('has a username that nobody else has, however it is written', async () => {
+      const kim = await service.signIn('kim')
+      for (const username of ['FOUNDER', 'ｆounder'])
+        expect(await codeOf(kim.changeMe({ body: { username } }))).toBe('username_taken')
+      expect((await kim.changeMe({ body: { username: 'KIM' } })).user.username).toBe('KIM')
+      for (const username of ['', ' kim', 'a\u0000b', 'x'.repeat(65), '\u200b'])
+        expect(await codeOf(kim.changeMe({ body: { username } }))).toBe('validation_failed')
+    })
+
+    it('gets a name that several want at once for one of them', async () => {
+      const people = []
+      for (const name of ['una', 'uma', 'ute', 'ula']) people.push(await service.signIn(name))
+      const results = await Promise.allSettled(people.map((each) => each.changeMe({ body: { username: 'wanted' } })))
+      expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1)
+      const codes = results.flatMap((result) => (result.status === 'rejected' ? [result.reason.code] : []))
+      expect(codes).toEqual(Array(3).fill('username_taken'))
+    })
+  })
+})

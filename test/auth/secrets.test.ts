@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { PASSWORD, type Person, startService } from '../support/service.ts'
+import { refreshByHand, signInByHand } from '../support/stream.ts'
+
+describeOnEachDatabase('a stolen database', (openUrl, dialect) => {
+  it('opens nothing: no cookie, key, token or password is in it', async () => {
+    const secrets: Record<string, string> = { password: PASSWORD }
+    let arrived: (token: string) => void
+    const mailed = new Promise<string>((resolve) => {
+      arrived = resolve
+    })
+    const service = await startService(await openUrl(), { ports: { mail: ({ token }) => arrived(token) } })
+    const ada: Person = await service.signIn('ada')
+    const keep = (name: string, { cookie, 'x-csrf-token': csrf }: Record<string, string>) => {
+      secrets[`session, ${name}`] = /SESSION_ID=([^;]+)/.exec(cookie!)![1]!
+      secrets[`CSRF, ${name}`] = csrf!
+    }
+    const signedIn = await signInByHand(service.base_url, ada.email, PASSWORD)
+    keep('before', signedIn)
+    keep('after', await refreshByHand(service.base_url, signedIn))
+    secrets.key = (await ada.createKey({ body: { name: 'bot' } })).key
+    const { conversation_id } = await ada.createConversation()
+    secrets.invite = (await ada.createInvite({ params: { conversation_id }, body: {} })).token
+    await ada.forgotPassword({ body: { email: ada.email } })
+    secrets.mailed = await mailed
+
+    const { db } = service.chat.context
+    const tables = await db.all<{ name: string }>(
+      dialect === 'sqlite'
+        ? "SELECT name FROM sqlite_master WHERE type = 'table'"
+        : "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
+    )
+    expect(tables.map((table) => table.name)).toEqual(
+      expect.arrayContaining(['users', 'sessions', 'api_keys', 'password_resets', 'invites', 'audit_log']),
+    )
+    const dump: string[] = []
+    for (const { name } of tables) dump.push(JSON.stringify(await db.all(`SELECT * FROM ${name}`)))
+    const text = dump.join('\n')
+    for (const [name, secret] of Object.entries(secrets)) {
+      expect(secret.length, name).toBeGreaterThanOrEqual(20)
+      expect(text.includes(secret), name).toBe(false)
+    }
+    // What is in it does not open anything either.
+    for (const [, stored] of text.matchAll(/"(?:token_hash|csrf_hash|key_hash)":"([^"]+)"/g)) {
+      const attempts: [string, string][] = [
+        ['cookie', `SESSION_ID=${stored}`],
+        ['authorization', `Bearer ${stored}`],
+        ['authorization', `Bearer cs_${stored}`],
+      ]
+      for (const header of attempts)
+        expect((await fetch(`${service.base_url}/api/auth/me`, { headers: [header] })).status).toBe(401)
+    }
+    await service.close()
+  })
+})

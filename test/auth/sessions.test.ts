@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { SECOND } from '../../lib/ids.ts'
+import { checkedFetch } from '../support/answers.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService } from '../support/service.ts'
+import { openStream, refreshByHand, signInByHand } from '../support/stream.ts'
+
+const HOUR = 3600
+
+describeOnEachDatabase('the sessions of a user', (openUrl) => {
+  let service: TestService
+  let node: TestService
+  let now = Date.UTC(2026, 0, 1) * 1000
+  const later = (seconds: number) => {
+    now += seconds * SECOND
+  }
+  beforeAll(async () => {
+    const url = await openUrl()
+    const options = {
+      config: { session: { idle_seconds: HOUR, absolute_seconds: 10 * HOUR } },
+      ports: { now: () => now },
+    }
+    service = await startService(url, options)
+    node = await startService(url, options)
+    await service.signIn('ada')
+    await service.signIn('eve')
+  })
+  afterAll(() => Promise.all([service.close(), node.close()]))
+
+  const ada = () => signInByHand(service.base_url, 'ada@example.org', PASSWORD)
+  const send = (method: string, path: string, headers: Record<string, string>) =>
+    checkedFetch(service.base_url + path, { method, headers })
+  const list = async (headers: Record<string, string>) =>
+    ((await (await send('GET', '/api/auth/sessions', headers)).json()) as { sessions: Listed[] }).sessions
+  interface Listed {
+    id: string
+    user_agent?: string
+    ip?: string
+    last_seen_at: string
+    current: boolean
+  }
+  const statusOf = async (headers: Record<string, string>) => (await send('GET', '/api/auth/me', headers)).status
+
+  it('are listed with where they are from and when they were used, the latest first, and no others', async () => {
+    const first = await ada()
+    later(100)
+    const second = await ada()
+    later(59)
+    expect(await statusOf({ ...first, 'user-agent': 'changes nothing' })).toBe(200)
+    const sessions = await list(second)
+    expect(sessions[0]).toEqual({
+      id: expect.any(String),
+      issued_at: '2026-01-01T00:00:00.000000Z',
+      last_seen_at: '2026-01-01T00:02:39.000000Z',
+      expires_at: '2026-01-01T01:02:39.000000Z',
+      absolute_expires_at: '2026-01-01T10:00:00.000000Z',
+      user_agent: expect.stringMatching(/./),
+      ip: '127.0.0.1',
+      current: false,
+    })
+    expect(sessions.map((session) => session.current)).toEqual([false, true, false])
+    const { user_id: own } = await service.chat.auth.authenticate(new Headers({ cookie: first.cookie }))
+    const { db } = service.chat.context
+    const rows = await db.all<{ id: string }>('SELECT id FROM sessions WHERE user_id = ?', own)
+    expect(sessions.map((session) => session.id).sort()).toEqual(rows.map((row) => row.id).sort())
+    later(HOUR - 50)
+    // Those that have expired are remembered, and not shown.
+    expect((await list(await ada())).map((session) => session.current)).toEqual([true, false])
+  })
+
+  it('are ended one by one, with their streams, on every node', async () => {
+    const [here, there] = [await ada(), await ada()]
+    const { conversation_id } = await service.chat.conversations.create(
+      await service.chat.auth.authenticate(new Headers({ cookie: here.cookie })),
+    )
+    const streams = await Promise.all([
+      openStream(service.base_url, conversation_id, there),
+      openStream(node.base_url, conversation_id, there),
+    ])
+    for (const stream of streams) await stream.until('stream.ready')
+    const id = (await list(there)).find((session) => session.current)!.id
+    expect((await send('DELETE', `/api/auth/sessions/${id}`, here)).status).toBe(204)
+    for (const stream of streams)
+      expect((await stream.until('stream.closed')).at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
+    expect([await statusOf(there), await statusOf(here)]).toEqual([401, 200])
+    expect((await send('DELETE', `/api/auth/sessions/${id}`, here)).status).toBe(404)
+    const { db } = service.chat.context
+    expect(await db.all("SELECT subject_id, ip FROM audit_log WHERE act = 'session.revoked'")).toEqual([
+      { subject_id: id, ip: '127.0.0.1' },
+    ])
+  })
+
+  it('include that of the call, which ends and leaves the cookies alone', async () => {
+    const headers = await ada()
+    const { id } = (await list(headers)).find((session) => session.current)!
+    const response = await send('DELETE', `/api/auth/sessions/${id}`, headers)
+    expect([response.status, response.headers.getSetCookie()]).toEqual([204, []])
+    expect(await statusOf(headers)).toBe(401)
+  })
+
+  it('are not ended by somebody else, nor once they have expired', async () => {
+    const headers = await ada()
+    const { id } = (await list(headers)).find((session) => session.current)!
+    const eve = await signInByHand(service.base_url, 'eve@example.org', PASSWORD)
+    for (const foreign of [id, '01890000-0000-7000-8000-000000000000', 'nope', '%00'])
+      expect((await send('DELETE', `/api/auth/sessions/${foreign}`, eve)).status).toBe(404)
+    expect(await statusOf(headers)).toBe(200)
+    later(HOUR + 1)
+    const fresh = await ada()
+    expect((await send('DELETE', `/api/auth/sessions/${id}`, fresh)).status).toBe(404)
+    expect(await codeOf(service.chat.auth.authenticate(new Headers({ cookie: headers.cookie })).then(() => {}))).toBe(
+      'session_expired',
+    )
+  })
+
+  it('keep to the wall clock when it is put forward and back: none that was found expired comes back', async () => {
+    const [used, unused] = [await ada(), await ada()]
+    later(HOUR + 1)
+    expect(await statusOf(used)).toBe(401)
+    expect((await send('POST', '/api/auth/refresh', used)).status).toBe(401)
+    later(-HOUR)
+    expect([await statusOf(used), await statusOf(unused)]).toEqual([401, 200])
+    later(-HOUR)
+    expect(await statusOf(unused)).toBe(200)
+    const rotated = await refreshByHand(service.base_url, unused)
+    expect(await statusOf(rotated)).toBe(200)
+    later(HOUR)
+  })
+
+  it.each([
+    ['idle', -1, 200],
+    ['idle', 0, 200],
+    ['idle', 1, 401],
+    ['absolute', -1, 200],
+    ['absolute', 0, 200],
+    ['absolute', 1, 401],
+  ])('last exactly as long as they may: %s limit %i s, also after a restart', async (limit, offset, status) => {
+    const headers = await ada()
+    if (limit === 'absolute') {
+      for (let hour = 0; hour < 10; hour++) {
+        expect(await statusOf(headers)).toBe(200)
+        later(HOUR - 1)
+      }
+      expect(await statusOf(headers)).toBe(200)
+      later(10 + offset)
+    } else later(HOUR + offset)
+    const onOther = await checkedFetch(`${node.base_url}/api/auth/me`, { headers })
+    expect([await statusOf(headers), onOther.status]).toEqual([status, status])
+  })
+
+  it('do not last longer for a stream that is open', async () => {
+    const headers = await ada()
+    const stream = await openStream(service.base_url, undefined, headers)
+    await stream.until('stream.ready')
+    later(HOUR + 1)
+    expect((await stream.until('stream.closed')).at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
+  })
+
+  it('write down that they were ended by signing out', async () => {
+    const person = service.client()
+    const { user } = await person.login({ body: { email: 'eve@example.org', password: PASSWORD } })
+    await person.logout()
+    const { db } = service.chat.context
+    expect(await db.all("SELECT actor_id, ip FROM audit_log WHERE act = 'logout'")).toEqual([
+      { actor_id: user.id, ip: '127.0.0.1' },
+    ])
+  })
+})

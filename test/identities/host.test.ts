@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createChatClient } from '../../lib/client.ts'
+import type { Identity, IdentityRequest } from '../../lib/index.ts'
+import { allRoutes, checkedFetch, readFailure } from '../support/answers.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
+import { openStream } from '../support/stream.ts'
+
+describeOnEachDatabase("the host's own login", (openUrl) => {
+  let service: TestService
+  let node: TestService
+  /** Whom the host knows, by the header that its own login goes by. */
+  const people = new Map<string, Identity>()
+  const seen: IdentityRequest[] = []
+  const identity = async (request: IdentityRequest) => {
+    seen.push(request)
+    return people.get(request.headers.get('x-host-user') ?? '')
+  }
+  beforeAll(async () => {
+    const url = await openUrl()
+    service = await startService(url, { ports: { identity } })
+    node = await startService(url, { ports: { identity } })
+    people.set('ada', { subject: '1', username: 'ada', email: 'ada@example.org', roles: ['admin'] })
+  })
+  afterAll(() => Promise.all([service.close(), node.close()]))
+
+  const as = (name: string) =>
+    createChatClient({
+      base_url: service.base_url,
+      retry_ms: 10,
+      fetch: (input, init) => checkedFetch(input, { ...init, headers: { ...init?.headers, 'x-host-user': name } }),
+    })
+  const users = () => service.chat.context.db.all<{ username: string }>('SELECT username, email, roles FROM users')
+
+  it('decides who calls: somebody seen for the first time becomes a user, without a session or a CSRF token', async () => {
+    expect(await codeOf(as('nobody').readMe())).toBe('unauthenticated')
+    const { user, ...rest } = await as('ada').readMe()
+    const ada = { username: 'ada', email: 'ada@example.org', roles: ['admin'] }
+    expect([user, rest]).toEqual([{ id: expect.any(String), ...ada }, {}])
+    expect(seen.at(-1)!.ip).toBe('127.0.0.1')
+    const { conversation_id } = await as('ada').createConversation()
+    await as('ada').postRoot({ params: { conversation_id }, body: { content: 'from the host' } })
+    expect((await as('ada').readMe()).user.id).toBe(user.id)
+    expect(await service.chat.auth.authenticate(new Headers({ 'x-host-user': 'ada' }))).toEqual({
+      user_id: user.id,
+      roles: ['admin'],
+    })
+    expect(await service.client().readSetup()).toEqual({ is_setup: true })
+    const created = "SELECT actor_id, subject_id, ip FROM audit_log WHERE act = 'user.created'"
+    expect(await service.chat.context.db.all(created)).toEqual([
+      { actor_id: null, subject_id: user.id, ip: '127.0.0.1' },
+    ])
+  })
+
+  it('makes one user of somebody who comes many times at once for the first time, on two nodes', async () => {
+    people.set('many', { subject: 'many', username: 'many', email: 'many@example.org' })
+    people.set('bare', { subject: 'bare' })
+    for (const name of ['many', 'bare']) {
+      const headers = new Headers({ 'x-host-user': name })
+      const found = await Promise.all(times(20, (i) => [service, node][i % 2]!.chat.auth.authenticate(headers)))
+      expect(new Set(found.map((actor) => actor.user_id)).size).toBe(1)
+    }
+    expect((await users()).filter((user) => user.username.startsWith('many'))).toHaveLength(1)
+    const { user } = await as('bare').readMe()
+    expect(user).toMatchObject({
+      username: expect.stringMatching(/^user-/),
+      email: `${user.id}@host.invalid`,
+      roles: ['member'],
+    })
+  })
+
+  it('is followed when it says something new of somebody, and leaves the rest alone', async () => {
+    people.set('grace', { subject: '2', username: 'grace', email: 'grace@example.org', display_name: 'Grace' })
+    const { id } = (await as('grace').readMe()).user
+    people.set('grace', { subject: '2', username: 'hopper', display_name: '', roles: ['read_only'] })
+    expect((await as('grace').readMe()).user).toEqual({
+      id,
+      username: 'hopper',
+      email: 'grace@example.org',
+      roles: ['read_only'],
+    })
+    expect(await codeOf(as('grace').createConversation())).toBe('forbidden')
+    const written = () =>
+      service.chat.context.db.get("SELECT count(*) AS count FROM audit_log WHERE act = 'user.changed'")
+    const before = await written()
+    await as('grace').readMe()
+    expect(await written()).toEqual(before)
+  })
+
+  it('gives nobody the account of somebody else, and keeps nobody out for a name that is taken', async () => {
+    people.set('impostor', { subject: '3', username: 'ADA', email: 'ada@example.org' })
+    const [ada, impostor] = [(await as('ada').readMe()).user, (await as('impostor').readMe()).user]
+    expect(impostor.id).not.toBe(ada.id)
+    expect(impostor).toMatchObject({ username: expect.stringMatching(/^ADA-[0-9a-f]{12}$/), roles: ['member'] })
+    expect(impostor.email).toBe(`${impostor.id}@host.invalid`)
+    expect((await as('impostor').readMe()).user).toEqual(impostor)
+  })
+
+  it('may say what cannot be kept: it counts as not said', async () => {
+    const roles = ['editor'] as unknown as ['member']
+    people.set('odd', { subject: 'x\u2028', username: 'a\nb', email: 'none', display_name: 'x'.repeat(201), roles })
+    const { user } = await as('odd').readMe()
+    expect(user).toEqual({
+      id: user.id,
+      username: expect.stringMatching(/^user-/),
+      email: `${user.id}@host.invalid`,
+      roles: ['member'],
+    })
+  })
+
+  it('does not bring back a user who is disabled here: that is nobody, and its streams end', async () => {
+    people.set('dora', { subject: '4', username: 'dora' })
+    const { user } = await as('dora').readMe()
+    const abort = new AbortController()
+    const reader = as('dora').followAll({ signal: abort.signal })
+    expect((await reader.next()).value!.event.type).toBe('stream.ready')
+    await service.chat.context.write(async (tx) => {
+      await tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id)
+      tx.recheckStreams()
+    })
+    expect((await reader.next()).value!.event.payload).toEqual({ reason: 'session_ended' })
+    abort.abort()
+    expect(await codeOf(as('dora').readMe())).toBe('unauthenticated')
+  })
+
+  it('leaves nothing of the own sign-in: its routes are not there, its cookies and keys mean nothing', async () => {
+    for (const [name, route] of allRoutes.filter(([, each]) => each.sign_in)) {
+      const response = await checkedFetch(service.base_url + route.path.replace(/\{\w+\}/, 'x'), {
+        method: route.method,
+        headers: { 'x-host-user': 'ada', ...(route.body && { 'content-type': 'application/json' }) },
+        ...(route.body && { body: '{}' }),
+      })
+      expect([name, (await readFailure(response)).code]).toEqual([name, 'not_found'])
+    }
+    const { user } = await as('ada').readMe()
+    const { key } = await service.chat.keys.create({ user_id: user.id, roles: ['admin'] }, { name: 'a key' })
+    const attempts: [string, string][] = [
+      ['authorization', `Bearer ${key}`],
+      ['cookie', 'SESSION_ID=x'],
+    ]
+    for (const header of attempts) {
+      expect((await checkedFetch(`${service.base_url}/api/auth/me`, { headers: [header] })).status).toBe(401)
+    }
+    expect((await openStream(service.base_url, undefined, { authorization: `Bearer ${key}` })).response.status).toBe(
+      401,
+    )
+    const signUp = { token: 'x', username: 'new', email: 'new@example.org', password: PASSWORD }
+    expect(await codeOf(service.client().acceptInvite({ body: signUp }))).toBe('unauthenticated')
+    const crossSite = { 'x-host-user': 'ada', 'sec-fetch-site': 'cross-site' }
+    const response = await checkedFetch(`${service.base_url}/api/presence/heartbeat`, {
+      method: 'POST',
+      headers: crossSite,
+    })
+    expect((await readFailure(response)).code).toBe('csrf_failed')
+  })
+
+  it('fails as a bug of the host when it gives nobody in particular, or throws', async () => {
+    people.set('anybody', { subject: '' })
+    expect(await codeOf(as('anybody').readMe())).toBe('internal')
+  })
+})

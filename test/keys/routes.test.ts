@@ -1,0 +1,178 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createChatClient } from '../../lib/client.ts'
+import { SECOND, toInstant } from '../../lib/ids.ts'
+import { allRoutes, checkedFetch, readFailure } from '../support/answers.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, type Person, startService, type TestService, times } from '../support/service.ts'
+import { openStream } from '../support/stream.ts'
+
+describeOnEachDatabase('API keys', (openUrl) => {
+  let service: TestService
+  let node: TestService
+  let ada: Person
+  let now = Date.UTC(2026, 0, 1) * 1000
+  beforeAll(async () => {
+    const url = await openUrl()
+    service = await startService(url, { ports: { now: () => now } })
+    node = await startService(url, { ports: { now: () => now } })
+    ada = await service.signIn('ada')
+  })
+  afterAll(() => Promise.all([service.close(), node.close()]))
+
+  const withKey = (api_key: string, base_url = service.base_url) =>
+    createChatClient({ base_url, fetch: checkedFetch, retry_ms: 10, api_key })
+  const make = (expires_at?: string) => ada.createKey({ body: { name: 'a bot', ...(expires_at && { expires_at }) } })
+  const me = async (headers: Record<string, string>) => {
+    const response = await checkedFetch(`${service.base_url}/api/auth/me`, { headers })
+    return response.ok ? 'ok' : (await readFailure(response)).code
+  }
+
+  it('act as their user without a CSRF token, and are shown once', async () => {
+    const { key, ...rest } = await make()
+    expect(key).toMatch(/^cs_[\w-]{43}$/)
+    expect(rest).toEqual({ id: expect.any(String), name: 'a bot' })
+    const bot = withKey(key)
+    expect(await bot.readMe()).toEqual({ user: (await ada.readMe()).user })
+    const { conversation_id } = await bot.createConversation({ body: { title: 'Bots' } })
+    await bot.postRoot({ params: { conversation_id }, body: { content: 'beep' } })
+    expect((await ada.listThreads({ params: { conversation_id } })).threads).toHaveLength(1)
+    expect((await bot.changeMe({ body: { display_name: 'Ada' } })).user.display_name).toBe('Ada')
+    expect(JSON.stringify(await ada.listKeys())).not.toContain(key)
+    expect((await bot.listUsers()).users.length).toBeGreaterThan(0)
+  })
+
+  it('are listed newest first, with their last use, which is written down once a minute at most', async () => {
+    const { id, key } = await make(toInstant(now + 3600 * SECOND))
+    const listed = async () => (await ada.listKeys()).keys.find((each) => each.id === id)
+    const created_at = toInstant(now)
+    const expires_at = toInstant(now + 3600 * SECOND)
+    expect(await listed()).toEqual({ id, name: 'a bot', created_at, expires_at })
+    const used = []
+    for (const seconds of [0, 59, 1]) {
+      now += seconds * SECOND
+      await withKey(key).readMe()
+      used.push((await listed())!.last_used_at)
+    }
+    expect(used).toEqual([created_at, created_at, toInstant(now)])
+  })
+
+  it('end when they are revoked, by their user only, with their streams on every node', async () => {
+    const eve = await service.signIn('eve')
+    const { id, key } = await make()
+    const streams = [
+      await openStream(service.base_url, undefined, { authorization: `Bearer ${key}` }),
+      await openStream(node.base_url, undefined, { authorization: `Bearer ${key}` }),
+    ]
+    for (const stream of streams) await stream.until('stream.ready')
+    for (const foreign of [id, 'nope']) {
+      expect(await codeOf(eve.revokeKey({ params: { key_id: foreign } }))).toBe('not_found')
+    }
+    expect(await me({ authorization: `bearer  ${key}` })).toBe('ok')
+    await ada.revokeKey({ params: { key_id: id } })
+    for (const stream of streams)
+      expect((await stream.until('stream.closed')).at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
+    expect(await codeOf(withKey(key).readMe())).toBe('unauthenticated')
+    expect(await codeOf(withKey(key, node.base_url).readMe())).toBe('unauthenticated')
+    expect(await codeOf(ada.revokeKey({ params: { key_id: id } }))).toBe('not_found')
+    const acts = await service.chat.context.db.all(
+      "SELECT act, actor_id, ip FROM audit_log WHERE subject_id = ? AND act LIKE 'key.%' ORDER BY id",
+      id,
+    )
+    expect(acts).toEqual(['key.created', 'key.revoked'].map((act) => ({ act, actor_id: ada.id, ip: '127.0.0.1' })))
+  })
+
+  it('end when they expire: not at the instant, but after it', async () => {
+    const { key, expires_at } = await make(toInstant(now + 100 * SECOND))
+    expect(expires_at).toBe(toInstant(now + 100 * SECOND))
+    const stream = await openStream(service.base_url, undefined, { authorization: `Bearer ${key}` })
+    await stream.until('stream.ready')
+    now += 100 * SECOND
+    expect(await codeOf(withKey('cs_wrong').readMe())).toBe('unauthenticated')
+    await withKey(key).readMe()
+    now += 1
+    expect((await stream.until('stream.closed')).at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
+    expect(await codeOf(withKey(key).readMe())).toBe('unauthenticated')
+  })
+
+  it('end with their user being disabled, and with its role', async () => {
+    const grace = await service.signIn('grace')
+    const { key } = await grace.createKey({ body: { name: 'hers' } })
+    const { db } = service.chat.context
+    const bot = withKey(key)
+    await db.write((tx) => tx.run("UPDATE users SET roles = 'read_only' WHERE username = 'grace'"))
+    expect(await codeOf(bot.createConversation())).toBe('forbidden')
+    await db.write((tx) => tx.run("UPDATE users SET disabled_at = 1 WHERE username = 'grace'"))
+    expect(await codeOf(bot.readMe())).toBe('unauthenticated')
+  })
+
+  it('decide alone: a token that is no key is nobody, whatever cookie comes with it', async () => {
+    const { key } = await make()
+    const signedIn = await service.chat.auth.login({}, { email: ada.email, password: 'correct horse battery' })
+    const cookie = `SESSION_ID=${signedIn.token}`
+    expect(await me({ cookie })).toBe('ok')
+    const others = [signedIn.token, `${key}x`, key.slice(3), key.toUpperCase(), 'cs_', '', 'a b', `"${key}"`]
+    for (const token of others) expect(await me({ cookie, authorization: `Bearer ${token}` })).toBe('unauthenticated')
+    // Other schemes are between the client and a proxy.
+    expect(await me({ cookie, authorization: 'Basic YTpi' })).toBe('ok')
+    expect(await me({ cookie: 'SESSION_ID=unknown', authorization: `Bearer ${key}` })).toBe('ok')
+    const response = await checkedFetch(`${service.base_url}/api/auth/me?api_key=${key}`)
+    expect(response.status).toBe(401)
+    const accept = await checkedFetch(`${service.base_url}/api/invites/accept`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer cs_wrong', 'content-type': 'application/json' },
+      body: JSON.stringify({
+        token: 'x',
+        username: 'new',
+        email: 'new@example.org',
+        password: 'correct horse battery',
+      }),
+    })
+    expect((await readFailure(accept)).code).toBe('unauthenticated')
+  })
+
+  it('are known to a host that asks who calls', async () => {
+    const { id, key } = await make()
+    const actor = await service.chat.auth.authenticate(new Headers({ authorization: `Bearer ${key}` }))
+    expect(actor).toEqual({ user_id: ada.id, roles: ['admin', 'member'], key_id: id })
+    expect(await codeOf(service.chat.keys.create(actor, { name: 'more' }))).toBe('forbidden')
+  })
+
+  const VALID: Record<string, object> = {
+    changePassword: { current_password: 'correct horse battery', new_password: 'incorrect pony' },
+    createKey: { name: 'another' },
+  }
+  const ownSignIn = allRoutes.filter(([, route]) => route.sign_in && route.access !== 'public')
+  it.each(ownSignIn.map(([name, route]) => ({ name, route })))('may not call $name', async ({ name, route }) => {
+    const { key } = await make()
+    const body = VALID[name] && JSON.stringify(VALID[name])
+    const response = await checkedFetch(service.base_url + route.path.replace(/\{\w+\}/, 'x'), {
+      method: route.method,
+      headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body }),
+    })
+    expect([response.status, (await readFailure(response)).code]).toEqual([403, 'forbidden'])
+  })
+
+  describe('are made', () => {
+    it.each([
+      ['without a name', { name: '' }],
+      ['with an invisible name', { name: ' \u200b' }],
+      ['with a line break in the name', { name: 'a\nb' }],
+      ['with a long name', { name: 'x'.repeat(101) }],
+      ['with an end that is past', { name: 'x', expires_at: '2020-01-01T00:00:00Z' }],
+      ['with an end that is none', { name: 'x', expires_at: 'tomorrow' }],
+    ])('not %s', async (_, body) => {
+      expect(await codeOf(ada.createKey({ body }))).toBe('validation_failed')
+    })
+
+    it('up to a hundred by one user, however many are asked for at once', async () => {
+      const dora = await service.signIn('dora')
+      const actor = await service.chat.users.actor(dora.id)
+      const results = await Promise.allSettled(
+        times(110, (index) => [service, node][index % 2]!.chat.keys.create(actor, { name: `key ${index}` })),
+      )
+      expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(100)
+      expect(await codeOf(dora.createKey({ body: { name: 'one more' } }))).toBe('conflict')
+    })
+  })
+})

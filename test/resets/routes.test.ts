@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { SECOND, toInstant } from '../../lib/ids.ts'
+import type { Mail } from '../../lib/index.ts'
+import { OPERATOR } from '../../lib/index.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
+import { openStream, signInByHand } from '../support/stream.ts'
+
+const NEW_PASSWORD = 'incorrect pony'
+
+/** A mailbox: mails as they arrive, to be waited for. */
+function createMailbox() {
+  const mails: Mail[] = []
+  const waiting: ((mail: Mail) => void)[] = []
+  return {
+    deliver(mail: Mail): void {
+      const next = waiting.shift()
+      if (next) next(mail)
+      else mails.push(mail)
+    },
+    next: (): Promise<Mail> =>
+      new Promise((resolve) => (mails.length ? resolve(mails.shift()!) : waiting.push(resolve))),
+    size: () => mails.length,
+  }
+}
+
+describeOnEachDatabase('a forgotten password', (openUrl) => {
+  let service: TestService
+  let node: TestService
+  let url: string
+  let now = Date.UTC(2026, 0, 1) * 1000
+  const box = createMailbox()
+  beforeAll(async () => {
+    url = await openUrl()
+    const config = { server: { public_url: 'https://chat.example.org' } }
+    const ports = { now: () => now, mail: box.deliver }
+    service = await startService(url, { config, ports })
+    node = await startService(url, { config, ports })
+    await service.signIn('founder')
+  })
+  afterAll(() => Promise.all([service.close(), node.close()]))
+
+  const forgot = async (email: string): Promise<Mail> => {
+    await service.client().forgotPassword({ body: { email } })
+    return box.next()
+  }
+  const reset = (token: string, password = NEW_PASSWORD) =>
+    service.client().resetPassword({ body: { token, password } })
+  const rows = (sql: string, ...params: string[]) => service.chat.context.db.all(sql, ...params)
+
+  it('is replaced with a token from a mail, once; all sessions end, with their streams', async () => {
+    const ada = await service.signIn('ada')
+    const stream = await openStream(
+      service.base_url,
+      undefined,
+      await signInByHand(service.base_url, ada.email, PASSWORD),
+    )
+    await stream.until('stream.ready')
+    const mail = await forgot(' ADA@example.org ')
+    expect(mail).toEqual({
+      to: 'ada@example.org',
+      subject: 'Set a new password',
+      text: expect.stringContaining(`https://chat.example.org/reset-password#token=${mail.token}\n`),
+      token: expect.stringMatching(/^[\w-]{43}$/),
+    })
+    await reset(mail.token)
+    expect((await stream.until('stream.closed')).at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
+    expect(await codeOf(ada.readMe())).toBe('unauthenticated')
+    expect(await codeOf(ada.login({ body: { email: ada.email, password: PASSWORD } }))).toBe('invalid_credentials')
+    await ada.login({ body: { email: ada.email, password: NEW_PASSWORD } })
+    expect(await codeOf(reset(mail.token))).toBe('not_found')
+    const acts = "SELECT act, subject_id, ip FROM audit_log WHERE act LIKE 'password.reset%' ORDER BY id"
+    expect(await rows(acts)).toEqual(
+      ['password.reset_requested', 'password.reset'].map((act) => ({ act, subject_id: ada.id, ip: '127.0.0.1' })),
+    )
+  })
+
+  it('is answered alike when nobody has the address, and nothing is mailed or kept', async () => {
+    const { user } = await service.chat.users.create(OPERATOR, { username: 'off', email: 'off@example.org' })
+    await service.chat.context.db.write((tx) => tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id))
+    for (const email of ['nobody@example.org', 'off@example.org', 'no address', "' OR 1=1--", ''])
+      expect(await service.client().forgotPassword({ body: { email } })).toBeUndefined()
+    // The mails go out in order: one to somebody is behind any to nobody.
+    expect((await forgot('founder@example.org')).to).toBe('founder@example.org')
+    expect(box.size()).toBe(0)
+    const log = JSON.stringify(await rows('SELECT * FROM audit_log'))
+    expect(log).not.toContain('nobody@')
+    const pending = 'SELECT token_hash FROM password_resets WHERE user_id = ?'
+    expect(await rows(pending, user.id)).toEqual([])
+  })
+
+  it('is replaced within an hour, to the instant, and with the latest token only', async () => {
+    await service.signIn('grace')
+    const early = await forgot('grace@example.org')
+    const { token } = await forgot('grace@example.org')
+    expect(await codeOf(reset(early.token))).toBe('not_found')
+    now += 3600 * SECOND
+    await reset(token)
+    const late = await forgot('grace@example.org')
+    now += 3600 * SECOND + 1
+    expect(await codeOf(reset(late.token))).toBe('not_found')
+    for (const madeUp of ['', 'x', 'x'.repeat(43), late.token.toLowerCase()])
+      expect(await codeOf(reset(madeUp))).toBe('not_found')
+  })
+
+  it('is replaced by one of several who have the token, on two nodes', async () => {
+    await service.signIn('heidi')
+    const { token } = await forgot('heidi@example.org')
+    const results = await Promise.allSettled(
+      times(10, (index) =>
+        [service, node][index % 2]!.chat.resets.redeem({}, { token, password: `${NEW_PASSWORD} ${index}` }),
+      ),
+    )
+    expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1)
+  })
+
+  it('leaves one token of several that are asked for at once', async () => {
+    const { id } = await service.signIn('ivan')
+    await Promise.all(
+      times(6, (index) => [service, node][index % 2]!.chat.resets.request({}, { email: 'ivan@example.org' })),
+    )
+    const mails = await Promise.all(times(6, () => box.next()))
+    const results = await Promise.allSettled(mails.map(({ token }) => reset(token)))
+    expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1)
+    expect(await rows('SELECT * FROM password_resets WHERE user_id = ?', id)).toEqual([])
+  })
+
+  it('spends no token on a password that cannot be kept, and ends with a changed one', async () => {
+    const judy = await service.signIn('judy')
+    const { token } = await forgot(judy.email)
+    expect(await codeOf(reset(token, 'short'))).toBe('validation_failed')
+    await judy.changePassword({ body: { current_password: PASSWORD, new_password: NEW_PASSWORD } })
+    expect(await codeOf(reset(token))).toBe('not_found')
+  })
+
+  it('can be a first one, and is none for an account that was disabled meanwhile', async () => {
+    const { user } = await service.chat.users.create(OPERATOR, { username: 'kim', email: 'kim@example.org' })
+    await reset((await forgot('kim@example.org')).token)
+    await service.client().login({ body: { email: 'kim@example.org', password: NEW_PASSWORD } })
+    const { token } = await forgot('kim@example.org')
+    await service.chat.context.db.write((tx) => tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id))
+    expect(await codeOf(reset(token))).toBe('not_found')
+  })
+
+  it('is replaced with a link that an administrator hands over', async () => {
+    const liz = await service.signIn('liz')
+    const { token, url, expires_at } = await service.chat.resets.issue(OPERATOR, { email: liz.email })
+    expect(url).toBe(`https://chat.example.org/reset-password#token=${token}`)
+    expect(expires_at).toBe(toInstant(now + 3600 * SECOND))
+    await reset(token)
+    const actor = await service.chat.users.actor(liz.id)
+    expect(await codeOf(service.chat.resets.issue(actor, { email: liz.email }))).toBe('forbidden')
+    expect(await codeOf(service.chat.resets.issue(OPERATOR, { email: 'nobody@example.org' }))).toBe('not_found')
+  })
+
+  it('fails for nobody when mail does not work, and the log says so without the token', async () => {
+    for (const throwAt of ['at once', 'later']) {
+      const logged = createMailbox()
+      const lines: string[] = []
+      let token = ''
+      const say = (message: string, fields?: object) => {
+        lines.push(JSON.stringify([message, fields]))
+        if (message.includes('mail')) logged.deliver({ to: '', subject: message, text: '', token: '' })
+      }
+      const broken = await startService(url, {
+        ports: {
+          log: { debug: say, info: say, warn: say, error: say },
+          mail(mail) {
+            token = mail.token
+            const error = new Error(`550 refused: ${mail.text}`)
+            if (throwAt === 'at once') throw error
+            return Promise.reject(error)
+          },
+        },
+      })
+      await broken.client().forgotPassword({ body: { email: 'founder@example.org' } })
+      await logged.next()
+      expect(token).toMatch(/^[\w-]{43}$/)
+      expect(lines.join('\n')).toContain('550 refused')
+      expect(lines.join('\n')).not.toContain(token)
+      await broken.close()
+    }
+  })
+
+  it('is answered the same where no mail is configured, and the log says so', async () => {
+    const lines: string[] = []
+    const say = (message: string) => void lines.push(message)
+    const silent = await startService(url, { ports: { log: { debug: say, info: say, warn: say, error: say } } })
+    for (const email of ['founder@example.org', 'nobody@example.org'])
+      await silent.client().forgotPassword({ body: { email } })
+    expect(lines).toEqual(Array(2).fill('A password reset was asked for, but no mail is configured'))
+    await silent.close()
+  })
+})
