@@ -27,6 +27,10 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 /** Of the whole list and of each item alike: neither repeats what was given, which may be secret. */
 const HEADERS_FORM = 'must be a list of "Name: value", in ASCII'
 
+/** Compared letter by letter with what browsers send, so nothing that looks alike will do. */
+const ORIGINS_FORM =
+  'must have origins as browsers send them, https://app.example.org or http://localhost:3000: no path, no *, no usual port'
+
 const text = v.string('must be a text')
 const someText = v.pipe(text, v.nonEmpty('must not be empty'))
 const token = v.pipe(text, v.regex(TOKEN, "must have letters, digits and !#$%&'*+-.^_`|~ only, and one at least"))
@@ -41,6 +45,10 @@ const publicUrl = v.pipe(
   v.check(isPublicUrl, 'must be an http:// or https:// address without credentials, query or fragment'),
 )
 const apiKey = v.pipe(text, v.regex(/^[!-~]+$/, 'must have visible ASCII characters only, and one at least'))
+const originList = v.array(
+  v.pipe(v.string(ORIGINS_FORM), v.toLowerCase(), v.check(isOrigin, ORIGINS_FORM)),
+  'must be a list of texts',
+)
 const headerList = v.array(v.pipe(v.string(HEADERS_FORM), v.regex(HEADER, HEADERS_FORM)), HEADERS_FORM)
 
 /** What the documentation and the command line know about a key besides its type. */
@@ -65,9 +73,9 @@ export const ConfigSchema = v.object({
     ),
     cors: section({
       allowed_origins: key(
-        list,
-        [],
-        'Origins of other sites (https://app.example.org) whose pages may call the service with cookies.',
+        originList,
+        [] as string[],
+        'Other origins (https://app.example.org) whose pages may call the service as whoever is signed in.',
       ),
     }),
   }),
@@ -233,6 +241,10 @@ function integer(min: number, max: number) {
 
 function oneOf<const T extends readonly string[]>(...choices: T) {
   return v.picklist(choices, `must be one of ${choices.join(', ')}`)
+}
+
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
 }
 
 function isPublicUrl(address: string): boolean {

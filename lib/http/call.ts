@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import { ChatError } from '../errors.ts'
 import { digest, sameDigest } from '../ids.ts'
 import { assertBodyAcceptable, readJson } from './body.ts'
+import { isForeign, isListed } from './origin.ts'
 import { readQuery } from './query.ts'
 import type { AnyRoute } from './route.ts'
 import { surfaceOf } from './surface.ts'
@@ -17,6 +18,8 @@ export interface Incoming {
   params: Record<string, string>
   /** With its `?`, or empty. */
   search: string
+  /** What the request was sent to. */
+  host: string
   body: IncomingMessage | ReadableStream<Uint8Array> | null
   ip?: string | undefined
 }
@@ -35,9 +38,10 @@ export async function perform(chat: Chat, route: AnyRoute, request: Incoming): P
 
   const client = clientOf(config, request)
   const session = await findSession(chat, route, client)
+  // A form of another site cannot sign anybody in either, and a stream is open before its page turns out to be foreign.
+  if ((route.changes || route.answer === 'stream') && isForeign(request, config))
+    throw new ChatError('csrf_failed', FOREIGN)
   if (session && route.changes) assertCsrf(config, request.headers, session.csrf_hash)
-  // A form of another site cannot sign anybody in either.
-  if (route.changes && request.headers.get('sec-fetch-site') === 'cross-site') throw new ChatError('csrf_failed')
 
   const body = takesBody ? await readJson(request.body, limits) : undefined
   const query = route.query && readQuery(route.query, request.search)
@@ -71,11 +75,19 @@ function clientOf(config: Config, { headers, ip }: Incoming): Client {
   return { ...(ip && { ip }), ...(user_agent && { user_agent }), ...(token && { token }) }
 }
 
-/** The header, the cookie and the session must hold the same token: a cookie alone may have been planted by a neighbouring host. */
+const FOREIGN = {
+  message: 'This comes from a page of another origin, which server.cors.allowed_origins does not name.',
+}
+
+/**
+ * The header, the cookie and the session must hold the same token: a cookie alone may have been planted by a
+ * neighbouring host. From a listed origin of another site the cookie cannot come (`SameSite=Strict`); there the browser
+ * vouches for the page, and the page for the token.
+ */
 function assertCsrf(config: Config, headers: Headers, csrfHash: string): void {
   const { enabled, header_name, cookie_name } = config.security.csrf
   if (!enabled) return
   const [header, cookie] = [headers.get(header_name), readCookie(headers.get('cookie'), cookie_name)]
-  if (!header || !cookie || header !== cookie || !sameDigest(digest(header), csrfHash))
-    throw new ChatError('csrf_failed')
+  const isRepeated = header === cookie || (cookie === undefined && isListed(headers.get('origin'), config))
+  if (!header || !isRepeated || !sameDigest(digest(header), csrfHash)) throw new ChatError('csrf_failed')
 }

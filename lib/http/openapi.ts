@@ -107,7 +107,7 @@ export function errorsOf(each: AnyRoute): ErrorCode[] {
   const codes: (ErrorCode | false)[] = [
     isSession && 'unauthenticated',
     isSession && 'session_expired',
-    each.changes && 'csrf_failed',
+    (each.changes || each.answer === 'stream') && 'csrf_failed',
     each.access === 'admin' && 'forbidden',
     each.body !== undefined && 'malformed_json',
     each.body !== undefined && 'payload_too_large',
