@@ -12,6 +12,9 @@ const DATABASE_URL = /^(sqlite:(?!\/\/[^/]|\s).*\S|postgres(ql)?:\/\/\S+)$/
 /** A header field as it is written; the value in ASCII, since servers differ in what else they take. */
 const HEADER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+: *[!-~]([ -~]*[!-~])?$/
 
+/** Scheme, host and port; a URL would also take `*` for a host. */
+const ORIGIN = /^https?:\/\/(\[[0-9a-f:]+\]|[0-9a-z._-]+)(:\d+)?$/
+
 /** The longest delay a Node timer keeps: a longer one fires at once. */
 const MAX_TIMER_SECONDS = Math.floor((2 ** 31 - 1) / 1000)
 
@@ -29,7 +32,7 @@ const HEADERS_FORM = 'must be a list of "Name: value", in ASCII'
 
 /** Compared letter by letter with what browsers send, so nothing that looks alike will do. */
 const ORIGINS_FORM =
-  'must have origins as browsers send them, https://app.example.org or http://localhost:3000: no path, no *, no usual port'
+  'must have origins as browsers send them, https://app.example.org or http://localhost:3000: no path, no *, no default port'
 
 const text = v.string('must be a text')
 const someText = v.pipe(text, v.nonEmpty('must not be empty'))
@@ -244,7 +247,7 @@ function oneOf<const T extends readonly string[]>(...choices: T) {
 }
 
 function isOrigin(text: string): boolean {
-  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text
+  return ORIGIN.test(text) && URL.canParse(text) && new URL(text).origin === text
 }
 
 function isPublicUrl(address: string): boolean {
