@@ -105,7 +105,11 @@ function isPrivate(route: AnyRoute): boolean {
   return route.tag === 'Setup' || route.tag === 'Authentication' || route.answer === 'session'
 }
 
-/** The answer to a method nobody serves, and to a browser that asks what it may send. @throws ChatError `not_found`, `method_not_allowed` */
+/**
+ * The answer to a method nobody serves, and to a browser that asks what a page may send (a CORS preflight).
+ *
+ * @throws ChatError `not_found`, `method_not_allowed`
+ */
 function withoutRoute(
   service: Service,
   resource: Resource,

@@ -18,7 +18,7 @@ export interface Incoming {
   params: Record<string, string>
   /** With its `?`, or empty. */
   search: string
-  /** What the request was sent to. */
+  /** Where the request was sent, with the port that is not the usual one. */
   host: string
   body: IncomingMessage | ReadableStream<Uint8Array> | null
   ip?: string | undefined
@@ -75,6 +75,7 @@ function clientOf(config: Config, { headers, ip }: Incoming): Client {
   return { ...(ip && { ip }), ...(user_agent && { user_agent }), ...(token && { token }) }
 }
 
+/** What there is to do about it: the default speaks of the token. */
 const FOREIGN = {
   message: 'This comes from a page of another origin, which server.cors.allowed_origins does not name.',
 }

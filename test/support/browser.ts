@@ -52,7 +52,7 @@ export async function openBrowser(): Promise<Browser> {
   return browser
 }
 
-/** A browser of one person, which sends cookies to other sites wherever their `SameSite` lets it: not all do by default. */
+/** A browser of one person that sends cookies to other sites wherever `SameSite` lets it: by default not all do. */
 export async function openLaxBrowser(): Promise<BrowserContext> {
   const folder = await mkdtemp(join(tmpdir(), 'chat-browser-'))
   await mkdir(join(folder, 'Default'))
