@@ -75,9 +75,7 @@ async function answer(service: Service, path: string, resource: Resource, event:
       headers,
       params: event.context.params ?? {},
       search: event.url.search,
-      get host() {
-        return headers.get('host') ?? event.url.host
-      },
+      url: event.url,
       body: (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body,
       ip: event.req.ip,
     })

@@ -18,8 +18,8 @@ export interface Incoming {
   params: Record<string, string>
   /** With its `?`, or empty. */
   search: string
-  /** Where the request was sent, with the port that is not the usual one. */
-  host: string
+  /** Where the request was sent, as far as the runtime knows. */
+  url: { host: string }
   body: IncomingMessage | ReadableStream<Uint8Array> | null
   ip?: string | undefined
 }

@@ -3,8 +3,8 @@ import type { Config } from '../config.ts'
 /** What is known of where a request comes from. */
 export interface Provenance {
   headers: Pick<Headers, 'get'>
-  /** The host, and the port that is not the usual one, that the request was sent to. */
-  host: string
+  /** Where it was sent; on Node made of its `Host`, elsewhere perhaps without one. */
+  url: { host: string }
 }
 
 /**
@@ -14,12 +14,12 @@ export interface Provenance {
  * foreign. Old ones, and all of them over plain HTTP, send their `Origin` with whatever may change something, and that
  * has to be ours. What sends neither is no browser: nobody's cookies are there to be used by somebody else.
  */
-export function isForeign({ headers, host }: Provenance, config: Config): boolean {
+export function isForeign({ headers, url }: Provenance, config: Config): boolean {
   const origin = headers.get('origin')
   if (isListed(origin, config)) return false
   const site = headers.get('sec-fetch-site')
   if (site !== null) return site !== 'same-origin' && site !== 'none'
-  return origin !== null && !ownOrigins(host, config).includes(origin)
+  return origin !== null && !ownOrigins(headers.get('host') ?? url.host, config).includes(origin)
 }
 
 /** Whether it is the origin of a page that may call the service from elsewhere. */

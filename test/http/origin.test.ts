@@ -55,7 +55,9 @@ describe('a page is', () => {
     ['foreign', 'plain HTTP where cookies need more', secure, { origin: 'http://chat.test:8080' }],
   ])('%s: %s', (verdict, _, input, headers, host = 'chat.test:8080') => {
     const config: Config = parseConfig(input)
-    expect(isForeign({ headers: new Headers(headers), host }, config)).toBe(verdict === 'foreign')
+    expect(isForeign({ headers: new Headers({ ...headers, host }), url: { host: 'elsewhere' } }, config)).toBe(
+      verdict === 'foreign',
+    )
   })
 })
 
