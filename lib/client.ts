@@ -23,6 +23,11 @@ export interface ClientOptions {
   csrf_cookie_name?: string
   /** `security.csrf.header_name` of the service. */
   csrf_header_name?: string
+  /**
+   * What the last sign-in answered with: for a page of another origin, which cannot read the cookie, when it is loaded
+   * again.
+   */
+  csrf_token?: string
   /** How long to wait before a lost stream is opened again, in milliseconds. */
   retry_ms?: number
 }
@@ -100,11 +105,13 @@ export function createChatClient(options: ClientOptions): ChatClient {
   const base = options.base_url.replace(/\/$/, '')
   // Browsers keep cookies themselves and show us none of these.
   const jar = new Map<string, string>()
+  let signedInWith = options.csrf_token
 
   function csrfToken(): string | undefined {
     return (
       jar.get(csrf_cookie_name) ??
-      (typeof document === 'undefined' ? undefined : readCookie(document.cookie, csrf_cookie_name))
+      (typeof document === 'undefined' ? undefined : readCookie(document.cookie, csrf_cookie_name)) ??
+      signedInWith
     )
   }
 
@@ -146,6 +153,7 @@ export function createChatClient(options: ClientOptions): ChatClient {
     const init = { body, headers: { ...accept, ...input.headers } }
     const attempt = () => request(route.method, path, init)
     const response = await (route.changes || route.answer === 'redirect' ? attempt() : repeated(attempt))
+    if (route.answer === 'session' && response.status === 204) signedInWith = undefined
     if (response.status === 204) return undefined
     if (route.answer === 'text') return response.text()
     if (response.headers.get('content-type') === 'text/event-stream') return readPieces(response.body!)
@@ -153,7 +161,8 @@ export function createChatClient(options: ClientOptions): ChatClient {
       const value = response.headers.get(header)
       return value === null ? [] : [[field, value]]
     })
-    const value = (await response.json()) as object
+    const value = (await response.json()) as { csrf_token?: string }
+    if (route.answer === 'session' && value.csrf_token) signedInWith = value.csrf_token
     return fields.length > 0 ? { ...value, ...Object.fromEntries(fields) } : value
   }
 

@@ -14,6 +14,9 @@ const DATABASE_URL = /^(sqlite:(?!\/\/[^/]|\s).*\S|postgres(ql)?:\/\/\S+)$/
 /** A header field as it is written; the value in ASCII, since servers differ in what else they take. */
 const HEADER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+: *[!-~]([ -~]*[!-~])?$/
 
+/** Scheme, host and port; a URL would also take `*` for a host. */
+const ORIGIN = /^https?:\/\/(\[[0-9a-f:]+\]|[0-9a-z._-]+)(:\d+)?$/
+
 /** The longest delay a Node timer keeps: a longer one fires at once. */
 const MAX_TIMER_SECONDS = Math.floor((2 ** 31 - 1) / 1000)
 
@@ -29,6 +32,10 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 /** Of the whole list and of each item alike: neither repeats what was given, which may be secret. */
 const HEADERS_FORM = 'must be a list of "Name: value", in ASCII'
 
+/** Compared letter by letter with what browsers send, so nothing that looks alike will do. */
+const ORIGINS_FORM =
+  'must have origins as browsers send them, https://app.example.org or http://localhost:3000: no path, no *, no default port'
+
 const token = v.pipe(text, v.regex(TOKEN, "must have letters, digits and !#$%&'*+-.^_`|~ only, and one at least"))
 const list = v.array(v.string('must be a list of texts'), 'must be a list of texts')
 const databaseUrl = v.pipe(
@@ -40,6 +47,10 @@ const publicUrl = v.pipe(
   v.check(isPublicUrl, 'must be an http:// or https:// address without credentials, query or fragment'),
 )
 const apiKey = v.pipe(text, v.regex(/^[!-~]+$/, 'must have visible ASCII characters only, and one at least'))
+const originList = v.array(
+  v.pipe(v.string(ORIGINS_FORM), v.toLowerCase(), v.check(isOrigin, ORIGINS_FORM)),
+  'must be a list of texts',
+)
 const headerList = v.array(v.pipe(v.string(HEADERS_FORM), v.regex(HEADER, HEADERS_FORM)), HEADERS_FORM)
 
 /** Every configuration key with its type, default and reason. Names and nesting are those of the file. */
@@ -55,9 +66,9 @@ export const ConfigSchema = v.object({
     ),
     cors: section({
       allowed_origins: key(
-        list,
-        [],
-        'Origins of other sites (https://app.example.org) whose pages may call the service with cookies.',
+        originList,
+        [] as string[],
+        'Other origins (https://app.example.org) whose pages may call the service as whoever is signed in.',
       ),
     }),
   }),
@@ -209,6 +220,10 @@ export type Config = v.InferOutput<typeof ConfigSchema>
 
 /** Any part of the configuration. */
 export type ConfigInput = v.InferInput<typeof ConfigSchema>
+
+function isOrigin(text: string): boolean {
+  return ORIGIN.test(text) && URL.canParse(text) && new URL(text).origin === text
+}
 
 function isPublicUrl(address: string): boolean {
   const url = URL.canParse(address) ? new URL(address) : undefined

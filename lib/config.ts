@@ -218,10 +218,12 @@ function contradictionsOf(config: Config): ConfigProblem[] {
     'security.csrf.cookie_name': csrf.cookie_name,
   }
   for (const [key, name] of Object.entries(names)) {
-    if (!cookie.secure && /^__(host|secure)-/i.test(name)) {
+    if (!cookie.secure && /^__(host|secure|http)-/i.test(name)) {
       problems.push({ key, message: 'begins with a prefix that needs security.cookie.secure = true' })
     } else if (cookie.domain && /^__host-/i.test(name)) {
       problems.push({ key, message: 'begins with __Host-, which allows no security.cookie.domain' })
+    } else if (name === csrf.cookie_name && /^__(host-)?http-/i.test(name)) {
+      problems.push({ key, message: 'begins with a prefix of cookies that no script may read, and this one it must' })
     }
   }
   return problems

@@ -78,6 +78,25 @@ describeOnEachDatabase('a client', (openUrl) => {
       expect(last().headers.get('x-csrf-token')).toBe(csrf_token)
     })
 
+    it('the CSRF token where no cookie can be read, as on a page of another origin', async () => {
+      const { csrf_token } = await watched().client.login({ body: credentials })
+      let sent = new Headers()
+      const blind: typeof fetch = async (input, init) => {
+        sent = new Headers(init?.headers)
+        const response = await fetch(input, init)
+        return new Response(response.body, {
+          status: response.status,
+          headers: [...response.headers].filter(([name]) => name !== 'set-cookie'),
+        })
+      }
+      const again = createChatClient({ base_url: service.base_url, fetch: blind, csrf_token })
+      expect(await codeOf(again.createConversation({}))).toBe('unauthenticated')
+      expect(sent.get('x-csrf-token')).toBe(csrf_token)
+      const fresh = await again.login({ body: credentials })
+      expect(await codeOf(again.createConversation({}))).toBe('unauthenticated')
+      expect(sent.get('x-csrf-token')).toBe(fresh.csrf_token)
+    })
+
     it('none after logout', async () => {
       const { client, last } = watched()
       await client.login({ body: credentials })

@@ -51,6 +51,30 @@ describe('parseConfig', () => {
     ['server.public_url', 'https://user:pw@chat.example.org'],
     ['server.public_url', 'https://chat.example.org/?a'],
     ['server.public_url', 'https://chat.example.org/#'],
+    ['server.cors.allowed_origins', 'https://app.example.org'],
+    ['server.cors.allowed_origins', [5]],
+    ['server.cors.allowed_origins', ['app.example.org']],
+    ['server.cors.allowed_origins', ['https://app.example.org/']],
+    ['server.cors.allowed_origins', ['https://app.example.org/path']],
+    ['server.cors.allowed_origins', ['https://app.example.org?a']],
+    ['server.cors.allowed_origins', ['https://app.example.org#']],
+    ['server.cors.allowed_origins', ['https://user@app.example.org']],
+    ['server.cors.allowed_origins', ['https://*.example.org']],
+    ['server.cors.allowed_origins', ['*']],
+    ['server.cors.allowed_origins', ['null']],
+    ['server.cors.allowed_origins', ['']],
+    ['server.cors.allowed_origins', ['https://']],
+    ['server.cors.allowed_origins', ['https://app.example.org:443']],
+    ['server.cors.allowed_origins', ['http://app.example.org:80']],
+    ['server.cors.allowed_origins', ['https://app.example.org:99999']],
+    ['server.cors.allowed_origins', ['ws://app.example.org']],
+    ['server.cors.allowed_origins', ['capacitor://localhost']],
+    ['server.cors.allowed_origins', ['https://app.example.org https://other.example.org']],
+    ['server.cors.allowed_origins', [' https://app.example.org']],
+    ['server.cors.allowed_origins', ['https://b\u00FCcher.example']],
+    ['server.cors.allowed_origins', ['https:app.example.org']],
+    ['server.cors.allowed_origins', ['https://[::1']],
+    ['server.cors.allowed_origins', ['http://127.1']],
     ['database.url', ''],
     ['database.url', 'sqlite:'],
     ['database.url', 'sqlite: '],
@@ -154,6 +178,18 @@ describe('parseConfig', () => {
     expect(parseConfig(withKey('assistant.headers', headers)).assistant.headers).toEqual(headers)
   })
 
+  it('takes origins in any letters, as browsers send them in small ones', () => {
+    const origins = [
+      'https://App.Example.org',
+      'http://localhost:5173',
+      'https://[::1]:8443',
+      'https://xn--bcher-kva.example',
+    ]
+    const config = parseConfig(withKey('server.cors.allowed_origins', origins))
+    expect(config.server.cors.allowed_origins).toEqual(origins.map((origin) => origin.toLowerCase()))
+    expect(parseConfig(config)).toEqual(config)
+  })
+
   it.each([
     ['an id without a secret', { oauth: { a: { client_id: 'x' } } }, 'oauth.a.client_secret'],
     ['a secret without an id', { oauth: { a: { client_secret: 'x' } } }, 'oauth.a.client_id'],
@@ -186,6 +222,38 @@ describe('parseConfig', () => {
       'session.session_cookie_name',
     ],
     [
+      '__Host- with a domain for the CSRF cookie',
+      {
+        session: { csrf_cookie_name: '__Host-CSRF' },
+        security: { cookie: { secure: true, domain: '.example.org' } },
+      },
+      'security.csrf.cookie_name',
+    ],
+    [
+      '__Host- without Secure in other letters',
+      { session: { session_cookie_name: '__hOST-ID' } },
+      'session.session_cookie_name',
+    ],
+    ['__Http- without Secure', { session: { session_cookie_name: '__Http-ID' } }, 'session.session_cookie_name'],
+    [
+      '__Http- for the cookie that scripts read',
+      { security: { cookie: { secure: true }, csrf: { cookie_name: '__Http-CSRF' } } },
+      'security.csrf.cookie_name',
+    ],
+    [
+      '__Host-Http- for the cookie that scripts read',
+      { security: { cookie: { secure: true }, csrf: { cookie_name: '__Host-Http-CSRF' } } },
+      'security.csrf.cookie_name',
+    ],
+    [
+      'one prefixed name for both cookies',
+      {
+        session: { session_cookie_name: '__Host-A', csrf_cookie_name: '__Host-A' },
+        security: { cookie: { secure: true } },
+      },
+      'session.session_cookie_name',
+    ],
+    [
       'two names for the CSRF cookie',
       { session: { csrf_cookie_name: 'A' }, security: { csrf: { cookie_name: 'B' } } },
       'session.csrf_cookie_name',
@@ -194,10 +262,15 @@ describe('parseConfig', () => {
     expect(problemsOf(input).map((problem) => problem.key)).toEqual([key])
   })
 
-  it('takes prefixed names and SameSite none with Secure', () => {
-    const cookie = { secure: true, same_site: 'none' }
-    const session = { session_cookie_name: '__Host-ID', csrf_cookie_name: '__Secure-CSRF' }
-    expect(parseConfig({ session, security: { cookie } }).security.csrf.cookie_name).toBe('__Secure-CSRF')
+  it.each([
+    ['__Host-ID', '__Secure-CSRF', ''],
+    ['__Host-Http-ID', '__Host-CSRF', ''],
+    ['__Http-ID', '__Secure-CSRF', 'example.org'],
+    ['__Secure-ID', 'CSRF', '.example.org'],
+  ])('takes the names %s and %s with the domain %j, and SameSite none, with Secure', (id, csrf, domain) => {
+    const cookie = { secure: true, same_site: 'none', domain }
+    const session = { session_cookie_name: id, csrf_cookie_name: csrf }
+    expect(parseConfig({ session, security: { cookie } }).security.csrf.cookie_name).toBe(csrf)
   })
 
   it.each([

@@ -6,6 +6,7 @@ import { dirname, join, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createChatClient } from '../lib/client.ts'
+import { hasBrowser, openBrowser, type Page } from './support/browser.ts'
 import { ROOT, start } from './support/example.ts'
 
 const PASSWORD = 'correct horse battery'
@@ -90,14 +91,7 @@ describe('an example', () => {
   })
 })
 
-const chromium = ['chromium', 'chromium-browser', 'google-chrome']
-  .flatMap((name) => (process.env.PATH ?? '').split(':').map((folder) => join(folder, name)))
-  .find((path) => existsSync(path))
-const playwright = await loadPlaywright()
-if (!playwright || !chromium)
-  console.log(`Browser test skipped: ${chromium ? 'playwright-core' : 'chromium'} not found`)
-
-describe.skipIf(!playwright || !chromium)('the page of the browser example', () => {
+describe.skipIf(!hasBrowser)('the page of the browser example', () => {
   it('signs in, loads, and shows what others and the assistant write as they write it', async () => {
     const host = start('browser/server.ts')
     const url = await host.printed(/http:\S+/)
@@ -239,36 +233,9 @@ function modifiedAt(path: string): number {
   return statSync(join(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
 }
 
-/** What is used of playwright-core, which need not be installed. */
-interface Playwright {
-  chromium: { launch(options: object): Promise<Browser> }
-}
-
-interface Browser {
-  newContext(): Promise<{ newPage(): Promise<Page> }>
-  close(): Promise<void>
-}
-
-interface Page {
-  goto(url: string): Promise<unknown>
-  reload(): Promise<unknown>
-  click(selector: string): Promise<void>
-  fill(selector: string, text: string): Promise<void>
-  waitForSelector(selector: string): Promise<unknown>
-  locator(selector: string): { allTextContents(): Promise<string[]> }
-  on(event: 'pageerror', listener: (error: Error) => void): void
-}
-
-async function loadPlaywright(): Promise<Playwright | undefined> {
-  const name = 'playwright-core'
-  return import(name).catch(() => undefined)
-}
-
 /** The page as Ada and as Grace see it, signed in. */
 async function openTwice(url: string): Promise<{ ada: Page; grace: Page; problems: Error[] }> {
-  const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run']
-  const browser = await playwright!.chromium.launch({ executablePath: chromium, args })
-  onTestFinished(() => browser.close())
+  const browser = await openBrowser()
   const problems: Error[] = []
   async function open(email: string): Promise<Page> {
     const page = await (await browser.newContext()).newPage()

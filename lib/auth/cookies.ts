@@ -6,9 +6,9 @@ export function readCookie(header: string | null | undefined, name: string): str
   if (!header) return undefined
   let found: string | undefined
   for (const part of header.split(';')) {
-    const equals = part.indexOf('=')
-    if (equals < 0 || part.slice(0, equals).trim() !== name) continue
-    const value = part.slice(equals + 1).trim()
+    const pair = part.trim()
+    if (!pair.startsWith(`${name}=`)) continue
+    const value = pair.slice(name.length + 1)
     if (found !== undefined && found !== value) return undefined
     found = value
   }

@@ -7,9 +7,10 @@ import { ChatError } from '../errors.ts'
 import type { Opening } from '../events/service.ts'
 import { perform } from './call.ts'
 import { PROBLEM } from './failure.ts'
+import { type CommonHeaders, createCommonHeaders } from './headers.ts'
 import { openApiRoutes } from './openapi.ts'
 import { type Redirect, refusePrefetch, toRedirect } from './redirect.ts'
-import { commonHeaders, deadCookies, type Reply, toChatError, toFailure, toReply } from './reply.ts'
+import { deadCookies, type Reply, toChatError, toFailure, toReply } from './reply.ts'
 import type { AnyRoute, Method } from './route.ts'
 import { routes } from './routes.ts'
 import { streamHeaders, streamToNode, streamToWeb } from './sse.ts'
@@ -27,10 +28,11 @@ type Resource = Partial<Record<Method, AnyRoute>>
 export function createChatApp(chat: Chat): ChatApp {
   // The URL of a malformed path is an unknown one; everything else that goes wrong, we answer ourselves.
   const app = new H3({ allowMalformedURL: true, silent: true })
+  const service = { chat, headers: createCommonHeaders(chat.context.config) }
   for (const [path, resource] of resources()) {
-    app.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (event) => answer(chat, path, resource, event))
+    app.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (event) => answer(service, path, resource, event))
   }
-  for (const { prefix } of SURFACES) app.all(`${prefix}/**`, (event) => answer(chat, `${prefix}/**`, {}, event))
+  for (const { prefix } of SURFACES) app.all(`${prefix}/**`, (event) => answer(service, `${prefix}/**`, {}, event))
   return app
 }
 
@@ -47,21 +49,28 @@ function resources(): Map<string, Resource> {
   return byPath
 }
 
-async function answer(chat: Chat, path: string, resource: Resource, event: H3Event): Promise<unknown> {
+/** What all answers are made with. */
+interface Service {
+  chat: Chat
+  headers: CommonHeaders
+}
+
+async function answer(service: Service, path: string, resource: Resource, event: H3Event): Promise<unknown> {
+  const { chat } = service
   const { config, log, metrics } = chat.context
   const started = performance.now()
   const { method, headers } = event.req
   const requestId = /^[\w.-]{8,64}$/.exec(headers.get('x-request-id') ?? '')?.[0] ?? randomUUID()
   const surface = surfaceOf(path)
   const isServed = !surface.feature || config.features[surface.feature]
-  const common = [...commonHeaders(requestId), ...surface.headers]
+  const common = [...service.headers.of(requestId, headers.get('origin')), ...surface.headers]
   const route = resource[(method === 'HEAD' ? 'GET' : method) as Method]
   const count = (status: number) => {
     if (route && !isPrivate(route)) metrics.request(method, path, status, (performance.now() - started) / 1000)
   }
   try {
     if (!isServed) throw new ChatError('not_found')
-    if (!route) return respond(event, withoutRoute(resource, method, common))
+    if (!route) return respond(event, withoutRoute(service, resource, event.req, common))
     if (route.answer === 'redirect') {
       if (method === 'HEAD') return respond(event, { status: 200, headers: common, body: null })
       refusePrefetch(headers)
@@ -71,6 +80,7 @@ async function answer(chat: Chat, path: string, resource: Resource, event: H3Eve
       headers,
       params: event.context.params ?? {},
       search: event.url.search,
+      url: event.url,
       body: (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body,
       ip: event.req.ip,
     })
@@ -99,10 +109,21 @@ function isPrivate(route: AnyRoute): boolean {
   return route.tag === 'Setup' || route.tag === 'Authentication' || route.answer === 'session'
 }
 
-/** The answer to a method nobody serves. @throws ChatError `not_found`, `method_not_allowed` */
-function withoutRoute(resource: Resource, method: string, headers: [string, string][]): Reply {
+/**
+ * The answer to a method nobody serves, and to a browser that asks what a page may send (a CORS preflight).
+ *
+ * @throws ChatError `not_found`, `method_not_allowed`
+ */
+function withoutRoute(
+  service: Service,
+  resource: Resource,
+  { method, headers: asked }: Pick<Request, 'method' | 'headers'>,
+  headers: [string, string][],
+): Reply {
   const methods = Object.keys(resource)
   if (methods.length === 0) throw new ChatError('not_found')
+  if (method === 'OPTIONS' && asked.has('access-control-request-method'))
+    headers.push(...service.headers.preflight(asked.get('origin'), methods))
   if (methods.includes('GET')) methods.push('HEAD')
   headers.push(['allow', [...methods, 'OPTIONS'].sort().join(', ')])
   if (method !== 'OPTIONS') throw new ChatError('method_not_allowed')

@@ -9,6 +9,7 @@ import { digest, sameDigest } from '../ids.ts'
 import { bearerOf } from '../keys/rules.ts'
 import { assertBodyAcceptable, readJson } from './body.ts'
 import { bindingCookieName } from './cookies.ts'
+import { isForeign, isListed } from './origin.ts'
 import { readQuery } from './query.ts'
 import type { AnyRoute } from './route.ts'
 import { surfaceOf } from './surface.ts'
@@ -20,6 +21,8 @@ export interface Incoming {
   params: Record<string, string>
   /** With its `?`, or empty. */
   search: string
+  /** Where the request was sent, as far as the runtime knows. */
+  url: { host: string }
   body: IncomingMessage | ReadableStream<Uint8Array> | null
   ip?: string | undefined
 }
@@ -39,10 +42,11 @@ export async function perform(chat: Chat, route: AnyRoute, request: Incoming): P
 
   const client = clientOf(config, request)
   const caller = await findCaller(chat, route, request)
+  // A form of another site cannot sign anybody in either, and a stream is open before its page turns out to be foreign.
+  if ((route.changes || route.answer === 'stream') && isForeign(request, config))
+    throw new ChatError('csrf_failed', FOREIGN)
   // A page of another site can send a cookie along, but no API key.
   if (caller?.csrf_hash !== undefined && route.changes) assertCsrf(config, request.headers, caller.csrf_hash)
-  // A form of another site cannot sign anybody in either.
-  if (route.changes && request.headers.get('sec-fetch-site') === 'cross-site') throw new ChatError('csrf_failed')
 
   const body = takesBody ? await readJson(request.body, limits) : undefined
   const query = route.query && readQuery(route.query, request.search)
@@ -83,11 +87,20 @@ function clientOf(config: Config, { headers, ip }: Incoming): Client {
   }
 }
 
-/** The header, the cookie and the session must hold the same token: a cookie alone may have been planted by a neighbouring host. */
+/** What there is to do about it: the default speaks of the token. */
+const FOREIGN = {
+  message: 'This comes from a page of another origin, which server.cors.allowed_origins does not name.',
+}
+
+/**
+ * The header, the cookie and the session must hold the same token: a cookie alone may have been planted by a
+ * neighbouring host. From a listed origin of another site the cookie cannot come (`SameSite=Strict`); there the browser
+ * vouches for the page, and the page for the token.
+ */
 function assertCsrf(config: Config, headers: Headers, csrfHash: string): void {
   const { enabled, header_name, cookie_name } = config.security.csrf
   if (!enabled) return
   const [header, cookie] = [headers.get(header_name), readCookie(headers.get('cookie'), cookie_name)]
-  if (!header || !cookie || header !== cookie || !sameDigest(digest(header), csrfHash))
-    throw new ChatError('csrf_failed')
+  const isRepeated = header === cookie || (cookie === undefined && isListed(headers.get('origin'), config))
+  if (!header || !isRepeated || !sameDigest(digest(header), csrfHash)) throw new ChatError('csrf_failed')
 }

@@ -108,7 +108,7 @@ export function errorsOf(each: AnyRoute): ErrorCode[] {
   const codes: (ErrorCode | false)[] = [
     isSession && 'unauthenticated',
     isSession && 'session_expired',
-    each.changes && 'csrf_failed',
+    (each.changes || each.answer === 'stream') && 'csrf_failed',
     isSession && (each.access === 'admin' || each.sign_in === true) && 'forbidden',
     each.access === 'optional' && 'unauthenticated',
     each.body !== undefined && 'malformed_json',

@@ -18,14 +18,6 @@ export interface Reply {
   body: string | ReadableStream<Uint8Array> | null
 }
 
-/** What every answer carries, errors and streams included. */
-export function commonHeaders(requestId: string): [string, string][] {
-  return [
-    ['x-request-id', requestId],
-    ['x-content-type-options', 'nosniff'],
-  ]
-}
-
 /** The answer that a use-case's result is. */
 export function toReply(chat: Chat, route: AnyRoute, result: unknown, headers: [string, string][]): Reply {
   const { config, now } = chat.context

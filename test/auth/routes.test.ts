@@ -120,6 +120,20 @@ describeOnEachDatabase('sessions', (openUrl) => {
     expect(answer.cookies).toEqual([])
   })
 
+  it.each([
+    ['in quotes', (token: string) => `SESSION_ID="${token}"`],
+    ['after a space', (token: string) => `SESSION_ID= ${token}`],
+    ['with a space in it', (token: string) => `SESSION_ID=${token.slice(0, 20)} ${token.slice(20)}`],
+    ['before a comma', (token: string) => `SESSION_ID=${token},`],
+    ['with a letter too many', (token: string) => `SESSION_ID=${token}\u00E9`],
+    ['under its name in small letters', (token: string) => `session_id=${token}`],
+    ['beside an empty one', (token: string) => `SESSION_ID=${token}; SESSION_ID=`],
+  ])('takes nobody for signed in with the right token %s', async (_, cookieOf) => {
+    const token = /SESSION_ID=([\w-]+)/.exec((await ada()).cookie)![1]!
+    expect(await me({ cookie: cookieOf(token) })).toMatchObject({ status: 401, code: 'unauthenticated' })
+    expect(await me({ cookie: `SESSION_ID=${token}` })).toMatchObject({ status: 200 })
+  })
+
   it('takes nobody for signed in with two different session cookies, in either order', async () => {
     const { cookie } = await ada()
     const other = `SESSION_ID=${'x'.repeat(43)}`

@@ -120,6 +120,18 @@ describe('warnings', () => {
     [{ server: { host: '0.0.0.0' } }, ['server.host']],
     [{ server: { host: '0.0.0.0' }, security: { cookie: { secure: true } } }, []],
     [{ security: { csrf: { enabled: false } } }, ['security.csrf.enabled']],
+    [{ server: { public_url: 'http://chat.example.org' } }, ['server.public_url']],
+    [{ server: { public_url: 'HTTP://10.0.0.1:8080' } }, ['server.public_url']],
+    [{ server: { public_url: 'http://localhost:8080' } }, []],
+    [{ server: { public_url: 'http://[::1]:8080' } }, []],
+    [{ server: { public_url: 'http://chat.localhost' } }, []],
+    [{ server: { public_url: 'https://chat.example.org' } }, ['security.cookie.secure']],
+    [{ server: { public_url: 'https://chat.example.org' }, security: { cookie: { secure: true } } }, []],
+    [{ server: { cors: { allowed_origins: ['https://a.example', 'http://localhost:3000', 'http://127.0.0.1'] } } }, []],
+    [
+      { server: { cors: { allowed_origins: ['http://a.example', 'https://a.example', 'http://b.example'] } } },
+      ['server.cors.allowed_origins', 'server.cors.allowed_origins'],
+    ],
     [{ security: { password: { bcrypt_cost: 9 } } }, ['security.password.bcrypt_cost']],
   ])('of %j are %j', (input, keys) => {
     expect(warningsOf(parseConfig(input)).map((warning) => warning.split(' ')[0])).toEqual(keys)

@@ -334,6 +334,9 @@ describeOnEachDatabase('a stream', (openUrl) => {
       'cache-control': 'no-store',
       'x-accel-buffering': 'no',
       'x-content-type-options': 'nosniff',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'cross-origin-resource-policy': 'same-origin',
+      'referrer-policy': 'no-referrer',
       'x-request-id': 'the-same-for-both',
     })
     const { connection, date, ...sent } = Object.fromEntries(node.headers)

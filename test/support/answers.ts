@@ -37,6 +37,8 @@ export async function checkAnswer(method: string, path: string, response: Respon
   }
   demand(/^[\w.-]{8,64}$/.test(response.headers.get('x-request-id') ?? ''), 'no X-Request-Id')
   demand(response.headers.get('x-content-type-options') === 'nosniff', 'no nosniff')
+  for (const name of ['content-security-policy', 'referrer-policy', 'cross-origin-resource-policy'])
+    demand(response.headers.has(name), `no ${name}`)
   if (path.startsWith('/api/'))
     demand(response.headers.get('cache-control') === 'no-store', 'no Cache-Control: no-store')
 

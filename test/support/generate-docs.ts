@@ -66,16 +66,19 @@ const CONTRADICTIONS = `## What cannot be combined
 - One name for both cookies, or two different values for \`session.csrf_cookie_name\` and \`security.csrf.cookie_name\`,
   which name the same cookie.
 - \`security.cookie.same_site = "none"\` without \`security.cookie.secure\`: browsers drop such a cookie.
-- A cookie name that begins with \`__Host-\` or \`__Secure-\` without \`security.cookie.secure\`, or with \`__Host-\` and a
-  \`security.cookie.domain\`.
+- A cookie name that begins with \`__Host-\`, \`__Secure-\` or \`__Http-\` without \`security.cookie.secure\`, or with
+  \`__Host-\` and a \`security.cookie.domain\`; a name of the CSRF cookie, which scripts read, that begins with \`__Http-\`
+  or \`__Host-Http-\`.
 - \`assistant.provider = "openai"\` without \`assistant.model\`.
 - A provider of \`oauth\` with one of \`client_id\` and \`client_secret\`; and with both, one that has neither an \`issuer\`
   nor all of \`authorization_url\`, \`token_url\` and \`userinfo_url\`, unless it is called \`github\` or \`google\`; one with
   neither a \`redirect_uri\` nor a \`server.public_url\`; one with an \`issuer\` whose \`scope\` lacks \`openid\`.
 
 These start with a warning, which \`serve --strict\` and \`config check --strict\` refuse: a \`server.host\` that other
-machines can reach without \`security.cookie.secure\`, \`security.csrf.enabled = false\`, a
-\`security.password.bcrypt_cost\` below 10, and a service that is not set up yet on an address others can reach.
+machines can reach without \`security.cookie.secure\`, a \`server.public_url\` that is \`https\` without it, or \`http\` on
+another machine than this, \`security.csrf.enabled = false\`, \`http\` origins of other machines in
+\`server.cors.allowed_origins\`, a \`security.password.bcrypt_cost\` below 10, and a service that is not set up yet on an
+address others can reach.
 `
 
 function configurationPage(): string {

@@ -1,0 +1,43 @@
+import { expect, it } from 'vitest'
+import { readCookie } from '../../lib/auth/cookies.ts'
+
+it.each<[header: string | null | undefined, value: string | undefined]>([
+  [null, undefined],
+  [undefined, undefined],
+  ['', undefined],
+  [';', undefined],
+  ['ID', undefined],
+  ['=a', undefined],
+  ['ID=a', 'a'],
+  ['ID=', ''],
+  ['other=b; ID=a', 'a'],
+  ['ID=a; other=b', 'a'],
+  ['other=b;ID=a;', 'a'],
+  ['  ID=a  ', 'a'],
+  ['other="x; ID=a"', 'a"'],
+  ['ID=a=b==', 'a=b=='],
+  // As it is, and so nobody's: what is stored has none of these.
+  ['ID="a"', '"a"'],
+  ['ID= a', ' a'],
+  ['ID=a b', 'a b'],
+  ['ID=a,b', 'a,b'],
+  ['ID=%61', '%61'],
+  ['ID=a\0', 'a\0'],
+  ['ID=\u00E9', '\u00E9'],
+  // Other names, however alike.
+  ['id=a', undefined],
+  ['ID =a', undefined],
+  ['XID=a', undefined],
+  ['IDX=a', undefined],
+  ['__proto__=a', undefined],
+  // One of two may be planted by a neighbouring host.
+  ['ID=a; ID=b', undefined],
+  ['ID=b; ID=a', undefined],
+  ['ID=a; ID=', undefined],
+  ['ID=; ID=a', undefined],
+  ['ID=a; ID=b; ID=a', undefined],
+  ['ID=a; other=b; ID="a"', undefined],
+  ['ID=a; ID=a', 'a'],
+])('of %j the cookie ID is %j', (header, value) => {
+  expect(readCookie(header, 'ID')).toBe(value)
+})

@@ -1,0 +1,73 @@
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+
+/** What is used of playwright-core, which need not be installed. */
+interface Playwright {
+  chromium: {
+    launch(options: object): Promise<Browser>
+    launchPersistentContext(folder: string, options: object): Promise<BrowserContext & { close(): Promise<void> }>
+  }
+}
+
+/** A real browser; each context of it is somebody else's. */
+export interface Browser {
+  newContext(): Promise<BrowserContext>
+  close(): Promise<void>
+}
+
+export interface BrowserContext {
+  newPage(): Promise<Page>
+  cookies(): Promise<{ name: string; value: string; domain: string }[]>
+}
+
+export interface Page {
+  goto(url: string): Promise<unknown>
+  reload(): Promise<unknown>
+  /** Runs a script in the page, as its own. @returns what it comes to */
+  evaluate(script: string): Promise<unknown>
+  click(selector: string): Promise<void>
+  fill(selector: string, text: string): Promise<void>
+  waitForSelector(selector: string): Promise<unknown>
+  locator(selector: string): { allTextContents(): Promise<string[]> }
+  on(event: 'pageerror', listener: (error: Error) => void): void
+}
+
+const executablePath = ['chromium', 'chromium-browser', 'google-chrome']
+  .flatMap((name) => (process.env.PATH ?? '').split(':').map((folder) => join(folder, name)))
+  .find((path) => existsSync(path))
+const playwright = await loadPlaywright()
+
+/** Whether there is a browser here. Where there is none, the tests that need one say that they are skipped. */
+export const hasBrowser = playwright !== undefined && executablePath !== undefined
+if (!hasBrowser) console.log(`Browser test skipped: ${executablePath ? 'playwright-core' : 'chromium'} not found`)
+
+const OPTIONS = { executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'] }
+
+/** Starts a browser for the test that is running. */
+export async function openBrowser(): Promise<Browser> {
+  const browser = await playwright!.chromium.launch(OPTIONS)
+  onTestFinished(() => browser.close())
+  return browser
+}
+
+/** A browser of one person that sends cookies to other sites wherever `SameSite` lets it: by default not all do. */
+export async function openLaxBrowser(): Promise<BrowserContext> {
+  const folder = await mkdtemp(join(tmpdir(), 'chat-browser-'))
+  await mkdir(join(folder, 'Default'))
+  const preferences = { profile: { cookie_controls_mode: 0, block_third_party_cookies: false } }
+  await writeFile(join(folder, 'Default', 'Preferences'), JSON.stringify(preferences))
+  const context = await playwright!.chromium.launchPersistentContext(folder, OPTIONS)
+  onTestFinished(async () => {
+    await context.close()
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+  })
+  return context
+}
+
+async function loadPlaywright(): Promise<Playwright | undefined> {
+  const name = 'playwright-core'
+  return import(name).catch(() => undefined)
+}
