@@ -8,6 +8,10 @@ export function warningsOf({ server, security }: Config): string[] {
       !isLoopback(server.host) && !security.cookie.secure,
       `server.host = ${server.host} is reachable from other machines while security.cookie.secure is false.`,
     ],
+    [
+      server.trusted_proxies.some((range) => range.endsWith('/0')),
+      'server.trusted_proxies trusts every address: any client may write what it likes into X-Forwarded-For.',
+    ],
     [!security.csrf.enabled, 'security.csrf.enabled is false: any web page may act for whoever is signed in.'],
     [security.password.bcrypt_cost < 10, 'security.password.bcrypt_cost is below 10: stolen hashes are soon guessed.'],
   ]

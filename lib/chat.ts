@@ -1,6 +1,7 @@
 import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
 import * as assistant from './assistant/service.ts'
+import { createAttempts } from './auth/attempts.ts'
 import { createPasswords } from './auth/passwords.ts'
 import * as auth from './auth/service.ts'
 import { bind } from './bind.ts'
@@ -15,6 +16,9 @@ import * as events from './events/service.ts'
 import { createWrite } from './events/write.ts'
 import { currentMicros, newId } from './ids.ts'
 import * as invites from './invites/service.ts'
+import { createLimiter } from './limits/limiter.ts'
+import { prune } from './limits/prune.ts'
+import * as limits from './limits/service.ts'
 import * as changes from './messages/changes.ts'
 import * as messages from './messages/service.ts'
 import { createMetrics } from './ops/metrics.ts'
@@ -35,6 +39,9 @@ const PRESENCE_SWEEP_MS = 5_000
 
 /** How often leases of answers are renewed and lapsed ones looked for: with the lease well under fifteen seconds. */
 const TEND_MS = 3_000
+
+/** How often what has been counted and says nothing any more is cleared away. */
+const PRUNE_MS = 60_000
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
@@ -67,6 +74,8 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     bus,
     metrics,
     passwords,
+    attempts: createAttempts(db, now),
+    limiter: createLimiter({ config, db, now }),
     presence: presenceWatch,
     answers,
     log,
@@ -81,6 +90,9 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
 
   const tendAnswers = () =>
     answers.tend().catch((error) => log.warn('Answers could not be looked after', { cause: String(error) }))
+
+  const pruneLimits = () =>
+    prune(ctx).catch((error) => log.warn('What was counted could not be cleared away', { cause: String(error) }))
 
   return {
     setup: bind(ctx, setup, ['status', 'assertOpen', 'run']),
@@ -98,6 +110,15 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     },
     assistant: bind(ctx, assistant, ['cancel', 'chunks']),
     presence: bind(ctx, presence, ['heartbeat', 'type']),
+    limits: bind(ctx, limits, [
+      'listProfiles',
+      'createProfile',
+      'updateProfile',
+      'deleteProfile',
+      'listAssignments',
+      'createAssignment',
+      'deleteAssignment',
+    ]),
     events: bind(ctx, events, ['open', 'openAll', 'follow', 'followAll']),
     ops: bind(ctx, ops, ['health', 'ready', 'metrics']),
     compat: bind(ctx, compat, ['models', 'complete']),
@@ -120,6 +141,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       timers.push(setInterval(() => hub.beat(), config.sse.heartbeat_seconds * 1000).unref())
       timers.push(setInterval(() => void sweepPresence(), PRESENCE_SWEEP_MS).unref())
       timers.push(setInterval(() => void tendAnswers(), TEND_MS).unref())
+      timers.push(setInterval(() => void pruneLimits(), PRUNE_MS).unref())
       await tendAnswers()
     },
 

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import * as v from 'valibot'
 
 /** What may name a cookie or a header (`token` of RFC 9110). */
@@ -31,6 +32,8 @@ const text = v.string('must be a text')
 const someText = v.pipe(text, v.nonEmpty('must not be empty'))
 const token = v.pipe(text, v.regex(TOKEN, "must have letters, digits and !#$%&'*+-.^_`|~ only, and one at least"))
 const list = v.array(v.string('must be a list of texts'), 'must be a list of texts')
+const RANGES_FORM = 'must be a list of addresses and ranges, such as 10.0.0.0/8 or 2001:db8::1'
+const rangeList = v.array(v.pipe(v.string(RANGES_FORM), v.check(isRange, RANGES_FORM)), RANGES_FORM)
 const flag = v.boolean('must be true or false')
 const databaseUrl = v.pipe(
   text,
@@ -59,8 +62,8 @@ export const ConfigSchema = v.object({
     port: key(integer(0, 65_535), 8080, 'Port to listen on; 0 picks a free one.'),
     public_url: key(publicUrl, undefined, 'Address people use, when it is not the one listened on.'),
     trusted_proxies: key(
-      list,
-      [],
+      rangeList,
+      [] as string[],
       'Addresses and ranges (CIDR) of proxies whose X-Forwarded-For is believed; of all others it is ignored.',
     ),
     cors: section({
@@ -233,6 +236,13 @@ function integer(min: number, max: number) {
 
 function oneOf<const T extends readonly string[]>(...choices: T) {
   return v.picklist(choices, `must be one of ${choices.join(', ')}`)
+}
+
+/** An IP address, or with a `/` and the length of its prefix all that begin with it (CIDR). */
+function isRange(text: string): boolean {
+  const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!
+  return bits > 0 && Number(prefix ?? 0) <= bits
 }
 
 function isPublicUrl(address: string): boolean {

@@ -8,6 +8,7 @@ export const login = route({
   summary: 'Sign in',
   access: 'public',
   answer: 'session',
+  limited_as: 'sign_in',
   body: Credentials,
   output: LoginResponse,
   errors: ['invalid_credentials', 'account_disabled'],

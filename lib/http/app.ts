@@ -6,7 +6,9 @@ import type { Chat } from '../chat.ts'
 import { ChatError } from '../errors.ts'
 import type { Opening } from '../events/service.ts'
 import { perform } from './call.ts'
+import { type AddressReader, createAddressReader } from './client-address.ts'
 import { PROBLEM } from './failure.ts'
+import { limitHeaders } from './limit.ts'
 import { openApiRoutes } from './openapi.ts'
 import { commonHeaders, deadCookies, type Reply, toChatError, toFailure, toReply } from './reply.ts'
 import type { AnyRoute, Method } from './route.ts'
@@ -26,10 +28,12 @@ type Resource = Partial<Record<Method, AnyRoute>>
 export function createChatApp(chat: Chat): ChatApp {
   // The URL of a malformed path is an unknown one; everything else that goes wrong, we answer ourselves.
   const app = new H3({ allowMalformedURL: true, silent: true })
+  const addressOf = createAddressReader(chat.context.config.server.trusted_proxies)
   for (const [path, resource] of resources()) {
-    app.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (event) => answer(chat, path, resource, event))
+    app.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (event) => answer(chat, path, resource, addressOf, event))
   }
-  for (const { prefix } of SURFACES) app.all(`${prefix}/**`, (event) => answer(chat, `${prefix}/**`, {}, event))
+  for (const { prefix } of SURFACES)
+    app.all(`${prefix}/**`, (event) => answer(chat, `${prefix}/**`, {}, addressOf, event))
   return app
 }
 
@@ -46,13 +50,19 @@ function resources(): Map<string, Resource> {
   return byPath
 }
 
-async function answer(chat: Chat, path: string, resource: Resource, event: H3Event): Promise<unknown> {
+async function answer(
+  chat: Chat,
+  path: string,
+  resource: Resource,
+  addressOf: AddressReader,
+  event: H3Event,
+): Promise<unknown> {
   const { config, log, metrics } = chat.context
   const started = performance.now()
   const { method, headers } = event.req
   const requestId = /^[\w.-]{8,64}$/.exec(headers.get('x-request-id') ?? '')?.[0] ?? randomUUID()
   const surface = surfaceOf(path)
-  const isServed = !surface.feature || config.features[surface.feature]
+  const isServed = surface.isServed?.(config) ?? true
   const common = [...commonHeaders(requestId), ...surface.headers]
   const route = resource[(method === 'HEAD' ? 'GET' : method) as Method]
   const count = (status: number) => {
@@ -67,7 +77,11 @@ async function answer(chat: Chat, path: string, resource: Resource, event: H3Eve
       params: event.context.params ?? {},
       search: event.url.search,
       body: (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body,
-      ip: event.req.ip,
+      ip: addressOf(event.req.ip, headers.get('x-forwarded-for')),
+      limited(verdict) {
+        common.push(...limitHeaders(verdict))
+        if (!isPrivate(route)) metrics.limited(verdict.profile, verdict.allowed)
+      },
     })
     count(route.status)
     if (route.answer === 'stream') return openStream(event, streamHeaders(common), result as Opening)

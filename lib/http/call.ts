@@ -5,7 +5,10 @@ import type { Chat } from '../chat.ts'
 import type { Config } from '../config.ts'
 import { ChatError } from '../errors.ts'
 import { digest, sameDigest } from '../ids.ts'
+import type { Verdict } from '../limits/limiter.ts'
 import { assertBodyAcceptable, readJson } from './body.ts'
+import { deviceCookieName } from './cookies.ts'
+import { assertWithinLimits, endpoints } from './limit.ts'
 import { readQuery } from './query.ts'
 import type { AnyRoute } from './route.ts'
 import { surfaceOf } from './surface.ts'
@@ -18,13 +21,16 @@ export interface Incoming {
   /** With its `?`, or empty. */
   search: string
   body: IncomingMessage | ReadableStream<Uint8Array> | null
+  /** The client's, whatever proxies there are between. */
   ip?: string | undefined
+  /** Hears what the limits say, whether the call may go on or not. */
+  limited?: (verdict: Verdict) => void
 }
 
 /**
  * Calls the use-case of a route: what it returns is the answer.
  *
- * Checks in this order: body size and type, session, CSRF; then the use-case validates, checks rights, and state.
+ * Checks in this order: body size and type, session, CSRF, rate limit; then the use-case validates, checks rights, and state.
  */
 export async function perform(chat: Chat, route: AnyRoute, request: Incoming): Promise<unknown> {
   const { config } = chat.context
@@ -39,10 +45,21 @@ export async function perform(chat: Chat, route: AnyRoute, request: Incoming): P
   // A form of another site cannot sign anybody in either.
   if (route.changes && request.headers.get('sec-fetch-site') === 'cross-site') throw new ChatError('csrf_failed')
 
+  await assertWithinLimits(chat, route, { user_id: session?.actor.user_id, ip: client.ip }, request.limited)
+
   const body = takesBody ? await readJson(request.body, limits) : undefined
   const query = route.query && readQuery(route.query, request.search)
   const actor = session && { ...session.actor, ...(client.ip && { ip: client.ip }) }
-  return route.handler({ chat, actor, params: request.params, query, body, headers: request.headers, client })
+  return route.handler({
+    chat,
+    actor,
+    params: request.params,
+    query,
+    body,
+    headers: request.headers,
+    client,
+    endpoints,
+  })
 }
 
 /** The session a call comes with. Where one is optional, a dead one counts as none. */
@@ -67,8 +84,9 @@ function hasBody({ body, headers }: Incoming): boolean {
 
 function clientOf(config: Config, { headers, ip }: Incoming): Client {
   const token = readCookie(headers.get('cookie'), config.session.session_cookie_name)
+  const device = readCookie(headers.get('cookie'), deviceCookieName(config))
   const user_agent = headers.get('user-agent')
-  return { ...(ip && { ip }), ...(user_agent && { user_agent }), ...(token && { token }) }
+  return { ...(ip && { ip }), ...(user_agent && { user_agent }), ...(token && { token }), ...(device && { device }) }
 }
 
 /** The header, the cookie and the session must hold the same token: a cookie alone may have been planted by a neighbouring host. */

@@ -4,6 +4,7 @@ import * as compat from '../compat/routes.ts'
 import * as conversations from '../conversations/routes.ts'
 import * as events from '../events/routes.ts'
 import * as invites from '../invites/routes.ts'
+import * as limits from '../limits/routes.ts'
 import * as messages from '../messages/routes.ts'
 import * as ops from '../ops/routes.ts'
 import * as presence from '../presence/routes.ts'
@@ -22,6 +23,7 @@ export const routes = {
   ...messages,
   ...assistant,
   ...presence,
+  ...limits,
   ...events,
   ...ops,
   ...compat,

@@ -17,6 +17,7 @@ export const runSetup = route({
   tag: 'Setup',
   summary: 'Create the first administrator',
   access: 'public',
+  limited_as: 'sign_in',
   before: ({ chat }) => chat.setup.assertOpen(),
   body: NewAdministrator,
   output: SetupDone,

@@ -72,6 +72,7 @@ export async function addUser(
   return row
 }
 
-function assertAdmin(actor: Actor): void {
+/** @throws ChatError `forbidden` */
+export function assertAdmin(actor: Actor): void {
   if (!actor.roles.includes('admin')) throw new ChatError('forbidden')
 }
