@@ -15,6 +15,7 @@ const root = defineCommand({
     setup: () => import('./commands/setup.ts').then((module) => module.default),
     migrate: () => import('./commands/migrate.ts').then((module) => module.default),
     user: () => import('./commands/user.ts').then((module) => module.default),
+    limits: () => import('./commands/limits.ts').then((module) => module.default),
     config: () => import('./commands/config.ts').then((module) => module.default),
     openapi: () => import('./commands/openapi.ts').then((module) => module.default),
   },

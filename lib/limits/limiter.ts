@@ -55,7 +55,11 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
         // A profile comes on top of it: it cannot make guessing easier.
         if (!decision.allowed || !rule) return { profile: 'sign_in', ...decision }
       }
-      if (rule) return { profile: rule.profile, ...(await takeShared(db, `${rule.id}:${caller}`, now(), rule)) }
+      if (rule) {
+        // Under another rate what was counted so far means something else: a changed profile begins anew.
+        const bucket = `${rule.id}:${rule.requests_per_second}/${rule.burst}:${caller}`
+        return { profile: rule.profile, ...(await takeShared(db, bucket, now(), rule)) }
+      }
       if (default_rps === 0) return undefined
       return { profile: 'default', ...local.take(caller, now(), { requests_per_second: default_rps, burst }) }
     },

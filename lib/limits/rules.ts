@@ -45,8 +45,8 @@ export function windowAt(now: number, { requests_per_second, burst }: Rate): Win
  * GCRA, the generic cell rate algorithm (ITU-T I.371): a leaky bucket that keeps one number, the instant at which all
  * requests so far would be through if they came one by one at the rate.
  *
- * After a clock has stepped back, or the profile has become a smaller one, that instant may lie ahead of any that this
- * rate leads to. It then counts as the last one it could be, so that nobody waits for the clock to come round again.
+ * After a clock has stepped back, that instant may lie ahead of any that this rate leads to. It then counts as the last
+ * one it could be, so that nobody waits for the clock to come round again.
  *
  * @param tat what is kept of the bucket; `undefined` for one that was never used
  */

@@ -1,5 +1,6 @@
 import type { Row } from './row.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
+import { meLogins } from './rows/logins.ts'
 import { posts1, posts32 } from './rows/posts.ts'
 import { tree, unreadAll, unreadAnywhere, unreadLatest } from './rows/reads.ts'
 import { durablePost, me } from './rows/requests.ts'
@@ -14,6 +15,7 @@ export const ROWS: Row[] = [
   fanoutRate,
   durablePost,
   me,
+  meLogins,
   streamMemory,
   start,
   idleMemory,

@@ -107,6 +107,9 @@ describe('warnings', () => {
     [{ server: { host: '::1' } }, []],
     [{ server: { host: '0.0.0.0' } }, ['server.host']],
     [{ server: { host: '0.0.0.0' }, security: { cookie: { secure: true } } }, []],
+    [{ server: { trusted_proxies: ['10.0.0.0/8', '::1'] } }, []],
+    [{ server: { trusted_proxies: ['0.0.0.0/0'] } }, ['server.trusted_proxies']],
+    [{ server: { trusted_proxies: ['::/0'] } }, ['server.trusted_proxies']],
     [{ security: { csrf: { enabled: false } } }, ['security.csrf.enabled']],
     [{ security: { password: { bcrypt_cost: 9 } } }, ['security.password.bcrypt_cost']],
   ])('of %j are %j', (input, keys) => {

@@ -92,16 +92,6 @@ describe('a limit', () => {
     bucket.later(3600)
     expect(bucket.takeAll()).toBe(10)
   })
-
-  it('counts from the next request on when it becomes a smaller one', () => {
-    const large = createBucket({ requests_per_second: 1, burst: 1000 })
-    large.takeAll()
-    const { tat } = large.take()
-    const small = { requests_per_second: 1, burst: 2 }
-    const first = spend(tat, START, small)
-    expect(first).toMatchObject({ allowed: true, limit: 2, remaining: 0 })
-    expect(spend(first.tat, START, small)).toMatchObject({ allowed: false, retry_after_seconds: 1 })
-  })
 })
 
 it.each([
