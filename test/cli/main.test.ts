@@ -39,7 +39,7 @@ describe('chat-server', () => {
       run(['--version'], { cwd }),
     ])
     expect(bare).toMatchObject({ code: 0, stderr: '' })
-    expect(bare.stdout).toContain('USAGE chat-server serve|setup|migrate|user|config|openapi')
+    expect(bare.stdout).toContain('USAGE chat-server serve|setup|migrate|user|limits|config|openapi')
     expect([help, short]).toEqual([bare, bare])
     expect(group.stdout).toContain('USAGE chat-server user list|create')
     expect(versions).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
