@@ -39,7 +39,7 @@ export async function perform(chat: Chat, route: AnyRoute, request: Incoming): P
   const takesBody = route.body && (!route.body_optional || hasBody(request))
   if (takesBody) assertBodyAcceptable(request.headers, limits)
 
-  const client = clientOf(config, request)
+  const client = clientOf(config, route, request)
   const session = await findSession(chat, route, client)
   if (session && route.changes) assertCsrf(config, request.headers, session.csrf_hash)
   // A form of another site cannot sign anybody in either.
@@ -82,9 +82,9 @@ function hasBody({ body, headers }: Incoming): boolean {
   )
 }
 
-function clientOf(config: Config, { headers, ip }: Incoming): Client {
+function clientOf(config: Config, route: AnyRoute, { headers, ip }: Incoming): Client {
   const token = readCookie(headers.get('cookie'), config.session.session_cookie_name)
-  const device = readCookie(headers.get('cookie'), deviceCookieName(config))
+  const device = route.limited_as === 'sign_in' && readCookie(headers.get('cookie'), deviceCookieName(config))
   const user_agent = headers.get('user-agent')
   return { ...(ip && { ip }), ...(user_agent && { user_agent }), ...(token && { token }), ...(device && { device }) }
 }

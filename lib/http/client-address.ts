@@ -1,4 +1,4 @@
-import { BlockList, isIP, isIPv4, SocketAddress } from 'node:net'
+import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net'
 
 /** Finds out where a call came from. */
 export type AddressReader = (peer: string | undefined, forwarded: string | null) => string | undefined
@@ -34,8 +34,9 @@ export function createAddressReader(trusted: readonly string[]): AddressReader {
 
 /** An address in one of its spellings: IPv6 compressed and in lower case, without a zone, IPv4 in IPv6 as IPv4. */
 export function toAddress(text: string): string | undefined {
+  if (isIPv4(text)) return text
   const bare = text.replace(/%.*$/s, '')
-  if (isIP(bare) !== 6) return isIPv4(bare) ? bare : undefined
+  if (!isIPv6(bare)) return undefined
   const { address } = new SocketAddress({ address: bare, family: 'ipv6' })
   const mapped = address.replace(/^::ffff:/, '')
   return isIPv4(mapped) ? mapped : address

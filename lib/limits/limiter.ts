@@ -36,9 +36,22 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
   const local = createLocalBuckets(MAX_LOCAL_BUCKETS)
   let known = { version: undefined as string | undefined, rules: [] as LimitRule[], byRoute: new Map<string, Found>() }
 
+  let asked: Promise<string | undefined> | undefined
+
+  /** Asked once for all calls of this turn of the event loop: a state they all see. */
+  function currentVersion(): Promise<string | undefined> {
+    if (asked) return asked
+    setImmediate(() => {
+      asked = undefined
+    })
+    asked = findLimitsVersion(db)
+    return asked
+  }
+
   async function findRule({ method, path }: Endpoint): Promise<LimitRule | undefined> {
-    const version = await findLimitsVersion(db)
+    const version = await currentVersion()
     if (version !== known.version) known = { version, rules: await listLimitRules(db), byRoute: new Map() }
+    if (known.rules.length === 0) return undefined
     const name = `${method} ${path}`
     const found = known.byRoute.get(name) ?? { rule: mostSpecific(known.rules, { method, path }) }
     known.byRoute.set(name, found)
@@ -48,10 +61,9 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
   return {
     async take(call) {
       const rule = await findRule(call)
-      const network = networkOf(call.ip ?? '')
-      const caller = call.user_id === undefined ? `ip:${network}` : `user:${call.user_id}`
+      const caller = call.user_id === undefined ? `ip:${networkOf(call.ip ?? '')}` : `user:${call.user_id}`
       if (call.is_sign_in) {
-        const decision = await takeShared(db, `sign_in:${network}`, now(), signIns)
+        const decision = await takeShared(db, `sign_in:${caller}`, now(), signIns)
         // A profile comes on top of it: it cannot make guessing easier.
         if (!decision.allowed || !rule) return { profile: 'sign_in', ...decision }
       }

@@ -60,9 +60,11 @@ export function spend(tat: number | undefined, now: number, rate: Rate): Decisio
 /** What is said of a request that was decided on, by the arrival time afterwards. */
 export function describe(allowed: boolean, tat: number, now: number, rate: Rate): Decision {
   const { interval, last } = windowAt(now, rate)
-  const common = { allowed, tat, limit: rate.burst, reset_seconds: Math.max(0, Math.ceil((tat - now) / SECOND)) }
-  if (allowed) return { ...common, remaining: Math.floor((last + interval - tat) / interval) }
-  return { ...common, remaining: 0, retry_after_seconds: Math.max(1, Math.ceil((tat - last) / SECOND)) }
+  const limit = rate.burst
+  const reset_seconds = Math.max(0, Math.ceil((tat - now) / SECOND))
+  if (allowed) return { allowed, tat, limit, remaining: Math.floor((last + interval - tat) / interval), reset_seconds }
+  const retry_after_seconds = Math.max(1, Math.ceil((tat - last) / SECOND))
+  return { allowed, tat, limit, remaining: 0, reset_seconds, retry_after_seconds }
 }
 
 /** A route as limits see it: its method and the template of its path. */
