@@ -24,6 +24,7 @@ const root = defineCommand({
     export: () => import('./commands/export.ts').then((module) => module.default),
     import: () => import('./commands/import.ts').then((module) => module.default),
     fsck: () => import('./commands/fsck.ts').then((module) => module.default),
+    limits: () => import('./commands/limits.ts').then((module) => module.default),
     config: () => import('./commands/config.ts').then((module) => module.default),
     openapi: () => import('./commands/openapi.ts').then((module) => module.default),
   },

@@ -17,6 +17,10 @@ export function warningsOf({ server, security }: Config): string[] {
       /^https:/i.test(public_url) && !security.cookie.secure,
       'security.cookie.secure is false although server.public_url is https: the cookies go over plain HTTP as well.',
     ],
+    [
+      server.trusted_proxies.some((range) => range.endsWith('/0')),
+      'server.trusted_proxies trusts every address: any client may write what it likes into X-Forwarded-For.',
+    ],
     [!security.csrf.enabled, 'security.csrf.enabled is false: any web page may act for whoever is signed in.'],
     ...server.cors.allowed_origins.map((origin): [boolean, string] => [
       isPlainHttp(origin),

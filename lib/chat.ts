@@ -4,6 +4,7 @@ import * as assistant from './assistant/service.ts'
 import * as audit from './audit/service.ts'
 import * as account from './auth/account.ts'
 import * as adminSessions from './auth/admin-sessions.ts'
+import { createAttempts } from './auth/attempts.ts'
 import * as callers from './auth/callers.ts'
 import { createPasswords } from './auth/passwords.ts'
 import * as auth from './auth/service.ts'
@@ -22,6 +23,8 @@ import { createWrite } from './events/write.ts'
 import { currentMicros, newId } from './ids.ts'
 import * as invites from './invites/service.ts'
 import * as keys from './keys/service.ts'
+import { createLimiter } from './limits/limiter.ts'
+import * as limits from './limits/service.ts'
 import * as changes from './messages/changes.ts'
 import * as messages from './messages/service.ts'
 import { createProvider } from './oauth/client.ts'
@@ -86,6 +89,8 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     metrics,
     passwords,
     providers,
+    attempts: createAttempts(db, now),
+    limiter: createLimiter({ config, db, now }),
     presence: presenceWatch,
     answers,
     ...(ports.identity && { identity: ports.identity }),
@@ -141,6 +146,15 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     },
     assistant: bind(ctx, assistant, ['cancel', 'chunks']),
     presence: bind(ctx, presence, ['heartbeat', 'type']),
+    limits: bind(ctx, limits, [
+      'listProfiles',
+      'createProfile',
+      'updateProfile',
+      'deleteProfile',
+      'listAssignments',
+      'createAssignment',
+      'deleteAssignment',
+    ]),
     events: bind(ctx, events, ['open', 'openAll', 'follow', 'followAll']),
     ops: {
       ...bind(ctx, ops, ['health', 'ready', 'metrics']),

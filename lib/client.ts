@@ -191,7 +191,7 @@ export function createChatClient(options: ClientOptions): ChatClient {
           // What the stream would have ended with, had it not been lost just then.
           if (wasOpen && (error.status === 401 || error.status === 404)) return
           // The lost stream may still have its place for a while.
-          if (error.code !== 'unavailable' && !(wasOpen && error.code === 'too_many_streams')) throw error
+          if (!isPassing(error) && !(wasOpen && error.code === 'too_many_streams')) throw error
           wait = Math.max(wait, (error.retry_after_seconds ?? 0) * 1000)
         }
       }
@@ -256,11 +256,16 @@ async function repeated<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt()
     } catch (error) {
-      const isPassing = error instanceof ChatError ? error.code === 'unavailable' : error instanceof TypeError
-      if (!isPassing || left === 0) throw error
+      const mayPass = error instanceof ChatError ? isPassing(error) : error instanceof TypeError
+      if (!mayPass || left === 0) throw error
       await pause(Math.min(5, (error instanceof ChatError && error.retry_after_seconds) || 1) * 1000)
     }
   }
+}
+
+/** Whether to wait helps. */
+function isPassing({ code }: ChatError): boolean {
+  return code === 'unavailable' || code === 'rate_limited'
 }
 
 function pause(ms: number, signal?: AbortSignal): Promise<void> {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import * as v from 'valibot'
 import { flag, integer, key, oneOf, section, someText, text } from './config-key.ts'
 import { OauthSection } from './config-oauth.ts'
@@ -37,7 +38,8 @@ const ORIGINS_FORM =
   'must have origins as browsers send them, https://app.example.org or http://localhost:3000: no path, no *, no default port'
 
 const token = v.pipe(text, v.regex(TOKEN, "must have letters, digits and !#$%&'*+-.^_`|~ only, and one at least"))
-const list = v.array(v.string('must be a list of texts'), 'must be a list of texts')
+const RANGES_FORM = 'must be a list of addresses and ranges, such as 10.0.0.0/8 or 2001:db8::1'
+const rangeList = v.array(v.pipe(v.string(RANGES_FORM), v.check(isRange, RANGES_FORM)), RANGES_FORM)
 const databaseUrl = v.pipe(
   text,
   v.regex(DATABASE_URL, 'must be sqlite:<path>, sqlite::memory: or postgres://<user>:<password>@<host>/<name>'),
@@ -60,8 +62,8 @@ export const ConfigSchema = v.object({
     port: key(integer(0, 65_535), 8080, 'Port to listen on; 0 picks a free one.'),
     public_url: key(publicUrl, undefined, 'Address people use, when it is not the one listened on.'),
     trusted_proxies: key(
-      list,
-      [],
+      rangeList,
+      [] as string[],
       'Addresses and ranges (CIDR) of proxies whose X-Forwarded-For is believed; of all others it is ignored.',
     ),
     cors: section({
@@ -223,6 +225,13 @@ export type ConfigInput = v.InferInput<typeof ConfigSchema>
 
 function isOrigin(text: string): boolean {
   return ORIGIN.test(text) && URL.canParse(text) && new URL(text).origin === text
+}
+
+/** An IP address, or with a `/` and the length of its prefix all that begin with it (CIDR). */
+function isRange(text: string): boolean {
+  const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!
+  return bits > 0 && Number(prefix ?? 0) <= bits
 }
 
 function isPublicUrl(address: string): boolean {

@@ -1,10 +1,12 @@
 import type { Assistant } from './assistant/provider.ts'
 import type { Runner } from './assistant/runner.ts'
+import type { Attempts } from './auth/attempts.ts'
 import type { Passwords } from './auth/passwords.ts'
 import type { Config } from './config.ts'
 import type { Bus } from './events/bus.ts'
 import type { Hub } from './events/hub.ts'
 import type { Tx } from './events/write.ts'
+import type { Limiter } from './limits/limiter.ts'
 import type { Provider } from './oauth/client.ts'
 import type { Metrics } from './ops/metrics.ts'
 import type { PresenceWatch } from './presence/watch.ts'
@@ -94,6 +96,8 @@ export interface Context {
   readonly bus: Bus
   readonly metrics: Metrics
   readonly passwords: Passwords
+  readonly attempts: Attempts
+  readonly limiter: Limiter
   /** Where else people can sign in, by name. */
   readonly providers: ReadonlyMap<string, Provider>
   readonly presence: PresenceWatch

@@ -48,7 +48,9 @@ describeOnEachDatabase('a client', (openUrl) => {
       expect(last().headers.get('cookie')).toBeNull()
       const { user, csrf_token } = await client.login({ body: credentials })
       expect((await client.readMe()).user).toEqual(user)
-      expect(last().headers.get('cookie')).toMatch(/^SESSION_ID=[\w-]{43}; CSRF-TOKEN=[\w-]{43}$/)
+      expect(last().headers.get('cookie')).toMatch(
+        /^SESSION_ID=[\w-]{43}; CSRF-TOKEN=[\w-]{43}; SESSION_ID-DEVICE=[\w-]{43}$/,
+      )
       expect(last().headers.get('x-csrf-token')).toBeNull()
       await client.createConversation({ body: { title: 'mine' } })
       expect(last().headers.get('x-csrf-token')).toBe(csrf_token)
@@ -102,7 +104,7 @@ describeOnEachDatabase('a client', (openUrl) => {
       await client.login({ body: credentials })
       expect(await client.logout()).toBeUndefined()
       expect(await codeOf(client.createConversation({}))).toBe('unauthenticated')
-      expect(last().headers.get('cookie')).toBeNull()
+      expect(last().headers.get('cookie')).toMatch(/^SESSION_ID-DEVICE=[\w-]{43}$/)
       expect(last().headers.get('x-csrf-token')).toBeNull()
     })
 

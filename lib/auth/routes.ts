@@ -9,6 +9,7 @@ export const login = route({
   access: 'public',
   sign_in: true,
   answer: 'session',
+  limited_as: 'sign_in',
   body: Credentials,
   output: LoginResponse,
   errors: ['invalid_credentials', 'account_disabled'],

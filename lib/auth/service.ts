@@ -1,9 +1,11 @@
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
-import { digest, newToken, SECOND } from '../ids.ts'
+import { digest, fingerprint, newToken, SECOND } from '../ids.ts'
 import type { Micros } from '../storage/sql.ts'
+import { uniqueKey } from '../users/rules.ts'
 import { findUser, findUserByEmail, lockUser, type ShownUser, toUser, updatePasswordHash } from '../users/store.ts'
+import { findDevice, rememberDevice } from './devices.ts'
 import { refuseKeys } from './rules.ts'
 import { Credentials, type LoginResponse, type MeResponse } from './schema.ts'
 import {
@@ -32,11 +34,15 @@ export interface Client {
   token?: string
   /** What the browser keeps of the sign-ins through a provider that it has begun. */
   binding?: string
+  /** The token of a browser in which somebody has signed in before. */
+  device?: string
 }
 
 /** A signed-in session with the token that proves it, which the caller puts into a cookie. */
 export interface SignedIn extends LoginResponse {
   token: string
+  /** What the browser is to be known by from now on. */
+  device?: string
 }
 
 /** How often the use of a session is written down. */
@@ -48,23 +54,57 @@ const USER_AGENT_LENGTH = 400
 /**
  * Signs in with e-mail and password. Wrong e-mail and wrong password look alike and take alike.
  *
- * @throws ChatError `invalid_credentials`; `account_disabled`, after the right password only
+ * After several failures an account has to wait, whether there is such an account or not; a browser in which its owner
+ * has signed in before is counted by itself.
+ *
+ * @throws ChatError `invalid_credentials`; `account_disabled`, after the right password only; `rate_limited`
  */
 export async function login(ctx: Context, client: Client, input: Credentials): Promise<SignedIn> {
   const user = await findUserByEmail(ctx.db, input.email)
-  if (!(await ctx.passwords.verify(input.password, user?.password_hash)) || !user)
-    throw new ChatError('invalid_credentials')
-  if (user.disabled_at) throw new ChatError('account_disabled')
+  const device = await findDevice(ctx.db, client.device, user?.id, ctx.now())
+  const account = accountOf(input.email, device)
+  const { succeeded, pause_seconds } = await ctx.attempts.run(account, () =>
+    ctx.passwords.verify(input.password, user?.password_hash),
+  )
+  if (!succeeded || !user || user.disabled_at) {
+    const why = succeeded && user ? 'account_disabled' : 'invalid_credentials'
+    await recordFailure(ctx, client, { subject_id: user?.id, account, why, pause_seconds })
+    throw new ChatError(why)
+  }
   const newHash = ctx.passwords.isOutdated(user.password_hash!) ? await ctx.passwords.hash(input.password) : undefined
 
   const signedIn = await ctx.write(async (tx) => {
     await lockUser(tx, user.id)
     // Changed since it was compared: what is opened with the old one would outlive the sessions that ended with it.
-    if ((await findUser(tx, user.id))?.password_hash !== user.password_hash) return undefined
+    const current = await findUser(tx, user.id)
+    if (current?.password_hash !== user.password_hash || current?.disabled_at) return undefined
     if (newHash) await updatePasswordHash(tx, user.id, newHash, ctx.now())
-    return openSession(ctx, tx, user, client)
+    tx.record({ act: 'login.succeeded', actor_id: user.id, ip: client.ip })
+    const signedIn = await openSession(ctx, tx, user, client)
+    return { ...signedIn, device: await rememberDevice(tx, user.id, device && client.device, ctx.now()) }
   })
   return signedIn ?? login(ctx, client, input)
+}
+
+/** What failures are counted under: neither the address itself nor whether there is such an account can be told from it. */
+function accountOf(email: string, device: string | undefined): string {
+  return digest(`${uniqueKey(email)}\n${device ?? ''}`)
+}
+
+/** Writes down that somebody was not let in, and when that was the failure which makes the account wait. */
+async function recordFailure(
+  ctx: Context,
+  { ip }: Client,
+  failure: { subject_id: string | undefined; account: string; why: string; pause_seconds: number },
+): Promise<void> {
+  const { subject_id, account, why, pause_seconds } = failure
+  await ctx.write(async (tx) => {
+    tx.record({ act: 'login.failed', subject_id, ip, detail: { why, account: fingerprint(account) } })
+    if (pause_seconds > 0) {
+      const detail = { account: fingerprint(account), pause_seconds }
+      tx.record({ act: 'login.throttled', subject_id, ip, detail })
+    }
+  })
 }
 
 /**

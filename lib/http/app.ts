@@ -6,8 +6,10 @@ import type { Chat } from '../chat.ts'
 import { ChatError } from '../errors.ts'
 import type { Opening } from '../events/service.ts'
 import { perform } from './call.ts'
+import { type AddressReader, createAddressReader } from './client-address.ts'
 import { PROBLEM } from './failure.ts'
 import { type CommonHeaders, createCommonHeaders } from './headers.ts'
+import { limitHeaders } from './limit.ts'
 import { openApiRoutes } from './openapi.ts'
 import { type Redirect, refusePrefetch, toRedirect } from './redirect.ts'
 import { deadCookies, type Reply, toChatError, toFailure, toReply } from './reply.ts'
@@ -28,7 +30,8 @@ type Resource = Partial<Record<Method, AnyRoute>>
 export function createChatApp(chat: Chat): ChatApp {
   // The URL of a malformed path is an unknown one; everything else that goes wrong, we answer ourselves.
   const app = new H3({ allowMalformedURL: true, silent: true })
-  const service = { chat, headers: createCommonHeaders(chat.context.config) }
+  const addressOf = createAddressReader(chat.context.config.server.trusted_proxies)
+  const service = { chat, headers: createCommonHeaders(chat.context.config), addressOf }
   for (const [path, resource] of resources()) {
     app.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (event) => answer(service, path, resource, event))
   }
@@ -53,16 +56,17 @@ function resources(): Map<string, Resource> {
 interface Service {
   chat: Chat
   headers: CommonHeaders
+  addressOf: AddressReader
 }
 
 async function answer(service: Service, path: string, resource: Resource, event: H3Event): Promise<unknown> {
-  const { chat } = service
+  const { chat, addressOf } = service
   const { config, log, metrics } = chat.context
   const started = performance.now()
   const { method, headers } = event.req
   const requestId = /^[\w.-]{8,64}$/.exec(headers.get('x-request-id') ?? '')?.[0] ?? randomUUID()
   const surface = surfaceOf(path)
-  const isServed = !surface.feature || config.features[surface.feature]
+  const isServed = surface.isServed?.(config) ?? true
   const common = [...service.headers.of(requestId, headers.get('origin')), ...surface.headers]
   const route = resource[(method === 'HEAD' ? 'GET' : method) as Method]
   const count = (status: number) => {
@@ -82,7 +86,11 @@ async function answer(service: Service, path: string, resource: Resource, event:
       search: event.url.search,
       url: event.url,
       body: (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body,
-      ip: event.req.ip,
+      ip: addressOf(event.req.ip, headers.get('x-forwarded-for')),
+      limited(verdict) {
+        common.push(...limitHeaders(verdict))
+        if (!isPrivate(route)) metrics.limited(verdict.profile, verdict.allowed)
+      },
     })
     count(route.status)
     if (route.answer === 'stream') return openStream(event, streamHeaders(common), result as Opening)

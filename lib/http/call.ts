@@ -7,8 +7,10 @@ import type { Config } from '../config.ts'
 import { ChatError } from '../errors.ts'
 import { digest, sameDigest } from '../ids.ts'
 import { bearerOf } from '../keys/rules.ts'
+import type { Verdict } from '../limits/limiter.ts'
 import { assertBodyAcceptable, readJson } from './body.ts'
-import { bindingCookieName } from './cookies.ts'
+import { bindingCookieName, deviceCookieName } from './cookies.ts'
+import { assertWithinLimits, endpoints } from './limit.ts'
 import { isForeign, isListed } from './origin.ts'
 import { readQuery } from './query.ts'
 import type { AnyRoute } from './route.ts'
@@ -24,13 +26,17 @@ export interface Incoming {
   /** Where the request was sent, as far as the runtime knows. */
   url: { host: string }
   body: IncomingMessage | ReadableStream<Uint8Array> | null
+  /** The client's, whatever proxies there are between. */
   ip?: string | undefined
+  /** Hears what the limits say, whether the call may go on or not. */
+  limited?: (verdict: Verdict) => void
 }
 
 /**
  * Calls the use-case of a route: what it returns is the answer.
  *
- * Checks in this order: body size and type, who calls, CSRF; then the use-case validates, checks rights, and state.
+ * Checks in this order: body size and type, who calls, CSRF, rate limit; then the use-case validates, checks rights, and
+ * state.
  */
 export async function perform(chat: Chat, route: AnyRoute, request: Incoming): Promise<unknown> {
   const { config } = chat.context
@@ -40,7 +46,7 @@ export async function perform(chat: Chat, route: AnyRoute, request: Incoming): P
   const takesBody = route.body && (!route.body_optional || hasBody(request))
   if (takesBody) assertBodyAcceptable(request.headers, limits)
 
-  const client = clientOf(config, request)
+  const client = clientOf(config, route, request)
   const caller = await findCaller(chat, route, request)
   // A form of another site cannot sign anybody in either, and a stream is open before its page turns out to be foreign.
   if ((route.changes || route.answer === 'stream') && isForeign(request, config))
@@ -48,10 +54,21 @@ export async function perform(chat: Chat, route: AnyRoute, request: Incoming): P
   // A page of another site can send a cookie along, but no API key.
   if (caller?.csrf_hash !== undefined && route.changes) assertCsrf(config, request.headers, caller.csrf_hash)
 
+  await assertWithinLimits(chat, route, { user_id: caller?.actor.user_id, ip: client.ip }, request.limited)
+
   const body = takesBody ? await readJson(request.body, limits) : undefined
   const query = route.query && readQuery(route.query, request.search)
   const actor = caller && { ...caller.actor, ...(client.ip && { ip: client.ip }) }
-  return route.handler({ chat, actor, params: request.params, query, body, headers: request.headers, client })
+  return route.handler({
+    chat,
+    actor,
+    params: request.params,
+    query,
+    body,
+    headers: request.headers,
+    client,
+    endpoints,
+  })
 }
 
 /** Who calls. Where that is optional, a dead session counts as nobody; a token that somebody sends on purpose never does. */
@@ -75,8 +92,9 @@ function hasBody({ body, headers }: Incoming): boolean {
   )
 }
 
-function clientOf(config: Config, { headers, ip }: Incoming): Client {
+function clientOf(config: Config, route: AnyRoute, { headers, ip }: Incoming): Client {
   const token = readCookie(headers.get('cookie'), config.session.session_cookie_name)
+  const device = route.limited_as === 'sign_in' && readCookie(headers.get('cookie'), deviceCookieName(config))
   const user_agent = headers.get('user-agent')
   const binding = readCookie(headers.get('cookie'), bindingCookieName(config))
   return {
@@ -84,6 +102,7 @@ function clientOf(config: Config, { headers, ip }: Incoming): Client {
     ...(user_agent && { user_agent }),
     ...(token && { token }),
     ...(binding && { binding }),
+    ...(device && { device }),
   }
 }
 

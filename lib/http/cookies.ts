@@ -1,3 +1,4 @@
+import { DEVICE_SECONDS } from '../auth/devices.ts'
 import type { SignedIn } from '../auth/service.ts'
 import type { Config } from '../config.ts'
 import { fromInstant, SECOND } from '../ids.ts'
@@ -8,6 +9,16 @@ import type { Micros } from '../storage/sql.ts'
 export function sessionCookies(config: Config, signedIn: SignedIn, now: Micros): string[] {
   const lifetime = Math.max(0, Math.ceil((fromInstant(signedIn.session.absolute_expires_at) - now) / SECOND))
   return cookies(config, signedIn.token, signedIn.csrf_token, lifetime)
+}
+
+/** How a browser is known again in which somebody has signed in before. Signing out leaves it. */
+export function deviceCookie(config: Config, token: string): string {
+  return httpOnly(config, deviceCookieName(config), token, DEVICE_SECONDS)
+}
+
+/** The name goes with that of the session, so that services on one host keep apart, and a prefix holds for both. */
+export function deviceCookieName(config: Config): string {
+  return `${config.session.session_cookie_name}-DEVICE`
 }
 
 /** The same cookies, cleared. */
@@ -30,12 +41,20 @@ export function bindingCookie(config: Config, binding: string): string {
 }
 
 function cookies(config: Config, token: string, csrfToken: string, maxAge: number): string[] {
-  const { domain, secure, same_site } = config.security.cookie
-  const common = `Path=/; Max-Age=${maxAge}${domain ? `; Domain=${domain}` : ''}${secure ? '; Secure' : ''}`
   return [
-    `${config.session.session_cookie_name}=${token}; ${common}; HttpOnly; SameSite=${SAME_SITE[same_site]}`,
-    `${config.security.csrf.cookie_name}=${csrfToken}; ${common}; SameSite=Strict`,
+    httpOnly(config, config.session.session_cookie_name, token, maxAge),
+    `${config.security.csrf.cookie_name}=${csrfToken}; ${common(config, maxAge)}; SameSite=Strict`,
   ]
+}
+
+function httpOnly(config: Config, name: string, value: string, maxAge: number): string {
+  const same_site = SAME_SITE[config.security.cookie.same_site]
+  return `${name}=${value}; ${common(config, maxAge)}; HttpOnly; SameSite=${same_site}`
+}
+
+function common(config: Config, maxAge: number): string {
+  const { domain, secure } = config.security.cookie
+  return `Path=/; Max-Age=${maxAge}${domain ? `; Domain=${domain}` : ''}${secure ? '; Secure' : ''}`
 }
 
 const SAME_SITE = { lax: 'Lax', strict: 'Strict', none: 'None' } as const

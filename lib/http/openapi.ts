@@ -6,11 +6,12 @@ import { CompatFailure, Completion, CompletionChunk } from '../compat/schema.ts'
 import { Conversation, Participant } from '../conversations/schema.ts'
 import { ERRORS, type ErrorCode } from '../errors.ts'
 import { ConversationStreamEvent } from '../events/schema.ts'
+import { LimitAssignment, LimitProfile } from '../limits/schema.ts'
 import { Message } from '../messages/schema.ts'
 import { ThreadSummary } from '../threads/schema.ts'
 import { Account, User } from '../users/schema.ts'
 import { Problem } from './failure.ts'
-import { type AnyRoute, HEADER_FIELDS, route } from './route.ts'
+import { type AnyRoute, HEADER_FIELDS, isLimited, route } from './route.ts'
 import { routes } from './routes.ts'
 import { surfaceOf } from './surface.ts'
 
@@ -25,6 +26,8 @@ const NAMED = {
   CompletionChunk,
   Conversation,
   ConversationStreamEvent,
+  LimitAssignment,
+  LimitProfile,
   LoginResponse,
   MeResponse,
   Message,
@@ -115,7 +118,8 @@ export function errorsOf(each: AnyRoute): ErrorCode[] {
     each.body !== undefined && 'payload_too_large',
     each.body !== undefined && 'unsupported_media_type',
     (each.body !== undefined || each.query !== undefined) && 'validation_failed',
-    each.path.startsWith('/api/') && 'unavailable',
+    isLimited(each) && 'rate_limited',
+    isLimited(each) && 'unavailable',
     each.changes && 'storage_full',
     'internal',
   ]
@@ -173,9 +177,18 @@ function parametersOf(schema: v.GenericSchema | undefined, place: 'query' | 'hea
 }
 
 const TEXT_HEADER = { schema: { type: 'string' } }
+const NUMBER_HEADER = { schema: { type: 'integer' } }
+
+/** Missing where no limit is set, and on a refusal that comes before limits are looked at. */
+const LIMIT_HEADERS: Json = {
+  'RateLimit-Limit': NUMBER_HEADER,
+  'RateLimit-Remaining': NUMBER_HEADER,
+  'RateLimit-Reset': NUMBER_HEADER,
+  'X-RateLimit-Profile': TEXT_HEADER,
+}
 
 function success(each: AnyRoute): Json {
-  const headers: Json = { 'X-Request-Id': TEXT_HEADER }
+  const headers: Json = { 'X-Request-Id': TEXT_HEADER, ...(isLimited(each) && LIMIT_HEADERS) }
   const { entries = {} } = (each.output ?? {}) as { entries?: Record<string, unknown> }
   for (const [field, header] of Object.entries(HEADER_FIELDS)) if (field in entries) headers[header] = TEXT_HEADER
   if (each.answer === 'session' || each.answer === 'redirect') headers['X-Session-Rotated'] = TEXT_HEADER
@@ -210,6 +223,7 @@ function failures(each: AnyRoute): Json {
         String(status),
         {
           description: codes.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join(' '),
+          ...(status === 429 && { headers: { ...(isLimited(each) && LIMIT_HEADERS), 'Retry-After': NUMBER_HEADER } }),
           content: { [content_type]: body(codes) },
         },
       ]),

@@ -3,7 +3,7 @@ import type { SignedIn } from '../auth/service.ts'
 import type { Chat } from '../chat.ts'
 import type { Config } from '../config.ts'
 import { ChatError } from '../errors.ts'
-import { bindingCookie, clearedCookies, sessionCookies } from './cookies.ts'
+import { bindingCookie, clearedCookies, deviceCookie, sessionCookies } from './cookies.ts'
 import type { FailureShape } from './failure.ts'
 import { streamPieces } from './pieces.ts'
 import { type AnyRoute, HEADER_FIELDS } from './route.ts'
@@ -30,11 +30,13 @@ export function toReply(chat: Chat, route: AnyRoute, result: unknown, headers: [
   let value = result as object
   let cookies: string[] = []
   if (route.answer === 'session') {
-    const { token, signed_in = token === undefined ? undefined : result, ...rest } = (result ?? {}) as SessionAnswer
+    const answer = (result ?? {}) as SessionAnswer
+    const { token, device, signed_in = token === undefined ? undefined : result, ...rest } = answer
     if (signed_in) {
       cookies = sessionCookies(config, signed_in as SignedIn, now())
       headers.push(['x-session-rotated', '1'])
     }
+    if (device !== undefined) cookies.push(deviceCookie(config, device))
     if (result === undefined) cookies = clearedCookies(config)
     value = rest
   }

@@ -4,6 +4,7 @@ import type { Chat } from '../chat.ts'
 import type { Actor } from '../context.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { Opening } from '../events/service.ts'
+import type { Endpoint } from '../limits/rules.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -53,6 +54,8 @@ export interface Call<Path extends string, A extends Access, Q, B> {
   body: Input<B>
   headers: Headers
   client: Client
+  /** Every route that can be limited. */
+  endpoints: readonly Endpoint[]
 }
 
 /** What a handler may return, by the kind of answer. */
@@ -106,6 +109,8 @@ export interface Route<
   pieces: C
   /** The codes this route adds to those every route of its access has. */
   errors: readonly ErrorCode[]
+  /** What the calls are counted as, when it is not a call of the user's or the address's: an attempt to get in. */
+  limited_as?: 'sign_in'
   /** Of a text answer. */
   content_type?: string
   /** Settles the call before anything of the request is looked at, the body unread. */
@@ -145,4 +150,9 @@ export function route<
     errors: [],
     ...spec,
   } as Route<Path, A, Q, B, O, K, C>
+}
+
+/** Whether calls are counted against limits. Those of whoever operates the service are not. */
+export function isLimited({ tag }: AnyRoute): boolean {
+  return tag !== 'Operations'
 }

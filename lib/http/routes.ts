@@ -6,6 +6,7 @@ import * as conversations from '../conversations/routes.ts'
 import * as events from '../events/routes.ts'
 import * as invites from '../invites/routes.ts'
 import * as keys from '../keys/routes.ts'
+import * as limits from '../limits/routes.ts'
 import * as messages from '../messages/routes.ts'
 import * as oauth from '../oauth/routes.ts'
 import * as ops from '../ops/routes.ts'
@@ -30,6 +31,7 @@ export const routes = {
   ...messages,
   ...assistant,
   ...presence,
+  ...limits,
   ...events,
   ...ops,
   ...compat,

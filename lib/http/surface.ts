@@ -7,7 +7,7 @@ export interface Surface {
   /** Empty for whatever is under no other. */
   prefix: string
   /** Without it, all of the surface is as if it had never been there. */
-  feature?: keyof Config['features']
+  isServed?: (config: Config) => boolean
   body: BodyLimits
   failure: FailureShape
   /** What every answer carries besides the common headers. */
@@ -21,11 +21,29 @@ const REST: Surface = {
   headers: [],
 }
 
+const API: Surface = {
+  ...REST,
+  prefix: '/api',
+  isServed: ({ features }) => features.auth_v1,
+  headers: [['cache-control', 'no-store']],
+}
+
 /** Every surface, the most particular first. */
 export const SURFACES: readonly Surface[] = [
-  { ...REST, prefix: '/api', feature: 'auth_v1', headers: [['cache-control', 'no-store']] },
+  {
+    ...API,
+    prefix: '/api/admin/limits',
+    isServed: ({ features, rate_limits }) => features.auth_v1 && rate_limits.admin_api_enabled,
+  },
+  API,
   // Long histories, and the tools that SDKs describe at length, have many more entries than a call of ours.
-  { ...REST, prefix: '/v1', feature: 'openai_compat', body: { bytes: 1024 * 1024, entries: 10_000 }, failure: OPENAI },
+  {
+    ...REST,
+    prefix: '/v1',
+    isServed: ({ features }) => features.openai_compat,
+    body: { bytes: 1024 * 1024, entries: 10_000 },
+    failure: OPENAI,
+  },
   REST,
 ]
 

@@ -31,6 +31,7 @@ export const acceptInvite = route({
   summary: 'Accept an invite, with a session or by signing up',
   access: 'optional',
   answer: 'session',
+  limited_as: 'sign_in',
   body: Acceptance,
   output: Accepted,
   errors: [

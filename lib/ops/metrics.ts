@@ -13,6 +13,8 @@ export interface Metrics {
   dropped(): void
   /** The time from a question to the first piece of its answer. */
   firstDelta(seconds: number): void
+  /** A request counted against the limit of that name. */
+  limited(profile: string, allowed: boolean): void
   /** The end of an answer, by what has become of it. */
   answered(status: string): void
   /** The page in Prometheus' text format. `streams` is how many are open, `answers` how many are being written. */
@@ -62,6 +64,19 @@ export function createMetrics(): Metrics {
     labelNames: ['outcome'],
     registers,
   })
+  // Counted by hand: every request is, and finding a series by its labels takes longer than the limit itself.
+  const decisions = new Map<string, { allowed: number; refused: number }>()
+  new Counter({
+    name: 'chat_rate_limit_decisions_total',
+    help: 'Requests counted against a rate limit',
+    labelNames: ['profile', 'decision'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [profile, counts] of decisions)
+        for (const [decision, count] of Object.entries(counts)) this.inc({ profile, decision }, count)
+    },
+  })
   const answers = new Gauge({ name: 'chat_assistant_running', help: 'Answers being written', registers })
 
   const delay = monitorEventLoopDelay({ resolution: 20 })
@@ -91,6 +106,12 @@ export function createMetrics(): Metrics {
     delivered: (count) => delivered.inc(count),
     dropped: () => dropped.inc(),
     firstDelta: (seconds) => firstDeltas.observe(seconds),
+    limited(profile, allowed) {
+      const counts = decisions.get(profile) ?? { allowed: 0, refused: 0 }
+      if (allowed) counts.allowed++
+      else counts.refused++
+      decisions.set(profile, counts)
+    },
     answered: (outcome) => answered.inc({ outcome }),
     async render(open) {
       // Watched from the first look on, so that a service nobody looks at has no timer for it.

@@ -1,9 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { deleteExpiredDevices } from '../auth/devices.ts'
+import { deleteOldFailures } from '../auth/failures.ts'
 import { deleteSessionsBefore } from '../auth/store.ts'
 import type { Context } from '../context.ts'
 import { deleteEventsBefore } from '../events/store.ts'
 import { SECOND } from '../ids.ts'
 import { deleteExpiredKeys } from '../keys/store.ts'
+import { deleteDryBuckets } from '../limits/buckets.ts'
 import { deleteKeysBefore } from '../messages/idempotency.ts'
 import { deleteExpiredStates } from '../oauth/store.ts'
 import { deleteExpiredResets } from '../resets/store.ts'
@@ -28,6 +31,9 @@ const PRUNES = {
   api_keys: ({ now }, tx, limit) => deleteExpiredKeys(tx, now() - REMEMBERED, limit),
   password_resets: ({ now }, tx, limit) => deleteExpiredResets(tx, now(), limit),
   oauth_states: ({ now }, tx, limit) => deleteExpiredStates(tx, now(), limit),
+  limit_buckets: ({ now }, tx, limit) => deleteDryBuckets(tx, now(), limit),
+  login_failures: ({ now }, tx, limit) => deleteOldFailures(tx, now(), limit),
+  known_devices: ({ now }, tx, limit) => deleteExpiredDevices(tx, now(), limit),
   idempotency_keys: ({ now }, tx, limit) => deleteKeysBefore(tx, now(), limit),
 } satisfies Record<string, Prune>
 

@@ -18,6 +18,7 @@ export const runSetup = route({
   summary: 'Create the first administrator',
   access: 'public',
   sign_in: true,
+  limited_as: 'sign_in',
   before: ({ chat }) => chat.setup.assertOpen(),
   body: NewAdministrator,
   output: SetupDone,

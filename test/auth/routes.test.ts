@@ -40,8 +40,9 @@ describeOnEachDatabase('sessions', (openUrl) => {
   it('signs in with two cookies, and with nothing of the token in the body', async () => {
     const response = await post('/api/auth/login', {}, { email: ' ADA@example.org ', password: PASSWORD })
     expect(response.headers.get('x-session-rotated')).toBe('1')
-    const [sessionCookie, csrfCookie, ...more] = response.headers.getSetCookie()
+    const [sessionCookie, csrfCookie, deviceCookie, ...more] = response.headers.getSetCookie()
     expect(more).toEqual([])
+    expect(deviceCookie).toMatch(/^SESSION_ID-DEVICE=[\w-]{43}; Path=\/; Max-Age=15552000; HttpOnly; SameSite=Lax$/)
     expect(sessionCookie).toMatch(/^SESSION_ID=[\w-]{43}; Path=\/; Max-Age=5000; HttpOnly; SameSite=Lax$/)
     expect(csrfCookie).toMatch(/^CSRF-TOKEN=[\w-]{43}; Path=\/; Max-Age=5000; SameSite=Strict$/)
     const body = await response.text()

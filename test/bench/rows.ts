@@ -1,6 +1,7 @@
 import type { Row } from './row.ts'
 import { answersMe } from './rows/answers.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
+import { meLogins } from './rows/logins.ts'
 import { posts1, posts32 } from './rows/posts.ts'
 import { tree, unreadAll, unreadAnywhere, unreadLatest } from './rows/reads.ts'
 import { durablePost, me } from './rows/requests.ts'
@@ -16,6 +17,7 @@ export const ROWS: Row[] = [
   durablePost,
   me,
   answersMe,
+  meLogins,
   streamMemory,
   start,
   idleMemory,

@@ -89,6 +89,16 @@ describeOnEachDatabase('every route', (openUrl) => {
       expect(await send({ ...route, path }, admin, body), malformed).toMatchObject({ status: 404, code: 'not_found' })
     }
   })
+  const params = { requests_per_second: 1, burst: 1 }
+  const adminBodies: Record<string, object> = {
+    '/api/admin/limits/profiles': { name: 'x', params },
+    '/api/admin/limits/profiles/{id}': { params },
+    '/api/admin/limits/assignments': {
+      profile_id: '01890000-0000-7000-8000-000000000000',
+      method: 'GET',
+      path: '/api/users',
+    },
+  }
   const validBodies: Record<string, object> = {
     '/api/threads/{conversation_id}/root': { content: 'x' },
     '/api/messages/{parent_id}/reply': { content: 'x' },
@@ -99,7 +109,8 @@ describeOnEachDatabase('every route', (openUrl) => {
   }
 
   it.each(having((route) => route.access === 'admin'))('$name is for administrators', async ({ route }) => {
-    expect(await send(route, outsider, route.body && '{"username":"x","email":"x@example.org"}')).toMatchObject({
+    const body = route.body && JSON.stringify(adminBodies[route.path] ?? { username: 'x', email: 'x@example.org' })
+    expect(await send(route, outsider, body)).toMatchObject({
       status: 403,
       code: 'forbidden',
     })

@@ -30,14 +30,18 @@ async function serve(host: (chat: Chat, listener: RequestListener) => RequestLis
 const login = (base: string, body = JSON.stringify(ADA)) =>
   fetch(`${base}/api/auth/login`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
 
-it('sends both cookies where the host has set a header before', async () => {
+it('sends every cookie where the host has set a header before', async () => {
   const base = await serve((_chat, listener) => (request, response) => {
     response.setHeader('x-host', 'yes')
     listener(request, response)
   })
   const response = await login(base)
   expect(response.headers.get('x-host')).toBe('yes')
-  expect(response.headers.getSetCookie().map((cookie) => cookie.split('=')[0])).toEqual(['SESSION_ID', 'CSRF-TOKEN'])
+  expect(response.headers.getSetCookie().map((cookie) => cookie.split('=')[0])).toEqual([
+    'SESSION_ID',
+    'CSRF-TOKEN',
+    'SESSION_ID-DEVICE',
+  ])
   expect(response.headers.get('content-type')).toBe('application/json')
 })
 

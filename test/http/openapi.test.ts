@@ -53,7 +53,7 @@ it('describes what answers to clients of OpenAI are: in one, in pieces, and fail
     'application/json': { schema: { $ref: '#/components/schemas/Completion' } },
     'text/event-stream': { schema: { $ref: '#/components/schemas/CompletionChunk' } },
   })
-  expect(Object.keys(responses)).toEqual(['200', '400', '413', '415', '422', '500'])
+  expect(Object.keys(responses)).toEqual(['200', '400', '413', '415', '422', '429', '500', '503'])
   expect(responses['422']!.content['application/json']!.schema.allOf).toEqual([
     { $ref: '#/components/schemas/CompatFailure' },
     { properties: { error: { properties: { code: { enum: ['validation_failed'] } } } } },

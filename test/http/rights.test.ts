@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endpoints } from '../../lib/http/limit.ts'
 import { type Actor, OPERATOR } from '../../lib/index.ts'
 import { allRoutes, checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
@@ -60,11 +61,19 @@ const BODIES: Record<string, (world: World) => object> = {
   editMessage: () => ({ content: 'edited' }),
   sendHeartbeat: () => ({}),
   setTyping: (world) => ({ conversation_id: world.conversation_id }),
+  createLimitProfile: (world) => ({ name: `new-${world.n}`, params: PARAMS }),
+  updateLimitProfile: () => ({ params: PARAMS }),
+  createLimitAssignment: (world) => ({ profile_id: world.profile_id, method: 'GET', path: '/api/users' }),
   createChatCompletion: () => ({ model: 'gpt-4', messages: [{ role: 'user', content: 'hello' }] }),
 }
 
+/** Limits that nobody runs into. */
+const PARAMS = { requests_per_second: 1000, burst: 1000 }
+
 interface World {
   n: number
+  id: string
+  profile_id: string
   conversation_id: string
   root_id: string
   parent_id: string
@@ -107,7 +116,7 @@ describeOnEachDatabase('rights', (openUrl) => {
   })
   afterAll(() => service.close())
 
-  async function createWorld(): Promise<World> {
+  async function createWorld(name: string): Promise<World> {
     const { chat } = service
     const idOf = (name: string) => actors.get(name)!.user_id
     const founder = actors.get('founder')!
@@ -124,16 +133,29 @@ describeOnEachDatabase('rights', (openUrl) => {
     })
     const { token } = await chat.invites.create(founder, conversation_id, {})
     const ids = { root_id: message_id, parent_id: message_id, message_id, user_id: idOf('target') }
+    const limits = /Limit/.test(name) ? await createLimits(name) : { id: '', profile_id: '' }
     return {
       n: n++,
       conversation_id,
       ...ids,
+      ...limits,
       stranger: idOf('stranger'),
       token,
       session_id,
       key_id,
       provider: 'provider_a',
     }
+  }
+
+  /** A profile, and what the path of the route names by `id`: that, or an assignment of it to a prefix of its own. */
+  async function createLimits(name: string): Promise<Pick<World, 'id' | 'profile_id'>> {
+    const { limits } = service.chat
+    const profile = await limits.createProfile(OPERATOR, { name: `profile-${n}`, params: PARAMS })
+    if (name !== 'deleteLimitAssignment') return { id: profile.id, profile_id: profile.id }
+    const path = `${endpoints[0]!.path.slice(0, n % 5)}*`
+    const method = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE', '*'] as const)[n % 6]!
+    const { id } = await limits.createAssignment(OPERATOR, endpoints, { profile_id: profile.id, method, path })
+    return { id, profile_id: profile.id }
   }
 
   async function sessionOf(caller: Caller): Promise<Record<string, string>> {
@@ -145,7 +167,7 @@ describeOnEachDatabase('rights', (openUrl) => {
       const ownSession = name === 'logout' || name === 'refresh'
       const session = ownSession ? await sessionOf(caller) : (sessions.get(caller) ?? (await sessionOf(caller)))
       if (!ownSession) sessions.set(caller, session)
-      const world = await createWorld()
+      const world = await createWorld(name)
       if (name === 'restoreMessage') await service.chat.messages.remove(actors.get('member')!, world.message_id)
       if (name === 'eraseUser') {
         const passing = { username: `passing-${world.n}`, email: `passing-${world.n}@example.org` }

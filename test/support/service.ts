@@ -31,8 +31,11 @@ export type Person = ChatClient & { id: string; email: string }
 
 export const PASSWORD = 'correct horse battery'
 
-/** Settings that make a test quick. */
-const QUICK = { security: { password: { bcrypt_cost: 4 } } }
+/** Settings that make a test quick, let it sign in as often as it needs to, and serve all routes. */
+const QUICK = {
+  security: { password: { bcrypt_cost: 4 } },
+  rate_limits: { admin_api_enabled: true, auth_login_per_ip_per_min: 1_000_000 },
+}
 
 /** A sign-in provider that sends nobody back: nothing listens at the discard port, and `fetch` asks nothing there. */
 export const UNREACHABLE_PROVIDER = {

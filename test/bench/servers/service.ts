@@ -4,7 +4,8 @@ import { httpRequest } from '../load/http.ts'
 import { postTemplate } from '../load/template.ts'
 import { type Server, startServer, temporaryFolder } from './child.ts'
 
-const ACCOUNT = { email: 'ada@example.org', password: 'correct horse battery' }
+/** Who is signed in. */
+export const ACCOUNT = { email: 'ada@example.org', password: 'correct horse battery' }
 
 /** Everything stays on, as users run it; only what one user on one machine would run into is raised. */
 const ENVIRONMENT = {
@@ -12,6 +13,10 @@ const ENVIRONMENT = {
   CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4',
   // All readers of a run are one user's.
   CHAT_SSE__MAX_STREAMS_PER_USER: '10000',
+  // So are all requests. They are counted all the same.
+  CHAT_RATE_LIMITS__DEFAULT_RPS: '1000000',
+  CHAT_RATE_LIMITS__BURST: '1000000',
+  CHAT_RATE_LIMITS__AUTH_LOGIN_PER_IP_PER_MIN: '1000000',
 }
 
 /** The service with an account that is signed in and a conversation to post to. */

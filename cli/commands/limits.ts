@@ -1,0 +1,145 @@
+import { defineCommand as defineGroup } from 'citty'
+import type { Chat } from '../../lib/chat.ts'
+import { OPERATOR } from '../../lib/context.ts'
+import { endpoints } from '../../lib/http/limit.ts'
+import type { LimitProfile, NewLimitAssignment } from '../../lib/limits/schema.ts'
+import { commonArgs, defineCommand } from '../command.ts'
+import { oneLine, print, table } from '../output.ts'
+import { withChat } from '../with-chat.ts'
+
+const profileArg = { type: 'string', required: true, description: 'Name or id of the profile' } as const
+
+const rateArgs = {
+  rps: { type: 'string', required: true, description: 'Requests a second, also a fraction' },
+  burst: { type: 'string', required: true, description: 'Requests at once from rest' },
+  description: { type: 'string', description: 'What it is for' },
+} as const
+
+const listProfiles = defineCommand({
+  meta: { name: 'list', description: 'List the profiles' },
+  example: 'chat-server limits profiles list',
+  args: commonArgs,
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const profiles = await chat.limits.listProfiles(OPERATOR)
+      const rows = profiles.map(({ name, params, description, id }) => [
+        name,
+        String(params.requests_per_second),
+        String(params.burst),
+        id,
+        description ?? '',
+      ])
+      print(args, profiles, table(['NAME', 'RPS', 'BURST', 'ID', 'DESCRIPTION'], rows))
+    }),
+})
+
+const createProfile = defineCommand({
+  meta: { name: 'create', description: 'Make a profile; it limits nothing until it is assigned' },
+  example: 'chat-server limits profiles create --name slow --rps 0.5 --burst 5',
+  args: {
+    name: { type: 'string', required: true, description: 'Unique; calls it limits are answered with it' },
+    ...rateArgs,
+    ...commonArgs,
+  },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const { name, description } = args
+      const profile = await chat.limits.createProfile(OPERATOR, { name, description, params: paramsOf(args) })
+      print(args, profile, oneLine(`Profile ${describe(profile)} created.`))
+    }),
+})
+
+const updateProfile = defineCommand({
+  meta: { name: 'update', description: 'Change a profile wherever it is assigned, from the next request on' },
+  example: 'chat-server limits profiles update --profile slow --rps 5 --burst 50',
+  args: { profile: profileArg, ...rateArgs, ...commonArgs },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const id = await profileId(chat, args.profile)
+      const { description } = args
+      const profile = await chat.limits.updateProfile(OPERATOR, id, { description, params: paramsOf(args) })
+      print(args, profile, oneLine(`Profile ${describe(profile)} changed.`))
+    }),
+})
+
+const deleteProfile = defineCommand({
+  meta: { name: 'delete', description: 'Delete a profile that is assigned nowhere' },
+  example: 'chat-server limits profiles delete --profile slow',
+  args: { profile: profileArg, ...commonArgs },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const id = await profileId(chat, args.profile)
+      await chat.limits.deleteProfile(OPERATOR, id)
+      print(args, { deleted: id }, oneLine(`Profile ${args.profile} deleted.`))
+    }),
+})
+
+const listAssignments = defineCommand({
+  meta: { name: 'list', description: 'List which routes have which profile' },
+  example: 'chat-server limits assignments list --json',
+  args: commonArgs,
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const assignments = await chat.limits.listAssignments(OPERATOR)
+      const rows = assignments.map((each) => [each.method, each.path_pattern, each.profile_name, each.id])
+      print(args, assignments, table(['METHOD', 'PATH', 'PROFILE', 'ID'], rows))
+    }),
+})
+
+const createAssignment = defineCommand({
+  meta: { name: 'create', description: 'Have a profile limit a route, or all that begin alike' },
+  example: "chat-server limits assignments create --profile slow --method POST --path '/api/messages/*'",
+  args: {
+    profile: profileArg,
+    method: { type: 'string', default: '*', description: 'GET, POST, PUT, PATCH, DELETE, or * for each' },
+    path: { type: 'string', required: true, description: 'Path as in the OpenAPI description, or a beginning and *' },
+    ...commonArgs,
+  },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const profile_id = await profileId(chat, args.profile)
+      const method = args.method as NewLimitAssignment['method']
+      const input = { profile_id, method, path: args.path }
+      const assignment = await chat.limits.createAssignment(OPERATOR, endpoints, input)
+      print(args, assignment, oneLine(`${args.method} ${args.path} is limited by ${assignment.profile_name}.`))
+    }),
+})
+
+const deleteAssignment = defineCommand({
+  meta: { name: 'delete', description: 'Take a profile off a route' },
+  example: 'chat-server limits assignments delete --id 0199f0a0-0000-7000-8000-000000000000',
+  args: { id: { type: 'string', required: true, description: 'As listed' }, ...commonArgs },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      await chat.limits.deleteAssignment(OPERATOR, args.id)
+      print(args, { deleted: args.id }, oneLine(`Assignment ${args.id} deleted.`))
+    }),
+})
+
+/** The id of a profile that was named, or what was written where no profile has that name. */
+async function profileId(chat: Chat, profile: string): Promise<string> {
+  const profiles = await chat.limits.listProfiles(OPERATOR)
+  return profiles.find(({ name }) => name === profile)?.id ?? profile
+}
+
+function paramsOf({ rps, burst }: { rps: string; burst: string }) {
+  return { requests_per_second: Number(rps), burst: Number(burst) }
+}
+
+function describe({ name, params }: LimitProfile): string {
+  return `${name} (${params.requests_per_second} a second, ${params.burst} at once)`
+}
+
+export default defineGroup({
+  meta: { name: 'limits', description: 'Say how often routes may be called, also beside a running service' },
+  subCommands: {
+    profiles: defineGroup({
+      meta: { name: 'profiles', description: 'Rates that can be assigned to routes' },
+      subCommands: { list: listProfiles, create: createProfile, update: updateProfile, delete: deleteProfile },
+    }),
+    assignments: defineGroup({
+      meta: { name: 'assignments', description: 'Which routes have which profile' },
+      subCommands: { list: listAssignments, create: createAssignment, delete: deleteAssignment },
+    }),
+  },
+})

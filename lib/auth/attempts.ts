@@ -1,0 +1,100 @@
+import { ChatError } from '../errors.ts'
+import { SECOND } from '../ids.ts'
+import type { Database } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
+import {
+  clearFailures,
+  findPauseEnd,
+  MAX_PAUSE_SECONDS,
+  type Reservation,
+  reserveAttempt,
+  returnAttempt,
+} from './failures.ts'
+
+/** What has become of an attempt. */
+export interface Outcome {
+  succeeded: boolean
+  /** How long the account has to wait from now on; 0 when it has not. */
+  pause_seconds: number
+}
+
+/** Lets sign-ins through until an account has failed too often. */
+export interface Attempts {
+  /**
+   * Checks a password, unless the account has to wait.
+   *
+   * An attempt counts as a failure from its beginning on, so that any number at once get no more guesses than one after
+   * another. One that could turn out to be right only later is waited for: many good sign-ins at once all succeed.
+   *
+   * @param check whether it is the right one; when it throws, the attempt was none
+   * @throws ChatError `rate_limited`; `unavailable` when too many wait already; what `check` throws
+   */
+  run(account: string, check: () => Promise<boolean>): Promise<Outcome>
+}
+
+/** How many may wait for the attempts of one account that are under way in this process. */
+const MAX_WAITING = 64
+
+/** Attempts of one account in this process: under way, and waiting for one of those to end. */
+interface Line {
+  running: number
+  waiting: (() => void)[]
+}
+
+/** Makes the gate that sign-ins of a service go through. The failures themselves are shared by all processes. */
+export function createAttempts(db: Database, now: () => Micros): Attempts {
+  const lines = new Map<string, Line>()
+
+  function join(account: string): Line {
+    const line = lines.get(account) ?? { running: 0, waiting: [] }
+    lines.set(account, line)
+    line.running++
+    return line
+  }
+
+  function leave(account: string, line: Line): void {
+    line.running--
+    const next = line.waiting.shift()
+    if (next) next()
+    else if (line.running === 0) lines.delete(account)
+  }
+
+  async function enter(account: string): Promise<{ line: Line; reservation: Reservation }> {
+    for (;;) {
+      const line = join(account)
+      try {
+        const reservation = await db.write((tx) => reserveAttempt(tx, account, now()))
+        if (reservation) return { line, reservation }
+        if (line.running === 1) throw await refusal(account)
+        if (line.waiting.length >= MAX_WAITING) throw new ChatError('unavailable', { retry_after_seconds: 5 })
+      } catch (error) {
+        leave(account, line)
+        throw error
+      }
+      line.running--
+      await new Promise<void>((resolve) => line.waiting.push(resolve))
+    }
+  }
+
+  async function refusal(account: string): Promise<ChatError> {
+    const rest = ((await findPauseEnd(db, account)) ?? 0) - now()
+    const retry_after_seconds = Math.min(MAX_PAUSE_SECONDS, Math.max(1, Math.ceil(rest / SECOND)))
+    return new ChatError('rate_limited', { retry_after_seconds })
+  }
+
+  return {
+    async run(account, check) {
+      const { line, reservation } = await enter(account)
+      try {
+        const succeeded = await check()
+        if (succeeded) await db.write((tx) => clearFailures(tx, account))
+        return { succeeded, pause_seconds: succeeded ? 0 : reservation.pause_seconds }
+      } catch (error) {
+        await db.write((tx) => returnAttempt(tx, account))
+        throw error
+      } finally {
+        leave(account, line)
+      }
+    },
+  }
+}

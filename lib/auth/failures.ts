@@ -1,0 +1,97 @@
+import { SECOND } from '../ids.ts'
+import type { Queries } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
+
+/** Failures before the first pause, which the last of these brings. */
+const FREE_FAILURES = 10
+
+/** How long failures count: from the first one, and beyond that from the end of the last pause. */
+const WINDOW_SECONDS = 15 * 60
+
+/** The first pause; each further failure doubles it. */
+const FIRST_PAUSE_SECONDS = 30
+
+/** No account has to wait longer, whatever others try. */
+export const MAX_PAUSE_SECONDS = 15 * 60
+
+/** Of an attempt that may be made. */
+export interface Reservation {
+  /** How long the account has to wait if it fails; 0 when it has not. */
+  pause_seconds: number
+}
+
+/**
+ * Counts an attempt as a failure, in one statement, unless the account has to wait: then nothing is counted. A pause
+ * that ends later than any pause could was written before a clock stepped back, and is over.
+ */
+export async function reserveAttempt(tx: Queries, account: string, now: Micros): Promise<Reservation | undefined> {
+  const isOld = `${sum('first_at', WINDOW_SECONDS)} <= ? AND ${sum('blocked_until', WINDOW_SECONDS)} <= ?`
+  const row = await tx.get<{ blocked_until: Micros }>(
+    `INSERT INTO login_failures (account, failures, first_at, blocked_until) VALUES (?, 1, ?, 0)
+     ON CONFLICT (account) DO UPDATE SET
+       failures = CASE WHEN ${isOld} THEN 1 ELSE login_failures.failures + 1 END,
+       first_at = CASE WHEN ${isOld} THEN excluded.first_at ELSE login_failures.first_at END,
+       blocked_until = CASE WHEN (${isOld}) OR login_failures.failures + 1 < ${FREE_FAILURES} THEN 0
+                            ELSE excluded.first_at + ${pauseOf('login_failures.failures + 1')} END
+     WHERE login_failures.blocked_until <= ? OR login_failures.blocked_until > ?
+     RETURNING blocked_until`,
+    account,
+    now,
+    now,
+    now,
+    now,
+    now,
+    now,
+    now,
+    now,
+    now + MAX_PAUSE_SECONDS * SECOND,
+  )
+  return row && { pause_seconds: row.blocked_until === 0 ? 0 : (row.blocked_until - now) / SECOND }
+}
+
+/** Takes back an attempt in which nothing was tried. */
+export async function returnAttempt(tx: Queries, account: string): Promise<void> {
+  await tx.run(
+    `UPDATE login_failures SET failures = failures - 1,
+            blocked_until = CASE WHEN failures - 1 < ${FREE_FAILURES} THEN 0 ELSE blocked_until END
+      WHERE account = ?`,
+    account,
+  )
+}
+
+/** Forgets the failures of an account: somebody knew the password. */
+export async function clearFailures(tx: Queries, account: string): Promise<void> {
+  await tx.run('DELETE FROM login_failures WHERE account = ?', account)
+}
+
+/** Until when the account has to wait. */
+export async function findPauseEnd(db: Queries, account: string): Promise<Micros | undefined> {
+  const row = await db.get<{ blocked_until: Micros }>(
+    'SELECT blocked_until FROM login_failures WHERE account = ?',
+    account,
+  )
+  return row?.blocked_until
+}
+
+/** Deletes up to `limit` accounts whose failures no longer count. By login_failures_by_age. @returns how many */
+export function deleteOldFailures(tx: Queries, now: Micros, limit: number): Promise<number> {
+  return tx.run(
+    `DELETE FROM login_failures WHERE account IN
+       (SELECT account FROM login_failures WHERE first_at <= ? AND blocked_until <= ? ORDER BY first_at LIMIT ?)`,
+    now - WINDOW_SECONDS * SECOND,
+    now - WINDOW_SECONDS * SECOND,
+    limit,
+  )
+}
+
+function sum(column: string, seconds: number): string {
+  return `login_failures.${column} + ${seconds * SECOND}`
+}
+
+/** The pause after so many failures, in microseconds: listed, since the databases share no minimum. */
+function pauseOf(failures: string): string {
+  const steps: string[] = []
+  for (let n = FREE_FAILURES, pause = FIRST_PAUSE_SECONDS; pause < MAX_PAUSE_SECONDS; n++, pause *= 2)
+    steps.push(`WHEN ${n} THEN ${pause * SECOND}`)
+  return `CASE ${failures} ${steps.join(' ')} ELSE ${MAX_PAUSE_SECONDS * SECOND} END`
+}

@@ -1,0 +1,68 @@
+import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net'
+
+/** Finds out where a call came from. */
+export type AddressReader = (peer: string | undefined, forwarded: string | null) => string | undefined
+
+/** How far a chain of proxies is followed; nobody has more of them. */
+const MAX_HOPS = 32
+
+/**
+ * Reads the address of a client from that of its peer and from `X-Forwarded-For`.
+ *
+ * Each proxy adds the address it was called from at the right. So the header is read from there, as long as the address
+ * before is one of our proxies': what stands further left was sent by the client, which may write what it likes.
+ *
+ * @param trusted addresses and ranges in CIDR notation, as in `server.trusted_proxies`
+ */
+export function createAddressReader(trusted: readonly string[]): AddressReader {
+  const proxies = toBlockList(trusted)
+  const isProxy = (address: string) => proxies.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
+
+  return (peer, forwarded) => {
+    let address = toAddress(peer ?? '')
+    if (address === undefined || forwarded === null || trusted.length === 0) return address
+    for (const hop of hopsOf(forwarded)) {
+      if (!isProxy(address)) return address
+      const before = toAddress(withoutPort(hop))
+      // Our own proxy passed on what is no address: all that is known is that it came from there.
+      if (before === undefined) return address
+      address = before
+    }
+    return address
+  }
+}
+
+/** An address in one of its spellings: IPv6 compressed and in lower case, without a zone, IPv4 in IPv6 as IPv4. */
+export function toAddress(text: string): string | undefined {
+  if (isIPv4(text)) return text
+  const bare = text.replace(/%.*$/s, '')
+  if (!isIPv6(bare)) return undefined
+  const { address } = new SocketAddress({ address: bare, family: 'ipv6' })
+  const mapped = address.replace(/^::ffff:/, '')
+  return isIPv4(mapped) ? mapped : address
+}
+
+/** What the header lists, the last hop first. */
+function hopsOf(forwarded: string): string[] {
+  const hops = forwarded.split(',').map((hop) => hop.trim())
+  return hops
+    .filter((hop) => hop !== '')
+    .slice(-MAX_HOPS)
+    .reverse()
+}
+
+/** `192.0.2.1:4711`, `[2001:db8::1]:4711` and `[2001:db8::1]` are written by some proxies. */
+function withoutPort(hop: string): string {
+  const [, bracketed, plain] = /^(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(hop) ?? []
+  return bracketed ?? plain ?? hop
+}
+
+function toBlockList(ranges: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address = '', prefix] = range.split('/')
+    const family = isIPv4(address) ? 'ipv4' : 'ipv6'
+    list.addSubnet(address, prefix === undefined ? (family === 'ipv4' ? 32 : 128) : Number(prefix), family)
+  }
+  return list
+}

@@ -1,0 +1,41 @@
+import type { Chat } from '../chat.ts'
+import { ChatError } from '../errors.ts'
+import type { Verdict } from '../limits/limiter.ts'
+import type { Endpoint } from '../limits/rules.ts'
+import { type AnyRoute, isLimited } from './route.ts'
+import { routes } from './routes.ts'
+
+/** Every route that can be limited. */
+export const endpoints: readonly Endpoint[] = Object.values<AnyRoute>(routes).filter(isLimited)
+
+/**
+ * Counts a call against the limits of its route.
+ *
+ * @param heard is told what they say, also of a call that is refused
+ * @throws ChatError `rate_limited`
+ */
+export async function assertWithinLimits(
+  chat: Chat,
+  route: AnyRoute,
+  caller: { user_id: string | undefined; ip: string | undefined },
+  heard: ((verdict: Verdict) => void) | undefined,
+): Promise<void> {
+  if (!isLimited(route)) return
+  const { method, path } = route
+  const is_sign_in = route.limited_as === 'sign_in' && caller.user_id === undefined
+  const verdict = await chat.context.limiter.take({ ...caller, method, path, is_sign_in })
+  if (!verdict) return
+  heard?.(verdict)
+  const { allowed, retry_after_seconds } = verdict
+  if (!allowed) throw new ChatError('rate_limited', retry_after_seconds === undefined ? {} : { retry_after_seconds })
+}
+
+/** What an answer says of the limit that counted. */
+export function limitHeaders({ limit, remaining, reset_seconds, profile }: Verdict): [name: string, value: string][] {
+  return [
+    ['ratelimit-limit', String(limit)],
+    ['ratelimit-remaining', String(remaining)],
+    ['ratelimit-reset', String(reset_seconds)],
+    ['x-ratelimit-profile', profile],
+  ]
+}

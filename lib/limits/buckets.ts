@@ -1,0 +1,79 @@
+import type { Database, Queries } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
+import { type Decision, describe, type Rate, spend, windowAt } from './rules.ts'
+
+/** Buckets of one process, in memory. */
+export interface LocalBuckets {
+  take(bucket: string, now: Micros, rate: Rate): Decision
+  readonly size: number
+}
+
+/** How many dry buckets each request clears away, which is faster than they can come. */
+const CLEARED_EACH_TIME = 2
+
+/**
+ * Buckets in the order of their last use. One whose time has passed says nothing any more and goes; beyond `maximum`
+ * the one longest unused goes as well.
+ */
+export function createLocalBuckets(maximum: number): LocalBuckets {
+  const tats = new Map<string, Micros>()
+
+  function clear(now: Micros): void {
+    let left = CLEARED_EACH_TIME
+    for (const [bucket, tat] of tats) {
+      if (left-- === 0 || (tat > now && tats.size <= maximum)) return
+      tats.delete(bucket)
+    }
+  }
+
+  return {
+    take(bucket, now, rate) {
+      const decision = spend(tats.get(bucket), now, rate)
+      tats.delete(bucket)
+      tats.set(bucket, decision.tat)
+      clear(now)
+      return decision
+    },
+    get size() {
+      return tats.size
+    },
+  }
+}
+
+/**
+ * Takes from a bucket that all processes share. One statement decides and counts, so that of any number of requests at
+ * once exactly as many are let through as there is room for; one that is refused changes nothing.
+ */
+export async function takeShared(db: Database, bucket: string, now: Micros, rate: Rate): Promise<Decision> {
+  const { interval, last, absurd } = windowAt(now, rate)
+  const taken = await db.write((tx) =>
+    tx.get<{ tat: Micros }>(
+      `INSERT INTO limit_buckets (bucket, tat) VALUES (?, ?)
+       ON CONFLICT (bucket) DO UPDATE SET tat =
+         CASE WHEN limit_buckets.tat > ? THEN ? WHEN limit_buckets.tat < ? THEN excluded.tat
+              ELSE limit_buckets.tat + ? END
+       WHERE limit_buckets.tat <= ? OR limit_buckets.tat > ?
+       RETURNING tat`,
+      bucket,
+      now + interval,
+      absurd,
+      last + interval,
+      now,
+      interval,
+      last,
+      absurd,
+    ),
+  )
+  if (taken) return describe(true, taken.tat, now, rate)
+  const full = await db.get<{ tat: Micros }>('SELECT tat FROM limit_buckets WHERE bucket = ?', bucket)
+  return describe(false, Math.max(full?.tat ?? 0, last + 1), now, rate)
+}
+
+/** Deletes up to `limit` shared buckets that have run dry. By limit_buckets_by_tat. @returns how many */
+export function deleteDryBuckets(tx: Queries, now: Micros, limit: number): Promise<number> {
+  return tx.run(
+    'DELETE FROM limit_buckets WHERE bucket IN (SELECT bucket FROM limit_buckets WHERE tat <= ? ORDER BY tat LIMIT ?)',
+    now,
+    limit,
+  )
+}

@@ -1,0 +1,84 @@
+import type { Config } from '../config.ts'
+import type { Database } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
+import { createLocalBuckets, takeShared } from './buckets.ts'
+import { type Decision, type Endpoint, mostSpecific, networkOf, type Rate } from './rules.ts'
+import { findLimitsVersion, type LimitRule, listLimitRules } from './store.ts'
+
+/** A call that is about to be counted. */
+export interface LimitedCall extends Endpoint {
+  /** Who is signed in; otherwise the address counts. */
+  user_id?: string | undefined
+  ip?: string | undefined
+  /** Whether it is an attempt to get in, which is counted by address for all such routes together. */
+  is_sign_in: boolean
+}
+
+/** What the limits say to a call, by the name of the one that says it. */
+export interface Verdict extends Decision {
+  profile: string
+}
+
+/** Counts calls against the limits of their routes. */
+export interface Limiter {
+  /** @returns what is left, or `undefined` where there is no limit */
+  take(call: LimitedCall): Promise<Verdict | undefined>
+}
+
+/** Of these, each is a few dozen bytes: enough for a hundred thousand callers at once, in some megabytes. */
+const MAX_LOCAL_BUCKETS = 100_000
+
+/** Makes the limiter of a service. What profiles are assigned is asked at every call, since others change it too. */
+export function createLimiter(deps: { config: Config; db: Database; now: () => Micros }): Limiter {
+  const { db, now } = deps
+  const { default_rps, burst, auth_login_per_ip_per_min } = deps.config.rate_limits
+  const signIns: Rate = { requests_per_second: auth_login_per_ip_per_min / 60, burst: auth_login_per_ip_per_min }
+  const local = createLocalBuckets(MAX_LOCAL_BUCKETS)
+  let known = { version: undefined as string | undefined, rules: [] as LimitRule[], byRoute: new Map<string, Found>() }
+
+  let asked: Promise<string | undefined> | undefined
+
+  /** Asked once for all calls of this turn of the event loop: a state they all see. */
+  function currentVersion(): Promise<string | undefined> {
+    if (asked) return asked
+    setImmediate(() => {
+      asked = undefined
+    })
+    asked = findLimitsVersion(db)
+    return asked
+  }
+
+  async function findRule({ method, path }: Endpoint): Promise<LimitRule | undefined> {
+    const version = await currentVersion()
+    if (version !== known.version) known = { version, rules: await listLimitRules(db), byRoute: new Map() }
+    if (known.rules.length === 0) return undefined
+    const name = `${method} ${path}`
+    const found = known.byRoute.get(name) ?? { rule: mostSpecific(known.rules, { method, path }) }
+    known.byRoute.set(name, found)
+    return found.rule
+  }
+
+  return {
+    async take(call) {
+      const rule = await findRule(call)
+      const caller = call.user_id === undefined ? `ip:${networkOf(call.ip ?? '')}` : `user:${call.user_id}`
+      if (call.is_sign_in) {
+        const decision = await takeShared(db, `sign_in:${caller}`, now(), signIns)
+        // A profile comes on top of it: it cannot make guessing easier.
+        if (!decision.allowed || !rule) return { profile: 'sign_in', ...decision }
+      }
+      if (rule) {
+        // Under another rate what was counted so far means something else: a changed profile begins anew.
+        const bucket = `${rule.id}:${rule.requests_per_second}/${rule.burst}:${caller}`
+        return { profile: rule.profile, ...(await takeShared(db, bucket, now(), rule)) }
+      }
+      if (default_rps === 0) return undefined
+      return { profile: 'default', ...local.take(caller, now(), { requests_per_second: default_rps, burst }) }
+    },
+  }
+}
+
+/** What was looked up once, and may have been nothing. */
+interface Found {
+  rule: LimitRule | undefined
+}

@@ -1,0 +1,89 @@
+import * as v from 'valibot'
+import { Id, Instant, isVisible, Text } from '../schema.ts'
+
+/** The longest time a bucket may take to fill: what is longer is a ban, not a rate. */
+const MAX_REFILL_SECONDS = 366 * 24 * 60 * 60
+
+/** How often: `burst` requests at once from rest, then `requests_per_second`. */
+export const LimitParams = v.pipe(
+  v.object({
+    requests_per_second: v.pipe(
+      v.number(),
+      v.gtValue(0, 'must be more than 0'),
+      v.maxValue(1_000_000),
+      v.description('How many are let through once the burst is used up; also a fraction, such as 0.5'),
+    ),
+    burst: v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(1),
+      v.maxValue(1_000_000_000),
+      v.description('How many are let through at once from rest'),
+    ),
+  }),
+  v.check(
+    ({ requests_per_second, burst }) => burst / requests_per_second <= MAX_REFILL_SECONDS,
+    'must be full again within a year',
+  ),
+)
+
+const Name = v.pipe(
+  v.string(),
+  v.regex(/^[!-~]([ -~]{0,62}[!-~])?$/, 'must be 1 to 64 characters of ASCII: it is the value of a header'),
+)
+
+const Description = v.pipe(
+  Text,
+  v.maxLength(500),
+  v.check((text) => text === '' || isVisible(text), 'must be visible'),
+)
+
+/** A limit that can be assigned to routes. */
+export const LimitProfile = v.object({
+  id: Id,
+  name: v.string(),
+  algorithm: v.literal('gcra'),
+  params: LimitParams,
+  description: v.optional(v.string()),
+  created_at: Instant,
+  updated_at: Instant,
+})
+export type LimitProfile = v.InferOutput<typeof LimitProfile>
+
+export const NewLimitProfile = v.object({
+  name: Name,
+  algorithm: v.optional(v.literal('gcra'), 'gcra'),
+  params: LimitParams,
+  description: v.optional(Description),
+})
+export type NewLimitProfile = v.InferOutput<typeof NewLimitProfile>
+
+export const LimitProfileChange = v.object({
+  params: LimitParams,
+  description: v.optional(v.pipe(Description, v.description('Left out it stays, empty it goes'))),
+})
+export type LimitProfileChange = v.InferOutput<typeof LimitProfileChange>
+
+/** A profile in use on a route, or on all whose path begins alike. */
+export const LimitAssignment = v.object({
+  id: Id,
+  profile_id: Id,
+  profile_name: v.string(),
+  method: v.string(),
+  path_pattern: v.string(),
+  created_at: Instant,
+  updated_at: Instant,
+})
+export type LimitAssignment = v.InferOutput<typeof LimitAssignment>
+
+export const NewLimitAssignment = v.object({
+  profile_id: Id,
+  method: v.pipe(v.picklist(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', '*']), v.description('`*` is every method')),
+  path: v.pipe(
+    Text,
+    v.minLength(1),
+    v.maxLength(500),
+    v.description('The path of a route as in this document, parameters and all, or the beginning of some and a `*`'),
+  ),
+})
+export type NewLimitAssignment = v.InferOutput<typeof NewLimitAssignment>

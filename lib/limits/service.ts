@@ -1,0 +1,128 @@
+import type { AuditAct } from '../audit/schema.ts'
+import type { Actor, Context } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import type { Tx } from '../events/write.ts'
+import { assertAdmin, uniqueKey } from '../users/rules.ts'
+import { covers, type Endpoint } from './rules.ts'
+import {
+  type LimitAssignment,
+  type LimitProfile,
+  LimitProfileChange,
+  NewLimitAssignment,
+  NewLimitProfile,
+} from './schema.ts'
+import * as store from './store.ts'
+
+/** What each use-case takes last. */
+export const inputs = {
+  createProfile: NewLimitProfile,
+  updateProfile: LimitProfileChange,
+  createAssignment: NewLimitAssignment,
+}
+
+/** Every profile, by name. @throws ChatError `forbidden` */
+export async function listProfiles(ctx: Context, actor: Actor): Promise<LimitProfile[]> {
+  assertAdmin(actor)
+  return (await store.listProfiles(ctx.db)).map(store.toProfile)
+}
+
+/** Makes a profile, which limits nothing until it is assigned. @throws ChatError `forbidden`; `conflict` when the name is taken */
+export async function createProfile(ctx: Context, actor: Actor, input: NewLimitProfile): Promise<LimitProfile> {
+  assertAdmin(actor)
+  return ctx.write(async (tx) => {
+    const at = ctx.now()
+    const { name, params, description } = input
+    const row = { id: ctx.id(), name, ...params, description: description || null, created_at: at, updated_at: at }
+    if (!(await store.insertProfile(tx, row, uniqueKey(name)))) throw new ChatError('conflict')
+    record(tx, actor, 'limit_profile.created', row.id, { name, ...params })
+    return store.toProfile(row)
+  })
+}
+
+/**
+ * Gives a profile other parameters, which count from the next request on, wherever it is assigned.
+ *
+ * @throws ChatError `forbidden`; `not_found`
+ */
+export async function updateProfile(
+  ctx: Context,
+  actor: Actor,
+  id: string,
+  { params, description }: LimitProfileChange,
+): Promise<LimitProfile> {
+  assertAdmin(actor)
+  return ctx.write(async (tx) => {
+    const found = await store.lockProfile(tx, id)
+    if (!found) throw new ChatError('not_found')
+    const described = description === undefined ? found.description : description || null
+    const row = { ...found, ...params, description: described, updated_at: ctx.now() }
+    await store.updateProfile(tx, row)
+    await store.setLimitsVersion(tx, ctx.id())
+    record(tx, actor, 'limit_profile.changed', id, { name: row.name, ...params })
+    return store.toProfile(row)
+  })
+}
+
+/** Deletes a profile. @throws ChatError `forbidden`; `not_found`; `profile_in_use` while it is assigned */
+export async function deleteProfile(ctx: Context, actor: Actor, id: string): Promise<void> {
+  assertAdmin(actor)
+  await ctx.write(async (tx) => {
+    const found = await store.lockProfile(tx, id)
+    if (!found) throw new ChatError('not_found')
+    if (!(await store.deleteProfile(tx, id))) throw new ChatError('profile_in_use')
+    record(tx, actor, 'limit_profile.deleted', id, { name: found.name })
+  })
+}
+
+/** Every assignment, by path and method. @throws ChatError `forbidden` */
+export async function listAssignments(ctx: Context, actor: Actor): Promise<LimitAssignment[]> {
+  assertAdmin(actor)
+  return (await store.listAssignments(ctx.db)).map(store.toAssignment)
+}
+
+/**
+ * Has a profile limit a route, or all whose path begins alike, from the next request on.
+ *
+ * @param endpoints the routes there are, as the adapter knows them that serves them
+ * @throws ChatError `forbidden`; `not_found` for an unknown profile; `validation_failed` when the path is that of no
+ *   route; `conflict` when the method and the path have a profile
+ */
+export async function createAssignment(
+  ctx: Context,
+  actor: Actor,
+  endpoints: readonly Endpoint[],
+  { profile_id, method, path }: NewLimitAssignment,
+): Promise<LimitAssignment> {
+  assertAdmin(actor)
+  if (!endpoints.some((each) => covers({ method, path_pattern: path }, each)))
+    throw new ChatError('validation_failed', {
+      errors: [
+        { path: 'path', message: 'must be the path of a route with this method, or the beginning of one and *' },
+      ],
+    })
+  return ctx.write(async (tx) => {
+    const profile = await store.lockProfile(tx, profile_id)
+    if (!profile) throw new ChatError('not_found')
+    const at = ctx.now()
+    const row = { id: ctx.id(), profile_id, method, path_pattern: path, created_at: at, updated_at: at }
+    if (!(await store.insertAssignment(tx, row))) throw new ChatError('conflict')
+    await store.setLimitsVersion(tx, ctx.id())
+    record(tx, actor, 'limit_assignment.created', row.id, { profile: profile.name, method, path })
+    return store.toAssignment({ ...row, profile_name: profile.name })
+  })
+}
+
+/** Takes a profile off a route. @throws ChatError `forbidden`; `not_found` */
+export async function deleteAssignment(ctx: Context, actor: Actor, id: string): Promise<void> {
+  assertAdmin(actor)
+  await ctx.write(async (tx) => {
+    const found = await store.deleteAssignment(tx, id)
+    if (!found) throw new ChatError('not_found')
+    await store.setLimitsVersion(tx, ctx.id())
+    record(tx, actor, 'limit_assignment.deleted', id, { method: found.method, path: found.path_pattern })
+  })
+}
+
+function record(tx: Tx, actor: Actor, act: AuditAct, subject_id: string, detail: Record<string, string | number>) {
+  tx.record({ act, actor_id: actor.user_id || undefined, subject_id, ip: actor.ip, detail })
+}

@@ -1,0 +1,160 @@
+import { toInstant } from '../ids.ts'
+import type { Queries } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
+import type { Rate } from './rules.ts'
+import type { LimitAssignment, LimitProfile } from './schema.ts'
+
+/** A profile as it is stored. */
+export interface ProfileRow extends Rate {
+  id: string
+  name: string
+  description: string | null
+  created_at: Micros
+  updated_at: Micros
+}
+
+/** An assignment as it is stored, with the name of its profile. */
+export interface AssignmentRow {
+  id: string
+  profile_id: string
+  profile_name: string
+  method: string
+  path_pattern: string
+  created_at: Micros
+  updated_at: Micros
+}
+
+/** What an assignment means to a request. */
+export interface LimitRule extends Rate {
+  id: string
+  method: string
+  path_pattern: string
+  profile: string
+}
+
+const PROFILE = 'id, name, requests_per_second, burst, description, created_at, updated_at'
+
+/** A row as an administrator sees it. */
+export function toProfile(row: ProfileRow): LimitProfile {
+  const { id, name, requests_per_second, burst, description } = row
+  return {
+    id,
+    name,
+    algorithm: 'gcra',
+    params: { requests_per_second, burst },
+    ...(description && { description }),
+    created_at: toInstant(row.created_at),
+    updated_at: toInstant(row.updated_at),
+  }
+}
+
+/** A row as an administrator sees it. */
+export function toAssignment(row: AssignmentRow): LimitAssignment {
+  return { ...row, created_at: toInstant(row.created_at), updated_at: toInstant(row.updated_at) }
+}
+
+/** Every profile, by name. */
+export function listProfiles(db: Queries): Promise<ProfileRow[]> {
+  return db.all<ProfileRow>(`SELECT ${PROFILE} FROM limit_profiles ORDER BY name_key`)
+}
+
+/** A profile, which nobody else changes, deletes or assigns until the transaction ends. */
+export function lockProfile(tx: Queries, id: string): Promise<ProfileRow | undefined> {
+  return tx.get<ProfileRow>(
+    `SELECT ${PROFILE} FROM limit_profiles WHERE id = ?${tx.dialect === 'postgresql' ? ' FOR UPDATE' : ''}`,
+    id,
+  )
+}
+
+/** @returns whether the name was free */
+export async function insertProfile(tx: Queries, row: ProfileRow, nameKey: string): Promise<boolean> {
+  const inserted = await tx.run(
+    `INSERT INTO limit_profiles (id, name, name_key, requests_per_second, burst, description, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (name_key) DO NOTHING`,
+    row.id,
+    row.name,
+    nameKey,
+    row.requests_per_second,
+    row.burst,
+    row.description,
+    row.created_at,
+    row.updated_at,
+  )
+  return inserted === 1
+}
+
+export async function updateProfile(tx: Queries, row: ProfileRow): Promise<void> {
+  await tx.run(
+    'UPDATE limit_profiles SET requests_per_second = ?, burst = ?, description = ?, updated_at = ? WHERE id = ?',
+    row.requests_per_second,
+    row.burst,
+    row.description,
+    row.updated_at,
+    row.id,
+  )
+}
+
+/** @returns whether it was assigned nowhere, and so could go */
+export async function deleteProfile(tx: Queries, id: string): Promise<boolean> {
+  const deleted = await tx.run(
+    'DELETE FROM limit_profiles WHERE id = ? AND NOT EXISTS (SELECT 1 FROM limit_assignments WHERE profile_id = ?)',
+    id,
+    id,
+  )
+  return deleted === 1
+}
+
+/** Every assignment, by path and method. */
+export function listAssignments(db: Queries): Promise<AssignmentRow[]> {
+  return db.all<AssignmentRow>(
+    `SELECT a.id, a.profile_id, p.name AS profile_name, a.method, a.path_pattern, a.created_at, a.updated_at
+       FROM limit_assignments a JOIN limit_profiles p ON p.id = a.profile_id
+      ORDER BY a.path_pattern, a.method`,
+  )
+}
+
+/** @returns whether the method and the path had none yet */
+export async function insertAssignment(tx: Queries, row: Omit<AssignmentRow, 'profile_name'>): Promise<boolean> {
+  const inserted = await tx.run(
+    `INSERT INTO limit_assignments (id, profile_id, method, path_pattern, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT (method, path_pattern) DO NOTHING`,
+    row.id,
+    row.profile_id,
+    row.method,
+    row.path_pattern,
+    row.created_at,
+    row.updated_at,
+  )
+  return inserted === 1
+}
+
+/** @returns what it was, or `undefined` when there was none */
+export function deleteAssignment(
+  tx: Queries,
+  id: string,
+): Promise<{ method: string; path_pattern: string } | undefined> {
+  return tx.get('DELETE FROM limit_assignments WHERE id = ? RETURNING method, path_pattern', id)
+}
+
+/** What every request has to know of the assignments. */
+export function listLimitRules(db: Queries): Promise<LimitRule[]> {
+  return db.all<LimitRule>(
+    `SELECT a.id, a.method, a.path_pattern, p.name AS profile, p.requests_per_second, p.burst
+       FROM limit_assignments a JOIN limit_profiles p ON p.id = a.profile_id`,
+  )
+}
+
+/** A word that is another one after each change of profiles and assignments. By primary key: every request asks. */
+export async function findLimitsVersion(db: Queries): Promise<string | undefined> {
+  return (await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'limits_version'"))?.value
+}
+
+export async function setLimitsVersion(tx: Queries, version: string): Promise<void> {
+  await tx.run(
+    `INSERT INTO meta (name, value) VALUES ('limits_version', ?)
+     ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+    version,
+  )
+}

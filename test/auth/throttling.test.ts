@@ -1,0 +1,244 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAttempts } from '../../lib/auth/attempts.ts'
+import { deleteExpiredDevices } from '../../lib/auth/devices.ts'
+import { SECOND } from '../../lib/ids.ts'
+import { ChatError } from '../../lib/index.ts'
+import { checkedFetch } from '../support/answers.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { PASSWORD, startService, type TestService, times } from '../support/service.ts'
+import { signInByHand } from '../support/stream.ts'
+
+/** What a sign-in was answered. */
+interface Answer {
+  status: number
+  code?: string
+  retry_after?: number
+  device?: string
+}
+
+describeOnEachDatabase('guessing passwords', (openUrl) => {
+  let services: TestService[]
+  let service: TestService
+  let now = Date.UTC(2026, 0, 1) * 1000
+  const later = (seconds: number) => {
+    now += seconds * SECOND
+  }
+
+  beforeAll(async () => {
+    const url = await openUrl()
+    const options = {
+      config: {
+        server: { trusted_proxies: ['127.0.0.1'] },
+        session: { max_sessions_per_user: false as const },
+        rate_limits: { auth_login_per_ip_per_min: 60 },
+        security: { password: { bcrypt_cost: 4 } },
+      },
+      ports: { now: () => now },
+    }
+    services = [await startService(url, options), await startService(url, options)]
+    service = services[0]!
+    for (const name of ['ada', 'grace', 'zoe']) await service.signIn(name)
+  })
+  afterAll(() => Promise.all(services.map((each) => each.close())))
+
+  /** A sign-in from an address, through the proxy in front. */
+  async function login(
+    name: string,
+    password: string,
+    from: { address?: string; device?: string | undefined; node?: number } = {},
+  ): Promise<Answer> {
+    const { address = '198.51.100.1', device, node = 0 } = from
+    const response = await checkedFetch(`${services[node]!.base_url}/api/auth/login`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'x-forwarded-for': address,
+        ...(device && { cookie: `SESSION_ID-DEVICE=${device}` }),
+      },
+      body: JSON.stringify({ email: `${name}@example.org`, password }),
+    })
+    const { code } = (await response.json()) as { code?: string }
+    const retry_after = response.headers.get('retry-after')
+    const cookie = response.headers.getSetCookie().find((line) => line.startsWith('SESSION_ID-DEVICE='))
+    return {
+      status: response.status,
+      ...(code && { code }),
+      ...(retry_after && { retry_after: Number(retry_after) }),
+      ...(cookie && { device: /=([\w-]+)/.exec(cookie)![1]! }),
+    }
+  }
+  const codes = (answers: Answer[]) => {
+    const counts: Record<string, number> = {}
+    for (const { code = 'none' } of answers) counts[code] = (counts[code] ?? 0) + 1
+    return counts
+  }
+  const addressOf = (i: number) => `203.0.113.${i % 250}`
+
+  it('gets ten guesses from one address, of two hundred at once on two nodes', async () => {
+    later(3600)
+    const answers = await Promise.all(times(200, (i) => login('ada', 'wrong password', { node: i % 2 })))
+    const { invalid_credentials, rate_limited, unavailable = 0 } = codes(answers)
+    expect(invalid_credentials).toBe(10)
+    expect(rate_limited! + unavailable).toBe(190)
+  }, 30_000)
+
+  it.each(['grace', 'nobody'])(
+    'gets no more of them from many addresses, whether there is such an account: %s',
+    async (name) => {
+      later(3600)
+      const answers: Answer[] = []
+      for (let i = 0; i < 60; i++) {
+        answers.push(await login(name, 'wrong password', { address: addressOf(i), node: i % 2 }))
+        later(1)
+      }
+      // Ten in the first ten seconds, then one after half a minute: the next pause is a whole one.
+      expect(answers.map(({ status }) => status)).toEqual([
+        ...Array(10).fill(401),
+        ...Array(29).fill(429),
+        401,
+        ...Array(20).fill(429),
+      ])
+      expect(answers[10]).toEqual({ status: 429, code: 'rate_limited', retry_after: 29 })
+      later(-1)
+      const right = await login(name, PASSWORD, { address: addressOf(99) })
+      expect(right).toEqual({ status: 429, code: 'rate_limited', retry_after: 40 })
+      later(39)
+      expect((await login(name, PASSWORD)).status).toBe(429)
+      later(1)
+      expect((await login(name, PASSWORD)).status).toBe(name === 'grace' ? 200 : 401)
+    },
+  )
+
+  it('has to wait longer each time, and never longer than a quarter of an hour', async () => {
+    later(3600)
+    for (let i = 0; i < 9; i++) await login('zoe', 'wrong password', { address: addressOf(i) })
+    const pauses: number[] = []
+    for (let i = 0; i < 8; i++) {
+      expect((await login('zoe', 'wrong password', { address: addressOf(i) })).code).toBe('invalid_credentials')
+      const { retry_after } = await login('zoe', PASSWORD, { address: addressOf(i) })
+      pauses.push(retry_after!)
+      later(retry_after!)
+    }
+    expect(pauses).toEqual([30, 60, 120, 240, 480, 900, 900, 900])
+    expect((await login('zoe', PASSWORD)).status).toBe(200)
+    for (let i = 0; i < 9; i++) expect((await login('zoe', 'wrong password')).status).toBe(401)
+    expect((await login('zoe', PASSWORD)).status).toBe(200)
+  })
+
+  it('is forgotten after a quarter of an hour', async () => {
+    later(3600)
+    for (let i = 0; i < 9; i++) await login('zoe', 'wrong password')
+    later(15 * 60)
+    for (let i = 0; i < 9; i++) expect((await login('zoe', 'wrong password')).status).toBe(401)
+    expect((await login('zoe', PASSWORD)).status).toBe(200)
+  })
+
+  it('keeps nobody out of a browser in which they have signed in before', async () => {
+    later(3600)
+    const { device } = await login('ada', PASSWORD)
+    const other = await login('grace', PASSWORD)
+    for (let i = 0; i < 10; i++) await login('ada', 'wrong password', { address: addressOf(i) })
+    expect((await login('ada', PASSWORD)).code).toBe('rate_limited')
+    // What is known of another's browser, or made up, counts for nothing.
+    expect((await login('ada', PASSWORD, { device: other.device })).code).toBe('rate_limited')
+    expect((await login('ada', PASSWORD, { device: 'x'.repeat(43) })).code).toBe('rate_limited')
+    const again = await login('ada', PASSWORD, { device })
+    expect(again).toEqual({ status: 200, device })
+    // It did not let the others go on, and has its own ten.
+    expect((await login('ada', PASSWORD)).code).toBe('rate_limited')
+    for (let i = 0; i < 10; i++) expect((await login('ada', 'wrong password', { device })).status).toBe(401)
+    expect((await login('ada', PASSWORD, { device })).code).toBe('rate_limited')
+  })
+
+  it('keeps no token of a browser that could be used, and forgets it when it is long unused', async () => {
+    later(3600)
+    const { db } = service.chat.context
+    const { device } = await login('grace', PASSWORD)
+    const rows = await db.all('SELECT * FROM known_devices')
+    expect(JSON.stringify(rows)).not.toContain(device)
+    for (let i = 0; i < 30; i++) {
+      await login('grace', PASSWORD)
+      later(10)
+    }
+    const { id } = (await db.get<{ id: string }>("SELECT id FROM users WHERE username = 'grace'"))!
+    expect(await db.all('SELECT token_hash FROM known_devices WHERE user_id = ?', id)).toHaveLength(20)
+    later(181 * 24 * 3600)
+    expect(await db.write((tx) => deleteExpiredDevices(tx, now, 1000))).toBeGreaterThanOrEqual(20)
+    expect(await db.all('SELECT 1 AS one FROM known_devices')).toEqual([])
+  })
+
+  it('survives a clock that steps back', async () => {
+    later(3600)
+    for (let i = 0; i < 10; i++) await login('zoe', 'wrong password')
+    later(-3600)
+    expect((await login('zoe', PASSWORD)).status).toBe(200)
+    later(3600)
+  })
+
+  it('is written down, without any address that has no account, and counted nowhere', async () => {
+    later(3600)
+    for (const name of ['grace', 'mallory']) for (let i = 0; i < 11; i++) await login(name, 'wrong password')
+    await login('ada', PASSWORD)
+    const { db } = service.chat.context
+    const entries = await db.all<Record<string, string | null>>(
+      "SELECT act, actor_id, subject_id, ip, detail FROM audit_log WHERE act LIKE 'login.%' ORDER BY id DESC LIMIT 23",
+    )
+    const [last, ...failed] = entries
+    expect(last).toMatchObject({ act: 'login.succeeded', actor_id: expect.any(String), ip: '198.51.100.1' })
+    expect(failed.filter(({ act }) => act === 'login.throttled')).toHaveLength(2)
+    expect(failed.filter(({ act, subject_id }) => act === 'login.failed' && subject_id)).toHaveLength(10)
+    expect(JSON.stringify(await db.all('SELECT * FROM audit_log'))).not.toContain('mallory')
+    expect(JSON.stringify(await db.all('SELECT * FROM login_failures'))).not.toMatch(/mallory|grace/)
+    const page = await (await fetch(`${service.base_url}/metrics`)).text()
+    expect(page).not.toMatch(/login|sign_in|\/auth/)
+  })
+
+  it('is limited by address, a network of IPv6 as one, however the header is forged', async () => {
+    later(3600)
+    const email = (i: number) => `person-${i}`
+    const inNetwork = (i: number) => `2001:db8:1:2:${i.toString(16)}::1`
+    const answers = await Promise.all(
+      times(80, (i) => login(email(i), 'wrong password', { address: `10.9.8.${i}, ${inNetwork(i)}`, node: i % 2 })),
+    )
+    expect(answers.filter(({ status }) => status !== 429).length).toBe(60)
+    expect((await login('ada', PASSWORD, { address: '2001:db8:1:3::1' })).status).toBe(200)
+    const refused = await login('ada', PASSWORD, { address: inNetwork(7) })
+    expect(refused).toEqual({ status: 429, code: 'rate_limited', retry_after: 1 })
+    later(1)
+    expect((await login('ada', PASSWORD, { address: inNetwork(7) })).status).toBe(200)
+  })
+})
+
+describe('many sign-ins at once', () => {
+  it('are all answered, while other calls go on', async () => {
+    const service = await startService('sqlite::memory:', {
+      config: { security: { password: { bcrypt_cost: 6 } }, session: { max_sessions_per_user: false } },
+    })
+    const ada = await service.signIn('ada')
+    let left = 64
+    const logins = times(64, () => signInByHand(service.base_url, ada.email, PASSWORD).finally(() => left--))
+    let calls = 0
+    while (left > 0) {
+      expect((await ada.readMe()).user.username).toBe('ada')
+      expect((await ada.readHealth()).status).toBe('ok')
+      calls++
+    }
+    expect((await Promise.all(logins)).every(({ cookie }) => cookie)).toBe(true)
+    expect(calls).toBeGreaterThan(1)
+    await service.close()
+  })
+
+  it('counts no attempt for which there was no room', async () => {
+    const service = await startService('sqlite::memory:')
+    const { db, now } = service.chat.context
+    const attempts = createAttempts(db, now)
+    const busy = () => Promise.reject(new ChatError('unavailable'))
+    const tries = await Promise.allSettled(times(30, () => attempts.run('somebody', busy)))
+    expect(tries.every((each) => each.status === 'rejected' && each.reason.code === 'unavailable')).toBe(true)
+    expect(await db.get('SELECT failures, blocked_until FROM login_failures')).toEqual({
+      failures: 0,
+      blocked_until: 0,
+    })
+    await service.close()
+  })
+})

@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAddressReader, toAddress } from '../../lib/http/client-address.ts'
+import { parseConfig } from '../../lib/index.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const PEER = '10.0.0.1'
+const CLIENT = '203.0.113.9'
+
+/** What a client sends, as its proxy at 10.0.0.1 passes it on with the client's address added. */
+const FORGED: [shape: string, sent: string][] = [
+  ['nothing', ''],
+  ['an address', '1.2.3.4'],
+  ['several addresses', '1.2.3.4, 5.6.7.8, 9.10.11.12'],
+  ['an address of ours', '10.0.0.7'],
+  ['the proxy itself', '10.0.0.1'],
+  ['a loopback address', '127.0.0.1'],
+  ['an IPv6 address', '2001:db8::1'],
+  ['an IPv6 address in brackets', '[2001:db8::1]'],
+  ['an IPv6 address with a port', '[2001:db8::1]:443'],
+  ['an IPv4 address with a port', '1.2.3.4:443'],
+  ['an IPv4 address in IPv6', '::ffff:10.0.0.7'],
+  ['unknown', 'unknown'],
+  ['an obfuscated name', '_hidden'],
+  ['junk', '\'"><script>, ;;;, %00'],
+  ['numbers that are no address', '999.1.1.1, 1.2.3, 012.1.1.1, 0x7f.1'],
+  ['a range', '10.0.0.0/8'],
+  ['commas only', ',,, ,'],
+  ['a very long list', Array(5000).fill('10.0.0.7').join(', ')],
+  ['a zone', 'fe80::1%eth0'],
+  ['a header of another kind', 'for=1.2.3.4;proto=https'],
+]
+
+describe('the address of a client', () => {
+  it.each(FORGED)('cannot be forged with %s, whatever stands between', (_, sent) => {
+    const passedOn = sent ? `${sent}, ${CLIENT}` : CLIENT
+    const none = createAddressReader([])
+    expect(none(CLIENT, sent)).toBe(CLIENT)
+    expect(none(PEER, passedOn)).toBe(PEER)
+    const behind = createAddressReader(['10.0.0.0/8', '2001:db8::/32'])
+    expect(behind(CLIENT, sent)).toBe(CLIENT)
+    expect(behind(PEER, passedOn)).toBe(CLIENT)
+    expect(behind(`::ffff:${PEER}`, passedOn)).toBe(CLIENT)
+    expect(behind('2001:db8::5', `${passedOn}, ${PEER}`)).toBe(CLIENT)
+    expect(behind('2001:db9::5', passedOn)).toBe('2001:db9::5')
+  })
+
+  it.each([
+    ['203.0.113.9:51234', '203.0.113.9'],
+    ['[2a00::0001]:51234', '2a00::1'],
+    ['[2A00::1]', '2a00::1'],
+    ['::ffff:203.0.113.9', '203.0.113.9'],
+    ['::ffff:cb00:7109', '203.0.113.9'],
+    ['203.0.113.9, 10.1.1.1, 10.2.2.2', '203.0.113.9'],
+    ['8.8.8.8, 203.0.113.9 , 10.2.2.2', '203.0.113.9'],
+    // All of it is ours: the one farthest away called.
+    ['10.3.3.3, 10.2.2.2', '10.3.3.3'],
+    // What our own proxy took for an address is none, so the last one known counts.
+    ['203.0.113.9, unknown', PEER],
+    ['203.0.113.9, unknown, 10.2.2.2', '10.2.2.2'],
+    ['', PEER],
+  ])('behind a proxy that sends %j is %j', (header, address) => {
+    expect(createAddressReader(['10.0.0.0/8'])(PEER, header)).toBe(address)
+  })
+
+  it.each([
+    [undefined, undefined],
+    ['', undefined],
+    ['fe80::1%eth0', 'fe80::1'],
+    ['::FFFF:127.0.0.1', '127.0.0.1'],
+    ['1.2.3.4', '1.2.3.4'],
+    ['localhost', undefined],
+  ])('%j is written as %j', (text, address) => {
+    expect(toAddress(text ?? '')).toBe(address)
+  })
+})
+
+it.each([
+  'localhost',
+  '10.0.0.0/33',
+  '10.0.0.0/',
+  '10.0.0/8',
+  '::1/129',
+  'fe80::1%eth0',
+  '*',
+  '',
+  '10.0.0.0/8/8',
+  ' ::1',
+])('a configuration that trusts %j stops the start, and names the key', (range) => {
+  expect(() => parseConfig({ server: { trusted_proxies: ['127.0.0.1', range] } })).toThrow(
+    /^server\.trusted_proxies: must be a list of addresses and ranges/,
+  )
+})
+
+describe.each([
+  ['without a trusted proxy', [], '127.0.0.1'],
+  ['behind a trusted proxy', ['127.0.0.0/8'], CLIENT],
+])('%s', (_, trusted_proxies, expected) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService('sqlite::memory:', { config: { server: { trusted_proxies } } })
+    await service.signIn('ada')
+  })
+  afterAll(() => service.close())
+
+  it('a sign-in is written down with the address it came from', async () => {
+    const response = await fetch(`${service.base_url}/api/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-forwarded-for': `6.6.6.6, ${CLIENT}` },
+      body: JSON.stringify({ email: 'nobody@example.org', password: 'wrong password' }),
+    })
+    expect(response.status).toBe(401)
+    const { db } = service.chat.context
+    const row = await db.get("SELECT ip FROM audit_log WHERE act = 'login.failed' ORDER BY id DESC LIMIT 1")
+    expect(row).toEqual({ ip: expected })
+  })
+})

@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { SECOND } from '../../lib/ids.ts'
+import { checkedFetch } from '../support/answers.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
+import { signInByHand } from '../support/stream.ts'
+
+const START = Date.UTC(2026, 0, 1) * 1000
+
+describeOnEachDatabase('rate limits', (openUrl) => {
+  let first: TestService
+  let second: TestService
+  let ada: Person
+  let grace: Person
+  let now = START
+  const later = (seconds: number) => {
+    now += seconds * SECOND
+  }
+
+  beforeAll(async () => {
+    const url = await openUrl()
+    const config = {
+      rate_limits: { admin_api_enabled: true, default_rps: 10, burst: 50, auth_login_per_ip_per_min: 100 },
+    }
+    const ports = { now: () => now }
+    first = await startService(url, { config, ports })
+    second = await startService(url, { config, ports })
+    ada = await first.signIn('ada')
+    grace = await first.signIn('grace')
+  })
+  afterAll(() => Promise.all([first.close(), second.close()]))
+
+  const get = async (service: TestService, path: string, headers: Record<string, string> = {}) => {
+    const response = await checkedFetch(service.base_url + path, { headers })
+    const left = ['limit', 'remaining', 'reset'].map((name) => Number(response.headers.get(`ratelimit-${name}`)))
+    const retry_after = response.headers.get('retry-after')
+    return { status: response.status, left, profile: response.headers.get('x-ratelimit-profile'), retry_after }
+  }
+  const session = (name: string) => signInByHand(first.base_url, `${name}@example.org`, PASSWORD)
+  const params = { requests_per_second: 100 / 60, burst: 100 }
+
+  /** A profile on a route, for the length of `work`. */
+  async function withLimit(
+    limit: { method: 'GET' | 'POST' | '*'; path: string; params: typeof params; name?: string },
+    work: (profileId: string) => Promise<void>,
+  ) {
+    const { method, path, params, name = 'strict' } = limit
+    const { id: profile_id } = await ada.createLimitProfile({ body: { name, params } })
+    const { id } = await ada.createLimitAssignment({ body: { profile_id, method, path } })
+    try {
+      await work(profile_id)
+    } finally {
+      later(3600)
+      await ada.deleteLimitAssignment({ params: { id } })
+      await ada.deleteLimitProfile({ params: { id: profile_id } })
+    }
+  }
+
+  it('let a profile be made, changed, assigned and deleted', async () => {
+    const body = { name: 'slow', params: { requests_per_second: 0.5, burst: 2 }, description: 'For bots' }
+    const created = await ada.createLimitProfile({ body })
+    expect(created).toEqual({
+      id: created.id,
+      algorithm: 'gcra',
+      ...body,
+      created_at: created.created_at,
+      updated_at: created.created_at,
+    })
+    const named = { ...body, name: 'SLOW' }
+    expect(await codeOf(ada.createLimitProfile({ body: named }))).toBe('conflict')
+    later(1)
+    const changed = { requests_per_second: 3, burst: 7 }
+    const updated = await ada.updateLimitProfile({ params: { id: created.id }, body: { params: changed } })
+    expect(updated).toMatchObject({ name: 'slow', params: changed, description: 'For bots' })
+    expect(updated.updated_at > updated.created_at).toBe(true)
+    const plain = await ada.updateLimitProfile({
+      params: { id: created.id },
+      body: { params: changed, description: '' },
+    })
+    expect(plain).not.toHaveProperty('description')
+    expect(await ada.listLimitProfiles()).toEqual([plain])
+
+    const assignment = { profile_id: created.id, method: 'GET' as const, path: '/api/users' }
+    const assigned = await ada.createLimitAssignment({ body: assignment })
+    expect(assigned).toMatchObject({ profile_name: 'slow', method: 'GET', path_pattern: '/api/users' })
+    expect(await ada.listLimitAssignments()).toEqual([assigned])
+    expect(await codeOf(ada.createLimitAssignment({ body: assignment }))).toBe('conflict')
+    expect(await codeOf(ada.deleteLimitProfile({ params: { id: created.id } }))).toBe('profile_in_use')
+    await ada.deleteLimitAssignment({ params: { id: assigned.id } })
+    expect(await codeOf(ada.deleteLimitAssignment({ params: { id: assigned.id } }))).toBe('not_found')
+    await ada.deleteLimitProfile({ params: { id: created.id } })
+    expect(await codeOf(ada.deleteLimitProfile({ params: { id: created.id } }))).toBe('not_found')
+    expect(await codeOf(ada.updateLimitProfile({ params: { id: created.id }, body: { params } }))).toBe('not_found')
+    const acts = await first.chat.context.db.all<{ act: string; ip: string }>(
+      "SELECT act, ip FROM audit_log WHERE act LIKE 'limit_%' ORDER BY id",
+    )
+    expect(acts.map(({ act }) => act)).toEqual([
+      'limit_profile.created',
+      'limit_profile.changed',
+      'limit_profile.changed',
+      'limit_assignment.created',
+      'limit_assignment.deleted',
+      'limit_profile.deleted',
+    ])
+    expect(new Set(acts.map(({ ip }) => ip))).toEqual(new Set(['127.0.0.1']))
+  })
+
+  it.each([
+    { requests_per_second: 0, burst: 1 },
+    { requests_per_second: -1, burst: 1 },
+    { requests_per_second: 1, burst: 0 },
+    { requests_per_second: 1, burst: 1.5 },
+    { requests_per_second: '1', burst: 1 },
+    { requests_per_second: 1e-300, burst: 1 },
+    { requests_per_second: 1 },
+    {},
+  ])('refuse parameters that are no rate: %o', async (wrong) => {
+    later(60)
+    const body = { name: 'wrong', params: wrong as typeof params }
+    expect(await codeOf(ada.createLimitProfile({ body }))).toBe('validation_failed')
+  })
+
+  it.each([
+    '/api/nothing',
+    '/api/auth/me/',
+    'api/*',
+    '/healthz',
+    '/metrics',
+    '/api/threads/1/tree',
+    '/api/auth/login?x=*',
+    '',
+  ])('refuse the path %j, which is that of no route that is limited', async (path) => {
+    later(60)
+    const { id: profile_id } = await ada.createLimitProfile({ body: { name: 'unused', params } })
+    const body = { profile_id, method: '*' as const, path }
+    expect(await codeOf(ada.createLimitAssignment({ body }))).toBe('validation_failed')
+    await ada.deleteLimitProfile({ params: { id: profile_id } })
+  })
+
+  it('let exactly as many through as there is room for, of a thousand calls at once on two nodes', async () => {
+    later(3600)
+    const headers = await session('grace')
+    await withLimit({ method: 'GET', path: '/api/auth/me', params }, async () => {
+      const answers = await Promise.all(times(1000, (i) => get(i % 2 ? first : second, '/api/auth/me', headers)))
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(100)
+      expect(answers.filter(({ status }) => status === 429)).toHaveLength(900)
+      expect(answers[0]).toMatchObject({ profile: 'strict', left: [100, expect.any(Number), expect.any(Number)] })
+      expect((await get(first, '/api/auth/me', await session('ada'))).status).toBe(200)
+    })
+  }, 60_000)
+
+  it('say exactly how long to wait', async () => {
+    later(3600)
+    const headers = await session('grace')
+    const slow = { requests_per_second: 0.3, burst: 2 }
+    await withLimit({ method: '*', path: '/api/auth/m*', params: slow }, async () => {
+      expect((await get(first, '/api/auth/me', headers)).left).toEqual([2, 1, 4])
+      expect((await get(second, '/api/auth/me', headers)).left).toEqual([2, 0, 7])
+      for (let i = 0; i < 3; i++) {
+        const { status, left, retry_after } = await get(first, '/api/auth/me', headers)
+        expect({ status, remaining: left[1] }).toEqual({ status: 429, remaining: 0 })
+        later(Number(retry_after) - 1)
+        expect((await get(second, '/api/auth/me', headers)).status).toBe(429)
+        later(1)
+        expect((await get(first, '/api/auth/me', headers)).status).toBe(200)
+      }
+    })
+  })
+
+  it('change with the next request, on every node', async () => {
+    later(3600)
+    const headers = await session('grace')
+    const status = async () => (await get(second, '/api/auth/me', headers)).status
+    const one = { requests_per_second: 0.01, burst: 1 }
+    await withLimit({ method: 'GET', path: '/api/auth/me', params: one }, async (id) => {
+      expect([await status(), await status()]).toEqual([200, 429])
+      await ada.updateLimitProfile({ params: { id }, body: { params: { requests_per_second: 1000, burst: 1000 } } })
+      expect([await status(), await status()]).toEqual([200, 200])
+    })
+    expect((await get(second, '/api/auth/me', headers)).profile).toBe('default')
+  })
+
+  it('hold for a clock that steps back', async () => {
+    later(7200)
+    const headers = await session('grace')
+    await withLimit({ method: 'GET', path: '/api/auth/me', params: { requests_per_second: 1, burst: 2 } }, async () => {
+      const status = async () => (await get(first, '/api/auth/me', headers)).status
+      expect([await status(), await status(), await status()]).toEqual([200, 200, 429])
+      later(-3600)
+      expect([await status(), await status()]).toEqual([200, 429])
+      later(2)
+      expect([await status(), await status(), await status()]).toEqual([200, 200, 429])
+    })
+    const { rate_limits } = first.chat.context.config
+    const ofDefault = await Promise.all(times(rate_limits.burst + 5, () => get(first, '/api/auth/me', headers)))
+    expect(ofDefault.filter(({ status }) => status === 200)).toHaveLength(rate_limits.burst)
+    later(-3600)
+    expect((await get(first, '/api/auth/me', headers)).status).toBe(200)
+  })
+
+  it('count by default in each process by itself, by user, and without one by address', async () => {
+    later(3600)
+    const headers = await session('grace')
+    for (const service of [first, second]) {
+      const answers = await Promise.all(times(60, () => get(service, '/api/auth/me', headers)))
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(50)
+      expect(answers.every(({ profile }) => profile === 'default')).toBe(true)
+      const anonymous = await Promise.all(times(60, () => get(service, '/v1/models')))
+      expect(anonymous.filter(({ status }) => status === 200)).toHaveLength(50)
+      expect(anonymous.filter(({ status }) => status === 429)).toHaveLength(10)
+    }
+    expect((await grace.readHealth()).status).toBe('ok')
+    expect(await get(first, '/healthz')).toMatchObject({ status: 200, profile: null })
+    expect(await get(first, '/openapi.json')).toMatchObject({ status: 200, profile: null })
+    const page = await (await fetch(`${first.base_url}/metrics`)).text()
+    expect(page).toContain('chat_rate_limit_decisions_total{profile="default",decision="refused"}')
+    expect(page).not.toMatch(/chat_rate_limit_decisions_total\{profile="sign_in"/)
+  })
+
+  it('are said on failures too', async () => {
+    later(3600)
+    const headers = await session('grace')
+    const answer = await get(first, '/api/threads/none/tree', headers)
+    expect(answer).toMatchObject({ status: 404, profile: 'default', left: [50, 49, 1] })
+  })
+
+  it('leave nothing behind that says nothing any more', async () => {
+    await session('grace')
+    const count = async () => (await first.chat.context.db.get('SELECT COUNT(*) AS n FROM limit_buckets'))!.n
+    expect(await count()).toBeGreaterThan(0)
+    later(400 * 24 * 3600)
+    expect((await first.chat.ops.prune()).limit_buckets).toBeGreaterThan(0)
+    expect(await count()).toBe(0)
+    expect(await first.chat.ops.prune()).toMatchObject({ limit_buckets: 0, login_failures: 0 })
+  })
+})
+
+it('has no administration of limits where it is not switched on', async () => {
+  const service = await startService('sqlite::memory:', { config: { rate_limits: { default_rps: 0 } } })
+  const headers = await signInByHand(service.base_url, (await service.signIn('ada')).email, PASSWORD)
+  for (const path of ['profiles', 'profiles/x', 'assignments', 'assignments/x', 'nothing'])
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
+      const response = await checkedFetch(`${service.base_url}/api/admin/limits/${path}`, { method, headers })
+      expect([path, method, response.status]).toEqual([path, method, 404])
+    }
+  const me = await fetch(`${service.base_url}/api/auth/me`, { headers })
+  expect([me.status, me.headers.get('ratelimit-limit')]).toEqual([200, null])
+  await service.close()
+})
