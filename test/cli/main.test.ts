@@ -47,7 +47,9 @@ describe('chat-server', () => {
     expect(bare).toMatchObject({ code: 0, stderr: '' })
     expect(bare.stdout).toContain('USAGE chat-server serve|setup|migrate|user|')
     expect([help, short]).toEqual([bare, bare])
-    expect(group.stdout).toContain('USAGE chat-server user list|create|set-password|set-roles|disable|enable|erase')
+    expect(group.stdout).toContain(
+      'USAGE chat-server user list|create|set-password|set-roles|reset-link|disable|enable|erase',
+    )
     expect(versions).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import type { ReceivedEvent } from '../../lib/client.ts'
 import { startFollowers } from '../fault/followers.ts'
 import { type ServerProcess, startProcess } from '../fault/process.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
@@ -68,6 +69,7 @@ describeOnEachDatabase('two nodes on one database', (openUrl) => {
     const { ada, conversation_id, params, cookie } = await begin()
     const position = await positionOf(ada, conversation_id)
     const readers = await Promise.all([here, there, here, there].map((node) => open(node, { cookie })))
+    for (const stream of readers) await stream.until('stream.ready')
     const actor = await here.chat.users.actor(ada.id)
     await Promise.all(
       times(60, (i) =>
@@ -77,9 +79,9 @@ describeOnEachDatabase('two nodes on one database', (openUrl) => {
     const last = await positionOf(ada, conversation_id)
     const told = await Promise.all(
       readers.map(async (stream) => {
-        const seen = await stream.until('stream.ready')
-        while (seen.at(-1)!.id !== last) seen.push((await stream.next())!)
-        const log = seen.filter(({ id, event }) => id && event.type !== 'stream.ready')
+        const seen: ReceivedEvent[] = []
+        while (seen.at(-1)?.id !== last) seen.push((await stream.next())!)
+        const log = seen.filter(({ id }) => id)
         return log.map(({ id, event }) => [id, event.type, event.type === 'message.new' && event.payload])
       }),
     )

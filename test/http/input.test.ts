@@ -116,9 +116,12 @@ describeOnEachDatabase('input', (openUrl) => {
     const thread = await startThread(service)
     ;({ ada, grace, conversation_id } = thread)
     const other = await ada.postRoot({ params: { conversation_id }, body: { content: 'x' } })
+    // Somebody to whom anything may happen.
+    const frank = await service.signIn('frank')
+    await ada.addParticipant({ params: { conversation_id }, body: { user_id: frank.id } })
     ids = {
       conversation_id,
-      user_id: grace.id,
+      user_id: frank.id,
       root_id: thread.root.root_id,
       parent_id: thread.root.message_id,
       message_id: other.message_id,
