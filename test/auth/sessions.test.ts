@@ -122,7 +122,10 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
     expect([await statusOf(used), await statusOf(unused)]).toEqual([401, 200])
     later(-HOUR)
     expect(await statusOf(unused)).toBe(200)
+    // Limits that have seen a later time let calls through one by one, so time has to pass.
+    later(1)
     const rotated = await refreshByHand(service.base_url, unused)
+    later(1)
     expect(await statusOf(rotated)).toBe(200)
     later(HOUR)
   })

@@ -239,7 +239,7 @@ async function signedIn({ url }: Served): Promise<{ page: Page; context: Browser
 /** What an attack could have changed: the cookies, and every row but the time a session was last used. */
 async function stateOf({ context: { db } }: Chat, browser: BrowserContext): Promise<object> {
   const cookies = (await browser.cookies()).map(({ name, value }) => `${name}=${value}`).sort()
-  expect(cookies).toHaveLength(2)
+  expect(cookies).toHaveLength(3)
   const tables = ['users', 'conversations', 'messages', 'events', 'audit_log', 'invites']
   const counts = await Promise.all(tables.map((table) => db.get(`SELECT count(*) AS rows FROM ${table}`)))
   return { cookies, counts, sessions: await db.all('SELECT token_hash, csrf_hash FROM sessions') }
