@@ -63,6 +63,7 @@ function readNode(request: IncomingMessage, maximum: number): Promise<Uint8Array
   // A parser of the host's was here before; what it left is checked like any other body.
   const { body } = request as { body?: unknown }
   if (request.readableEnded) return Promise.resolve(Buffer.from(JSON.stringify(body) ?? ''))
+  if (request.complete && request.readableFlowing === null) return Promise.resolve(readBuffered(request, maximum))
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -80,6 +81,12 @@ function readNode(request: IncomingMessage, maximum: number): Promise<Uint8Array
     const onError = () => done(() => reject(new ChatError('malformed_json', { message: 'The body ended early.' })))
     request.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError)
   })
+}
+
+/** A body that has come as a whole, as short ones have by the time it is known who calls. */
+function readBuffered(request: IncomingMessage, maximum: number): Uint8Array {
+  if (request.readableLength > maximum) throw new ChatError('payload_too_large')
+  return (request.read() as Buffer | null) ?? new Uint8Array()
 }
 
 async function readWeb(stream: ReadableStream<Uint8Array>, maximum: number): Promise<Uint8Array> {

@@ -93,10 +93,12 @@ function hasBody({ body, headers }: Incoming): boolean {
 }
 
 function clientOf(config: Config, route: AnyRoute, { headers, ip }: Incoming): Client {
-  const token = readCookie(headers.get('cookie'), config.session.session_cookie_name)
-  const device = route.limited_as === 'sign_in' && readCookie(headers.get('cookie'), deviceCookieName(config))
+  const cookie = headers.get('cookie')
+  const token = readCookie(cookie, config.session.session_cookie_name)
   const user_agent = headers.get('user-agent')
-  const binding = readCookie(headers.get('cookie'), bindingCookieName(config))
+  const isSignIn = route.limited_as === 'sign_in'
+  const binding = isSignIn && readCookie(cookie, bindingCookieName(config))
+  const device = isSignIn && readCookie(cookie, deviceCookieName(config))
   return {
     ...(ip && { ip }),
     ...(user_agent && { user_agent }),

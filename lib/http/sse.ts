@@ -32,6 +32,8 @@ export function streamToNode(response: ServerResponse, headers: [string, string]
   response.writeHead(200, headers.flat())
   response.write(RETRY)
   response.on('error', () => {})
+  // Who takes nothing is found by what is pending; a time-out would cost a timer at every write.
+  socket.setTimeout(0)
   // Without framing the socket takes the same bytes, and a fifth less of the processor's time.
   const out = response.req.httpVersionMajor === 1 && response.socket ? socket : response
 

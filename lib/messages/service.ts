@@ -3,7 +3,6 @@ import { type Entered, enter, visit, type Where } from '../conversations/access.
 import { canPost } from '../conversations/rules.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
-import { toInstant } from '../ids.ts'
 import type { Micros } from '../storage/sql.ts'
 import { countReply, insertThread } from '../threads/store.ts'
 import { lockUser } from '../users/store.ts'
@@ -31,7 +30,7 @@ export function postRoot(ctx: Context, actor: Actor, conversationId: string, inp
     await insertPosted(ctx, tx, row)
     tx.emit(conversationId, { type: 'thread.new', message_id: id })
     tx.emit(conversationId, { type: 'message.new', message_id: id })
-    return row
+    return { row, message: toMessage(row) }
   })
 }
 
@@ -56,9 +55,11 @@ export function reply(ctx: Context, actor: Actor, parentId: string, input: Post)
     const row = newMessage(actor, input, at, position)
     await insertPosted(ctx, tx, row)
     await countReply(tx, root_id, actor.user_id, at)
-    tx.emit(row.conversation_id, { type: 'message.new', message_id: row.id, payload: { message: toMessage(row) } })
-    tx.announce(row.conversation_id, { type: 'thread.activity', payload: { root_id, last_activity_at: toInstant(at) } })
-    return row
+    const message = toMessage(row)
+    tx.emit(conversation_id, { type: 'message.new', message_id: row.id, payload: { message } })
+    const payload = { root_id, last_activity_at: message.created_at }
+    tx.announce(conversation_id, { type: 'thread.activity', payload })
+    return { row, message }
   })
 }
 
@@ -82,19 +83,26 @@ export function revisions(ctx: Context, actor: Actor, messageId: string): Promis
   })
 }
 
+/** A message as it is stored, and as everybody reads it. */
+interface Made {
+  row: MessageRow
+  message: Message
+  isReplayed?: true
+}
+
 /** Posts, and has the assistant write what was asked of it, once that is durable. */
 async function post(
   ctx: Context,
   actor: Actor,
   target: string,
   input: Post,
-  make: (tx: Tx) => Promise<MessageRow>,
+  make: (tx: Tx) => Promise<Made>,
 ): Promise<PostedMessage> {
   assertContentFits(input.content, ctx.config.limits.message_bytes)
   if (input.role === 'assistant') ctx.answers.assertOpen()
-  const { row, isReplayed } = await postOnce(ctx, actor, target, input, make)
+  const { row, message, isReplayed } = await postOnce(ctx, actor, target, input, make)
   if (row.role === 'assistant' && !isReplayed) ctx.answers.start(row)
-  return { ...toPosted(toMessage(row)), ...(isReplayed && { idempotency_replayed: 'true' }) }
+  return { ...toPosted(message), ...(isReplayed && { idempotency_replayed: 'true' }) }
 }
 
 /** Posts, unless the same post with the same key was there before: then it is what that one made. */
@@ -103,10 +111,10 @@ async function postOnce(
   actor: Actor,
   target: string,
   input: Post,
-  make: (tx: Tx) => Promise<MessageRow>,
-): Promise<{ row: MessageRow; isReplayed?: true }> {
+  make: (tx: Tx) => Promise<Made>,
+): Promise<Made> {
   const { idempotency_key: key, role, content } = input
-  if (key === undefined) return { row: await ctx.write(make) }
+  if (key === undefined) return ctx.write(make)
 
   const post: Repeatable = { user_id: actor.user_id, key, request: [target, role, content] }
   return ctx.write(async (tx) => {
@@ -116,11 +124,11 @@ async function postOnce(
     if (earlier) {
       const row = (await findMessage(tx, earlier))!
       await visit(tx, actor, row.conversation_id)
-      return { row, isReplayed: true }
+      return { row, message: toMessage(row), isReplayed: true }
     }
-    const row = await make(tx)
-    await remember(tx, post, row.id, ctx.now())
-    return { row }
+    const made = await make(tx)
+    await remember(tx, post, made.row.id, ctx.now())
+    return made
   })
 }
 

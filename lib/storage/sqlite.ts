@@ -164,6 +164,17 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
     }
   }
 
+  /** Runs a writer whose transaction is its own: when it fails, there is nobody else to be kept. */
+  async function runAlone(writer: Writer): Promise<() => void> {
+    const state: State = {}
+    try {
+      const value = await writer.work(direct(state))
+      return () => writer.resolve(value)
+    } finally {
+      state.over = true
+    }
+  }
+
   /** Runs one writer in a savepoint. @returns how to answer it, once the batch is committed. */
   async function runWriter(writer: Writer): Promise<() => void> {
     const state: State = {}
@@ -190,7 +201,9 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
     try {
       await transaction('BEGIN IMMEDIATE', async () => {
         batch = take()
-        for (const writer of batch) answers.push(await runWriter(writer))
+        const [alone] = batch.length === 1 ? batch : []
+        if (alone) answers.push(await runAlone(alone))
+        else for (const writer of batch) answers.push(await runWriter(writer))
       })
       for (const answer of answers) answer()
     } catch (error) {

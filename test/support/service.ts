@@ -34,7 +34,12 @@ export const PASSWORD = 'correct horse battery'
 /** Settings that make a test quick, let it sign in as often as it needs to, and serve all routes. */
 const QUICK = {
   security: { password: { bcrypt_cost: 4 } },
-  rate_limits: { admin_api_enabled: true, auth_login_per_ip_per_min: 1_000_000 },
+  rate_limits: {
+    admin_api_enabled: true,
+    default_rps: 100_000,
+    burst: 1_000_000,
+    auth_login_per_ip_per_min: 1_000_000,
+  },
 }
 
 /** A sign-in provider that sends nobody back: nothing listens at the discard port, and `fetch` asks nothing there. */
