@@ -19,6 +19,11 @@ export interface Walked {
   csrf_tokens: string[]
   /** Of every invite. */
   invites: string[]
+  /** Of browsers that are known again. */
+  devices: string[]
+  keys: string[]
+  /** Of links that set a new password. */
+  resets: string[]
 }
 
 /** What is planted: no one of them may be read anywhere. */
@@ -30,6 +35,8 @@ export const PLANTED = {
   api_key: 'canary-api-key',
   header: 'canary-header',
   database_password: 'canary-database-password',
+  client_secret: 'canary-client-secret',
+  provider_code: 'canary-provider-code',
 }
 
 type Session = { cookie: string; 'x-csrf-token': string }
@@ -40,6 +47,9 @@ class Walk implements Walked {
   readonly sessions: string[] = []
   readonly csrf_tokens: string[] = []
   readonly invites: string[] = []
+  readonly devices: string[] = []
+  readonly keys: string[] = []
+  readonly resets: string[] = []
   readonly #options: RunOptions
   #server!: Serving
   #model!: ModelServer
@@ -86,6 +96,8 @@ class Walk implements Walked {
     const token = cookies.find((cookie) => cookie.startsWith('SESSION_ID='))!.slice('SESSION_ID='.length)
     this.sessions.push(token)
     this.csrf_tokens.push(csrf_token)
+    const device = cookies.find((cookie) => cookie.startsWith('SESSION_ID-DEVICE='))
+    if (device) this.devices.push(device.slice('SESSION_ID-DEVICE='.length))
     return { cookie: cookies.join('; '), 'x-csrf-token': csrf_token }
   }
 
@@ -117,6 +129,9 @@ export async function walk(options: RunOptions, database: string): Promise<Walke
   const conversation_id = await administer(it, ada)
   await it.ask(conversation_id, ada)
   await invite(it, conversation_id, ada)
+  await useKey(it, ada)
+  await resetPassword(it)
+  await signInElsewhere(it)
   await misplace(it, ada)
   await readAll(it, ada)
   await useCommands(it, conversation_id)
@@ -166,6 +181,31 @@ async function invite(it: Walk, conversation_id: string, ada: Session): Promise<
   await it.call('GET /api/conversations/{}/invites', `${path}/invites`, { headers: ada })
 }
 
+async function useKey(it: Walk, ada: Session): Promise<void> {
+  const made = await it.send('POST /api/auth/keys', '/api/auth/keys', { name: 'a script' }, ada)
+  const { key } = (await made.json()) as { key: string }
+  it.keys.push(key)
+  await it.call('GET /api/conversations', '/api/conversations', { headers: { authorization: `Bearer ${key}` } })
+  await it.call('GET /api/auth/keys', '/api/auth/keys', { headers: ada })
+}
+
+async function resetPassword(it: Walk): Promise<void> {
+  const link = JSON.parse(await it.command('user reset-link --email grace@example.org --json')) as { token: string }
+  it.resets.push(link.token)
+  await it.send('POST /api/auth/forgot', '/api/auth/forgot', { email: 'ada@example.org' })
+  const body = { token: link.token, password: PLANTED.new_password }
+  await it.send('POST /api/auth/reset', '/api/auth/reset', body)
+  await it.send('POST /api/auth/reset', '/api/auth/reset', body)
+}
+
+/** With a provider that cannot be reached. */
+async function signInElsewhere(it: Walk): Promise<void> {
+  await it.call('GET /api/oauth/{}', '/api/oauth/provider_a')
+  const code = PLANTED.provider_code
+  await it.send('POST /api/oauth/{}/manual', '/api/oauth/provider_a/manual', { auth_code: code })
+  await it.call('GET /api/oauth/{}/callback', `/api/oauth/provider_a/callback?code=${code}&state=made-up`)
+}
+
 /** Secrets where they do not belong: refused, and not repeated. */
 async function misplace(it: Walk, ada: Session): Promise<void> {
   const { password, metrics_token } = PLANTED
@@ -177,11 +217,13 @@ async function misplace(it: Walk, ada: Session): Promise<void> {
   await login({ email: 'ada@example.org', password }, { 'content-type': 'text/plain' })
   await it.send('POST /api/setup', '/api/setup', { email: 'late@example.org', password })
   await it.send('POST /api/conversations', '/api/conversations', {}, { ...ada, 'x-csrf-token': it.csrf_tokens[1]! })
-  for (const secret of [...it.sessions, ...it.csrf_tokens, ...it.invites, ...Object.values(PLANTED)]) {
+  const given = [...it.sessions, ...it.csrf_tokens, ...it.invites, ...it.devices, ...it.keys, ...it.resets]
+  for (const secret of [...given, ...Object.values(PLANTED)]) {
     await it.call('GET /api/nothing', `/api/${secret}?token=${secret}`)
     await it.call('GET /api/auth/me', '/api/auth/me', { headers: { cookie: `SESSION_ID=${secret}; CSRF-TOKEN=x` } })
     await it.call('GET /api/messages/{}', `/api/messages/${secret}`, { headers: ada })
     await it.call('GET /metrics', '/metrics', { headers: { authorization: `Bearer ${secret}` } })
+    await it.call('GET /api/auth/me', '/api/auth/me', { headers: { authorization: `Bearer x${secret}` } })
   }
   await it.call('GET /metrics', '/metrics', { headers: { authorization: `Basic ${metrics_token}` } })
 }

@@ -29,6 +29,17 @@ const SECRETS: { name: string; values: (walked: Walked) => string[]; shown?: str
       'stdout of invite create --conversation {} --json',
     ],
   },
+  {
+    name: 'token of a known device',
+    values: (walked) => walked.devices,
+    shown: [headersOf('POST /api/auth/login')],
+  },
+  { name: 'API key of an account', values: (walked) => walked.keys, shown: ['POST /api/auth/keys'] },
+  {
+    name: 'token of a new password',
+    values: (walked) => walked.resets,
+    shown: ['stdout of user reset-link --email grace@example.org --json'],
+  },
 ]
 
 function headersOf(call: string): string {
@@ -47,6 +58,13 @@ describeOnEachDatabase('a secret', (openUrl, dialect) => {
       CHAT_ASSISTANT__MODEL: 'model',
       CHAT_ASSISTANT__API_KEY: PLANTED.api_key,
       CHAT_ASSISTANT__HEADERS: `X-Secret: ${PLANTED.header}`,
+      CHAT_OAUTH__PROVIDER_A__CLIENT_ID: 'client',
+      CHAT_OAUTH__PROVIDER_A__CLIENT_SECRET: PLANTED.client_secret,
+      CHAT_OAUTH__PROVIDER_A__REDIRECT_URI: 'http://127.0.0.1/back',
+      // Nothing listens at the discard port.
+      CHAT_OAUTH__PROVIDER_A__AUTHORIZATION_URL: 'http://127.0.0.1:9/authorize',
+      CHAT_OAUTH__PROVIDER_A__TOKEN_URL: 'http://127.0.0.1:9/token',
+      CHAT_OAUTH__PROVIDER_A__USERINFO_URL: 'http://127.0.0.1:9/userinfo',
     }
     const walked = await walk({ cwd: folder(), env }, database)
     const said = walked.said.map(({ where, text }) => ({
