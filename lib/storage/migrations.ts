@@ -262,5 +262,15 @@ const retention: Migration = {
   ],
 }
 
+const expiry: Migration = {
+  name: '0005-expiry',
+  statements: () => [
+    // What has expired is looked for every minute, in a transaction that others wait for.
+    'CREATE INDEX api_keys_by_expiry ON api_keys (expires_at) WHERE expires_at IS NOT NULL',
+    'CREATE INDEX password_resets_by_expiry ON password_resets (expires_at)',
+    'CREATE INDEX known_devices_by_expiry ON known_devices (expires_at)',
+  ],
+}
+
 /** Every step of the schema, oldest first. Append only. */
-export const MIGRATIONS: readonly Migration[] = [foundation, assistant, access, retention]
+export const MIGRATIONS: readonly Migration[] = [foundation, assistant, access, retention, expiry]
