@@ -102,7 +102,7 @@ export const ConfigSchema = v.object({
     auth_login_per_ip_per_min: key(
       integer(1, 1_000_000),
       60,
-      'Sign-ins, sign-ups and set-ups a minute from one address.',
+      'Sign-ins, sign-ups, set-ups and forgotten passwords a minute from one address.',
     ),
   }),
   session: section({

@@ -5,7 +5,7 @@ import { commonArgs, defineCommand } from '../command.ts'
 import { DEFAULT_FILE, loadConfig } from '../config.ts'
 import { configTemplate } from '../config-template.ts'
 import { writeNewFile } from '../files.ts'
-import { print, printNote } from '../output.ts'
+import { oneLine, print, printNote } from '../output.ts'
 import { refuseIfStrict, warningsOf } from '../warnings.ts'
 
 const init = defineCommand({
@@ -18,7 +18,7 @@ const init = defineCommand({
   },
   run: ({ args }) => {
     writeNewFile(args.output, configTemplate(), args)
-    print(args, { output: args.output }, `Written to ${args.output}.`)
+    print(args, { output: args.output }, oneLine(`Written to ${args.output}.`))
   },
 })
 
@@ -34,7 +34,7 @@ const check = defineCommand({
     const warnings = [...doubts, ...warningsOf(config)]
     refuseIfStrict(warnings, args)
     warnings.forEach(printNote)
-    print(args, { valid: true, ...(file && { file }), warnings }, `${file ?? 'The configuration'} is valid.`)
+    print(args, { valid: true, ...(file && { file }), warnings }, oneLine(`${file ?? 'The configuration'} is valid.`))
   },
 })
 

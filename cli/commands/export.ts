@@ -1,6 +1,8 @@
-import { closeSync, writeSync } from 'node:fs'
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { assertOther } from '../../lib/storage/backup.ts'
+import { replaceFile } from '../../lib/storage/files.ts'
+import type { Storage } from '../../lib/storage/open.ts'
 import { commonArgs, defineCommand } from '../command.ts'
-import { openNewFile } from '../files.ts'
 import { oneLine, print } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { withStorage } from '../with-chat.ts'
@@ -18,13 +20,27 @@ export default defineCommand({
   },
   run: ({ args }) =>
     withStorage(args, async (storage) => {
-      const file = openNewFile(args.file, { force: args.force === true })
-      try {
-        const counts = await storage.export((lines) => writeSync(file, lines), showProgress)
-        const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
-        print(args, { file: args.file, counts }, oneLine(`Written to ${args.file}, ${rows} rows.`))
-      } finally {
-        closeSync(file)
-      }
+      await assertOther(storage.db, args.file)
+      let counts = {}
+      await replaceFile(args.file, { force: args.force === true }, async (partial) => {
+        counts = await writeArchive(storage, partial)
+      })
+      const rows = Object.values<number>(counts).reduce((sum, count) => sum + count, 0)
+      print(args, { file: args.file, counts }, oneLine(`Written to ${args.file}, ${rows} rows.`))
     }),
 })
+
+async function writeArchive(storage: Storage, path: string) {
+  const file = openSync(path, 'w')
+  try {
+    return await storage.export((lines) => writeAll(file, lines), showProgress)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** One write may take less than it is given, where the disk is nearly full. */
+function writeAll(file: number, text: string): void {
+  const bytes = Buffer.from(text)
+  for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done)
+}

@@ -1,7 +1,7 @@
 import { stringifyYAML } from 'confbox'
 import { commonArgs, defineCommand } from '../command.ts'
 import { writeNewFile } from '../files.ts'
-import { print } from '../output.ts'
+import { oneLine, print } from '../output.ts'
 
 export default defineCommand({
   meta: { name: 'openapi', description: 'Print the OpenAPI description of the HTTP interface' },
@@ -19,7 +19,7 @@ export default defineCommand({
     const text = format === 'yaml' ? stringifyYAML(withoutReferences(document)) : JSON.stringify(document, null, 2)
     if (!output) return print(args, document, text.trimEnd())
     writeNewFile(output, `${text.trimEnd()}\n`, args)
-    return print(args, { output, format }, `Written to ${output}.`)
+    return print(args, { output, format }, oneLine(`Written to ${output}.`))
   },
 })
 

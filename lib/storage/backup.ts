@@ -1,17 +1,7 @@
-import {
-  closeSync,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
-import { dirname } from 'node:path'
+import { copyFileSync, existsSync, statSync } from 'node:fs'
 import { newId } from '../ids.ts'
 import type { Database, Queries } from './database.ts'
+import { assertFree, type Overwriting, replaceFile } from './files.ts'
 import { assertMigratable } from './migrate.ts'
 import type { SqliteHandle } from './sqlite.ts'
 
@@ -19,12 +9,6 @@ import type { SqliteHandle } from './sqlite.ts'
 export interface OpenFile {
   db: Database
   handle: SqliteHandle
-}
-
-/** What to do when a file is in the way. */
-export interface Overwriting {
-  /** Replaces it. */
-  force?: boolean
 }
 
 /**
@@ -35,9 +19,8 @@ export interface Overwriting {
  */
 export async function backUp(db: Database, file: string, { force = false }: Overwriting): Promise<number> {
   if (db.dialect !== 'sqlite') throw new Error('Only SQLite is backed up by chat-server: for PostgreSQL use pg_dump')
-  assertFree(file, force)
   await assertOther(db, file)
-  return replaceWith(file, force, (partial) => db.run('VACUUM INTO ?', partial))
+  return replaceFile(file, { force }, (partial) => db.run('VACUUM INTO ?', partial))
 }
 
 /**
@@ -55,9 +38,10 @@ export async function restoreTo(
   { force = false }: Overwriting,
 ): Promise<void> {
   if (!existsSync(backup)) throw new Error(`There is no backup at ${backup}`)
-  assertFree(file, force)
+  assertComplete(backup)
+  assertFree(file, { force })
   if (existsSync(file)) await assertUnused(file, open)
-  await replaceWith(file, force, async (partial) => {
+  await replaceFile(file, { force }, async (partial) => {
     copyFileSync(backup, partial)
     const { db } = await open(partial)
     try {
@@ -75,40 +59,12 @@ export async function renewEpoch(db: Database): Promise<void> {
   await db.write((tx) => tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId()))
 }
 
-function assertFree(file: string, force: boolean): void {
-  const found = statSync(file, { throwIfNoEntry: false })
-  if (found && !found.isFile()) throw new Error(`${file} is not a file`)
-  if (found && !force) throw new Error(`${file} is there already; --force replaces it`)
-}
-
-/** Has `write` make a file that only we may read, and gives it its name once the disk has all of it. */
-async function replaceWith(
-  file: string,
-  force: boolean,
-  write: (partial: string) => Promise<unknown>,
-): Promise<number> {
-  const partial = `${file}.partial`
-  rmSync(partial, { force: true })
-  closeSync(openSync(partial, 'wx', 0o600))
-  try {
-    await write(partial)
-    sync(partial)
-    const { size } = statSync(partial)
-    if (force) renameSync(partial, file)
-    else linkSync(partial, file)
-    sync(dirname(file))
-    return size
-  } finally {
-    for (const rest of ['', '-wal', '-shm', '-journal']) rmSync(`${partial}${rest}`, { force: true })
-  }
-}
-
-function sync(path: string): void {
-  const handle = openSync(path, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
+/** Of a database that was copied by other means, the last commits may be in a file beside it. */
+function assertComplete(backup: string): void {
+  if (statSync(`${backup}-wal`, { throwIfNoEntry: false })?.size) {
+    throw new Error(
+      `${backup} lacks what is in ${backup}-wal: make a backup of the two with "chat-server backup" first`,
+    )
   }
 }
 
@@ -131,7 +87,8 @@ async function assertUnused(file: string, open: (file: string) => Promise<OpenFi
 }
 
 /** @throws Error when the file is the one the database is in */
-async function assertOther(db: Queries, file: string): Promise<void> {
+export async function assertOther(db: Queries, file: string): Promise<void> {
+  if (db.dialect !== 'sqlite') return
   const current = statSync(file, { throwIfNoEntry: false })
   const [main] = await db.all<{ file: string }>('PRAGMA database_list')
   const live = main?.file ? statSync(main.file, { throwIfNoEntry: false }) : undefined

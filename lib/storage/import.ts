@@ -41,12 +41,28 @@ export async function importArchive(
   throw new Error('The archive is not whole: its end is missing')
 }
 
+const NO_ARCHIVE = 'This is not an archive of chat-server, or it is damaged'
+
 function parseLine(text: string): Line {
+  let line: unknown
   try {
-    return JSON.parse(text) as Line
+    line = JSON.parse(text)
   } catch (cause) {
-    throw new Error('This is not an archive of chat-server, or it is damaged', { cause })
+    throw new Error(NO_ARCHIVE, { cause })
   }
+  if (!isLine(line)) throw new Error(NO_ARCHIVE)
+  return line
+}
+
+/** Whether it is one of ours, or the header of another version. */
+function isLine(line: unknown): line is Line {
+  const { chat_server_archive, migrations, row, end, counts } = Object(line) as Record<string, unknown>
+  if (chat_server_archive !== undefined) return chat_server_archive !== VERSION || Array.isArray(migrations)
+  return isObject(row) || (end === true && isObject(counts))
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null
 }
 
 /** Makes sure that the archive can be read and that nothing else is there, and remembers which one it is. */

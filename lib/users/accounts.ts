@@ -4,10 +4,11 @@ import { endSessions } from '../auth/admin-sessions.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
+import { deleteResets } from '../resets/store.ts'
 import type { Queries } from '../storage/database.ts'
-import { administers, assertAdmin, isLastAdmin, joinRoles } from './rules.ts'
+import { assertAdmin, assertStillAdmin, isLastAdmin, joinRoles } from './rules.ts'
 import { type Account, AccountChanges } from './schema.ts'
-import { deletePasswordResets, lockUsers, toAccount, type UserRow, updateUser } from './store.ts'
+import { lockUsers, toAccount, type UserRow, updateUser } from './store.ts'
 
 /** What each use-case takes last. */
 export const inputs = { change: AccountChanges }
@@ -61,15 +62,14 @@ export async function takeAccount(
   if (resigns && isLastAdmin(rows, userId)) {
     throw new ChatError('conflict', { message: 'Somebody has to administer: this is the last administrator.' })
   }
-  const self = rows.find((row) => row.id === actor.user_id)
-  if (self && !administers(self)) throw new ChatError('forbidden')
+  assertStillAdmin(rows, actor)
   return user
 }
 
 async function endWhatMust(tx: Tx, actor: Actor, before: UserRow, after: UserRow): Promise<void> {
   const isNewPassword = before.password_hash !== after.password_hash
   if (after.disabled_at === null && !isNewPassword) return
-  await deletePasswordResets(tx, after.id)
+  await deleteResets(tx, after.id)
   await endSessions(tx, { user_id: after.id, except: after.disabled_at === null ? actor.session_id : undefined })
   tx.recheckStreams()
 }

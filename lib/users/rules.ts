@@ -38,3 +38,15 @@ export function isLastAdmin(accounts: Standing[], id: string): boolean {
 export function assertAdmin(actor: Actor): void {
   if (!actor.roles.includes('admin')) throw new ChatError('forbidden')
 }
+
+/**
+ * The same inside a transaction, of what is stored: somebody else may have disabled them since the call was let in.
+ * Who has no account administers by other means, as the operator does.
+ *
+ * @param accounts that of the actor among them, if there is one
+ * @throws ChatError `forbidden` for whom has become none
+ */
+export function assertStillAdmin(accounts: Standing[], actor: Actor): void {
+  const self = accounts.find((account) => account.id === actor.user_id)
+  if (self && !administers(self)) throw new ChatError('forbidden')
+}

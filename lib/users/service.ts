@@ -2,7 +2,7 @@ import { byActor } from '../audit/rules.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Queries } from '../storage/database.ts'
-import { assertAdmin, joinRoles } from './rules.ts'
+import { assertAdmin, assertStillAdmin, joinRoles } from './rules.ts'
 import { type Account, type AccountPage, NewUser, type People, PeopleQuery, UsersQuery } from './schema.ts'
 import {
   findUser,
@@ -11,6 +11,7 @@ import {
   listPeople,
   listUsers,
   listUsersNamed,
+  lockUsers,
   toAccount,
   type UserRow,
 } from './store.ts'
@@ -28,6 +29,7 @@ export async function create(ctx: Context, actor: Actor, input: NewUser): Promis
   if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
   const password_hash = input.password === undefined ? null : await ctx.passwords.hash(input.password)
   return ctx.write(async (tx) => {
+    assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor)
     const row = await addUser(ctx, tx, { ...input, password_hash })
     tx.record({ act: 'user.created', ...byActor(actor), subject_id: row.id, detail: { roles: row.roles.split(',') } })
     return { user: toAccount(row) }

@@ -130,6 +130,12 @@ describe('an import', () => {
   it.each<[string, (lines: string[]) => string[], string]>([
     ['nothing', () => [], 'not whole'],
     ['something else', () => ['{"hello":1}'], 'not an archive'],
+    ['nothing but null', () => ['null'], 'not an archive'],
+    ['a header without its steps', () => ['{"chat_server_archive":1}'], 'not an archive'],
+    ['another form', () => ['{"chat_server_archive":2}'], 'can read'],
+    ['a line that is no row', (lines) => [lines[0]!, 'null'], 'damaged'],
+    ['a table without a row', (lines) => [lines[0]!, '{"table":"users"}'], 'damaged'],
+    ['an end without counts', (lines) => [lines[0]!, '{"end":true}'], 'damaged'],
     ['no JSON', () => ['PK\u0003\u0004'], 'not an archive'],
     [
       'one of a newer program',

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
@@ -86,6 +86,24 @@ describe('a backup of SQLite', () => {
     await storage.close()
     await expect(restoreStorage(url, copy, { force: true })).rejects.toThrow('is in use')
     expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
+  it('is not taken from a database whose last commits are beside it', async () => {
+    const service = await start()
+    const { ada, root } = await startThread(service)
+    // As after a crash: copied with other means, while nobody has moved them into the file.
+    for (const end of ['', '-wal']) copyFileSync(join(folder, `chat.db${end}`), `${copy}${end}`)
+    const restored = `sqlite:${join(folder, 'restored.db')}`
+    await expect(restoreStorage(restored, copy)).rejects.toThrow('chat-server backup')
+    expect(existsSync(join(folder, 'restored.db'))).toBe(false)
+
+    const storage = await openStorage({ database: `sqlite:${copy}` })
+    await storage.backup(join(folder, 'whole.db'))
+    await storage.close()
+    await restoreStorage(restored, join(folder, 'whole.db'))
+    const other = await start(restored)
+    const actor = await other.chat.users.actor(ada.id)
+    expect((await other.chat.threads.tree(actor, root.root_id, {})).messages).toHaveLength(1)
   })
 
   it.each([

@@ -48,7 +48,8 @@ const INTRODUCTION = `<!-- Made from lib/audit/schema.ts by test/support/generat
 
 Who got in, who administers, and what they did: each act is a row in the database, written in the same transaction as
 the act itself, and one line of the log with the message \`audit\`. What did not come to be is not in it: a call that was
-refused, a write the storage did not take. A sign-in that failed is an act. How to manage users is in [Administration](../guides/administration.md).
+refused, a write the storage did not take. A sign-in that failed is an act. How to manage users is in
+[Administration](../guides/administration.md).
 
 Administrators read it with \`GET /api/admin/audit\`, whoever is at the machine with \`chat-server audit list\`; both give
 the newest entry first. \`act\` and \`user_id\` filter; with \`user_id\`, entries by the user and about the user count. One

@@ -182,6 +182,9 @@ describeOnEachDatabase('the last administrator', (openUrl) => {
     await service.chat.users.change(actor, grace.id, { disabled: true })
     expect(await codeOf(service.chat.users.change(other, eve.id, { disabled: true }))).toBe('forbidden')
     expect(await codeOf(service.chat.users.erase(other, ada.id, {}))).toBe('forbidden')
+    const linus = { username: 'linus', email: 'linus@example.org', roles: ['admin' as const] }
+    expect(await codeOf(service.chat.users.create(other, linus))).toBe('forbidden')
+    expect((await service.chat.users.create(actor, linus)).user.username).toBe('linus')
     await service.close()
   })
 

@@ -1,0 +1,53 @@
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+/** What to do when a file is in the way. */
+export interface Overwriting {
+  /** Replaces it. */
+  force?: boolean
+}
+
+/** @throws Error when something is at `file` that may not be replaced */
+export function assertFree(file: string, { force = false }: Overwriting): void {
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found && !found.isFile()) throw new Error(`${file} is not a file`)
+  if (found && !force) throw new Error(`${file} is there already; --force replaces it`)
+}
+
+/**
+ * Has `write` fill a file that only we may read, and gives it its name once the disk has all of it: until then whatever
+ * was there before stays.
+ *
+ * @returns its size in bytes
+ * @throws Error as {@link assertFree}
+ */
+export async function replaceFile(
+  file: string,
+  options: Overwriting,
+  write: (partial: string) => Promise<unknown>,
+): Promise<number> {
+  assertFree(file, options)
+  const partial = `${file}.partial`
+  rmSync(partial, { force: true })
+  closeSync(openSync(partial, 'wx', 0o600))
+  try {
+    await write(partial)
+    sync(partial)
+    const { size } = statSync(partial)
+    if (options.force) renameSync(partial, file)
+    else linkSync(partial, file)
+    sync(dirname(file))
+    return size
+  } finally {
+    for (const rest of ['', '-wal', '-shm', '-journal']) rmSync(`${partial}${rest}`, { force: true })
+  }
+}
+
+function sync(path: string): void {
+  const handle = openSync(path, 'r')
+  try {
+    fsyncSync(handle)
+  } finally {
+    closeSync(handle)
+  }
+}
