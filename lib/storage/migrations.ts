@@ -259,6 +259,9 @@ const retention: Migration = {
   statements: () => [
     'CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at)',
     'CREATE INDEX sessions_by_expiry ON sessions (absolute_expires_at)',
+    'CREATE INDEX known_devices_by_expiry ON known_devices (expires_at)',
+    'CREATE INDEX api_keys_by_expiry ON api_keys (expires_at)',
+    'CREATE INDEX password_resets_by_expiry ON password_resets (expires_at)',
   ],
 }
 

@@ -79,11 +79,6 @@ export function lockUsers(tx: Queries, ids: Iterable<string>, options: { admins:
   )
 }
 
-/** Links to set a new password that were sent to the user lead nowhere afterwards. By user_id. */
-export async function deletePasswordResets(tx: Queries, userId: string): Promise<void> {
-  await tx.run('DELETE FROM password_resets WHERE user_id = ?', userId)
-}
-
 /** Stores what can be changed of a user. */
 export async function updateUser(tx: Queries, row: UserRow, at: Micros): Promise<void> {
   await tx.run(
