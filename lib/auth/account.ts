@@ -1,13 +1,14 @@
 import type { Actor, Context } from '../context.ts'
 import { mayWrite } from '../conversations/rules.ts'
 import { ChatError } from '../errors.ts'
+import { digest } from '../ids.ts'
 import { deleteResets } from '../resets/store.ts'
 import { isTaken } from '../storage/failures.ts'
 import { findUser, lockUser, replacePasswordHash, updateProfile } from '../users/store.ts'
 import { refuseKeys } from './rules.ts'
 import { type MeResponse, PasswordChange, ProfileChange } from './schema.ts'
-import { me } from './service.ts'
-import { deleteOtherSessions } from './store.ts'
+import { me, recordFailure } from './service.ts'
+import { endSessions } from './store.ts'
 
 /** What each use-case takes last. */
 export const inputs = { changePassword: PasswordChange, changeProfile: ProfileChange }
@@ -15,20 +16,29 @@ export const inputs = { changePassword: PasswordChange, changeProfile: ProfileCh
 /**
  * Gives the actor a new password. All sessions but that of the call end, with their streams, and so do reset links.
  *
+ * Who has found a session guesses no password with it: after several failures the user has to wait, as at a sign-in.
+ *
  * @throws ChatError `forbidden` with an API key; `invalid_credentials` for a wrong password, and for a user who has
- *   none: it sets its first one by a reset link
+ *   none: it sets its first one by a reset link; `rate_limited`
  */
 export async function changePassword(ctx: Context, actor: Actor, input: PasswordChange): Promise<void> {
   refuseKeys(actor)
   const { user_id, session_id, ip } = actor
   const old = (await findUser(ctx.db, user_id))?.password_hash
-  if (!(await ctx.passwords.verify(input.current_password, old)) || !old) throw new ChatError('invalid_credentials')
+  const account = digest(`password\n${user_id}`)
+  const { succeeded, pause_seconds } = await ctx.attempts.run(account, () =>
+    ctx.passwords.verify(input.current_password, old),
+  )
+  if (!succeeded || !old) {
+    await recordFailure(ctx, actor, { subject_id: user_id, account, why: 'invalid_credentials', pause_seconds })
+    throw new ChatError('invalid_credentials')
+  }
   const hashes = { old, new: await ctx.passwords.hash(input.new_password) }
   await ctx.write(async (tx) => {
     await lockUser(tx, user_id)
     // Somebody who was faster has changed it: the one given here is no longer the current one.
     if (!(await replacePasswordHash(tx, user_id, hashes, ctx.now()))) throw new ChatError('invalid_credentials')
-    await deleteOtherSessions(tx, user_id, session_id ?? '')
+    await endSessions(tx, { user_id, except: session_id })
     await deleteResets(tx, user_id)
     tx.record({ act: 'password.changed', actor_id: user_id, subject_id: user_id, ip })
     tx.recheckStreams()

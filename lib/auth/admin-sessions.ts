@@ -8,6 +8,7 @@ import type { Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { assertAdmin } from '../users/rules.ts'
 import { findUser } from '../users/store.ts'
+import { endSessions } from './store.ts'
 
 /** Whose sessions, a page at a time. */
 export const SessionsQuery = v.object({ user_id: v.optional(Id), after: v.optional(Id), limit: Limit(50, 200) })
@@ -82,16 +83,6 @@ async function findOwner(tx: Queries, input: v.InferOutput<typeof Revocation>): 
       : (await findUser(tx, input.user_id))?.id
   if (!owner) throw new ChatError('not_found')
   return owner
-}
-
-/** Ends these sessions, inside a transaction that has the streams looked at again. @returns how many there were */
-export function endSessions(
-  tx: Queries,
-  which: { session_id: string } | { user_id: string; except?: string | undefined } | { all: true },
-): Promise<number> {
-  if ('all' in which) return tx.run('DELETE FROM sessions')
-  if ('session_id' in which) return tx.run('DELETE FROM sessions WHERE id = ?', which.session_id)
-  return tx.run('DELETE FROM sessions WHERE user_id = ? AND id <> ?', which.user_id, which.except ?? '')
 }
 
 interface Row {

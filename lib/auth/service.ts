@@ -9,8 +9,8 @@ import { findDevice, rememberDevice } from './devices.ts'
 import { refuseKeys } from './rules.ts'
 import { Credentials, type LoginResponse, type MeResponse } from './schema.ts'
 import {
-  deleteSession,
   deleteSessionByToken,
+  endSessions,
   evictSessions,
   expireSession,
   findSession,
@@ -92,9 +92,9 @@ function accountOf(email: string, device: string | undefined): string {
 }
 
 /** Writes down that somebody was not let in, and when that was the failure which makes the account wait. */
-async function recordFailure(
+export async function recordFailure(
   ctx: Context,
-  { ip }: Client,
+  { ip }: Pick<Actor, 'ip'>,
   failure: { subject_id: string | undefined; account: string; why: string; pause_seconds: number },
 ): Promise<void> {
   const { subject_id, account, why, pause_seconds } = failure
@@ -151,7 +151,7 @@ export async function refresh(ctx: Context, actor: Actor, client: Client): Promi
 export async function logout(ctx: Context, actor: Actor): Promise<void> {
   refuseKeys(actor)
   await ctx.write(async (tx) => {
-    await deleteSession(tx, actor.session_id ?? '')
+    await endSessions(tx, { session_id: actor.session_id ?? '' })
     tx.record({ act: 'logout', actor_id: actor.user_id, subject_id: actor.user_id, ip: actor.ip })
     tx.recheckStreams()
   })

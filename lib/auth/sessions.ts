@@ -1,3 +1,4 @@
+import { byActor } from '../audit/rules.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import { refuseKeys } from './rules.ts'
@@ -20,7 +21,8 @@ export async function revokeSession(ctx: Context, actor: Actor, sessionId: strin
   refuseKeys(actor)
   await ctx.write(async (tx) => {
     if (!(await deleteLiveSession(tx, sessionId, actor.user_id, ctx.now()))) throw new ChatError('not_found')
-    tx.record({ act: 'session.revoked', actor_id: actor.user_id, subject_id: sessionId, ip: actor.ip })
+    const detail = { sessions: 1, session_id: sessionId }
+    tx.record({ act: 'session.revoked', ...byActor(actor), subject_id: actor.user_id, detail })
     tx.recheckStreams()
   })
 }

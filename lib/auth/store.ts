@@ -149,9 +149,14 @@ export async function touchSession(tx: Queries, id: string, seenAt: Micros, idle
   await tx.run('UPDATE sessions SET last_seen_at = ?, idle_expires_at = ? WHERE id = ?', seenAt, idleExpiresAt, id)
 }
 
-/** @returns how many there were, 0 or 1 */
-export function deleteSession(tx: Queries, id: string): Promise<number> {
-  return tx.run('DELETE FROM sessions WHERE id = ?', id)
+/** Ends these sessions, inside a transaction that has the streams looked at again. @returns how many there were */
+export function endSessions(
+  tx: Queries,
+  which: { session_id: string } | { user_id: string; except?: string | undefined } | { all: true },
+): Promise<number> {
+  if ('all' in which) return tx.run('DELETE FROM sessions')
+  if ('session_id' in which) return tx.run('DELETE FROM sessions WHERE id = ?', which.session_id)
+  return tx.run('DELETE FROM sessions WHERE user_id = ? AND id <> ?', which.user_id, which.except ?? '')
 }
 
 /** @returns how many there were, 0 or 1 */
@@ -163,11 +168,6 @@ export function deleteLiveSession(tx: Queries, id: string, userId: string, now: 
     now,
     now,
   )
-}
-
-/** Ends all of a user's sessions but `current`. */
-export async function deleteOtherSessions(tx: Queries, userId: string, current: string): Promise<void> {
-  await tx.run('DELETE FROM sessions WHERE user_id = ? AND id <> ?', userId, current)
 }
 
 export function deleteSessionByToken(tx: Queries, tokenHash: string): Promise<number> {

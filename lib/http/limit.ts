@@ -22,7 +22,8 @@ export async function assertWithinLimits(
 ): Promise<void> {
   if (!isLimited(route)) return
   const { method, path } = route
-  const is_sign_in = route.limited_as === 'sign_in' && caller.user_id === undefined
+  // Who is signed in accepts an invite like any other call, and gets into nothing else without being counted.
+  const is_sign_in = route.limited_as === 'sign_in' && (caller.user_id === undefined || route.sign_in === true)
   const verdict = await chat.context.limiter.take({ ...caller, method, path, is_sign_in })
   if (!verdict) return
   heard?.(verdict)

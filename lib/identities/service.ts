@@ -52,10 +52,9 @@ async function admit(ctx: Context, identity: Identity, ip: string | undefined): 
 
 /** Makes the user, or brings it up to date. @throws ChatError 409 when somebody was faster */
 async function settle(ctx: Context, tx: Tx, identity: Identity, ip: string | undefined): Promise<Person> {
-  const known = await findIdentity(tx, keyOf(identity))
+  const known = await findLocked(tx, keyOf(identity))
   const profile = await profileOf(tx, identity, known ?? madeUp(ctx.id(), usable(identity)))
   if (known) {
-    await lockUser(tx, known.id)
     await updateProfile(tx, profile, ctx.now())
     tx.record({ act: 'user.changed', subject_id: known.id, ip, detail: { by: 'host', roles: profile.roles } })
     return { ...known, ...profile }
@@ -66,6 +65,14 @@ async function settle(ctx: Context, tx: Tx, identity: Identity, ip: string | und
   if (!(await insertIdentity(tx, keyOf(identity), row.id, ctx.now()))) throw new ChatError('conflict')
   tx.record({ act: 'user.created', subject_id: row.id, ip, detail: { by: 'host', roles: row.roles } })
   return row
+}
+
+/** Read again once it is locked: what somebody else has just changed of the user must not come back. */
+async function findLocked(tx: Tx, key: IdentityKey): Promise<Person | undefined> {
+  const found = await findIdentity(tx, key)
+  if (!found) return undefined
+  await lockUser(tx, found.id)
+  return findIdentity(tx, key)
 }
 
 /** A user as it would be with what the host says of it. */

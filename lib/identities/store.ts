@@ -2,7 +2,10 @@ import type { Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import type { UserRow } from '../users/store.ts'
 
-/** Who somebody is elsewhere. The host's own login has the provider `host` and no issuer. */
+/**
+ * Who somebody is elsewhere; the address is none of it, since it may change hands. The host's own login has the
+ * provider `host` and no issuer.
+ */
 export interface IdentityKey {
   provider: string
   issuer: string

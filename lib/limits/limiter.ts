@@ -61,9 +61,10 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
   return {
     async take(call) {
       const rule = await findRule(call)
-      const caller = call.user_id === undefined ? `ip:${networkOf(call.ip ?? '')}` : `user:${call.user_id}`
+      const address = `ip:${networkOf(call.ip ?? '')}`
+      const caller = call.user_id === undefined ? address : `user:${call.user_id}`
       if (call.is_sign_in) {
-        const decision = await takeShared(db, `sign_in:${caller}`, now(), signIns)
+        const decision = await takeShared(db, `sign_in:${address}`, now(), signIns)
         // A profile comes on top of it: it cannot make guessing easier.
         if (!decision.allowed || !rule) return { profile: 'sign_in', ...decision }
       }

@@ -2,12 +2,12 @@ import type { AuditAct } from '../audit/schema.ts'
 import type { Context, Role } from '../context.ts'
 import { ChatError, type ErrorCode } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
+import { findIdentity, insertIdentity } from '../identities/store.ts'
 import { fingerprint } from '../ids.ts'
 import { addUser } from '../users/service.ts'
 import { findUser, findUserByEmail, lockUser, type UserRow } from '../users/store.ts'
 import type { Person } from './person.ts'
 import { numbered, usernameFrom } from './rules.ts'
-import { findUserIdByIdentity, insertIdentity } from './store.ts'
 
 /** Whose account a person gets, and how that came. */
 export interface Admission {
@@ -26,7 +26,7 @@ const NUMBERED_NAMES = 9
  *   `oauth_provider_error` for a new person without an address
  */
 export async function admit(ctx: Context, tx: Tx, person: Person, linkTo?: string | null): Promise<Admission> {
-  const known = await findUserIdByIdentity(tx, person)
+  const known = (await findIdentity(tx, person))?.id
   if (linkTo) {
     if (known && known !== linkTo) throw new ChatError('conflict', { message: 'Another account has this identity.' })
     if (!known) return link(ctx, tx, person, linkTo)
@@ -36,7 +36,7 @@ export async function admit(ctx: Context, tx: Tx, person: Person, linkTo?: strin
     return await welcome(ctx, tx, person)
   } catch (error) {
     // Of two returns of a new person at once, the slower one finds the address taken, by themselves.
-    const faster = isCode(error, 'email_taken') && (await findUserIdByIdentity(tx, person))
+    const faster = isCode(error, 'email_taken') && (await findIdentity(tx, person))?.id
     if (!faster) throw error
     return { user: await getEnabledUser(tx, faster), act: 'oauth.signed_in' }
   }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
+import type { IdentityKey } from '../identities/store.ts'
 import { Text } from '../schema.ts'
 import { DisplayName, Email } from '../users/schema.ts'
-import type { IdentityKey } from './store.ts'
 
 /** Who comes back from a provider. */
 export interface Person extends IdentityKey {

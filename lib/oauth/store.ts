@@ -13,13 +13,6 @@ export interface StateRow {
   expires_at: Micros
 }
 
-/** Who somebody is at a provider. The address is none of it: it may change hands. */
-export interface IdentityKey {
-  provider: string
-  issuer: string
-  subject: string
-}
-
 export async function insertState(tx: Queries, row: StateRow): Promise<void> {
   await tx.run(
     `INSERT INTO oauth_states (state_hash, provider, binding_hash, verifier, nonce, redirect_to, link_user_id, expires_at)
@@ -58,30 +51,4 @@ export function deleteExpiredStates(tx: Queries, now: Micros, limit: number): Pr
     now,
     limit,
   )
-}
-
-/** The id of the user that an identity is. By primary key. */
-export async function findUserIdByIdentity(db: Queries, key: IdentityKey): Promise<string | undefined> {
-  const row = await db.get<{ user_id: string }>(
-    'SELECT user_id FROM identities WHERE provider = ? AND issuer = ? AND subject = ?',
-    key.provider,
-    key.issuer,
-    key.subject,
-  )
-  return row?.user_id
-}
-
-/** @returns false when the identity is somebody's already */
-export async function insertIdentity(tx: Queries, key: IdentityKey, userId: string, at: Micros): Promise<boolean> {
-  const inserted = await tx.run(
-    `INSERT INTO identities (provider, issuer, subject, user_id, created_at)
-     VALUES (?, ?, ?, ?, ?)
-     ON CONFLICT DO NOTHING`,
-    key.provider,
-    key.issuer,
-    key.subject,
-    userId,
-    at,
-  )
-  return inserted === 1
 }

@@ -1,8 +1,10 @@
-import { deleteOtherSessions } from '../auth/store.ts'
+import { endSessions } from '../auth/store.ts'
 import type { Actor, Context, Mail } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import { digest, newToken, SECOND, toInstant } from '../ids.ts'
+import { takeShared } from '../limits/buckets.ts'
+import { assertAdmin, uniqueKey } from '../users/rules.ts'
 import { findUser, findUserByEmail, lockUser, updatePasswordHash } from '../users/store.ts'
 import { resetMail, resetUrl } from './rules.ts'
 import { PasswordReset, type ResetLink, ResetRequest } from './schema.ts'
@@ -14,9 +16,13 @@ export const inputs = { request: ResetRequest, issue: ResetRequest, redeem: Pass
 /** How long a token can be used: long enough for slow mail, short enough for a mailbox that others read later. */
 const LIFETIME_SECONDS = 60 * 60
 
+/** How often one address is mailed to, whoever asks: nobody's mailbox is filled, and no link is replaced for ever. */
+const MAILS = { requests_per_second: 1 / 300, burst: 5 }
+
 /**
  * Mails a token that sets a new password, if there is such an account and it is not disabled. It answers the same in
- * the same time when there is none: the same statements run, and nobody waits for the mail.
+ * the same time when there is none: the same statements run, and nobody waits for the mail. Asked for too often it does
+ * nothing, for any address alike: the last token stays good.
  */
 export async function request(ctx: Context, client: { ip?: string }, input: ResetRequest): Promise<void> {
   const { mail, log } = ctx
@@ -24,6 +30,8 @@ export async function request(ctx: Context, client: { ip?: string }, input: Rese
     log.warn('A password reset was asked for, but no mail is configured')
     return
   }
+  const bucket = `reset:${digest(uniqueKey(input.email))}`
+  if (!(await takeShared(ctx.db, bucket, ctx.now(), MAILS)).allowed) return
   const found = await findUserByEmail(ctx.db, input.email)
   const user = found?.disabled_at ? undefined : found
   const token = newToken()
@@ -40,7 +48,7 @@ export async function request(ctx: Context, client: { ip?: string }, input: Rese
  * @throws ChatError `forbidden`; `not_found` without such an account; `account_disabled`
  */
 export async function issue(ctx: Context, actor: Actor, input: ResetRequest): Promise<ResetLink> {
-  if (!actor.roles.includes('admin')) throw new ChatError('forbidden')
+  assertAdmin(actor)
   const user = await findUserByEmail(ctx.db, input.email)
   if (!user) throw new ChatError('not_found', { message: 'No account has this e-mail.' })
   if (user.disabled_at) throw new ChatError('account_disabled')
@@ -77,7 +85,7 @@ export async function redeem(ctx: Context, client: { ip?: string }, input: Passw
     const user = await findUser(tx, user_id)
     if (!taken || !user || user.disabled_at) throw worthless()
     await updatePasswordHash(tx, user_id, hash, ctx.now())
-    await deleteOtherSessions(tx, user_id, '')
+    await endSessions(tx, { user_id })
     await deleteResets(tx, user_id)
     tx.record({ act: 'password.reset', subject_id: user_id, ip: client.ip })
     tx.recheckStreams()

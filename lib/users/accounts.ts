@@ -1,6 +1,7 @@
 import { byActor } from '../audit/rules.ts'
 import type { AuditEntry } from '../audit/store.ts'
-import { endSessions } from '../auth/admin-sessions.ts'
+import { refuseKeys } from '../auth/rules.ts'
+import { endSessions } from '../auth/store.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
@@ -17,7 +18,7 @@ export const inputs = { change: AccountChanges }
  * Changes an account, effective at once: a disabled user's sessions end and their streams close, new roles hold for
  * the next request, a new password ends the user's other sessions.
  *
- * @throws ChatError `forbidden`; `not_found`; `conflict` where nobody would be left to administer
+ * @throws ChatError `forbidden`, also with an API key for a password; `not_found`; `conflict` where nobody would be left to administer
  */
 export async function change(
   ctx: Context,
@@ -26,6 +27,7 @@ export async function change(
   input: AccountChanges,
 ): Promise<{ user: Account }> {
   assertAdmin(actor)
+  if (input.password !== undefined) refuseKeys(actor)
   const password_hash = input.password === undefined ? undefined : await ctx.passwords.hash(input.password)
   return ctx.write(async (tx) => {
     const resigns = input.disabled === true || (input.roles !== undefined && !input.roles.includes('admin'))

@@ -1,7 +1,7 @@
 import { CANCELLED, endAnswer } from '../assistant/ending.ts'
 import { listUnderWayFor } from '../assistant/store.ts'
 import { byActor } from '../audit/rules.ts'
-import { endSessions } from '../auth/admin-sessions.ts'
+import { endSessions } from '../auth/store.ts'
 import type { Actor, Context } from '../context.ts'
 import { enterUnattended } from '../conversations/access.ts'
 import { depart } from '../conversations/departure.ts'

@@ -76,6 +76,19 @@ describeOnEachDatabase('an account', (openUrl) => {
       expect((await grace.readMe()).user.id).toBe(grace.id)
     })
 
+    it('is guessed with a session no more often than without one, on its own count', async () => {
+      const thief = await service.signIn('guessed')
+      const guess = (current_password: string) =>
+        codeOf(thief.changePassword({ body: { current_password, new_password: NEW_PASSWORD } }))
+      const answers = await Promise.all(times(30, () => guess('wrong password')))
+      expect(answers.filter((code) => code === 'invalid_credentials')).toHaveLength(10)
+      expect(await guess(PASSWORD)).toBe('rate_limited')
+      const failures = (await acts('login.failed')).filter(({ subject_id }) => subject_id === thief.id)
+      expect(failures).toHaveLength(10)
+      // Signing in is another matter: the thief keeps nobody out.
+      await service.client().login({ body: { email: thief.email, password: PASSWORD } })
+    })
+
     it('has to be one that can be kept', async () => {
       const grace = await service.signIn('grace')
       for (const new_password of ['short', 'é'.repeat(37), 'with\0nul and more', '\uD800lone surrogate'])

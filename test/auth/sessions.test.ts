@@ -78,6 +78,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
       openStream(node.base_url, conversation_id, there),
     ])
     for (const stream of streams) await stream.until('stream.ready')
+    const { user_id } = await service.chat.auth.authenticate(new Headers({ cookie: here.cookie }))
     const id = (await list(there)).find((session) => session.current)!.id
     expect((await send('DELETE', `/api/auth/sessions/${id}`, here)).status).toBe(204)
     for (const stream of streams)
@@ -85,8 +86,8 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
     expect([await statusOf(there), await statusOf(here)]).toEqual([401, 200])
     expect((await send('DELETE', `/api/auth/sessions/${id}`, here)).status).toBe(404)
     const { db } = service.chat.context
-    expect(await db.all("SELECT subject_id, ip FROM audit_log WHERE act = 'session.revoked'")).toEqual([
-      { subject_id: id, ip: '127.0.0.1' },
+    expect(await db.all("SELECT subject_id, ip, detail FROM audit_log WHERE act = 'session.revoked'")).toEqual([
+      { subject_id: user_id, ip: '127.0.0.1', detail: JSON.stringify({ sessions: 1, session_id: id }) },
     ])
   })
 

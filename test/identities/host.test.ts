@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createChatClient } from '../../lib/client.ts'
 import type { Identity, IdentityRequest } from '../../lib/index.ts'
+import { lockUser } from '../../lib/users/store.ts'
 import { allRoutes, checkedFetch, readFailure } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
@@ -85,6 +87,24 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
     const before = await written()
     await as('grace').readMe()
     expect(await written()).toEqual(before)
+  })
+
+  it('does not give back a role that is being taken away just then', async () => {
+    people.set('eve', { subject: 'eve', username: 'eve' })
+    const { id } = (await as('eve').readMe()).user
+    const { db, write } = service.chat.context
+    await db.write((tx) => tx.run("UPDATE users SET roles = 'admin,member' WHERE id = ?", id))
+    people.set('eve', { subject: 'eve', username: 'eve', display_name: 'Eve' })
+    let met: Promise<unknown> | undefined
+    await write(async (tx) => {
+      await lockUser(tx, id)
+      await tx.run("UPDATE users SET roles = 'member' WHERE id = ?", id)
+      met = node.chat.auth.authenticate(new Headers({ 'x-host-user': 'eve' }))
+      await delay(300)
+    })
+    await met
+    const { user } = await as('eve').readMe()
+    expect([user.roles, user.display_name]).toEqual([['member'], 'Eve'])
   })
 
   it('gives nobody the account of somebody else, and keeps nobody out for a name that is taken', async () => {

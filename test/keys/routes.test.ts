@@ -153,6 +153,19 @@ describeOnEachDatabase('API keys', (openUrl) => {
     expect([response.status, (await readFailure(response)).code]).toEqual([403, 'forbidden'])
   })
 
+  it('set no password by way of administration, their own or another', async () => {
+    const { key } = await make()
+    const bot = withKey(key)
+    const grace = await service.signIn('grace-of-passwords')
+    for (const { id } of [ada, grace])
+      expect(await codeOf(bot.changeUser({ params: { user_id: id }, body: { password: 'incorrect pony' } }))).toBe(
+        'forbidden',
+      )
+    const { user } = await bot.changeUser({ params: { user_id: grace.id }, body: { display_name: 'Grace' } })
+    expect(user.display_name).toBe('Grace')
+    await service.chat.auth.login({}, { email: grace.email, password: 'correct horse battery' })
+  })
+
   describe('are made', () => {
     it.each([
       ['without a name', { name: '' }],

@@ -224,6 +224,22 @@ describeOnEachDatabase('rate limits', (openUrl) => {
     expect(answer).toMatchObject({ status: 404, profile: 'default', left: [50, 49, 1] })
   })
 
+  it('count ways of signing in by address, whoever is signed in already; an invite is then a call like others', async () => {
+    const headers = await session('grace')
+    later(3600)
+    const oauth = [await get(first, '/api/oauth/none', headers), await get(second, '/api/oauth/none')]
+    expect(oauth).toMatchObject([
+      { status: 404, profile: 'sign_in', left: [100, 99, 1] },
+      { status: 404, profile: 'sign_in', left: [100, 98, 2] },
+    ])
+    const accepted = await checkedFetch(`${first.base_url}/api/invites/accept`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ token: 'none' }),
+    })
+    expect([accepted.status, accepted.headers.get('x-ratelimit-profile')]).toEqual([404, 'default'])
+  })
+
   it('leave nothing behind that says nothing any more', async () => {
     await session('grace')
     const count = async () => (await first.chat.context.db.get('SELECT COUNT(*) AS n FROM limit_buckets'))!.n

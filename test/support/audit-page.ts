@@ -6,7 +6,7 @@ const ACTS: Record<AuditAct, string> = {
   'setup.done': 'The first administrator was created.',
   'login.succeeded': 'Somebody has signed in with a password.',
   'login.failed': 'A password was wrong, or there is no such account.',
-  'login.throttled': 'A sign-in was refused before the password was looked at: there were too many.',
+  'login.throttled': 'So many sign-ins have failed that the account has to wait; `detail` says how long.',
   logout: 'Somebody has signed out.',
   'password.changed': 'Somebody has changed their own password.',
   'password.reset_requested': 'A link to set a new password was asked for.',
