@@ -210,6 +210,13 @@ function contradictionsOf(config: Config): ConfigProblem[] {
   if (session.session_cookie_name === csrf.cookie_name) {
     problems.push({ key: 'session.session_cookie_name', message: 'must differ from security.csrf.cookie_name' })
   }
+  const others = [`${session.session_cookie_name}-DEVICE`, 'OAUTH_BINDING', '__Host-OAUTH_BINDING']
+  if (others.includes(csrf.cookie_name)) {
+    problems.push({ key: 'security.csrf.cookie_name', message: 'is the name of another cookie of the service' })
+  }
+  if (others.includes(session.session_cookie_name)) {
+    problems.push({ key: 'session.session_cookie_name', message: 'is the name of another cookie of the service' })
+  }
   if (cookie.same_site === 'none' && !cookie.secure) {
     problems.push({ key: 'security.cookie.same_site', message: 'none needs security.cookie.secure = true' })
   }

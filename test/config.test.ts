@@ -211,6 +211,12 @@ describe('parseConfig', () => {
     ['idle longer than absolute', { session: { idle_seconds: 61, absolute_seconds: 60 } }, 'session.idle_seconds'],
     ['one name for both cookies', { session: { session_cookie_name: 'CSRF-TOKEN' } }, 'session.session_cookie_name'],
     ['SameSite none without Secure', { security: { cookie: { same_site: 'none' } } }, 'security.cookie.same_site'],
+    [
+      'another cookie’s name',
+      { security: { csrf: { cookie_name: 'SESSION_ID-DEVICE' } } },
+      'security.csrf.cookie_name',
+    ],
+    ['another cookie’s name', { session: { session_cookie_name: 'OAUTH_BINDING' } }, 'session.session_cookie_name'],
     ['__Host- without Secure', { session: { session_cookie_name: '__Host-ID' } }, 'session.session_cookie_name'],
     ['__Secure- without Secure', { security: { csrf: { cookie_name: '__Secure-C' } } }, 'security.csrf.cookie_name'],
     [

@@ -55,6 +55,11 @@ export async function rememberDevice(
   return token
 }
 
+/** Forgets every browser of a user: after a reset, whoever was there before is a stranger. */
+export async function forgetDevices(tx: Queries, userId: string): Promise<void> {
+  await tx.run('DELETE FROM known_devices WHERE user_id = ?', userId)
+}
+
 /** Deletes up to `limit` browsers that are no longer known. @returns how many */
 export function deleteExpiredDevices(tx: Queries, now: Micros, limit: number): Promise<number> {
   return tx.run(

@@ -27,9 +27,9 @@ export function createPasswords(cost: number): Passwords {
     verify: (password, stored) => {
       const normal = password.normalize('NFKC')
       const fits = Buffer.byteLength(normal) <= MAX_PASSWORD_BYTES
-      return limited(
-        async () => (await verify(fits ? normal : '', stored && fits ? stored : nobody)) && fits && Boolean(stored),
-      )
+      // What is no hash would be told from a wrong password by how soon it is refused.
+      const isHash = typeof stored === 'string' && /^\$2[aby]\$\d\d\$[./0-9A-Za-z]{53}$/.test(stored)
+      return limited(async () => (await verify(fits ? normal : '', isHash && fits ? stored : nobody)) && fits && isHash)
     },
     isOutdated: (stored) => parseOptions(stored).cost < cost,
   }

@@ -1,3 +1,4 @@
+import { forgetDevices } from '../auth/devices.ts'
 import { endSessions } from '../auth/store.ts'
 import type { Actor, Context, Mail } from '../context.ts'
 import { ChatError } from '../errors.ts'
@@ -87,6 +88,7 @@ export async function redeem(ctx: Context, client: { ip?: string }, input: Passw
     await updatePasswordHash(tx, user_id, hash, ctx.now())
     await endSessions(tx, { user_id })
     await deleteResets(tx, user_id)
+    await forgetDevices(tx, user_id)
     tx.record({ act: 'password.reset', subject_id: user_id, ip: client.ip })
     tx.recheckStreams()
   })

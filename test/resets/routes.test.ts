@@ -48,7 +48,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     service.client().resetPassword({ body: { token, password } })
   const rows = (sql: string, ...params: string[]) => service.chat.context.db.all(sql, ...params)
 
-  it('is replaced with a token from a mail, once; all sessions end, with their streams', async () => {
+  it('is replaced with a token from a mail, once; all sessions end, with their streams, and no browser is known', async () => {
     const ada = await service.signIn('ada')
     const stream = await openStream(
       service.base_url,
@@ -65,6 +65,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     })
     await reset(mail.token)
     expect((await stream.until('stream.closed')).at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
+    expect(await rows('SELECT token_hash FROM known_devices')).toEqual([])
     expect(await codeOf(ada.readMe())).toBe('unauthenticated')
     expect(await codeOf(ada.login({ body: { email: ada.email, password: PASSWORD } }))).toBe('invalid_credentials')
     await ada.login({ body: { email: ada.email, password: NEW_PASSWORD } })
