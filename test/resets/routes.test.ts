@@ -65,7 +65,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     })
     await reset(mail.token)
     expect((await stream.until('stream.closed')).at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
-    expect(await rows('SELECT token_hash FROM known_devices')).toEqual([])
+    expect(await rows('SELECT token_hash FROM known_devices WHERE user_id = ?', ada.id)).toEqual([])
     expect(await codeOf(ada.readMe())).toBe('unauthenticated')
     expect(await codeOf(ada.login({ body: { email: ada.email, password: PASSWORD } }))).toBe('invalid_credentials')
     await ada.login({ body: { email: ada.email, password: NEW_PASSWORD } })
