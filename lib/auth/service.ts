@@ -36,6 +36,8 @@ export interface Client {
   binding?: string
   /** The token of a browser in which somebody has signed in before. */
   device?: string
+  /** Whether nobody waits for the answer any more. */
+  isGone?: () => boolean
 }
 
 /** A signed-in session with the token that proves it, which the caller puts into a cookie. */
@@ -57,7 +59,8 @@ const USER_AGENT_LENGTH = 400
  * After several failures an account has to wait, whether there is such an account or not; a browser in which its owner
  * has signed in before is counted by itself.
  *
- * @throws ChatError `invalid_credentials`; `account_disabled`, after the right password only; `rate_limited`
+ * @throws ChatError `invalid_credentials`; `account_disabled`, after the right password only; `rate_limited`;
+ *   `unavailable` when nobody waits any more
  */
 export async function login(ctx: Context, client: Client, input: Credentials): Promise<SignedIn> {
   const user = await findUserByEmail(ctx.db, input.email)
@@ -71,6 +74,8 @@ export async function login(ctx: Context, client: Client, input: Credentials): P
     await recordFailure(ctx, client, { subject_id: user?.id, account, why, pause_seconds })
     throw new ChatError(why)
   }
+  // A session that nobody can be told of would stay open for days.
+  if (client.isGone?.()) throw new ChatError('unavailable', { retry_after_seconds: 1 })
   const newHash = ctx.passwords.isOutdated(user.password_hash!) ? await ctx.passwords.hash(input.password) : undefined
 
   const signedIn = await ctx.write(async (tx) => {

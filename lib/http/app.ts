@@ -86,6 +86,7 @@ async function answer(service: Service, path: string, resource: Resource, event:
       search: event.url.search,
       url: event.url,
       body: (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body,
+      isGone: () => event.runtime?.node?.res?.destroyed ?? false,
       ip: addressOf(event.req.ip, headers.get('x-forwarded-for')),
       limited(verdict) {
         common.push(...limitHeaders(verdict))

@@ -28,6 +28,8 @@ export interface Incoming {
   body: IncomingMessage | ReadableStream<Uint8Array> | null
   /** The client's, whatever proxies there are between. */
   ip?: string | undefined
+  /** Whether the client has hung up. */
+  isGone?: () => boolean
   /** Hears what the limits say, whether the call may go on or not. */
   limited?: (verdict: Verdict) => void
 }
@@ -92,7 +94,7 @@ function hasBody({ body, headers }: Incoming): boolean {
   )
 }
 
-function clientOf(config: Config, route: AnyRoute, { headers, ip }: Incoming): Client {
+function clientOf(config: Config, route: AnyRoute, { headers, ip, isGone }: Incoming): Client {
   const cookie = headers.get('cookie')
   const token = readCookie(cookie, config.session.session_cookie_name)
   const user_agent = headers.get('user-agent')
@@ -105,6 +107,7 @@ function clientOf(config: Config, route: AnyRoute, { headers, ip }: Incoming): C
     ...(token && { token }),
     ...(binding && { binding }),
     ...(device && { device }),
+    ...(isGone && { isGone }),
   }
 }
 
