@@ -44,14 +44,15 @@ describeOnEachDatabase('the schema', (openUrl) => {
     const url = await openUrl()
     const storages = await Promise.all(times(4, () => opened(url)))
     const applied = await Promise.all(storages.map((storage) => storage.migrate()))
-    expect(applied.flat()).toEqual(NAMES)
+    // Each step is a transaction of its own, and anybody's.
+    expect(applied.flat().toSorted()).toEqual(NAMES)
     for (const storage of storages) expect(await storage.migrations()).toEqual(APPLIED)
   })
 
   it('is applied once by several processes that start together', async () => {
     const url = await openUrl()
     const applied = await Promise.all(times(2, () => runProcess('migrate', url)))
-    expect(applied.map(({ output }) => output).toSorted()).toEqual(['0', String(NAMES.length)])
+    expect(applied.reduce((sum, { output }) => sum + Number(output), 0)).toBe(NAMES.length)
     expect(await (await opened(url)).migrations()).toEqual(APPLIED)
   })
 
