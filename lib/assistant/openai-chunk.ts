@@ -1,13 +1,10 @@
 import * as v from 'valibot'
 import { AnswerFailure } from './failure.ts'
+import type { AnswerPiece } from './provider.ts'
 import { Usage } from './schema.ts'
 
 /** What one event of a streamed answer, or an answer that was not streamed, tells of it. */
-export interface ChunkPiece {
-  delta?: string
-  usage?: Usage
-  finish_reason?: string
-}
+export type ChunkPiece = Exclude<AnswerPiece, string>
 
 /** A word of the protocol. Anyone may read it, so a text of the server does not pass for one. */
 const FinishReason = v.pipe(v.string(), v.regex(/^[\w-]{0,64}$/))

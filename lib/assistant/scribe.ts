@@ -18,9 +18,6 @@ interface Lane {
   isWaiting?: boolean
 }
 
-/** Writes answers down as they come. */
-export type Scribe = ReturnType<typeof createScribe>
-
 /**
  * Stores answers chunk by chunk. All answers of the process have the same beat, so that their chunks share a commit.
  */
