@@ -22,7 +22,7 @@ export interface Database extends Queries {
    * Runs `work` as one transaction and returns once it is durable. When `work` throws, nothing of it is kept.
    *
    * Each `await` inside must be one of its `tx`: others wait for this transaction. It may run again from the start
-   * when the database asks for a retry (deadlock), so it must not change anything but the database.
+   * (a deadlock; another writer of the same commit that failed), so it must not change anything but the database.
    */
   write<T>(work: (tx: Queries) => Promise<T>): Promise<T>
   /** Runs several reads on one state of the database. */

@@ -3,6 +3,7 @@ import { createBatches, type Writer } from './batches.ts'
 import type { Database, Primitive, Queries, Row } from './database.ts'
 import { createDoor } from './door.ts'
 import { sqliteTrouble, toStorageFailure } from './failures.ts'
+import { createWriters, Spoilt, type State } from './writers.ts'
 
 /** The part of better-sqlite3's `Database` and of node:sqlite's `DatabaseSync` used here. */
 export interface SqliteHandle {
@@ -14,16 +15,12 @@ export interface SqliteHandle {
   readonly isTransaction?: boolean
 }
 
-interface SqliteStatement {
+export interface SqliteStatement {
+  /** node:sqlite does not tell. */
+  readonly readonly?: boolean
   all(...params: Primitive[]): unknown[]
   get(...params: Primitive[]): unknown
   run(...params: Primitive[]): { changes: number | bigint }
-}
-
-/** A transaction from the inside: `over` once it has ended, `lost` to the trouble that ended it early. */
-interface State {
-  over?: boolean
-  lost?: unknown
 }
 
 /** How long a write waits for another process that holds the lock. SQLite's own wait would stop the event loop. */
@@ -35,7 +32,7 @@ const LOCK_RETRY_MS = 10
  *
  * A connection has one transaction at a time, so a statement of another request between our BEGIN and COMMIT would
  * join, and roll back with, ours. Hence the gate: whatever is not part of the transaction waits for it. Writers that
- * wait together commit together, a savepoint each: one sync of the disk serves them all.
+ * wait together commit together: one sync of the disk serves them all.
  *
  * @param assertIntact throws when the file is not the one that was opened any more
  */
@@ -43,6 +40,7 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
   const statements = new Map<string, SqliteStatement>()
   const door = createDoor()
   const batches = createBatches(commit)
+  const { direct, runTogether, runApart } = createWriters(prepare, hasTransaction)
   let gate: Promise<void> | undefined
   let sharing: NodeJS.Immediate | undefined
 
@@ -64,27 +62,6 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
     }
     handle.exec('ROLLBACK')
     return false
-  }
-
-  /** Statements run at once. After trouble that ended the transaction, nothing more runs in it. */
-  function direct(state: State): Queries {
-    const guarded = <T>(step: () => T): T => {
-      if (state.lost) throw state.lost
-      if (state.over) throw new Error('The transaction is over: await each tx call inside write()')
-      try {
-        return step()
-      } catch (error) {
-        if (!hasTransaction()) state.lost = error
-        throw error
-      }
-    }
-    return {
-      dialect: 'sqlite',
-      all: async <T>(sql: string, ...params: Primitive[]) => guarded(() => prepare(sql).all(...params) as T[]),
-      get: async <T>(sql: string, ...params: Primitive[]) =>
-        guarded(() => prepare(sql).get(...params) as T | undefined),
-      run: async (sql, ...params) => guarded(() => Number(prepare(sql).run(...params).changes)),
-    }
   }
 
   /** Has the reads of this turn of the event loop share a transaction: by itself each would lock and unlock the file. */
@@ -164,49 +141,17 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
     }
   }
 
-  /** Runs a writer whose transaction is its own: when it fails, there is nobody else to be kept. */
-  async function runAlone(writer: Writer): Promise<() => void> {
-    const state: State = {}
-    try {
-      const value = await writer.work(direct(state))
-      return () => writer.resolve(value)
-    } finally {
-      state.over = true
-    }
-  }
-
-  /** Runs one writer in a savepoint. @returns how to answer it, once the batch is committed. */
-  async function runWriter(writer: Writer): Promise<() => void> {
-    const state: State = {}
-    prepare('SAVEPOINT writer').run()
-    try {
-      const value = await writer.work(direct(state))
-      prepare('RELEASE writer').run()
-      return () => writer.resolve(value)
-    } catch (error) {
-      // A full disk rolls back everything: another SAVEPOINT would then open, and RELEASE commit, a transaction of its own.
-      if (!hasTransaction()) throw state.lost ?? error
-      prepare('ROLLBACK TO writer').run()
-      prepare('RELEASE writer').run()
-      return () => writer.reject(toStorageFailure(error))
-    } finally {
-      state.over = true
-    }
-  }
-
   /** Commits the writers that `take` gives, all together, once the lock is there. */
-  async function commit(take: () => Writer[]): Promise<void> {
+  async function commit(take: () => Writer[], run = runTogether): Promise<void> {
     let batch: Writer[] = []
-    const answers: (() => void)[] = []
     try {
-      await transaction('BEGIN IMMEDIATE', async () => {
+      const answers = await transaction('BEGIN IMMEDIATE', () => {
         batch = take()
-        const [alone] = batch.length === 1 ? batch : []
-        if (alone) answers.push(await runAlone(alone))
-        else for (const writer of batch) answers.push(await runWriter(writer))
+        return run(batch)
       })
       for (const answer of answers) answer()
     } catch (error) {
+      if (error instanceof Spoilt) return commit(() => batch, runApart)
       const failed = batch.length > 0 ? batch : take()
       for (const writer of failed) writer.reject(toStorageFailure(error))
     }
