@@ -3,12 +3,10 @@ import { createRunner } from './assistant/runner.ts'
 import * as assistant from './assistant/service.ts'
 import * as audit from './audit/service.ts'
 import * as account from './auth/account.ts'
-import * as adminSessions from './auth/admin-sessions.ts'
 import { createAttempts } from './auth/attempts.ts'
 import * as callers from './auth/callers.ts'
 import { createPasswords } from './auth/passwords.ts'
 import * as auth from './auth/service.ts'
-import * as sessions from './auth/sessions.ts'
 import { bind } from './bind.ts'
 import * as compat from './compat/service.ts'
 import type { Config } from './config.ts'
@@ -36,6 +34,8 @@ import * as ops from './ops/service.ts'
 import * as presence from './presence/service.ts'
 import { createPresenceWatch } from './presence/watch.ts'
 import * as resets from './resets/service.ts'
+import * as ownSessions from './sessions/own.ts'
+import * as sessions from './sessions/service.ts'
 import * as setup from './setup/service.ts'
 import { assertMigrated, migrate } from './storage/migrate.ts'
 import type { Storage } from './storage/open.ts'
@@ -123,13 +123,13 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       ...bind(ctx, accounts, ['change']),
       ...bind(ctx, erasure, ['erase']),
     },
-    sessions: bind(ctx, adminSessions, ['list', 'revoke']),
+    sessions: bind(ctx, sessions, ['list', 'revoke']),
     audit: bind(ctx, audit, ['list']),
     auth: {
       ...bind(ctx, auth, ['login', 'refresh', 'logout', 'me']),
       ...bind(ctx, callers, ['recognise', 'authenticate']),
       ...bind(ctx, account, ['changePassword', 'changeProfile']),
-      ...bind(ctx, sessions, ['listSessions', 'revokeSession']),
+      ...bind(ctx, ownSessions, ['listSessions', 'revokeSession']),
     },
     resets: bind(ctx, resets, ['request', 'issue', 'redeem']),
     keys: bind(ctx, keys, ['create', 'list', 'revoke']),

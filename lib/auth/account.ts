@@ -3,12 +3,12 @@ import { mayWrite } from '../conversations/rules.ts'
 import { ChatError } from '../errors.ts'
 import { digest } from '../ids.ts'
 import { deleteResets } from '../resets/store.ts'
+import { endSessions } from '../sessions/store.ts'
 import { isTaken } from '../storage/failures.ts'
 import { findUser, lockUser, replacePasswordHash, updateProfile } from '../users/store.ts'
 import { refuseKeys } from './rules.ts'
 import { type MeResponse, PasswordChange, ProfileChange } from './schema.ts'
 import { me, recordFailure } from './service.ts'
-import { endSessions } from './store.ts'
 
 /** What each use-case takes last. */
 export const inputs = { changePassword: PasswordChange, changeProfile: ProfileChange }

@@ -1,9 +1,17 @@
 import type { Actor, Context, IdentityRequest } from '../context.ts'
+import { ChatError } from '../errors.ts'
 import { identify } from '../identities/service.ts'
+import { digest, SECOND } from '../ids.ts'
 import { bearerOf } from '../keys/rules.ts'
 import { recognise as recogniseKey } from '../keys/service.ts'
+import { splitRoles } from '../users/rules.ts'
 import { readCookie } from './cookies.ts'
-import { resume } from './service.ts'
+import { idleDeadline } from './service.ts'
+import { expireSession, findSessionByToken, touchSession } from './store.ts'
+import { noteUse } from './uses.ts'
+
+/** How often the use of a session is written down. */
+const TOUCH_SECONDS = 60
 
 /** Who calls; with a session, also the digest that its CSRF token must have. */
 export interface Caller {
@@ -32,4 +40,27 @@ export async function recognise(ctx: Context, request: IdentityRequest): Promise
  */
 export async function authenticate(ctx: Context, headers: Headers): Promise<Actor> {
   return (await recognise(ctx, { headers })).actor
+}
+
+/**
+ * Whose session a token is. Using it moves the idle deadline; one that was found expired stays so, also when the clock
+ * is put back.
+ *
+ * @returns the caller, and the digest its CSRF token must have
+ * @throws ChatError `unauthenticated`, `session_expired`
+ */
+async function resume(ctx: Context, token: string | undefined): Promise<{ actor: Actor; csrf_hash: string }> {
+  const session = token && (await findSessionByToken(ctx.db, digest(token)))
+  if (!session || session.disabled_at) throw new ChatError('unauthenticated')
+  const now = ctx.now()
+  if (now > session.idle_expires_at || now > session.absolute_expires_at) {
+    if (session.idle_expires_at > 0) await noteUse(ctx, 'session', (tx) => expireSession(tx, session.id))
+    throw new ChatError('session_expired')
+  }
+
+  const rest = Math.min(TOUCH_SECONDS, ctx.config.session.idle_seconds / 2)
+  if (now - session.last_seen_at >= rest * SECOND)
+    await noteUse(ctx, 'session', (tx) => touchSession(tx, session.id, now, idleDeadline(ctx.config, now)))
+  const actor = { user_id: session.user_id, roles: splitRoles(session.roles), session_id: session.id }
+  return { actor, csrf_hash: session.csrf_hash }
 }

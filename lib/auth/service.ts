@@ -2,6 +2,7 @@ import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import { digest, fingerprint, newToken, SECOND } from '../ids.ts'
+import { endSessions } from '../sessions/store.ts'
 import type { Micros } from '../storage/sql.ts'
 import { uniqueKey } from '../users/rules.ts'
 import { findUser, findUserByEmail, lockUser, type ShownUser, toUser, updatePasswordHash } from '../users/store.ts'
@@ -10,17 +11,13 @@ import { refuseKeys } from './rules.ts'
 import { Credentials, type LoginResponse, type MeResponse } from './schema.ts'
 import {
   deleteSessionByToken,
-  endSessions,
   evictSessions,
-  expireSession,
   findSession,
-  findSessionByToken,
   insertSession,
   rotateSession,
   type SessionRow,
   type SessionTimes,
   toSession,
-  touchSession,
 } from './store.ts'
 
 /** What each use-case takes last. */
@@ -46,9 +43,6 @@ export interface SignedIn extends LoginResponse {
   /** What the browser is to be known by from now on. */
   device?: string
 }
-
-/** How often the use of a session is written down. */
-const TOUCH_SECONDS = 60
 
 /** Longer headers are cut before they are stored. */
 const USER_AGENT_LENGTH = 400
@@ -145,7 +139,7 @@ export async function refresh(ctx: Context, actor: Actor, client: Client): Promi
       ...found.session,
       ...hashesOf(tokens),
       last_seen_at: now,
-      idle_expires_at: idleDeadline(ctx, now),
+      idle_expires_at: idleDeadline(ctx.config, now),
     }
     if (!(await rotateSession(tx, rotated, digest(client.token)))) throw new ChatError('unauthenticated')
     return toSignedIn(found.user, rotated, tokens)
@@ -174,38 +168,6 @@ export async function me(ctx: Context, actor: Actor): Promise<MeResponse> {
   return { user: toUser(found.user), session: toSession(found.session) }
 }
 
-/**
- * Whose session a token is. Using it moves the idle deadline; one that was found expired stays so, also when the clock
- * is put back.
- *
- * @returns the caller, and the digest its CSRF token must have
- * @throws ChatError `unauthenticated`, `session_expired`
- */
-export async function resume(ctx: Context, token: string | undefined): Promise<{ actor: Actor; csrf_hash: string }> {
-  const session = token && (await findSessionByToken(ctx.db, digest(token)))
-  if (!session || session.disabled_at) throw new ChatError('unauthenticated')
-  const now = ctx.now()
-  if (now > session.idle_expires_at || now > session.absolute_expires_at) {
-    if (session.idle_expires_at > 0) await note(ctx, (tx) => expireSession(tx, session.id))
-    throw new ChatError('session_expired')
-  }
-
-  const rest = Math.min(TOUCH_SECONDS, ctx.config.session.idle_seconds / 2)
-  if (now - session.last_seen_at >= rest * SECOND)
-    await note(ctx, (tx) => touchSession(tx, session.id, now, idleDeadline(ctx, now)))
-  const actor = { user_id: session.user_id, roles: session.roles.split(',') as Actor['roles'], session_id: session.id }
-  return { actor, csrf_hash: session.csrf_hash }
-}
-
-/** Writes down that a session is used, or over. A storage that takes no writes keeps nobody from reading. */
-async function note(ctx: Context, work: (tx: Tx) => Promise<void>): Promise<void> {
-  try {
-    await ctx.write(work)
-  } catch (error) {
-    ctx.log.warn('The use of a session could not be written down', { cause: String((error as Error).cause ?? error) })
-  }
-}
-
 function newTokens() {
   return { token: newToken(), csrf_token: newToken() }
 }
@@ -214,8 +176,9 @@ function hashesOf(tokens: { token: string; csrf_token: string }) {
   return { token_hash: digest(tokens.token), csrf_hash: digest(tokens.csrf_token) }
 }
 
-function idleDeadline(ctx: Context, now: Micros): Micros {
-  return now + ctx.config.session.idle_seconds * SECOND
+/** Until when a session that is used now may rest. */
+export function idleDeadline({ session }: Context['config'], now: Micros): Micros {
+  return now + session.idle_seconds * SECOND
 }
 
 function newSession(
@@ -231,7 +194,7 @@ function newSession(
     ...hashesOf(tokens),
     issued_at: now,
     last_seen_at: now,
-    idle_expires_at: idleDeadline(ctx, now),
+    idle_expires_at: idleDeadline(ctx.config, now),
     absolute_expires_at: now + ctx.config.session.absolute_seconds * SECOND,
     user_agent: client.user_agent?.slice(0, USER_AGENT_LENGTH) ?? null,
     ip: client.ip ?? null,

@@ -1,8 +1,8 @@
 import { toInstant } from '../ids.ts'
 import type { Queries } from '../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import type { Micros } from '../storage/sql.ts'
 import type { ShownUser, UserRow } from '../users/store.ts'
-import type { OwnSession, Session } from './schema.ts'
+import type { Session } from './schema.ts'
 
 /** A session as it is stored: of its tokens only digests. */
 export interface SessionRow {
@@ -28,20 +28,6 @@ export function toSession(row: SessionTimes): Session {
     issued_at: toInstant(row.issued_at),
     expires_at: toInstant(Math.min(row.idle_expires_at, row.absolute_expires_at)),
     absolute_expires_at: toInstant(row.absolute_expires_at),
-  }
-}
-
-/** What a list of sessions shows of each. */
-type ListedSession = Omit<SessionRow, 'token_hash' | 'csrf_hash'>
-
-/** A row of a list as its user sees it. */
-export function toOwnSession(row: ListedSession, currentId: string | undefined): OwnSession {
-  return {
-    ...toSession(row),
-    last_seen_at: toInstant(row.last_seen_at),
-    ...(row.user_agent !== null && { user_agent: row.user_agent }),
-    ...(row.ip !== null && { ip: row.ip }),
-    current: row.id === currentId,
   }
 }
 
@@ -74,22 +60,6 @@ export async function findSession(
   if (!row) return undefined
   const { user_id, email, username, display_name, roles } = row
   return { session: row, user: { id: user_id, email, username, display_name, roles } }
-}
-
-/** Which of these sessions are alive, and until when unless they are used. */
-export function listLiveSessions(
-  db: Queries,
-  ids: Iterable<string>,
-  now: Micros,
-): Promise<{ id: string; expires_at: Micros }[]> {
-  return db.all(
-    `SELECT id, CASE WHEN idle_expires_at < absolute_expires_at THEN idle_expires_at ELSE absolute_expires_at END AS expires_at
-       FROM sessions
-      WHERE id IN ${listOf(db.dialect)} AND idle_expires_at >= ? AND absolute_expires_at >= ?`,
-    jsonList(ids),
-    now,
-    now,
-  )
 }
 
 export async function insertSession(tx: Queries, row: SessionRow): Promise<void> {
@@ -128,18 +98,6 @@ export async function rotateSession(
   return rotated === 1
 }
 
-/** A user's live sessions, the one used last first. By user_id. */
-export function listSessions(db: Queries, userId: string, now: Micros): Promise<ListedSession[]> {
-  return db.all<ListedSession>(
-    `SELECT id, user_id, issued_at, last_seen_at, idle_expires_at, absolute_expires_at, user_agent, ip FROM sessions
-      WHERE user_id = ? AND idle_expires_at >= ? AND absolute_expires_at >= ?
-      ORDER BY last_seen_at DESC, id DESC`,
-    userId,
-    now,
-    now,
-  )
-}
-
 /** Has a session stay expired, whatever the clock says later. */
 export async function expireSession(tx: Queries, id: string): Promise<void> {
   await tx.run('UPDATE sessions SET idle_expires_at = 0 WHERE id = ?', id)
@@ -147,27 +105,6 @@ export async function expireSession(tx: Queries, id: string): Promise<void> {
 
 export async function touchSession(tx: Queries, id: string, seenAt: Micros, idleExpiresAt: Micros): Promise<void> {
   await tx.run('UPDATE sessions SET last_seen_at = ?, idle_expires_at = ? WHERE id = ?', seenAt, idleExpiresAt, id)
-}
-
-/** Ends these sessions, inside a transaction that has the streams looked at again. @returns how many there were */
-export function endSessions(
-  tx: Queries,
-  which: { session_id: string } | { user_id: string; except?: string | undefined } | { all: true },
-): Promise<number> {
-  if ('all' in which) return tx.run('DELETE FROM sessions')
-  if ('session_id' in which) return tx.run('DELETE FROM sessions WHERE id = ?', which.session_id)
-  return tx.run('DELETE FROM sessions WHERE user_id = ? AND id <> ?', which.user_id, which.except ?? '')
-}
-
-/** @returns how many there were, 0 or 1 */
-export function deleteLiveSession(tx: Queries, id: string, userId: string, now: Micros): Promise<number> {
-  return tx.run(
-    'DELETE FROM sessions WHERE id = ? AND user_id = ? AND idle_expires_at >= ? AND absolute_expires_at >= ?',
-    id,
-    userId,
-    now,
-    now,
-  )
 }
 
 export function deleteSessionByToken(tx: Queries, tokenHash: string): Promise<number> {
@@ -195,15 +132,5 @@ export function evictSessions(
     now,
     now,
     keep - 1,
-  )
-}
-
-/** Forgets up to `limit` sessions that ended for good before that. By absolute_expires_at. @returns how many */
-export function deleteSessionsBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
-  return tx.run(
-    `DELETE FROM sessions WHERE id IN (
-       SELECT id FROM sessions WHERE absolute_expires_at < ? ORDER BY absolute_expires_at LIMIT ?)`,
-    before,
-    limit,
   )
 }

@@ -1,6 +1,6 @@
-import { listLiveSessions } from '../auth/store.ts'
 import { listParticipations } from '../conversations/store.ts'
 import { listLiveKeys } from '../keys/store.ts'
+import { listLiveSessions } from '../sessions/store.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { listEnabledUsers } from '../users/store.ts'

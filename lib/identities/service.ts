@@ -3,6 +3,7 @@ import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import type { Queries } from '../storage/database.ts'
 import { isTaken } from '../storage/failures.ts'
+import { splitRoles } from '../users/rules.ts'
 import {
   findUserByEmail,
   findUserByUsername,
@@ -36,7 +37,7 @@ export async function identify(ctx: Context, request: IdentityRequest): Promise<
   const isCurrent = known && isSame(known, await profileOf(ctx.db, identity, known))
   const user = isCurrent ? known : await admit(ctx, identity, request.ip)
   if (user.disabled_at) throw new ChatError('unauthenticated')
-  return { user_id: user.id, roles: user.roles.split(',') as Actor['roles'] }
+  return { user_id: user.id, roles: splitRoles(user.roles) }
 }
 
 async function admit(ctx: Context, identity: Identity, ip: string | undefined): Promise<Person> {

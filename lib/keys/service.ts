@@ -1,8 +1,9 @@
 import { refuseKeys } from '../auth/rules.ts'
+import { noteUse } from '../auth/uses.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import { digest, fromInstant, newToken, SECOND, toInstant } from '../ids.ts'
-import type { Micros } from '../storage/sql.ts'
+import { splitRoles } from '../users/rules.ts'
 import { lockUser } from '../users/store.ts'
 import { KEY_PREFIX } from './rules.ts'
 import { type ApiKeys, type CreatedKey, NewKey } from './schema.ts'
@@ -73,15 +74,7 @@ export async function recognise(ctx: Context, token: string): Promise<Actor> {
   const now = ctx.now()
   if (!key || key.disabled_at || (key.expires_at !== null && now > key.expires_at))
     throw new ChatError('unauthenticated')
-  if (key.last_used_at === null || now - key.last_used_at >= TOUCH_SECONDS * SECOND) await touch(ctx, key.id, now)
-  return { user_id: key.user_id, roles: key.roles.split(',') as Actor['roles'], key_id: key.id }
-}
-
-/** Writes down that a key is used. A storage that takes no writes keeps nobody from reading. */
-async function touch(ctx: Context, id: string, now: Micros): Promise<void> {
-  try {
-    await ctx.write((tx) => touchKey(tx, id, now))
-  } catch (error) {
-    ctx.log.warn('The use of a key could not be written down', { cause: String((error as Error).cause ?? error) })
-  }
+  if (key.last_used_at === null || now - key.last_used_at >= TOUCH_SECONDS * SECOND)
+    await noteUse(ctx, 'key', (tx) => touchKey(tx, key.id, now))
+  return { user_id: key.user_id, roles: splitRoles(key.roles), key_id: key.id }
 }

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { deleteExpiredDevices } from '../auth/devices.ts'
 import { deleteOldFailures } from '../auth/failures.ts'
-import { deleteSessionsBefore } from '../auth/store.ts'
 import type { Context } from '../context.ts'
 import { deleteEventsBefore } from '../events/store.ts'
 import { SECOND } from '../ids.ts'
@@ -10,6 +9,7 @@ import { deleteDryBuckets } from '../limits/buckets.ts'
 import { deleteKeysBefore } from '../messages/idempotency.ts'
 import { deleteExpiredStates } from '../oauth/store.ts'
 import { deleteExpiredResets } from '../resets/store.ts'
+import { deleteSessionsBefore } from '../sessions/store.ts'
 import type { Queries } from '../storage/database.ts'
 
 /** How many rows are deleted at a time: others write in between, and the event loop is held for milliseconds only. */

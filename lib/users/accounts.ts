@@ -1,13 +1,13 @@
 import { byActor } from '../audit/rules.ts'
 import type { AuditEntry } from '../audit/store.ts'
 import { refuseKeys } from '../auth/rules.ts'
-import { endSessions } from '../auth/store.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import { deleteResets } from '../resets/store.ts'
+import { endSessions } from '../sessions/store.ts'
 import type { Queries } from '../storage/database.ts'
-import { assertAdmin, assertStillAdmin, isLastAdmin, joinRoles } from './rules.ts'
+import { assertAdmin, assertStillAdmin, isLastAdmin, joinRoles, splitRoles } from './rules.ts'
 import { type Account, AccountChanges } from './schema.ts'
 import { lockUsers, toAccount, type UserRow, updateUser } from './store.ts'
 
@@ -80,7 +80,7 @@ async function endWhatMust(tx: Tx, actor: Actor, before: UserRow, after: UserRow
 function actsOf(before: UserRow, after: UserRow): AuditEntry[] {
   const names = (['display_name', 'roles', 'password_hash'] as const).filter((name) => before[name] !== after[name])
   const changed = names.map((name) => (name === 'password_hash' ? 'password' : name))
-  const roles = changed.includes('roles') && { roles: after.roles.split(',') }
+  const roles = changed.includes('roles') && { roles: splitRoles(after.roles) }
   const entries: AuditEntry[] = changed.length > 0 ? [{ act: 'user.changed', detail: { changed, ...roles } }] : []
   const [was, is] = [before.disabled_at !== null, after.disabled_at !== null]
   if (was !== is) entries.push({ act: is ? 'user.disabled' : 'user.enabled' })

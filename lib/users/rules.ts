@@ -1,4 +1,4 @@
-import type { Actor } from '../context.ts'
+import type { Actor, Role } from '../context.ts'
 import { ChatError } from '../errors.ts'
 
 /** What makes two names or addresses the same. Computed here alone: `lower()` of the databases differ. */
@@ -16,6 +16,11 @@ export function joinRoles(roles: readonly string[]): string {
   return [...new Set(roles)].sort().join(',')
 }
 
+/** Stored roles as a list. */
+export function splitRoles(roles: string): Role[] {
+  return roles.split(',') as Role[]
+}
+
 /** What decides whether an account administers. */
 export interface Standing {
   id: string
@@ -25,7 +30,7 @@ export interface Standing {
 
 /** Whether an account administers the service: it has the role and is not disabled. */
 export function administers({ roles, disabled_at }: Omit<Standing, 'id'>): boolean {
-  return disabled_at === null && roles.split(',').includes('admin')
+  return disabled_at === null && splitRoles(roles).includes('admin')
 }
 
 /** Whether of these accounts this one alone administers. */

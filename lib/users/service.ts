@@ -2,7 +2,7 @@ import { byActor } from '../audit/rules.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Queries } from '../storage/database.ts'
-import { assertAdmin, assertStillAdmin, joinRoles } from './rules.ts'
+import { assertAdmin, assertStillAdmin, joinRoles, splitRoles } from './rules.ts'
 import { type Account, type AccountPage, NewUser, type People, PeopleQuery, UsersQuery } from './schema.ts'
 import {
   findUser,
@@ -31,7 +31,7 @@ export async function create(ctx: Context, actor: Actor, input: NewUser): Promis
   return ctx.write(async (tx) => {
     assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor)
     const row = await addUser(ctx, tx, { ...input, password_hash })
-    tx.record({ act: 'user.created', ...byActor(actor), subject_id: row.id, detail: { roles: row.roles.split(',') } })
+    tx.record({ act: 'user.created', ...byActor(actor), subject_id: row.id, detail: { roles: splitRoles(row.roles) } })
     return { user: toAccount(row) }
   })
 }
@@ -78,7 +78,7 @@ export async function actor(ctx: Context, userId: string): Promise<Actor> {
   const row = await findUser(ctx.db, userId)
   if (!row) throw new ChatError('not_found')
   if (row.disabled_at) throw new ChatError('account_disabled')
-  return { user_id: row.id, roles: row.roles.split(',') as Actor['roles'] }
+  return { user_id: row.id, roles: splitRoles(row.roles) }
 }
 
 /** Adds a user inside a transaction. @throws ChatError `email_taken`, `username_taken` */

@@ -1,8 +1,7 @@
-import type { Role } from '../context.ts'
 import { toInstant } from '../ids.ts'
 import type { Queries } from '../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../storage/sql.ts'
-import { uniqueKey } from './rules.ts'
+import { splitRoles, uniqueKey } from './rules.ts'
 import type { Account, User } from './schema.ts'
 
 /** A user as it is stored. */
@@ -26,7 +25,7 @@ export type ShownUser = Pick<UserRow, 'id' | 'email' | 'username' | 'display_nam
 /** A row as the user itself sees it. */
 export function toUser(row: ShownUser): User {
   const { id, email, username, display_name } = row
-  return { id, email, username, ...(display_name && { display_name }), roles: row.roles.split(',') as Role[] }
+  return { id, email, username, ...(display_name && { display_name }), roles: splitRoles(row.roles) }
 }
 
 /** A row as an administrator sees it. */

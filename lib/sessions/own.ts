@@ -1,9 +1,11 @@
 import { byActor } from '../audit/rules.ts'
+import { refuseKeys } from '../auth/rules.ts'
+import type { OwnSession, OwnSessions } from '../auth/schema.ts'
+import { toSession } from '../auth/store.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
-import { refuseKeys } from './rules.ts'
-import type { OwnSessions } from './schema.ts'
-import { deleteLiveSession, listSessions as findSessions, toOwnSession } from './store.ts'
+import { toInstant } from '../ids.ts'
+import { deleteLiveSession, listSessions as findSessions, type ListedSession } from './store.ts'
 
 /** The actor's live sessions, the one used last first. @throws ChatError `forbidden` with an API key */
 export async function listSessions(ctx: Context, actor: Actor): Promise<OwnSessions> {
@@ -25,4 +27,15 @@ export async function revokeSession(ctx: Context, actor: Actor, sessionId: strin
     tx.record({ act: 'session.revoked', ...byActor(actor), subject_id: actor.user_id, detail })
     tx.recheckStreams()
   })
+}
+
+/** A row of a list as its user sees it. */
+function toOwnSession(row: ListedSession, currentId: string | undefined): OwnSession {
+  return {
+    ...toSession(row),
+    last_seen_at: toInstant(row.last_seen_at),
+    ...(row.user_agent !== null && { user_agent: row.user_agent }),
+    ...(row.ip !== null && { ip: row.ip }),
+    current: row.id === currentId,
+  }
 }

@@ -1,0 +1,55 @@
+import { byActor } from '../audit/rules.ts'
+import type { Actor, Context } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import type { Queries } from '../storage/database.ts'
+import { assertAdmin } from '../users/rules.ts'
+import { findUser } from '../users/store.ts'
+import { Revocation, type SessionOfUser, SessionsQuery } from './schema.ts'
+import { endSessions, findSessionOwner, listSessionsOfUsers, toSessionOfUser } from './store.ts'
+
+/** What each use-case takes last. */
+export const inputs = { list: SessionsQuery, revoke: Revocation }
+
+/**
+ * The sessions that are alive, oldest first: of one user or of all.
+ *
+ * @throws ChatError `forbidden`
+ */
+export async function list(
+  ctx: Context,
+  actor: Actor,
+  input: SessionsQuery,
+): Promise<{ sessions: SessionOfUser[]; next_after?: string }> {
+  assertAdmin(actor)
+  const rows = await listSessionsOfUsers(ctx.db, ctx.now(), input, input.limit + 1)
+  const sessions = rows.slice(0, input.limit).map(toSessionOfUser)
+  return { sessions, ...(rows.length > input.limit && { next_after: sessions.at(-1)!.id }) }
+}
+
+/**
+ * Ends sessions at once; their streams close.
+ *
+ * @returns how many have ended
+ * @throws ChatError `forbidden`; `not_found` for a session or a user that does not exist
+ */
+export async function revoke(ctx: Context, actor: Actor, input: Revocation): Promise<{ revoked: number }> {
+  assertAdmin(actor)
+  return ctx.write(async (tx) => {
+    const owner = await findOwner(tx, input)
+    const revoked = await endSessions(tx, input)
+    if (revoked === 0) return { revoked }
+    const which = 'session_id' in input && { session_id: input.session_id }
+    tx.record({ act: 'session.revoked', ...byActor(actor), subject_id: owner, detail: { sessions: revoked, ...which } })
+    tx.recheckStreams()
+    return { revoked }
+  })
+}
+
+/** Whose sessions they are; of all there is no one. @throws ChatError `not_found` */
+async function findOwner(tx: Queries, input: Revocation): Promise<string | undefined> {
+  if ('all' in input) return undefined
+  const owner =
+    'session_id' in input ? await findSessionOwner(tx, input.session_id) : (await findUser(tx, input.user_id))?.id
+  if (!owner) throw new ChatError('not_found')
+  return owner
+}

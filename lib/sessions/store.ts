@@ -1,0 +1,114 @@
+import type { SessionRow } from '../auth/store.ts'
+import { toInstant } from '../ids.ts'
+import type { Queries } from '../storage/database.ts'
+import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import type { SessionOfUser } from './schema.ts'
+
+/** What a list of sessions shows of each. */
+export type ListedSession = Omit<SessionRow, 'token_hash' | 'csrf_hash'>
+
+/** A user's live sessions, the one used last first. By user_id. */
+export function listSessions(db: Queries, userId: string, now: Micros): Promise<ListedSession[]> {
+  return db.all<ListedSession>(
+    `SELECT id, user_id, issued_at, last_seen_at, idle_expires_at, absolute_expires_at, user_agent, ip FROM sessions
+      WHERE user_id = ? AND idle_expires_at >= ? AND absolute_expires_at >= ?
+      ORDER BY last_seen_at DESC, id DESC`,
+    userId,
+    now,
+    now,
+  )
+}
+
+/** A session of a list, and whose it is. */
+interface SessionOfUserRow extends ListedSession {
+  username: string
+}
+
+/** Up to `limit` live sessions after one, by id, which is the order they were begun in. */
+export function listSessionsOfUsers(
+  db: Queries,
+  now: Micros,
+  { user_id, after = '' }: { user_id?: string | undefined; after?: string | undefined },
+  limit: number,
+): Promise<SessionOfUserRow[]> {
+  return db.all<SessionOfUserRow>(
+    `SELECT s.id, s.user_id, u.username, s.issued_at, s.last_seen_at, s.idle_expires_at, s.absolute_expires_at,
+            s.user_agent, s.ip
+       FROM sessions s JOIN users u ON u.id = s.user_id
+      WHERE s.id > ? AND s.idle_expires_at >= ? AND s.absolute_expires_at >= ? ${user_id ? 'AND s.user_id = ?' : ''}
+      ORDER BY s.id
+      LIMIT ?`,
+    after,
+    now,
+    now,
+    ...(user_id ? [user_id] : []),
+    limit,
+  )
+}
+
+/** A row as an administrator sees it. */
+export function toSessionOfUser(row: SessionOfUserRow): SessionOfUser {
+  const { id, user_id, username, user_agent, ip } = row
+  return {
+    id,
+    user_id,
+    username,
+    issued_at: toInstant(row.issued_at),
+    last_seen_at: toInstant(row.last_seen_at),
+    expires_at: toInstant(Math.min(row.idle_expires_at, row.absolute_expires_at)),
+    ...(user_agent && { user_agent }),
+    ...(ip && { ip }),
+  }
+}
+
+/** Whose session it is, expired or not. By primary key. */
+export async function findSessionOwner(db: Queries, id: string): Promise<string | undefined> {
+  return (await db.get<{ user_id: string }>('SELECT user_id FROM sessions WHERE id = ?', id))?.user_id
+}
+
+/** Which of these sessions are alive, and until when unless they are used. */
+export function listLiveSessions(
+  db: Queries,
+  ids: Iterable<string>,
+  now: Micros,
+): Promise<{ id: string; expires_at: Micros }[]> {
+  return db.all(
+    `SELECT id, CASE WHEN idle_expires_at < absolute_expires_at THEN idle_expires_at ELSE absolute_expires_at END AS expires_at
+       FROM sessions
+      WHERE id IN ${listOf(db.dialect)} AND idle_expires_at >= ? AND absolute_expires_at >= ?`,
+    jsonList(ids),
+    now,
+    now,
+  )
+}
+
+/** Ends these sessions, inside a transaction that has the streams looked at again. @returns how many there were */
+export function endSessions(
+  tx: Queries,
+  which: { session_id: string } | { user_id: string; except?: string | undefined } | { all: true },
+): Promise<number> {
+  if ('all' in which) return tx.run('DELETE FROM sessions')
+  if ('session_id' in which) return tx.run('DELETE FROM sessions WHERE id = ?', which.session_id)
+  return tx.run('DELETE FROM sessions WHERE user_id = ? AND id <> ?', which.user_id, which.except ?? '')
+}
+
+/** @returns how many there were, 0 or 1 */
+export function deleteLiveSession(tx: Queries, id: string, userId: string, now: Micros): Promise<number> {
+  return tx.run(
+    'DELETE FROM sessions WHERE id = ? AND user_id = ? AND idle_expires_at >= ? AND absolute_expires_at >= ?',
+    id,
+    userId,
+    now,
+    now,
+  )
+}
+
+/** Forgets up to `limit` sessions that ended for good before that. By absolute_expires_at. @returns how many */
+export function deleteSessionsBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
+  return tx.run(
+    `DELETE FROM sessions WHERE id IN (
+       SELECT id FROM sessions WHERE absolute_expires_at < ? ORDER BY absolute_expires_at LIMIT ?)`,
+    before,
+    limit,
+  )
+}
