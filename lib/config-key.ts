@@ -13,7 +13,7 @@ export const flag = v.boolean('must be true or false')
 export interface KeyNotes {
   /** Why it is there and what a change does. */
   description: string
-  unit?: 'seconds' | 'bytes' | 'hours'
+  unit?: 'seconds' | 'bytes' | 'hours' | 'days'
   /** `password` is an address that may be printed without its password, `header` a header without its value. */
   secret?: true | 'password' | 'header'
 }

@@ -202,6 +202,14 @@ export const ConfigSchema = v.object({
       unit: 'bytes',
     }),
   }),
+  audit: section({
+    retention_days: key(
+      v.union([integer(1, 36_500), v.literal(false)], 'must be a whole number from 1 to 36500, or false'),
+      365,
+      'How long the audit log remembers who did what; false keeps it for ever.',
+      { unit: 'days' },
+    ),
+  }),
   metrics: section({
     token: key(someText, undefined, 'Bearer token that /metrics asks for; without, it asks for none.', {
       secret: true,

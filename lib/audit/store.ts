@@ -27,6 +27,17 @@ export async function insertAuditEntry(tx: Queries, id: string, at: Micros, entr
   )
 }
 
+/** Forgets up to `limit` of the oldest entries, those from before `before`. By primary key. @returns how many */
+export function deleteEntriesBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
+  // Ids rise with time, so that an index of instants, which each act would pay for, is not needed.
+  return tx.run(
+    `DELETE FROM audit_log WHERE id IN (
+       SELECT id FROM (SELECT id, at FROM audit_log ORDER BY id LIMIT ?) AS oldest WHERE at < ?)`,
+    limit,
+    before,
+  )
+}
+
 /** An entry as it is stored. */
 export interface AuditRow {
   id: string

@@ -85,6 +85,16 @@ export async function markRevoked(tx: Queries, id: string, at: Micros): Promise<
   await tx.run('UPDATE invites SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', at, id)
 }
 
+/** Forgets up to `limit` invites that ran out before `before`. By expires_at. @returns how many */
+export function deleteInvitesBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
+  return tx.run(
+    `DELETE FROM invites WHERE id IN (
+       SELECT id FROM invites WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
+    before,
+    limit,
+  )
+}
+
 /**
  * Takes a user out of all invites: those they made are revoked, since they know the tokens, and those to their address
  * are gone.

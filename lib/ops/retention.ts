@@ -1,9 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { deleteEntriesBefore } from '../audit/store.ts'
 import { deleteExpiredDevices } from '../auth/devices.ts'
 import { deleteOldFailures } from '../auth/failures.ts'
 import type { Context } from '../context.ts'
 import { deleteEventsBefore } from '../events/store.ts'
 import { SECOND } from '../ids.ts'
+import { deleteInvitesBefore } from '../invites/store.ts'
 import { deleteExpiredKeys } from '../keys/store.ts'
 import { deleteDryBuckets } from '../limits/buckets.ts'
 import { deleteKeysBefore } from '../messages/idempotency.ts'
@@ -16,9 +18,13 @@ import type { Queries } from '../storage/database.ts'
 const BATCH = 500
 
 const HOUR = 3_600 * SECOND
+const DAY = 24 * HOUR
 
-/** How long what has expired is remembered: a session answers `session_expired`, a key is still in the list. */
-const REMEMBERED = 30 * 24 * HOUR
+/**
+ * How long what has expired is remembered: a session answers `session_expired`, an invite why it cannot be accepted, a
+ * key is still in the list. An invite that is used up or revoked runs out as well, so the time counts from there.
+ */
+const REMEMBERED = 30 * DAY
 
 /** Deletes some rows, at most so many, that are kept no longer. @returns how many it were */
 type Prune = (ctx: Context, tx: Queries, limit: number) => Promise<number>
@@ -28,6 +34,7 @@ const PRUNES = {
   events: ({ config, now }, tx, limit) =>
     deleteEventsBefore(tx, now() - config.sse.replay_retention_hours * HOUR, limit),
   sessions: ({ now }, tx, limit) => deleteSessionsBefore(tx, now() - REMEMBERED, limit),
+  invites: ({ now }, tx, limit) => deleteInvitesBefore(tx, now() - REMEMBERED, limit),
   api_keys: ({ now }, tx, limit) => deleteExpiredKeys(tx, now() - REMEMBERED, limit),
   password_resets: ({ now }, tx, limit) => deleteExpiredResets(tx, now(), limit),
   oauth_states: ({ now }, tx, limit) => deleteExpiredStates(tx, now(), limit),
@@ -35,15 +42,23 @@ const PRUNES = {
   login_failures: ({ now }, tx, limit) => deleteOldFailures(tx, now(), limit),
   known_devices: ({ now }, tx, limit) => deleteExpiredDevices(tx, now(), limit),
   idempotency_keys: ({ now }, tx, limit) => deleteKeysBefore(tx, now(), limit),
+  audit_entries: async ({ config, now }, tx, limit) => {
+    const { retention_days } = config.audit
+    return retention_days === false ? 0 : deleteEntriesBefore(tx, now() - retention_days * DAY, limit)
+  },
 } satisfies Record<string, Prune>
 
 /** How many rows of each kind were deleted. */
 export type Pruned = Record<keyof typeof PRUNES, number>
 
-/** Deletes everything that is kept no longer, in small batches. */
+/**
+ * Deletes everything that is kept no longer, in small batches: one kind after another, since SQLite would put batches
+ * that wait together into one commit.
+ */
 export async function prune(ctx: Context): Promise<Pruned> {
-  const pruned = Object.entries(PRUNES).map(async ([kind, each]) => [kind, await pruneAll(ctx, each)] as const)
-  return Object.fromEntries(await Promise.all(pruned)) as Pruned
+  const pruned: Partial<Pruned> = {}
+  for (const [kind, each] of Object.entries(PRUNES)) pruned[kind as keyof Pruned] = await pruneAll(ctx, each)
+  return pruned as Pruned
 }
 
 async function pruneAll(ctx: Context, each: Prune): Promise<number> {
@@ -51,7 +66,8 @@ async function pruneAll(ctx: Context, each: Prune): Promise<number> {
   for (;;) {
     const count = await ctx.write((tx) => each(ctx, tx, BATCH))
     total += count
-    if (count < BATCH) return total
+    // What is left waits for the next start: nobody who stops a service waits for it.
+    if (count < BATCH || ctx.hub.isDraining()) return total
     await nextTurn()
   }
 }

@@ -266,5 +266,10 @@ const retention: Migration = {
   ],
 }
 
+const invites: Migration = {
+  name: '0005-invites',
+  statements: () => ['CREATE INDEX invites_by_expiry ON invites (expires_at)'],
+}
+
 /** Every step of the schema, oldest first. Append only. */
-export const MIGRATIONS: readonly Migration[] = [foundation, assistant, access, retention]
+export const MIGRATIONS: readonly Migration[] = [foundation, assistant, access, retention, invites]

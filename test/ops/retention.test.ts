@@ -1,19 +1,39 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { Storage } from '../../lib/index.ts'
+import type { Primitive, Queries } from '../../lib/storage/database.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
+import { codeOf, PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
 
 const HOUR = 3_600 * 1_000_000
+const DAY = 24 * HOUR
 
-describeOnEachDatabase('what is kept for a time only', (openUrl) => {
+/** A statement of a transaction, and how many rows it changed. */
+interface Statement {
+  sql: string
+  params: Primitive[]
+  changes: number
+}
+
+describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
   let service: TestService
   let clock: number
+  let statements: Statement[]
+
+  const start = async (config: object = {}) => {
+    // Sessions outlive what is tried here.
+    const session = { idle_seconds: 400 * 86_400, absolute_seconds: 400 * 86_400 }
+    service = await startService(await openUrl(), {
+      config: { session, ...config },
+      ports: { now: () => clock },
+      wrap: (storage) => recording(storage, (statement) => statements.push(statement)),
+    })
+  }
 
   beforeEach(async () => {
     clock = Date.now() * 1000
-    // Sessions outlive what is tried here.
-    const session = { idle_seconds: 30 * 86_400, absolute_seconds: 30 * 86_400 }
-    service = await startService(await openUrl(), { config: { session }, ports: { now: () => clock } })
+    statements = []
+    await start()
   })
   afterEach(() => service.close())
 
@@ -89,7 +109,135 @@ describeOnEachDatabase('what is kept for a time only', (openUrl) => {
     expect(await service.chat.ops.prune()).toMatchObject({ idempotency_keys: 1 })
     expect(await count('idempotency_keys')).toBe(1)
   })
+
+  it('are invites, for a month after they have run out, whatever became of them', async () => {
+    const { ada, eve, conversation_id } = await startThread(service)
+    const invite = () => ada.createInvite({ params: { conversation_id }, body: { ttl_seconds: 60 } })
+    const accept = (token: string) => codeOf(eve.acceptInvite({ body: { token } }))
+    const [expired, revoked, used] = [await invite(), await invite(), await invite()]
+    const { token: lasting } = await ada.createInvite({ params: { conversation_id }, body: { ttl_seconds: 2_592_000 } })
+    await ada.revokeInvite({ params: { token: revoked.token } })
+    await (await service.signIn('linus')).acceptInvite({ body: { token: used.token } })
+    expect(await accept(used.token)).toBe('invite_used')
+
+    clock += 60_000_000 + 30 * DAY
+    expect(await service.chat.ops.prune()).toMatchObject({ invites: 0 })
+    expect([await accept(expired.token), await accept(revoked.token)]).toEqual(['invite_expired', 'invite_revoked'])
+    clock += 1_000_000
+    expect(await service.chat.ops.prune()).toMatchObject({ invites: 3 })
+    expect(await accept(revoked.token)).toBe('not_found')
+    expect(await accept(lasting)).toBe('invite_expired')
+  })
+
+  it('are entries of the audit log, for a year or as long as is configured', async () => {
+    const { ada } = await startThread(service)
+    const acts = async () => (await ada.listAudit({ query: {} })).entries.map(({ act }) => act)
+    const before = (await acts()).length
+    clock += 365 * DAY - HOUR
+    await ada.createUser({ body: { username: 'linus', email: 'linus@example.org' } })
+    expect(await service.chat.ops.prune()).toMatchObject({ audit_entries: 0 })
+    clock += 2 * HOUR
+    expect(await service.chat.ops.prune()).toMatchObject({ audit_entries: before })
+    expect(await acts()).toEqual(['user.created'])
+    await service.close()
+
+    await start({ audit: { retention_days: false } })
+    await service.signIn('ada')
+    clock += 36_500 * DAY
+    expect(await service.chat.ops.prune()).toMatchObject({ audit_entries: 0 })
+    expect(await count('audit_log')).toBeGreaterThan(0)
+  })
+
+  it('is deleted by statements that take few rows and find them by an index', async () => {
+    await fill(1_200)
+    clock += 400 * DAY
+    statements = []
+    const pruned = await service.chat.ops.prune()
+    const deletes = statements.filter(({ sql }) => sql.startsWith('DELETE'))
+    expect(Object.entries(pruned).filter(([, total]) => total < 1_200)).toEqual([])
+    expect(Math.max(...deletes.map(({ changes }) => changes))).toBeLessThanOrEqual(500)
+    for (const { sql, params } of new Map(deletes.map((each) => [each.sql, each])).values())
+      expect(scansIn(await planOf(service, sql, params), dialect), sql).toEqual([])
+  })
+
+  it('is left for the next time when the service stops', async () => {
+    await fill(1_200)
+    clock += 400 * DAY
+    service.chat.drain()
+    expect((await service.chat.ops.prune()).audit_entries).toBe(500)
+  })
+
+  /** `rows` more of everything that is kept for a time, all of them as of now. */
+  async function fill(rows: number): Promise<void> {
+    const { ada, conversation_id, root } = await startThread(service)
+    const { db, id } = service.chat.context
+    const at = clock
+    const insert = (table: string, row: (id: string) => Record<string, Primitive>) =>
+      db.write(async (tx) => {
+        for (const values of times(rows, () => row(id()))) {
+          const columns = Object.keys(values)
+          const marks = columns.map(() => '?')
+          await tx.run(
+            `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks.join(', ')})`,
+            ...Object.values(values),
+          )
+        }
+      })
+    const user_id = ada.id
+    let seq = 1_000
+    await insert('events', () => ({ conversation_id, seq: seq++, type: 'message.edited', created_at: at }))
+    await insert('sessions', (id) => ({
+      ...{ id, user_id, token_hash: id, csrf_hash: id, issued_at: at, last_seen_at: at },
+      ...{ idle_expires_at: at, absolute_expires_at: at },
+    }))
+    await insert('invites', (id) => ({
+      ...{ id, conversation_id, token_hash: id, role: 'member', max_uses: 1, created_at: at, expires_at: at },
+    }))
+    await insert('api_keys', (id) => ({ id, user_id, name: id, key_hash: id, created_at: at, expires_at: at }))
+    await insert('password_resets', (id) => ({ token_hash: id, user_id, expires_at: at }))
+    await insert('oauth_states', (id) => ({
+      ...{ state_hash: id, provider: 'p', binding_hash: id, verifier: id, nonce: id, expires_at: at },
+    }))
+    await insert('limit_buckets', (id) => ({ bucket: id, tat: at }))
+    await insert('login_failures', (id) => ({ account: id, failures: 1, first_at: at, blocked_until: at }))
+    await insert('known_devices', (id) => ({ token_hash: id, user_id, expires_at: at }))
+    await insert('idempotency_keys', (id) => ({
+      ...{ user_id, name: id, request_hash: id, message_id: root.message_id, created_at: at },
+    }))
+    await insert('audit_log', (id) => ({ id, at, act: 'logout' }))
+    // Not the newest, which stays.
+    await ada.postRoot({ params: { conversation_id }, body: { content: 'later' } })
+  }
 })
+
+/** Storage that tells of the statements of its transactions. */
+function recording(storage: Storage, tell: (statement: Statement) => void): Storage {
+  const heard = (tx: Queries): Queries => ({
+    ...tx,
+    run: async (sql, ...params) => {
+      const changes = await tx.run(sql, ...params)
+      tell({ sql, params, changes })
+      return changes
+    },
+  })
+  return { ...storage, db: { ...storage.db, write: (work) => storage.db.write((tx) => work(heard(tx))) } }
+}
+
+/** How the database would run a statement, a line a step. PostgreSQL reads a table through only where it must. */
+function planOf({ chat }: TestService, sql: string, params: Primitive[]): Promise<string[]> {
+  return chat.context.db.write(async (tx) => {
+    if (tx.dialect === 'postgresql') await tx.run('SET LOCAL enable_seqscan = off')
+    const explain = tx.dialect === 'postgresql' ? 'EXPLAIN' : 'EXPLAIN QUERY PLAN'
+    const rows = await tx.all<Record<string, string>>(`${explain} ${sql}`, ...params)
+    return rows.map((row) => row.detail ?? row['QUERY PLAN']!)
+  })
+}
+
+/** The steps that read a table from end to end. Of the events a limited number is read in the order of their key. */
+function scansIn(plan: string[], dialect: string): string[] {
+  if (dialect === 'postgresql') return plan.filter((step) => step.includes('Seq Scan'))
+  return plan.filter((step) => /^SCAN (?!events$|oldest$|\d)/.test(step) && !step.includes('USING'))
+}
 
 const isLast = (event: { type: string; payload: unknown }) =>
   (event.payload as { message?: { content: string } }).message?.content === 'the last one'

@@ -66,7 +66,8 @@ ${JSON.stringify(v.parse(AuditRecord, EXAMPLE), null, 2)}
 - \`detail\` depends on the act.
 
 No entry holds a password, a token, a key, or the address of somebody who has no account. Entries name users by id, and
-stay when those users are erased: an id then leads to nobody. Nothing removes entries by itself.
+stay when those users are erased: an id then leads to nobody. They are deleted after \`audit.retention_days\`, a year by
+default; \`false\` keeps them for ever.
 
 In the log, the line has the same fields, those of \`detail\` among them. It is one JSON object of 8 KiB at most whatever
 was sent; longer texts in it are cut and end with \`…\`. With \`log.level\` above \`info\` there are no such lines, and the
