@@ -29,6 +29,7 @@ import { createProvider } from './oauth/client.ts'
 import * as oauth from './oauth/service.ts'
 import * as checks from './ops/fsck.ts'
 import { createMetrics } from './ops/metrics.ts'
+import { createReadiness } from './ops/readiness.ts'
 import * as retention from './ops/retention.ts'
 import * as ops from './ops/service.ts'
 import * as presence from './presence/service.ts'
@@ -87,6 +88,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     hub,
     bus,
     metrics,
+    readiness: createReadiness({ db, bus, hub, log }),
     passwords,
     providers,
     attempts: createAttempts(db, now),

@@ -9,6 +9,7 @@ import type { Tx } from './events/write.ts'
 import type { Limiter } from './limits/limiter.ts'
 import type { Provider } from './oauth/client.ts'
 import type { Metrics } from './ops/metrics.ts'
+import type { Readiness } from './ops/readiness.ts'
 import type { PresenceWatch } from './presence/watch.ts'
 import type { Database } from './storage/database.ts'
 import type { Kv } from './storage/kv.ts'
@@ -95,6 +96,7 @@ export interface Context {
   readonly hub: Hub
   readonly bus: Bus
   readonly metrics: Metrics
+  readonly readiness: Readiness
   readonly passwords: Passwords
   readonly attempts: Attempts
   readonly limiter: Limiter

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import { digest, sameDigest } from '../ids.ts'
-import { listMigrations } from '../storage/migrate.ts'
+import { OBSTACLES } from './readiness.ts'
 import type { Health, Readiness } from './schema.ts'
 
 /** Says that the process turns; it looks at nothing. */
@@ -10,24 +10,16 @@ export function health(_ctx: Context): Health {
 }
 
 /**
- * Whether the service can do its work.
+ * Whether the service can do its work, answered within a second whatever is the matter.
  *
  * @throws ChatError `unavailable`, with what fails in `errors`
  */
 export async function ready(ctx: Context): Promise<Readiness> {
-  const failing: string[] = []
-  try {
-    const steps = await listMigrations(ctx.db)
-    if (steps.some((step) => !step.applied_at)) failing.push('migrations')
-  } catch {
-    failing.push('database')
-  }
-  if (ctx.bus.isFailing()) failing.push('bus')
-  if (ctx.hub.isDraining()) failing.push('draining')
+  const failing = await ctx.readiness.obstacles()
   if (failing.length > 0) {
     throw new ChatError('unavailable', {
       message: `Not ready: ${failing.join(', ')}.`,
-      errors: failing.map((path) => ({ path, message: path === 'draining' ? 'the service is stopping' : 'fails' })),
+      errors: failing.map((path) => ({ path, message: OBSTACLES[path] })),
       retry_after_seconds: 1,
     })
   }

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { createDatabase as createDb0, type Database as Db0 } from 'db0'
 import { createStorage } from 'unstorage'
@@ -133,20 +133,23 @@ const WATCH_MS = 2_000
 
 /**
  * A check that the file opened is the one at its path: SQLite would go on writing to one that was deleted or replaced,
- * and all of that would be lost.
+ * and all of that would be lost. One that was made read-only it would go on writing to as well, until the next start.
  */
 function watchFile(path: string): () => void {
   const { dev, ino } = statSync(path)
   let next = 0
+  const assertThere = () => {
+    accessSync(path, constants.R_OK | constants.W_OK)
+    const current = statSync(path)
+    if (current.ino !== ino || current.dev !== dev) throw new Error('The database file was replaced')
+  }
   return () => {
     const now = performance.now()
     if (now < next) return
-    const current = statSync(path, { throwIfNoEntry: false })
-    if (current?.ino !== ino || current.dev !== dev) {
-      throw new ChatError('unavailable', {
-        cause: new Error('The database file was deleted or replaced'),
-        retry_after_seconds: 5,
-      })
+    try {
+      assertThere()
+    } catch (cause) {
+      throw new ChatError('unavailable', { cause, retry_after_seconds: 5 })
     }
     next = now + WATCH_MS
   }

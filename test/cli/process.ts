@@ -21,6 +21,9 @@ export interface RunOptions {
   cwd: string
   env?: Record<string, string>
   input?: string
+  /** As whom, when it is not the user of the tests. */
+  uid?: number
+  gid?: number
 }
 
 /** A new folder with these files in it, gone after the test. */
@@ -32,9 +35,9 @@ export function folder(files: Record<string, string | Uint8Array> = {}): string 
 }
 
 /** Starts the command line as a process of its own. Whoever starts it ends it. */
-export function start(args: string[], { cwd, env = {} }: RunOptions): ChildProcessWithoutNullStreams {
+export function start(args: string[], { env = {}, input: _, ...where }: RunOptions): ChildProcessWithoutNullStreams {
   const child = spawn(process.execPath, ['--import', TSX, MAIN, ...args], {
-    cwd,
+    ...where,
     env: { PATH: process.env.PATH, ...env },
   })
   onTestFinished(() => void child.kill('SIGKILL'))

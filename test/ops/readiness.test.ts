@@ -1,0 +1,243 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, copyFileSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { connect, createServer, type Socket } from 'node:net'
+import { dirname } from 'node:path'
+import type { Readable } from 'node:stream'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import type { Log } from '../../lib/context.ts'
+import { MIGRATIONS } from '../../lib/storage/migrations.ts'
+import { start as startProcess } from '../cli/process.ts'
+import { checkedFetch } from '../support/answers.ts'
+import { createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
+import { type Cluster, startCluster } from '../support/postgres.ts'
+import { codeOf, startService, times } from '../support/service.ts'
+
+/** A probe has to be answered within so long: far above what it takes, far below the time-outs of the databases. */
+const IN_TIME_MS = 4_000
+
+/** What `/readyz` says: nothing, or what fails. `/healthz` is well whatever that is. */
+async function probe(base_url: string): Promise<string[]> {
+  const asked = performance.now()
+  const response = await checkedFetch(`${base_url}/readyz`)
+  expect(performance.now() - asked).toBeLessThan(IN_TIME_MS)
+  expect((await checkedFetch(`${base_url}/healthz`)).status).toBe(200)
+  const body = await response.json()
+  if (response.status === 200) {
+    expect(body).toEqual({ status: 'ready', checks: { database: 'ok', migrations: 'ok', bus: 'ok' } })
+    return []
+  }
+  expect(response.status).toBe(503)
+  expect(response.headers.get('retry-after')).toBe('1')
+  return body.errors.map(({ path }: { path: string }) => path)
+}
+
+/** Waits until it says that. */
+async function until(base_url: string, expected: string[]): Promise<void> {
+  await expect.poll(() => probe(base_url), { timeout: 15_000, interval: 100 }).toEqual(expected)
+}
+
+const lines = () => {
+  const seen: string[] = []
+  const tell = (message: string) => void seen.push(message)
+  const log: Log = { debug: tell, info: tell, warn: tell, error: tell }
+  return { log, of: (...messages: string[]) => seen.filter((line) => messages.includes(line)) }
+}
+
+describeOnEachDatabase('/readyz', (openUrl) => {
+  it('names a step of the schema that is not applied, says so once, and is ready again when it is', async () => {
+    const { log, of } = lines()
+    const service = await startService(await openUrl(), { ports: { log } })
+    onTestFinished(() => service.close())
+    const { db } = service.chat.context
+    const newest = MIGRATIONS.at(-1)!.name
+    const row = await db.get<{ id: number; checksum: string }>('SELECT * FROM migrations WHERE name = ?', newest)
+    expect(await probe(service.base_url)).toEqual([])
+    await db.write((tx) => tx.run('DELETE FROM migrations WHERE name = ?', newest))
+    expect(await probe(service.base_url)).toEqual(['migrations'])
+    expect(await probe(service.base_url)).toEqual(['migrations'])
+    await db.write((tx) =>
+      tx.run(
+        'INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, ?, ?, 1)',
+        row!.id,
+        newest,
+        row!.checksum,
+      ),
+    )
+    expect(await probe(service.base_url)).toEqual([])
+    expect(of('Not ready', 'Ready again')).toEqual(['Not ready', 'Ready again'])
+  })
+
+  it('says that the service drains, while that is answered', async () => {
+    const service = await startService(await openUrl())
+    onTestFinished(() => service.close())
+    service.chat.drain()
+    expect(await probe(service.base_url)).toEqual(['draining'])
+  })
+})
+
+describe('/readyz on SQLite', () => {
+  const start = async () => {
+    const { url, remove } = await createSqliteFile()
+    const service = await startService(url)
+    onTestFinished(async () => {
+      await service.close()
+      await remove()
+    })
+    return { service, file: url.slice('sqlite:'.length) }
+  }
+
+  it.each<[string, (file: string) => () => void]>([
+    [
+      'was moved away, until it is back',
+      (file) => {
+        renameSync(file, `${file}.away`)
+        return () => renameSync(`${file}.away`, file)
+      },
+    ],
+    [
+      'was replaced by a copy, until it is itself again',
+      (file) => {
+        renameSync(file, `${file}.away`)
+        copyFileSync(`${file}.away`, file)
+        return () => renameSync(`${file}.away`, file)
+      },
+    ],
+    [
+      'is in a folder that was moved away, until it is back',
+      (file) => {
+        renameSync(dirname(file), `${dirname(file)}.away`)
+        return () => renameSync(`${dirname(file)}.away`, dirname(file))
+      },
+    ],
+  ])('names a database whose file %s', async (_, harm) => {
+    const { service, file } = await start()
+    expect(await probe(service.base_url)).toEqual([])
+    const mend = harm(file)
+    await until(service.base_url, ['database'])
+    mend()
+    await until(service.base_url, [])
+    await service.signIn('ada')
+  })
+
+  it('names a database whose file was deleted', async () => {
+    const { service, file } = await start()
+    rmSync(file)
+    await until(service.base_url, ['database'])
+  })
+
+  it('stays ready while another process has the lock of all that is written: who reads goes on', async () => {
+    const { service, file } = await start()
+    const ada = await service.signIn('ada')
+    const hold = `const db = new (require('better-sqlite3'))(process.argv[1])
+      db.exec('BEGIN EXCLUSIVE')
+      console.log('locked')
+      process.stdin.resume().on('end', () => process.exit())`
+    const holder = spawn(process.execPath, ['-e', hold, file], { stdio: ['pipe', 'pipe', 'inherit'] })
+    onTestFinished(() => void holder.kill('SIGKILL'))
+    await heard(holder.stdout)
+    const refused = codeOf(ada.createConversation())
+    expect(await Promise.all(times(3, () => probe(service.base_url)))).toEqual([[], [], []])
+    expect((await ada.listConversations()).conversations).toEqual([])
+    expect(await refused).toBe('unavailable')
+    holder.stdin.end()
+    await once(holder, 'exit')
+    await ada.createConversation()
+  })
+
+  it('names a database whose file may not be written any more, until it may', async ({ skip }) => {
+    // Root may write whatever the mode is, so the service is somebody else's.
+    const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? []
+    if (process.getuid?.() !== 0 || !uid) return skip('needs root, to be somebody else')
+    const as = { uid: Number(uid), gid: Number(gid) }
+    const look = `fs.accessSync(${JSON.stringify(import.meta.filename)})`
+    if (spawnSync(process.execPath, ['-e', look], as).status !== 0) return skip('nobody may read the project')
+    const { url, remove } = await createSqliteFile()
+    onTestFinished(remove)
+    const file = url.slice('sqlite:'.length)
+    chownSync(dirname(file), as.uid, as.gid)
+    const child = startProcess(['serve', '--port', '0', '--database', url, '--json'], {
+      cwd: dirname(file),
+      ...as,
+    })
+    const { url: base_url } = JSON.parse(await heard(child.stdout))
+    expect(await probe(base_url)).toEqual([])
+    for (const mode of [0o400, 0o000]) {
+      chmodSync(file, mode)
+      await until(base_url, ['database'])
+      chmodSync(file, 0o600)
+      await until(base_url, [])
+    }
+  })
+})
+
+describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
+  it('names the database while the server is stopped, and is ready once it is back', async () => {
+    const cluster = (await startCluster())!
+    onTestFinished(() => cluster.stop())
+    const service = await startService(cluster.url)
+    onTestFinished(() => service.close())
+    expect(await probe(service.base_url)).toEqual([])
+    await cluster.restart(async () => {
+      expect(await probe(service.base_url)).toContain('database')
+    })
+    await until(service.base_url, [])
+    await service.signIn('ada')
+  })
+
+  it('answers in time while nothing comes back from the server, and is ready once it does', async () => {
+    const cluster = (await startCluster())!
+    onTestFinished(() => cluster.stop())
+    const way = await startWay(cluster)
+    const service = await startService(way.url)
+    onTestFinished(() => service.close())
+    expect(await probe(service.base_url)).toEqual([])
+    way.block()
+    for (let round = 0; round < 3; round++) {
+      const probes = await Promise.all(times(4, () => probe(service.base_url)))
+      for (const failing of probes) expect(failing).toContain('database')
+    }
+    way.open()
+    await until(service.base_url, [])
+    await service.signIn('ada')
+  })
+})
+
+/** A network between the service and its database, which can swallow everything without a word. */
+async function startWay(cluster: Cluster) {
+  const sockets = new Set<Socket>()
+  let blocked = false
+  const server = createServer((near) => {
+    const far = connect(`${new URL(cluster.url).searchParams.get('host')}/.s.PGSQL.5432`)
+    for (const socket of [near, far]) {
+      sockets.add(socket)
+      socket.on('error', () => {})
+      if (blocked) socket.pause()
+    }
+    near.on('data', (bytes) => far.write(bytes)).on('close', () => far.destroy())
+    far.on('data', (bytes) => near.write(bytes)).on('close', () => near.destroy())
+    if (blocked) for (const socket of [near, far]) socket.pause()
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.close()
+    for (const socket of sockets) socket.destroy()
+  })
+  const { port } = server.address() as { port: number }
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+    block() {
+      blocked = true
+      for (const socket of sockets) socket.pause()
+    },
+    open() {
+      blocked = false
+      for (const socket of sockets) socket.resume()
+    },
+  }
+}
+
+async function heard(output: Readable): Promise<string> {
+  const [text] = await once(output, 'data')
+  return String(text)
+}
