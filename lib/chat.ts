@@ -70,7 +70,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   const { db, kv } = storage
   const log = ports.log ?? SILENT
   const now = ports.now ?? currentMicros
-  const metrics = createMetrics()
+  const metrics = createMetrics(db.dialect)
   const hub = createHub({ db, config, log, metrics, now })
   const presenceWatch = createPresenceWatch({ db, kv, hub, log, now })
   hub.onStreams((userId) => void presenceWatch.streamsChanged(userId))

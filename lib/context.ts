@@ -20,6 +20,8 @@ export interface Log {
   info(message: string, fields?: Record<string, unknown>): void
   warn(message: string, fields?: Record<string, unknown>): void
   error(message: string, fields?: Record<string, unknown>): void
+  /** How many lines were lost so far because nobody took them; `/metrics` shows it. */
+  dropped?(): number
 }
 
 /** What the host may bring instead of the defaults. */

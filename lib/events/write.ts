@@ -1,6 +1,7 @@
 import { type AuditEntry, insertAuditEntry } from '../audit/store.ts'
 import type { Log } from '../context.ts'
-import type { Metrics } from '../ops/metrics.ts'
+import { ChatError } from '../errors.ts'
+import type { Metrics, Refusal } from '../ops/metrics.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import type { NumberedEvent } from './compose.ts'
@@ -51,7 +52,7 @@ export function createWrite(deps: {
   const { db, hub, metrics, log, now, id } = deps
   return async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
     const started = performance.now()
-    const { value, outcome, recorded } = await db.write(async (queries) => {
+    const attempt = db.write(async (queries) => {
       const changes = new Map<string, { at: Micros; events: NewEvent[] }>()
       const outcome: Outcome = { conversations: new Map(), passing: [], recheck: false }
       const recorded: AuditEntry[] = []
@@ -85,11 +86,22 @@ export function createWrite(deps: {
       for (const entry of recorded) await insertAuditEntry(queries, id(), now(), entry)
       return { value, outcome, recorded }
     })
+    const { value, outcome, recorded } = await attempt.catch((error) => {
+      const refusal = refusalOf(error)
+      if (refusal) metrics.refused(refusal)
+      throw error
+    })
     metrics.write((performance.now() - started) / 1000)
     hub.committed(outcome)
     for (const { detail, ...entry } of recorded) log.info('audit', { ...entry, ...detail })
     return value
   }
+}
+
+/** Why the storage did not take a transaction, if that is what failed: its trouble has a cause, a refusal of ours none. */
+function refusalOf(error: unknown): Refusal | undefined {
+  if (!(error instanceof ChatError) || error.cause === undefined) return undefined
+  return error.code === 'unavailable' || error.code === 'storage_full' ? error.code : undefined
 }
 
 /** New events as the log would give them, if all of them are at hand. */

@@ -5,6 +5,7 @@ import { toNodeHandler } from 'h3/node'
 import type { Chat } from '../chat.ts'
 import { ChatError } from '../errors.ts'
 import type { Opening } from '../events/service.ts'
+import type { Metrics } from '../ops/metrics.ts'
 import { perform } from './call.ts'
 import { type AddressReader, createAddressReader } from './client-address.ts'
 import { PROBLEM } from './failure.ts'
@@ -24,7 +25,13 @@ export interface ChatApp {
 }
 
 /** The routes of one path, by method. */
-type Resource = Partial<Record<Method, AnyRoute>>
+type Resource = Partial<Record<Method, Endpoint>>
+
+/** A route, and what counts its answers where that is done. */
+interface Endpoint {
+  route: AnyRoute
+  count?: (status: number, seconds: number) => void
+}
 
 /** The service over HTTP: `.fetch(Request)` for any web runtime, `createNodeHandler` for Node. */
 export function createChatApp(chat: Chat): ChatApp {
@@ -32,7 +39,7 @@ export function createChatApp(chat: Chat): ChatApp {
   const app = new H3({ allowMalformedURL: true, silent: true })
   const addressOf = createAddressReader(chat.context.config.server.trusted_proxies)
   const service = { chat, headers: createCommonHeaders(chat.context.config), addressOf }
-  for (const [path, resource] of resources()) {
+  for (const [path, resource] of resources(chat.context.metrics)) {
     app.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (event) => answer(service, path, resource, event))
   }
   for (const { prefix } of SURFACES) app.all(`${prefix}/**`, (event) => answer(service, `${prefix}/**`, {}, event))
@@ -44,10 +51,11 @@ export function createNodeHandler(app: ChatApp): (request: IncomingMessage, resp
   return toNodeHandler(app as H3)
 }
 
-function resources(): Map<string, Resource> {
+function resources(metrics: Metrics): Map<string, Resource> {
   const byPath = new Map<string, Resource>()
   for (const route of Object.values<AnyRoute>({ ...routes, ...openApiRoutes })) {
-    byPath.set(route.path, { ...byPath.get(route.path), [route.method]: route })
+    const endpoint: Endpoint = { route, ...(!isPrivate(route) && { count: metrics.route(route.method, route.path) }) }
+    byPath.set(route.path, { ...byPath.get(route.path), [route.method]: endpoint })
   }
   return byPath
 }
@@ -68,10 +76,9 @@ async function answer(service: Service, path: string, resource: Resource, event:
   const surface = surfaceOf(path)
   const isServed = surface.isServed?.(config) ?? true
   const common = [...service.headers.of(requestId, headers.get('origin')), ...surface.headers]
-  const route = resource[(method === 'HEAD' ? 'GET' : method) as Method]
-  const count = (status: number) => {
-    if (route && !isPrivate(route)) metrics.request(method, path, status, (performance.now() - started) / 1000)
-  }
+  const endpoint = resource[(method === 'HEAD' ? 'GET' : method) as Method]
+  const route = endpoint?.route
+  const count = (status: number) => endpoint?.count?.(status, (performance.now() - started) / 1000)
   try {
     if (!isServed) throw new ChatError('not_found')
     if (!route) return respond(event, withoutRoute(service, resource, event.req, common))
@@ -90,7 +97,7 @@ async function answer(service: Service, path: string, resource: Resource, event:
       ip: addressOf(event.req.ip, headers.get('x-forwarded-for')),
       limited(verdict) {
         common.push(...limitHeaders(verdict))
-        if (!isPrivate(route)) metrics.limited(verdict.profile, verdict.allowed)
+        if (endpoint.count) metrics.limited(verdict.profile, verdict.allowed)
       },
     })
     count(route.status)

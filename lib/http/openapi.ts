@@ -10,13 +10,11 @@ import { LimitAssignment, LimitProfile } from '../limits/schema.ts'
 import { Message } from '../messages/schema.ts'
 import { ThreadSummary } from '../threads/schema.ts'
 import { Account, User } from '../users/schema.ts'
+import { VERSION } from '../version.ts'
 import { Problem } from './failure.ts'
 import { type AnyRoute, HEADER_FIELDS, isLimited, route } from './route.ts'
 import { routes } from './routes.ts'
 import { surfaceOf } from './surface.ts'
-
-/** The version of the interface; it changes with the package's. */
-const VERSION = '0.1.0'
 
 /** Schemas that have a name in the document; elsewhere they are referred to. */
 const NAMED = {

@@ -36,5 +36,9 @@ export async function metrics(ctx: Context, authorization: string | null): Promi
   const { token } = ctx.config.metrics
   if (token && !sameDigest(digest(authorization ?? ''), digest(`Bearer ${token}`)))
     throw new ChatError('unauthenticated')
-  return ctx.metrics.render({ streams: ctx.hub.size(), answers: ctx.answers.size() })
+  return ctx.metrics.render({
+    streams: ctx.hub.size(),
+    answers: ctx.answers.size(),
+    log_lines_dropped: ctx.log.dropped?.() ?? 0,
+  })
 }

@@ -1,0 +1,94 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import { Counter, Gauge, type Registry } from 'prom-client'
+
+/** How often the event loop is asked whether it is late. */
+const RESOLUTION_MS = 20
+
+/** Watches the process for as long as somebody looks at it. */
+export interface ProcessMetrics {
+  /** To be called after each page: what is said of the time since the last look begins anew. */
+  looked(): void
+  close(): void
+}
+
+/**
+ * Figures of the process, under the names that Prometheus' client libraries give them.
+ *
+ * They are read when asked for: prom-client's own collection keeps observers that outlive the service.
+ */
+export function createProcessMetrics(registry: Registry): ProcessMetrics {
+  const registers = [registry]
+  const gauge = (name: string, help: string, read: () => number | undefined | Promise<number | undefined>) =>
+    new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        const value = await read()
+        if (value === undefined) this.reset()
+        else this.set(value)
+      },
+    })
+  const seconds = (name: string, help: string, read: (used: NodeJS.CpuUsage) => number) =>
+    new Counter({
+      name,
+      help,
+      registers,
+      collect() {
+        this.reset()
+        this.inc(read(process.cpuUsage()) / 1e6)
+      },
+    })
+
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  // What is measured is the time from one look to the next, which is the resolution where nothing is late.
+  const lag = (nanoseconds: number) => Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1000)
+  let busy = performance.eventLoopUtilization()
+
+  seconds('process_cpu_user_seconds_total', 'User time of the process', ({ user }) => user)
+  seconds('process_cpu_system_seconds_total', 'System time of the process', ({ system }) => system)
+  seconds('process_cpu_seconds_total', 'User and system time of the process', ({ user, system }) => user + system)
+  const started = Math.round(performance.timeOrigin / 1000)
+  gauge('process_start_time_seconds', 'When the process started, in seconds since 1970', () => started)
+  gauge('process_resident_memory_bytes', 'Resident memory', () => process.memoryUsage.rss())
+  gauge('process_open_fds', 'Open file descriptors, on Linux', countOpenFiles)
+  gauge('process_max_fds', 'How many file descriptors may be open, on Linux', findOpenFilesLimit)
+  gauge('nodejs_heap_size_used_bytes', 'Used heap of JavaScript', () => process.memoryUsage().heapUsed)
+  gauge('nodejs_heap_size_total_bytes', 'Heap of JavaScript', () => process.memoryUsage().heapTotal)
+  gauge('nodejs_external_memory_bytes', 'Memory outside the heap', () => process.memoryUsage().external)
+  gauge('nodejs_eventloop_lag_p50_seconds', 'Median of event-loop lag since the last look', () =>
+    lag(delay.percentile(50)),
+  )
+  gauge('nodejs_eventloop_lag_p99_seconds', '99th percentile of event-loop lag since the last look', () =>
+    lag(delay.percentile(99)),
+  )
+  gauge('nodejs_eventloop_lag_max_seconds', 'Longest event-loop lag since the last look', () => lag(delay.max))
+  gauge(
+    'nodejs_eventloop_utilization',
+    'Share of the time since the last look in which the event loop was busy, 0 to 1',
+    () => performance.eventLoopUtilization(busy).utilization,
+  )
+
+  return {
+    looked() {
+      busy = performance.eventLoopUtilization()
+      delay.reset()
+      // Watched from the first look on, so that a service nobody looks at has no timer for it.
+      delay.enable()
+    },
+    close: () => void delay.disable(),
+  }
+}
+
+/** The descriptor that reads the list is one of them. */
+async function countOpenFiles(): Promise<number | undefined> {
+  const names = await readdir('/proc/self/fd').catch(() => undefined)
+  return names && names.length - 1
+}
+
+async function findOpenFilesLimit(): Promise<number | undefined> {
+  const limits = await readFile('/proc/self/limits', 'utf8').catch(() => '')
+  const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? []
+  return soft ? Number(soft) : undefined
+}

@@ -1,0 +1,193 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { METHODS, request } from 'node:http'
+import { expect, it, onTestFinished } from 'vitest'
+import { ERRORS } from '../../lib/errors.ts'
+import type { AnyRoute } from '../../lib/http/route.ts'
+import { routes } from '../../lib/http/routes.ts'
+import { ChatError, type Storage } from '../../lib/index.ts'
+import { createMetrics } from '../../lib/ops/metrics.ts'
+import { VERSION } from '../../lib/version.ts'
+import { createRandom } from '../fault/random.ts'
+import { checkedFetch } from '../support/answers.ts'
+import { hasPromtool, promtool } from '../support/promtool.ts'
+import { codeOf, type ServiceOptions, startService, startThread, times } from '../support/service.ts'
+
+/** What a page may have at most, whatever is sent: Prometheus keeps each series apart. */
+const MAX_SERIES = 2_000
+
+/** Routes that nothing is counted of. */
+const LETTING_IN = /^\/api\/(setup|auth|oauth)(\/|$)|^\/api\/invites\/accept$/
+
+const seriesOf = (page: string) => page.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+
+const readingOf = (page: string, series: string) =>
+  Number(
+    seriesOf(page)
+      .find((line) => line.startsWith(`${series} `))
+      ?.split(' ')
+      .at(-1),
+  )
+
+async function start(options: ServiceOptions = {}) {
+  const service = await startService('sqlite::memory:', options)
+  onTestFinished(() => service.close())
+  return { service, page: () => service.client().readMetrics() }
+}
+
+it('counts requests by route template and status, and nothing about who gets in', async () => {
+  const { service, page } = await start()
+  const { ada, eve, conversation_id } = await startThread(service)
+  await ada.readConversation({ params: { conversation_id } })
+  await codeOf(eve.readConversation({ params: { conversation_id } }))
+  await ada.readMe()
+  await ada.createKey({ body: { name: 'bot' } })
+  await ada.listSessions()
+  await service.client().forgotPassword({ body: { email: ada.email } })
+  const { token } = await ada.createInvite({ params: { conversation_id }, body: {} })
+  const person = { username: 'linus', email: 'linus@example.org', password: 'correct horse battery' }
+  await service.client().acceptInvite({ body: { token, ...person } })
+
+  const shown = await page()
+  const route = 'route="/api/conversations/{conversation_id}"'
+  expect(readingOf(shown, `chat_http_requests_total{method="GET",${route},status="200"}`)).toBe(1)
+  expect(readingOf(shown, `chat_http_requests_total{method="GET",${route},status="404"}`)).toBe(1)
+  expect(readingOf(shown, `chat_http_request_duration_seconds_count{method="GET",${route}}`)).toBe(2)
+  expect(readingOf(shown, `chat_http_request_duration_seconds_bucket{method="GET",${route},le="+Inf"}`)).toBe(2)
+  expect(shown).not.toMatch(/auth|setup|login|sign|accept|key|session|reset/i)
+  expect(shown).not.toContain(conversation_id)
+})
+
+it('leaves out every route that lets somebody in, and no other', async () => {
+  const { service, page } = await start()
+  for (const route of Object.values<AnyRoute>(routes)) {
+    await fetch(service.base_url + route.path.replaceAll(/\{\w+\}/g, 'x'), { method: route.method })
+  }
+  const seen = new Set(seriesOf(await page()).flatMap((line) => /route="([^"]+)"/.exec(line)?.[1] ?? []))
+  for (const { path } of Object.values<AnyRoute>(routes)) expect(seen.has(path), path).toBe(!LETTING_IN.test(path))
+})
+
+it('has a bounded number of series whatever paths, methods and hosts are sent, and Prometheus finds no fault', async () => {
+  const { service, page } = await start()
+  const random = createRandom(7)
+  const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)]!
+  const paths = [
+    ...Object.values<AnyRoute>(routes).map(({ path }) => path),
+    '/',
+    '/api',
+    '/v1/x',
+    '/fuzz',
+    '/%ff',
+    '//',
+  ]
+  const methods = METHODS.filter((method) => method !== 'CONNECT')
+  const { port } = new URL(service.base_url)
+  const send = async (index: number) => {
+    const path = pick(paths).replaceAll(/\{\w+\}/g, () =>
+      pick(['x', 'a%2fb', `${index}`, '01980a3c-7000-7a10-8b20-000000000000']),
+    )
+    const headers = { host: pick([`h${index}.example`, 'localhost', '"}{']), 'x-request-id': `fuzz-${index}` }
+    const sent = request({ port, method: pick(methods), path: path + pick(['', '/', `/${index}`, '?a=b']), headers })
+    sent.end()
+    const [response] = await once(sent, 'response')
+    response.resume()
+    await once(response, 'close')
+  }
+  for (const round of times(40, (index) => index)) await Promise.all(times(50, (index) => send(round * 50 + index)))
+  const shown = await page()
+  expect(seriesOf(shown).length).toBeLessThan(MAX_SERIES)
+  expect(shown).not.toMatch(/fuzz|example|%2f/)
+  const lines = shown.split('\n').filter((line) => line !== '')
+  for (const line of lines) expect(line).toMatch(/^# (HELP|TYPE) |^[a-z_0-9]+(\{.*\})? [\d.e+-]+$/)
+  if (hasPromtool) expect(promtool(['check', 'metrics'], { input: shown })).toEqual({ status: 0, output: '' })
+})
+
+it('stays below that even if every route answered every status, and every limit had been renamed', async () => {
+  const metrics = createMetrics('sqlite')
+  onTestFinished(() => metrics.close())
+  const statuses = new Set([200, 201, 202, 204, ...Object.values(ERRORS).map(([status]) => status)])
+  for (const { method, path } of Object.values<AnyRoute>(routes)) {
+    if (LETTING_IN.test(path)) continue
+    const answered = metrics.route(method, path)
+    for (const status of statuses) answered(status, 0.001)
+  }
+  for (const index of times(1_000, (each) => each)) metrics.limited(`profile ${index}`, false)
+  const shown = await metrics.render({ streams: 0, answers: 0, log_lines_dropped: 0 })
+  expect(seriesOf(shown).length).toBeLessThan(MAX_SERIES)
+  expect(readingOf(shown, 'chat_rate_limit_decisions_total{profile="other",decision="refused"}')).toBe(950)
+})
+
+it('counts what the storage does not take, by the reason, and not what we refuse ourselves', async () => {
+  let trouble: 'unavailable' | 'storage_full' | undefined
+  const wrap = (storage: Storage): Storage => ({
+    ...storage,
+    db: {
+      ...storage.db,
+      write: async (work) => {
+        if (trouble) throw new ChatError(trouble, { cause: new Error('of the disk') })
+        return storage.db.write(work)
+      },
+    },
+  })
+  const { service, page } = await start({ wrap })
+  const { ada, conversation_id } = await startThread(service)
+  const refused = async () => {
+    const shown = await page()
+    return ['unavailable', 'storage_full'].map((reason) =>
+      readingOf(shown, `chat_storage_writes_refused_total{reason="${reason}"}`),
+    )
+  }
+  const post = () =>
+    service.chat.messages.postRoot({ user_id: ada.id, roles: ['member'] }, conversation_id, { content: 'x' })
+  await codeOf(ada.postRoot({ params: { conversation_id: ada.id }, body: { content: 'x' } }))
+  expect(await refused()).toEqual([0, 0])
+  trouble = 'storage_full'
+  await codeOf(post())
+  expect(await refused()).toEqual([0, 1])
+  trouble = 'unavailable'
+  await codeOf(post())
+  await codeOf(post())
+  expect(await refused()).toEqual([2, 1])
+  trouble = undefined
+})
+
+it('shows what the log has lost, where the log says so', async () => {
+  const log = { debug() {}, info() {}, warn() {}, error() {}, dropped: () => 17 }
+  const { page } = await start({ ports: { log } })
+  expect(readingOf(await page(), 'chat_log_lines_dropped_total')).toBe(17)
+})
+
+it('has the figures of the process that other programs have', async () => {
+  const { page } = await start()
+  const begun = Date.now() / 1000
+  await page()
+  const shown = await page()
+  const value = (name: string) => readingOf(shown, name)
+  expect(value('process_resident_memory_bytes')).toBeGreaterThan(10_000_000)
+  expect(value('process_cpu_seconds_total')).toBeCloseTo(
+    value('process_cpu_user_seconds_total') + value('process_cpu_system_seconds_total'),
+    1,
+  )
+  expect(value('process_start_time_seconds')).toBeGreaterThan(begun - 3_600)
+  expect(value('process_start_time_seconds')).toBeLessThanOrEqual(begun)
+  expect(value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThanOrEqual(0)
+  expect(value('nodejs_eventloop_utilization')).toBeLessThanOrEqual(1)
+  if (process.platform === 'linux') expect(value('process_open_fds')).toBeLessThan(value('process_max_fds'))
+  expect(shown).toContain(`chat_build_info{version="${VERSION}",database="sqlite",node_version="${process.version}"} 1`)
+})
+
+it('tells the version of the package', () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  expect(VERSION).toBe(version)
+})
+
+it('shows its counters to who has the token, as Prometheus asks for them', async () => {
+  const { service } = await start({ config: { metrics: { token: 'let-me-look' } } })
+  const get = (authorization?: string) =>
+    checkedFetch(`${service.base_url}/metrics`, { headers: { ...(authorization && { authorization }) } })
+  for (const wrong of [undefined, 'Bearer wrong', 'let-me-look', 'Basic let-me-look', 'Bearer let-me-look2'])
+    expect((await get(wrong)).status, wrong).toBe(401)
+  const page = await get('Bearer let-me-look')
+  expect(page.status).toBe(200)
+  expect(page.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+})

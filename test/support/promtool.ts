@@ -1,0 +1,12 @@
+import { spawnSync } from 'node:child_process'
+
+/** Whether Prometheus' own checker is installed; without it the tests that need it are skipped. */
+export const hasPromtool = spawnSync('promtool', ['--version']).status === 0
+
+if (!hasPromtool) console.log('Checks of metrics and alerts by Prometheus skipped: promtool not found')
+
+/** Runs `promtool`; what it says is for people, but its code is not. */
+export function promtool(args: string[], { cwd, input }: { cwd?: string; input?: string } = {}) {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { cwd, input, encoding: 'utf8' })
+  return { status, output: `${stdout}${stderr}` }
+}
