@@ -59,9 +59,13 @@ function warn(log: Log, warnings: string[], args: { strict?: boolean | undefined
   for (const warning of warnings) log.warn(warning)
 }
 
-/** The service is there for others: it stays when nobody reads what it prints, and a bug that ends it is logged whole. */
+/**
+ * The service is there for others: it stays when nobody reads what it prints, and a bug that ends it is logged whole.
+ * What Node has to warn of is a line of the log like any other.
+ */
 function outliveOutput(log: Log): void {
   surviveBrokenOutput()
+  process.removeAllListeners('warning').on('warning', (error) => log.warn('Node warns.', { error }))
   process.prependListener('uncaughtException', (error) => {
     log.error('The process ends after an unexpected failure.', { error })
     process.exit(1)

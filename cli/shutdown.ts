@@ -38,6 +38,8 @@ export function countRequests(server: Server): (graceMs?: number) => Promise<voi
   let closing = false
   server.on('request', (request, response) => {
     inFlight.add(response)
+    // Requests may wait behind one another, as many as one likes to send: a listener for each is no leak.
+    request.socket.setMaxListeners(0)
     if (closing) response.shouldKeepAlive = false
     const onEnd = () => {
       request.socket.off('close', onEnd)

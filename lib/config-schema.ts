@@ -222,6 +222,11 @@ export const ConfigSchema = v.object({
       'auto',
       'json is one object a line, pretty is for people; auto is pretty on a terminal and json elsewhere.',
     ),
+    requests: key(
+      oneOf('all', 'problems', 'none'),
+      'problems',
+      'Which requests get a line: all; problems, those answered with 5xx or after more than a second; or none.',
+    ),
   }),
 })
 

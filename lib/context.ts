@@ -14,12 +14,45 @@ import type { PresenceWatch } from './presence/watch.ts'
 import type { Database } from './storage/database.ts'
 import type { Kv } from './storage/kv.ts'
 
-/** Where the service says what it does. One call is one line; `fields` hold no secret. */
+/**
+ * All that the service ever tells beside a message; what is not listed does not compile. A line of the audit log also has
+ * what its `detail` holds.
+ */
+export type LogField =
+  // Of a request.
+  | 'request_id'
+  | 'method'
+  | 'route'
+  | 'status'
+  | 'ms'
+  | 'user_id'
+  // Of a failure.
+  | 'cause'
+  | 'error'
+  | 'code'
+  | 'reason'
+  // What it is about.
+  | 'conversation_id'
+  | 'message_id'
+  | 'stream'
+  | 'provider'
+  | 'failing'
+  | 'signal'
+  // Of an act.
+  | 'act'
+  | 'actor_id'
+  | 'subject_id'
+  | 'ip'
+
+/** What is told beside a message: no secret. */
+export type LogFields = { readonly [Name in LogField]?: unknown }
+
+/** Where the service says what it does. One call is one line. */
 export interface Log {
-  debug(message: string, fields?: Record<string, unknown>): void
-  info(message: string, fields?: Record<string, unknown>): void
-  warn(message: string, fields?: Record<string, unknown>): void
-  error(message: string, fields?: Record<string, unknown>): void
+  debug(message: string, fields?: LogFields): void
+  info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
   /** How many lines were lost so far because nobody took them; `/metrics` shows it. */
   dropped?(): number
 }

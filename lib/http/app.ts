@@ -14,6 +14,7 @@ import { limitHeaders } from './limit.ts'
 import { openApiRoutes } from './openapi.ts'
 import { type Redirect, refusePrefetch, toRedirect } from './redirect.ts'
 import { deadCookies, type Reply, toChatError, toFailure, toReply } from './reply.ts'
+import { createRequestLog, type RequestLog, untilEnd } from './request-log.ts'
 import type { AnyRoute, Method } from './route.ts'
 import { routes } from './routes.ts'
 import { streamHeaders, streamToNode, streamToWeb } from './sse.ts'
@@ -38,8 +39,10 @@ export function createChatApp(chat: Chat): ChatApp {
   // The URL of a malformed path is an unknown one; everything else that goes wrong, we answer ourselves.
   const app = new H3({ allowMalformedURL: true, silent: true })
   const addressOf = createAddressReader(chat.context.config.server.trusted_proxies)
-  const service = { chat, headers: createCommonHeaders(chat.context.config), addressOf }
-  for (const [path, resource] of resources(chat.context.metrics)) {
+  const { config, log, metrics } = chat.context
+  const requestLog = createRequestLog(config, log)
+  const service = { chat, headers: createCommonHeaders(config), addressOf, requestLog }
+  for (const [path, resource] of resources(metrics)) {
     app.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (event) => answer(service, path, resource, event))
   }
   for (const { prefix } of SURFACES) app.all(`${prefix}/**`, (event) => answer(service, `${prefix}/**`, {}, event))
@@ -65,6 +68,7 @@ interface Service {
   chat: Chat
   headers: CommonHeaders
   addressOf: AddressReader
+  requestLog: RequestLog
 }
 
 async function answer(service: Service, path: string, resource: Resource, event: H3Event): Promise<unknown> {
@@ -78,10 +82,21 @@ async function answer(service: Service, path: string, resource: Resource, event:
   const common = [...service.headers.of(requestId, headers.get('origin')), ...surface.headers]
   const endpoint = resource[(method === 'HEAD' ? 'GET' : method) as Method]
   const route = endpoint?.route
+  // A path that no route has is not told as it was sent.
+  const template = Object.keys(resource).length > 0 ? path : undefined
+  let user_id: string | undefined
+  const tell = (status: number) => {
+    const ms = performance.now() - started
+    service.requestLog(route, { request_id: requestId, method, route: template, status, ms, user_id })
+  }
   const count = (status: number) => endpoint?.count?.(status, (performance.now() - started) / 1000)
   try {
     if (!isServed) throw new ChatError('not_found')
-    if (!route) return respond(event, withoutRoute(service, resource, event.req, common))
+    if (!route) {
+      const reply = withoutRoute(service, resource, event.req, common)
+      tell(reply.status)
+      return respond(event, reply)
+    }
     if (route.answer === 'redirect') {
       if (method === 'HEAD') return respond(event, { status: 200, headers: common, body: null })
       refusePrefetch(headers)
@@ -95,13 +110,20 @@ async function answer(service: Service, path: string, resource: Resource, event:
       body: (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body,
       isGone: () => event.runtime?.node?.res?.destroyed ?? false,
       ip: addressOf(event.req.ip, headers.get('x-forwarded-for')),
+      called: (actor) => (user_id = actor.user_id),
       limited(verdict) {
         common.push(...limitHeaders(verdict))
         if (endpoint.count) metrics.limited(verdict.profile, verdict.allowed)
       },
     })
     count(route.status)
-    if (route.answer === 'stream') return openStream(event, streamHeaders(common), result as Opening)
+    if (route.answer === 'stream')
+      return openStream(
+        event,
+        streamHeaders(common),
+        untilEnd(result as Opening, () => tell(route.status)),
+      )
+    tell(route.status)
     if (route.answer === 'redirect') return respond(event, toRedirect(chat, route, result as Redirect, common, headers))
     return respond(event, toReply(chat, route, result, common))
   } catch (caught) {
@@ -115,6 +137,7 @@ async function answer(service: Service, path: string, resource: Resource, event:
         cause: String(error.cause),
       })
     count(error.status)
+    tell(error.status)
     const failure = toFailure(error, isServed ? surface.failure : PROBLEM, requestId, common)
     return respond(event, { ...failure, cookies: deadCookies(error, config, headers) })
   }

@@ -4,6 +4,7 @@ import { readCookie } from '../auth/cookies.ts'
 import type { Client } from '../auth/service.ts'
 import type { Chat } from '../chat.ts'
 import type { Config } from '../config.ts'
+import type { Actor } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import { digest, sameDigest } from '../ids.ts'
 import { bearerOf } from '../keys/rules.ts'
@@ -30,6 +31,8 @@ export interface Incoming {
   ip?: string | undefined
   /** Whether the client has hung up. */
   isGone?: () => boolean
+  /** Hears who it is that calls, once that is known. */
+  called?: (actor: Actor) => void
   /** Hears what the limits say, whether the call may go on or not. */
   limited?: (verdict: Verdict) => void
 }
@@ -50,6 +53,7 @@ export async function perform(chat: Chat, route: AnyRoute, request: Incoming): P
 
   const client = clientOf(config, route, request)
   const caller = await findCaller(chat, route, request)
+  if (caller) request.called?.(caller.actor)
   // A form of another site cannot sign anybody in either, and a stream is open before its page turns out to be foreign.
   if ((route.changes || route.answer === 'stream') && isForeign(request, config))
     throw new ChatError('csrf_failed', FOREIGN)

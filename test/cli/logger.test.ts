@@ -1,11 +1,14 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { createLogger, type LogStream } from '../../cli/logger.ts'
+import type { LogStream } from '../../cli/log-sink.ts'
+import { createLogger } from '../../cli/logger.ts'
 import { oneLine, table } from '../../cli/output.ts'
-import type { Log } from '../../lib/context.ts'
 
 describe('the log', () => {
-  it('is one JSON object a line off a terminal', () => {
-    const lines = linesOf({ level: 'info', format: 'auto' }, {}, (log) => log.warn('Signed in.', { user_id: 'u1' }))
+  it('is one JSON object a line off a terminal', async () => {
+    const lines = await linesOf({ level: 'info', format: 'auto' }, {}, (log) =>
+      log.warn('Signed in.', { user_id: 'u1' }),
+    )
     expect(lines).toHaveLength(1)
     expect(JSON.parse(lines[0]!)).toEqual({
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
@@ -16,14 +19,16 @@ describe('the log', () => {
     expect(Object.keys(JSON.parse(lines[0]!)).slice(0, 3)).toEqual(['time', 'level', 'message'])
   })
 
-  it('is readable on one', () => {
-    const lines = linesOf({ level: 'info', format: 'auto' }, { isTTY: true }, (log) => log.info('Hi.', { a: 'b c' }))
+  it('is readable on one', async () => {
+    const lines = await linesOf({ level: 'info', format: 'auto' }, { isTTY: true }, (log) =>
+      log.info('Hi.', { a: 'b c' }),
+    )
     expect(lines).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d info {2}Hi\. a="b c"$/)])
   })
 
-  it.each(['json', 'pretty'] as const)('stays one line as %s whatever is in it', (format) => {
+  it.each(['json', 'pretty'] as const)('stays one line as %s whatever is in it', async (format) => {
     const evil = 'a\r\nb\u001b[2Jc\u0085\u009b1m\u2028d\u202ee\u0000'
-    const lines = linesOf({ level: 'info', format }, {}, (log) =>
+    const lines = await linesOf({ level: 'info', format }, {}, (log) =>
       log.info(evil, { evil, error: new Error(evil), [evil]: 1 }),
     )
     expect(lines).toHaveLength(1)
@@ -32,11 +37,11 @@ describe('the log', () => {
       expect(JSON.parse(lines[0]!)).toMatchObject({ message: evil, evil, error: { message: evil } })
   })
 
-  it.each(['json', 'pretty'] as const)('is 8 KiB long at most as %s, and whole', (format) => {
+  it.each(['json', 'pretty'] as const)('is 8 KiB long at most as %s, and whole', async (format) => {
     const long = 'x\r\n\u2028\u001b😀'.repeat(2048)
     const fields = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`field${i}`, 'y'.repeat(40)]))
     const error = new Error(long, { cause: new Error(long) })
-    const lines = linesOf({ level: 'info', format }, {}, (log) => {
+    const lines = await linesOf({ level: 'info', format }, {}, (log) => {
       log.info('audit', { act: 'login.failed', ip: '::1', user_agent: long, detail: [long, long], error })
       log.info(long, fields)
       log.info('audit', { kept: 'z'.repeat(8000) })
@@ -51,9 +56,9 @@ describe('the log', () => {
     expect(fieldless).toEqual({ time: expect.any(String), level: 'info', message: expect.any(String), cut: true })
   })
 
-  it('tells where an error came from, and from what', () => {
+  it('tells where an error came from, and from what', async () => {
     const error = new TypeError('outer', { cause: Object.assign(new Error('inner'), { code: 'EPIPE' }) })
-    const [line] = linesOf({ level: 'info', format: 'json' }, {}, (log) => log.error('Failed.', { error }))
+    const [line] = await linesOf({ level: 'info', format: 'json' }, {}, (log) => log.error('Failed.', { error }))
     expect(JSON.parse(line!).error).toEqual({
       name: 'TypeError',
       message: 'outer',
@@ -62,9 +67,9 @@ describe('the log', () => {
     })
   })
 
-  it('lets no field pass for the level or the message, and takes what JSON does not', () => {
+  it('lets no field pass for the level or the message, and takes what JSON does not', async () => {
     const fields = { level: 'debug', message: 'forged', time: 'then', big: 2n ** 64n, nothing: undefined }
-    const [line] = linesOf({ level: 'info', format: 'json' }, {}, (log) => log.info('Real.', fields))
+    const [line] = await linesOf({ level: 'info', format: 'json' }, {}, (log) => log.info('Real.', fields))
     expect(JSON.parse(line!)).toMatchObject({ level: 'info', message: 'Real.', big: '18446744073709551616' })
     expect(JSON.parse(line!).time).not.toBe('then')
   })
@@ -75,15 +80,15 @@ describe('the log', () => {
     ['warn', ['error', 'warn']],
     ['info', ['error', 'warn', 'info']],
     ['debug', ['error', 'warn', 'info', 'debug']],
-  ] as const)('at level %s writes %j', (level, written) => {
-    const lines = linesOf({ level, format: 'json' }, {}, (log) => {
+  ] as const)('at level %s writes %j', async (level, written) => {
+    const lines = await linesOf({ level, format: 'json' }, {}, (log) => {
       for (const each of ['error', 'warn', 'info', 'debug'] as const) log[each]('x')
     })
     expect(lines.map((line) => JSON.parse(line).level)).toEqual(written)
   })
 
-  it('writes equal lines as often as they come', () => {
-    const lines = linesOf({ level: 'info', format: 'json' }, {}, (log) => {
+  it('writes equal lines as often as they come', async () => {
+    const lines = await linesOf({ level: 'info', format: 'json' }, {}, (log) => {
       for (let i = 0; i < 50; i++) log.warn('Wrong password.', { ip: '::1' })
     })
     expect(lines).toHaveLength(50)
@@ -108,11 +113,14 @@ describe('output', () => {
   })
 })
 
-function linesOf(
+/** The log with whatever fields there may be. */
+type AnyLog = Record<'debug' | 'info' | 'warn' | 'error', (message: string, fields?: Record<string, unknown>) => void>
+
+async function linesOf(
   config: Parameters<typeof createLogger>[0],
   stream: { isTTY?: boolean },
-  work: (log: Log) => void,
-): string[] {
+  work: (log: AnyLog) => void,
+): Promise<string[]> {
   let text = ''
   const sink: LogStream = {
     ...stream,
@@ -120,6 +128,7 @@ function linesOf(
       text += chunk
     },
   }
-  work(createLogger(config, sink))
+  work(createLogger(config, sink) as AnyLog)
+  await nextTurn()
   return text === '' ? [] : text.replace(/\n$/, '').split('\n')
 }

@@ -42,7 +42,7 @@ describeOnEachDatabase('readers that stop reading', (openUrl) => {
         onEvent: ({ id, event }) => void (id && event.type !== 'stream.ready' && ids.push(id)),
       }),
     )
-    await soon(async () => expect(await server.metric('streams_open')).toBe(STALLED + HEALTHY))
+    await soon(async () => expect(await server.metric('chat_streams_open')).toBe(STALLED + HEALTHY))
 
     const before = await server.metric('process_resident_memory_bytes')
     let highest = before
@@ -52,7 +52,7 @@ describeOnEachDatabase('readers that stop reading', (openUrl) => {
       highest = Math.max(highest, await server.metric('process_resident_memory_bytes'))
     }
     expect(highest - before).toBeLessThan(150 * MEGABYTE)
-    expect(await server.metric('streams_dropped_total')).toBe(STALLED)
+    expect(await server.metric('chat_streams_dropped_total')).toBe(STALLED)
     const last = await position()
     const told = await healthy.finish(last)
     expect(told).toMatchObject({ faults: [], reconnects: 0 })

@@ -11,7 +11,7 @@ const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
 export interface ServerProcess {
   base_url: string
   port: number
-  /** A number of `/metrics`, by its name without `chat_`. */
+  /** A number of `/metrics`. */
   metric(name: string): Promise<number>
   /** Ends it as a crash does. Resolves when it is gone. */
   kill(): Promise<void>
@@ -34,7 +34,7 @@ export async function startProcess(
     port,
     async metric(name) {
       const page = await (await fetch(`${base_url}/metrics`)).text()
-      return Number(new RegExp(`^chat_${name} (\\S+)$`, 'm').exec(page)![1])
+      return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(page)![1])
     },
     async kill() {
       if (child.exitCode !== null || child.signalCode !== null) return
