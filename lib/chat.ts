@@ -14,6 +14,7 @@ import { oauthProviders } from './config-oauth.ts'
 import type { Context, Log, Ports } from './context.ts'
 import * as participants from './conversations/participants.ts'
 import * as conversations from './conversations/service.ts'
+import { causeText } from './errors.ts'
 import { createBus } from './events/bus.ts'
 import { createHub } from './events/hub.ts'
 import * as events from './events/service.ts'
@@ -104,18 +105,26 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   }
   const timers: NodeJS.Timeout[] = []
 
-  const sweepPresence = () =>
-    presenceWatch.sweep().catch((error) => log.warn('Presence could not be kept', { cause: String(error) }))
-
-  const tendAnswers = () =>
-    answers.tend().catch((error) => log.warn('Answers could not be looked after', { cause: String(error) }))
+  /** Work that goes on by itself, whatever happens: that it fails is told once, until it works again. */
+  const steadily = (complaint: string, work: () => Promise<unknown>) => {
+    let failing = false
+    return async () => {
+      try {
+        await work()
+        failing = false
+      } catch (error) {
+        if (!failing) log.warn(complaint, { cause: causeText(error) })
+        failing = true
+      }
+    }
+  }
+  const sweepPresence = steadily('Presence could not be kept', presenceWatch.sweep)
+  const tendAnswers = steadily('Answers could not be looked after', answers.tend)
+  const pruneOnce = steadily('What is kept no longer could not be deleted', () => retention.prune(ctx))
 
   let pruning: Promise<unknown> | undefined
   const prune = () => {
-    pruning ??= retention
-      .prune(ctx)
-      .catch((error) => log.warn('What is kept no longer could not be deleted', { cause: String(error) }))
-      .finally(() => (pruning = undefined))
+    pruning ??= pruneOnce().finally(() => (pruning = undefined))
   }
 
   return {

@@ -77,3 +77,8 @@ export class ChatError extends Error {
     this.retry_after_seconds = details.retry_after_seconds
   }
 }
+
+/** What is behind a failure, for the log: of one that callers are told in general words, the cause. */
+export function causeText(error: unknown): string {
+  return String((error instanceof ChatError && error.cause) || error)
+}

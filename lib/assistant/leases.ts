@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import { enterUnattended } from '../conversations/access.ts'
+import { causeText } from '../errors.ts'
 import { newId, SECOND } from '../ids.ts'
 import type { MessageRow } from '../messages/store.ts'
 import type { Queries } from '../storage/database.ts'
@@ -24,7 +25,7 @@ export function createLeases(ctx: Pick<Context, 'db' | 'write' | 'metrics' | 'lo
       })
       if (isEnded) ctx.metrics.answered(INTERRUPTED.status)
     } catch (error) {
-      ctx.log.warn('An answer that was left could not be ended', { message_id, cause: String(error) })
+      ctx.log.warn('An answer that was left could not be ended', { message_id, cause: causeText(error) })
     }
   }
 

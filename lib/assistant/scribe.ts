@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
+import { causeText } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import { type Draft, isBehind, storeChunks } from './draft.ts'
 
@@ -64,7 +65,7 @@ export function createScribe(ctx: Pick<Context, 'write' | 'now' | 'log'>) {
   /** Said once for each time that the storage fails. */
   function waits(lane: Lane, error: unknown): void {
     const { conversation_id } = lane
-    if (!lane.isWaiting) ctx.log.warn('Answers wait for the storage', { conversation_id, cause: String(error) })
+    if (!lane.isWaiting) ctx.log.warn('Answers wait for the storage', { conversation_id, cause: causeText(error) })
     lane.isWaiting = true
   }
 

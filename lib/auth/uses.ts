@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { causeText } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 
 /** Writes down that a session or key is used, or over. A storage that takes no writes keeps nobody from reading. */
@@ -6,6 +7,6 @@ export async function noteUse(ctx: Context, what: 'key' | 'session', work: (tx: 
   try {
     await ctx.write(work)
   } catch (error) {
-    ctx.log.warn(`The use of a ${what} could not be written down`, { cause: String((error as Error).cause ?? error) })
+    ctx.log.warn(`The use of a ${what} could not be written down`, { cause: causeText(error) })
   }
 }

@@ -1,4 +1,5 @@
 import type { Log } from '../context.ts'
+import { causeText } from '../errors.ts'
 import type { Database } from '../storage/database.ts'
 import type { Hub } from './hub.ts'
 
@@ -31,7 +32,7 @@ export function createBus(db: Database, hub: Hub, log: Log) {
       } else if (hub.hasExpired()) await hub.recheck()
       failing = false
     } catch (error) {
-      if (!failing) log.warn('Changes of other processes cannot be seen', { cause: String(error) })
+      if (!failing) log.warn('Changes of other processes cannot be seen', { cause: causeText(error) })
       failing = true
     }
   }

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Log } from '../context.ts'
-import { ChatError } from '../errors.ts'
+import { ChatError, causeText } from '../errors.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Database } from '../storage/database.ts'
 import { findRefusals } from './access.ts'
@@ -174,7 +174,7 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
       })
       .catch((error) => {
         failed = true
-        log.warn('Delivery waits for the storage', { cause: String(error) })
+        log.warn('Delivery waits for the storage', { cause: causeText(error) })
       })
   }
 
@@ -201,7 +201,7 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
       else
         catchUp(reader, audience.channel, lastEventId, late(audience)).catch((error) => {
           if (reader.closed) return
-          log.warn('A stream could not start', { cause: String(error), stream: audienceOf(reader) })
+          log.warn('A stream could not start', { cause: causeText(error), stream: audienceOf(reader) })
           closeReader(reader)
         })
       return () => closeReader(reader)

@@ -1,6 +1,7 @@
 import type { Log } from '../context.ts'
 import type { Presence } from '../conversations/schema.ts'
 import { listPlaces } from '../conversations/store.ts'
+import { causeText } from '../errors.ts'
 import type { Hub } from '../events/hub.ts'
 import { SECOND, toInstant } from '../ids.ts'
 import type { Database } from '../storage/database.ts'
@@ -81,7 +82,7 @@ export function createPresenceWatch(deps: { db: Database; kv: Kv; hub: Hub; log:
         await say(userId, { status: comes ? 'online' : (said?.status ?? 'online'), until })
         await tell(userId)
       } catch (error) {
-        log.warn('Presence could not be kept', { cause: String(error) })
+        log.warn('Presence could not be kept', { cause: causeText(error) })
       }
     },
 

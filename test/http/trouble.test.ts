@@ -2,8 +2,10 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
+import type { LogFields } from '../../lib/context.ts'
 import { SECOND } from '../../lib/ids.ts'
 import { ChatError, type Storage } from '../../lib/index.ts'
+import type { Database } from '../../lib/storage/database.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, startService, startThread, times } from '../support/service.ts'
@@ -37,6 +39,36 @@ describeOnEachDatabase('a service in trouble', (openUrl) => {
     isFull = false
     await ada.postRoot({ params: { conversation_id }, body: { content: 'there is room again' } })
     await service.close()
+  })
+
+  it('says once, and why, that what goes on by itself does not', async () => {
+    let calls = 0
+    let isAway = false
+    const lines: string[] = []
+    const tell = (message: string, fields: LogFields = {}) => void lines.push(`${message}: ${fields.cause}`)
+    const log = { debug() {}, info() {}, warn: tell, error: tell }
+    const wrap = (storage: Storage): Storage => {
+      const failing =
+        <Args extends unknown[], T>(call: (...args: Args) => Promise<T>) =>
+        async (...args: Args) => {
+          if (!isAway) return call(...args)
+          calls++
+          throw new ChatError('unavailable', { cause: new Error('the disk is gone') })
+        }
+      const { all, get, write } = storage.db
+      return {
+        ...storage,
+        db: { ...storage.db, all: failing(all), get: failing(get), write: failing(write) } as Database,
+      }
+    }
+    const service = await startService(await openUrl(), { wrap, ports: { log } })
+    isAway = true
+    await expect.poll(() => calls, { timeout: 20_000 }).toBeGreaterThan(3)
+    isAway = false
+    await service.close()
+    expect(lines.filter((line) => line.startsWith('Answers could'))).toEqual([
+      'Answers could not be looked after: Error: the disk is gone',
+    ])
   })
 
   it('does not wait for a store of presence that never answers', async () => {

@@ -117,6 +117,17 @@ it('stays below that even if every route answered every status, and every limit 
   expect(readingOf(shown, 'chat_rate_limit_decisions_total{profile="other",decision="refused"}')).toBe(950)
 })
 
+it('puts a duration into each bucket it is not longer than', async () => {
+  const metrics = createMetrics('sqlite')
+  onTestFinished(() => metrics.close())
+  for (const seconds of [0.001, 0.0011, 5, 6]) metrics.write(seconds)
+  const shown = await metrics.render({ streams: 0, answers: 0, log_lines_dropped: 0 })
+  const bucket = (le: string) => readingOf(shown, `chat_storage_write_duration_seconds_bucket{le="${le}"}`)
+  expect(['0.001', '0.005', '1', '5', '+Inf'].map(bucket)).toEqual([1, 2, 2, 3, 4])
+  expect(readingOf(shown, 'chat_storage_write_duration_seconds_count')).toBe(4)
+  expect(readingOf(shown, 'chat_storage_write_duration_seconds_sum')).toBeCloseTo(11.0021)
+})
+
 it('counts what the storage does not take, by the reason, and not what we refuse ourselves', async () => {
   let trouble: 'unavailable' | 'storage_full' | undefined
   const wrap = (storage: Storage): Storage => ({
