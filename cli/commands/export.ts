@@ -1,6 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { assertOther } from '../../lib/storage/backup.ts'
 import { replaceFile } from '../../lib/storage/files.ts'
+import { assertMigrated } from '../../lib/storage/migrate.ts'
 import type { Storage } from '../../lib/storage/open.ts'
 import { commonArgs, defineCommand } from '../command.ts'
 import { oneLine, print } from '../output.ts'
@@ -20,6 +21,7 @@ export default defineCommand({
   },
   run: ({ args }) =>
     withStorage(args, async (storage) => {
+      await assertMigrated(storage.db)
       await assertOther(storage.db, args.file)
       let counts = {}
       await replaceFile(args.file, { force: args.force === true }, async (partial) => {

@@ -1,9 +1,10 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { assertMigrated } from '../../lib/storage/migrate.ts'
 import { commonArgs, defineCommand } from '../command.ts'
 import { print } from '../output.ts'
 import { showProgress } from '../progress.ts'
-import { withStorage } from '../with-chat.ts'
+import { migrateEmpty, withStorage } from '../with-chat.ts'
 
 export default defineCommand({
   meta: { name: 'import', description: 'Fill an empty database from an archive; when interrupted, go on where it was' },
@@ -13,11 +14,19 @@ export default defineCommand({
     ...commonArgs,
   },
   run: ({ args }) =>
-    withStorage(args, async (storage) => {
-      await storage.migrate()
-      const lines = createInterface({ input: createReadStream(args.file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY })
-      const counts = await storage.import(lines, showProgress)
-      const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
-      print(args, { counts }, `Imported ${rows} rows. "chat-server fsck" tells whether all is well.`)
-    }),
+    withStorage(
+      args,
+      async (storage) => {
+        await migrateEmpty(storage)
+        await assertMigrated(storage.db)
+        const lines = createInterface({
+          input: createReadStream(args.file, 'utf8'),
+          crlfDelay: Number.POSITIVE_INFINITY,
+        })
+        const counts = await storage.import(lines, showProgress)
+        const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
+        print(args, { counts }, `Imported ${rows} rows. "chat-server fsck" tells whether all is well.`)
+      },
+      { create: true },
+    ),
 })

@@ -35,11 +35,23 @@ export async function replaceFile(
     sync(partial)
     const { size } = statSync(partial)
     if (options.force) renameSync(partial, file)
-    else linkSync(partial, file)
+    else nameOnce(partial, file)
     sync(dirname(file))
     return size
   } finally {
     for (const rest of ['', '-wal', '-shm', '-journal']) rmSync(`${partial}${rest}`, { force: true })
+  }
+}
+
+/** Gives `partial` a name that nobody else has taken meanwhile. @throws Error with code EEXIST */
+function nameOnce(partial: string, file: string): void {
+  try {
+    linkSync(partial, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error
+    // FAT and some network file systems know no second name. There an empty file keeps the name for a moment.
+    closeSync(openSync(file, 'wx', 0o600))
+    renameSync(partial, file)
   }
 }
 

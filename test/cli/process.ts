@@ -31,9 +31,15 @@ export function folder(files: Record<string, string | Uint8Array> = {}): string 
   return path
 }
 
+/** The program and the arguments that run the command line. */
+export function commandOf(args: string[]): string[] {
+  return [process.execPath, '--import', TSX, MAIN, ...args]
+}
+
 /** Starts the command line as a process of its own. Whoever starts it ends it. */
 export function start(args: string[], { cwd, env = {} }: RunOptions): ChildProcessWithoutNullStreams {
-  const child = spawn(process.execPath, ['--import', TSX, MAIN, ...args], {
+  const [program, ...rest] = commandOf(args)
+  const child = spawn(program!, rest, {
     cwd,
     env: { PATH: process.env.PATH, ...env },
   })
