@@ -1,12 +1,10 @@
 #!/usr/bin/env node
-import { createRequire } from 'node:module'
 import { defineCommand, runCommand } from 'citty'
 import { checkArgs, findCommand } from './command.ts'
 import { exitCodeOf, isUsageError, reportFailure } from './failure.ts'
 import { exitOnBrokenOutput } from './output.ts'
 import { usageOf } from './usage.ts'
-
-const { version } = createRequire(import.meta.url)('chat-server/package.json') as { version: string }
+import { version } from './version.ts'
 
 const root = defineCommand({
   meta: { name: 'chat-server', version, description: 'Multi-user conversations with threads and a live event stream' },
@@ -23,6 +21,7 @@ const root = defineCommand({
     restore: () => import('./commands/restore.ts').then((module) => module.default),
     export: () => import('./commands/export.ts').then((module) => module.default),
     import: () => import('./commands/import.ts').then((module) => module.default),
+    doctor: () => import('./commands/doctor.ts').then((module) => module.default),
     fsck: () => import('./commands/fsck.ts').then((module) => module.default),
     limits: () => import('./commands/limits.ts').then((module) => module.default),
     config: () => import('./commands/config.ts').then((module) => module.default),

@@ -29,6 +29,7 @@ import { createProvider } from './oauth/client.ts'
 import * as oauth from './oauth/service.ts'
 import * as checks from './ops/fsck.ts'
 import { createMetrics } from './ops/metrics.ts'
+import * as probes from './ops/probe.ts'
 import * as retention from './ops/retention.ts'
 import * as ops from './ops/service.ts'
 import * as presence from './presence/service.ts'
@@ -160,6 +161,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       ...bind(ctx, ops, ['health', 'ready', 'metrics']),
       ...bind(ctx, retention, ['prune']),
       ...bind(ctx, checks, ['fsck']),
+      ...bind(ctx, probes, ['probe']),
     },
     compat: bind(ctx, compat, ['models', 'complete']),
 
