@@ -38,11 +38,11 @@ export function judgeDatabase(facts: DatabaseFacts, durability: 'full' | 'os'): 
 
 function judgeDurability(settings: Record<string, string>, durability: 'full' | 'os'): Finding[] {
   const found: Finding[] = []
-  for (const name of ['fsync', 'synchronous_commit']) {
+  const switches = { fsync: 'database.fsync_off', synchronous_commit: 'database.synchronous_commit_off' }
+  for (const [name, code] of Object.entries(switches)) {
     if (settings[name] !== 'off') continue
     const message = `PostgreSQL runs with ${name} = off and may lose acknowledged messages.`
     const remedy = `Set ${name} = on in postgresql.conf and reload it.`
-    const code = `database.${name}_off`
     // Only who has chosen so is served with it: `serve` refuses it otherwise.
     found.push(durability === 'os' ? note(code, message, remedy) : failure(code, message, remedy))
   }
