@@ -6,7 +6,7 @@ export default defineCommand({
   meta: { name: 'backup', description: 'Write a copy of the SQLite database to a file, while the service runs' },
   example: 'chat-server backup ./chat-backup.db',
   args: {
-    file: { type: 'positional', required: true, description: 'Where to write it' },
+    file: { type: 'positional', required: true, valueHint: 'file', description: 'Where to write it' },
     force: { type: 'boolean', description: 'Replace the file if it is there' },
     ...commonArgs,
   },

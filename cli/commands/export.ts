@@ -15,7 +15,7 @@ export default defineCommand({
   },
   example: 'chat-server export ./chat.jsonl',
   args: {
-    file: { type: 'positional', required: true, description: 'Where to write it, as lines of JSON' },
+    file: { type: 'positional', required: true, valueHint: 'file', description: 'Where to write it, as lines of JSON' },
     force: { type: 'boolean', description: 'Replace the file if it is there' },
     ...commonArgs,
   },

@@ -10,7 +10,7 @@ export default defineCommand({
   meta: { name: 'import', description: 'Fill an empty database from an archive; when interrupted, go on where it was' },
   example: 'chat-server import ./chat.jsonl --database postgres://chat@localhost/chat',
   args: {
-    file: { type: 'positional', required: true, description: 'The archive' },
+    file: { type: 'positional', required: true, valueHint: 'file', description: 'The archive' },
     ...commonArgs,
   },
   run: ({ args }) =>

@@ -4,13 +4,15 @@ import { keysBySection } from '../../cli/config-template.ts'
 import { variableName } from '../../cli/environment.ts'
 import type { ConfigKey } from '../../lib/config.ts'
 import { auditPage } from './audit-page.ts'
+import { cliPage } from './cli-page.ts'
 import { eventsPage } from './events-page.ts'
 
 /** Every page that is made from the source: its path from the root of the project, and its text. */
-export const PAGES: Record<string, () => string> = {
+export const PAGES: Record<string, () => string | Promise<string>> = {
   'docs/reference/configuration.md': configurationPage,
   'docs/reference/events.md': eventsPage,
   'docs/reference/audit.md': auditPage,
+  'docs/reference/cli.md': cliPage,
 }
 
 const CONFIGURATION = `<!-- Made from lib/config-schema.ts by test/support/generate-docs.ts: change it there. -->
@@ -101,7 +103,7 @@ function entry({ key, type, choices, default: fallback, unit, description, secre
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const [path, page] of Object.entries(PAGES)) {
-    writeFileSync(new URL(`../../${path}`, import.meta.url), page())
+    writeFileSync(new URL(`../../${path}`, import.meta.url), await page())
     console.log(path)
   }
 }
