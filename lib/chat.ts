@@ -38,6 +38,7 @@ import * as resets from './resets/service.ts'
 import * as ownSessions from './sessions/own.ts'
 import * as sessions from './sessions/service.ts'
 import * as setup from './setup/service.ts'
+import { assertImported } from './storage/import.ts'
 import { assertMigrated, migrate } from './storage/migrate.ts'
 import type { Storage } from './storage/open.ts'
 import * as threads from './threads/service.ts'
@@ -170,13 +171,14 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
 
     /**
      * Brings the schema up to date (unless `storage.migrate` is false, when an old one is an error) and starts the
-     * work that goes on by itself.
+     * work that goes on by itself. Half of an archive is not served.
      *
      * @param options.background false starts nothing that goes on: for a command beside a running service
      */
     async start(options: { background?: boolean } = {}): Promise<void> {
       if (config.storage.migrate) await migrate(db)
       else await assertMigrated(db)
+      await assertImported(db)
       if (options.background === false) return
       bus.start()
       if (timers.length > 0) return

@@ -1,6 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { assertOther } from '../../lib/storage/backup.ts'
 import { replaceFile } from '../../lib/storage/files.ts'
+import { assertImported } from '../../lib/storage/import.ts'
 import { assertMigrated } from '../../lib/storage/migrate.ts'
 import type { Storage } from '../../lib/storage/open.ts'
 import { commonArgs, defineCommand } from '../command.ts'
@@ -22,11 +23,13 @@ export default defineCommand({
   run: ({ args }) =>
     withStorage(args, async (storage) => {
       await assertMigrated(storage.db)
+      await assertImported(storage.db)
       await assertOther(storage.db, args.file)
       let counts = {}
       await replaceFile(args.file, { force: args.force === true }, async (partial) => {
         counts = await writeArchive(storage, partial)
       })
+      showProgress('')
       const rows = Object.values<number>(counts).reduce((sum, count) => sum + count, 0)
       print(args, { file: args.file, counts }, oneLine(`Written to ${args.file}, ${rows} rows.`))
     }),

@@ -1,4 +1,7 @@
+import { existsSync } from 'node:fs'
 import { commonArgs, defineCommand, UsageError } from '../command.ts'
+import { type ConfigFlags, loadConfig } from '../config.ts'
+import { sqliteFile } from '../doctor/files.ts'
 import { print, table } from '../output.ts'
 import { withStorage } from '../with-chat.ts'
 
@@ -17,7 +20,7 @@ export default defineCommand({
   run: async ({ args }) => {
     if (args.plan && args.status) throw new UsageError('--plan and --status exclude each other')
     await withStorage(
-      args,
+      args.plan || args.status ? withoutMaking(args) : args,
       async (storage) => {
         if (args.status) {
           const migrations = await storage.migrations()
@@ -35,3 +38,9 @@ export default defineCommand({
     )
   },
 })
+
+/** A file that is not there has nothing to be looked at, and must not be made by looking: an empty database will do. */
+function withoutMaking(flags: ConfigFlags): ConfigFlags {
+  const file = sqliteFile(loadConfig(flags).config.database.url)
+  return file && !existsSync(file) ? { ...flags, database: 'sqlite::memory:' } : flags
+}

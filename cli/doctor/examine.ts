@@ -1,4 +1,5 @@
 import { ChatError, createChatService, openStorage, type Storage } from '../../lib/index.ts'
+import { assertImported } from '../../lib/storage/import.ts'
 import { inspectDatabase } from '../../lib/storage/inspect.ts'
 import { assertMigrated } from '../../lib/storage/migrate.ts'
 import type { LoadedConfig } from '../config.ts'
@@ -42,12 +43,13 @@ async function checkDatabase(
     return [note('database.in_memory', message, 'Give a file: sqlite:./data/chat.db')]
   }
   const path = sqliteFile(url)
-  const findings = path ? checkFile(path) : []
-  if (findings.some(({ code }) => code === 'database.missing' || code === 'database.no_file')) {
-    return [...findings, skipped('stream', 'There is no database to make somebody in who could open a stream.')]
-  }
+  const findings: Finding[] = []
   let storage: Storage | undefined
   try {
+    if (path) findings.push(...checkFile(path))
+    if (findings.some(({ code }) => code === 'database.missing' || code === 'database.no_file')) {
+      return [...findings, skipped('stream', 'There is no database to make somebody in who could open a stream.')]
+    }
     // What `full` would refuse to open is to be looked at as well.
     storage = await openStorage({ database: url, durability: 'os', create: false })
     findings.push(...judgeDatabase(await inspectDatabase(storage.db), config.storage.durability))
@@ -55,15 +57,23 @@ async function checkDatabase(
     findings.push(schema)
     if (schema.severity === 'error') return [...findings, skipped('stream', schema.message)]
     await assertMigrated(storage.db)
+    await assertImported(storage.db)
     return [...findings, ...(await next(storage))]
   } catch (error) {
-    const remedy = path
-      ? 'Run "chat-server fsck"; "chat-server restore" puts a backup back.'
-      : 'Start it, or put database.url right.'
-    return [...findings, failure('database.unusable', `The database cannot be used: ${whyNot(error)}`, remedy)]
+    return [
+      ...findings,
+      failure('database.unusable', `The database cannot be used: ${whyNot(error)}`, remedyOf(error, path)),
+    ]
   } finally {
     await storage?.close()
   }
+}
+
+function remedyOf(error: unknown, path: string | undefined): string {
+  if (!path) return 'Start it, or put database.url right.'
+  const { code } = Object(error) as { code?: string }
+  if (code === 'EACCES' || code === 'EPERM') return 'Run this as the user the service runs as.'
+  return 'Run "chat-server fsck"; "chat-server restore" puts a backup back.'
 }
 
 /** HTTP keeps to itself why the storage failed; the person at the machine is the one to mend it. */

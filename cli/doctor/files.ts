@@ -117,7 +117,7 @@ function checkModes(path: string): Finding[] {
     )
   }
   const owner = statSync(path).uid
-  const self = process.getuid!()
+  const self = process.geteuid!()
   if (owner !== self && self !== 0)
     found.push(
       warning(
@@ -134,9 +134,15 @@ function modeOf(path: string): number | undefined {
   return stat && stat.mode & 0o777
 }
 
-/** As bytes 18 and 19 of the file say (https://sqlite.org/fileformat.html). */
+/** As bytes 18 and 19 of the file say (https://sqlite.org/fileformat.html), where they may be read. */
 function isInWal(path: string): boolean {
-  const handle = openSync(path, 'r')
+  let handle: number
+  try {
+    handle = openSync(path, 'r')
+  } catch {
+    // Whoever opens it as a database will be told.
+    return true
+  }
   try {
     const header = Buffer.alloc(20)
     readSync(handle, header, 0, 20, 0)

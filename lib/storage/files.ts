@@ -14,6 +14,11 @@ export function assertFree(file: string, { force = false }: Overwriting): void {
   if (found && !force) throw new Error(`${file} is there already; --force replaces it`)
 }
 
+/** What a file is called until all of it is there. */
+export function partialOf(file: string): string {
+  return `${file}.partial`
+}
+
 /**
  * Has `write` fill a file that only we may read, and gives it its name once the disk has all of it: until then whatever
  * was there before stays.
@@ -27,7 +32,7 @@ export async function replaceFile(
   write: (partial: string) => Promise<unknown>,
 ): Promise<number> {
   assertFree(file, options)
-  const partial = `${file}.partial`
+  const partial = partialOf(file)
   rmSync(partial, { force: true })
   closeSync(openSync(partial, 'wx', 0o600))
   try {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { folder, run } from './process.ts'
@@ -87,6 +87,7 @@ describe('migrate', () => {
     const migrate = async (...args: string[]) => run(['migrate', ...args], { cwd })
     const { pending } = JSON.parse((await migrate('--plan', '--json')).stdout)
     expect(pending.length).toBeGreaterThan(0)
+    expect(existsSync(join(cwd, 'data'))).toBe(false)
     expect(JSON.parse((await migrate('--json')).stdout)).toEqual({ applied: pending })
     const [again, plan, status] = await Promise.all([migrate(), migrate('--plan'), migrate('--status', '--json')])
     expect(again.stdout).toBe('Already up to date.\n')

@@ -139,6 +139,29 @@ describe('a SQLite file', () => {
     expect(wrong(checkFile(path))).toEqual(['database.file_readable', 'database.folder_writable'])
   })
 
+  it.skipIf(process.getuid?.() !== 0)('that belongs to another user (root)', LONG, async () => {
+    const { cwd, path, config } = await database()
+    const asNobody = async () => {
+      process.seteuid!(65534)
+      return examined(config).finally(() => process.seteuid!(0))
+    }
+    const shut = await asNobody()
+    expect(wrong(shut.values())).toEqual(['database.unusable'])
+    expect(shut.get('database.unusable')?.remedy).toBe('Run this as the user the service runs as.')
+    chmodSync(cwd, 0o755)
+    expect(wrong((await asNobody()).values())).toEqual(['database.other_owner', 'database.unusable'])
+    expect(wrong(checkFile(path))).toEqual([])
+  })
+
+  it('that an import has filled by half only', LONG, async () => {
+    const { path, config } = await database()
+    const db = new Sqlite(path)
+    db.prepare("INSERT INTO meta (name, value) VALUES ('import', 'x')").run()
+    db.close()
+    const found = await examined(config)
+    expect(found.get('database.unusable')?.message).toContain('run "chat-server import" again')
+  })
+
   it('whose schema is of before, or of later', LONG, async () => {
     const { path, config } = await database()
     const db = new Sqlite(path)

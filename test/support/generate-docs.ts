@@ -78,7 +78,7 @@ const CONTRADICTIONS = `## What cannot be combined
 
 These start with a warning, which \`serve --strict\` and \`config check --strict\` refuse: a \`server.host\` that other
 machines can reach without \`security.cookie.secure\`, a \`server.public_url\` that is \`https\` without it, or \`http\` on
-another machine than this, \`security.csrf.enabled = false\`, \`http\` origins of other machines in
+another machine than this, \`server.trusted_proxies\` with every address in it, \`security.csrf.enabled = false\`, \`http\` origins of other machines in
 \`server.cors.allowed_origins\`, a \`security.password.bcrypt_cost\` below 10, and a service that is not set up yet on an
 address others can reach.
 `
