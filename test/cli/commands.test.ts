@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { folder, run } from './process.ts'
 
 /** Hashing at the default cost is most of what these commands would do. */
@@ -109,6 +109,19 @@ describe('migrate', () => {
     expect(runs[2]!.stderr).toContain('ECONNREFUSED')
   })
 })
+
+it.skipIf(!inject('postgres_url'))(
+  'a PostgreSQL that refuses somebody is no reason to show the password',
+  async () => {
+    const url = inject('postgres_url')!.replace('postgres@', 'nobody-of-that-name:hunter2@')
+    for (const command of ['user list', 'migrate --json', 'fsck', 'serve --port 0']) {
+      const { code, stdout, stderr } = await run([...command.split(' '), '--database', url], { cwd: folder() })
+      expect([code, stderr], command).toEqual([1, expect.stringContaining('role "nobody-of-that-name" does not exist')])
+      expect(stdout + stderr).not.toContain('hunter2')
+    }
+  },
+  60_000,
+)
 
 describe('openapi', () => {
   it('describes the interface without a database, as JSON and as YAML, and replaces no file unasked', async () => {

@@ -1,8 +1,16 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
 import { expect, it, onTestFinished } from 'vitest'
 import { OPERATOR } from '../../lib/index.ts'
 import { createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
 import { type ServiceOptions, startService } from '../support/service.ts'
 import { asItComes, examined, hasNginx, startNginx, startProxy, wrong } from './examining.ts'
+import { folder } from './process.ts'
 
 const LONG = { timeout: 120_000 }
 
@@ -115,11 +123,15 @@ it('the doctor tells what else goes wrong with a stream', LONG, async () => {
       if (chunk.includes('stream.ready')) return void response.end()
     }
   })
+  const hangingUp = await startProxy(service.base_url, async (path, chunks, response) => {
+    if (!path.startsWith('/api/stream')) return asItComes(path, chunks, response)
+    response.destroy()
+  })
   const refusing = await startProxy(service.base_url, asItComes)
   const codes = await Promise.all(
-    [late, silent, cut].map(async (url) => wrong((await examined(service.configOf(url))).values())),
+    [late, silent, cut, hangingUp].map(async (url) => wrong((await examined(service.configOf(url))).values())),
   )
-  expect(codes).toEqual([['stream.buffered'], ['stream.silent'], ['stream.cut']])
+  expect(codes).toEqual([['stream.buffered'], ['stream.silent'], ['stream.cut'], ['stream.failed']])
 
   const other = await onSqlite()
   const strange = await examined(other.configOf(refusing))
@@ -183,4 +195,41 @@ it('the doctor sees what the way to the service takes away, and what it lets thr
   const public_url = `http://0.0.0.0:${new URL(fresh.base_url).port}`
   const early = await examined({ server: { public_url }, database: { url }, metrics: { token: 'hunter2' } })
   expect(wrong(early.values())).toEqual(['public_url.http', 'server.setup_open'])
+})
+
+it('the doctor tells that the database takes no write', LONG, async () => {
+  const service = await onSqlite()
+  const config = service.configOf(service.base_url)
+  const holder = new Sqlite(config.database.url.replace('sqlite:', ''))
+  holder.exec('BEGIN IMMEDIATE')
+  const found = await examined(config)
+  holder.exec('ROLLBACK')
+  holder.close()
+  expect(wrong(found.values())).toEqual(['database.not_writable'])
+  expect(found.get('database.not_writable')?.message).toContain('locked')
+})
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+
+it.skipIf(!hasOpenssl)('the doctor says what is wrong with a certificate (openssl)', LONG, async () => {
+  const service = await onSqlite()
+  const cwd = folder()
+  const make = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost', '-days', '1']
+  spawnSync('openssl', [...make, '-keyout', 'key.pem', '-out', 'cert.pem'], { cwd })
+  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => readFileSync(join(cwd, name)))
+  const server = createServer({ key, cert }, (_request, response) => response.end()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const public_url = `https://localhost:${(server.address() as AddressInfo).port}`
+  const port = Number(new URL(service.base_url).port)
+  const config = {
+    ...service.configOf(public_url),
+    server: { public_url, port },
+    security: { cookie: { secure: true } },
+  }
+  const found = await examined(config)
+  expect(found.get('server.unreachable')).toMatchObject({
+    severity: 'error',
+    message: expect.stringContaining('its certificate is signed by nobody this machine trusts. The service itself'),
+  })
 })
