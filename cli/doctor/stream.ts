@@ -12,14 +12,9 @@ export async function checkStream(chat: Chat, url: string): Promise<Finding[]> {
   const probe = await chat.ops.probe(OPERATOR)
   if (!probe)
     return [skipped('stream', 'Nobody is set up yet, so nobody can open a stream.', 'Run "chat-server setup".')]
-  let isThere = true
-  const remove = async () => {
-    if (isThere) await probe.remove()
-    isThere = false
-  }
   const hangUp = new AbortController()
   try {
-    return await follow(chat, url, probe, remove, hangUp)
+    return await follow(chat, url, probe, hangUp.signal)
   } catch (error) {
     return [
       failure(
@@ -30,30 +25,24 @@ export async function checkStream(chat: Chat, url: string): Promise<Finding[]> {
     ]
   } finally {
     hangUp.abort()
-    await remove()
+    await probe.remove()
   }
 }
 
-async function follow(
-  chat: Chat,
-  url: string,
-  probe: Probe,
-  remove: () => Promise<void>,
-  hangUp: AbortController,
-): Promise<Finding[]> {
+async function follow(chat: Chat, url: string, probe: Probe, signal: AbortSignal): Promise<Finding[]> {
   const { session_cookie_name } = chat.context.config.session
   const began = performance.now()
   // A proxy that holds back what it gets may hold back the headers as well, so their time is part of the trial.
   const reader = open(`${url}/api/stream/conversations/${probe.conversation_id}`, {
     headers: { accept: 'text/event-stream', cookie: `${session_cookie_name}=${probe.token}` },
     redirect: 'manual',
-    signal: hangUp.signal,
+    signal,
   })
   const first = await within(reader.until('event: stream.ready'))
   const refusal = refusalOf(await reader.status(), url)
   if (refusal) return [refusal]
   if (first !== 'arrived') {
-    await remove()
+    await probe.remove()
     return [await heldBack(reader, url)]
   }
   const readyMs = performance.now() - began
@@ -66,7 +55,7 @@ async function follow(
   }
   if (second === 'ended')
     return [failure('stream.cut', `The event stream at ${url} is cut after its start.`, PROXY_REMEDY)]
-  await remove()
+  await probe.remove()
   return [await heldBack(reader, url)]
 }
 

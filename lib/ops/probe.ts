@@ -14,7 +14,7 @@ export interface Probe {
   token: string
   /** Has one event go out in the conversation: `conversation.updated`. */
   nudge(): Promise<void>
-  /** Takes everything back but the line in the audit log; streams of it close. */
+  /** Takes everything back but the line in the audit log; streams of it close. Again, it does nothing. */
   remove(): Promise<void>
 }
 

@@ -4,10 +4,13 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { onTestFinished } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+
+// A process takes its time to start, many times that where others run as well.
+vi.setConfig({ testTimeout: 120_000 })
 
 /** How a command ended, and what it wrote. */
 export interface Finished {
