@@ -72,6 +72,6 @@ function checkFlag(token: { name: string; rawName: string; value?: string | unde
 }
 
 /** What citty takes as itself, as a promise, or as a function of either. */
-async function resolve<T>(value: T | Promise<T> | (() => T | Promise<T>) | undefined): Promise<T | undefined> {
+export async function resolve<T>(value: T | Promise<T> | (() => T | Promise<T>) | undefined): Promise<T | undefined> {
   return typeof value === 'function' ? await (value as () => T | Promise<T>)() : await value
 }

@@ -54,6 +54,8 @@ function readText(path: string): string {
   try {
     const stat = statSync(path)
     if (stat.isDirectory()) throw refused(path, 'is a directory')
+    // A pipe would wait for somebody to write, a device may never end.
+    if (!stat.isFile()) throw refused(path, 'is not a file')
     if (stat.size > MAX_FILE_BYTES) throw refused(path, 'is larger than 1 MiB')
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
   } catch (error) {

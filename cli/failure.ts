@@ -44,8 +44,12 @@ function toFailure(error: unknown): Failure {
   return { code, message: stripVTControlCharacters(messageOf(error)) }
 }
 
-/** A refused connection to a host with several addresses comes as an empty error that holds one for each. */
-function messageOf(error: unknown): string {
+/**
+ * Why something failed, in one sentence at most.
+ *
+ * A refused connection to a host with several addresses comes as an empty error that holds one for each.
+ */
+export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message || (error instanceof AggregateError && messageOf(error.errors[0])) || error.name
 }

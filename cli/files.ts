@@ -1,15 +1,16 @@
-import { writeFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { replaceFile } from '../lib/storage/files.ts'
 
 /**
- * Writes a new file that only this user may read; under `--force` one that is there gets another content.
+ * Writes a new file that only this user may read. Under `--force` one that is there is replaced, once all of the new one
+ * is on the disk.
  *
  * @throws Error when it is there already
  */
-export function writeNewFile(path: string, text: string, { force = false }: { force?: boolean | undefined }): void {
-  try {
-    writeFileSync(path, text, { flag: force ? 'w' : 'wx', mode: 0o600 })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-    throw new Error(`${path} is there already; --force replaces it`, { cause: error })
-  }
+export async function writeNewFile(
+  path: string,
+  text: string,
+  { force = false }: { force?: boolean | undefined },
+): Promise<void> {
+  await replaceFile(path, { force }, (partial) => writeFile(partial, text))
 }

@@ -35,9 +35,12 @@ export function table(headings: string[], rows: string[][]): string {
     .join('\n')
 }
 
-/** Ends the process quietly once nobody reads its output any more (`| head -1`), or the disk takes no more of it. */
+/** Ends the process once nobody reads its output any more (`| head -1`), quietly, or the disk takes no more of it. */
 export function exitOnBrokenOutput(): void {
-  process.stdout.on('error', () => process.exit(1))
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+    if (code !== 'EPIPE') printNote(`chat-server: the output could not be written (${code})`)
+    process.exit(1)
+  })
   process.stderr.on('error', () => {})
 }
 

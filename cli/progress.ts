@@ -1,4 +1,42 @@
-/** How far a long command is, on a terminal: one line that the next one replaces. */
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+
+/** How far a long command is, on a terminal: one line that the next one replaces, and an empty one takes away. */
 export function showProgress(subject: string, count?: number): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${subject}${count === undefined ? '' : ` ${count}`}\r`)
+}
+
+/** Of its own thread, since SQLite copies in the one that waits. */
+const WATCH = `
+const { statSync, writeSync } = require('node:fs')
+const { workerData: { subject, file, bytes }, parentPort } = require('node:worker_threads')
+const inMib = (size) => Math.round(size / 1048576)
+function show() {
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
+  writeSync(2, '\\r\\x1b[K' + subject + ' ' + inMib(size) + ' of about ' + inMib(bytes) + ' MiB\\r')
+}
+show()
+setInterval(show, 250)
+parentPort.postMessage('begun')
+`
+
+/**
+ * Shows, on a terminal, how far a file has grown while `work` has this thread.
+ *
+ * @param bytes how large it will be, about
+ */
+export async function showGrowth<T>(
+  subject: string,
+  { file, bytes }: { file: string; bytes: number },
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!process.stderr.isTTY) return work()
+  const watch = new Worker(WATCH, { eval: true, workerData: { subject, file, bytes } })
+  try {
+    await once(watch, 'message')
+    return await work()
+  } finally {
+    await watch.terminate()
+    showProgress('')
+  }
 }

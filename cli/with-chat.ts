@@ -4,9 +4,17 @@ import { type ConfigFlags, loadConfig } from './config.ts'
 import { createLogger } from './logger.ts'
 import { printNote } from './output.ts'
 
-/** Runs `work` on the configured storage, as it is: nothing is migrated. */
-export async function withStorage<T>(flags: ConfigFlags, work: (storage: Storage) => Promise<T>): Promise<T> {
-  const { storage } = await open(flags, true)
+/**
+ * Runs `work` on the configured storage, as it is: nothing is migrated.
+ *
+ * @param options.create makes a database that is not there; without, a mistyped address is an error
+ */
+export async function withStorage<T>(
+  flags: ConfigFlags,
+  work: (storage: Storage) => Promise<T>,
+  options: { create?: boolean } = {},
+): Promise<T> {
+  const { storage } = await open(flags, options.create ?? false)
   try {
     return await work(storage)
   } finally {
@@ -15,9 +23,10 @@ export async function withStorage<T>(flags: ConfigFlags, work: (storage: Storage
 }
 
 /**
- * Runs `work` on a service beside the one that may be serving: it starts no timer and recovers nothing.
+ * Runs `work` on a service beside the one that may be serving: it starts no timer and recovers nothing. A schema of
+ * before is refused: the service beside it may be of before as well, and would find another one under its feet.
  *
- * @param options.create makes a database that is not there; without, a mistyped address is an error
+ * @param options.create makes a database that is not there, or is empty
  */
 export async function withChat<T>(
   flags: ConfigFlags,
@@ -25,13 +34,21 @@ export async function withChat<T>(
   options: { create?: boolean } = {},
 ): Promise<T> {
   const { config, storage, createChatService } = await open(flags, options.create ?? false)
-  const chat = createChatService(config, storage, { log: createLogger(config.log) })
+  const asItIs = { ...config, storage: { ...config.storage, migrate: false } }
+  const chat = createChatService(asItIs, storage, { log: createLogger(config.log) })
   try {
+    if (options.create && config.storage.migrate) await migrateEmpty(storage)
     await chat.start({ background: false })
     return await work(chat)
   } finally {
     await chat.close()
   }
+}
+
+/** Makes the schema where there is none. One of before is left as it is. */
+export async function migrateEmpty(storage: Storage): Promise<void> {
+  const steps = await storage.migrations()
+  if (steps.every((step) => !step.applied_at)) await storage.migrate()
 }
 
 async function open(flags: ConfigFlags, create: boolean) {

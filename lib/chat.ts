@@ -30,6 +30,7 @@ import { createProvider } from './oauth/client.ts'
 import * as oauth from './oauth/service.ts'
 import * as checks from './ops/fsck.ts'
 import { createMetrics } from './ops/metrics.ts'
+import * as probes from './ops/probe.ts'
 import { createReadiness } from './ops/readiness.ts'
 import * as retention from './ops/retention.ts'
 import * as ops from './ops/service.ts'
@@ -39,6 +40,7 @@ import * as resets from './resets/service.ts'
 import * as ownSessions from './sessions/own.ts'
 import * as sessions from './sessions/service.ts'
 import * as setup from './setup/service.ts'
+import { assertImported } from './storage/import.ts'
 import { assertMigrated, migrate } from './storage/migrate.ts'
 import type { Storage } from './storage/open.ts'
 import * as threads from './threads/service.ts'
@@ -171,6 +173,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       ...bind(ctx, ops, ['health', 'ready', 'metrics']),
       ...bind(ctx, retention, ['prune']),
       ...bind(ctx, checks, ['fsck']),
+      ...bind(ctx, probes, ['probe']),
     },
     compat: bind(ctx, compat, ['models', 'complete']),
 
@@ -179,13 +182,14 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
 
     /**
      * Brings the schema up to date (unless `storage.migrate` is false, when an old one is an error) and starts the
-     * work that goes on by itself.
+     * work that goes on by itself. Half of an archive is not served.
      *
      * @param options.background false starts nothing that goes on: for a command beside a running service
      */
     async start(options: { background?: boolean } = {}): Promise<void> {
       if (config.storage.migrate) await migrate(db)
       else await assertMigrated(db)
+      await assertImported(db)
       if (options.background === false) return
       bus.start()
       if (timers.length > 0) return

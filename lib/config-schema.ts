@@ -43,6 +43,10 @@ const rangeList = v.array(v.pipe(v.string(RANGES_FORM), v.check(isRange, RANGES_
 const databaseUrl = v.pipe(
   text,
   v.regex(DATABASE_URL, 'must be sqlite:<path>, sqlite::memory: or postgres://<user>:<password>@<host>/<name>'),
+  v.check(
+    isDatabaseUrl,
+    'must be a postgres:// address; in a user or password, characters such as @ : / ? # % are written %40 and so on',
+  ),
 )
 const publicUrl = v.pipe(
   text,
@@ -245,6 +249,11 @@ function isRange(text: string): boolean {
   const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!
   return bits > 0 && Number(prefix ?? 0) <= bits
+}
+
+/** Whether pg can read it; it takes an address without a host for that of a socket. */
+function isDatabaseUrl(address: string): boolean {
+  return address.startsWith('sqlite:') || URL.canParse(address.replace('@/', '@localhost/'))
 }
 
 function isPublicUrl(address: string): boolean {

@@ -388,10 +388,10 @@ describe('configKeys', () => {
     expect(keys.find(({ key }) => key === 'log.format')?.choices).toEqual(['auto', 'json', 'pretty'])
   })
 
-  it('is what the committed documentation shows', () => {
+  it('is what the committed documentation shows', async () => {
     for (const [path, page] of Object.entries(PAGES)) {
       const committed = readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
-      expect(committed, 'run: npx tsx test/support/generate-docs.ts').toBe(page())
+      expect(committed, 'run: npx tsx test/support/generate-docs.ts').toBe(await page())
     }
   })
 })

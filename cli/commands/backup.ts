@@ -1,18 +1,33 @@
+import type { Queries } from '../../lib/storage/database.ts'
+import { partialOf } from '../../lib/storage/files.ts'
 import { commonArgs, defineCommand } from '../command.ts'
 import { oneLine, print } from '../output.ts'
+import { showGrowth } from '../progress.ts'
 import { withStorage } from '../with-chat.ts'
 
 export default defineCommand({
   meta: { name: 'backup', description: 'Write a copy of the SQLite database to a file, while the service runs' },
   example: 'chat-server backup ./chat-backup.db',
   args: {
-    file: { type: 'positional', required: true, description: 'Where to write it' },
+    file: { type: 'positional', required: true, valueHint: 'file', description: 'Where to write it' },
     force: { type: 'boolean', description: 'Replace the file if it is there' },
     ...commonArgs,
   },
   run: ({ args }) =>
     withStorage(args, async (storage) => {
-      const bytes = await storage.backup(args.file, { force: args.force === true })
+      const work = () => storage.backup(args.file, { force: args.force === true })
+      const growth = { file: partialOf(args.file), bytes: await usedBytes(storage.db) }
+      const bytes = await showGrowth('Copied', growth, work)
       print(args, { file: args.file, bytes }, oneLine(`Written to ${args.file}, ${bytes} bytes.`))
     }),
 })
+
+/** How much of a SQLite file is in use, which is what a copy has of it. */
+async function usedBytes(db: Queries): Promise<number> {
+  if (db.dialect !== 'sqlite') return 0
+  const row = await db.get<{ bytes: number }>(
+    `SELECT (page_count - freelist_count) * page_size AS bytes
+       FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
+  )
+  return row!.bytes
+}

@@ -16,8 +16,8 @@ const init = defineCommand({
     force: { type: 'boolean', description: 'Replace the file if it is there' },
     ...commonArgs,
   },
-  run: ({ args }) => {
-    writeNewFile(args.output, configTemplate(), args)
+  run: async ({ args }) => {
+    await writeNewFile(args.output, configTemplate(), args)
     print(args, { output: args.output }, oneLine(`Written to ${args.output}.`))
   },
 })

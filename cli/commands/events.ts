@@ -1,4 +1,5 @@
 import { defineCommand as defineGroup } from 'citty'
+import { assertMigratable } from '../../lib/storage/migrate.ts'
 import { commonArgs, defineCommand } from '../command.ts'
 import { print, table } from '../output.ts'
 import { withChat, withStorage } from '../with-chat.ts'
@@ -24,6 +25,7 @@ const renewEpoch = defineCommand({
   args: commonArgs,
   run: ({ args }) =>
     withStorage(args, async (storage) => {
+      await assertMigratable(storage.db)
       await storage.renewEpoch()
       print(args, { renewed: true }, 'Ids of events from before are of no use any more: every reader will read again.')
     }),

@@ -1,6 +1,8 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { assertOther } from '../../lib/storage/backup.ts'
 import { replaceFile } from '../../lib/storage/files.ts'
+import { assertImported } from '../../lib/storage/import.ts'
+import { assertMigrated } from '../../lib/storage/migrate.ts'
 import type { Storage } from '../../lib/storage/open.ts'
 import { commonArgs, defineCommand } from '../command.ts'
 import { oneLine, print } from '../output.ts'
@@ -14,17 +16,20 @@ export default defineCommand({
   },
   example: 'chat-server export ./chat.jsonl',
   args: {
-    file: { type: 'positional', required: true, description: 'Where to write it, as lines of JSON' },
+    file: { type: 'positional', required: true, valueHint: 'file', description: 'Where to write it, as lines of JSON' },
     force: { type: 'boolean', description: 'Replace the file if it is there' },
     ...commonArgs,
   },
   run: ({ args }) =>
     withStorage(args, async (storage) => {
+      await assertMigrated(storage.db)
+      await assertImported(storage.db)
       await assertOther(storage.db, args.file)
       let counts = {}
       await replaceFile(args.file, { force: args.force === true }, async (partial) => {
         counts = await writeArchive(storage, partial)
       })
+      showProgress('')
       const rows = Object.values<number>(counts).reduce((sum, count) => sum + count, 0)
       print(args, { file: args.file, counts }, oneLine(`Written to ${args.file}, ${rows} rows.`))
     }),

@@ -1,23 +1,31 @@
-import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
+import { open } from 'node:fs/promises'
+import { assertMigrated } from '../../lib/storage/migrate.ts'
 import { commonArgs, defineCommand } from '../command.ts'
 import { print } from '../output.ts'
 import { showProgress } from '../progress.ts'
-import { withStorage } from '../with-chat.ts'
+import { migrateEmpty, withStorage } from '../with-chat.ts'
 
 export default defineCommand({
   meta: { name: 'import', description: 'Fill an empty database from an archive; when interrupted, go on where it was' },
   example: 'chat-server import ./chat.jsonl --database postgres://chat@localhost/chat',
   args: {
-    file: { type: 'positional', required: true, description: 'The archive' },
+    file: { type: 'positional', required: true, valueHint: 'file', description: 'The archive' },
     ...commonArgs,
   },
-  run: ({ args }) =>
-    withStorage(args, async (storage) => {
-      await storage.migrate()
-      const lines = createInterface({ input: createReadStream(args.file, 'utf8'), crlfDelay: Number.POSITIVE_INFINITY })
-      const counts = await storage.import(lines, showProgress)
-      const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
-      print(args, { counts }, `Imported ${rows} rows. "chat-server fsck" tells whether all is well.`)
-    }),
+  run: async ({ args }) => {
+    // Before a database is made for it.
+    const file = await open(args.file)
+    await withStorage(
+      args,
+      async (storage) => {
+        await migrateEmpty(storage)
+        await assertMigrated(storage.db)
+        const counts = await storage.import(file.readLines({ encoding: 'utf8' }), showProgress)
+        showProgress('')
+        const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
+        print(args, { counts }, `Imported ${rows} rows. "chat-server fsck" tells whether all is well.`)
+      },
+      { create: true },
+    )
+  },
 })

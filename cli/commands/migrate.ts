@@ -1,9 +1,16 @@
+import { existsSync } from 'node:fs'
 import { commonArgs, defineCommand, UsageError } from '../command.ts'
+import { type ConfigFlags, loadConfig } from '../config.ts'
+import { sqliteFile } from '../doctor/files.ts'
 import { print, table } from '../output.ts'
 import { withStorage } from '../with-chat.ts'
 
 export default defineCommand({
-  meta: { name: 'migrate', description: 'Bring the database up to date, or show what that would do' },
+  meta: {
+    name: 'migrate',
+    description:
+      'Bring the schema up to date, or show what that would do; all other commands but serve refuse an older one',
+  },
   example: 'chat-server migrate --plan --database sqlite:./data/chat.db',
   args: {
     plan: { type: 'boolean', description: 'Show what is pending and change nothing' },
@@ -12,18 +19,28 @@ export default defineCommand({
   },
   run: async ({ args }) => {
     if (args.plan && args.status) throw new UsageError('--plan and --status exclude each other')
-    await withStorage(args, async (storage) => {
-      if (args.status) {
-        const migrations = await storage.migrations()
-        const rows = migrations.map(({ name, applied_at }) => [name, applied_at ?? 'pending'])
-        return print(args, { migrations }, table(['MIGRATION', 'APPLIED'], rows))
-      }
-      if (args.plan) {
-        const pending = (await storage.migrations()).flatMap(({ name, applied_at }) => (applied_at ? [] : name))
-        return print(args, { pending }, pending.length > 0 ? pending.join('\n') : 'Nothing is pending.')
-      }
-      const applied = await storage.migrate()
-      return print(args, { applied }, applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Already up to date.')
-    })
+    await withStorage(
+      args.plan || args.status ? withoutMaking(args) : args,
+      async (storage) => {
+        if (args.status) {
+          const migrations = await storage.migrations()
+          const rows = migrations.map(({ name, applied_at }) => [name, applied_at ?? 'pending'])
+          return print(args, { migrations }, table(['MIGRATION', 'APPLIED'], rows))
+        }
+        if (args.plan) {
+          const pending = (await storage.migrations()).flatMap(({ name, applied_at }) => (applied_at ? [] : name))
+          return print(args, { pending }, pending.length > 0 ? pending.join('\n') : 'Nothing is pending.')
+        }
+        const applied = await storage.migrate()
+        return print(args, { applied }, applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Already up to date.')
+      },
+      { create: true },
+    )
   },
 })
+
+/** A file that is not there has nothing to be looked at, and must not be made by looking: an empty database will do. */
+function withoutMaking(flags: ConfigFlags): ConfigFlags {
+  const file = sqliteFile(loadConfig(flags).config.database.url)
+  return file && !existsSync(file) ? { ...flags, database: 'sqlite::memory:' } : flags
+}

@@ -18,7 +18,7 @@ export default defineCommand({
     const document = openApiDocument()
     const text = format === 'yaml' ? stringifyYAML(withoutReferences(document)) : JSON.stringify(document, null, 2)
     if (!output) return print(args, document, text.trimEnd())
-    writeNewFile(output, `${text.trimEnd()}\n`, args)
+    await writeNewFile(output, `${text.trimEnd()}\n`, args)
     return print(args, { output, format }, oneLine(`Written to ${output}.`))
   },
 })

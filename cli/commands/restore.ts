@@ -6,7 +6,7 @@ export default defineCommand({
   meta: { name: 'restore', description: 'Put a backup in the place of the SQLite database, while no service runs' },
   example: 'chat-server restore ./chat-backup.db --database sqlite:./data/restored.db',
   args: {
-    file: { type: 'positional', required: true, description: 'The backup' },
+    file: { type: 'positional', required: true, valueHint: 'file', description: 'The backup' },
     force: { type: 'boolean', description: 'Replace the database if there is one' },
     ...commonArgs,
   },

@@ -1,10 +1,11 @@
 import { defineCommand as defineGroup } from 'citty'
 import { OPERATOR, type Role } from '../../lib/context.ts'
 import type { Account } from '../../lib/users/schema.ts'
-import { commonArgs, defineCommand } from '../command.ts'
+import { commonArgs, defineCommand, UsageError } from '../command.ts'
 import { oneLine, print, table } from '../output.ts'
 import { moreOf, pageArgs, pageOf } from '../paging.ts'
 import { passwordArg, readPassword } from '../password.ts'
+import { userArg } from '../whom.ts'
 import { withChat } from '../with-chat.ts'
 import { disable, enable, erase, setPassword, setRoles } from './user-changes.ts'
 
@@ -52,14 +53,18 @@ function describeRoles({ roles, disabled_at }: Account): string {
 
 const resetLink = defineCommand({
   meta: { name: 'reset-link', description: 'Make a link that sets a new password once, within an hour' },
-  example: 'chat-server user reset-link --email grace@example.org',
+  example: 'chat-server user reset-link --user grace',
   args: {
-    email: { type: 'string', required: true, description: 'Address of the user' },
+    user: { ...userArg.user, required: false },
+    email: { type: 'string', description: 'The same by e-mail address only' },
     ...commonArgs,
   },
-  run: async ({ args }) => {
-    await withChat(args, async (chat) => {
-      const link = await chat.resets.issue(OPERATOR, { email: args.email })
+  run: ({ args }) => {
+    const { user, email } = args
+    if ((user === undefined) === (email === undefined)) throw new UsageError('say one of --user and --email')
+    return withChat(args, async (chat) => {
+      const account = user === undefined ? { email: email! } : await chat.users.find(OPERATOR, user)
+      const link = await chat.resets.issue(OPERATOR, { email: account.email })
       print(args, link, link.url ?? link.token)
     })
   },

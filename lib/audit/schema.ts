@@ -30,6 +30,7 @@ export const AuditAct = v.picklist([
   'limit_profile.deleted',
   'limit_assignment.created',
   'limit_assignment.deleted',
+  'doctor.probed',
 ])
 export type AuditAct = v.InferOutput<typeof AuditAct>
 

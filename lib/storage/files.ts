@@ -14,6 +14,11 @@ export function assertFree(file: string, { force = false }: Overwriting): void {
   if (found && !force) throw new Error(`${file} is there already; --force replaces it`)
 }
 
+/** What a file is called until all of it is there. */
+export function partialOf(file: string): string {
+  return `${file}.partial`
+}
+
 /**
  * Has `write` fill a file that only we may read, and gives it its name once the disk has all of it: until then whatever
  * was there before stays.
@@ -27,7 +32,7 @@ export async function replaceFile(
   write: (partial: string) => Promise<unknown>,
 ): Promise<number> {
   assertFree(file, options)
-  const partial = `${file}.partial`
+  const partial = partialOf(file)
   rmSync(partial, { force: true })
   closeSync(openSync(partial, 'wx', 0o600))
   try {
@@ -35,11 +40,23 @@ export async function replaceFile(
     sync(partial)
     const { size } = statSync(partial)
     if (options.force) renameSync(partial, file)
-    else linkSync(partial, file)
+    else nameOnce(partial, file)
     sync(dirname(file))
     return size
   } finally {
     for (const rest of ['', '-wal', '-shm', '-journal']) rmSync(`${partial}${rest}`, { force: true })
+  }
+}
+
+/** Gives `partial` a name that nobody else has taken meanwhile. @throws Error with code EEXIST */
+function nameOnce(partial: string, file: string): void {
+  try {
+    linkSync(partial, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error
+    // FAT and some network file systems know no second name. There an empty file keeps the name for a moment.
+    closeSync(openSync(file, 'wx', 0o600))
+    renameSync(partial, file)
   }
 }
 

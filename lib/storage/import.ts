@@ -81,6 +81,12 @@ async function begin(db: Database, header: Header): Promise<void> {
   })
 }
 
+/** @throws Error when an archive has filled only a part of the database */
+export async function assertImported(db: Queries): Promise<void> {
+  if (await db.get("SELECT value FROM meta WHERE name = 'import'"))
+    throw new Error('An import into this database was interrupted: run "chat-server import" again with its archive')
+}
+
 /** @returns what inserts rows, those that are there already left as they are */
 async function createInserter(db: Database): Promise<(table: string, rows: Row[]) => Promise<void>> {
   const columns = new Map<string, Set<string>>()

@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { folder, run } from './process.ts'
 
 /** Hashing at the default cost is most of what these commands would do. */
@@ -45,10 +45,12 @@ describe('setup and user', () => {
   it('help somebody back in with a link, or the token of it where the service has no address', async () => {
     const cwd = folder()
     await run(['setup', '--email', 'ada@example.org'], { cwd, env, input: password })
-    const resetLink = ['user', 'reset-link', '--email', 'ada@example.org']
     const [token, link, nobody] = await Promise.all([
-      run(resetLink, { cwd }),
-      run([...resetLink, '--json'], { cwd, env: { CHAT_SERVER__PUBLIC_URL: 'https://chat.example.org/' } }),
+      run(['user', 'reset-link', '--user', 'ada'], { cwd }),
+      run(['user', 'reset-link', '--email', 'ada@example.org', '--json'], {
+        cwd,
+        env: { CHAT_SERVER__PUBLIC_URL: 'https://chat.example.org/' },
+      }),
       run(['user', 'reset-link', '--email', 'nobody@example.org'], { cwd }),
     ])
     expect([token.code, token.stdout]).toEqual([0, expect.stringMatching(/^[\w-]{43}\n$/)])
@@ -85,6 +87,7 @@ describe('migrate', () => {
     const migrate = async (...args: string[]) => run(['migrate', ...args], { cwd })
     const { pending } = JSON.parse((await migrate('--plan', '--json')).stdout)
     expect(pending.length).toBeGreaterThan(0)
+    expect(existsSync(join(cwd, 'data'))).toBe(false)
     expect(JSON.parse((await migrate('--json')).stdout)).toEqual({ applied: pending })
     const [again, plan, status] = await Promise.all([migrate(), migrate('--plan'), migrate('--status', '--json')])
     expect(again.stdout).toBe('Already up to date.\n')
@@ -106,6 +109,19 @@ describe('migrate', () => {
     expect(runs[2]!.stderr).toContain('ECONNREFUSED')
   })
 })
+
+it.skipIf(!inject('postgres_url'))(
+  'a PostgreSQL that refuses somebody is no reason to show the password',
+  async () => {
+    const url = inject('postgres_url')!.replace('postgres@', 'nobody-of-that-name:hunter2@')
+    for (const command of ['user list', 'migrate --json', 'fsck', 'serve --port 0']) {
+      const { code, stdout, stderr } = await run([...command.split(' '), '--database', url], { cwd: folder() })
+      expect([code, stderr], command).toEqual([1, expect.stringContaining('role "nobody-of-that-name" does not exist')])
+      expect(stdout + stderr).not.toContain('hunter2')
+    }
+  },
+  60_000,
+)
 
 describe('openapi', () => {
   it('describes the interface without a database, as JSON and as YAML, and replaces no file unasked', async () => {

@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { loadConfig } from '../../cli/config.ts'
 import { lineOf, readConfigFile } from '../../cli/config-file.ts'
 import { readEnvironment, toTyped } from '../../cli/environment.ts'
-import { ConfigError, parseConfig } from '../../lib/config.ts'
+import { ConfigError, configKeys, parseConfig } from '../../lib/config.ts'
 import { folder, run } from './process.ts'
 
 describe('the precedence of configuration', () => {
@@ -146,6 +146,8 @@ describe('a configuration file', () => {
     expect(refusal('no.toml')).toBe('does not exist')
     expect(refusal('dir.toml')).toBe('is a directory')
     expect(refusal('large.toml')).toBe('is larger than 1 MiB')
+    symlinkSync('/dev/zero', join(cwd, 'endless.toml'))
+    expect(refusal('endless.toml')).toBe('is not a file')
     expect(problemsOf(() => loadConfig({}, { CHAT_CONFIG: '' }))).toEqual([
       ['configuration file', matching(/^must end/)],
     ])
@@ -160,6 +162,52 @@ describe('a configuration file', () => {
   ])('%j sets %s on line %s', (text, key, line) => {
     expect(lineOf(text, key)).toBe(line)
   })
+})
+
+/** Who may read everything is somebody else for a moment; nobody else is tried where nobody can be. */
+it('a configuration file that this user may not read is named, in one line', async () => {
+  const cwd = folder({ 'a.toml': '[server]\nport = 1\n' })
+  chmodSync(cwd, 0o755)
+  chmodSync(join(cwd, 'a.toml'), 0o000)
+  const refusal = () => problemsOf(() => readConfigFile(join(cwd, 'a.toml')))[0]![1]
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) process.seteuid!(65534)
+  try {
+    expect(refusal()).toBe('may not be read by this user')
+  } finally {
+    if (isRoot) process.seteuid!(0)
+  }
+})
+
+it('every number has an end at both sides, and no text passes for one', () => {
+  for (const { key, type } of configKeys().filter((each) => each.type.startsWith('integer'))) {
+    for (const value of [1e12, 2 ** 31, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '8h', '1', null, true]) {
+      const name = key.split('.')
+      const input = name.reduceRight<unknown>((inner, part) => ({ [part]: inner }), value)
+      const problems = problemsOf(() => parseConfig(input))
+      expect([key, String(value), problems[0]![0], type], `${key} = ${value}`).toEqual([key, String(value), key, type])
+    }
+  }
+})
+
+it.each([
+  ['postgres://chat:hunter2@[bad/chat'],
+  ['postgres://chat:hunter2@127.0.0.1:99999/chat'],
+  ['postgres://chat:hun/ter2@127.0.0.1/chat'],
+  ['mysql://chat:hunter2@127.0.0.1/chat'],
+])('an address of a database that is none is refused, and not repeated: %s', (url) => {
+  const [[key, message]] = problemsOf(() => loadConfig({}, { CHAT_DATABASE__URL: url })) as [[string, string]]
+  expect([key, message]).toEqual(['database.url', expect.stringMatching(/^must be .* \(CHAT_DATABASE__URL\)$/)])
+  expect(message).not.toContain('hun')
+})
+
+it.each([
+  ['postgres://chat@/chat?host=/run/postgresql'],
+  ['postgres:///chat'],
+  ['postgres://chat:p%40ss@127.0.0.1:5432/chat?sslmode=require'],
+  ['postgresql://[::1]/chat'],
+])('an address of a database may be %s', (url) => {
+  expect(loadConfig({ database: url }, {}).config.database.url).toBe(url)
 })
 
 describe('chat-server config', () => {

@@ -29,6 +29,8 @@ const REFUSALS: [line: string, message: string][] = [
   ['setup', 'Missing required argument: --email'],
   ['user erase --user ada', 'this cannot be undone: say --yes'],
   ['user disable', 'Missing required argument: --user'],
+  ['user reset-link', 'say one of --user and --email'],
+  ['user reset-link --user ada --email ada@example.org', 'say one of --user and --email'],
   ['session revoke', 'say one of --id, --user and --all'],
   ['session revoke --all --user ada', 'say one of --id, --user and --all'],
   ['migrate --plan --status', '--plan and --status exclude each other'],

@@ -4,10 +4,13 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { onTestFinished } from 'vitest'
+import { onTestFinished, vi } from 'vitest'
 
 const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+
+// A process takes its time to start, many times that where others run as well.
+vi.setConfig({ testTimeout: 120_000 })
 
 /** How a command ended, and what it wrote. */
 export interface Finished {
@@ -34,9 +37,15 @@ export function folder(files: Record<string, string | Uint8Array> = {}): string 
   return path
 }
 
+/** The program and the arguments that run the command line. */
+export function commandOf(args: string[]): string[] {
+  return [process.execPath, '--import', TSX, MAIN, ...args]
+}
+
 /** Starts the command line as a process of its own. Whoever starts it ends it. */
 export function start(args: string[], { env = {}, input: _, ...where }: RunOptions): ChildProcessWithoutNullStreams {
-  const child = spawn(process.execPath, ['--import', TSX, MAIN, ...args], {
+  const [program, ...rest] = commandOf(args)
+  const child = spawn(program!, rest, {
     ...where,
     env: { PATH: process.env.PATH, ...env },
   })

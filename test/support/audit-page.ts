@@ -30,6 +30,7 @@ const ACTS: Record<AuditAct, string> = {
   'limit_profile.deleted': 'A rate limit profile was deleted.',
   'limit_assignment.created': 'A rate limit profile was assigned to a route.',
   'limit_assignment.deleted': 'A route has lost its rate limit profile.',
+  'doctor.probed': '`chat-server doctor` has tried the event stream, as a user that existed for seconds: the subject.',
 }
 
 const EXAMPLE: AuditRecord = {

@@ -4,13 +4,15 @@ import { keysBySection } from '../../cli/config-template.ts'
 import { variableName } from '../../cli/environment.ts'
 import type { ConfigKey } from '../../lib/config.ts'
 import { auditPage } from './audit-page.ts'
+import { cliPage } from './cli-page.ts'
 import { eventsPage } from './events-page.ts'
 
 /** Every page that is made from the source: its path from the root of the project, and its text. */
-export const PAGES: Record<string, () => string> = {
+export const PAGES: Record<string, () => string | Promise<string>> = {
   'docs/reference/configuration.md': configurationPage,
   'docs/reference/events.md': eventsPage,
   'docs/reference/audit.md': auditPage,
+  'docs/reference/cli.md': cliPage,
 }
 
 const CONFIGURATION = `<!-- Made from lib/config-schema.ts by test/support/generate-docs.ts: change it there. -->
@@ -76,7 +78,7 @@ const CONTRADICTIONS = `## What cannot be combined
 
 These start with a warning, which \`serve --strict\` and \`config check --strict\` refuse: a \`server.host\` that other
 machines can reach without \`security.cookie.secure\`, a \`server.public_url\` that is \`https\` without it, or \`http\` on
-another machine than this, \`security.csrf.enabled = false\`, \`http\` origins of other machines in
+another machine than this, \`server.trusted_proxies\` with every address in it, \`security.csrf.enabled = false\`, \`http\` origins of other machines in
 \`server.cors.allowed_origins\`, a \`security.password.bcrypt_cost\` below 10, and a service that is not set up yet on an
 address others can reach.
 `
@@ -101,7 +103,7 @@ function entry({ key, type, choices, default: fallback, unit, description, secre
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const [path, page] of Object.entries(PAGES)) {
-    writeFileSync(new URL(`../../${path}`, import.meta.url), page())
+    writeFileSync(new URL(`../../${path}`, import.meta.url), await page())
     console.log(path)
   }
 }

@@ -1,0 +1,27 @@
+import { type CommandDef, defineCommand } from 'citty'
+import { version } from './version.ts'
+
+/** Every command there is. Each is loaded when it is run or asked about. */
+export const root: CommandDef = defineCommand({
+  meta: { name: 'chat-server', version, description: 'Multi-user conversations with threads and a live event stream' },
+  subCommands: {
+    serve: () => import('./commands/serve.ts').then((module) => module.default),
+    setup: () => import('./commands/setup.ts').then((module) => module.default),
+    migrate: () => import('./commands/migrate.ts').then((module) => module.default),
+    user: () => import('./commands/user.ts').then((module) => module.default),
+    session: () => import('./commands/session.ts').then((module) => module.default),
+    invite: () => import('./commands/invite.ts').then((module) => module.default),
+    audit: () => import('./commands/audit.ts').then((module) => module.default),
+    events: () => import('./commands/events.ts').then((module) => module.default),
+    backup: () => import('./commands/backup.ts').then((module) => module.default),
+    restore: () => import('./commands/restore.ts').then((module) => module.default),
+    export: () => import('./commands/export.ts').then((module) => module.default),
+    import: () => import('./commands/import.ts').then((module) => module.default),
+    doctor: () => import('./commands/doctor.ts').then((module) => module.default),
+    fsck: () => import('./commands/fsck.ts').then((module) => module.default),
+    limits: () => import('./commands/limits.ts').then((module) => module.default),
+    config: () => import('./commands/config.ts').then((module) => module.default),
+    openapi: () => import('./commands/openapi.ts').then((module) => module.default),
+    completion: () => import('./commands/completion.ts').then((module) => module.createCompletion(root)),
+  },
+})

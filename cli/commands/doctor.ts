@@ -1,0 +1,25 @@
+import { commonArgs, defineCommand } from '../command.ts'
+import { loadConfig } from '../config.ts'
+import { describeFindings } from '../doctor/finding.ts'
+import { print } from '../output.ts'
+
+export default defineCommand({
+  meta: {
+    name: 'doctor',
+    description: 'Find out what is wrong with the configuration, the database, the way to the service, and beyond',
+  },
+  example: 'chat-server doctor --config chat-server.toml',
+  args: {
+    'read-only': { type: 'boolean', description: 'Write nothing: leave out the trial of the event stream' },
+    strict: { type: 'boolean', description: 'Exit with 1 for a warning as well' },
+    ...commonArgs,
+  },
+  run: async ({ args }) => {
+    const loaded = loadConfig(args)
+    const { examine } = await import('../doctor/examine.ts')
+    const findings = await examine(loaded, { readOnly: args['read-only'] === true })
+    const wrong = findings.filter(({ severity }) => severity === 'error' || (args.strict && severity === 'warning'))
+    print(args, { healthy: wrong.length === 0, findings }, describeFindings(findings))
+    if (wrong.length > 0) process.exitCode = 1
+  },
+})

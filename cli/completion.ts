@@ -1,0 +1,170 @@
+import type { DescribedArg, DescribedCommand } from './tree.ts'
+
+/** What a shell is told, so that it completes commands, flags, their values, and names of files. */
+export type Shell = 'bash' | 'zsh' | 'fish'
+
+/** The script that has a shell complete the commands of `tree`. Nothing of ours runs when somebody presses Tab. */
+export function completionFor(shell: Shell, tree: DescribedCommand[]): string {
+  return { bash, zsh, fish }[shell](tree)
+}
+
+function bash(tree: DescribedCommand[]): string {
+  const words = tree.map(({ path, commands, flags }) =>
+    [
+      `    ${quote(path)})`,
+      `      commands=${quote(commands.join(' '))}`,
+      `      flags=${quote([...flags.map(({ name }) => `--${name}`), '--help'].join(' '))} ;;`,
+    ].join('\n'),
+  )
+  return `_chat_server() {
+  local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]}
+  local at=chat-server commands flags i IFS=$' \\t\\n'
+  # bash takes --flag=value apart.
+  if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=\${COMP_WORDS[COMP_CWORD-2]}; fi
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case "$at \${COMP_WORDS[i]}" in
+      ${paths(tree).map(quote).join('|')}) at="$at \${COMP_WORDS[i]}" ;;
+    esac
+  done
+  COMPREPLY=()
+  case "$at $prev" in
+${valued(tree, (flag, patterns) => `    ${patterns.map(quote).join('|')}) ${bashValues(flag)}; return ;;`)}
+  esac
+  case "$at" in
+${words.join('\n')}
+  esac
+  if [[ $cur == -* ]]; then
+    COMPREPLY=($(compgen -W "$flags" -- "$cur"))
+  elif [[ -n $commands ]]; then
+    COMPREPLY=($(compgen -W "$commands" -- "$cur"))
+  else
+    case "$at" in
+      ${takingFiles(tree).map(quote).join('|')}) ${BASH_FILES} ;;
+    esac
+  fi
+}
+complete -F _chat_server chat-server
+`
+}
+
+const BASH_FILES = `IFS=$'\\n'; COMPREPLY=($(compgen -f -- "$cur")); compopt -o filenames 2>/dev/null`
+
+function bashValues({ choices, hint }: DescribedArg): string {
+  if (choices) return `COMPREPLY=($(compgen -W ${quote(choices.join(' '))} -- "$cur"))`
+  return hint === 'file' ? BASH_FILES : ':'
+}
+
+function zsh(tree: DescribedCommand[]): string {
+  const byPath = new Map(tree.map((command) => [command.path, command]))
+  const described = (name: string, text: string) => quote(`${name.replaceAll(':', '\\:')}:${text}`)
+  const words = tree.map(({ path, commands, flags }) =>
+    [
+      `    ${quote(path)})`,
+      `      commands=(${commands.map((name) => described(name, byPath.get(`${path} ${name}`)!.description)).join(' ')})`,
+      `      flags=(${[...flags.map(({ name, description }) => described(`--${name}`, description)), described('--help', 'Show how it is called')].join(' ')}) ;;`,
+    ].join('\n'),
+  )
+  return `#compdef chat-server
+
+_chat-server() {
+  local at=chat-server word prev=\${words[CURRENT-1]}
+  local -a commands flags
+  if [[ \${words[CURRENT]} == --*=* ]]; then prev=\${words[CURRENT]%%=*}; compset -P '*='; fi
+  for word in \${words[2,CURRENT-1]}; do
+    case "$at $word" in
+      ${paths(tree).map(quote).join('|')}) at="$at $word" ;;
+    esac
+  done
+  case "$at $prev" in
+${valued(tree, (flag, patterns) => `    ${patterns.map(quote).join('|')}) ${zshValues(flag)}; return ;;`)}
+  esac
+  case "$at" in
+${words.join('\n')}
+  esac
+  if [[ \${words[CURRENT]} == -* ]]; then
+    _describe flag flags
+  elif (( $#commands )); then
+    _describe command commands
+  else
+    case "$at" in
+      ${takingFiles(tree).map(quote).join('|')}) _files ;;
+    esac
+  fi
+}
+
+if [[ $funcstack[1] == _chat-server ]]; then _chat-server "$@"; else compdef _chat-server chat-server; fi
+`
+}
+
+function zshValues({ choices, hint }: DescribedArg): string {
+  if (choices) return `compadd -- ${choices.map(quote).join(' ')}`
+  return hint === 'file' ? '_files' : ':'
+}
+
+function fish(tree: DescribedCommand[]): string {
+  const byPath = new Map(tree.map((command) => [command.path, command]))
+  const lines = tree.flatMap(({ path, commands, flags }) => {
+    const here = `complete -c chat-server -n ${fishQuote(`__chat_server_at ${fishQuote(path)}`)}`
+    return [
+      ...commands.map((name) => `${here} -a ${name} -d ${fishQuote(byPath.get(`${path} ${name}`)!.description)}`),
+      ...flags.map((flag) => `${here} -l ${flag.name}${fishValues(flag)} -d ${fishQuote(flag.description)}`),
+      `${here} -l help -d 'Show how it is called'`,
+    ]
+  })
+  const files = takingFiles(tree).map(
+    (path) => `complete -c chat-server -n ${fishQuote(`__chat_server_at ${fishQuote(path)}`)} -F`,
+  )
+  return `function __chat_server_at
+  set -l at chat-server
+  for word in (commandline -opc)[2..-1]
+    switch "$at $word"
+      case ${paths(tree).map(fishQuote).join(' ')}
+        set at "$at $word"
+    end
+  end
+  test "$at" = "$argv[1]"
+end
+
+complete -c chat-server -f
+${[...lines, ...files].join('\n')}
+`
+}
+
+function fishValues({ isSwitch, choices, hint }: DescribedArg): string {
+  if (isSwitch) return ''
+  if (choices) return ` -x -a ${fishQuote(choices.join(' '))}`
+  return hint === 'file' ? ' -r -F' : ' -x'
+}
+
+/** Those of all commands but the program itself. */
+function paths(tree: DescribedCommand[]): string[] {
+  return tree.slice(1).map(({ path }) => path)
+}
+
+/** A line for each kind of flag that takes a value, with `<path> --<flag>` of every command that has it. */
+function valued(tree: DescribedCommand[], toLine: (flag: DescribedArg, patterns: string[]) => string): string {
+  const kinds = new Map<string, { flag: DescribedArg; patterns: string[] }>()
+  for (const { path, flags } of tree) {
+    for (const flag of flags.filter(({ isSwitch }) => !isSwitch)) {
+      const kind = flag.choices?.join(' ') ?? (flag.hint === 'file' ? 'file' : '')
+      const same = kinds.get(kind) ?? { flag, patterns: [] }
+      same.patterns.push(`${path} --${flag.name}`)
+      kinds.set(kind, same)
+    }
+  }
+  return [...kinds.values()].map(({ flag, patterns }) => toLine(flag, patterns)).join('\n')
+}
+
+/** The commands that are told a file by its place. */
+function takingFiles(tree: DescribedCommand[]): string[] {
+  return tree.filter(({ words }) => words.some(({ hint }) => hint === 'file')).map(({ path }) => path)
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** In fish a backslash keeps its meaning between quotes. */
+function fishQuote(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+}

@@ -1,0 +1,46 @@
+import { statSync } from 'node:fs'
+import { findKey } from '../../lib/config.ts'
+import type { LoadedConfig } from '../config.ts'
+import { readConfigFile } from '../config-file.ts'
+import { doubtsOf } from '../warnings.ts'
+import { type Finding, note, ok, warning } from './finding.ts'
+
+/** What there is to say of a configuration that can be used: its doubts, and who may read its secrets. */
+export function checkConfiguration({ config, file, warnings }: LoadedConfig): Finding[] {
+  const doubts = doubtsOf(config).map(({ code, message, remedy }) => warning(code, message, remedy))
+  return [
+    ok('configuration.valid', file ? `${file} is valid.` : 'There is no file, and what is set otherwise is valid.'),
+    ...warnings.map((message) =>
+      warning('configuration.unknown_variable', message, 'Take it out of the environment, or spell it right.'),
+    ),
+    ...doubts,
+    ...(file ? checkSecrets(file) : []),
+    ...(config.storage.durability === 'os'
+      ? [note('storage.not_synced', 'storage.durability is os: the last writes may be lost in a power cut.')]
+      : []),
+  ]
+}
+
+function checkSecrets(file: string): Finding[] {
+  if (process.platform === 'win32') return []
+  const mode = statSync(file).mode & 0o777
+  const secrets = secretKeys(readConfigFile(file).content, '')
+  if (secrets.length === 0 || (mode & 0o077) === 0) return []
+  return [
+    warning(
+      'configuration.file_readable',
+      `${file} has secrets in it (${secrets.join(', ')}) and can be read by others (${mode.toString(8)}).`,
+      `chmod 600 ${file}`,
+    ),
+  ]
+}
+
+/** The keys in `value` that hold something secret. */
+function secretKeys(value: unknown, key: string): string[] {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return Object.entries(value).flatMap(([name, child]) => secretKeys(child, key ? `${key}.${name}` : name))
+  }
+  const secret = findKey(key)?.secret
+  if (!secret || String(value) === '') return []
+  return secret !== 'password' || /:\/\/[^:/]*:.+@|password=/i.test(String(value)) ? [key] : []
+}

@@ -1,0 +1,94 @@
+import type { DatabaseFacts } from '../../lib/storage/inspect.ts'
+import type { MigrationState } from '../../lib/storage/migrate.ts'
+import { type Finding, failure, note, ok, warning } from './finding.ts'
+
+/** The oldest PostgreSQL that has what is used. */
+const OLDEST_POSTGRES = 130_000
+
+/** Instants of one process are compared with those of another: so far apart, sessions end early or late. */
+const CLOCK_MS = 5_000
+
+/** What the facts of an open database mean for what is kept in it. */
+export function judgeDatabase(facts: DatabaseFacts, durability: 'full' | 'os'): Finding[] {
+  const { version, version_number, settings, read_only, ahead_ms } = facts
+  const found: Finding[] = []
+  if (version_number !== undefined && version_number < OLDEST_POSTGRES) {
+    found.push(failure('database.old_version', `PostgreSQL ${version} is too old.`, 'Use PostgreSQL 13 or later.'))
+  }
+  if (read_only) {
+    found.push(
+      failure(
+        'database.read_only',
+        'The database takes no writes: it is a standby, or default_transaction_read_only is on.',
+        'Give the address of the primary in database.url.',
+      ),
+    )
+  }
+  if (settings.server_encoding !== undefined && settings.server_encoding !== 'UTF8') {
+    found.push(
+      failure(
+        'database.not_utf8',
+        `The database is in ${settings.server_encoding}, which does not keep every text.`,
+        'Make one with ENCODING UTF8, and move there with "chat-server export" and "import".',
+      ),
+    )
+  }
+  return [...found, ...judgeDurability(settings, durability), ...judgeClock('database.clock', ahead_ms)]
+}
+
+function judgeDurability(settings: Record<string, string>, durability: 'full' | 'os'): Finding[] {
+  const found: Finding[] = []
+  const switches = { fsync: 'database.fsync_off', synchronous_commit: 'database.synchronous_commit_off' }
+  for (const [name, code] of Object.entries(switches)) {
+    if (settings[name] !== 'off') continue
+    const message = `PostgreSQL runs with ${name} = off and may lose acknowledged messages.`
+    const remedy = `Set ${name} = on in postgresql.conf and reload it.`
+    // Only who has chosen so is served with it: `serve` refuses it otherwise.
+    found.push(durability === 'os' ? note(code, message, remedy) : failure(code, message, remedy))
+  }
+  if (settings.full_page_writes === 'off') {
+    found.push(
+      warning(
+        'database.full_page_writes_off',
+        'PostgreSQL runs with full_page_writes = off: a power cut may damage the database beyond repair.',
+        'Set full_page_writes = on in postgresql.conf and reload it.',
+      ),
+    )
+  }
+  if (settings.journal_mode !== undefined && settings.journal_mode !== 'wal') {
+    found.push(
+      warning(
+        'database.journal_mode',
+        `SQLite keeps its journal as ${settings.journal_mode}, not as wal.`,
+        'Use a file on a disk of this machine: memory, and some network file systems, take no WAL.',
+      ),
+    )
+  }
+  return found.length > 0 ? found : [ok('database.durable', 'What is acknowledged outlives a power cut.')]
+}
+
+/** Whether a clock agrees with ours. Nothing where nobody knows. */
+export function judgeClock(code: string, aheadMs: number | undefined): Finding[] {
+  if (aheadMs === undefined) return []
+  const seconds = Math.round(Math.abs(aheadMs) / 1000)
+  if (Math.abs(aheadMs) <= CLOCK_MS) return [ok(code, 'Its clock agrees with the one of this machine.')]
+  return [
+    warning(
+      code,
+      `Its clock is ${seconds} seconds ${aheadMs > 0 ? 'ahead of' : 'behind'} the one of this machine.`,
+      'Have all machines keep time by NTP: sessions and limits are counted by it.',
+    ),
+  ]
+}
+
+/** Whether the schema is the one this program works with. */
+export function judgeSchema(steps: MigrationState[]): Finding {
+  const pending = steps.filter((step) => !step.applied_at)
+  if (pending.length === 0) return ok('database.schema', `The schema is up to date (${steps.at(-1)!.name}).`)
+  const isEmpty = pending.length === steps.length
+  return failure(
+    isEmpty ? 'database.empty' : 'database.schema_old',
+    isEmpty ? 'The database is empty.' : `The schema is older than this program: ${pending[0]!.name} is pending.`,
+    isEmpty ? 'Start the service, or run "chat-server setup".' : 'Run "chat-server migrate", or restart the service.',
+  )
+}

@@ -1,0 +1,157 @@
+import { closeSync, openSync, readSync, type StatsFs, statfsSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { type Finding, failure, note, ok, warning } from './finding.ts'
+
+const MIB = 1024 * 1024
+
+/** With less the next hour of a busy service may not fit, or the log of a backup. */
+const LITTLE_SPACE = 512 * MIB
+const NO_SPACE = 32 * MIB
+
+/** A log this long is not being written back: somebody reads for hours, or never ends a transaction. */
+const LARGE_WAL = 64 * MIB
+
+/** File systems of other machines, by what Linux calls them (statfs(2)): SQLite's locks and log do not work there. */
+const NETWORK_FILE_SYSTEMS: Record<number, string> = {
+  26985: 'NFS',
+  20859: 'SMB',
+  4283649346: 'CIFS',
+  4266872130: 'SMB2',
+  16914839: '9P',
+  12805120: 'Ceph',
+  1397113167: 'AFS',
+  1799439955: 'AFS',
+  1196443219: 'GPFS',
+  198183888: 'Lustre',
+}
+
+/** The file that a SQLite address names. `undefined` for a database in memory, and for another kind. */
+export function sqliteFile(url: string): string | undefined {
+  const path = /^sqlite:(.+)$/.exec(url)?.[1]
+  return path === undefined || path === ':memory:' ? undefined : resolve(path)
+}
+
+/** What can be seen of a SQLite file without opening it as a database. */
+export function checkFile(path: string): Finding[] {
+  const file = statSync(path, { throwIfNoEntry: false })
+  if (!file) {
+    return [
+      failure(
+        'database.missing',
+        `There is no database at ${path}.`,
+        'Start the service or run "chat-server setup", which make it; or give the right address with --database.',
+      ),
+    ]
+  }
+  if (!file.isFile()) {
+    return [failure('database.no_file', `${path} is not a file.`, 'Give the right address with --database.')]
+  }
+  const wal = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  return [
+    ...checkModes(path),
+    ...judgeFileSystem(path, statfsSync(dirname(path)), file.size + wal),
+    ...(wal > LARGE_WAL
+      ? [
+          warning(
+            'database.large_wal',
+            `${path}-wal has ${inMib(wal)} that are not in the database file yet.`,
+            'Look for a program that keeps the database open and reads for long; a restart of the service writes it back.',
+          ),
+        ]
+      : []),
+    ...(file.size > 0 && !isInWal(path)
+      ? [note('database.not_wal', `${path} is not in WAL mode, which the service turns on when it opens it.`)]
+      : []),
+  ]
+}
+
+/** What a file system promises, and has room for. */
+export function judgeFileSystem(path: string, { type, bavail, bsize }: StatsFs, size: number): Finding[] {
+  const free = bavail * bsize
+  const network = NETWORK_FILE_SYSTEMS[type]
+  const found: Finding[] = []
+  if (network) {
+    found.push(
+      failure(
+        'database.network_file_system',
+        `${path} is on a file system of another machine (${network}), where SQLite can lose or damage data.`,
+        'Move the database to a disk of this machine, or use PostgreSQL.',
+      ),
+    )
+  }
+  if (free < NO_SPACE)
+    found.push(failure('disk.full', `${inMib(free)} are free beside ${path}.`, 'Make room: writes are about to fail.'))
+  else if (free < LITTLE_SPACE)
+    found.push(
+      warning('disk.nearly_full', `${inMib(free)} are free beside ${path}.`, 'Make room, or move the database.'),
+    )
+  else if (free < size)
+    found.push(
+      note(
+        'disk.no_room_for_backup',
+        `${inMib(free)} are free, less than the ${inMib(size)} of a backup beside ${path}.`,
+      ),
+    )
+  else found.push(ok('disk.space', `${inMib(free)} are free beside ${path}.`))
+  return found
+}
+
+function checkModes(path: string): Finding[] {
+  if (process.platform === 'win32') return []
+  const found: Finding[] = []
+  const folder = dirname(path)
+  for (const each of [path, `${path}-wal`, `${path}-shm`]) {
+    const mode = modeOf(each)
+    if (mode === undefined || (mode & 0o077) === 0) continue
+    found.push(
+      warning('database.file_readable', `${each} is open to others (${mode.toString(8)}).`, `chmod 600 ${each}`),
+    )
+  }
+  if (modeOf(folder)! & 0o022) {
+    found.push(
+      warning(
+        'database.folder_writable',
+        `${folder} lets others replace what is in it (${modeOf(folder)!.toString(8)}).`,
+        `chmod 700 ${folder}`,
+      ),
+    )
+  }
+  const owner = statSync(path).uid
+  const self = process.geteuid!()
+  if (owner !== self && self !== 0)
+    found.push(
+      warning(
+        'database.other_owner',
+        `${path} belongs to another user (${owner}) than the one who runs this (${self}).`,
+        'Run the service and its commands as one user.',
+      ),
+    )
+  return found.length > 0 ? found : [ok('database.permissions', `Only its user can read ${path}.`)]
+}
+
+function modeOf(path: string): number | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat && stat.mode & 0o777
+}
+
+/** As bytes 18 and 19 of the file say (https://sqlite.org/fileformat.html), where they may be read. */
+function isInWal(path: string): boolean {
+  let handle: number
+  try {
+    handle = openSync(path, 'r')
+  } catch {
+    // Whoever opens it as a database will be told.
+    return true
+  }
+  try {
+    const header = Buffer.alloc(20)
+    readSync(handle, header, 0, 20, 0)
+    return header[18] === 2 && header[19] === 2
+  } finally {
+    closeSync(handle)
+  }
+}
+
+function inMib(bytes: number): string {
+  return `${Math.floor(bytes / MIB)} MiB`
+}

@@ -1,0 +1,67 @@
+/** How long anybody may take to answer. */
+const TIMEOUT_MS = 10_000
+
+/** An answer, read whole, or why there is none. */
+export type Answer =
+  | { status: number; headers: Headers; body: string; failure?: undefined }
+  | { failure: string; status?: undefined; headers?: undefined; body?: undefined }
+
+/** Asks once, follows nothing, and reads no more than a page. */
+export async function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
+  try {
+    const response = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
+    return { status: response.status, headers: response.headers, body: await readStart(response) }
+  } catch (error) {
+    return { failure: describeFailure(error) }
+  }
+}
+
+/** As much of an answer as any of ours has. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024
+
+async function readStart({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk)
+    size += chunk.length
+    if (size > MAX_BODY_BYTES) break
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+const REASONS: Record<string, string> = {
+  ENOTFOUND: 'the name has no address',
+  EAI_AGAIN: 'the name cannot be looked up',
+  ECONNREFUSED: 'nobody listens there',
+  ECONNRESET: 'the connection was cut',
+  UND_ERR_SOCKET: 'the connection was cut',
+  EHOSTUNREACH: 'there is no way there',
+  ENETUNREACH: 'there is no way there',
+  UND_ERR_CONNECT_TIMEOUT: 'it took too long to connect',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by nobody this machine trusts',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by nobody this machine trusts',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes without the ones between it and a trusted one',
+}
+
+/** Why nobody answered, in words. */
+export function describeFailure(error: unknown): string {
+  const { name, cause } = error as {
+    name?: string
+    cause?: { code?: string; message?: string; errors?: { code?: string }[] }
+  }
+  if (name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} seconds`
+  const code = cause?.code ?? cause?.errors?.[0]?.code ?? ''
+  return REASONS[code] ?? (code || cause?.message || String(error))
+}
+
+/** What JSON says, or nothing. */
+export function parseJson(text: string): Record<string, unknown> | undefined {
+  try {
+    return Object(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,48 @@
+import type { Queries } from './database.ts'
+
+/** What a database says of itself, as far as the data depends on it. */
+export interface DatabaseFacts {
+  /** As it writes it: `3.49.1`, `16.4`. */
+  version: string
+  /** PostgreSQL's version as one number that rises: 130000 is 13. */
+  version_number?: number
+  /** Those that decide what a power cut leaves, and whether text is kept as it is; by name. */
+  settings: Record<string, string>
+  /** Whether it takes no writes at all: a standby of another one, or set so. */
+  read_only: boolean
+  /** How far its clock is ahead of this process's, give or take the time of a round trip. */
+  ahead_ms?: number
+}
+
+const POSTGRES_SETTINGS = ['fsync', 'synchronous_commit', 'full_page_writes', 'server_encoding']
+
+/** Asks a database for what it says of itself. Nothing is changed. */
+export async function inspectDatabase(db: Queries): Promise<DatabaseFacts> {
+  return db.dialect === 'sqlite' ? inspectSqlite(db) : inspectPostgres(db)
+}
+
+async function inspectSqlite(db: Queries): Promise<DatabaseFacts> {
+  const row = await db.get<{ version: string }>('SELECT sqlite_version() AS version')
+  const journal = await db.get<{ journal_mode: string }>('PRAGMA journal_mode')
+  return { version: row!.version, settings: { journal_mode: journal!.journal_mode }, read_only: false }
+}
+
+async function inspectPostgres(db: Queries): Promise<DatabaseFacts> {
+  const settings: Record<string, string> = {}
+  for (const name of POSTGRES_SETTINGS) settings[name] = (await settingOf(db, name))!
+  const began = Date.now()
+  const clock = await db.get<{ ms: number }>('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms')
+  const between = (began + Date.now()) / 2
+  const standby = await db.get<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
+  return {
+    version: (await settingOf(db, 'server_version'))!,
+    version_number: Number(await settingOf(db, 'server_version_num')),
+    settings,
+    read_only: standby!.standby || (await settingOf(db, 'default_transaction_read_only')) === 'on',
+    ahead_ms: Math.round(clock!.ms - between),
+  }
+}
+
+async function settingOf(db: Queries, name: string): Promise<string | undefined> {
+  return (await db.get<{ value: string }>('SELECT current_setting(?) AS value', name))?.value
+}

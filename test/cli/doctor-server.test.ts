@@ -1,0 +1,235 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import Sqlite from 'better-sqlite3'
+import { expect, it, onTestFinished } from 'vitest'
+import { OPERATOR } from '../../lib/index.ts'
+import { createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
+import { type ServiceOptions, startService } from '../support/service.ts'
+import { asItComes, examined, hasNginx, startNginx, startProxy, wrong } from './examining.ts'
+import { folder } from './process.ts'
+
+const LONG = { timeout: 120_000 }
+
+/** A service in which Ada has signed in, and the configuration of it as the doctor gets it. */
+async function startSetUp(url: string, options: ServiceOptions = {}) {
+  const service = await startService(url, options)
+  onTestFinished(() => service.close())
+  const ada = await service.signIn('ada')
+  const configOf = (public_url: string, more: object = {}) => ({ server: { public_url }, database: { url }, ...more })
+  return { ...service, ada, configOf }
+}
+
+async function onSqlite(options: ServiceOptions = {}) {
+  const { url, remove } = await createSqliteFile()
+  onTestFinished(remove)
+  return startSetUp(url, options)
+}
+
+describeOnEachDatabase('the trial of the event stream', (openUrl) => {
+  it('sees events flow, is seen by nobody, and leaves a line in the audit log', LONG, async () => {
+    const service = await startSetUp(await openUrl())
+    const { users } = await service.chat.users.list(OPERATOR)
+    const findings = await examined(service.configOf(service.base_url))
+    expect(wrong(findings.values())).toEqual([])
+    expect(findings.get('stream.flows')).toMatchObject({
+      severity: 'ok',
+      message: expect.stringMatching(/^Events arr/),
+    })
+    expect([...findings.keys()]).toEqual(expect.arrayContaining(['server.ready', 'server.clock', 'database.schema']))
+    expect((await service.chat.users.list(OPERATOR)).users).toEqual(users)
+    expect((await service.chat.sessions.list(OPERATOR)).sessions).toHaveLength(1)
+    const rows = await service.chat.context.db.all(
+      'SELECT id FROM conversations UNION SELECT conversation_id FROM events',
+    )
+    expect(rows).toEqual([])
+    expect((await service.chat.audit.list(OPERATOR)).entries.map(({ act }) => act)[0]).toBe('doctor.probed')
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
+  it('takes back what one that was killed has left, and only that', LONG, async () => {
+    let ahead = 0
+    const now = () => Date.now() * 1000 + ahead
+    const { chat, ada } = await startSetUp(await openUrl(), { ports: { now } })
+    const left = (await chat.ops.probe(OPERATOR))!
+    const other = (await chat.ops.probe(OPERATOR))!
+    await other.remove()
+    expect((await chat.users.list(OPERATOR)).users).toHaveLength(2)
+    ahead = 121 * 1_000_000
+    await expect(chat.auth.authenticate(new Headers({ cookie: `SESSION_ID=${left.token}` }))).rejects.toMatchObject({
+      code: 'session_expired',
+    })
+    await (await chat.ops.probe(OPERATOR))!.remove()
+    expect((await chat.users.list(OPERATOR)).users.map(({ id }) => id)).toEqual([ada.id])
+    expect(await chat.context.db.all('SELECT id FROM conversations')).toEqual([])
+    await expect(chat.ops.probe({ user_id: ada.id, roles: ['member'] })).rejects.toMatchObject({ code: 'forbidden' })
+  })
+})
+
+it('the doctor writes nothing with --read-only, and before there is a user', LONG, async () => {
+  const service = await onSqlite()
+  const before = await service.chat.context.db.changeToken()
+  const findings = await examined(service.configOf(service.base_url), { readOnly: true })
+  expect(findings.get('stream')).toMatchObject({ severity: 'skipped', message: expect.stringContaining('--read-only') })
+  expect(await service.chat.context.db.changeToken()).toBe(before)
+
+  const { url, remove } = await createSqliteFile()
+  onTestFinished(remove)
+  const fresh = await startService(url)
+  onTestFinished(() => fresh.close())
+  const early = await examined({ server: { public_url: fresh.base_url }, database: { url } })
+  expect(early.get('stream')?.message).toContain('Nobody is set up yet')
+  expect(await fresh.chat.setup.status()).toEqual({ is_setup: false })
+})
+
+it.skipIf(!hasNginx)('the doctor finds an nginx that buffers, and one that compresses (nginx)', LONG, async () => {
+  const service = await onSqlite()
+  const good = await startNginx(service.base_url, '')
+  expect(wrong((await examined(service.configOf(good))).values())).toEqual([])
+  const buffering = await startNginx(service.base_url, 'proxy_buffering on; proxy_ignore_headers X-Accel-Buffering;')
+  const found = await examined(service.configOf(buffering))
+  expect(wrong(found.values())).toEqual(['stream.buffered'])
+  expect(found.get('stream.buffered')?.remedy).toContain('proxy_buffering off')
+  const gzip = 'gzip on; gzip_types text/event-stream; gzip_min_length 0; gzip_proxied any;'
+  const compressing = await startNginx(service.base_url, gzip)
+  expect(wrong((await examined(service.configOf(compressing))).values())).toEqual(['stream.compressed'])
+})
+
+it('the doctor tells what else goes wrong with a stream', LONG, async () => {
+  const service = await onSqlite()
+  const late = await startProxy(service.base_url, async (path, chunks, response) => {
+    if (!path.startsWith('/api/stream')) return asItComes(path, chunks, response)
+    const kept: Buffer[] = []
+    let seen = ''
+    for await (const chunk of chunks) {
+      if (seen.includes('stream.ready')) kept.push(chunk)
+      else response.write(chunk)
+      seen += chunk
+    }
+    response.end(Buffer.concat(kept))
+  })
+  const silent = await startProxy(service.base_url, async (path, chunks, response) => {
+    if (!path.startsWith('/api/stream')) return asItComes(path, chunks, response)
+    response.flushHeaders()
+    for await (const chunk of chunks) void chunk
+  })
+  const cut = await startProxy(service.base_url, async (path, chunks, response) => {
+    if (!path.startsWith('/api/stream')) return asItComes(path, chunks, response)
+    for await (const chunk of chunks) {
+      response.write(chunk)
+      if (chunk.includes('stream.ready')) return void response.end()
+    }
+  })
+  const hangingUp = await startProxy(service.base_url, async (path, chunks, response) => {
+    if (!path.startsWith('/api/stream')) return asItComes(path, chunks, response)
+    response.destroy()
+  })
+  const refusing = await startProxy(service.base_url, asItComes)
+  const codes = await Promise.all(
+    [late, silent, cut, hangingUp].map(async (url) => wrong((await examined(service.configOf(url))).values())),
+  )
+  expect(codes).toEqual([['stream.buffered'], ['stream.silent'], ['stream.cut'], ['stream.failed']])
+
+  const other = await onSqlite()
+  const strange = await examined(other.configOf(refusing))
+  expect(wrong(strange.values())).toEqual(['stream.other_database'])
+  const off = await examined(service.configOf(service.base_url, { features: { auth_v1: false } }))
+  expect(off.get('stream')?.severity).toBe('skipped')
+})
+
+it('the doctor tells who answers in the place of the service, and who does not', LONG, async () => {
+  const service = await onSqlite()
+  const port = Number(new URL(service.base_url).port)
+  const at = async (public_url: string, server: object = {}) =>
+    wrong((await examined({ ...service.configOf(public_url), server: { public_url, ...server } })).values())
+  const found = await examined({ server: { port: 0 }, database: service.configOf('').database })
+  expect(found.get('server')?.severity).toBe('skipped')
+  const nowhere = 'http://127.0.0.1:9'
+  const none = await examined({ ...service.configOf(nowhere), server: { public_url: nowhere, port: 9 } })
+  expect(none.get('server.not_running')).toMatchObject({ severity: 'skipped', message: expect.stringContaining('9') })
+  expect(await at('http://no-such-host.invalid', { port })).toEqual(['public_url.http', 'server.unreachable'])
+  expect(await at(`${service.base_url}/elsewhere`, { port })).toEqual(['server.not_ours'])
+
+  const mute = await startProxy(
+    service.base_url,
+    async (_path, _chunks, response) => void response.end('hello'),
+    (headers) => delete headers['content-length'],
+  )
+  expect(await at(mute, { port })).toEqual(['server.not_ours'])
+  if (hasNginx) expect(await at(await startNginx('http://127.0.0.1:9', ''), { port })).toEqual(['server.bad_gateway'])
+
+  service.chat.drain()
+  expect(await at(service.base_url)).toEqual(['server.not_ready', 'stream.refused'])
+})
+
+it('the doctor sees what the way to the service takes away, and what it lets through', LONG, async () => {
+  const service = await onSqlite()
+  const bare = await startProxy(service.base_url, asItComes, (headers) => {
+    delete headers['content-security-policy']
+    headers.date = new Date(Date.now() + 3_600_000).toUTCString()
+  })
+  const found = await examined(service.configOf(bare))
+  expect(wrong(found.values())).toEqual(['server.clock', 'server.headers_lost'])
+  expect(found.get('server.clock')?.message).toMatch(/^Its clock is 3\d{3} seconds ahead of/)
+  const older = await startProxy(
+    service.base_url,
+    async (path, chunks, response) => {
+      if (path !== '/openapi.json') return asItComes(path, chunks, response)
+      for await (const chunk of chunks) void chunk
+      response.end('{"info":{"version":"0.0.1"}}')
+    },
+    (headers) => delete headers['content-length'],
+  )
+  expect((await examined(service.configOf(older))).get('server.other_version')?.severity).toBe('note')
+
+  // Everybody's address of this machine: not a name for itself, and still nobody else's.
+  const open = `http://0.0.0.0:${new URL(service.base_url).port}`
+  expect(wrong((await examined(service.configOf(open))).values())).toEqual(['public_url.http', 'server.metrics_open'])
+  const { url, remove } = await createSqliteFile()
+  onTestFinished(remove)
+  const fresh = await startService(url, { config: { metrics: { token: 'hunter2' } } })
+  onTestFinished(() => fresh.close())
+  const public_url = `http://0.0.0.0:${new URL(fresh.base_url).port}`
+  const early = await examined({ server: { public_url }, database: { url }, metrics: { token: 'hunter2' } })
+  expect(wrong(early.values())).toEqual(['public_url.http', 'server.setup_open'])
+})
+
+it('the doctor tells that the database takes no write', LONG, async () => {
+  const service = await onSqlite()
+  const config = service.configOf(service.base_url)
+  const holder = new Sqlite(config.database.url.replace('sqlite:', ''))
+  holder.exec('BEGIN IMMEDIATE')
+  const found = await examined(config)
+  holder.exec('ROLLBACK')
+  holder.close()
+  expect(wrong(found.values())).toEqual(['database.not_writable'])
+  expect(found.get('database.not_writable')?.message).toContain('locked')
+})
+
+const hasOpenssl = spawnSync('openssl', ['version']).status === 0
+
+it.skipIf(!hasOpenssl)('the doctor says what is wrong with a certificate (openssl)', LONG, async () => {
+  const service = await onSqlite()
+  const cwd = folder()
+  const make = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost', '-days', '1']
+  spawnSync('openssl', [...make, '-keyout', 'key.pem', '-out', 'cert.pem'], { cwd })
+  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => readFileSync(join(cwd, name)))
+  const server = createServer({ key, cert }, (_request, response) => response.end()).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const public_url = `https://localhost:${(server.address() as AddressInfo).port}`
+  const port = Number(new URL(service.base_url).port)
+  const config = {
+    ...service.configOf(public_url),
+    server: { public_url, port },
+    security: { cookie: { secure: true } },
+  }
+  const found = await examined(config)
+  expect(found.get('server.unreachable')).toMatchObject({
+    severity: 'error',
+    message: expect.stringContaining('its certificate is signed by nobody this machine trusts. The service itself'),
+  })
+})

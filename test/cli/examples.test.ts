@@ -1,0 +1,118 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { root } from '../../cli/commands.ts'
+import { describeTree } from '../../cli/tree.ts'
+import { newId } from '../../lib/ids.ts'
+import { createChatService, OPERATOR, openStorage, parseConfig } from '../../lib/index.ts'
+import { commandOf, type Finished, folder } from './process.ts'
+import { serve } from './serving.ts'
+
+/** The ids that examples name. */
+const CONVERSATION = '01980a3c-7000-7a10-8b20-0c4f1d2e3a43'
+const INVITE = '01980a3c-7000-7a10-8b20-0c4f1d2e3a44'
+const ASSIGNMENT = '0199f0a0-0000-7000-8000-000000000000'
+
+/** The commands in an order in which each can do its work; those of a row at once. */
+const ORDER: string[][] = [
+  ['config init', 'openapi', 'completion bash', 'completion zsh', 'completion fish', 'migrate'],
+  ['config check', 'config print', 'setup'],
+  ['user create', 'limits profiles create'],
+  ['user list', 'session list', 'audit list', 'limits profiles list', 'user reset-link', 'user set-password'],
+  ['invite create', 'invite list', 'invite revoke', 'limits profiles update', 'user set-roles', 'session revoke'],
+  ['limits profiles delete', 'backup', 'export', 'events prune', 'events renew-epoch'],
+  ['limits profiles create', 'restore', 'import', 'fsck', 'doctor', 'user disable'],
+  ['limits assignments create', 'user enable'],
+  ['limits assignments list', 'limits assignments delete', 'user erase'],
+]
+
+it('every example in the help runs, and with --json prints one document', { timeout: 300_000 }, async () => {
+  const examples = new Map(
+    (await describeTree(root)).flatMap(({ path, example }) =>
+      example ? [[path.replace('chat-server ', ''), example]] : [],
+    ),
+  )
+  expect([...new Set(['serve', ...ORDER.flat()])].sort()).toEqual([...examples.keys()].sort())
+
+  const cwd = folder({ 'password.txt': 'correct horse battery\n', 'chat-server': wrapper() })
+  chmodSync(join(cwd, 'chat-server'), 0o755)
+  for (const each of ['.local/share/bash-completion/completions', '.zfunc', '.config/fish/completions'])
+    mkdirSync(join(cwd, each), { recursive: true })
+  for (const [index, row] of ORDER.entries()) {
+    if (row.includes('invite revoke')) await withIds(cwd)
+    const ended = await Promise.all(row.map((command) => runExample(cwd, command, examples.get(command)!)))
+    for (const [place, { code, stdout, stderr }] of ended.entries()) {
+      expect([code, stderr], `${index}: ${row[place]}`).toEqual([0, ''])
+      const written = / > ~\/(\S+)$/.exec(examples.get(row[place]!)!)?.[1]
+      const document = JSON.parse(written ? readFileSync(join(cwd, written), 'utf8') : stdout)
+      expect(document).toBeTypeOf('object')
+    }
+  }
+
+  const args = examples.get('serve')!.replace('8080', '0').split(' ').slice(2)
+  const server = await serve({ cwd }, ...args)
+  expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+  server.child.kill('SIGTERM')
+  expect((await server.end).code).toBe(0)
+})
+
+/** `chat-server`, as an installed one would be found. */
+function wrapper(): string {
+  return `#!/bin/sh\nexec ${commandOf([])
+    .map((word) => `'${word}'`)
+    .join(' ')} "$@"\n`
+}
+
+/** Runs an example in a shell, in a home of its own, with SQLite where it has PostgreSQL. */
+function runExample(cwd: string, command: string, example: string): Promise<Finished> {
+  const line = example
+    .replace(/postgres:\S+/, command === 'import' ? 'sqlite:./imported.db' : 'sqlite:./data/chat.db')
+    .replace(`chat-server ${command}`, `chat-server ${command} --json`)
+  const env = {
+    HOME: cwd,
+    PATH: `${cwd}:${process.env.PATH}`,
+    CHAT_SECURITY__PASSWORD__BCRYPT_COST: '10',
+    CHAT_LOG__LEVEL: 'warn',
+  }
+  return new Promise((resolve) => {
+    // Nobody listens there, whatever else runs on this machine.
+    const all = { ...env, ...(command === 'doctor' && { CHAT_SERVER__PORT: '9' }) }
+    execFile('sh', ['-c', line], { cwd, env: all }, (error, stdout, stderr) => {
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr })
+    }).stdin?.end()
+  })
+}
+
+/** What the examples name by an id, made with that id. */
+async function withIds(cwd: string): Promise<void> {
+  const ids: string[] = []
+  const storage = await openStorage({ database: `sqlite:${join(cwd, 'data', 'chat.db')}` })
+  const chat = createChatService(parseConfig(), storage, { id: () => ids.shift() ?? newId() })
+  const { id } = await chat.users.find(OPERATOR, 'ada')
+  const ada = await chat.users.actor(id)
+  ids.push(CONVERSATION)
+  await chat.conversations.create(ada, {})
+  ids.push(INVITE)
+  await chat.invites.create(ada, CONVERSATION, {})
+  const profile = await chat.limits.createProfile(OPERATOR, {
+    name: 'fast',
+    params: { requests_per_second: 100, burst: 100 },
+  })
+  ids.push(ASSIGNMENT)
+  const { endpoints } = await import('../../lib/http/limit.ts')
+  await chat.limits.createAssignment(OPERATOR, endpoints, {
+    profile_id: profile.id,
+    method: 'GET',
+    path: '/api/auth/me',
+  })
+  await storage.close()
+}
+
+it('every command says what it is for, and every flag what it does', async () => {
+  for (const { path, description, example, commands, flags } of await describeTree(root)) {
+    expect(description, path).toMatch(/^[A-Z].+[^.]$/)
+    expect(Boolean(example), path).toBe(commands.length === 0)
+    for (const flag of flags) expect(flag.description, `${path} --${flag.name}`).toMatch(/^\S.+[^.]$/)
+  }
+})
