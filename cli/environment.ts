@@ -47,11 +47,21 @@ function keyOf(variable: string): ConfigKey | undefined {
 
 /** The value that `text` stands for where only text can be given. Text of another type stays as it is, to be refused. */
 export function toTyped({ type }: Pick<ConfigKey, 'type'>, text: string): unknown {
+  if (type === 'table') return fromJson(text)
   if (type === 'list') return text === '' ? [] : text.split(',').map((item) => item.trim())
   if (type.startsWith('integer') && /^-?\d+$/.test(text)) return Number(text)
   if (type === 'boolean' && text === 'true') return true
   if ((type === 'boolean' || type === 'integer or false') && text === 'false') return false
   return text
+}
+
+/** What is no JSON stays as it is, to be refused. */
+function fromJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
 }
 
 function unknownVariable(name: string): string {

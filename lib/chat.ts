@@ -47,6 +47,7 @@ import * as threads from './threads/service.ts'
 import * as accounts from './users/accounts.ts'
 import * as erasure from './users/erasure.ts'
 import * as users from './users/service.ts'
+import * as wellKnown from './well-known/service.ts'
 
 /** A conversation service: each use-case as a function, the actor first. Failures are `ChatError`s. */
 export type Chat = ReturnType<typeof createChatService>
@@ -175,6 +176,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       ...bind(ctx, checks, ['fsck']),
       ...bind(ctx, probes, ['probe']),
     },
+    wellKnown: bind(ctx, wellKnown, ['read']),
     compat: bind(ctx, compat, ['models', 'complete']),
 
     /** @internal For the HTTP adapter. */

@@ -52,7 +52,7 @@ type Arguments<R> = (keyof Params<Parts<R>['path']> extends never
     headers?: Record<string, string>
   }
 
-type Answer<R> = Parts<R>['kind'] extends 'text'
+type Answer<R> = Parts<R>['kind'] extends 'text' | 'document'
   ? string
   : Parts<R>['output'] extends v.GenericSchema
     ? v.InferOutput<Parts<R>['output']>
@@ -147,7 +147,8 @@ export function createChatClient(options: ClientOptions): ChatClient {
       headers?: Record<string, string>
     } = {},
   ): Promise<unknown> {
-    const path = pathOf(route.path, input.params ?? {}, input.query ?? {})
+    const encode = route.takes_rest ? encodeURI : encodeURIComponent
+    const path = pathOf(route.path, input.params ?? {}, input.query ?? {}, encode)
     const body = route.body ? (input.body ?? (route.body_optional ? undefined : {})) : undefined
     const accept = route.answer === 'redirect' && { accept: 'application/json' }
     const init = { body, headers: { ...accept, ...input.headers } }
@@ -155,7 +156,7 @@ export function createChatClient(options: ClientOptions): ChatClient {
     const response = await (route.changes || route.answer === 'redirect' ? attempt() : repeated(attempt))
     if (route.answer === 'session' && response.status === 204) signedInWith = undefined
     if (response.status === 204) return undefined
-    if (route.answer === 'text') return response.text()
+    if (route.answer === 'text' || route.answer === 'document') return response.text()
     if (response.headers.get('content-type') === 'text/event-stream') return readPieces(response.body!)
     const fields = Object.entries(HEADER_FIELDS).flatMap(([field, header]) => {
       const value = response.headers.get(header)
@@ -210,8 +211,13 @@ export function createChatClient(options: ClientOptions): ChatClient {
   } as ChatClient
 }
 
-function pathOf(template: string, params: Record<string, string>, query: Record<string, unknown>): string {
-  const path = template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params[name] ?? ''))
+function pathOf(
+  template: string,
+  params: Record<string, string>,
+  query: Record<string, unknown>,
+  encode: (text: string) => string = encodeURIComponent,
+): string {
+  const path = template.replace(/\{(\w+)\}/g, (_, name) => encode(params[name] ?? ''))
   const search = new URLSearchParams(
     Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
   )

@@ -43,3 +43,10 @@ export function integer(min: number, max: number) {
 export function oneOf<const T extends readonly string[]>(...choices: T) {
   return v.picklist(choices, `must be one of ${choices.join(', ')}`)
 }
+
+/** Whether a value is a plain object: what a prototype brings along was not configured by anyone. */
+export function isSection(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}

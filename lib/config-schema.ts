@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import * as v from 'valibot'
 import { flag, integer, key, oneOf, section, someText, text } from './config-key.ts'
 import { OauthSection } from './config-oauth.ts'
+import { WellKnownSection } from './config-well-known.ts'
 
 /** What may name a cookie or a header (`token` of RFC 9110). */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -93,6 +94,7 @@ export const ConfigSchema = v.object({
   }),
   features: section({
     auth_v1: key(flag, true, 'Serve /api; without, all of it is 404.'),
+    well_known: key(flag, false, 'Serve the documents of well_known.entries; without, all of /.well-known is 404.'),
     openai_compat: key(flag, true, 'Serve /v1, an echo for clients of OpenAI; without, all of it is 404.'),
   }),
   rate_limits: section({
@@ -219,6 +221,7 @@ export const ConfigSchema = v.object({
       secret: true,
     }),
   }),
+  well_known: WellKnownSection,
   log: section({
     level: key(oneOf('silent', 'error', 'warn', 'info', 'debug'), 'info', 'The least important lines to write.'),
     format: key(

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { KeyNotes } from './config-key.ts'
+import { isSection, type KeyNotes } from './config-key.ts'
 import { isProviderName, oauthProblems } from './config-oauth.ts'
 import { type Config, type ConfigInput, ConfigSchema } from './config-schema.ts'
 
@@ -9,7 +9,7 @@ export type { Config, ConfigInput } from './config-schema.ts'
 export interface ConfigKey {
   /** `section.name`, as in the file. */
   key: string
-  type: 'text' | 'integer' | 'boolean' | 'list' | 'integer or false'
+  type: 'text' | 'integer' | 'boolean' | 'list' | 'table' | 'integer or false'
   /** The only values there are, where they are few. */
   choices?: readonly string[]
   /** Missing when the value is optional. */
@@ -157,6 +157,7 @@ function typeOf(node: SchemaNode): ConfigKey['type'] {
   if (node.type === 'number') return 'integer'
   if (node.type === 'boolean') return 'boolean'
   if (node.type === 'array') return 'list'
+  if (node.type === 'custom') return 'table'
   return node.type === 'union' ? 'integer or false' : 'text'
 }
 
@@ -173,13 +174,6 @@ function unknownKeys(input: unknown, node: SchemaNode, key: string): ConfigProbl
     const nearest = nearestKey(child)
     return [{ key: child, message: nearest ? `unknown key, did you mean ${nearest}?` : 'unknown key' }]
   })
-}
-
-/** Plain objects only: what a prototype brings along was not configured by anyone. */
-function isSection(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return false
-  const prototype = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 /** Both names of the CSRF cookie hold the one that is in effect. */

@@ -43,7 +43,7 @@ export function createChatApp(chat: Chat): ChatApp {
   const requestLog = createRequestLog(config, log)
   const service = { chat, headers: createCommonHeaders(config), addressOf, requestLog }
   for (const [path, resource] of resources(metrics)) {
-    app.all(path.replaceAll(/\{(\w+)\}/g, ':$1'), (event) => answer(service, path, resource, event))
+    app.all(patternOf(path, resource), (event) => answer(service, path, resource, event))
   }
   for (const { prefix } of SURFACES) app.all(`${prefix}/**`, (event) => answer(service, `${prefix}/**`, {}, event))
   return app
@@ -61,6 +61,19 @@ function resources(metrics: Metrics): Map<string, Resource> {
     byPath.set(route.path, { ...byPath.get(route.path), [route.method]: endpoint })
   }
   return byPath
+}
+
+/** A path as the router writes it. */
+function patternOf(path: string, resource: Resource): string {
+  const takesRest = Object.values(resource).some((route) => route.takes_rest)
+  return path.replaceAll(/\{(\w+)\}/g, takesRest ? '**:$1' : ':$1')
+}
+
+/** The parameters of the path. The router has taken a slash off the end, which some would then match without. */
+function paramsOf({ takes_rest }: AnyRoute, { context, url }: H3Event): Record<string, string> {
+  const { params = {} } = context
+  if (!takes_rest || !url.pathname.endsWith('/')) return params
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, `${value}/`]))
 }
 
 /** What all answers are made with. */
@@ -104,7 +117,7 @@ async function answer(service: Service, path: string, resource: Resource, event:
     const result = await perform(chat, route, {
       method,
       headers,
-      params: event.context.params ?? {},
+      params: paramsOf(route, event),
       search: event.url.search,
       url: event.url,
       body: (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body,

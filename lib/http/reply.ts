@@ -25,6 +25,11 @@ export function toReply(chat: Chat, route: AnyRoute, result: unknown, headers: [
     headers.push(['content-type', route.content_type ?? 'text/plain; charset=utf-8'])
     return { status: route.status, headers, body: result as string }
   }
+  if (route.answer === 'document') {
+    const { content_type, body } = result as { content_type: string; body: string }
+    headers.push(['content-type', content_type])
+    return { status: route.status, headers, body }
+  }
   if (route.pieces && Symbol.iterator in (result as object))
     return { status: route.status, headers: streamHeaders(headers), body: streamPieces(result as Iterable<unknown>) }
   let value = result as object

@@ -13,9 +13,10 @@ export type Access = 'public' | 'optional' | 'session' | 'admin'
 
 /**
  * What comes back: JSON; JSON with session cookies, which are cleared when there is nothing; the same, or for who does
- * not ask for JSON a redirect; JSON with the cookie that binds a sign-in through a provider; an event stream; or text.
+ * not ask for JSON a redirect; JSON with the cookie that binds a sign-in through a provider; an event stream; text;
+ * or a document, which is text that brings its media type along.
  */
-export type AnswerKind = 'json' | 'session' | 'redirect' | 'binding' | 'stream' | 'text'
+export type AnswerKind = 'json' | 'session' | 'redirect' | 'binding' | 'stream' | 'text' | 'document'
 
 /** Fields of an answer that go out as headers, and come back as fields in the client. */
 export const HEADER_FIELDS = {
@@ -63,14 +64,16 @@ type Result<K extends AnswerKind, O, C> = K extends 'stream'
   ? Opening
   : K extends 'text'
     ? string
-    : K extends 'redirect'
-      ? { signed_in: SignedIn; redirect_to: string }
-      : O extends v.GenericSchema
-        ?
-            | (v.InferInput<O> & (K extends 'binding' ? { binding: string } : unknown))
-            | (C extends v.GenericSchema ? Iterable<v.InferInput<C>> : never)
-        : // biome-ignore lint/suspicious/noConfusingVoidType: a use-case that answers with nothing returns void.
-          void
+    : K extends 'document'
+      ? { content_type: string; body: string }
+      : K extends 'redirect'
+        ? { signed_in: SignedIn; redirect_to: string }
+        : O extends v.GenericSchema
+          ?
+              | (v.InferInput<O> & (K extends 'binding' ? { binding: string } : unknown))
+              | (C extends v.GenericSchema ? Iterable<v.InferInput<C>> : never)
+          : // biome-ignore lint/suspicious/noConfusingVoidType: a use-case that answers with nothing returns void.
+            void
 
 /** The one description of an endpoint: routing, validation, CSRF, OpenAPI and the typed client come from it. */
 export interface Route<
@@ -85,6 +88,8 @@ export interface Route<
   method: Method
   /** It also says which surface the route is part of: how large a body may be, and how failures look. */
   path: Path
+  /** Whether the last parameter of the path takes all that is left of it, slashes included. */
+  takes_rest?: true
   tag: Tag
   summary: string
   access: A

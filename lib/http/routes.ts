@@ -15,6 +15,7 @@ import * as resets from '../resets/routes.ts'
 import * as setup from '../setup/routes.ts'
 import * as threads from '../threads/routes.ts'
 import * as users from '../users/routes.ts'
+import * as wellKnown from '../well-known/routes.ts'
 
 /** Every endpoint by its name, which is its OpenAPI operation id and the client's method. */
 export const routes = {
@@ -34,5 +35,6 @@ export const routes = {
   ...limits,
   ...events,
   ...ops,
+  ...wellKnown,
   ...compat,
 }

@@ -36,6 +36,7 @@ export const SURFACES: readonly Surface[] = [
     isServed: ({ features, rate_limits }) => features.auth_v1 && rate_limits.admin_api_enabled,
   },
   API,
+  { ...REST, prefix: '/.well-known', isServed: ({ features }) => features.well_known },
   // Long histories, and the tools that SDKs describe at length, have many more entries than a call of ours.
   {
     ...REST,

@@ -20,6 +20,7 @@ describeOnEachDatabase('every route', (openUrl) => {
     outsider = await signInByHand(service.base_url, eve.email, PASSWORD)
     ids = {
       provider: 'provider_a',
+      path: 'security.txt',
       conversation_id,
       root_id: root.root_id,
       parent_id: root.message_id,

@@ -82,6 +82,8 @@ interface World {
   stranger: string
   token: string
   provider: string
+  /** Of a well-known document. */
+  path: string
   session_id: string
   key_id: string
 }
@@ -144,6 +146,7 @@ describeOnEachDatabase('rights', (openUrl) => {
       session_id,
       key_id,
       provider: 'provider_a',
+      path: 'security.txt',
     }
   }
 

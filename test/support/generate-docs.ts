@@ -49,8 +49,8 @@ chat-server serve --port 9000
 \`\`\`
 
 A key that does not exist, a value of the wrong type and values that contradict each other stop the start with exit
-code 2, the name of the key and where it was set. A variable that is set to nothing counts as set. Lists are separated
-by commas in the environment.
+code 2, the name of the key and where it was set. A variable that is set to nothing counts as set. In the
+environment, lists are separated by commas, and a table is JSON.
 
 \`chat-server config init\` writes a file with every key in it, \`config check\` tells whether the configuration can be
 used, and \`config print\` shows the one in effect. Secrets are masked wherever they are printed.

@@ -33,6 +33,8 @@ export const PASSWORD = 'correct horse battery'
 
 /** Settings that make a test quick, let it sign in as often as it needs to, and serve all routes. */
 const QUICK = {
+  features: { well_known: true },
+  well_known: { entries: { 'security.txt': 'Contact: mailto:security@example.org\n' } },
   security: { password: { bcrypt_cost: 4 } },
   rate_limits: {
     admin_api_enabled: true,

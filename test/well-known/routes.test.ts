@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createChatApp } from '../../lib/http/app.ts'
+import { parseConfig } from '../../lib/index.ts'
+import { checkedFetch, readFailure } from '../support/answers.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const SECURITY = 'Contact: mailto:security@example.org\nExpires: 2027-01-01T00:00:00Z\n'
+const entries = {
+  'security.txt': SECURITY,
+  'matrix/client': '{"m.homeserver": {}}',
+  'list.json': '[]',
+  'notes.json.txt': '{ no JSON',
+  'apple-app-site-association': { content_type: 'application/pkcs7-mime', body: 'ünïcödé' },
+  empty: '',
+}
+
+describe('a well-known document', () => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService('sqlite::memory:', {
+      config: { well_known: { entries } },
+    })
+  })
+  afterAll(() => service.close())
+
+  const read = (path: string, init?: RequestInit) => checkedFetch(`${service.base_url}${path}`, init)
+
+  it.each([
+    ['security.txt', 'text/plain; charset=utf-8', SECURITY],
+    ['matrix/client', 'application/json', '{"m.homeserver": {}}'],
+    ['list.json', 'application/json', '[]'],
+    ['notes.json.txt', 'text/plain; charset=utf-8', '{ no JSON'],
+    ['apple-app-site-association', 'application/pkcs7-mime', 'ünïcödé'],
+    ['empty', 'text/plain; charset=utf-8', ''],
+  ])('is served as it is configured: %s', async (path, type, body) => {
+    const response = await read(`/.well-known/${path}`)
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([200, type, body])
+    expect(await service.client().readWellKnown({ params: { path } })).toBe(body)
+    const head = await read(`/.well-known/${path}`, { method: 'HEAD' })
+    expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([200, type, ''])
+  })
+
+  it('is there under exactly its path, whatever the query', async () => {
+    expect((await read('/.well-known/security.txt?x=1')).status).toBe(200)
+    // Other spellings of the same address (RFC 3986, section 6.2.2).
+    expect((await read('/.well-known/s%65curity.txt')).status).toBe(200)
+    expect((await read('/.well-known/matrix/../security.txt')).status).toBe(200)
+  })
+
+  it.each([
+    '',
+    '/',
+    '/nothing',
+    '/security.txt/',
+    '/SECURITY.TXT',
+    '/security.tx',
+    '/security.txt/more',
+    '//security.txt',
+    '/matrix',
+    '/matrix/',
+    '/matrix//client',
+    '/matrix%2Fclient',
+    '/%00',
+    '/%zz',
+    '/__proto__',
+    '/constructor',
+    '/..%2fhealthz',
+  ])('is not under another: %j', async (path) => {
+    const response = await read(`/.well-known${path}`)
+    expect([response.status, (await readFailure(response)).code]).toEqual([404, 'not_found'])
+  })
+
+  it('can only be read', async () => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+      const response = await read('/.well-known/security.txt', { method })
+      expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS'])
+    }
+  })
+
+  it('is below the base path that the service is mounted under', async () => {
+    const { H3 } = await import('h3')
+    const host = new H3().mount('/chat', createChatApp(service.chat) as InstanceType<typeof H3>)
+    const ask = async (path: string) => (await host.fetch(new Request(`http://host.example${path}`))).status
+    expect(await ask('/chat/.well-known/matrix/client')).toBe(200)
+    expect(await ask('/chat/.well-known/matrix/client/')).toBe(404)
+    expect(await ask('/.well-known/matrix/client')).toBe(404)
+  })
+
+  it('is a function of the service, too', () => {
+    expect(service.chat.wellKnown.read('security.txt')).toEqual({
+      path: 'security.txt',
+      content_type: 'text/plain; charset=utf-8',
+      body: SECURITY,
+    })
+  })
+})
+
+it('is not there unless the feature is on, by no method', async () => {
+  expect(parseConfig({}).features.well_known).toBe(false)
+  const service = await startService('sqlite::memory:', { config: { features: { well_known: false } } })
+  for (const method of ['GET', 'POST', 'OPTIONS']) {
+    const response = await checkedFetch(`${service.base_url}/.well-known/security.txt`, { method })
+    expect([response.status, (await readFailure(response)).code]).toEqual([404, 'not_found'])
+  }
+  await service.close()
+})
