@@ -12,7 +12,11 @@ function isWellFormed(text: string): boolean {
 }
 
 /** An identifier: UUIDv7, lower case. */
-export const Id = v.pipe(v.string(), v.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/))
+export const Id = v.pipe(
+  v.string(),
+  v.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+  v.metadata({ format: 'uuid' }),
+)
 
 /** An instant: RFC 3339, UTC, with microseconds. */
 export const Instant = v.pipe(

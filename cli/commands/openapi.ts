@@ -1,5 +1,6 @@
 import { stringifyYAML } from 'confbox'
 import { commonArgs, defineCommand } from '../command.ts'
+import { loadConfig } from '../config.ts'
 import { writeNewFile } from '../files.ts'
 import { oneLine, print } from '../output.ts'
 
@@ -15,7 +16,7 @@ export default defineCommand({
   run: async ({ args }) => {
     const { openApiDocument } = await import('../../lib/http/openapi.ts')
     const { format, output } = args
-    const document = openApiDocument()
+    const document = openApiDocument(loadConfig(args).config)
     const text = format === 'yaml' ? stringifyYAML(withoutReferences(document)) : JSON.stringify(document, null, 2)
     if (!output) return print(args, document, text.trimEnd())
     await writeNewFile(output, `${text.trimEnd()}\n`, args)

@@ -6,6 +6,8 @@ export const listChunks = route({
   path: '/api/messages/{message_id}/chunks',
   tag: 'Threads and messages',
   summary: 'What an answer of the assistant was produced as, piece by piece',
+  description:
+    'Together, by `idx`, they are what was produced, also after an edit. Empty for other messages and for deleted ones. Goes on with `from`.',
   access: 'session',
   query: ChunksQuery,
   output: Chunks,
@@ -18,6 +20,8 @@ export const cancelAnswer = route({
   path: '/api/messages/{message_id}/cancel',
   tag: 'Threads and messages',
   summary: 'Stop an answer of the assistant; what was produced stays',
+  description:
+    'For who asked for it, and the owners and admins of the conversation. Answers with the status the message has then; one that is not being written stays as it is.',
   access: 'session',
   status: 202,
   output: CancelledAnswer,

@@ -6,6 +6,8 @@ export const listAudit = route({
   path: '/api/admin/audit',
   tag: 'Administration',
   summary: 'List who did what, newest first',
+  description:
+    'With a filter a page may have few entries or none and a `next_after` all the same: go on until there is none.',
   access: 'admin',
   query: AuditQuery,
   output: AuditPage,

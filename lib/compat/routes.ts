@@ -6,6 +6,8 @@ export const listModels = route({
   path: '/v1/models',
   tag: 'Compatibility',
   summary: 'List the models, as OpenAI does',
+  description:
+    'Two models that do the same, in the shape of OpenAI. `features.openai_compat = false` removes all of `/v1`.',
   access: 'public',
   output: Models,
   handler: ({ chat }) => chat.compat.models(),
@@ -16,9 +18,12 @@ export const createChatCompletion = route({
   path: '/v1/chat/completions',
   tag: 'Compatibility',
   summary: 'Echo messages, as a chat completion of OpenAI',
+  description:
+    'Answers with a choice for each message, which repeats it. With `stream: true` the same comes in pieces, and `[DONE]` at the end.',
   access: 'public',
   changes: false,
   body: NewCompletion,
+  example: { model: 'gpt-4', messages: [{ role: 'user', content: 'Hello there' }] },
   output: Completion,
   pieces: CompletionChunk,
   handler: ({ chat, body }) => chat.compat.complete(body),

@@ -6,6 +6,8 @@ export const streamConversation = route({
   path: '/api/stream/conversations/{conversation_id}',
   tag: 'Stream',
   summary: "Follow a conversation's events (Server-Sent Events)",
+  description:
+    'Begins with `stream.ready`. Given the id of an event, it goes on with exactly what came after, then with what happens; an id that is of no use here gets `stream.reset`. Each event is one line of JSON in `data`. `HEAD` answers with the headers and opens nothing.',
   access: 'session',
   answer: 'stream',
   headers: StreamHeaders,
@@ -23,6 +25,8 @@ export const streamAll = route({
   path: '/api/stream',
   tag: 'Stream',
   summary: 'Follow the events of all your conversations in one stream (Server-Sent Events)',
+  description:
+    'As the stream of one conversation, with conversations joined later included. Ids of the two kinds of streams do not fit each other. Order holds within a conversation.',
   access: 'session',
   answer: 'stream',
   headers: StreamHeaders,

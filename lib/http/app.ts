@@ -65,7 +65,7 @@ function resources(metrics: Metrics): Map<string, Resource> {
 
 /** A path as the router writes it. */
 function patternOf(path: string, resource: Resource): string {
-  const takesRest = Object.values(resource).some((route) => route.takes_rest)
+  const takesRest = Object.values(resource).some(({ route }) => route.takes_rest)
   return path.replaceAll(/\{(\w+)\}/g, takesRest ? '**:$1' : ':$1')
 }
 

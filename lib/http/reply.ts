@@ -75,7 +75,9 @@ export function toFailure(
 ): Reply {
   const { code, status, retry_after_seconds } = error
   headers.push(['content-type', shape.content_type])
-  if (retry_after_seconds !== undefined) headers.push(['retry-after', String(retry_after_seconds)])
+  // Nobody is told to come back at no time: what cannot be answered now may be answered in a moment.
+  const wait = retry_after_seconds ?? (status === 503 ? 1 : undefined)
+  if (wait !== undefined) headers.push(['retry-after', String(wait)])
   if (code === 'payload_too_large') headers.push(['connection', 'close'])
   return { status, headers, body: JSON.stringify(shape.toBody(error, requestId)) }
 }

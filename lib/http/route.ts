@@ -91,7 +91,9 @@ export interface Route<
   /** Whether the last parameter of the path takes all that is left of it, slashes included. */
   takes_rest?: true
   tag: Tag
+  /** What it does, in a few words; then what else its callers should know. Both are Markdown. */
   summary: string
+  description: string
   access: A
   /**
    * Part of the service's own sign-in: no API key may call it, and it is not there where the host decides who calls
@@ -105,6 +107,8 @@ export interface Route<
   /** Headers that mean something here, in lower case; for the documentation. */
   headers?: v.GenericSchema
   body: B
+  /** A body as it may be sent. */
+  example?: Input<B>
   /** Whether the call may come without a body. */
   body_optional?: boolean
   /** The status of success. */
@@ -116,6 +120,8 @@ export interface Route<
   errors: readonly ErrorCode[]
   /** What the calls are counted as, when it is not a call of the user's or the address's: an attempt to get in. */
   limited_as?: 'sign_in'
+  /** Whether `metrics.token` is asked for, where one is configured. */
+  metrics_token?: true
   /** Of a text answer. */
   content_type?: string
   /** Settles the call before anything of the request is looked at, the body unread. */

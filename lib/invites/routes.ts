@@ -6,8 +6,11 @@ export const createInvite = route({
   path: '/api/conversations/{conversation_id}/invites',
   tag: 'Invites',
   summary: 'Make an invite; its token is shown once',
+  description:
+    'Needs the role owner or admin, and gives no more than the caller may. With `email` it is for the user with that address only.',
   access: 'session',
   body: NewInvite,
+  example: { ttl_seconds: 3600, max_uses: 5 },
   output: CreatedInvite,
   errors: ['not_found', 'forbidden'],
   handler: ({ chat, actor, params, body }) => chat.invites.create(actor, params.conversation_id, body),
@@ -18,6 +21,8 @@ export const listInvites = route({
   path: '/api/conversations/{conversation_id}/invites',
   tag: 'Invites',
   summary: 'List the invites that can still be accepted',
+  description:
+    'Those that are neither used up, expired nor revoked, without their tokens. Needs the role owner or admin.',
   access: 'session',
   output: Invites,
   errors: ['not_found', 'forbidden'],
@@ -29,10 +34,13 @@ export const acceptInvite = route({
   path: '/api/invites/accept',
   tag: 'Invites',
   summary: 'Accept an invite, with a session or by signing up',
+  description:
+    'With a session, the caller takes part from now on. Without one, `username`, `email` and `password` make an account, which is signed in by the same call. Who takes part already uses nothing up.',
   access: 'optional',
   answer: 'session',
   limited_as: 'sign_in',
   body: Acceptance,
+  example: { token: 'nCT4k3bQ0mM3gqW8cVhT5yRr2L9uXoZs1dEfGaHiJkU' },
   output: Accepted,
   errors: [
     'unauthenticated',
@@ -54,6 +62,7 @@ export const revokeInvite = route({
   path: '/api/invites/{token}/revoke',
   tag: 'Invites',
   summary: 'Revoke an invite',
+  description: 'For its maker and the owners and admins of the conversation. Revoking it again changes nothing.',
   access: 'session',
   status: 204,
   errors: ['not_found', 'forbidden'],

@@ -3,7 +3,11 @@ import { MessageStatus, Usage } from '../assistant/schema.ts'
 import { Id, Instant, isVisible, Text } from '../schema.ts'
 
 /** The text of a message; kept byte for byte. Its longest size in bytes is `limits.message_bytes`. */
-export const Content = v.pipe(Text, v.check(isVisible, 'must have something visible in it'))
+export const Content = v.pipe(
+  Text,
+  v.check(isVisible, 'must have something visible in it'),
+  v.description('At most `limits.message_bytes` of UTF-8 (65,536), with something visible in it; kept byte for byte'),
+)
 
 /** A message as everybody in its conversation reads it. */
 export const Message = v.object({

@@ -7,6 +7,8 @@ export const beginOauth = route({
   path: '/api/oauth/{provider}',
   tag: 'Authentication',
   summary: 'Begin to sign in through a provider',
+  description:
+    'Answers with the address to send the browser to, and sets a short-lived cookie that binds the attempt to this browser. With `link=true` the identity is added to the account that is signed in.',
   access: 'optional',
   sign_in: true,
   limited_as: 'sign_in',
@@ -22,6 +24,8 @@ export const finishOauth = route({
   path: '/api/oauth/{provider}/callback',
   tag: 'Authentication',
   summary: 'Return from a provider, signed in',
+  description:
+    'The provider sends the browser here. Who asks for JSON (`Accept: application/json`) gets the same answer as from a sign-in, a browser is sent on to where the attempt was to lead. An attempt can be finished once, within ten minutes, by the browser that began it.',
   access: 'optional',
   sign_in: true,
   limited_as: 'sign_in',
@@ -48,11 +52,14 @@ export const exchangeOauthCode = route({
   path: '/api/oauth/{provider}/manual',
   tag: 'Authentication',
   summary: 'Sign in with the code of a provider that was copied by hand',
+  description:
+    'For developers: takes the code that a provider gave, copied by hand. `oauth.manual_enabled = false` makes it 404.',
   access: 'optional',
   sign_in: true,
   limited_as: 'sign_in',
   answer: 'session',
   body: ManualCode,
+  example: { auth_code: 'SplxlOBeZQQYbYS6WxSbIA' },
   output: LoginResponse,
   errors: [
     'not_found',

@@ -27,10 +27,10 @@ export type OauthBegun = v.InferOutput<typeof OauthBegun>
 
 /** What a provider sends back with the browser (RFC 6749, section 4.1.2; `iss`: RFC 9207). */
 export const OauthReturn = v.object({
-  code: v.optional(Code),
-  state: v.optional(Text),
-  iss: v.optional(Text),
-  error: v.optional(Text),
+  code: v.optional(v.pipe(Code, v.description('What is exchanged for who it is'))),
+  state: v.optional(v.pipe(Text, v.description('That of the attempt, as it was given to the provider'))),
+  iss: v.optional(v.pipe(Text, v.description('The issuer, of providers that say it'))),
+  error: v.optional(v.pipe(Text, v.description('Why there is no code, such as `access_denied`'))),
 })
 export type OauthReturn = v.InferOutput<typeof OauthReturn>
 

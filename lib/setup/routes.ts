@@ -6,6 +6,8 @@ export const readSetup = route({
   path: '/api/setup',
   tag: 'Setup',
   summary: 'Whether the service is set up',
+  description:
+    'Says whether a first user exists. Until then, whoever calls `POST /api/setup` first becomes the administrator.',
   access: 'public',
   output: SetupStatus,
   handler: ({ chat }) => chat.setup.status(),
@@ -16,11 +18,14 @@ export const runSetup = route({
   path: '/api/setup',
   tag: 'Setup',
   summary: 'Create the first administrator',
+  description:
+    'Works once: of two calls at the same moment one wins. Afterwards every call is `already_set_up`, whatever is in it. It signs nobody in.',
   access: 'public',
   sign_in: true,
   limited_as: 'sign_in',
   before: ({ chat }) => chat.setup.assertOpen(),
   body: NewAdministrator,
+  example: { email: 'ada@example.org', password: 'correct horse battery' },
   output: SetupDone,
   errors: ['already_set_up'],
   handler: ({ chat, client, body }) => chat.setup.runFrom(client, body),

@@ -6,6 +6,8 @@ export const listThreads = route({
   path: '/api/conversations/{conversation_id}/threads',
   tag: 'Threads and messages',
   summary: 'List threads, latest activity first',
+  description:
+    'Each with how much of it the caller has not read. Goes on with `after`: threads whose last activity is older.',
   access: 'session',
   query: ThreadsQuery,
   output: ThreadPage,
@@ -18,6 +20,7 @@ export const readThread = route({
   path: '/api/threads/{root_id}/tree',
   tag: 'Threads and messages',
   summary: 'Read a thread, depth first',
+  description: 'Each message comes before its replies, siblings in the order they arrived. Goes on with `cursor_path`.',
   access: 'session',
   query: TreeQuery,
   output: TreePage,
@@ -30,6 +33,8 @@ export const readUnread = route({
   path: '/api/conversations/{conversation_id}/unread',
   tag: 'Threads and messages',
   summary: 'Where something is unread, and how much',
+  description:
+    "Counts what others have written that arrived after the caller's mark in each thread, and after the caller joined.",
   access: 'session',
   output: UnreadThreads,
   errors: ['not_found'],
@@ -41,8 +46,11 @@ export const markThreadRead = route({
   path: '/api/threads/{root_id}/read',
   tag: 'Threads and messages',
   summary: 'Mark a thread read',
+  description:
+    'Up to the arrival of the message with that `path` or `message_id`, or all of it. A mark never moves back.',
   access: 'session',
   body: MarkThreadReadRequest,
+  example: { message_id: '01980a3c-9000-7a10-8b20-0c4f1d2e3a45' },
   body_optional: true,
   status: 204,
   errors: ['not_found'],

@@ -2,7 +2,12 @@ import * as v from 'valibot'
 import { Id, Instant, isVisible, Limit, Text } from '../schema.ts'
 
 /** An e-mail address; outer spaces are cut, the rest is stored as given. */
-export const Email = v.pipe(Text, v.maxLength(254), v.check(isEmail, 'must be an e-mail address'))
+export const Email = v.pipe(
+  Text,
+  v.maxLength(254),
+  v.check(isEmail, 'must be an e-mail address'),
+  v.description('An e-mail address; outer spaces are cut'),
+)
 
 /** A name others know a user by; unique without regard to case. */
 export const Username = v.pipe(
@@ -13,6 +18,7 @@ export const Username = v.pipe(
     (name) => name.trim() === name && isVisible(name) && !hasControls(name),
     'must be visible, with no control characters and no outer spaces',
   ),
+  v.description('Unique without regard to case; no control characters, no outer spaces'),
 )
 
 /** A name shown instead of the username. */
@@ -20,6 +26,7 @@ export const DisplayName = v.pipe(
   Text,
   v.maxLength(200),
   v.check((name) => !hasControls(name), 'must have no control characters'),
+  v.description('Shown instead of the username; no control characters'),
 )
 
 /** A new password: at least 8 characters, at most 72 bytes of UTF-8 (after NFKC normalisation), no NUL. */
@@ -30,6 +37,7 @@ export const Password = v.pipe(
     (password) => new TextEncoder().encode(password.normalize('NFKC')).length <= 72,
     'must be at most 72 bytes of UTF-8',
   ),
+  v.description('At least 8 characters, and at most 72 bytes of UTF-8, after NFKC normalisation'),
 )
 
 export const Roles = v.pipe(v.array(v.picklist(['admin', 'member', 'read_only'])), v.minLength(1))

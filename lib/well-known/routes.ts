@@ -6,6 +6,8 @@ export const readWellKnown = route({
   takes_rest: true,
   tag: 'Operations',
   summary: 'A document that is configured under this path, such as security.txt',
+  description:
+    'Exactly the path of an entry of `well_known.entries`, which may have slashes in it. Without `features.well_known` everything under `/.well-known/` is 404.',
   access: 'public',
   answer: 'document',
   errors: ['not_found'],

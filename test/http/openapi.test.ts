@@ -1,70 +1,152 @@
+import { readFileSync } from 'node:fs'
 import { parseYAML } from 'confbox/yaml'
-import { expect, it } from 'vitest'
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { parseConfig } from '../../lib/config.ts'
 import { ERRORS } from '../../lib/errors.ts'
+import { ConversationStreamEvent } from '../../lib/events/schema.ts'
+import { errorsOf } from '../../lib/http/openapi/answers.ts'
 import { openApiDocument } from '../../lib/http/openapi.ts'
-import type { AnyRoute } from '../../lib/http/route.ts'
-import { routes } from '../../lib/http/routes.ts'
+import { allRoutes } from '../support/answers.ts'
 import { startService } from '../support/service.ts'
 
 interface Operation {
   operationId: string
-  parameters?: { name: string; in: string }[]
-  requestBody?: object
-  responses: Record<string, { description: string }>
+  summary: string
+  description: string
+  tags: string[]
+  parameters?: { name: string; in: string; description?: string }[]
+  requestBody?: { content: Record<string, { schema: object; example?: object }> }
+  responses: Record<string, Answer & { $ref?: string }>
   security: object[]
 }
 
+interface Answer {
+  description: string
+  headers: Record<string, object>
+  content: Record<string, { schema: { allOf?: object[] } }>
+}
+
+interface Document {
+  info: { version: string }
+  servers: { url: string }[]
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: {
+    schemas: Record<string, { oneOf?: { $ref: string }[]; properties?: Record<string, object> }>
+    responses: Record<string, Answer>
+    securitySchemes: Record<string, { name?: string }>
+  }
+}
+
+const documentOf = (config: object = {}) => openApiDocument(parseConfig(config)) as unknown as Document
+const openApi = documentOf()
+const operationOf = (path: string, method: string) => openApi.paths[path]![method.toLowerCase()]!
+const namesIn = (place: string, { parameters = [] }: Operation) =>
+  parameters.filter((each) => each.in === place).map((each) => each.name)
+const entriesOf = (schema: unknown) => Object.keys((schema as { entries?: object } | undefined)?.entries ?? {})
+
 it('says the same in JSON and in YAML', async () => {
   const service = await startService('sqlite::memory:')
-  const client = service.client()
   const json = await (await fetch(`${service.base_url}/openapi.json`)).json()
   const yaml = await (await fetch(`${service.base_url}/openapi.yaml`)).text()
-  expect(json).toEqual(openApiDocument())
+  expect(json).toEqual(openApiDocument(service.chat.context.config))
   expect(parseYAML(yaml)).toEqual(json)
-  expect(await client.readHealth()).toEqual({ status: 'ok' })
+  expect(yaml).not.toMatch(/&ref|\*ref/)
   await service.close()
 })
 
-it('describes every route: parameters, body, success, failures, who may call', () => {
-  const { paths } = openApiDocument() as { paths: Record<string, Record<string, Operation>> }
-  for (const [name, route] of Object.entries(routes)) {
-    const operation = paths[route.path]![route.method.toLowerCase()]!
-    expect(operation.operationId).toBe(name)
-    expect(operation.parameters?.filter((each) => each.in === 'path').map((each) => each.name) ?? []).toEqual(
-      [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]),
-    )
-    expect(Boolean(operation.requestBody)).toBe(route.body !== undefined)
-    expect(operation.responses[route.status]).toBeDefined()
-    for (const code of route.errors) expect(operation.responses[ERRORS[code][0]]!.description).toContain(code)
-    const ways = { public: 0, optional: 3, session: 2, admin: 2 }[route.access]
-    expect(operation.security.length).toBe(ways && ways - Number(isOwnSignIn(route)))
-  }
+it('has the version of the package', () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  expect(openApi.info.version).toBe(version)
 })
 
-function isOwnSignIn(route: AnyRoute): boolean {
-  return route.sign_in === true
-}
+it('says where the service is known to be, and what its cookies and headers are called', () => {
+  expect(openApi.servers).toEqual([{ url: '/' }])
+  const { servers, components } = documentOf({
+    server: { public_url: 'https://example.org/chat/' },
+    session: { session_cookie_name: 'SID' },
+    security: { csrf: { header_name: 'X-Token' } },
+  })
+  expect(servers).toEqual([{ url: 'https://example.org/chat' }])
+  expect(components.securitySchemes.session?.name).toBe('SID')
+  expect(components.securitySchemes.csrf?.name).toBe('X-Token')
+  const { paths } = documentOf({ security: { csrf: { enabled: false } } })
+  expect(paths['/api/conversations']!.post!.security).toEqual([{ session: [] }, { key: [] }])
+})
+
+describe.each(allRoutes)('%s', (name, route) => {
+  const operation = operationOf(route.path, route.method)
+
+  it('is described: what it does, its parameters, its body, who may call', () => {
+    expect(operation.operationId).toBe(name)
+    expect(operation.summary).not.toMatch(/\.$/)
+    expect(operation.description).toMatch(/\.$/)
+    expect(openApi.tags.find((tag) => tag.name === operation.tags[0])?.description).toMatch(/\.$/)
+    expect(namesIn('path', operation)).toEqual([...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]))
+    expect(namesIn('query', operation)).toEqual(entriesOf(route.query))
+    expect(namesIn('header', operation).map((header) => header.toLowerCase())).toEqual(entriesOf(route.headers))
+    for (const { name, description } of operation.parameters ?? []) expect(description, name).toMatch(/\w/)
+    expect(Boolean(operation.requestBody)).toBe(route.body !== undefined)
+    const ways = { public: 0, optional: 3, session: 2, admin: 2 }[route.access as 'public']
+    if (name !== 'readMetrics') expect(operation.security.length).toBe(ways && ways - Number(route.sign_in === true))
+  })
+
+  it('has an example of its body that can be sent', () => {
+    if (!route.body) return
+    expect(operation.requestBody!.content['application/json']!.example).toEqual(route.example)
+    // Whatever may be left out altogether needs none.
+    if (v.is(route.body, {}) && !route.example) return
+    expect(v.is(route.body, route.example)).toBe(true)
+  })
+
+  it('is described: its answers', () => {
+    expect(operation.responses[route.status]).toBeDefined()
+    for (const code of errorsOf(route)) {
+      const { $ref = '' } = operation.responses[ERRORS[code][0]]!
+      const { description, content } = openApi.components.responses[$ref.slice('#/components/responses/'.length)]!
+      expect(description).toContain(`\`${code}\``)
+      expect(JSON.stringify(Object.values(content)[0]!.schema.allOf?.[1])).toContain(`"${code}"`)
+    }
+  })
+})
+
+it('describes each kind of event by a name of its own', () => {
+  const { schemas } = openApi.components
+  const names = schemas.ConversationStreamEvent!.oneOf!.map(({ $ref }) => $ref.split('/').pop()!)
+  const types = names.map((name) => (schemas[name]!.properties!.type as { const: string }).const)
+  const leaves = ConversationStreamEvent.options.flatMap(({ options }) =>
+    options.map((each) => each.entries.type.literal),
+  )
+  expect(types).toEqual(leaves)
+  expect(names).toContain('MessageNewEvent')
+  for (const path of ['/api/stream', '/api/stream/conversations/{conversation_id}'])
+    expect(operationOf(path, 'GET').responses['200']!.content).toEqual({
+      'text/event-stream': { schema: { $ref: '#/components/schemas/ConversationStreamEvent' } },
+    })
+})
 
 it('describes what answers to clients of OpenAI are: in one, in pieces, and failed', () => {
-  const { paths } = openApiDocument() as { paths: Record<string, Record<string, { responses: Responses }>> }
-  type Responses = Record<string, { content: Record<string, { schema: { allOf: object[] } }> }>
-  const { responses } = paths['/v1/chat/completions']!.post!
+  const { responses } = operationOf('/v1/chat/completions', 'POST')
   expect(responses['200']!.content).toEqual({
-    'application/json': { schema: { $ref: '#/components/schemas/Completion' } },
-    'text/event-stream': { schema: { $ref: '#/components/schemas/CompletionChunk' } },
+    'application/json': { schema: { $ref: '#/components/schemas/ChatCompletionResponse' } },
+    'text/event-stream': { schema: { $ref: '#/components/schemas/ChatCompletionChunk' } },
   })
-  expect(Object.keys(responses)).toEqual(['200', '400', '413', '415', '422', '429', '500', '503'])
-  expect(responses['422']!.content['application/json']!.schema.allOf).toEqual([
-    { $ref: '#/components/schemas/CompatFailure' },
-    { properties: { error: { properties: { code: { enum: ['validation_failed'] } } } } },
+  expect(Object.keys(responses)).toEqual(['200', '400', '404', '405', '413', '415', '422', '429', '500', '503'])
+  const { content } = openApi.components.responses.ChatCompletionValidationFailed!
+  expect(content['application/json']!.schema.allOf).toEqual([
+    { $ref: '#/components/schemas/ChatCompletionFailure' },
+    { type: 'object', properties: { error: { properties: { code: { enum: ['validation_failed'] } } } } },
   ])
 })
 
-it('refers only to what it defines', () => {
-  const document = openApiDocument() as { components: { schemas: object } }
-  const text = JSON.stringify(document)
-  for (const [, name] of text.matchAll(/#\/components\/schemas\/(\w+)/g))
-    expect(Object.keys(document.components.schemas)).toContain(name)
+it('refers only to what it defines, and defines only what it refers to', () => {
+  const text = JSON.stringify(openApi)
+  const referred = [...text.matchAll(/"#\/components\/(\w+)\/([\w-]+)"/g)].map(([, kind, name]) => `${kind}/${name}`)
+  const defined = Object.entries(openApi.components).flatMap(([kind, parts]) =>
+    kind === 'securitySchemes' ? [] : Object.keys(parts).map((name) => `${kind}/${name}`),
+  )
+  expect([...new Set(referred)].sort()).toEqual(defined.sort())
   expect(text).not.toContain('$defs')
   expect(text).not.toContain('stream_position')
 })

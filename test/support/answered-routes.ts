@@ -3,28 +3,55 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { openApiRoutes } from '../../lib/http/openapi.ts'
+import type { AnyRoute } from '../../lib/http/route.ts'
 import { routes } from '../../lib/http/routes.ts'
+import { documentedHeaders } from './documented-headers.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A file that gets a line with a route's name each time it answers with success. */
+    /** A file that gets a line each time a route answers with success: its name, the status, and the headers it sent. */
     answered_routes: string
   }
 }
 
-/** Fails a whole run in which some route never answered with success: nobody tests it. */
+/**
+ * Fails a whole run in which some route never answered with success, since nobody tests it; and one in which a header
+ * that is documented of such an answer was never sent.
+ */
 export default function setup(project: TestProject) {
   const folder = mkdtempSync(join(tmpdir(), 'chat-routes-'))
   const file = join(folder, 'answered')
   project.provide('answered_routes', file)
 
   return async () => {
-    const answered = new Set(existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [])
+    const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []
     rmSync(folder, { recursive: true, force: true })
     const { testFiles } = await project.globTestFiles()
     const isWhole = project.vitest.state.getFiles().length >= testFiles.length && !project.config.testNamePattern
-    const untested = Object.keys({ ...routes, ...openApiRoutes }).filter((name) => !answered.has(name))
+    const [untested, unsent] = missingIn(lines)
     if (isWhole && untested.length > 0)
       throw new Error(`No test calls these routes with success: ${untested.join(', ')}`)
+    if (isWhole && unsent.length > 0) throw new Error(`Documented, and sent in no test: ${unsent.join(', ')}`)
   }
+}
+
+/** The routes that never answered with success, and the headers that never came with one of those answers. */
+function missingIn(lines: string[]): [untested: string[], unsent: string[]] {
+  const seen = new Map<string, Set<string>>()
+  for (const [name, status, ...headers] of lines.map((line) => line.split(' '))) {
+    const answer = `${name} ${status}`
+    seen.set(answer, new Set([...(seen.get(answer) ?? []), ...headers]))
+  }
+  const all = Object.entries<AnyRoute>({ ...routes, ...openApiRoutes })
+  const answers = all.flatMap(([name, route]) =>
+    [route.status, ...(route.answer === 'redirect' ? [303] : [])].map((status) => ({ name, route, status })),
+  )
+  return [
+    answers.filter(({ name, status }) => !seen.has(`${name} ${status}`)).map(({ name, status }) => `${name} ${status}`),
+    answers.flatMap(({ name, route, status }) => {
+      const sent = seen.get(`${name} ${status}`)
+      const documented = [...(documentedHeaders(route, status)?.keys() ?? [])]
+      return sent ? documented.filter((header) => !sent.has(header)).map((header) => `${name} ${header}`) : []
+    }),
+  ]
 }

@@ -6,9 +6,11 @@ import { CompatFailure } from '../../lib/compat/schema.ts'
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts'
 import { readEvents } from '../../lib/events/wire.ts'
 import { Problem } from '../../lib/http/failure.ts'
-import { errorsOf, openApiRoutes } from '../../lib/http/openapi.ts'
+import { errorsOf } from '../../lib/http/openapi/answers.ts'
+import { openApiRoutes } from '../../lib/http/openapi.ts'
 import type { AnyRoute } from '../../lib/http/route.ts'
 import { routes } from '../../lib/http/routes.ts'
+import { headerProblems } from './documented-headers.ts'
 
 /** Every route, those of the OpenAPI document included. */
 export const allRoutes: [name: string, route: AnyRoute][] = Object.entries<AnyRoute>({ ...routes, ...openApiRoutes })
@@ -43,9 +45,11 @@ export async function checkAnswer(method: string, path: string, response: Respon
     demand(response.headers.get('cache-control') === 'no-store', 'no Cache-Control: no-store')
 
   const found = patterns.find((each) => each.pattern.test(path) && each.route.method === method)
+  if (found)
+    demand(headerProblems(found.route, response).length === 0, headerProblems(found.route, response).join(', '))
   if (response.status === 303 && found?.route.answer === 'redirect') {
     demand(response.headers.get('x-session-rotated') === '1' && response.headers.has('location'), 'leads nowhere')
-    appendFileSync(inject('answered_routes'), `${found.name}\n`)
+    noteAnswer(found.name, response)
     return
   }
   if (!response.ok) return checkFailure(path, response, found?.route, demand)
@@ -53,7 +57,7 @@ export async function checkAnswer(method: string, path: string, response: Respon
 
   const { name, route } = found
   demand(response.status === route.status, `the route promises ${route.status}`)
-  appendFileSync(inject('answered_routes'), `${name}\n`)
+  noteAnswer(name, response)
   if (
     route.answer === 'stream' ||
     route.answer === 'text' ||
@@ -65,6 +69,11 @@ export async function checkAnswer(method: string, path: string, response: Respon
   if (route.pieces && response.headers.get('content-type') === 'text/event-stream')
     return checkPieces(response, route.pieces, demand)
   checkShape(await response.clone().json(), route.output, demand)
+}
+
+/** For the end of the run, which asks what was answered with success, and with which headers. */
+function noteAnswer(name: string, { status, headers }: Response): void {
+  appendFileSync(inject('answered_routes'), `${name} ${status} ${[...headers.keys()].join(' ')}\n`)
 }
 
 type Demand = (holds: boolean, message: string) => void

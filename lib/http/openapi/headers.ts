@@ -1,0 +1,63 @@
+import { HEADER_FIELDS } from '../route.ts'
+import type { Json } from './schemas.ts'
+
+const text = { type: 'string' }
+const count = { type: 'integer', minimum: 0 }
+
+/** Every header of an answer that callers may want to read, and what it says. */
+const HEADERS = {
+  'X-Request-Id': ['Names this call in the logs; one that was sent along is kept.', text],
+  [HEADER_FIELDS.stream_position]: [
+    "Where the conversation's event stream stood at this read: open it with this as `Last-Event-ID`.",
+    text,
+  ],
+  [HEADER_FIELDS.idempotency_replayed]: [
+    'The post was made before, under the same `Idempotency-Key`; this is its answer.',
+    { const: 'true' },
+  ],
+  'X-Session-Rotated': ['The cookies of a new session, or new ones of the same session, come along.', { const: '1' }],
+  'Set-Cookie': ['A cookie to keep, or to forget; one header for each.', text],
+  'RateLimit-Limit': ['How many calls the limit that counted lets through at once.', count],
+  'RateLimit-Remaining': ['How many of them are left.', count],
+  'RateLimit-Reset': ['Seconds until all of them are there again.', count],
+  'X-RateLimit-Profile': ['The name of that limit.', text],
+  'Retry-After': ['Seconds to wait before trying again.', count],
+  Allow: ['The methods of this path.', text],
+  Location: ['Where the browser goes.', text],
+  'Cache-Control': ['An event stream is kept by nobody.', text],
+  'X-Accel-Buffering': ['Proxies are not to hold events back.', { const: 'no' }],
+} as const satisfies Record<string, readonly [description: string, schema: object]>
+
+/** The name of a header that answers can have. */
+export type HeaderName = keyof typeof HEADERS
+
+/** Missing where no limit is set, and where the call was refused before limits are looked at. */
+export const LIMIT_HEADERS: HeaderName[] = [
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'X-RateLimit-Profile',
+]
+
+/** The headers of an answer: those it always has, and those it may have. */
+export function headersOf(always: HeaderName[], maybe: HeaderName[] = []): Json {
+  const entries = (names: HeaderName[], required: boolean) =>
+    names.map((name) => [name, { $ref: `#/components/headers/${componentOf(name, required)}` }])
+  return Object.fromEntries([...entries(['X-Request-Id', ...always], true), ...entries(maybe, false)])
+}
+
+/** The headers that a part of the document leads to, by the name of their component. */
+export function namedHeadersIn(part: unknown): Json {
+  const used = new Set([...JSON.stringify(part).matchAll(/#\/components\/headers\/([\w-]+)/g)].map(([, name]) => name!))
+  const all = Object.entries(HEADERS).flatMap(([name, [description, schema]]) =>
+    [true, false].map((required) => [
+      componentOf(name as HeaderName, required),
+      { description, ...(required && { required }), schema },
+    ]),
+  )
+  return Object.fromEntries(all.filter(([name]) => used.has(name as string)))
+}
+
+function componentOf(name: HeaderName, required: boolean): string {
+  return required ? name : `Optional-${name}`
+}

@@ -1,0 +1,85 @@
+import type * as v from 'valibot'
+import type { Config } from '../../config.ts'
+import type { AnyRoute } from '../route.ts'
+import { responsesOf } from './answers.ts'
+import { convert, expand, type Json } from './schemas.ts'
+import { HEADER_NAMES, PARAMETERS } from './texts.ts'
+
+/** How callers show who they are. */
+export function securitySchemes({ session, security }: Config): Json {
+  return {
+    session: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: session.session_cookie_name,
+      description: 'A session, set by signing in',
+    },
+    csrf: {
+      type: 'apiKey',
+      in: 'header',
+      name: security.csrf.header_name,
+      description: `The value of the cookie \`${security.csrf.cookie_name}\`, on every call of a session but GET`,
+    },
+    key: { type: 'http', scheme: 'bearer', description: 'An API key (`cs_…`), which needs no CSRF token' },
+    metrics_token: { type: 'http', scheme: 'bearer', description: '`metrics.token`, where one is configured' },
+  }
+}
+
+/** One endpoint; its name is the operation id. */
+export function toOperation(name: string, each: AnyRoute, config: Config): Json {
+  const parameters = [
+    ...pathParameters(each),
+    ...parametersOf(each.query, 'query'),
+    ...parametersOf(each.headers, 'header'),
+  ]
+  return {
+    operationId: name,
+    summary: each.summary,
+    description: each.description,
+    tags: [each.tag],
+    security: securityOf(each, config),
+    ...(parameters.length > 0 && { parameters }),
+    ...(each.body && { requestBody: { required: !each.body_optional, content: { 'application/json': bodyOf(each) } } }),
+    responses: responsesOf(each),
+  }
+}
+
+function bodyOf(each: AnyRoute): Json {
+  return { schema: convert(each.body), ...(each.example && { example: each.example }) }
+}
+
+function securityOf(each: AnyRoute, { security }: Config): Json[] {
+  if (each.metrics_token) return [{}, { metrics_token: [] }]
+  if (each.access === 'public') return []
+  const session = each.changes && security.csrf.enabled ? { session: [], csrf: [] } : { session: [] }
+  const ways = each.sign_in ? [session] : [session, { key: [] }]
+  return each.access === 'optional' ? [{}, ...ways] : ways
+}
+
+function pathParameters(each: AnyRoute): Json[] {
+  return [...each.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
+    const isId = name === 'id' || name!.endsWith('_id')
+    return {
+      name,
+      in: 'path',
+      required: true,
+      description: PARAMETERS[name as keyof typeof PARAMETERS],
+      schema: { type: 'string', ...(isId && { format: 'uuid' }) },
+    }
+  })
+}
+
+function parametersOf(schema: v.GenericSchema | undefined, place: 'query' | 'header'): Json[] {
+  if (!schema) return []
+  const { properties = {}, required = [] } = expand(schema) as {
+    properties?: Record<string, Json>
+    required?: string[]
+  }
+  return Object.entries(properties).map(([name, { description, ...schema }]) => ({
+    name: place === 'header' ? HEADER_NAMES[name as keyof typeof HEADER_NAMES] : name,
+    in: place,
+    required: required.includes(name),
+    ...(description ? { description } : {}),
+    schema,
+  }))
+}

@@ -1,0 +1,148 @@
+import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
+import type * as v from 'valibot'
+import * as assistant from '../../assistant/schema.ts'
+import * as audit from '../../audit/schema.ts'
+import * as auth from '../../auth/schema.ts'
+import * as compat from '../../compat/schema.ts'
+import * as conversations from '../../conversations/schema.ts'
+import * as events from '../../events/schema.ts'
+import * as invites from '../../invites/schema.ts'
+import * as keys from '../../keys/schema.ts'
+import * as limits from '../../limits/schema.ts'
+import * as messages from '../../messages/schema.ts'
+import * as oauth from '../../oauth/schema.ts'
+import * as ops from '../../ops/schema.ts'
+import * as presence from '../../presence/schema.ts'
+import * as resets from '../../resets/schema.ts'
+import { Id, Instant } from '../../schema.ts'
+import * as setup from '../../setup/schema.ts'
+import * as threads from '../../threads/schema.ts'
+import * as users from '../../users/schema.ts'
+import { Problem } from '../failure.ts'
+import { HEADER_FIELDS } from '../route.ts'
+
+/** A part of the document. */
+export type Json = Record<string, unknown>
+
+/** Every schema that has a name in its feature has it here, too; where it is used it is referred to. */
+const FEATURES: object[] = [
+  { Problem, Id, Instant },
+  assistant,
+  audit,
+  auth,
+  conversations,
+  events,
+  invites,
+  keys,
+  limits,
+  messages,
+  oauth,
+  ops,
+  presence,
+  resets,
+  setup,
+  threads,
+  users,
+  // As OpenAI calls them, and apart from the same words of ours.
+  {
+    ModelsResponse: compat.Models,
+    ChatCompletionRequest: compat.NewCompletion,
+    ChatCompletionResponse: compat.Completion,
+    ChatCompletionChunk: compat.CompletionChunk,
+    ChatCompletionFailure: compat.CompatFailure,
+  },
+]
+
+const NAMED = new Map<v.GenericSchema, string>()
+for (const [name, schema] of FEATURES.flatMap((feature) => Object.entries(feature))) {
+  if (schema?.kind === 'schema' && ![...NAMED.values()].includes(name)) NAMED.set(schema, name)
+}
+// Each event by its type: `message.new` is a MessageNewEvent.
+for (const each of leavesOf(events.ConversationStreamEvent)) NAMED.set(each, `${toPascal(eventType(each))}Event`)
+
+const DEFINITIONS = Object.fromEntries([...NAMED].map(([schema, name]) => [name, schema]))
+
+// JSON Schema has no words for checks by code; what they say is in the descriptions, and in the errors they give.
+const CONVERSION = {
+  target: 'draft-2020-12',
+  typeMode: 'input',
+  errorMode: 'ignore',
+  ignoreActions: ['check', 'to_max_value'],
+  overrideAction: ({ valibotAction, jsonSchema }) =>
+    valibotAction.type === 'metadata' ? { ...jsonSchema, ...(valibotAction as unknown as Metadata).metadata } : null,
+} satisfies ConversionConfig
+
+type Metadata = { metadata: Json }
+
+/** A schema as JSON Schema, referring to the named ones. */
+export function convert(schema: v.GenericSchema): Json {
+  return refer(toJsonSchema(schema, { ...CONVERSION, definitions: DEFINITIONS }) as Json)
+}
+
+/** The named schemas that a part of the document leads to, by name. */
+export function namedSchemasIn(part: unknown): Json {
+  const found: Json = {}
+  const look = (within: unknown) => {
+    for (const [, name] of JSON.stringify(within).matchAll(/#\/components\/schemas\/(\w+)/g))
+      if (!Object.hasOwn(found, name!)) {
+        found[name!] = expand(DEFINITIONS[name!]!)
+        look(found[name!])
+      }
+  }
+  look(part)
+  return Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** A schema as JSON Schema that is not a reference itself, referring to the other ones. */
+export function expand(schema: v.GenericSchema): Json {
+  if (schema.type === 'variant' && leavesOf(schema).every((each) => NAMED.has(each))) return oneOf(leavesOf(schema))
+  const { [NAMED.get(schema) ?? '']: _, ...others } = DEFINITIONS
+  return refer(toJsonSchema(schema, { ...CONVERSION, definitions: others }) as Json)
+}
+
+/** One of several events, told apart by their type. */
+function oneOf(variants: v.GenericSchema[]): Json {
+  const references = variants.map((each) => [eventType(each), reference(NAMED.get(each)!)] as const)
+  return {
+    oneOf: references.map(([, $ref]) => ({ $ref })),
+    discriminator: { propertyName: 'type', mapping: Object.fromEntries(references) },
+  }
+}
+
+interface Node {
+  type: string
+  options?: v.GenericSchema[]
+  entries?: { type: { literal: string } }
+}
+
+/** What there is to choose from in the end. */
+function leavesOf(schema: v.GenericSchema): v.GenericSchema[] {
+  const { type, options = [] } = schema as unknown as Node
+  return type === 'variant' ? options.flatMap(leavesOf) : [schema]
+}
+
+function eventType(schema: v.GenericSchema): string {
+  return (schema as unknown as Node).entries!.type.literal
+}
+
+/** Words with anything between them as one: `not_found` is NotFound. */
+export function toPascal(words: string): string {
+  return words
+    .split(/[^a-z0-9]+/i)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+}
+
+function reference(name: string): string {
+  return `#/components/schemas/${name}`
+}
+
+function refer({ $schema: _, $defs: __, ...schema }: Json): Json {
+  return withoutHeaderFields(JSON.parse(JSON.stringify(schema).replaceAll('#/$defs/', reference(''))))
+}
+
+/** What goes out as a header is in no body. */
+function withoutHeaderFields(schema: Json): Json {
+  for (const field of Object.keys(HEADER_FIELDS)) if (schema.properties) delete (schema.properties as Json)[field]
+  return schema
+}

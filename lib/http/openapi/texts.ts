@@ -1,0 +1,58 @@
+import type { Params, Tag } from '../route.ts'
+import type { routes } from '../routes.ts'
+
+type Path = (typeof routes)[keyof typeof routes]['path']
+type ParamName = Path extends infer P extends string ? keyof Params<P> : never
+
+/** What each parameter of a path names. */
+export const PARAMETERS: Record<ParamName, string> = {
+  conversation_id: 'The conversation',
+  root_id: 'The thread, which goes by the id of its root',
+  parent_id: 'The message that is replied to',
+  message_id: 'The message',
+  user_id: 'The user',
+  session_id: 'The session',
+  key_id: 'The API key',
+  id: 'The profile or the assignment',
+  token: 'The token of the invite',
+  provider: 'A provider by its name in the configuration, such as `github`',
+  path: 'What follows `/.well-known/`, slashes included',
+}
+
+/** Headers of a request as they are usually written. */
+export const HEADER_NAMES = {
+  'last-event-id': 'Last-Event-ID',
+  'idempotency-key': 'Idempotency-Key',
+}
+
+/** What each group of calls is about. */
+export const TAGS: Record<Tag, string> = {
+  Setup: 'Making the first user, once.',
+  Authentication:
+    "Signing in and out, with a password or through a provider; one's own account, sessions and API keys.",
+  Conversations: 'Conversations, and who takes part in them in which role.',
+  Invites: 'Tokens that let their holders into a conversation.',
+  Users: 'Finding other people.',
+  'Threads and messages':
+    'Threads of replies at any depth, their messages, what is unread in them, and answers of the assistant.',
+  Presence: 'Who is there, and who is typing.',
+  Stream: 'What happens, as server-sent events that can be resumed without a gap or a repeat.',
+  Administration: 'Users, rate limits and the audit log, for administrators.',
+  Operations: 'For whoever runs the service: probes, metrics, well-known documents, and this description.',
+  Compatibility: 'An echo in the shapes of OpenAI, for tests of clients of such APIs. It needs no session.',
+}
+
+/** What holds for all calls. */
+export const DESCRIPTION = `Users, conversations with participants, threads of messages, and a live event stream.
+
+- Bodies are JSON in UTF-8, fields in snake_case. Unknown fields are ignored, types are never converted, and what is not
+  there is left out, never null, unless it says so. Ids are UUIDv7, instants are RFC 3339 in UTC with microseconds.
+- Signing in sets two cookies. Every call of a session but GET repeats the CSRF cookie in a header. An API key in
+  \`Authorization: Bearer\` needs neither.
+- Failures are problem documents (RFC 9457): \`code\` is for programs and does not change, \`detail\` is for people, and
+  \`errors\` names the fields at fault. What the caller may not see is \`not_found\`, like what does not exist.
+- Lists that go on carry \`next_after\` or \`next_cursor\`. A \`limit\` above the maximum is lowered to it.
+- Every path with GET answers HEAD as well, and every path answers OPTIONS, with \`Allow\`.
+- Every answer carries \`X-Content-Type-Options\`, \`Content-Security-Policy\`, \`Referrer-Policy\` and
+  \`Cross-Origin-Resource-Policy\`, those under \`/api\` also \`Cache-Control: no-store\`, and for pages of other origins that
+  are allowed the headers of CORS.`
