@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AnyRoute } from '../../lib/http/route.ts'
-import { allRoutes, checkedFetch, readFailure } from '../support/answers.ts'
+import { allRoutes } from '../support/all-routes.ts'
+import { checkedFetch, readFailure } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { PASSWORD, startService, startThread, type TestService, UNREACHABLE_PROVIDER } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createChatApp } from '../../lib/http/app.ts'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
-import { allRoutes } from '../support/answers.ts'
+import { allRoutes } from '../support/all-routes.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { PASSWORD, startService, startThread, type TestService } from '../support/service.ts'
 import { type SignedHeaders, signInByHand } from '../support/stream.ts'

@@ -7,7 +7,7 @@ import { ERRORS } from '../../lib/errors.ts'
 import { ConversationStreamEvent } from '../../lib/events/schema.ts'
 import { errorsOf } from '../../lib/http/openapi/answers.ts'
 import { openApiDocument } from '../../lib/http/openapi.ts'
-import { allRoutes } from '../support/answers.ts'
+import { allRoutes } from '../support/all-routes.ts'
 import { startService } from '../support/service.ts'
 
 interface Operation {

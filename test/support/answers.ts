@@ -7,13 +7,9 @@ import { ERRORS, type ErrorCode } from '../../lib/errors.ts'
 import { readEvents } from '../../lib/events/wire.ts'
 import { Problem } from '../../lib/http/failure.ts'
 import { errorsOf } from '../../lib/http/openapi/answers.ts'
-import { openApiRoutes } from '../../lib/http/openapi.ts'
 import type { AnyRoute } from '../../lib/http/route.ts'
-import { routes } from '../../lib/http/routes.ts'
+import { allRoutes } from './all-routes.ts'
 import { headerProblems } from './documented-headers.ts'
-
-/** Every route, those of the OpenAPI document included. */
-export const allRoutes: [name: string, route: AnyRoute][] = Object.entries<AnyRoute>({ ...routes, ...openApiRoutes })
 
 const patterns = allRoutes.map(([name, route]) => ({
   name,

@@ -4,6 +4,7 @@ import { ConversationStreamEvent, PassingEvent, PersistedEvent, StreamEvent } fr
 import { Message } from '../../lib/messages/schema.ts'
 import { Id, Instant } from '../../lib/schema.ts'
 import { ThreadSummary } from '../../lib/threads/schema.ts'
+import { wrap } from './markdown.ts'
 
 type Type = ConversationStreamEvent['type']
 type PayloadOf<T extends Type> = Extract<ConversationStreamEvent, { type: T }>['payload']
@@ -254,15 +255,4 @@ function typeOf(node: Node): string {
 function isA(node: Node, schema: v.GenericSchema): boolean {
   const { pipe = [] } = node as { pipe?: unknown[] }
   return (node as unknown) === schema || pipe[0] === schema
-}
-
-/** A paragraph in lines of 120 characters at most. */
-function wrap(text: string): string {
-  const lines: string[] = []
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1)
-    if (line !== undefined && line.length + 1 + word.length <= 120) lines[lines.length - 1] = `${line} ${word}`
-    else lines.push(word)
-  }
-  return lines.join('\n')
 }

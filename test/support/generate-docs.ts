@@ -5,7 +5,9 @@ import { variableName } from '../../cli/environment.ts'
 import type { ConfigKey } from '../../lib/config.ts'
 import { auditPage } from './audit-page.ts'
 import { cliPage } from './cli-page.ts'
+import { errorsPage } from './errors-page.ts'
 import { eventsPage } from './events-page.ts'
+import { httpPage } from './http-page.ts'
 
 /** Every page that is made from the source: its path from the root of the project, and its text. */
 export const PAGES: Record<string, () => string | Promise<string>> = {
@@ -13,6 +15,8 @@ export const PAGES: Record<string, () => string | Promise<string>> = {
   'docs/reference/events.md': eventsPage,
   'docs/reference/audit.md': auditPage,
   'docs/reference/cli.md': cliPage,
+  'docs/reference/http-api.md': httpPage,
+  'docs/reference/errors.md': errorsPage,
 }
 
 const CONFIGURATION = `<!-- Made from lib/config-schema.ts by test/support/generate-docs.ts: change it there. -->

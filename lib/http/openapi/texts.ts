@@ -39,7 +39,8 @@ export const TAGS: Record<Tag, string> = {
   Stream: 'What happens, as server-sent events that can be resumed without a gap or a repeat.',
   Administration: 'Users, rate limits and the audit log, for administrators.',
   Operations: 'For whoever runs the service: probes, metrics, well-known documents, and this description.',
-  Compatibility: 'An echo in the shapes of OpenAI, for tests of clients of such APIs. It needs no session.',
+  Compatibility:
+    'An echo in the shapes of OpenAI, for tests of clients of such APIs. It needs no session, and its failures look as those of OpenAI do.',
 }
 
 /** What holds for all calls. */

@@ -1,0 +1,187 @@
+import { parseConfig } from '../../lib/config.ts'
+import { ERRORS, type ErrorCode } from '../../lib/errors.ts'
+import { DESCRIPTION } from '../../lib/http/openapi/texts.ts'
+import { openApiDocument } from '../../lib/http/openapi.ts'
+import type { AnyRoute } from '../../lib/http/route.ts'
+import { allRoutes } from './all-routes.ts'
+import { wrap } from './markdown.ts'
+import { describeShapes, rowsOf, type Schema, table } from './shapes.ts'
+
+interface Parameter {
+  name: string
+  in: 'path' | 'query' | 'header'
+  required: boolean
+  description: string
+  schema: Schema
+}
+
+interface Operation {
+  parameters?: Parameter[]
+  requestBody?: { content: { 'application/json': { schema: Schema } } }
+  responses: Record<string, { headers?: object; content?: Record<string, { schema: Schema }> }>
+}
+
+interface Document {
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema> }
+}
+
+const openApi = openApiDocument(parseConfig()) as unknown as Document
+
+/** What every call can fail with that has one of these; it is told once. */
+const GENERAL: [when: string, codes: ErrorCode[]][] = [
+  ['every call', ['method_not_allowed', 'internal']],
+  ['every call but those of Operations', ['rate_limited', 'unavailable']],
+  ['a call that asks for a session', ['unauthenticated', 'session_expired']],
+  ['a call that is for administrators, or for sessions alone', ['forbidden']],
+  ['a call that changes something, and a stream', ['csrf_failed']],
+  ['a call that changes something', ['storage_full']],
+  ['a call with a body', ['malformed_json', 'payload_too_large', 'unsupported_media_type']],
+  ['a call with a body or query parameters', ['validation_failed']],
+  ['a call under `/api`, `/v1` or `/.well-known`, where that is turned off', ['not_found']],
+]
+
+const INTRODUCTION = `<!-- Made from the routes and their schemas (lib/*/routes.ts) by test/support/generate-docs.ts: change them there. -->
+
+# HTTP API
+
+Every call, with what it takes and answers. The same is at \`/openapi.json\` and \`/openapi.yaml\` of every service, and
+\`chat-server openapi\` prints it, as OpenAPI 3.1 for programs. To make types from it, for example:
+
+\`\`\`sh
+npx chat-server openapi --output openapi.json
+npx openapi-typescript openapi.json --default-non-nullable false --output openapi.ts
+\`\`\`
+
+Who may do what in a conversation is in [the rights](rights.md), what arrives on a stream in [the events](events.md), and
+what each error means in [the errors](errors.md). In TypeScript, [the client](../client.md) has all of these calls as
+methods, by the names below.
+
+## For all calls
+
+${DESCRIPTION.slice(DESCRIPTION.indexOf('- '))}
+
+Errors that are not listed with each call:
+
+${GENERAL.map(([when, codes]) => `${wrap(`- ${when}: ${codes.map(linkTo).join(', ')}`, '  ')}\n`).join('')}
+Answers say which limit has counted them: \`RateLimit-Limit\`, \`RateLimit-Remaining\`, \`RateLimit-Reset\`,
+\`X-RateLimit-Profile\`. Every answer has an \`X-Request-Id\`, which is that of the request if it has one of 8 to 64 letters,
+digits and \`._-\`.
+
+The examples take an address, and a function that sends the cookies of a session and repeats the CSRF token:
+
+\`\`\`sh
+BASE=http://127.0.0.1:8080
+call() {
+  csrf=$(awk '$6 == "CSRF-TOKEN" { print $7 }' session.jar)
+  curl -s -b session.jar -c session.jar -H "X-CSRF-TOKEN: $csrf" -H 'Content-Type: application/json' "$@"
+}
+\`\`\`
+`
+
+/** The page about every call, by group, and about the shapes in them. */
+export function httpPage(): string {
+  const groups = openApi.tags.map(({ name, description }) => {
+    const routes = allRoutes.filter(([, route]) => route.tag === name).sort(([, a], [, b]) => placeOf(a) - placeOf(b))
+    return [`## ${name}\n\n${wrap(description)}\n\n${listOf(routes)}`, ...routes.map(describeCall)].join('\n')
+  })
+  const shapes = describeShapes(groups.join('\n'), openApi.components.schemas)
+  return [INTRODUCTION, ...groups, `## Shapes\n`, ...shapes].join('\n')
+}
+
+/** Together what is about one path, and the paths in their order. */
+function placeOf({ method, path }: AnyRoute): number {
+  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+  return Object.keys(openApi.paths).sort().indexOf(path) * methods.length + methods.indexOf(method)
+}
+
+function listOf(routes: [string, AnyRoute][]): string {
+  const rows = routes.map(
+    ([name, { method, path, summary }]) => `| [\`${method} ${path}\`](#${name.toLowerCase()}) | ${summary} |\n`,
+  )
+  return `| call | |\n|---|---|\n${rows.join('')}`
+}
+
+function describeCall([name, route]: [string, AnyRoute]): string {
+  const operation = openApi.paths[route.path]![route.method.toLowerCase()]!
+  const { parameters = [], requestBody } = operation
+  const body = requestBody?.content['application/json'].schema
+  return [
+    `### \`${name}\``,
+    `**\`${route.method} ${route.path}\`** — ${route.summary}`,
+    wrap(route.description),
+    ...(parameters.length > 0 ? [table(parameters.map(describeParameter), 'parameter')] : []),
+    ...(body ? [`Body${route.body_optional ? ', which may be left out' : ''}:`, bodyTable(body)] : []),
+    [wrap(`- **Who:** ${whoMayCall(route)}`, '  '), describeAnswer(route, operation), describeErrors(route)].join('\n'),
+    // Nobody makes by hand the call that a provider sends a browser to.
+    ...(route.answer === 'redirect' ? [] : [`\`\`\`sh\n${exampleOf(route)}\n\`\`\``]),
+  ]
+    .join('\n\n')
+    .concat('\n')
+}
+
+function whoMayCall({ access, sign_in, metrics_token }: AnyRoute): string {
+  if (metrics_token) return 'anybody, or with `metrics.token` as a bearer token where one is configured'
+  if (access === 'public') return 'anybody'
+  if (access === 'optional') return `anybody; with a session${sign_in ? '' : ' or an API key'} it is for who has that`
+  const way = sign_in ? 'a session; no API key' : 'a session or an API key'
+  return access === 'admin' ? `an administrator, with ${way}` : way
+}
+
+function describeParameter({ name, in: place, required, description, schema }: Parameter): [string, string, string] {
+  const [[, type, notes] = ['', '', '']] = rowsOf({ properties: { [name]: schema } }, openApi.components.schemas)
+  const text = [place === 'path' ? '' : `In the ${place}.`, `${description}.`, notes].filter(Boolean).join(' ')
+  return [`\`${name}\`${required ? '' : '?'}`, type, text]
+}
+
+function bodyTable(schema: Schema): string {
+  return table(rowsOf(schema, openApi.components.schemas), 'field')
+}
+
+function describeAnswer(route: AnyRoute, { responses }: Operation): string {
+  const { headers = {}, content = {} } = responses[route.status]!
+  const told = Object.keys(headers).filter((name) => !/^(X-Request-Id|RateLimit-|X-RateLimit-)/.test(name))
+  const types = Object.entries(content).map(([type, { schema }]) => {
+    if (route.answer === 'stream') return `\`${type}\` of [events](events.md)`
+    const [[, text] = ['', '']] = rowsOf({ properties: { answer: schema } }, openApi.components.schemas)
+    return type === 'application/json' && text !== 'text' ? text : `${text}, \`${type.replace('*/*', 'of any type')}\``
+  })
+  const parts = [types.join(', or '), told.length > 0 && `with ${told.map((name) => `\`${name}\``).join(', ')}`]
+  const redirect = route.answer === 'redirect' ? '; 303 with `Location` for who does not ask for JSON' : ''
+  return wrap(`- **Answer:** ${[route.status, ...parts].filter(Boolean).join(' ')}${redirect}`, '  ')
+}
+
+function describeErrors({ errors }: AnyRoute): string {
+  const sorted = [...(errors as ErrorCode[])].sort((a, b) => ERRORS[a][0] - ERRORS[b][0])
+  const told = sorted.map((code) => `${ERRORS[code][0]} ${linkTo(code)}`)
+  return wrap(`- **Errors:** ${told.join(', ') || 'those of all calls'}`, '  ')
+}
+
+function linkTo(code: ErrorCode): string {
+  return `[\`${code}\`](errors.md#${code})`
+}
+
+/** Names of the path as variables of the shell. */
+function exampleOf({ method, path, body, example, access, answer, sign_in }: AnyRoute): string {
+  const address = `$BASE${path.replace(/\{(\w+)\}/g, (_: string, name: string) => `$${VARIABLES[name] ?? name.toUpperCase()}`)}`
+  const signsIn = answer === 'session' && sign_in && access === 'public'
+  const command = access === 'public' ? (signsIn ? 'curl -s -c session.jar' : 'curl -s') : 'call'
+  const isPlain = access === 'public' && body ? " -H 'Content-Type: application/json'" : ''
+  const sent = example ? ` -d '${JSON.stringify(example)}'` : ''
+  const implied = example ? 'POST' : 'GET'
+  const options = `${method === implied ? '' : ` -X ${method}`}${answer === 'stream' ? ' -N' : ''}`
+  const line = `${command}${options} ${address}${isPlain}${sent}`
+  return line.length <= 120 || !sent ? line : `${line.slice(0, -sent.length)} \\\n ${sent}`
+}
+
+const VARIABLES: Record<string, string> = {
+  conversation_id: 'CONVERSATION',
+  root_id: 'ROOT',
+  parent_id: 'MESSAGE',
+  message_id: 'MESSAGE',
+  user_id: 'USER_ID',
+  session_id: 'SESSION',
+  key_id: 'KEY_ID',
+  path: 'NAME',
+}

@@ -1,0 +1,10 @@
+/** A paragraph in lines of 120 characters at most, but for words that are longer. */
+export function wrap(text: string, indent = ''): string {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1)
+    if (line !== undefined && line.length + 1 + word.length <= 120) lines[lines.length - 1] = `${line} ${word}`
+    else lines.push(lines.length > 0 ? indent + word : word)
+  }
+  return lines.join('\n')
+}
