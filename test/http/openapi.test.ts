@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { parseYAML } from 'confbox/yaml'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
@@ -6,6 +6,7 @@ import { parseConfig } from '../../lib/config.ts'
 import { ERRORS } from '../../lib/errors.ts'
 import { ConversationStreamEvent } from '../../lib/events/schema.ts'
 import { errorsOf } from '../../lib/http/openapi/answers.ts'
+import { convert } from '../../lib/http/openapi/schemas.ts'
 import { openApiDocument } from '../../lib/http/openapi.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { startService } from '../support/service.ts'
@@ -109,6 +110,17 @@ describe.each(allRoutes)('%s', (name, route) => {
       expect(JSON.stringify(Object.values(content)[0]!.schema.allOf?.[1])).toContain(`"${code}"`)
     }
   })
+})
+
+it('refers by name to each shape that has one in its feature', async () => {
+  const folder = new URL('../../lib/', import.meta.url)
+  const features = readdirSync(folder).filter((name) => existsSync(new URL(`${name}/schema.ts`, folder)))
+  const modules: object[] = await Promise.all(features.map((name) => import(new URL(`${name}/schema.ts`, folder).href)))
+  const named = new Set<unknown>(modules.flatMap((module) => Object.values(module)))
+  const shapes = allRoutes.flatMap(([name, { body, output }]) => [body, output].map((schema) => ({ name, schema })))
+  const unnamed = shapes.filter(({ schema }) => named.has(schema) && !('$ref' in convert(schema)))
+  expect(unnamed.map(({ name }) => name)).toEqual([])
+  expect(shapes.filter(({ schema }) => named.has(schema)).length).toBeGreaterThan(50)
 })
 
 it('describes each kind of event by a name of its own', () => {

@@ -1,4 +1,4 @@
-import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema'
+import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import type * as v from 'valibot'
 import * as assistant from '../../assistant/schema.ts'
 import * as audit from '../../audit/schema.ts'
@@ -76,7 +76,10 @@ type Metadata = { metadata: Json }
 
 /** A schema as JSON Schema, referring to the named ones. */
 export function convert(schema: v.GenericSchema): Json {
-  return refer(toJsonSchema(schema, { ...CONVERSION, definitions: DEFINITIONS }) as Json)
+  const name = NAMED.get(schema)
+  return name
+    ? { $ref: reference(name) }
+    : refer(toJsonSchema(schema, { ...CONVERSION, definitions: DEFINITIONS }) as Json)
 }
 
 /** The named schemas that a part of the document leads to, by name. */
@@ -96,8 +99,16 @@ export function namedSchemasIn(part: unknown): Json {
 /** A schema as JSON Schema that is not a reference itself, referring to the other ones. */
 export function expand(schema: v.GenericSchema): Json {
   if (schema.type === 'variant' && leavesOf(schema).every((each) => NAMED.has(each))) return oneOf(leavesOf(schema))
-  const { [NAMED.get(schema) ?? '']: _, ...others } = DEFINITIONS
-  return refer(toJsonSchema(schema, { ...CONVERSION, definitions: others }) as Json)
+  const name = NAMED.get(schema)
+  return name ? refer(definitions()[name]!) : convert(schema)
+}
+
+let converted: Record<string, Json> | undefined
+
+/** The named schemas, all at once: alone, each would have all the others converted with it. */
+function definitions(): Record<string, Json> {
+  converted ??= toJsonSchemaDefs(DEFINITIONS, CONVERSION) as Record<string, Json>
+  return converted
 }
 
 /** One of several events, told apart by their type. */
