@@ -148,6 +148,20 @@ describeOnEachDatabase('changing a message', (openUrl) => {
       expect(threads.filter((thread) => thread.root_excerpt === 'only once')).toHaveLength(1)
     })
 
+    it('makes one reply of the same reply, and is refused under another message', async () => {
+      const { message_id } = await send(byAda, 'above-replies', 'above')
+      const reply = (parent_id: string) =>
+        ada.replyToMessage({
+          params: { parent_id },
+          body: { content: 'below' },
+          headers: { 'idempotency-key': 'reply-1' },
+        })
+      const first = await reply(message_id!)
+      expect(first.idempotency_replayed).toBeUndefined()
+      expect(await reply(message_id!)).toEqual({ ...first, idempotency_replayed: 'true' })
+      expect(await codeOf(reply(first.message_id))).toBe('idempotency_mismatch')
+    })
+
     it('is refused for another post, and belongs to one user', async () => {
       const first = await send(byAda, 'mine', 'first')
       expect(await send(byAda, 'mine', 'second')).toMatchObject({ status: 409, code: 'idempotency_mismatch' })
