@@ -34,6 +34,7 @@ import * as probes from './ops/probe.ts'
 import { createReadiness } from './ops/readiness.ts'
 import * as retention from './ops/retention.ts'
 import * as ops from './ops/service.ts'
+import { checkWal } from './ops/wal.ts'
 import * as presence from './presence/service.ts'
 import { createPresenceWatch } from './presence/watch.ts'
 import * as resets from './resets/service.ts'
@@ -55,8 +56,8 @@ export type Chat = ReturnType<typeof createChatService>
 /** How soon others learn that somebody is no longer there. */
 const PRESENCE_SWEEP_MS = 5_000
 
-/** How often what is kept no longer is deleted. */
-const PRUNE_MS = 60_000
+/** How often what is kept no longer is deleted, and the size of the WAL looked at. */
+const TIDY_MS = 60_000
 
 /** How often leases of answers are renewed and lapsed ones looked for: with the lease well under fifteen seconds. */
 const TEND_MS = 2_000
@@ -198,7 +199,9 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       timers.push(setInterval(() => hub.beat(), config.sse.heartbeat_seconds * 1000).unref())
       timers.push(setInterval(() => void sweepPresence(), PRESENCE_SWEEP_MS).unref())
       timers.push(setInterval(() => void tendAnswers(), TEND_MS).unref())
-      timers.push(setInterval(prune, PRUNE_MS).unref())
+      timers.push(setInterval(prune, TIDY_MS).unref())
+      // Whether the storage is in trouble, its users say.
+      timers.push(setInterval(() => void checkWal(ctx).catch(() => {}), TIDY_MS).unref())
       await tendAnswers()
     },
 

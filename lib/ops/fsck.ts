@@ -36,14 +36,17 @@ export async function fsck(
   const { config, db, now } = ctx
   const { max_sessions_per_user } = config.session
   const all = invariants({ dialect: db.dialect, now: now(), max_sessions_per_user })
-  const found = await db.snapshot(async (queries) => {
-    const findings: Finding[] = await checkFile(queries)
-    for (const invariant of all) {
-      options.onProgress?.(invariant.name)
-      findings.push(...(await check(queries, invariant)))
-    }
-    return findings
-  })
+  const found = await db.snapshot(
+    async (queries) => {
+      const findings: Finding[] = await checkFile(queries)
+      for (const invariant of all) {
+        options.onProgress?.(invariant.name)
+        findings.push(...(await check(queries, invariant)))
+      }
+      return findings
+    },
+    { patient: true },
+  )
   const findings: Finding[] = []
   for (const finding of found) {
     const { repair } = all.find(({ name }) => name === finding.name) ?? {}
@@ -73,6 +76,6 @@ async function checkFile(db: Queries): Promise<Finding[]> {
 }
 
 async function mend(db: Database, finding: Finding, repair: string): Promise<Finding> {
-  await db.write((tx) => tx.run(repair))
+  await db.write((tx) => tx.run(repair), { patient: true })
   return { ...finding, repaired: true }
 }

@@ -16,6 +16,12 @@ export interface Queries {
   run(sql: string, ...params: Primitive[]): Promise<number>
 }
 
+/** How long a transaction may take. */
+export interface Patience {
+  /** It may take as long as it does: for work on all there is, of which somebody waits for the end. */
+  patient?: boolean
+}
+
 /** A database with transactions: reads see committed rows only, whatever runs beside them. */
 export interface Database extends Queries {
   /**
@@ -24,9 +30,9 @@ export interface Database extends Queries {
    * Each `await` inside must be one of its `tx`: others wait for this transaction. It may run again from the start
    * (a deadlock; another writer of the same commit that failed), so it must not change anything but the database.
    */
-  write<T>(work: (tx: Queries) => Promise<T>): Promise<T>
+  write<T>(work: (tx: Queries) => Promise<T>, options?: Patience): Promise<T>
   /** Runs several reads on one state of the database. */
-  snapshot<T>(work: (db: Queries) => Promise<T>): Promise<T>
+  snapshot<T>(work: (db: Queries) => Promise<T>, options?: Patience): Promise<T>
   /** A word that is another one once somebody else has committed: what the poll for other processes compares. */
   changeToken(): Promise<string>
   /** Waits for the transactions under way, then closes every connection. */

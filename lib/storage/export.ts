@@ -20,17 +20,20 @@ export async function exportArchive(
   const say = (...lines: Line[]) => write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
   say({ chat_server_archive: VERSION, id: newId(), exported_at: toInstant(Date.now() * 1000), migrations })
   const counts: Counts = {}
-  await db.snapshot(async (queries) => {
-    for (const [table, ...key] of TABLES) {
-      counts[table] = 0
-      for (let page = await readPage(queries, table, key); page.length > 0; ) {
-        say(...page.map((row) => ({ table, row: withoutLocal(table, row) })))
-        counts[table] += page.length
-        onProgress(table, counts[table])
-        page = await readPage(queries, table, key, page.at(-1))
+  await db.snapshot(
+    async (queries) => {
+      for (const [table, ...key] of TABLES) {
+        counts[table] = 0
+        for (let page = await readPage(queries, table, key); page.length > 0; ) {
+          say(...page.map((row) => ({ table, row: withoutLocal(table, row) })))
+          counts[table] += page.length
+          onProgress(table, counts[table])
+          page = await readPage(queries, table, key, page.at(-1))
+        }
       }
-    }
-  })
+    },
+    { patient: true },
+  )
   say({ end: true, counts })
   return counts
 }

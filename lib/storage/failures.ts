@@ -38,6 +38,18 @@ export function toStorageFailure(error: unknown): unknown {
   return error
 }
 
+/** Whether the connection is gone, or nothing comes over it any more: then nothing more is to be asked on it. */
+export function isConnectionGone(error: unknown): boolean {
+  const code = String((error as { code?: unknown })?.code ?? '')
+  return /^(08|57P0)/.test(code) || NETWORK_TROUBLE.test(code) || isLostConnection(error)
+}
+
+/** Whether a SQLite file turned out to be damaged. */
+export function isDamage(error: unknown): boolean {
+  const trouble = sqliteTrouble(error)
+  return trouble === 'CORRUPT' || trouble === 'NOTADB'
+}
+
 /** Whether a write failed because somebody else has what must be unique: better-sqlite3, node:sqlite and PostgreSQL alike. */
 export function isTaken(error: unknown): boolean {
   const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown }

@@ -20,7 +20,7 @@ const MIGRATION_LOCK = 7_201_994
 export async function migrate(db: Database): Promise<string[]> {
   const applied: string[] = []
   for (const [index, migration] of MIGRATIONS.entries()) {
-    if (await db.write((tx) => applyOnce(tx, index + 1, migration))) applied.push(migration.name)
+    if (await db.write((tx) => applyOnce(tx, index + 1, migration), { patient: true })) applied.push(migration.name)
   }
   return applied
 }

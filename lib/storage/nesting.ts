@@ -18,8 +18,8 @@ export function refuseNesting(db: Database): Database {
     all: (sql, ...params) => outer(() => db.all(sql, ...params)),
     get: (sql, ...params) => outer(() => db.get(sql, ...params)),
     run: (sql, ...params) => outer(() => db.run(sql, ...params)),
-    write: (work) => outer(() => db.write((tx) => inside.run(true, () => work(tx)))),
-    snapshot: (work) => outer(() => db.snapshot((tx) => inside.run(true, () => work(tx)))),
+    write: (work, options) => outer(() => db.write((tx) => inside.run(true, () => work(tx)), options)),
+    snapshot: (work, options) => outer(() => db.snapshot((tx) => inside.run(true, () => work(tx)), options)),
     changeToken: () => outer(() => db.changeToken()),
     close: () => outer(() => db.close()),
   }

@@ -1,11 +1,10 @@
-import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { createDatabase as createDb0, type Database as Db0 } from 'db0'
 import { createStorage } from 'unstorage'
-import { ChatError } from '../errors.ts'
 import type { Counts, Progress } from './archive.ts'
 import { backUp, renewEpoch, restoreTo } from './backup.ts'
-import type { Database, Queries } from './database.ts'
+import type { Database } from './database.ts'
 import { exportArchive } from './export.ts'
 import { sqliteTrouble } from './failures.ts'
 import type { Overwriting } from './files.ts'
@@ -14,7 +13,9 @@ import { createKv, type Kv, type KvLike } from './kv.ts'
 import { listMigrations, type MigrationState, migrate } from './migrate.ts'
 import { refuseNesting } from './nesting.ts'
 import { createPostgresDatabase, type PgPool, postgresConnector } from './postgres.ts'
+import { assertDurable, type Durability, setUpSqlite } from './settings.ts'
 import { createSqliteDatabase, type SqliteHandle } from './sqlite.ts'
+import { prepareFile, sqlitePath, watchFile } from './sqlite-file.ts'
 
 /** What a service keeps its data in. Made by {@link openStorage}; closed by whoever opened it, or with the service. */
 export interface Storage {
@@ -59,7 +60,7 @@ export interface StorageOptions {
   /** Where typing and presence live; memory by default. */
   kv?: KvLike
   /** `full` answers after the disk has synced; `os` leaves that to the operating system. Default `full`. */
-  durability?: 'full' | 'os'
+  durability?: Durability
   /** Whether a SQLite file that is not there is made. Default true. */
   create?: boolean
   /** Makes a transaction that uses the database around it throw instead of waiting for itself. For tests. */
@@ -76,7 +77,7 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
   const path = typeof database === 'string' ? sqlitePath(database) : undefined
   if (path) prepareFile(path, options.create ?? true)
   const db0 = typeof database === 'string' ? await connect(database, path) : database
-  const opened = await toDatabase(db0, durability, path ? watchFile(path) : () => {})
+  const opened = await toDatabase(db0, durability, path)
   const db = options.strict ? refuseNesting(opened) : opened
   const kv = createKv(options.kv ?? createStorage(), Date.now)
   return {
@@ -104,7 +105,7 @@ export async function restoreStorage(database: string, backup: string, options: 
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const open = async (file: string) => {
     const db0 = await connectSqlite({ path: file })
-    return { db: await toDatabase(db0, 'full', () => {}), handle: (await db0.getInstance()) as SqliteHandle }
+    return { db: await toDatabase(db0, 'full'), handle: (await db0.getInstance()) as SqliteHandle }
   }
   await restoreTo(path, resolve(backup), open, options)
 }
@@ -113,46 +114,6 @@ async function connect(url: string, path: string | undefined): Promise<Db0Like> 
   if (/^postgres(ql)?:\/\//.test(url)) return createDb0(postgresConnector({ url }))
   if (!/^sqlite:./.test(url)) throw new Error('The database address must start with sqlite: or postgres://')
   return connectSqlite(path ? { path } : { name: ':memory:' })
-}
-
-/** The file that an address names, if it names one. */
-function sqlitePath(url: string): string | undefined {
-  const path = /^sqlite:(.+)$/.exec(url)?.[1]
-  return path === undefined || path === ':memory:' ? undefined : resolve(path)
-}
-
-/** Only we may read a new file, whatever the umask; its WAL takes the same mode. */
-function prepareFile(path: string, create: boolean): void {
-  if (!create && !existsSync(path)) throw new Error(`There is no database at ${path}`)
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  closeSync(openSync(path, 'a', 0o600))
-}
-
-/** How often it is looked whether the file is still there, at most. */
-const WATCH_MS = 2_000
-
-/**
- * A check that the file opened is the one at its path: SQLite would go on writing to one that was deleted or replaced,
- * and all of that would be lost. One that was made read-only it would go on writing to as well, until the next start.
- */
-function watchFile(path: string): () => void {
-  const { dev, ino } = statSync(path)
-  let next = 0
-  const assertThere = () => {
-    accessSync(path, constants.R_OK | constants.W_OK)
-    const current = statSync(path)
-    if (current.ino !== ino || current.dev !== dev) throw new Error('The database file was replaced')
-  }
-  return () => {
-    const now = performance.now()
-    if (now < next) return
-    try {
-      assertThere()
-    } catch (cause) {
-      throw new ChatError('unavailable', { cause, retry_after_seconds: 5 })
-    }
-    next = now + WATCH_MS
-  }
 }
 
 async function connectSqlite(options: { name?: string; path?: string }): Promise<Db0Like> {
@@ -176,16 +137,16 @@ async function connectSqlite(options: { name?: string; path?: string }): Promise
   }
 }
 
-async function toDatabase(db0: Db0Like | Db0, durability: 'full' | 'os', assertIntact: () => void): Promise<Database> {
+async function toDatabase(db0: Db0Like | Db0, durability: Durability, path?: string): Promise<Database> {
   const instance = await db0.getInstance()
   if (db0.dialect === 'sqlite' && isSqliteHandle(instance)) {
     try {
-      prepareSqlite(instance, durability)
+      await setUpSqlite(instance, durability)
     } catch (error) {
       instance.close()
       throw error
     }
-    return createSqliteDatabase(instance, assertIntact)
+    return createSqliteDatabase(instance, path ? watchFile(path) : undefined)
   }
   if (db0.dialect === 'postgresql' && 'totalCount' in Object(instance)) {
     const db = createPostgresDatabase(instance as PgPool)
@@ -205,34 +166,4 @@ function isSqliteHandle(instance: unknown): instance is SqliteHandle {
   const { prepare } = Object(instance) as Partial<SqliteHandle>
   const statement = prepare?.call(instance, 'SELECT 1 AS one')
   return Object(statement?.get?.()).one === 1
-}
-
-function prepareSqlite(handle: SqliteHandle, durability: 'full' | 'os'): void {
-  const pragma = (name: string, value?: string) =>
-    Object.values(handle.prepare(`PRAGMA ${name}${value ? ` = ${value}` : ''}`).get() as object)[0]
-  // Long, for several that start at once: only one of them can turn the file to WAL.
-  handle.exec('PRAGMA busy_timeout = 5000')
-  const journal = pragma('journal_mode', 'WAL')
-  handle.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
-  handle.exec('PRAGMA foreign_keys = ON')
-  handle.exec('PRAGMA temp_store = MEMORY')
-  // 16 MiB of pages, against 2: an index of a million messages fits.
-  handle.exec('PRAGMA cache_size = -16384')
-  const kept = (journal === 'wal' || journal === 'memory') && pragma('foreign_keys') === 1
-  // Short from here on: SQLite waits inside the event loop. Longer waits for other processes are ours.
-  handle.exec('PRAGMA busy_timeout = 5')
-  if (!kept || pragma('synchronous') !== (durability === 'full' ? 2 : 1))
-    throw new Error('SQLite did not take the settings that make it durable')
-}
-
-async function assertDurable(db: Queries, durability: 'full' | 'os'): Promise<void> {
-  if (durability === 'os') return
-  for (const setting of ['fsync', 'synchronous_commit']) {
-    const row = await db.get<{ value: string }>('SELECT current_setting(?) AS value', setting)
-    if (row?.value === 'off') {
-      throw new Error(
-        `PostgreSQL runs with ${setting} = off and may lose acknowledged messages: turn it on, or set storage.durability to "os"`,
-      )
-    }
-  }
 }

@@ -1,8 +1,8 @@
 import pg from 'pg'
 import { digest } from '../ids.ts'
-import type { Database, Primitive, Queries, Row } from './database.ts'
+import type { Database, Patience, Primitive, Queries, Row } from './database.ts'
 import { createDoor } from './door.ts'
-import { toStorageFailure } from './failures.ts'
+import { isConnectionGone, toStorageFailure } from './failures.ts'
 
 /** How long a request waits for a free connection, or for a server that does not answer. */
 const CONNECT_TIMEOUT_MS = 5_000
@@ -11,8 +11,18 @@ const CONNECT_TIMEOUT_MS = 5_000
 const IDLE_TIMEOUT_MS = 5_000
 
 /** How long a statement may wait for another transaction, and run altogether; then it is `unavailable`. */
-const LOCK_TIMEOUT_MS = 10_000
-const STATEMENT_TIMEOUT_MS = 30_000
+const LOCK_TIMEOUT_MS = 5_000
+const STATEMENT_TIMEOUT_MS = 10_000
+
+/**
+ * When the server, or the way to it, is gone without a word. It bounds how long callers wait for a clear answer, and
+ * how long the pool is full of connections that are dead.
+ */
+const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 2_000
+
+/** What a transaction that may take long begins with, and how long it waits for an answer: pg knows no "for ever". */
+const NO_TIMEOUTS = '; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0'
+const PATIENT_TIMEOUT_MS = 86_400_000
 
 /** A transaction the server gave up for the sake of another one is tried again this often. */
 const MAX_ATTEMPTS = 4
@@ -21,7 +31,14 @@ const RETRY_CODES = new Set(['40001', '40P01'])
 const INT8_OID = 20
 
 interface PgClient {
-  query(query: string | { name: string; text: string; values: unknown[] }, values?: unknown[]): Promise<PgResult>
+  query(query: string | PgQuery, values?: unknown[]): Promise<PgResult>
+}
+
+interface PgQuery {
+  name?: string
+  text: string
+  values?: unknown[]
+  query_timeout?: number
 }
 
 interface PgResult {
@@ -99,8 +116,7 @@ function createPool(options: { url: string; max?: number }): PgPool {
     idle_in_transaction_session_timeout: IDLE_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
-    // When the server, or the way to it, is gone without a word.
-    query_timeout: STATEMENT_TIMEOUT_MS + CONNECT_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
     // 64-bit integers as numbers, for this pool only: ours are counts and microseconds, far below 2^53.
     types: {
@@ -151,21 +167,26 @@ export function createPostgresDatabase(pool: PgPool): Database {
     }),
   )
 
-  async function transaction<T>(begin: string, work: (tx: Queries) => Promise<T>): Promise<T> {
+  async function transaction<T>(
+    begin: string,
+    work: (tx: Queries) => Promise<T>,
+    { patient }: Patience = {},
+  ): Promise<T> {
+    const timeout = patient ? { query_timeout: PATIENT_TIMEOUT_MS } : {}
     const client = await pool.connect()
     let over = false
     let lost: unknown
     const tx = queries(async (sql, values) => {
       if (over) throw new Error('The transaction is over: await each tx call inside write()')
       try {
-        return await client.query({ ...prepare(sql), values })
+        return await client.query({ ...prepare(sql), values, ...timeout })
       } catch (error) {
         lost ??= error
         throw error
       }
     })
     try {
-      await client.query(begin)
+      await client.query(patient ? begin + NO_TIMEOUTS : begin)
       const value = await work(tx)
       // After a failed statement COMMIT rolls back, and says so only in its tag.
       if (lost) throw lost
@@ -173,21 +194,23 @@ export function createPostgresDatabase(pool: PgPool): Database {
       client.release()
       return value
     } catch (error) {
-      // A connection that cannot even roll back is thrown away.
-      await client.query('ROLLBACK').then(
-        () => client.release(),
-        (broken) => client.release(broken),
-      )
+      // A connection that cannot even roll back is thrown away; one that is gone is not asked, it would not answer.
+      if (isConnectionGone(error)) client.release(error as Error)
+      else
+        await client.query('ROLLBACK').then(
+          () => client.release(),
+          (broken) => client.release(broken),
+        )
       throw error
     } finally {
       over = true
     }
   }
 
-  async function retried<T>(begin: string, work: (tx: Queries) => Promise<T>): Promise<T> {
+  async function retried<T>(begin: string, work: (tx: Queries) => Promise<T>, options?: Patience): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await transaction(begin, work)
+        return await transaction(begin, work, options)
       } catch (error) {
         if (attempt < MAX_ATTEMPTS && RETRY_CODES.has((error as { code?: string }).code ?? '')) continue
         throw toStorageFailure(error)
@@ -197,8 +220,9 @@ export function createPostgresDatabase(pool: PgPool): Database {
 
   return {
     ...outside,
-    write: (work) => door.enter(() => retried('BEGIN', work)),
-    snapshot: (work) => door.enter(() => retried('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work)),
+    write: (work, options) => door.enter(() => retried('BEGIN', work, options)),
+    snapshot: (work, options) =>
+      door.enter(() => retried('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, options)),
     // The set of transactions that count as finished: it changes exactly when a commit becomes visible.
     changeToken: async () => {
       const row = await outside.get<Row>('SELECT pg_current_snapshot()::text AS token')

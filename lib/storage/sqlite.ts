@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createBatches, type Writer } from './batches.ts'
 import type { Database, Primitive, Queries, Row } from './database.ts'
 import { createDoor } from './door.ts'
-import { sqliteTrouble, toStorageFailure } from './failures.ts'
+import { isDamage, sqliteTrouble, toStorageFailure } from './failures.ts'
 import { createWriters, Spoilt, type State } from './writers.ts'
 
 /** The part of better-sqlite3's `Database` and of node:sqlite's `DatabaseSync` used here. */
@@ -40,9 +40,10 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
   const statements = new Map<string, SqliteStatement>()
   const door = createDoor()
   const batches = createBatches(commit)
-  const { direct, runTogether, runApart } = createWriters(prepare, hasTransaction)
+  const { direct, runTogether, runApart } = createWriters(prepare, hasTransaction, fail)
   let gate: Promise<void> | undefined
   let sharing: NodeJS.Immediate | undefined
+  let damage: unknown
 
   function prepare(sql: string): SqliteStatement {
     const known = statements.get(sql)
@@ -75,7 +76,12 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
     if (!sharing) return
     clearImmediate(sharing)
     sharing = undefined
-    if (hasTransaction()) prepare('COMMIT').run()
+    try {
+      if (hasTransaction()) prepare('COMMIT').run()
+    } catch (error) {
+      // After trouble it fails, too, and is over all the same: the reads have had their answers, and nobody waits here.
+      fail(error)
+    }
   }
 
   function read<T>(step: () => T): Promise<T> {
@@ -85,13 +91,24 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
     })
   }
 
+  /** What has been found damaged once is neither read nor written again: what it says may be anything. */
+  function assertUsable(): void {
+    if (damage) throw toStorageFailure(damage)
+    assertIntact()
+  }
+
+  function fail(error: unknown): unknown {
+    if (isDamage(error)) damage = error
+    return toStorageFailure(error)
+  }
+
   /** Runs `step` once the gate is open, and again while another process has the lock it needs. */
   async function patiently<T>(step: () => T): Promise<T> {
     const deadline = performance.now() + LOCK_WAIT_MS
     for (;;) {
       while (gate) await gate
       try {
-        assertIntact()
+        assertUsable()
         return step()
       } catch (error) {
         if (sqliteTrouble(error) !== 'BUSY' || performance.now() >= deadline) throw error
@@ -104,17 +121,17 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
     // Most of the time there is nothing to wait for, and it is done before anything else can happen.
     if (!gate && !door.isClosing()) {
       try {
-        assertIntact()
+        assertUsable()
         return Promise.resolve(step())
       } catch (error) {
-        if (sqliteTrouble(error) !== 'BUSY') return Promise.reject(toStorageFailure(error))
+        if (sqliteTrouble(error) !== 'BUSY') return Promise.reject(fail(error))
       }
     }
     return door.enter(async () => {
       try {
         return await patiently(step)
       } catch (error) {
-        throw toStorageFailure(error)
+        throw fail(error)
       }
     })
   }
@@ -153,7 +170,7 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
     } catch (error) {
       if (error instanceof Spoilt) return commit(() => batch, runApart)
       const failed = batch.length > 0 ? batch : take()
-      for (const writer of failed) writer.reject(toStorageFailure(error))
+      for (const writer of failed) writer.reject(fail(error))
     }
   }
 
@@ -181,7 +198,7 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
         try {
           return await transaction('BEGIN', () => work(direct(state)))
         } catch (error) {
-          throw toStorageFailure(error)
+          throw fail(error)
         } finally {
           state.over = true
         }

@@ -1,6 +1,5 @@
 import type { Writer } from './batches.ts'
 import type { Primitive, Queries } from './database.ts'
-import { toStorageFailure } from './failures.ts'
 import type { SqliteStatement } from './sqlite.ts'
 
 /** A transaction from the inside: `over` once it has ended, `lost` to the trouble that ended it early. */
@@ -18,8 +17,13 @@ export class Spoilt extends Error {}
  * How writers run inside a transaction of SQLite.
  *
  * @param hasTransaction whether one is open: trouble such as a full disk may have ended it
+ * @param toFailure what a writer is told of an error
  */
-export function createWriters(prepare: (sql: string) => SqliteStatement, hasTransaction: () => boolean) {
+export function createWriters(
+  prepare: (sql: string) => SqliteStatement,
+  hasTransaction: () => boolean,
+  toFailure: (error: unknown) => unknown,
+) {
   /** Statements run at once. After trouble that ended the transaction, nothing more runs in it. */
   function direct(state: State): Queries {
     const guarded = <T>(step: () => T): T => {
@@ -62,7 +66,7 @@ export function createWriters(prepare: (sql: string) => SqliteStatement, hasTran
       } catch (error) {
         if (!hasTransaction()) throw state.lost ?? error
         if (state.wrote) throw writers.length > 1 ? new Spoilt() : error
-        answers.push(() => writer.reject(toStorageFailure(error)))
+        answers.push(() => writer.reject(toFailure(error)))
       } finally {
         state.over = true
       }
@@ -89,7 +93,7 @@ export function createWriters(prepare: (sql: string) => SqliteStatement, hasTran
       if (!hasTransaction()) throw state.lost ?? error
       prepare('ROLLBACK TO writer').run()
       prepare('RELEASE writer').run()
-      return () => writer.reject(toStorageFailure(error))
+      return () => writer.reject(toFailure(error))
     } finally {
       state.over = true
     }

@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createDatabase } from 'db0'
 import db0Postgres from 'db0/connectors/postgresql'
@@ -58,6 +58,23 @@ describe('openStorage refuses', () => {
     writeFileSync(fileOf(url), 'Dear diary, '.repeat(1_000))
     await expect(openStorage({ database: url })).rejects.toThrow('file is not a database')
     expect(readFileSync(fileOf(url), 'utf8')).toBe('Dear diary, '.repeat(1_000))
+  })
+
+  it.each([
+    ['empty', (file: string) => writeFileSync(file, '')],
+    ['gone', (file: string) => rmSync(file)],
+  ])('a database that is %s while its last commits are beside it, and leaves those as they are', async (_, lose) => {
+    const { url } = await fresh(createSqliteFile())
+    const file = fileOf(url)
+    const { db } = await opened({ database: url })
+    await db.run('CREATE TABLE items (id INTEGER)')
+    const copy = join(dirname(file), 'copy.db')
+    for (const end of ['', '-wal']) copyFileSync(file + end, copy + end)
+    lose(copy)
+    await expect(openStorage({ database: `sqlite:${copy}` })).rejects.toThrow(
+      /is empty or gone, and .*-wal has commits/,
+    )
+    expect(readFileSync(`${copy}-wal`)).toEqual(readFileSync(`${file}-wal`))
   })
 
   it('a folder', async () => {

@@ -175,6 +175,17 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     expect(await countItems(db)).toBe(1)
   })
 
+  it('waits without end only for work that may take long', async () => {
+    const { db } = await openItems()
+    const limits = (tx: Queries) =>
+      tx.get("SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock")
+    for (const run of [db.write, db.snapshot]) {
+      expect(await run(limits)).toEqual({ statement: '10s', lock: '5s' })
+      expect(await run(limits, { patient: true })).toEqual({ statement: '0', lock: '0' })
+    }
+    expect(await limits(db)).toEqual({ statement: '10s', lock: '5s' })
+  })
+
   it('serves two storages on one pool', async () => {
     const { pool } = await openItems()
     const [one, two] = [createPostgresDatabase(pool), createPostgresDatabase(pool)]

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { Database, Queries } from '../../lib/storage/database.ts'
@@ -249,6 +249,64 @@ describe('a lock of another process', () => {
     await db.write((tx) => tx.run(INSERT, 1, null))
     expect(await countItems(db)).toBe(1)
   })
+})
+
+describe('a file that is not the one that was opened', () => {
+  it.each(['', '-wal', '-shm'])(
+    'takes no writes for more than a moment: chat.db%s',
+    { timeout: 30_000 },
+    async (end) => {
+      const { db, url } = await openTwice()
+      const file = fileOf(url) + end
+      await refused(db, () => renameSync(file, `${file}.away`))
+      expect(await codeOf(db.get('SELECT 1'))).toBe('unavailable')
+      renameSync(`${file}.away`, file)
+      await db.write((tx) => tx.run(INSERT, -1, null))
+
+      await refused(
+        db,
+        () => writeFileSync(`${file}.other`, 'another'),
+        () => renameSync(file, `${file}.away`),
+        () => renameSync(`${file}.other`, file),
+      )
+      renameSync(`${file}.away`, file)
+      expect(await db.get('PRAGMA integrity_check')).toEqual({ integrity_check: 'ok' })
+    },
+  )
+
+  /** Writes until that is refused, for ten seconds at most. */
+  async function refused(db: Database, ...steps: (() => void)[]): Promise<void> {
+    for (const step of steps) step()
+    const started = performance.now()
+    for (;;) {
+      const code = await db
+        .write((tx) => tx.run('INSERT INTO items (content) VALUES (NULL)'))
+        .then(
+          () => '',
+          (error) => error.code,
+        )
+      expect(performance.now() - started).toBeLessThan(10_000)
+      if (code) return expect(code).toBe('unavailable')
+      await new Promise((tick) => setTimeout(tick, 20))
+    }
+  }
+})
+
+it('neither reads nor writes once it has found its file damaged', async () => {
+  const url = await newUrl()
+  const first = await opened({ database: url })
+  await first.db.write((tx) => tx.run(CREATE))
+  for (const id of times(50, (n) => n)) await first.db.write((tx) => tx.run(INSERT, id, `${id} ${'x'.repeat(1000)}`))
+  await first.close()
+  const bytes = readFileSync(fileOf(url))
+  bytes.fill(0xff, 4096 * 8)
+  writeFileSync(fileOf(url), bytes)
+
+  const { db } = await opened({ database: url })
+  expect(await codeOf(db.all('SELECT id, content FROM items'))).toBe('unavailable')
+  expect(await codeOf(db.get('SELECT 1'))).toBe('unavailable')
+  expect(await codeOf(db.write((tx) => tx.run(INSERT, 100, null)))).toBe('unavailable')
+  expect(await codeOf(db.snapshot((tx) => tx.get('SELECT 1')))).toBe('unavailable')
 })
 
 it('shares its file with another process', async () => {
