@@ -28,6 +28,12 @@ const LOCK_WAIT_MS = 5_000
 const LOCK_RETRY_MS = 10
 
 /**
+ * How long nothing is done with a file after it was found damaged. Not for ever: SQLite says the same of one that could
+ * not be read for a moment (EIO).
+ */
+const DAMAGE_MS = 3_000
+
+/**
  * Adds transactions and a statement cache to one SQLite connection.
  *
  * A connection has one transaction at a time, so a statement of another request between our BEGIN and COMMIT would
@@ -43,7 +49,7 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
   const { direct, runTogether, runApart } = createWriters(prepare, hasTransaction, fail)
   let gate: Promise<void> | undefined
   let sharing: NodeJS.Immediate | undefined
-  let damage: unknown
+  let damage: { found: unknown; until: number } | undefined
 
   function prepare(sql: string): SqliteStatement {
     const known = statements.get(sql)
@@ -91,14 +97,14 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
     })
   }
 
-  /** What has been found damaged once is neither read nor written again: what it says may be anything. */
+  /** A file that was found damaged is neither read nor written for a while: what it says may be anything. */
   function assertUsable(): void {
-    if (damage) throw toStorageFailure(damage)
+    if (damage && performance.now() < damage.until) throw toStorageFailure(damage.found)
     assertIntact()
   }
 
   function fail(error: unknown): unknown {
-    if (isDamage(error)) damage = error
+    if (isDamage(error)) damage = { found: error, until: performance.now() + DAMAGE_MS }
     return toStorageFailure(error)
   }
 

@@ -1,12 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { startCluster } from '../support/postgres.ts'
 
 /** An empty database for a script. */
 export interface ScriptDatabase {
   dialect: 'sqlite' | 'postgresql'
   url: string
+  /** Of another empty database, gone with this one. */
+  another(): Promise<string>
   remove(): Promise<void>
 }
 
@@ -28,8 +31,10 @@ export async function onDatabases(
 
 async function openSqlite(): Promise<ScriptDatabase> {
   const folder = await mkdtemp(join(tmpdir(), 'chat-fault-'))
+  let others = 0
   return {
     dialect: 'sqlite',
+    another: async () => `sqlite:${join(folder, `${++others}.db`)}`,
     url: `sqlite:${join(folder, 'chat.db')}`,
     remove: () => rm(folder, { recursive: true, force: true }),
   }
@@ -37,5 +42,14 @@ async function openSqlite(): Promise<ScriptDatabase> {
 
 async function openPostgres(): Promise<ScriptDatabase | undefined> {
   const cluster = await startCluster()
-  return cluster && { dialect: 'postgresql', url: cluster.url, remove: () => cluster.stop() }
+  if (!cluster) return undefined
+  let others = 0
+  async function another(): Promise<string> {
+    const admin = new pg.Client(cluster!.url)
+    await admin.connect()
+    await admin.query(`CREATE DATABASE other_${++others}`)
+    await admin.end()
+    return cluster!.databaseUrl(`other_${others}`)
+  }
+  return { dialect: 'postgresql', url: cluster.url, another, remove: () => cluster.stop() }
 }

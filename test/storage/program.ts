@@ -18,7 +18,7 @@ const PROGRAMS: Record<string, () => Promise<number>> = {
     return count
   },
 
-  /** `migrate <url> [text]`: the process is killed before the first statement that begins with the text. */
+  /** `migrate <url> [text | #n]`: the process is killed before the first statement that begins with the text, or the n-th. */
   async migrate() {
     const database = args[0] ? await dyingAt(args[0]) : url
     const storage = await openStorage({ database })
@@ -29,8 +29,10 @@ const PROGRAMS: Record<string, () => Promise<number>> = {
 }
 
 function dyingAt(text: string): Promise<Db0Like> {
+  let count = 0
   const before = (sql: string) => {
-    if (sql.startsWith(text)) process.kill(process.pid, 'SIGKILL')
+    count++
+    if (sql.startsWith(text) || text === `#${count}`) process.kill(process.pid, 'SIGKILL')
   }
   return url.startsWith('sqlite:') ? dyingSqlite(before) : dyingPostgres(before)
 }

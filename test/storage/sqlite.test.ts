@@ -292,7 +292,7 @@ describe('a file that is not the one that was opened', () => {
   }
 })
 
-it('neither reads nor writes once it has found its file damaged', async () => {
+it('neither reads nor writes for a while when it has found its file damaged', async () => {
   const url = await newUrl()
   const first = await opened({ database: url })
   await first.db.write((tx) => tx.run(CREATE))

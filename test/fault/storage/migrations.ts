@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { openStorage } from '../../../lib/storage/open.ts'
+import { inconsistenciesIn } from '../invariants.ts'
+
+const PROGRAM = fileURLToPath(new URL('../../storage/program.ts', import.meta.url))
+const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+
+/** What came of killing a process at each statement of all migrations. */
+export interface MigrationFigures {
+  kills: number
+  faults: string[]
+}
+
+/**
+ * Kills a process at every `stride`-th statement with which it makes the schema, each time on a new database; then has
+ * another one finish, and looks at what it has made.
+ */
+export async function killMigrations(newUrl: () => Promise<string>, stride: number): Promise<MigrationFigures> {
+  const wanted = await schemaOf(await migrated(await newUrl()))
+  const faults: string[] = []
+  let kills = 0
+  for (let n = 1; ; n += stride) {
+    const url = await newUrl()
+    const child = spawn(process.execPath, ['--no-warnings', '--import', TSX, PROGRAM, 'migrate', url, `#${n}`], {
+      stdio: 'ignore',
+    })
+    const [, signal] = await once(child, 'exit')
+    // It has reached the end.
+    if (signal !== 'SIGKILL') return { kills, faults }
+    kills++
+    const schema = await schemaOf(await migrated(url)).catch(String)
+    if (schema !== wanted) faults.push(`killed at statement ${n}: ${schema.slice(0, 300)}`)
+    faults.push(...(await inconsistenciesIn(url)).map((fault) => `killed at statement ${n}: ${fault}`))
+  }
+}
+
+async function migrated(url: string): Promise<string> {
+  const storage = await openStorage({ database: url })
+  await storage.migrate()
+  await storage.close()
+  return url
+}
+
+async function schemaOf(url: string): Promise<string> {
+  const { db, close } = await openStorage({ database: url })
+  const query =
+    db.dialect === 'sqlite'
+      ? "SELECT type || ' ' || name || ' ' || coalesce(sql, '') AS line FROM sqlite_master"
+      : `SELECT table_name || ' ' || column_name || ' ' || data_type AS line FROM information_schema.columns
+          WHERE table_schema = 'public'
+         UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'`
+  const lines = await db.all<{ line: string }>(query)
+  await close()
+  return lines
+    .map(({ line }) => line)
+    .sort()
+    .join('\n')
+}

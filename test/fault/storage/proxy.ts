@@ -1,0 +1,85 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** What is between a service and its database, and can be cut. */
+export interface CutProxy {
+  /** The database, by way of it. */
+  url: string
+  /** Lets nothing through any more and says nothing, as a network that drops everything; what was sent is kept. */
+  hold(): void
+  /** Lets everything through again. */
+  release(): void
+  /** Ends every connection, and refuses new ones. */
+  cut(): void
+  /** Takes connections again. */
+  mend(): void
+  /** Whether to lose the answers to each COMMIT, with their connection: it is done, and nobody learns of it. */
+  loseCommits(losing: boolean): void
+  close(): Promise<void>
+}
+
+/** `Q`, the length, and the text: how a statement without parameters is sent (https://www.postgresql.org/docs/current/protocol-message-formats.html). */
+const COMMIT = Buffer.from('Q\0\0\0\x0bCOMMIT\0', 'latin1')
+
+/** Starts one in front of a database that is reached by a unix socket. */
+export async function startProxy(url: string): Promise<CutProxy> {
+  const socketPath = `${new URL(url).searchParams.get('host')}/.s.PGSQL.5432`
+  const pairs = new Set<{ client: Socket; server: Socket }>()
+  let [held, refusing, losing] = [false, false, false]
+
+  const listener = createServer((client) => {
+    if (refusing) return void client.destroy()
+    const server = connect(socketPath)
+    const pair = { client, server }
+    pairs.add(pair)
+    let doomed = false
+    const end = () => {
+      pairs.delete(pair)
+      client.destroy()
+      server.destroy()
+    }
+    for (const socket of [client, server]) socket.on('error', () => {}).on('close', end)
+    client.on('data', (bytes) => {
+      if (losing && bytes.includes(COMMIT)) doomed = true
+      server.write(bytes)
+    })
+    server.on('data', (bytes) => {
+      if (doomed) end()
+      else client.write(bytes)
+    })
+    if (held) for (const socket of [client, server]) socket.pause()
+  }).listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+
+  const each = (what: (socket: Socket) => void) => {
+    for (const { client, server } of pairs) [client, server].forEach(what)
+  }
+  const through = new URL(url)
+  through.searchParams.delete('host')
+  through.host = `127.0.0.1:${(listener.address() as AddressInfo).port}`
+  return {
+    url: through.href,
+    hold() {
+      held = true
+      each((socket) => socket.pause())
+    },
+    release() {
+      held = false
+      each((socket) => socket.resume())
+    },
+    cut() {
+      refusing = true
+      each((socket) => socket.destroy())
+    },
+    mend() {
+      refusing = false
+    },
+    loseCommits(wanted) {
+      losing = wanted
+    },
+    async close() {
+      each((socket) => socket.destroy())
+      await new Promise((done) => listener.close(done))
+    },
+  }
+}

@@ -1,0 +1,129 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, renameSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { openHandle } from '../../storage/handles.ts'
+import { bind, type Mount } from './mounts.ts'
+import type { Fault } from './stage.ts'
+import { inject } from './strace.ts'
+
+const UNAVAILABLE = ['503 unavailable']
+
+/** Writes fail, and all else goes on: reads come from what is there. */
+const WRITES_FAIL = { answers: UNAVAILABLE, reads: true, ready: true }
+
+/** Nothing can be done with the database. */
+const ALL_FAILS = { answers: UNAVAILABLE, reads: false, ready: false }
+
+/** Where a fault is made, and how long it lasts. */
+export interface SqliteStage {
+  /** The database. */
+  file: string
+  /** The small file system it is on, where there is one. */
+  mount: Mount | undefined
+  lasts_ms?: number | undefined
+}
+
+/** A fault, and what it takes to make it. */
+export type SqliteFault = {
+  needs: ('mount' | 'strace' | 'prlimit')[]
+  make: (stage: SqliteStage) => Omit<Fault, 'name'>
+}
+
+/** Faults of a SQLite file in use, by name. */
+export const SQLITE_FAULTS: Record<string, SqliteFault> = {
+  'full disk': {
+    needs: ['mount'],
+    make: ({ mount }) => ({ ...WRITES_FAIL, answers: ['507 storage_full'], begin: async () => mount!.fill() }),
+  },
+  'no larger files (ulimit -f)': {
+    needs: ['prlimit'],
+    make: () => ({
+      ...WRITES_FAIL,
+      async begin({ pid }) {
+        limitFiles(pid, '0:unlimited')
+        return () => limitFiles(pid, 'unlimited')
+      },
+    }),
+  },
+  'write: ENOSPC': failing('pwrite64', 'error=ENOSPC', { ...WRITES_FAIL, answers: ['507 storage_full'] }),
+  'write: EIO': failing('pwrite64', 'error=EIO', WRITES_FAIL),
+  'write: EROFS': failing('pwrite64', 'error=EROFS', WRITES_FAIL),
+  'write: EIO once': failing('pwrite64', 'error=EIO:when=3', WRITES_FAIL),
+  'sync: EIO': failing('fsync,fdatasync', 'error=EIO', WRITES_FAIL),
+  'sync: EIO once': failing('fsync,fdatasync', 'error=EIO:when=1', WRITES_FAIL),
+  'read: EIO': {
+    needs: ['strace'],
+    make: ({ file }) => ({
+      ...ALL_FAILS,
+      async begin({ pid }) {
+        const end = await inject(pid, 'pread64', 'error=EIO', file, `${file}-wal`)
+        await forgetCache(file)
+        return end
+      },
+    }),
+  },
+  'locked by another process': {
+    needs: [],
+    make: ({ file, lasts_ms }) => ({
+      ...WRITES_FAIL,
+      lasts_ms,
+      async begin() {
+        const other = await openHandle(file)
+        other.exec('PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE')
+        return () => other.close()
+      },
+    }),
+  },
+  'file moved away': moving(''),
+  'WAL moved away': moving('-wal'),
+  'folder unmounted': {
+    needs: ['mount'],
+    make: ({ file, mount }) => ({
+      ...ALL_FAILS,
+      async begin() {
+        // The folder of the file is one that is mounted there, from another one on the small file system.
+        execFileSync('umount', ['-l', dirname(file)])
+        return () => void bind(realFolder(mount!), dirname(file))
+      },
+    }),
+  },
+}
+
+/** Where the files are that a folder which is mounted elsewhere shows. */
+export function realFolder(mount: Mount): string {
+  const folder = join(mount.path, 'real')
+  mkdirSync(folder, { recursive: true })
+  return folder
+}
+
+function failing(calls: string, how: string, effect: Omit<Fault, 'name' | 'begin'>): SqliteFault {
+  const make = ({ file }: SqliteStage) => ({
+    ...effect,
+    begin: ({ pid }: { pid: number }) => inject(pid, calls, how, `${file}-wal`),
+  })
+  return { needs: ['strace'], make }
+}
+
+function moving(end: string): SqliteFault {
+  const make = ({ file }: SqliteStage) => ({
+    ...ALL_FAILS,
+    async begin() {
+      renameSync(file + end, `${file}${end}.away`)
+      return () => renameSync(`${file}${end}.away`, file + end)
+    },
+  })
+  return { needs: [], make }
+}
+
+/** Commits of somebody else's: what a process has read before it has to read again. */
+async function forgetCache(file: string): Promise<void> {
+  const other = await openHandle(file)
+  other.exec('PRAGMA busy_timeout = 5000')
+  other.exec("INSERT INTO meta (name, value) VALUES ('fault', '')")
+  other.exec("DELETE FROM meta WHERE name = 'fault'")
+  other.close()
+}
+
+function limitFiles(pid: number, bytes: string): void {
+  execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}`])
+}

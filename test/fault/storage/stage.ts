@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inconsistenciesIn } from '../invariants.ts'
+import { startLoad, until } from './load.ts'
+import { serve } from './serving.ts'
+
+/** Trouble of a storage that comes and goes while a service runs on it. */
+export interface Fault {
+  name: string
+  /** Makes it. @returns what ends it */
+  begin(service: { pid: number }): Promise<() => Promise<void> | void>
+  /** What posts may fail with meanwhile. */
+  answers: string[]
+  /** Whether reads go on. */
+  reads: boolean
+  /** Whether `/readyz` still says that the service is ready: it looks whether there are reads. */
+  ready: boolean
+  /** How long it lasts after the first post has failed. Default 300 ms. */
+  lasts_ms?: number
+}
+
+/** What came of it. */
+export interface Figures {
+  fault: string
+  database: string
+  cycles: number
+  acknowledged: number
+  lost: number
+  /** What posts failed with. */
+  seen: string[]
+  reads: string
+  /** The longest from its end to the first post that was acknowledged. */
+  recovered_ms: number
+  /** The longest that another request was kept waiting by a busy process. */
+  stall_ms: number
+  /** What may not be, in words. */
+  faults: string[]
+}
+
+/** How many posts there are before each fault. */
+const POSTS = 50
+
+/** Runs a service under load, and has a fault come and go. */
+export async function endure(
+  fault: Fault,
+  { database, url, cycles }: { database: string; url: string; cycles: number },
+): Promise<Figures> {
+  const server = await serve(url)
+  const faults: string[] = []
+  let [recovered_ms, stall_ms] = [0, 0]
+  try {
+    const load = await startLoad(server.base_url)
+    for (let cycle = 0; cycle < cycles; cycle++) {
+      await load.successes(POSTS)
+      load.stall()
+      const before = load.failures()
+      const end = await fault.begin(server)
+      try {
+        await until('a post fails', () => load.failures() > before)
+        await until('readiness tells of it', async () => (await load.isReady()) === fault.ready)
+        await sleep(fault.lasts_ms ?? 300)
+      } finally {
+        await end()
+      }
+      recovered_ms = Math.max(recovered_ms, await load.successes())
+      stall_ms = Math.max(stall_ms, load.stall())
+      await until('it is ready again', load.isReady)
+    }
+    const wrong = await load.finish()
+    const seen = [...load.failed.keys()]
+    faults.push(
+      ...wrong,
+      ...seen.filter((answer) => !fault.answers.includes(answer)).map((answer) => `a post was answered ${answer}`),
+      ...(fault.reads ? [...load.unread.keys()].map((answer) => `a read was answered ${answer}`) : []),
+      ...[...load.unread.keys()].filter((answer) => !answer.startsWith('503 ')).map((answer) => `a read: ${answer}`),
+    )
+    const code = server.isAlive() ? await server.stop() : 'a crash'
+    if (code !== 0) faults.push(`the service ended with ${code}: ${server.log().slice(-500)}`)
+    faults.push(...(await inconsistenciesIn(url)))
+    return {
+      fault: fault.name,
+      database,
+      cycles,
+      acknowledged: load.acknowledged.size,
+      lost: wrong.length,
+      seen,
+      reads: load.unread.size === 0 ? 'go on' : [...load.unread.keys()].join(', '),
+      recovered_ms,
+      stall_ms,
+      faults,
+    }
+  } finally {
+    if (server.isAlive()) await server.kill()
+  }
+}

@@ -1,0 +1,45 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { until } from './load.ts'
+
+/** Why system calls of another process cannot be made to fail here, if they cannot. */
+export function whyNoStrace(): string | undefined {
+  const { status } = spawnSync('strace', ['-qq', '-e', 'trace=none', 'true'])
+  return status === 0 ? undefined : 'strace is not installed, or may not trace'
+}
+
+/**
+ * Attaches strace to a process.
+ *
+ * @param args what to trace, what to make of it, and where to
+ * @returns what detaches it, once nothing is traced any more
+ */
+export async function attach(pid: number, args: string[]): Promise<() => Promise<void>> {
+  const tracer = spawn('strace', ['-p', String(pid), ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  tracer.stderr.setEncoding('utf8').on('data', (text) => {
+    said += text
+  })
+  const gone = once(tracer, 'close')
+  await until('strace is attached', () => {
+    if (tracer.exitCode !== null) throw new Error(`strace: ${said}`)
+    return said.split('attached').length > args.filter((arg) => arg === '-p').length + 1
+  })
+  return async () => {
+    tracer.kill('SIGINT')
+    await gone
+  }
+}
+
+/** Has system calls of a process fail, those on these files only. @returns what ends that */
+export function inject(pid: number, calls: string, how: string, ...files: string[]): Promise<() => Promise<void>> {
+  return attach(pid, [
+    ...files.flatMap((file) => ['-P', file]),
+    '-e',
+    `trace=${calls}`,
+    '-e',
+    `inject=${calls}:${how}`,
+    '-o',
+    '/dev/null',
+  ])
+}
