@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import type { Database, Queries } from '../storage/database.ts'
+import { isDamage } from '../storage/failures.ts'
 import { type Invariant, invariants } from './invariants.ts'
 
 /** How many ids are named of those that break an invariant. */
@@ -13,6 +14,8 @@ export interface Finding {
   count: number
   /** The ids of some of it. */
   examples: string[]
+  /** Nothing is wrong, but somebody may want to know. */
+  note?: true
   /** Whether it was put right; missing when that was not asked for, or cannot be done. */
   repaired?: true
 }
@@ -36,17 +39,21 @@ export async function fsck(
   const { config, db, now } = ctx
   const { max_sessions_per_user } = config.session
   const all = invariants({ dialect: db.dialect, now: now(), max_sessions_per_user })
-  const found = await db.snapshot(
-    async (queries) => {
-      const findings: Finding[] = await checkFile(queries)
-      for (const invariant of all) {
-        options.onProgress?.(invariant.name)
-        findings.push(...(await check(queries, invariant)))
-      }
-      return findings
-    },
-    { patient: true },
-  )
+  const found: Finding[] = []
+  const checkAll = async (queries: Queries) => {
+    found.push(...(await checkFile(queries)))
+    found.push(...(await checkReferences(queries)))
+    for (const invariant of all) {
+      options.onProgress?.(invariant.name)
+      found.push(...(await check(queries, invariant)))
+    }
+  }
+  try {
+    await db.snapshot(checkAll, { patient: true })
+  } catch (error) {
+    // A damaged file is told of as far as it can be read.
+    if (found.length === 0 || !isDamage((error as Error).cause)) throw error
+  }
   const findings: Finding[] = []
   for (const finding of found) {
     const { repair } = all.find(({ name }) => name === finding.name) ?? {}
@@ -55,24 +62,47 @@ export async function fsck(
   return { checked: all.length, findings }
 }
 
-async function check(db: Queries, { name, says, find, params = [] }: Invariant): Promise<Finding[]> {
+async function check(db: Queries, { name, says, find, note, params = [] }: Invariant): Promise<Finding[]> {
   const rows = await db.all<{ id: string | number }>(find, ...params)
   if (rows.length === 0) return []
-  return [{ name, says, count: rows.length, examples: rows.slice(0, EXAMPLES).map(({ id }) => String(id)) }]
+  return [
+    {
+      name,
+      says,
+      ...(note && { note }),
+      count: rows.length,
+      examples: rows.slice(0, EXAMPLES).map(({ id }) => String(id)),
+    },
+  ]
 }
 
 /** What SQLite itself says of its file; PostgreSQL looks after its own. */
 async function checkFile(db: Queries): Promise<Finding[]> {
   if (db.dialect !== 'sqlite') return []
-  const rows = [
-    ...(await db.all<{ integrity_check: string }>('PRAGMA integrity_check')).map((row) => row.integrity_check),
-    ...(await db.all<{ table: string }>('PRAGMA foreign_key_check')).map(
-      ({ table }) => `${table}: a row refers to none`,
-    ),
-  ].filter((line) => line !== 'ok')
-  if (rows.length === 0) return []
   const says = 'The file of the database is whole.'
-  return [{ name: 'file', says, count: rows.length, examples: rows.slice(0, EXAMPLES) }]
+  try {
+    const rows = await db.all<{ integrity_check: string }>('PRAGMA integrity_check')
+    const lines = rows.map((row) => row.integrity_check).filter((line) => line !== 'ok')
+    return finding('file', says, lines)
+  } catch (error) {
+    // So badly that not even the check can go through it.
+    if (!isDamage(error)) throw error
+    return finding('file', says, [(error as Error).message])
+  }
+}
+
+async function checkReferences(db: Queries): Promise<Finding[]> {
+  if (db.dialect !== 'sqlite') return []
+  const rows = await db.all<{ table: string }>('PRAGMA foreign_key_check')
+  return finding(
+    'references',
+    'A row refers to those that are there.',
+    rows.map(({ table }) => table),
+  )
+}
+
+function finding(name: string, says: string, lines: string[]): Finding[] {
+  return lines.length === 0 ? [] : [{ name, says, count: lines.length, examples: lines.slice(0, EXAMPLES) }]
 }
 
 async function mend(db: Database, finding: Finding, repair: string): Promise<Finding> {

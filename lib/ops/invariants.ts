@@ -11,6 +11,8 @@ export interface Invariant {
   params?: (string | number)[]
   /** Makes it hold again, where nothing but a count is wrong. */
   repair?: string
+  /** Nothing is wrong where it does not hold, but somebody may want to know. */
+  note?: true
 }
 
 /** What an invariant depends on besides the data. */
@@ -31,9 +33,23 @@ const READ = `(SELECT count(*) FROM messages m
 
 const CHUNKS = `(SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c WHERE c.message_id = m.id)`
 
+/** What belongs to a user, with what names it. */
+const OWNED = {
+  sessions: 'id',
+  api_keys: 'id',
+  identities: 'subject',
+  password_resets: 'user_id',
+  known_devices: 'user_id',
+}
+const ORPHANS = Object.entries(OWNED).map(
+  ([table, id]) => `SELECT ${id} AS id FROM ${table} o WHERE NOT EXISTS (SELECT 1 FROM users u WHERE u.id = o.user_id)`,
+)
+
 /** Every invariant, in the order in which they are checked. */
 export function invariants({ dialect, now, max_sessions_per_user }: Circumstances): Invariant[] {
   const positionOf = dialect === 'sqlite' ? 'instr' : 'strpos'
+  const chunkOf =
+    dialect === 'sqlite' ? "json_extract(e.detail, '$.idx')" : "CAST(CAST(e.detail AS json) ->> 'idx' AS integer)"
   return [
     {
       name: 'events.contiguous',
@@ -45,9 +61,17 @@ export function invariants({ dialect, now, max_sessions_per_user }: Circumstance
     },
     {
       name: 'events.refer',
-      says: 'An event is about a message that is there.',
-      find: `SELECT e.id FROM events e LEFT JOIN messages m ON m.id = e.message_id
+      says: 'An event is about a message that is there, in the same conversation.',
+      find: `SELECT e.id FROM events e LEFT JOIN messages m ON m.id = e.message_id AND m.conversation_id = e.conversation_id
               WHERE e.message_id IS NOT NULL AND m.id IS NULL`,
+    },
+    {
+      // Of those whose author was erased, the pieces may have been, too.
+      name: 'events.chunks',
+      says: 'The event of a piece of an answer is about a piece that is there.',
+      find: `SELECT e.id FROM events e JOIN messages m ON m.id = e.message_id
+              WHERE e.type = 'message.delta' AND m.posted_by IS NOT NULL
+                AND NOT EXISTS (SELECT 1 FROM message_chunks c WHERE c.message_id = e.message_id AND c.idx = ${chunkOf})`,
     },
     {
       name: 'messages.announced',
@@ -76,10 +100,21 @@ export function invariants({ dialect, now, max_sessions_per_user }: Circumstance
                  OR (m.parent_id IS NULL AND (m.id <> m.root_id OR m.depth <> 0))`,
     },
     {
+      name: 'messages.deleted',
+      says: 'A message that nobody has deleted was deleted by nobody.',
+      find: 'SELECT id FROM messages WHERE deleted_at IS NULL AND deleted_by IS NOT NULL',
+    },
+    {
       name: 'messages.reply_count',
       says: 'A message counts its replies.',
       find: `SELECT p.id FROM messages p
               WHERE p.reply_count <> (SELECT count(*) FROM messages m WHERE m.root_id = p.root_id AND m.parent_id = p.id)`,
+    },
+    {
+      name: 'threads.rooted',
+      says: 'A thread has its root.',
+      find: `SELECT t.root_id AS id FROM threads t LEFT JOIN messages m ON m.id = t.root_id AND m.root_id = t.root_id
+              WHERE m.id IS NULL`,
     },
     {
       name: 'threads.counts',
@@ -106,6 +141,20 @@ export function invariants({ dialect, now, max_sessions_per_user }: Circumstance
       repair: `UPDATE thread_members AS r SET read_count = ${READ} WHERE r.read_at > 0`,
     },
     {
+      name: 'unread.members',
+      says: 'Who wrote in a thread is one of those it counts.',
+      find: `SELECT m.id FROM messages m
+               LEFT JOIN thread_members r ON r.root_id = m.root_id AND r.user_id = coalesce(m.posted_by, '')
+              WHERE m.deleted_at IS NULL AND r.root_id IS NULL`,
+    },
+    {
+      name: 'unread.marks',
+      says: 'A mark names the conversation of its thread, and what is no mark names none.',
+      find: `SELECT r.root_id AS id FROM thread_members r JOIN threads t ON t.root_id = r.root_id
+              WHERE (r.read_at > 0 AND coalesce(r.marked_in, '') <> t.conversation_id)
+                 OR (r.read_at = 0 AND r.marked_in IS NOT NULL)`,
+    },
+    {
       name: 'chunks.contiguous',
       says: 'The chunks of an answer are numbered from 0 without a gap.',
       find: `SELECT message_id AS id FROM message_chunks GROUP BY message_id
@@ -124,6 +173,25 @@ export function invariants({ dialect, now, max_sessions_per_user }: Circumstance
               WHERE (m.status = 'streaming' AND a.message_id IS NULL) OR (m.status <> 'streaming' AND a.message_id IS NOT NULL)`,
     },
     {
+      name: 'answers.chunks',
+      says: 'An answer that streams counts its chunks, and is in the conversation that its writer knows.',
+      find: `SELECT a.message_id AS id FROM answers_under_way a JOIN messages m ON m.id = a.message_id
+              WHERE a.conversation_id <> m.conversation_id
+                 OR a.chunk_count <> (SELECT count(*) FROM message_chunks c WHERE c.message_id = a.message_id)`,
+    },
+    {
+      name: 'conversations.clock',
+      says: 'The clock of a conversation is not behind what happened in it.',
+      find: `SELECT c.id FROM conversations c
+              WHERE c.clock < (SELECT max(t.last_activity_at) FROM threads t WHERE t.conversation_id = c.id)`,
+    },
+    {
+      name: 'conversations.direct',
+      says: 'A conversation that is no group has two participants at most.',
+      find: `SELECT c.id FROM conversations c
+              WHERE c.is_group = 0 AND (SELECT count(*) FROM participants p WHERE p.conversation_id = c.id) > 2`,
+    },
+    {
       name: 'conversations.owned',
       says: 'A conversation has an owner.',
       find: `SELECT c.id FROM conversations c
@@ -135,7 +203,29 @@ export function invariants({ dialect, now, max_sessions_per_user }: Circumstance
       find: 'SELECT id FROM invites WHERE uses > max_uses',
     },
     {
+      name: 'idempotency.posted',
+      says: 'An Idempotency-Key names a message of whose key it is.',
+      find: `SELECT k.name AS id FROM idempotency_keys k JOIN messages m ON m.id = k.message_id WHERE m.posted_by <> k.user_id`,
+    },
+    {
+      name: 'limits.refer',
+      says: 'A route is assigned a profile that is there.',
+      find: `SELECT a.id FROM limit_assignments a LEFT JOIN limit_profiles p ON p.id = a.profile_id WHERE p.id IS NULL`,
+    },
+    {
+      name: 'users.own',
+      says: 'Sessions, keys, identities, resets and known browsers are those of a user who is there.',
+      find: ORPHANS.join(' UNION ALL '),
+    },
+    {
+      name: 'users.disabled',
+      says: 'Who is disabled has no session.',
+      find: 'SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE u.disabled_at IS NOT NULL',
+    },
+    {
+      // The next sign-in ends those beyond: a cap that was lowered is no fault of the database.
       name: 'sessions.cap',
+      note: true,
       says: 'Nobody has more live sessions than are allowed.',
       find: `SELECT user_id AS id FROM sessions WHERE idle_expires_at >= ? AND absolute_expires_at >= ?
               GROUP BY user_id HAVING count(*) > ?`,

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { ChatError } from '../errors.ts'
 import type { Queries } from './database.ts'
@@ -33,22 +33,26 @@ const WATCH_MS = 2_000
 
 /**
  * A check that the files of an open database are still the ones at their paths: SQLite would go on writing to one that
- * was deleted or replaced, and all of that would be lost.
+ * was deleted or replaced, and all of that would be lost. One that was made read-only it would go on writing to as well,
+ * until the next start.
  */
 export function watchFile(path: string): () => void {
   const files = [path, `${path}-wal`, `${path}-shm`].map((file) => [file, statSync(file)] as const)
   let next = 0
+  const assertThere = () => {
+    for (const [file, opened] of files) {
+      accessSync(file, constants.R_OK | constants.W_OK)
+      const current = statSync(file)
+      if (current.ino !== opened.ino || current.dev !== opened.dev) throw new Error(`${file} was replaced`)
+    }
+  }
   return () => {
     const now = performance.now()
     if (now < next) return
-    for (const [file, opened] of files) {
-      const current = statSync(file, { throwIfNoEntry: false })
-      if (current?.ino !== opened.ino || current.dev !== opened.dev) {
-        throw new ChatError('unavailable', {
-          cause: new Error(`${file} was deleted or replaced: stop the service before that, and start it again now`),
-          retry_after_seconds: 5,
-        })
-      }
+    try {
+      assertThere()
+    } catch (cause) {
+      throw new ChatError('unavailable', { cause, retry_after_seconds: 5 })
     }
     next = now + WATCH_MS
   }

@@ -5,7 +5,9 @@ export async function inconsistenciesIn(url: string, config: object = {}): Promi
   const chat = createChatService(parseConfig(config), await openStorage({ database: url }))
   try {
     const { findings } = await chat.ops.fsck()
-    return findings.map(({ name, count, examples }) => `${name}: ${count}, as ${examples.join(', ')}`)
+    return findings
+      .filter(({ note }) => !note)
+      .map(({ name, count, examples }) => `${name}: ${count}, as ${examples.join(', ')}`)
   } finally {
     await chat.close()
   }

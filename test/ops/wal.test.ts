@@ -26,7 +26,8 @@ it('warns while another process reads on and on, and has the file shortened afte
   await fill()
   await fill()
   await checkWal({ db, log })
-  expect(warnings).toEqual([{ bytes: statSync(`${fileOf(database.url)}-wal`).size }])
+  const { size } = statSync(`${fileOf(database.url)}-wal`)
+  expect(warnings).toEqual([{ cause: `It has ${size} bytes` }])
 
   other.exec('COMMIT')
   other.close()
