@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import type { RequestListener, Server } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { listen as listhen } from 'listhen'
+import { applyLimits, type ServerLimits } from './server-limits.ts'
 
 /** A server that takes requests. */
 export interface Listening {
@@ -13,30 +14,15 @@ export interface Listening {
 }
 
 /**
- * What Node allows any client is more than one needs: a minute to send headers keeps sockets taken for nothing.
- * The size of headers is not among these, since it is fixed when a server is made: Node's 16 KiB.
- */
-const SERVER_LIMITS = {
-  headersTimeout: 10_000,
-  requestTimeout: 30_000,
-  keepAliveTimeout: 5_000,
-  // Who takes nothing of its answer for so long is gone, or means no good.
-  timeout: 120_000,
-  maxHeadersCount: 100,
-  maxRequestsPerSocket: 1_000,
-  connectionsCheckingInterval: 1_000,
-}
-
-/**
  * Listens on exactly this host and port; port 0 picks one.
  *
- * @param limits other ones than usual, in milliseconds
+ * @param limits other ones than usual
  * @throws Error that says why the address cannot be had
  */
 export async function listen(
   handler: RequestListener,
   asked: { host: string; port: number },
-  limits: Partial<typeof SERVER_LIMITS> = {},
+  limits: Partial<ServerLimits> = {},
 ): Promise<Listening> {
   // Resolved here, because listhen replaces a name that it does not like with localhost.
   const { address } = await lookup(asked.host).catch((cause) => {
@@ -61,15 +47,8 @@ export async function listen(
     throw new Error(`Cannot listen on ${asked.host}:${asked.port}: ${await whyNot(address, asked.port)}`)
   }
   const server = listener.server as Server
-  applyLimits(server, { ...SERVER_LIMITS, ...limits })
+  applyLimits(server, limits)
   return { server, port: real.port, url: `http://${urlHost(asked.host)}:${real.port}` }
-}
-
-/** Sets the limits of a server that listens already. */
-export function applyLimits(server: Server, limits: Partial<typeof SERVER_LIMITS> = SERVER_LIMITS): void {
-  Object.assign(server, limits)
-  // The timer that enforces them was armed with the interval of before, 30 seconds; this is what arms it.
-  server.emit('listening')
 }
 
 /** listhen says only that it found no port; the operating system knows why. */

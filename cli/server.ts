@@ -7,6 +7,7 @@ import { type ConfigFlags, loadConfig } from './config.ts'
 import { listen } from './listen.ts'
 import { createLogger } from './logger.ts'
 import { print, surviveBrokenOutput } from './output.ts'
+import { limitsOf, tellOfRefusals } from './server-limits.ts'
 import { countRequests, firstSignal } from './shutdown.ts'
 import { isLoopback, refuseIfStrict, warningsOf } from './warnings.ts'
 
@@ -32,6 +33,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     const { is_setup } = await chat.setup.status()
     if (!is_setup && !isLoopback(config.server.host)) warn(log, [SETUP_IS_OPEN], flags)
     const { server, url, port } = await listen(createNodeListener(chat), config.server, limitsOf(config))
+    tellOfRefusals(server, log)
     const closeServer = countRequests(server)
     const shown = config.server.public_url ?? url
     const greeting = `chat-server listens on ${shown}${is_setup ? '' : setupHint(config, shown, flags)}`
@@ -45,11 +47,6 @@ export async function serve(flags: ServeFlags): Promise<never> {
     await chat.close()
   }
   process.exit(0)
-}
-
-/** A quiet stream is kept open by its heartbeats, however far apart they are. */
-function limitsOf({ sse }: Config): { timeout: number } {
-  return { timeout: Math.max(120_000, 3_000 * sse.heartbeat_seconds) }
 }
 
 const SETUP_IS_OPEN = 'Until somebody sets it up, whoever reaches this address may become the administrator.'

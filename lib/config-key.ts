@@ -9,6 +9,9 @@ export const someText = v.pipe(text, v.nonEmpty('must not be empty'))
 /** Yes or no. */
 export const flag = v.boolean('must be true or false')
 
+/** The longest delay a Node timer keeps: a longer one fires at once. */
+export const MAX_TIMER_SECONDS = Math.floor((2 ** 31 - 1) / 1000)
+
 /** What the documentation and the command line know about a key besides its type. */
 export interface KeyNotes {
   /** Why it is there and what a change does. */

@@ -1,7 +1,7 @@
-import { isIP } from 'node:net'
 import * as v from 'valibot'
-import { flag, integer, key, oneOf, section, someText, text } from './config-key.ts'
+import { flag, integer, key, MAX_TIMER_SECONDS, oneOf, section, someText, text } from './config-key.ts'
 import { OauthSection } from './config-oauth.ts'
+import { publicUrl, ServerSection } from './config-server.ts'
 import { WellKnownSection } from './config-well-known.ts'
 
 /** What may name a cookie or a header (`token` of RFC 9110). */
@@ -16,12 +16,6 @@ const DATABASE_URL = /^(sqlite:(?!\/\/[^/]|\s).*\S|postgres(ql)?:\/\/\S+)$/
 /** A header field as it is written; the value in ASCII, since servers differ in what else they take. */
 const HEADER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+: *[!-~]([ -~]*[!-~])?$/
 
-/** Scheme, host and port; a URL would also take `*` for a host. */
-const ORIGIN = /^https?:\/\/(\[[0-9a-f:]+\]|[0-9a-z._-]+)(:\d+)?$/
-
-/** The longest delay a Node timer keeps: a longer one fires at once. */
-const MAX_TIMER_SECONDS = Math.floor((2 ** 31 - 1) / 1000)
-
 /** Browsers forget a cookie after 400 days, whatever its Max-Age says (RFC 6265bis). */
 const MAX_SESSION_SECONDS = 400 * 24 * 60 * 60
 
@@ -34,13 +28,7 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 /** Of the whole list and of each item alike: neither repeats what was given, which may be secret. */
 const HEADERS_FORM = 'must be a list of "Name: value", in ASCII'
 
-/** Compared letter by letter with what browsers send, so nothing that looks alike will do. */
-const ORIGINS_FORM =
-  'must have origins as browsers send them, https://app.example.org or http://localhost:3000: no path, no *, no default port'
-
 const token = v.pipe(text, v.regex(TOKEN, "must have letters, digits and !#$%&'*+-.^_`|~ only, and one at least"))
-const RANGES_FORM = 'must be a list of addresses and ranges, such as 10.0.0.0/8 or 2001:db8::1'
-const rangeList = v.array(v.pipe(v.string(RANGES_FORM), v.check(isRange, RANGES_FORM)), RANGES_FORM)
 const databaseUrl = v.pipe(
   text,
   v.regex(DATABASE_URL, 'must be sqlite:<path>, sqlite::memory: or postgres://<user>:<password>@<host>/<name>'),
@@ -49,36 +37,12 @@ const databaseUrl = v.pipe(
     'must be a postgres:// address; in a user or password, characters such as @ : / ? # % are written %40 and so on',
   ),
 )
-const publicUrl = v.pipe(
-  text,
-  v.check(isPublicUrl, 'must be an http:// or https:// address without credentials, query or fragment'),
-)
 const apiKey = v.pipe(text, v.regex(/^[!-~]+$/, 'must have visible ASCII characters only, and one at least'))
-const originList = v.array(
-  v.pipe(v.string(ORIGINS_FORM), v.toLowerCase(), v.check(isOrigin, ORIGINS_FORM)),
-  'must be a list of texts',
-)
 const headerList = v.array(v.pipe(v.string(HEADERS_FORM), v.regex(HEADER, HEADERS_FORM)), HEADERS_FORM)
 
 /** Every configuration key with its type, default and reason. Names and nesting are those of the file. */
 export const ConfigSchema = v.object({
-  server: section({
-    host: key(someText, '127.0.0.1', 'Address to listen on. The default is reachable from the same machine only.'),
-    port: key(integer(0, 65_535), 8080, 'Port to listen on; 0 picks a free one.'),
-    public_url: key(publicUrl, undefined, 'Address people use, when it is not the one listened on.'),
-    trusted_proxies: key(
-      rangeList,
-      [] as string[],
-      'Addresses and ranges (CIDR) of proxies whose X-Forwarded-For is believed; of all others it is ignored.',
-    ),
-    cors: section({
-      allowed_origins: key(
-        originList,
-        [] as string[],
-        'Other origins (https://app.example.org) whose pages may call the service as whoever is signed in.',
-      ),
-    }),
-  }),
+  server: ServerSection,
   database: section({
     url: key(databaseUrl, 'sqlite:./data/chat.db', 'Where everything is kept: SQLite or PostgreSQL.', {
       secret: 'password',
@@ -243,23 +207,7 @@ export type Config = v.InferOutput<typeof ConfigSchema>
 /** Any part of the configuration. */
 export type ConfigInput = v.InferInput<typeof ConfigSchema>
 
-function isOrigin(text: string): boolean {
-  return ORIGIN.test(text) && URL.canParse(text) && new URL(text).origin === text
-}
-
-/** An IP address, or with a `/` and the length of its prefix all that begin with it (CIDR). */
-function isRange(text: string): boolean {
-  const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
-  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!
-  return bits > 0 && Number(prefix ?? 0) <= bits
-}
-
 /** Whether pg can read it; it takes an address without a host for that of a socket. */
 function isDatabaseUrl(address: string): boolean {
   return address.startsWith('sqlite:') || URL.canParse(address.replace('@/', '@localhost/'))
-}
-
-function isPublicUrl(address: string): boolean {
-  const url = URL.canParse(address) ? new URL(address) : undefined
-  return url !== undefined && /^https?:$/.test(url.protocol) && !url.username && !url.password && !/[?#]/.test(address)
 }

@@ -192,11 +192,17 @@ function withOneCsrfName(config: Config, input: ConfigInput): Config {
 
 /** Values that are right one by one and wrong together. */
 function contradictionsOf(config: Config): ConfigProblem[] {
-  const { assistant, session, security } = config
+  const { assistant, server, session, security } = config
   const { cookie, csrf } = security
   const problems = oauthProblems(config)
   if (assistant.provider === 'openai' && assistant.model === undefined) {
     problems.push({ key: 'assistant.model', message: 'must be set when assistant.provider is openai' })
+  }
+  if (server.headers_timeout_seconds > server.request_timeout_seconds) {
+    problems.push({
+      key: 'server.headers_timeout_seconds',
+      message: 'must not be more than server.request_timeout_seconds',
+    })
   }
   if (session.idle_seconds > session.absolute_seconds) {
     problems.push({ key: 'session.idle_seconds', message: 'must not be more than session.absolute_seconds' })

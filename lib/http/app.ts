@@ -11,6 +11,7 @@ import { type AddressReader, createAddressReader } from './client-address.ts'
 import { PROBLEM } from './failure.ts'
 import { type CommonHeaders, createCommonHeaders } from './headers.ts'
 import { limitHeaders } from './limit.ts'
+import { refusalOf } from './malformed.ts'
 import { openApiRoutes } from './openapi.ts'
 import { type Redirect, refusePrefetch, toRedirect } from './redirect.ts'
 import { deadCookies, type Reply, toChatError, toFailure, toReply } from './reply.ts'
@@ -51,7 +52,12 @@ export function createChatApp(chat: Chat): ChatApp {
 
 /** The service as a listener of `node:http`. */
 export function createNodeHandler(app: ChatApp): (request: IncomingMessage, response: ServerResponse) => void {
-  return toNodeHandler(app as H3)
+  const handle = toNodeHandler(app as H3)
+  return (request, response) => {
+    const refusal = refusalOf(request)
+    if (refusal === undefined) handle(request, response)
+    else response.writeHead(refusal, { connection: 'close' }).end()
+  }
 }
 
 function resources(metrics: Metrics): Map<string, Resource> {

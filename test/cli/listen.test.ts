@@ -3,7 +3,8 @@ import { type RequestListener, request } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { applyLimits, listen } from '../../cli/listen.ts'
+import { listen } from '../../cli/listen.ts'
+import { applyLimits } from '../../cli/server-limits.ts'
 import { countRequests } from '../../cli/shutdown.ts'
 import { isLoopback, warningsOf } from '../../cli/warnings.ts'
 import { parseConfig } from '../../lib/config.ts'
@@ -49,7 +50,8 @@ describe('listen', () => {
   it('cuts off who takes too long to say what it wants, and keeps who waits for an answer', async () => {
     const { server, port } = await listenOn('127.0.0.1', 0, () => {})
     expect(server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 30_000, maxHeadersCount: 100 })
-    expect(server).toMatchObject({ keepAliveTimeout: 5_000, maxRequestsPerSocket: 1_000 })
+    expect(server).toMatchObject({ keepAliveTimeout: 5_000, maxRequestsPerSocket: 1_000, maxConnections: 10_000 })
+    expect(server).toMatchObject({ maxHeaderSize: 16_384, connectionsCheckingInterval: 5_000 })
     applyLimits(server, { headersTimeout: 50, requestTimeout: 100, connectionsCheckingInterval: 10 })
 
     const waiting = send(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n')

@@ -68,6 +68,7 @@ As a library, \`parseConfig({ server: { port: 9000 } })\` takes the same keys. I
 
 const CONTRADICTIONS = `## What cannot be combined
 
+- \`server.headers_timeout_seconds\` above \`server.request_timeout_seconds\`.
 - \`session.idle_seconds\` above \`session.absolute_seconds\`.
 - One name for both cookies, or two different values for \`session.csrf_cookie_name\` and \`security.csrf.cookie_name\`,
   which name the same cookie.

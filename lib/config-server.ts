@@ -1,0 +1,92 @@
+import { isIP } from 'node:net'
+import * as v from 'valibot'
+import { integer, key, MAX_TIMER_SECONDS, section, someText, text } from './config-key.ts'
+
+/** Scheme, host and port; a URL would also take `*` for a host. */
+const ORIGIN = /^https?:\/\/(\[[0-9a-f:]+\]|[0-9a-z._-]+)(:\d+)?$/
+
+/** Compared letter by letter with what browsers send, so nothing that looks alike will do. */
+const ORIGINS_FORM =
+  'must have origins as browsers send them, https://app.example.org or http://localhost:3000: no path, no *, no default port'
+
+const RANGES_FORM = 'must be a list of addresses and ranges, such as 10.0.0.0/8 or 2001:db8::1'
+const rangeList = v.array(v.pipe(v.string(RANGES_FORM), v.check(isRange, RANGES_FORM)), RANGES_FORM)
+/** Where something is reached: `http` or `https`. */
+export const publicUrl = v.pipe(
+  text,
+  v.check(isPublicUrl, 'must be an http:// or https:// address without credentials, query or fragment'),
+)
+const originList = v.array(
+  v.pipe(v.string(ORIGINS_FORM), v.toLowerCase(), v.check(isOrigin, ORIGINS_FORM)),
+  'must be a list of texts',
+)
+
+/** Where the service listens, who is before it, and how long it waits for whom. */
+export const ServerSection = section({
+  host: key(someText, '127.0.0.1', 'Address to listen on. The default is reachable from the same machine only.'),
+  port: key(integer(0, 65_535), 8080, 'Port to listen on; 0 picks a free one.'),
+  public_url: key(publicUrl, undefined, 'Address people use, when it is not the one listened on.'),
+  trusted_proxies: key(
+    rangeList,
+    [] as string[],
+    'Addresses and ranges (CIDR) of proxies whose X-Forwarded-For is believed; of all others it is ignored.',
+  ),
+  max_connections: key(
+    integer(1, 1_000_000),
+    10_000,
+    'Connections at once, open streams included; further ones are closed at once. Each takes a file descriptor.',
+  ),
+  max_header_bytes: key(
+    integer(4096, 1_048_576),
+    16_384,
+    'Longest request line and headers together, cookies included; 431 beyond.',
+    { unit: 'bytes' },
+  ),
+  headers_timeout_seconds: key(
+    integer(1, MAX_TIMER_SECONDS),
+    10,
+    'How long a client may take to send its headers; 408 beyond.',
+    { unit: 'seconds' },
+  ),
+  request_timeout_seconds: key(
+    integer(1, MAX_TIMER_SECONDS),
+    30,
+    'How long a client may take to send a whole request; 408 beyond. Streams are answers, and take as long as they like.',
+    { unit: 'seconds' },
+  ),
+  keep_alive_timeout_seconds: key(
+    integer(1, MAX_TIMER_SECONDS),
+    5,
+    'How long a connection without a request stays open. Make it longer than your proxy keeps its own open.',
+    { unit: 'seconds' },
+  ),
+  drain_delay_seconds: key(
+    integer(0, 3600),
+    0,
+    'How long /readyz says 503 before the service stops taking calls: as long as your load balancer needs to notice.',
+    { unit: 'seconds' },
+  ),
+  cors: section({
+    allowed_origins: key(
+      originList,
+      [] as string[],
+      'Other origins (https://app.example.org) whose pages may call the service as whoever is signed in.',
+    ),
+  }),
+})
+
+function isOrigin(text: string): boolean {
+  return ORIGIN.test(text) && URL.canParse(text) && new URL(text).origin === text
+}
+
+/** An IP address, or with a `/` and the length of its prefix all that begin with it (CIDR). */
+function isRange(text: string): boolean {
+  const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
+  const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!
+  return bits > 0 && Number(prefix ?? 0) <= bits
+}
+
+function isPublicUrl(address: string): boolean {
+  const url = URL.canParse(address) ? new URL(address) : undefined
+  return url !== undefined && /^https?:$/.test(url.protocol) && !url.username && !url.password && !/[?#]/.test(address)
+}
