@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, maskSecrets } from '../lib/config.ts'
 import type { Log } from '../lib/context.ts'
 import { createNodeListener } from '../lib/http/node.ts'
@@ -25,6 +26,8 @@ export async function serve(flags: ServeFlags): Promise<never> {
   outliveOutput(log)
   warn(log, [...warnings, ...warningsOf(config)], flags)
   const signal = firstSignal()
+  let isUp = false
+  void signal.then((name) => isUp || leaveEarly(log, name))
 
   const storage = await openStorage({ database: config.database.url, durability: config.storage.durability })
   const chat = createChatService(config, storage, { log })
@@ -34,18 +37,28 @@ export async function serve(flags: ServeFlags): Promise<never> {
     if (!is_setup && !isLoopback(config.server.host)) warn(log, [SETUP_IS_OPEN], flags)
     const { server, url, port } = await listen(createNodeListener(chat), config.server, limitsOf(config))
     tellOfRefusals(server, log)
-    const closeServer = countRequests(server)
+    const departure = countRequests(server)
+    isUp = true
     const shown = config.server.public_url ?? url
     const greeting = `chat-server listens on ${shown}${is_setup ? '' : setupHint(config, shown, flags)}`
     print(flags, { url: shown, host: config.server.host, port, is_setup }, greeting)
     if (flags.open) openBrowser(shown, (error) => log.warn('No browser could be opened.', { error }))
 
     log.info('Draining.', { signal: await signal })
+    chat.withdraw()
+    departure.dismiss()
+    await sleep(1000 * config.server.drain_delay_seconds)
     chat.drain()
-    await closeServer()
+    await departure.close()
   } finally {
     await chat.close()
   }
+  process.exit(0)
+}
+
+/** Nobody is served yet, and what a start changes it changes in transactions: there is nothing to wait for. */
+function leaveEarly(log: Log, signal: NodeJS.Signals): never {
+  log.info('Asked to stop before it was up.', { signal })
   process.exit(0)
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { Server, ServerResponse } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { Server as NetServer, type Socket } from 'node:net'
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 
 /** How long requests in flight may take to end: under the ten seconds that most supervisors wait before they kill. */
 const DRAIN_MS = 8_000
@@ -24,47 +25,80 @@ const QUIET_MS = 300
 /** After so long no new connection is taken, however busy it still is. */
 const LAST_CALL_MS = 1_000
 
+/** How a server comes to its end without cutting anybody off. */
+export interface Departure {
+  /** Has clients leave: the next answer on each connection is its last. */
+  dismiss(): void
+  /**
+   * Dismisses, waits until nothing has come in for a moment, or at most `graceMs`, takes no new connection, and closes
+   * all of them.
+   */
+  close(graceMs?: number): Promise<void>
+}
+
 /**
  * Keeps count of the requests to `server`, so that it can be closed as soon as they have ended.
  *
  * Node's own idea of an idle connection leaves out those that a browser opens ahead of need: they would hold up the end.
- *
- * @returns what asks clients to leave with their next answer, waits until nothing has come in for a moment, or at most
- *   `graceMs`, takes no new connection, and closes all of them
  */
-export function countRequests(server: Server): (graceMs?: number) => Promise<void> {
+export function countRequests(server: Server): Departure {
   const inFlight = new Set<ServerResponse>()
+  /** Of each connection, the answer that will be given last: several requests may have come behind one another. */
+  const lastOf = new WeakMap<Socket, ServerResponse>()
   let lastEnd = 0
   let closing = false
-  server.on('request', (request, response) => {
+  server.on('request', ({ socket }, response) => {
     inFlight.add(response)
     // Requests may wait behind one another, as many as one likes to send: a listener for each is no leak.
-    request.socket.setMaxListeners(0)
-    if (closing) response.shouldKeepAlive = false
+    socket.setMaxListeners(0)
+    const before = lastOf.get(socket)
+    lastOf.set(socket, response)
+    if (closing) {
+      // The one that is to close the connection would leave this one without an answer.
+      if (before && inFlight.has(before) && !before.headersSent) before.shouldKeepAlive = true
+      response.shouldKeepAlive = false
+    }
     const onEnd = () => {
-      request.socket.off('close', onEnd)
+      socket.off('close', onEnd)
       inFlight.delete(response)
       lastEnd = performance.now()
     }
     response.once('close', onEnd)
     // A response that waits behind another one of its connection has no end of its own.
-    request.socket.once('close', onEnd)
+    socket.once('close', onEnd)
   })
-  return async (graceMs = DRAIN_MS) => {
-    const closed = once(server, 'close')
-    const started = performance.now()
+
+  function dismiss(): void {
     closing = true
-    lastEnd = started
-    for (const response of inFlight) if (!response.headersSent) response.shouldKeepAlive = false
-    for (;;) {
-      const now = performance.now()
-      if (server.listening && now - started > LAST_CALL_MS) server.close()
-      const isQuiet = inFlight.size === 0 && now - lastEnd > QUIET_MS
-      if (isQuiet || now - started > graceMs) break
-      await sleep(20)
+    for (const response of inFlight) {
+      if (lastOf.get(response.req.socket) === response && !response.headersSent) response.shouldKeepAlive = false
     }
-    if (server.listening) server.close()
-    server.closeAllConnections()
-    await closed
+  }
+
+  /** `Server.close` of HTTP would also close the connections without a request, on which one may be on its way. */
+  async function stopListening(): Promise<void> {
+    // Right after what had come in was taken: who has connected and is not yet taken would be reset.
+    await turn()
+    NetServer.prototype.close.call(server)
+  }
+
+  return {
+    dismiss,
+    async close(graceMs = DRAIN_MS) {
+      const closed = once(server, 'close')
+      const started = performance.now()
+      dismiss()
+      lastEnd = started
+      for (;;) {
+        const now = performance.now()
+        if (server.listening && now - started > LAST_CALL_MS) await stopListening()
+        const isQuiet = inFlight.size === 0 && now - lastEnd > QUIET_MS
+        if (isQuiet || now - started > graceMs) break
+        await sleep(20)
+      }
+      if (server.listening) await stopListening()
+      server.closeAllConnections()
+      await closed
+    },
   }
 }

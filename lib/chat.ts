@@ -205,6 +205,11 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       await tendAnswers()
     },
 
+    /** Has `/readyz` say that the service is about to stop, so that balancers look elsewhere; all goes on as before. */
+    withdraw(): void {
+      hub.withdraw()
+    },
+
     /**
      * Ends the streams with `draining`, lets no new ones in, begins no answer, and has `/readyz` say so. Calls go on
      * being answered.

@@ -48,6 +48,9 @@ const FEED = 'feed'
 
 const HEARTBEAT: Delivery = { bytes: Buffer.from(': keep-alive\n\n'), events: [] }
 
+/** Who was sent away comes back after two to five seconds, and not all in the same one. */
+const RETURN_MS = { first: 2_000, apart: 100, turns: 31 }
+
 /** The open streams of this process. */
 export type Hub = ReturnType<typeof createHub>
 
@@ -57,6 +60,7 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
   const audiences = new Map<string, Audience>()
   const readers = new Set<Reader>()
   const streamsOf = new Map<string, number>()
+  let isLeaving = false
   let draining = false
   let streamsChanged: (userId: string) => void = () => {}
   let failed = false
@@ -237,7 +241,7 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     /** Whether a reader's session may have expired since it was looked up. */
     hasExpired: () => [...readers].some((reader) => (reader.expires_at ?? Number.POSITIVE_INFINITY) < deps.now()),
     isIdle: () => readers.size === 0,
-    isDraining: () => draining,
+    isDraining: () => isLeaving,
     /** Open streams of a user in this process. */
     countStreams: (userId: string) => streamsOf.get(userId) ?? 0,
     /** Has `listener` called when a user's first stream opens, and when the last one has closed. */
@@ -251,10 +255,21 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
       for (const reader of readers) if (reader.sink.pending() === 0) reader.sink.write(HEARTBEAT)
     },
 
+    /** Says that the end is near, and changes nothing yet. */
+    withdraw(): void {
+      isLeaving = true
+    },
+
     /** Ends every stream and lets no new one in. */
     drain(): void {
+      isLeaving = true
       draining = true
-      for (const reader of readers) closeReader(reader, 'draining')
+      let turn = 0
+      for (const reader of readers) {
+        const wait = RETURN_MS.first + RETURN_MS.apart * (turn++ % RETURN_MS.turns)
+        reader.sink.write({ bytes: Buffer.from(`retry: ${wait}\n\n`), events: [] })
+        closeReader(reader, 'draining')
+      }
     },
   }
 }

@@ -29,7 +29,7 @@ describe('listen', () => {
     const first = await listenOn('127.0.0.1', 0)
     expect(first.port).toBeGreaterThan(1024)
     expect(first.port).not.toBe(3000)
-    await countRequests(first.server)()
+    await countRequests(first.server).close()
     expect((await listenOn('127.0.0.1', first.port)).port).toBe(first.port)
   })
 
@@ -87,7 +87,7 @@ describe('countRequests', () => {
     const { server, port } = await listenOn('127.0.0.1', 0, (_request, response) =>
       asked.resolve(() => response.end('late')),
     )
-    const close = countRequests(server)
+    const { close } = countRequests(server)
     const opened = once(server, 'connection')
     const preconnected = send(port, '')
     await opened
@@ -106,7 +106,7 @@ describe('countRequests', () => {
 
   it('ends what does not end by itself', async () => {
     const { server, port } = await listenOn('127.0.0.1', 0, (_request, response) => void response.write('endless'))
-    const close = countRequests(server)
+    const { close } = countRequests(server)
     const socket = send(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n')
     await once(socket, 'data')
     const ended = once(socket, 'close')
