@@ -9,7 +9,7 @@ import { listen } from './listen.ts'
 import { createLogger } from './logger.ts'
 import { print, surviveBrokenOutput } from './output.ts'
 import { limitsOf, tellOfRefusals } from './server-limits.ts'
-import { countRequests, firstSignal } from './shutdown.ts'
+import { createDeparture, firstSignal } from './shutdown.ts'
 import { isLoopback, refuseIfStrict, warningsOf } from './warnings.ts'
 
 /** What `chat-server serve` may be told. */
@@ -35,9 +35,9 @@ export async function serve(flags: ServeFlags): Promise<never> {
     await chat.start()
     const { is_setup } = await chat.setup.status()
     if (!is_setup && !isLoopback(config.server.host)) warn(log, [SETUP_IS_OPEN], flags)
-    const { server, url, port } = await listen(createNodeListener(chat), config.server, limitsOf(config))
+    const departure = createDeparture(createNodeListener(chat))
+    const { server, url, port } = await listen(departure.handle, config.server, limitsOf(config))
     tellOfRefusals(server, log)
-    const departure = countRequests(server)
     isUp = true
     const shown = config.server.public_url ?? url
     const greeting = `chat-server listens on ${shown}${is_setup ? '' : setupHint(config, shown, flags)}`
@@ -49,7 +49,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
     departure.dismiss()
     await sleep(1000 * config.server.drain_delay_seconds)
     chat.drain()
-    await departure.close()
+    await departure.close(server)
   } finally {
     await chat.close()
   }

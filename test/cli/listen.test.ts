@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { listen } from '../../cli/listen.ts'
 import { applyLimits } from '../../cli/server-limits.ts'
-import { countRequests } from '../../cli/shutdown.ts'
+import { createDeparture } from '../../cli/shutdown.ts'
 import { isLoopback, warningsOf } from '../../cli/warnings.ts'
 import { parseConfig } from '../../lib/config.ts'
 
@@ -29,7 +29,7 @@ describe('listen', () => {
     const first = await listenOn('127.0.0.1', 0)
     expect(first.port).toBeGreaterThan(1024)
     expect(first.port).not.toBe(3000)
-    await countRequests(first.server).close()
+    await createDeparture(answer).close(first.server)
     expect((await listenOn('127.0.0.1', first.port)).port).toBe(first.port)
   })
 
@@ -81,20 +81,18 @@ describe('listen', () => {
   })
 })
 
-describe('countRequests', () => {
+describe('a departure', () => {
   it('lets a request in flight end, and waits for no connection without one', async () => {
     const asked = withResolvers<() => void>()
-    const { server, port } = await listenOn('127.0.0.1', 0, (_request, response) =>
-      asked.resolve(() => response.end('late')),
-    )
-    const { close } = countRequests(server)
+    const { handle, close } = createDeparture((_request, response) => asked.resolve(() => response.end('late')))
+    const { server, port } = await listenOn('127.0.0.1', 0, handle)
     const opened = once(server, 'connection')
     const preconnected = send(port, '')
     await opened
     const answered = once(request({ port, headers: { connection: 'keep-alive' } }).end(), 'response')
     const end = await asked.promise
 
-    const closed = close()
+    const closed = close(server)
     end()
     const [response] = await answered
     expect(response.headers.connection).toBe('close')
@@ -105,12 +103,12 @@ describe('countRequests', () => {
   })
 
   it('ends what does not end by itself', async () => {
-    const { server, port } = await listenOn('127.0.0.1', 0, (_request, response) => void response.write('endless'))
-    const { close } = countRequests(server)
+    const { handle, close } = createDeparture((_request, response) => void response.write('endless'))
+    const { server, port } = await listenOn('127.0.0.1', 0, handle)
     const socket = send(port, 'GET / HTTP/1.1\r\nHost: a\r\n\r\n')
     await once(socket, 'data')
     const ended = once(socket, 'close')
-    await close(10)
+    await close(server, 10)
     await ended
   })
 })

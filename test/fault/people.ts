@@ -1,12 +1,15 @@
 import { type ChatClient, createChatClient } from '../../lib/client.ts'
 
-const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
+/** Who sets the service up. */
+export const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
 
 /** A conversation on a service that runs somewhere, and how to call it. */
 export interface Place {
   conversation_id: string
   /** A new client, signed in. */
   signIn(): Promise<ChatClient>
+  /** The same at another address of it. */
+  signInAt(base_url: string): Promise<ChatClient>
   /** The `Cookie` header of a new session. */
   cookie(): Promise<string>
 }
@@ -20,6 +23,7 @@ export async function settle(base_url: string): Promise<Place> {
   return {
     conversation_id,
     signIn: () => signInAt(base_url),
+    signInAt,
     async cookie() {
       const response = await fetch(`${base_url}/api/auth/login`, {
         method: 'POST',

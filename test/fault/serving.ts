@@ -1,0 +1,52 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { createInterface } from 'node:readline'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
+const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+
+/** Settings under which the load of a test is not turned away, as the environment has them. */
+const UNLIMITED = {
+  CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4',
+  CHAT_RATE_LIMITS__DEFAULT_RPS: '0',
+  CHAT_RATE_LIMITS__AUTH_LOGIN_PER_IP_PER_MIN: '1000000',
+  CHAT_SESSION__MAX_SESSIONS_PER_USER: 'false',
+  CHAT_SSE__MAX_STREAMS_PER_USER: '10000',
+}
+
+/** `chat-server serve`, as people run it. */
+export interface ServeProcess {
+  base_url: string
+  port: number
+  pid: number
+  /** What it has written to its log so far. */
+  log(): string
+  /** Resolves with its exit code. */
+  exit: Promise<number | null>
+  signal(name: NodeJS.Signals): void
+}
+
+/** Starts `chat-server serve` on a free port. Whoever starts it ends it. */
+export async function startServe(
+  database: string,
+  options: { env?: Record<string, string>; shell?: string } = {},
+): Promise<ServeProcess> {
+  const command = [process.execPath, '--import', TSX, MAIN, 'serve', '--port', '0', '--json', '--database', database]
+  // A shell that sets something for it, such as a limit, and then becomes it.
+  const [file, ...args] = options.shell ? ['sh', '-c', `${options.shell}; exec "$@"`, 'sh', ...command] : command
+  const child = spawn(file!, args, { env: { PATH: process.env.PATH, ...UNLIMITED, ...options.env } })
+  const exit = once(child, 'exit').then(([code]) => code as number | null)
+  let log = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    log += text
+  })
+  for await (const line of createInterface({ input: child.stdout })) {
+    const port = Number(/"port": (\d+)/.exec(line)?.[1])
+    if (!port) continue
+    const signal = (name: NodeJS.Signals) => void child.kill(name)
+    return { base_url: `http://127.0.0.1:${port}`, port, pid: child.pid!, log: () => log, exit, signal }
+  }
+  throw new Error(`The service did not start:\n${log}`)
+}
