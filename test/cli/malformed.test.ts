@@ -85,6 +85,24 @@ it('takes so many connections and no more, and says so', async () => {
   expect((await server.end).stderr).toMatch(/Connections are turned away.*"server.max_connections":2/)
 })
 
+it('answers a thousand requests that come at once on one connection, in their order', async () => {
+  const server = await serve({ cwd: folder() })
+  const { port } = new URL(server.url)
+  const ask = (i: number) => `GET /nowhere HTTP/1.1\r\n${HOST}X-Request-Id: request-${i}\r\n\r\n`
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.write(Array.from({ length: 1000 }, (_, i) => ask(i)).join(''))
+  let received = ''
+  for await (const chunk of socket) {
+    received += chunk
+    // The thousandth is the last that a connection may have.
+    if (/^connection: close/im.test(received)) break
+  }
+  const ids = [...received.matchAll(/^x-request-id: request-(\d+)/gim)].map(([, id]) => Number(id))
+  expect(ids).toEqual(Array.from({ length: 1000 }, (_, i) => i))
+  server.child.kill('SIGTERM')
+  expect((await server.end).code).toBe(0)
+})
+
 /** Sends it and reads until the server closes. */
 function statusesOf({ url }: Serving, sent: string | Buffer): Promise<number[]> {
   const { port } = new URL(url)

@@ -31,12 +31,10 @@ export interface ServeProcess {
 /** Starts `chat-server serve` on a free port. Whoever starts it ends it. */
 export async function startServe(
   database: string,
-  options: { env?: Record<string, string>; shell?: string } = {},
+  options: { env?: Record<string, string> } = {},
 ): Promise<ServeProcess> {
-  const command = [process.execPath, '--import', TSX, MAIN, 'serve', '--port', '0', '--json', '--database', database]
-  // A shell that sets something for it, such as a limit, and then becomes it.
-  const [file, ...args] = options.shell ? ['sh', '-c', `${options.shell}; exec "$@"`, 'sh', ...command] : command
-  const child = spawn(file!, args, { env: { PATH: process.env.PATH, ...UNLIMITED, ...options.env } })
+  const args = ['--import', TSX, MAIN, 'serve', '--port', '0', '--json', '--database', database]
+  const child = spawn(process.execPath, args, { env: { PATH: process.env.PATH, ...UNLIMITED, ...options.env } })
   const exit = once(child, 'exit').then(([code]) => code as number | null)
   let log = ''
   child.stderr.setEncoding('utf8').on('data', (text) => {
