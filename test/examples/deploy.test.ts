@@ -1,0 +1,161 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
+import { createChatClient } from '../../lib/client.ts'
+import { type ServeProcess, startServe } from '../fault/serving.ts'
+import { createPostgresDatabase, createSqliteFile } from '../support/databases.ts'
+import { ROOT } from '../support/example.ts'
+import { openStream, signInByHand } from '../support/stream.ts'
+import { PROXIES, startProxy } from './proxies.ts'
+
+const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
+const TRUSTING = { CHAT_SERVER__TRUSTED_PROXIES: '127.0.0.1', CHAT_SSE__HEARTBEAT_SECONDS: '1' }
+
+/** Not the address of the proxy, which is trusted. */
+const CLIENT = '127.0.0.2'
+
+for (const { name, isInstalled } of PROXIES) if (!isInstalled) console.log(`Tests of ${name} skipped: not found`)
+
+describe.each(PROXIES.filter((proxy) => proxy.isInstalled))('the example for $name', (proxy) => {
+  it('signs in, passes events on as they come, says where calls come from, and tells of the end', {
+    timeout: 60_000,
+  }, async () => {
+    const { url, remove } = await createSqliteFile()
+    const server = await startStopping(url)
+    const base_url = await startProxy(proxy, [server.port])
+    const ada = createChatClient({ base_url })
+    await ada.runSetup({ body: ADA })
+    await ada.login({ body: ADA })
+    const params = await ada.createConversation()
+
+    const headers = await signInByHand(base_url, ADA.email, ADA.password)
+    const stream = await openStream(base_url, params.conversation_id, { cookie: headers.cookie })
+    expect(stream.response.headers.get('content-encoding')).toBeNull()
+    await stream.until('stream.ready')
+    await ada.postRoot({ params, body: { content: 'first' } })
+    await stream.until('message.new')
+    // Longer than the proxy waits for anything of a server: only heartbeats keep the stream.
+    await new Promise((resolve) => setTimeout(resolve, 5_000))
+    await ada.postRoot({ params, body: { content: 'second' } })
+    const seen = await stream.until('message.new')
+    expect(seen.map(({ event }) => event.type)).not.toContain('stream.closed')
+
+    // What the client says of itself is not believed: the proxy adds where it was called from.
+    await failToSignIn(base_url, CLIENT, '6.6.6.6')
+    expect(server.log()).toMatch(/"login\.failed".*"ip":"127\.0\.0\.2"/)
+
+    const large = await fetch(`${base_url}/api/conversations`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ title: 'x'.repeat(600_000) }),
+    })
+    // nginx says 502 now and then, when the answer overtakes the body.
+    if (proxy.name !== 'nginx' || large.status !== 502) {
+      expect([large.status, ((await large.json()) as { code: string }).code]).toEqual([413, 'payload_too_large'])
+    }
+
+    const leaving = await openStream(base_url, params.conversation_id, { cookie: headers.cookie })
+    await leaving.until('stream.ready')
+    await leaving.close()
+    while ((await streamsOf(server)) > 1);
+
+    server.signal('SIGTERM')
+    const [last] = (await stream.until('stream.closed')).slice(-1)
+    expect(last!.event).toMatchObject({ payload: { reason: 'draining' } })
+    expect(await stream.next()).toBeUndefined()
+    expect(await server.exit).toBe(0)
+    await remove()
+  })
+})
+
+const haproxy = PROXIES.find(({ name }) => name === 'haproxy')!
+
+describe.skipIf(!haproxy.isInstalled || !inject('postgres_url'))('two services behind haproxy', () => {
+  it('are one to their clients, also while one of them stops', { timeout: 60_000 }, async () => {
+    const { url, remove } = await createPostgresDatabase()
+    const env = { CHAT_SERVER__DRAIN_DELAY_SECONDS: '3' }
+    const [one, two] = [await startStopping(url, env), await startStopping(url, env)]
+    const base_url = await startProxy(haproxy, [one.port, two.port])
+    const ada = createChatClient({ base_url, retry_ms: 50 })
+    await ada.runSetup({ body: ADA })
+    await ada.login({ body: ADA })
+    const params = await ada.createConversation()
+
+    const posted: string[] = []
+    const seen: string[] = []
+    const abort = new AbortController()
+    const opened = withResolvers()
+    const reading = (async () => {
+      for await (const { event } of ada.follow(params.conversation_id, { signal: abort.signal })) {
+        if (event.type === 'stream.ready') opened.resolve()
+        if (event.type === 'message.new') seen.push(event.payload.message.id)
+      }
+    })()
+    await opened.promise
+    const post = async () => posted.push((await ada.postRoot({ params, body: { content: 'hello' } })).message_id)
+    for (let i = 0; i < 20; i++) await post()
+    one.signal('SIGTERM')
+    let isOver = false
+    void one.exit.then(() => (isOver = true))
+    // None of them may fail.
+    while (!isOver) await post()
+    for (let i = 0; i < 20; i++) await post()
+    while (seen.length < posted.length) await new Promise((resolve) => setImmediate(resolve))
+    expect(seen).toEqual(posted)
+    expect(await one.exit).toBe(0)
+    abort.abort()
+    await reading
+    two.signal('SIGTERM')
+    expect(await two.exit).toBe(0)
+    await remove()
+  })
+})
+
+const hasAnalyzer = spawnSync('systemd-analyze', ['--version']).error === undefined
+if (!hasAnalyzer) console.log('Test of the systemd unit skipped: systemd-analyze not found')
+
+it.skipIf(!hasAnalyzer)('the unit is one that systemd understands', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'chat-unit-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const unit = readFileSync(join(ROOT, 'examples', 'deploy', 'chat-server.service'), 'utf8')
+  const file = join(folder, 'chat-server.service')
+  // It looks whether the program is there.
+  writeFileSync(file, unit.replace('/usr/local/bin/chat-server', process.execPath))
+  const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
+  expect({ status, complaints: stderr.split('\n').filter((line) => line.includes('chat-server.service')) }).toEqual({
+    status: 0,
+    complaints: [],
+  })
+})
+
+async function startStopping(url: string, env: Record<string, string> = {}): Promise<ServeProcess> {
+  const server = await startServe(url, { env: { ...TRUSTING, ...env } })
+  onTestFinished(() => server.signal('SIGKILL'))
+  return server
+}
+
+/** Signs in from an address, with another one in the header. */
+async function failToSignIn(base_url: string, localAddress: string, forwarded: string): Promise<void> {
+  const headers = { 'content-type': 'application/json', 'x-forwarded-for': forwarded }
+  const options = { method: 'POST', localAddress, headers }
+  const asked = request(`${base_url}/api/auth/login`, options).end(
+    JSON.stringify({ ...ADA, password: 'wrong password' }),
+  )
+  const [response] = await once(asked, 'response')
+  expect(response.resume().statusCode).toBe(401)
+}
+
+async function streamsOf({ base_url }: ServeProcess): Promise<number> {
+  const page = await (await fetch(`${base_url}/metrics`)).text()
+  return Number(/^chat_streams_open (\d+)$/m.exec(page)![1])
+}
+
+function withResolvers() {
+  let resolve = () => {}
+  const promise = new Promise<void>((done) => (resolve = done))
+  return { promise, resolve }
+}
