@@ -55,6 +55,7 @@ it('refuses what is no HTTP, or may be read in two ways, and closes the connecti
     CHAT_SECURITY__PASSWORD__BCRYPT_COST: '10',
     CHAT_SERVER__HEADERS_TIMEOUT_SECONDS: '1',
     CHAT_SERVER__REQUEST_TIMEOUT_SECONDS: '1',
+    CHAT_LOG__REQUESTS: 'none',
     // The limit is ours, not that of whoever started Node.
     NODE_OPTIONS: '--max-http-header-size=2000000',
   }

@@ -41,7 +41,7 @@ export const PROXIES: Proxy[] = [
     name: 'caddy',
     isInstalled: isInstalled('caddy'),
     configure: (port, services) =>
-      `{\n\tadmin off\n}\n${example('Caddyfile')
+      `{\n\tadmin off\n\tgrace_period 1s\n}\n${example('Caddyfile')
         .replace('chat.example.org {', `http://127.0.0.1:${port} {`)
         .replace('127.0.0.1:8080', services.map((each) => `127.0.0.1:${each}`).join(' '))}`,
     args: (file) => ['run', '--config', file, '--adapter', 'caddyfile'],
