@@ -25,16 +25,16 @@ export const inputs = { login: Credentials }
 
 /** Where a sign-in comes from. */
 export interface Client {
-  ip?: string
-  user_agent?: string
+  ip?: string | undefined
+  user_agent?: string | undefined
   /** The session token the client already has; a new sign-in ends that session. */
-  token?: string
+  token?: string | undefined
   /** What the browser keeps of the sign-ins through a provider that it has begun. */
-  binding?: string
+  binding?: string | undefined
   /** The token of a browser in which somebody has signed in before. */
-  device?: string
+  device?: string | undefined
   /** Whether nobody waits for the answer any more. */
-  isGone?: () => boolean
+  isGone?: (() => boolean) | undefined
 }
 
 /** A signed-in session with the token that proves it, which the caller puts into a cookie. */

@@ -24,16 +24,16 @@ export interface Sink {
 
 /** An open stream, of one conversation or of all of a user's. */
 export interface Reader {
-  readonly conversation_id?: string
+  readonly conversation_id: string | undefined
   readonly user_id: string
-  readonly session_id?: string
-  readonly key_id?: string
+  readonly session_id: string | undefined
+  readonly key_id: string | undefined
   readonly sink: Sink
   /** When its session or API key expires unless it is used, in microseconds since 1970; looked up again then. */
-  expires_at?: number
+  expires_at: number
   /** Of a reader that follows all of its conversations. */
-  places?: Places
-  closed?: boolean
+  places: Places | undefined
+  closed: boolean
 }
 
 /** A channel, the readers that are level with it, and how many hold it: those still catching up count too. */
@@ -101,7 +101,7 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
       closeReader(reader, 'too_slow')
       return
     }
-    const farewell = reader.places ? undefined : farewells.get(reader.user_id)
+    const farewell = reader.places || farewells.size === 0 ? undefined : farewells.get(reader.user_id)
     const own = reader.places ? select(delivery, reader.places) : (farewell ?? delivery)
     if (own.events.length > 0) reader.sink.write(own)
     if (farewell) closeReader(reader, 'removed')
@@ -239,7 +239,7 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     recheck,
 
     /** Whether a reader's session may have expired since it was looked up. */
-    hasExpired: () => [...readers].some((reader) => (reader.expires_at ?? Number.POSITIVE_INFINITY) < deps.now()),
+    hasExpired: () => [...readers].some((reader) => reader.expires_at < deps.now()),
     isIdle: () => readers.size === 0,
     isDraining: () => isLeaving,
     /** Open streams of a user in this process. */

@@ -64,10 +64,10 @@ export async function perform(chat: Chat, route: AnyRoute, request: Incoming): P
 
   const body = takesBody ? await readJson(request.body, limits) : undefined
   const query = route.query && readQuery(route.query, request.search)
-  const actor = caller && { ...caller.actor, ...(client.ip && { ip: client.ip }) }
+  if (caller && client.ip !== undefined) caller.actor.ip = client.ip
   return route.handler({
     chat,
-    actor,
+    actor: caller?.actor,
     params: request.params,
     query,
     body,
@@ -101,18 +101,11 @@ function hasBody({ body, headers }: Incoming): boolean {
 function clientOf(config: Config, route: AnyRoute, { headers, ip, isGone }: Incoming): Client {
   const cookie = headers.get('cookie')
   const token = readCookie(cookie, config.session.session_cookie_name)
-  const user_agent = headers.get('user-agent')
+  const user_agent = headers.get('user-agent') ?? undefined
   const isSignIn = route.limited_as === 'sign_in'
-  const binding = isSignIn && readCookie(cookie, bindingCookieName(config))
-  const device = isSignIn && readCookie(cookie, deviceCookieName(config))
-  return {
-    ...(ip && { ip }),
-    ...(user_agent && { user_agent }),
-    ...(token && { token }),
-    ...(binding && { binding }),
-    ...(device && { device }),
-    ...(isGone && { isGone }),
-  }
+  const binding = isSignIn ? readCookie(cookie, bindingCookieName(config)) : undefined
+  const device = isSignIn ? readCookie(cookie, deviceCookieName(config)) : undefined
+  return { ip, user_agent, token, binding, device, isGone }
 }
 
 /** What there is to do about it: the default speaks of the token. */

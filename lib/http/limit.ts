@@ -24,7 +24,9 @@ export async function assertWithinLimits(
   const { method, path } = route
   // Who is signed in accepts an invite like any other call, and gets into nothing else without being counted.
   const is_sign_in = route.limited_as === 'sign_in' && (caller.user_id === undefined || route.sign_in === true)
-  const verdict = await chat.context.limiter.take({ ...caller, method, path, is_sign_in })
+  // Named, not spread: V8 gives each object made by a spread a shape of its own, which every later look at it pays for.
+  const { user_id, ip } = caller
+  const verdict = await chat.context.limiter.take({ method, path, user_id, ip, is_sign_in })
   if (!verdict) return
   heard?.(verdict)
   const { allowed, retry_after_seconds } = verdict
