@@ -2,10 +2,14 @@ import { Counter, Gauge, Registry } from 'prom-client'
 import { VERSION } from '../version.ts'
 import { createHistogram } from './histogram.ts'
 import { createProcessMetrics } from './process-metrics.ts'
-import { createRequestMetrics, type RequestMetrics } from './request-metrics.ts'
+import { createRequestMetrics } from './request-metrics.ts'
 
 /** What the service counts of itself. */
-export interface Metrics extends RequestMetrics {
+export interface Metrics {
+  /** What counts the answers of a route, which is named by its template; hold on to it. */
+  route(method: string, template: string): (status: number, seconds: number) => void
+  /** A request counted against the limit of that name. */
+  limited(profile: string, allowed: boolean): void
   /** A transaction, from asking for it to its durable end. */
   write(seconds: number): void
   /** A transaction that the storage did not take. */

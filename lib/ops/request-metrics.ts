@@ -1,13 +1,6 @@
 import { Counter, type Registry } from 'prom-client'
 import { createHistogram } from './histogram.ts'
-
-/** What is counted of requests. */
-export interface RequestMetrics {
-  /** What counts the answers of a route, which is named by its template; hold on to it. */
-  route(method: string, template: string): (status: number, seconds: number) => void
-  /** A request counted against the limit of that name. */
-  limited(profile: string, allowed: boolean): void
-}
+import type { Metrics } from './metrics.ts'
 
 const BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]
 
@@ -15,7 +8,7 @@ const BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]
 const MAX_PROFILES = 50
 
 /** Counts requests by hand, since each one is: prom-client looks a series up in the time of many additions. */
-export function createRequestMetrics(registry: Registry): RequestMetrics {
+export function createRequestMetrics(registry: Registry): Pick<Metrics, 'route' | 'limited'> {
   const registers = [registry]
   const durations = createHistogram<'method' | 'route'>(registry, {
     name: 'chat_http_request_duration_seconds',

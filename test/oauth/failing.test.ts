@@ -288,6 +288,7 @@ describeOnEachDatabase('signing in through a provider of any kind', (openUrl) =>
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       { message: 'A sign-in provider failed', provider: 'plain', reason: 'it answered with status 400, invalid_grant' },
       { message: 'audit', act: 'oauth.failed', ip: '127.0.0.1', provider: 'plain', code: 'oauth_provider_error' },
+      expect.objectContaining({ message: 'request', route: '/api/oauth/{provider}/callback', status: 502 }),
     ])
   })
 
