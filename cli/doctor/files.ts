@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, type StatsFs, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { partsOf } from '../../lib/storage/files.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
 const MIB = 1024 * 1024
@@ -100,7 +101,7 @@ function checkModes(path: string): Finding[] {
   if (process.platform === 'win32') return []
   const found: Finding[] = []
   const folder = dirname(path)
-  for (const each of [path, `${path}-wal`, `${path}-shm`]) {
+  for (const each of partsOf(path)) {
     const mode = modeOf(each)
     if (mode === undefined || (mode & 0o077) === 0) continue
     found.push(

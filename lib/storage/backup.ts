@@ -1,7 +1,9 @@
-import { copyFileSync, existsSync, statSync } from 'node:fs'
+import { copyFileSync, existsSync, rmSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { newId } from '../ids.ts'
 import type { Database, Queries } from './database.ts'
-import { assertFree, type Overwriting, replaceFile } from './files.ts'
+import { isDamage } from './failures.ts'
+import { assertFree, type Overwriting, partsOf, replaceFile } from './files.ts'
 import { assertMigratable } from './migrate.ts'
 import type { SqliteHandle } from './sqlite.ts'
 
@@ -51,6 +53,8 @@ export async function restoreTo(
     } finally {
       await db.close()
     }
+    // The log of a database that is gone, or damaged: SQLite would take what is in it for commits to this one.
+    for (const part of partsOf(file).slice(1)) rmSync(part, { force: true })
   })
 }
 
@@ -73,25 +77,34 @@ async function assertWhole(db: Queries, name: string): Promise<void> {
   if (rows[0]?.integrity_check !== 'ok') throw new Error(`${name} is damaged: ${rows[0]?.integrity_check}`)
 }
 
-/** A database can leave its WAL only while nobody else has it open. */
+/** A database can leave its WAL only while nobody else has it open. One that is damaged is of no use to anybody. */
 async function assertUnused(file: string, open: (file: string) => Promise<OpenFile>): Promise<void> {
-  const { db, handle } = await open(file)
+  const opened = await open(file).catch((error: unknown) => {
+    if (!isDamage(error)) throw error
+  })
+  if (!opened) return
+  const { db, handle } = opened
   try {
     // Not through `db`, whose reads share a transaction.
     handle.prepare('PRAGMA journal_mode = DELETE').get()
   } catch (cause) {
+    if (isDamage(cause)) return
     throw new Error(`${file} is in use: stop the service first`, { cause })
   } finally {
     await db.close()
   }
 }
 
-/** @throws Error when the file is the one the database is in */
+/** @throws Error when the file is the one the database is in, or of its log */
 export async function assertOther(db: Queries, file: string): Promise<void> {
   if (db.dialect !== 'sqlite') return
-  const current = statSync(file, { throwIfNoEntry: false })
   const [main] = await db.all<{ file: string }>('PRAGMA database_list')
-  const live = main?.file ? statSync(main.file, { throwIfNoEntry: false }) : undefined
-  if (current && live && current.ino === live.ino && current.dev === live.dev)
+  if (main?.file && partsOf(main.file).some((part) => isSame(part, file)))
     throw new Error(`${file} is the database itself`)
+}
+
+/** By whatever name; one that is not there is the same under the same name only. */
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }))
+  return a && b ? a.ino === b.ino && a.dev === b.dev : resolve(one) === resolve(other)
 }

@@ -14,6 +14,14 @@ export function assertFree(file: string, { force = false }: Overwriting): void {
   if (found && !force) throw new Error(`${file} is there already; --force replaces it`)
 }
 
+/** What SQLite keeps beside a database file; what is in there belongs to the database. */
+const BESIDE = ['-wal', '-shm', '-journal']
+
+/** A SQLite file, and all that may be beside it. */
+export function partsOf(file: string): string[] {
+  return [file, ...BESIDE.map((end) => `${file}${end}`)]
+}
+
 /** What a file is called until all of it is there. */
 export function partialOf(file: string): string {
   return `${file}.partial`
@@ -44,7 +52,7 @@ export async function replaceFile(
     sync(dirname(file))
     return size
   } finally {
-    for (const rest of ['', '-wal', '-shm', '-journal']) rmSync(`${partial}${rest}`, { force: true })
+    for (const part of partsOf(partial)) rmSync(part, { force: true })
   }
 }
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,6 +7,8 @@ import { openStorage, restoreStorage } from '../../lib/index.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
 import { PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
+
+const NOISE = randomBytes(10_000)
 
 describe('a backup of SQLite', () => {
   let folder: string
@@ -80,6 +83,10 @@ describe('a backup of SQLite', () => {
     writeFileSync(copy, 'precious')
     await expect(storage.backup(copy)).rejects.toThrow('is there already')
     await expect(storage.backup(join(folder, 'chat.db'), { force: true })).rejects.toThrow('is the database itself')
+    for (const part of ['-wal', '-shm', '-journal']) {
+      const file = join(folder, `chat.db${part}`)
+      await expect(storage.backup(file, { force: true })).rejects.toThrow('is the database itself')
+    }
     await expect(storage.backup(folder, { force: true })).rejects.toThrow('is not a file')
     await storage.backup(copy, { force: true })
     await expect(restoreStorage(url, copy)).rejects.toThrow('is there already')
@@ -104,6 +111,30 @@ describe('a backup of SQLite', () => {
     const other = await start(restored)
     const actor = await other.chat.users.actor(ada.id)
     expect((await other.chat.threads.tree(actor, root.root_id, {})).messages).toHaveLength(1)
+  })
+
+  it.each([
+    ['is no database any more', (path: string) => [path, `${path}-wal`].map((part) => writeFileSync(part, NOISE))],
+    ['is gone', (path: string) => rmSync(path)],
+  ])('is put back where the database %s, whatever was left beside it', async (_, spoil) => {
+    const service = await start()
+    const { ada, root } = await startThread(service)
+    const storage = await openStorage({ database: url })
+    await storage.backup(copy)
+    await storage.close()
+    await ada.replyToMessage({ params: { parent_id: root.message_id }, body: { content: 'after the backup' } })
+    // As after a crash: of the last commits nothing is in the file yet.
+    const path = join(folder, 'chat.db')
+    copyFileSync(`${path}-wal`, join(folder, 'left'))
+    await stop(service)
+    copyFileSync(join(folder, 'left'), `${path}-wal`)
+    spoil(path)
+
+    await restoreStorage(url, copy, { force: true })
+    const restored = await start()
+    const actor = await restored.chat.users.actor(ada.id)
+    expect((await restored.chat.threads.tree(actor, root.root_id, {})).messages).toHaveLength(1)
+    expect((await restored.chat.ops.fsck()).findings).toEqual([])
   })
 
   it.each([
