@@ -13,6 +13,9 @@ export async function checkStream(chat: Chat, url: string): Promise<Finding[]> {
   if (!probe)
     return [skipped('stream', 'Nobody is set up yet, so nobody can open a stream.', 'Run "chat-server setup".')]
   const hangUp = new AbortController()
+  // Who does not want to wait for a stream that is held back leaves nobody behind.
+  const leave = () => probe.remove().finally(() => process.exit(130))
+  for (const signal of LEAVING) process.once(signal, leave)
   try {
     return await follow(chat, url, probe, hangUp.signal)
   } catch (error) {
@@ -26,8 +29,11 @@ export async function checkStream(chat: Chat, url: string): Promise<Finding[]> {
   } finally {
     hangUp.abort()
     await probe.remove()
+    for (const signal of LEAVING) process.off(signal, leave)
   }
 }
+
+const LEAVING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 async function follow(chat: Chat, url: string, probe: Probe, signal: AbortSignal): Promise<Finding[]> {
   const { session_cookie_name } = chat.context.config.session

@@ -5,7 +5,7 @@ import { insertConversation, insertParticipant, updateTitle } from '../conversat
 import { digest, newToken, SECOND } from '../ids.ts'
 import type { Queries } from '../storage/database.ts'
 import { assertAdmin } from '../users/rules.ts'
-import { hasUsers, insertUser } from '../users/store.ts'
+import { hasUsers, insertUser, PROBE_DOMAIN } from '../users/store.ts'
 
 /** A stranger in a conversation of its own, by whom a running service can be tried from outside. */
 export interface Probe {
@@ -21,12 +21,12 @@ export interface Probe {
 /** The session ends by itself after so long: a trial takes seconds, and whoever began it may have been killed. */
 const LIFETIME_SECONDS = 120
 
-/** Nobody gets mail there (RFC 2606), so nobody signs up with it. */
-const DOMAIN = 'doctor.invalid'
+/** More than anybody leaves behind. */
+const MANY = 100
 
 /**
  * Makes a probe: a user who may only read, in one conversation with nobody else in it. So nobody sees it come and go, as
- * they would a session of theirs. What an earlier one left behind goes with it.
+ * they would a session of theirs. What an earlier one left behind goes with it, or by {@link deleteLeftovers}.
  *
  * @returns `undefined` while nobody is set up: the first user must not be this one
  * @throws ChatError `forbidden`
@@ -38,10 +38,10 @@ export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefin
   const until = now + LIFETIME_SECONDS * SECOND
   const made = await ctx.write(async (tx) => {
     if (!(await hasUsers(tx))) return false
-    for (const { id } of await listLeftovers(tx, now - LIFETIME_SECONDS * SECOND)) await removeProbe(tx, id)
+    await deleteLeftovers(tx, now, MANY)
     await insertUser(tx, {
       id: user_id,
-      email: `${name}@${DOMAIN}`,
+      email: `${name}@${PROBE_DOMAIN}`,
       username: name,
       display_name: null,
       roles: 'read_only',
@@ -83,19 +83,30 @@ export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefin
   }
 }
 
-/** Probes that nobody has taken back in time. */
-function listLeftovers(tx: Queries, before: number): Promise<{ id: string }[]> {
-  return tx.all<{ id: string }>(
+/** Takes back up to `limit` probes that nobody has taken back in time. @returns how many it were */
+export async function deleteLeftovers(tx: Queries, now: number, limit: number): Promise<number> {
+  const rows = await tx.all<{ id: string }>(
     `SELECT id FROM users
-      WHERE email_key LIKE 'doctor-%@${DOMAIN}' AND roles = 'read_only' AND password_hash IS NULL AND created_at < ?`,
-    before,
+      WHERE email_key >= 'doctor-' AND email_key < 'doctor.' AND email_key LIKE '%@${PROBE_DOMAIN}'
+        AND roles = 'read_only' AND password_hash IS NULL AND created_at < ?
+      LIMIT ?`,
+    now - LIFETIME_SECONDS * SECOND,
+    limit,
   )
+  for (const { id } of rows) await removeProbe(tx, id)
+  return rows.length
 }
 
-/** By the primary keys and `participations_of_user`; the rest goes with them. */
+/**
+ * By the primary keys and `participations_of_user`; the rest goes with them. Somebody may have added it to a conversation
+ * of theirs: that one stays.
+ */
 async function removeProbe(tx: Queries, userId: string): Promise<void> {
   await tx.run(
-    'DELETE FROM conversations WHERE id IN (SELECT conversation_id FROM participants WHERE user_id = ?)',
+    `DELETE FROM conversations WHERE id IN (
+       SELECT conversation_id FROM participants mine WHERE user_id = ? AND NOT EXISTS (
+         SELECT 1 FROM participants other
+          WHERE other.conversation_id = mine.conversation_id AND other.user_id <> mine.user_id))`,
     userId,
   )
   await tx.run('DELETE FROM users WHERE id = ?', userId)

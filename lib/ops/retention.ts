@@ -13,6 +13,7 @@ import { deleteExpiredStates } from '../oauth/store.ts'
 import { deleteExpiredResets } from '../resets/store.ts'
 import { deleteSessionsBefore } from '../sessions/store.ts'
 import type { Queries } from '../storage/database.ts'
+import { deleteLeftovers } from './probe.ts'
 
 /** How many rows are deleted at a time: others write in between, and the event loop is held for milliseconds only. */
 const BATCH = 500
@@ -42,6 +43,7 @@ const PRUNES = {
   login_failures: ({ now }, tx, limit) => deleteOldFailures(tx, now(), limit),
   known_devices: ({ now }, tx, limit) => deleteExpiredDevices(tx, now(), limit),
   idempotency_keys: ({ now }, tx, limit) => deleteKeysBefore(tx, now(), limit),
+  probes: ({ now }, tx, limit) => deleteLeftovers(tx, now(), limit),
   audit_entries: async ({ config, now }, tx, limit) => {
     const { retention_days } = config.audit
     return retention_days === false ? 0 : deleteEntriesBefore(tx, now() - retention_days * DAY, limit)

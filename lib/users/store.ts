@@ -114,12 +114,19 @@ export function listUsers(db: Queries, prefix: string, after: string, limit: num
   )
 }
 
-/** Up to `limit` users that are not disabled, by name, whose username begins with `prefix`. By username_key. */
+/** Of the addresses of users who only try the service for a moment. Nobody gets mail there (RFC 2606). */
+export const PROBE_DOMAIN = 'doctor.invalid'
+
+/**
+ * Up to `limit` users that are not disabled, by name, whose username begins with `prefix`; none that are there for a trial
+ * only. By username_key.
+ */
 export function listPeople(db: Queries, prefix: string, limit: number): Promise<ShownUser[]> {
   const from = uniqueKey(prefix)
   return db.all<ShownUser>(
     `SELECT id, email, username, display_name, roles FROM users
       WHERE username_key >= ? AND username_key < ? AND disabled_at IS NULL
+        AND email_key NOT LIKE '%@${PROBE_DOMAIN}'
       ORDER BY username_key
       LIMIT ?`,
     from,

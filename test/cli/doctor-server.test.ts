@@ -10,7 +10,7 @@ import { OPERATOR } from '../../lib/index.ts'
 import { createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
 import { type ServiceOptions, startService } from '../support/service.ts'
 import { asItComes, examined, hasNginx, startNginx, startProxy, wrong } from './examining.ts'
-import { folder } from './process.ts'
+import { finished, folder, start } from './process.ts'
 
 const LONG = { timeout: 120_000 }
 
@@ -50,6 +50,21 @@ describeOnEachDatabase('the trial of the event stream', (openUrl) => {
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 
+  it('is nobody to be found, and takes no conversation of others with it', LONG, async () => {
+    const { chat, ada } = await startSetUp(await openUrl())
+    const probe = (await chat.ops.probe(OPERATOR))!
+    expect((await ada.searchUsers({ query: { query: 'doctor' } })).users).toEqual([])
+    const [stranger] = (await chat.users.list(OPERATOR, { query: 'doctor-' })).users
+    const { conversation } = await ada.createConversation({ body: { is_group: true } })
+    const conversation_id = conversation.id
+    await ada.addParticipant({ params: { conversation_id }, body: { user_id: stranger!.id, role: 'member' } })
+    await probe.remove()
+    await probe.remove()
+    const { participants } = await ada.readConversation({ params: { conversation_id } })
+    expect(participants.map(({ user_id }) => user_id)).toEqual([ada.id])
+    expect((await chat.ops.fsck()).findings).toEqual([])
+  })
+
   it('takes back what one that was killed has left, and only that', LONG, async () => {
     let ahead = 0
     const now = () => Date.now() * 1000 + ahead
@@ -65,6 +80,12 @@ describeOnEachDatabase('the trial of the event stream', (openUrl) => {
     await (await chat.ops.probe(OPERATOR))!.remove()
     expect((await chat.users.list(OPERATOR)).users.map(({ id }) => id)).toEqual([ada.id])
     expect(await chat.context.db.all('SELECT id FROM conversations')).toEqual([])
+    // And so does the service by itself.
+    await chat.ops.probe(OPERATOR)
+    expect(await chat.ops.prune()).toMatchObject({ probes: 0 })
+    ahead *= 2
+    expect(await chat.ops.prune()).toMatchObject({ probes: 1 })
+    expect((await chat.users.list(OPERATOR)).users.map(({ id }) => id)).toEqual([ada.id])
     await expect(chat.ops.probe({ user_id: ada.id, roles: ['member'] })).rejects.toMatchObject({ code: 'forbidden' })
   })
 })
@@ -96,6 +117,25 @@ it.skipIf(!hasNginx)('the doctor finds an nginx that buffers, and one that compr
   const gzip = 'gzip on; gzip_types text/event-stream; gzip_min_length 0; gzip_proxied any;'
   const compressing = await startNginx(service.base_url, gzip)
   expect(wrong((await examined(service.configOf(compressing))).values())).toEqual(['stream.compressed'])
+})
+
+it('the doctor leaves nobody behind when it is interrupted', LONG, async () => {
+  const service = await onSqlite()
+  let ask = () => {}
+  const asked = new Promise<void>((resolve) => (ask = resolve))
+  const silent = await startProxy(service.base_url, async (path, chunks, response) => {
+    if (!path.startsWith('/api/stream')) return asItComes(path, chunks, response)
+    ask()
+    for await (const chunk of chunks) void chunk
+  })
+  const { server, database } = service.configOf(silent)
+  const env = { CHAT_SERVER__PUBLIC_URL: server.public_url, CHAT_DATABASE__URL: database.url }
+  const child = start(['doctor'], { cwd: folder(), env })
+  const end = finished(child)
+  await asked
+  child.kill('SIGINT')
+  expect(await end).toEqual({ code: 130, stdout: '', stderr: '' })
+  expect((await service.chat.users.list(OPERATOR)).users.map(({ id }) => id)).toEqual([service.ada.id])
 })
 
 it('the doctor tells what else goes wrong with a stream', LONG, async () => {

@@ -204,6 +204,10 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
     await insert('idempotency_keys', (id) => ({
       ...{ user_id, name: id, request_hash: id, message_id: root.message_id, created_at: at },
     }))
+    await insert('users', (id) => ({
+      ...{ id, email: id, email_key: `doctor-${id}@doctor.invalid`, username: id, username_key: id },
+      ...{ roles: 'read_only', created_at: at, updated_at: at },
+    }))
     await insert('audit_log', (id) => ({ id, at, act: 'logout' }))
     // Not the newest, which stays.
     await ada.postRoot({ params: { conversation_id }, body: { content: 'later' } })
@@ -233,10 +237,10 @@ function planOf({ chat }: TestService, sql: string, params: Primitive[]): Promis
   })
 }
 
-/** The steps that read a table from end to end. Of the events a limited number is read in the order of their key. */
+/** The steps that read a table from end to end. Of the events a limited number is read in the order of their key, and sign-ins under way are few. */
 function scansIn(plan: string[], dialect: string): string[] {
   if (dialect === 'postgresql') return plan.filter((step) => step.includes('Seq Scan'))
-  return plan.filter((step) => /^SCAN (?!events$|oldest$|\d)/.test(step) && !step.includes('USING'))
+  return plan.filter((step) => /^SCAN (?!events$|oldest$|oauth_states$|\d)/.test(step) && !step.includes('USING'))
 }
 
 const isLast = (event: { type: string; payload: unknown }) =>
