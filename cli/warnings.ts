@@ -9,13 +9,13 @@ export interface Doubt {
   remedy: string
 }
 
-/** What is allowed, and seldom meant, in a service that others can reach. */
+/** What is allowed, and seldom meant. */
 export function warningsOf(config: Config): string[] {
   return doubtsOf(config).map(({ message }) => message)
 }
 
 /** The same, with what to do about each. */
-export function doubtsOf({ server, security }: Config): Doubt[] {
+export function doubtsOf({ server, security, features, well_known }: Config): Doubt[] {
   const { public_url = '' } = server
   const doubts: [applies: boolean, doubt: Doubt][] = [
     [
@@ -74,6 +74,14 @@ export function doubtsOf({ server, security }: Config): Doubt[] {
         code: 'password.cheap_hashes',
         message: 'security.password.bcrypt_cost is below 10: stolen hashes are soon guessed.',
         remedy: 'Set security.password.bcrypt_cost to 12; hashes of before are renewed as people sign in.',
+      },
+    ],
+    [
+      well_known.entries.length > 0 && !features.well_known,
+      {
+        code: 'well_known.off',
+        message: 'well_known.entries has documents, and none is served: features.well_known is false.',
+        remedy: 'Set features.well_known = true, or take the documents out.',
       },
     ],
   ]

@@ -136,6 +136,8 @@ describe('warnings', () => {
       ['server.cors.allowed_origins', 'server.cors.allowed_origins'],
     ],
     [{ security: { password: { bcrypt_cost: 9 } } }, ['security.password.bcrypt_cost']],
+    [{ well_known: { entries: { 'security.txt': 'Contact: …' } } }, ['well_known.entries']],
+    [{ features: { well_known: true }, well_known: { entries: { 'security.txt': 'Contact: …' } } }, []],
   ])('of %j are %j', (input, keys) => {
     expect(warningsOf(parseConfig(input)).map((warning) => warning.split(' ')[0])).toEqual(keys)
   })
