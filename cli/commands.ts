@@ -1,9 +1,13 @@
 import { type CommandDef, defineCommand } from 'citty'
-import { version } from './version.ts'
+import { VERSION } from '../lib/version.ts'
 
 /** Every command there is. Each is loaded when it is run or asked about. */
 export const root: CommandDef = defineCommand({
-  meta: { name: 'chat-server', version, description: 'Multi-user conversations with threads and a live event stream' },
+  meta: {
+    name: 'chat-server',
+    version: VERSION,
+    description: 'Multi-user conversations with threads and a live event stream',
+  },
   subCommands: {
     serve: () => import('./commands/serve.ts').then((module) => module.default),
     setup: () => import('./commands/setup.ts').then((module) => module.default),

@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 import { runCommand } from 'citty'
+import { VERSION } from '../lib/version.ts'
 import { checkArgs, findCommand } from './command.ts'
 import { root } from './commands.ts'
 import { exitCodeOf, isUsageError, reportFailure } from './failure.ts'
 import { exitOnBrokenOutput } from './output.ts'
 import { usageOf } from './usage.ts'
-import { version } from './version.ts'
 
 async function main(rawArgs: string[]): Promise<void> {
   const [first] = rawArgs
   if (first === '--version' || first === '-v') {
-    process.stdout.write(`${version}\n`)
+    process.stdout.write(`${VERSION}\n`)
     return
   }
   const found = await findCommand(root, rawArgs)

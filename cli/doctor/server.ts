@@ -1,5 +1,5 @@
 import type { Config } from '../../lib/config.ts'
-import { version } from '../version.ts'
+import { VERSION } from '../../lib/version.ts'
 import { isLocalHost } from './addresses.ts'
 import { judgeClock } from './database.ts'
 import { type Finding, failure, note, ok, skipped, warning } from './finding.ts'
@@ -104,11 +104,11 @@ function judgeReadiness(ready: Answer): Finding {
 function judgeVersion(description: Answer): Finding[] {
   const said = parseJson(description.body ?? '')?.info
   const theirs = (said as { version?: string } | undefined)?.version
-  if (!theirs || theirs === version) return []
+  if (!theirs || theirs === VERSION) return []
   return [
     note(
       'server.other_version',
-      `The service is of version ${theirs}, this program of ${version}.`,
+      `The service is of version ${theirs}, this program of ${VERSION}.`,
       'Restart the service after an upgrade.',
     ),
   ]

@@ -1,4 +1,0 @@
-import { createRequire } from 'node:module'
-
-/** The version of this program. */
-export const { version } = createRequire(import.meta.url)('chat-server/package.json') as { version: string }
