@@ -15,6 +15,7 @@ export default defineCommand({
   run: async ({ args }) => {
     // Before a database is made for it.
     const file = await open(args.file)
+    if ((await file.stat()).isDirectory()) throw new Error(`${args.file} is a folder, not an archive`)
     await withStorage(
       args,
       async (storage) => {

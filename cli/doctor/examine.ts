@@ -63,6 +63,7 @@ async function checkDatabase(
     return [
       ...findings,
       failure('database.unusable', `The database cannot be used: ${whyNot(error)}`, remedyOf(error, path)),
+      skipped('stream', 'There is no database that can be used to make somebody in who could open a stream.'),
     ]
   } finally {
     await storage?.close()

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { folder, run } from './process.ts'
@@ -29,6 +29,13 @@ it('an archive goes from one database to another, and nobody else may read it', 
   expect((await run(['import', 'chat.jsonl', ...other], { cwd })).code).toBe(0)
   expect(await run(['fsck', ...other], { cwd })).toMatchObject({ code: 0, stdout: expect.stringContaining('hold') })
   expect((await run(['user', 'list', ...other], { cwd })).stdout).toContain('ada@example.org')
+})
+
+it('a folder is no archive, and no database is made for it', async () => {
+  const cwd = folder()
+  const refused = await run(['import', '.'], { cwd })
+  expect([refused.code, refused.stderr]).toEqual([1, 'chat-server: . is a folder, not an archive\n'])
+  expect(readdirSync(cwd)).toEqual([])
 })
 
 it('no command writes over the database it reads, whatever it is told', async () => {

@@ -32,7 +32,7 @@ In a clone it is \`npm start --\` for \`serve\`, and \`node dist/cli/main.js\` f
 | 0 | It is done. |
 | 1 | It could not be done, or what was looked at is not well (\`fsck\`, \`doctor\`). One line on standard error says why. |
 | 2 | The command line or the configuration is wrong; nothing was begun. |
-| 130 | Interrupted a second time (\`serve\`), or at a prompt. |
+| 130 | Interrupted a second time (\`serve\`), at a prompt, or while \`doctor\` tries a stream. |
 
 ## Environment
 
@@ -59,6 +59,7 @@ chat-server completion zsh > ~/.zfunc/_chat-server
 \`\`\`
 
 \`\`\`sh
+mkdir -p ~/.config/fish/completions
 chat-server completion fish > ~/.config/fish/completions/chat-server.fish
 \`\`\`
 
