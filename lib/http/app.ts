@@ -11,6 +11,7 @@ import { type AddressReader, createAddressReader } from './client-address.ts'
 import { PROBLEM } from './failure.ts'
 import { type CommonHeaders, createCommonHeaders } from './headers.ts'
 import { limitHeaders } from './limit.ts'
+import { answerUnread, hasUnreadBody } from './linger.ts'
 import { refusalOf } from './malformed.ts'
 import { openApiRoutes } from './openapi.ts'
 import { type Redirect, refusePrefetch, toRedirect } from './redirect.ts'
@@ -211,13 +212,14 @@ class Answer extends HTTPResponse {
   }
 }
 
-function respond(event: H3Event, { cookies = [], ...reply }: Reply): Answer {
+function respond(event: H3Event, { cookies = [], ...reply }: Reply): unknown {
   const response = event.runtime?.node?.res as ServerResponse | undefined
   for (const cookie of cookies) {
     // Node 20 keeps only the last of several cookies in a list, where a host has set a header before.
     if (response) response.appendHeader('set-cookie', cookie)
     else reply.headers.push(['set-cookie', cookie])
   }
+  if (response && hasUnreadBody(response.req)) return fromNodeHandler(() => answerUnread(response, reply))(event)
   return new Answer(reply)
 }
 

@@ -73,12 +73,11 @@ export function toFailure(
   requestId: string,
   headers: [string, string][],
 ): Reply {
-  const { code, status, retry_after_seconds } = error
+  const { status, retry_after_seconds } = error
   headers.push(['content-type', shape.content_type])
   // Nobody is told to come back at no time: what cannot be answered now may be answered in a moment.
   const wait = retry_after_seconds ?? (status === 503 ? 1 : undefined)
   if (wait !== undefined) headers.push(['retry-after', String(wait)])
-  if (code === 'payload_too_large') headers.push(['connection', 'close'])
   return { status, headers, body: JSON.stringify(shape.toBody(error, requestId)) }
 }
 

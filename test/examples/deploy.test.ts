@@ -49,7 +49,8 @@ describe.each(PROXIES.filter((proxy) => proxy.isInstalled))('the example for $na
     while (!server.log().includes('"login.failed"')) await new Promise((resolve) => setImmediate(resolve))
     expect(server.log()).toMatch(/"login\.failed".*"ip":"127\.0\.0\.2"/)
 
-    expect(await answerToLarge(base_url, headers)).toMatchObject({ status: 413, code: 'payload_too_large' })
+    for (let i = 0; i < 20; i++)
+      expect(await answerToLarge(base_url, headers, i % 2 === 0)).toMatchObject({ code: 'payload_too_large' })
 
     const leaving = await openStream(base_url, params.conversation_id, { cookie: headers.cookie })
     await leaving.until('stream.ready')
@@ -142,15 +143,14 @@ async function failToSignIn(base_url: string, localAddress: string, forwarded: s
   expect(response.resume().statusCode).toBe(401)
 }
 
-/** What the service says to a body that is too large. It closes the connection then, which may overtake the answer. */
-async function answerToLarge(base_url: string, headers: Record<string, string>): Promise<unknown> {
-  const body = JSON.stringify({ title: 'x'.repeat(600_000) })
-  const options = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body }
-  for (let attempt = 0; attempt < 20; attempt++) {
-    const answer = await fetch(`${base_url}/api/conversations`, options).catch(() => undefined)
-    if (answer?.headers.get('content-type') === 'application/problem+json') return answer.json()
-  }
-  return undefined
+/** What the service says to a body that is too large, with or without a word of how long it is. */
+async function answerToLarge(base_url: string, asked: Record<string, string>, chunked: boolean): Promise<unknown> {
+  const text = JSON.stringify({ title: 'x'.repeat(1_500_000) })
+  const body = chunked ? new Blob([text]).stream() : text
+  const headers = { ...asked, 'content-type': 'application/json' }
+  // The types of Node's fetch know nothing of `duplex`, which a stream needs.
+  const options = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
+  return (await fetch(`${base_url}/api/conversations`, options)).json()
 }
 
 async function streamsOf({ base_url }: ServeProcess): Promise<number> {
