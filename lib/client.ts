@@ -2,6 +2,7 @@ import type * as v from 'valibot'
 import { readCookie } from './auth/cookies.ts'
 import type { CompatFailure } from './compat/schema.ts'
 import { ChatError, ERRORS, type ErrorCode, type FieldError } from './errors.ts'
+import { createPauses, pause, retryAfterOf, spread } from './events/pauses.ts'
 import type { ConversationStreamEvent } from './events/schema.ts'
 import { readEvents, readPieces } from './events/wire.ts'
 import { type AnyRoute, HEADER_FIELDS, type Params, type Route } from './http/route.ts'
@@ -28,7 +29,10 @@ export interface ClientOptions {
    * again.
    */
   csrf_token?: string
-  /** How long to wait before a lost stream is opened again, in milliseconds. */
+  /**
+   * How long to wait before a lost stream is opened again, in milliseconds. Default: as long as the service says, or
+   * two seconds.
+   */
   retry_ms?: number
 }
 
@@ -100,7 +104,7 @@ const ATTEMPTS = 3
 
 /** A client of a service, for browsers and Node. It keeps the session: cookies where the runtime does not, and the CSRF token. */
 export function createChatClient(options: ClientOptions): ChatClient {
-  const { api_key, csrf_cookie_name = 'CSRF-TOKEN', csrf_header_name = 'X-CSRF-TOKEN', retry_ms = 2000 } = options
+  const { api_key, csrf_cookie_name = 'CSRF-TOKEN', csrf_header_name = 'X-CSRF-TOKEN' } = options
   const send = options.fetch ?? fetch
   const base = options.base_url.replace(/\/$/, '')
   // Browsers keep cookies themselves and show us none of these.
@@ -170,13 +174,15 @@ export function createChatClient(options: ClientOptions): ChatClient {
   async function* stream(path: string, { last_event_id, signal }: FollowOptions = {}): AsyncGenerator<ReceivedEvent> {
     let last = last_event_id
     let wasOpen = false
+    const pauses = createPauses(options.retry_ms)
     while (!signal?.aborted) {
-      let wait = retry_ms
+      let wait = 0
       try {
         const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
         const response = await request('GET', path, { headers, ...(signal && { signal }) })
         wasOpen = true
-        for await (const { id, data } of readEvents(response.body!)) {
+        pauses.opened()
+        for await (const { id, data } of readEvents(response.body!, pauses.told)) {
           const event = JSON.parse(data) as ConversationStreamEvent
           last = id ?? last
           yield id === undefined ? { event } : { id, event }
@@ -193,10 +199,10 @@ export function createChatClient(options: ClientOptions): ChatClient {
           if (wasOpen && (error.status === 401 || error.status === 404)) return
           // The lost stream may still have its place for a while.
           if (!isPassing(error) && !(wasOpen && error.code === 'too_many_streams')) throw error
-          wait = Math.max(wait, (error.retry_after_seconds ?? 0) * 1000)
+          wait = (error.retry_after_seconds ?? 0) * 1000
         }
       }
-      await pause(wait, signal)
+      await pause(pauses.next(wait), signal)
     }
   }
 
@@ -242,11 +248,11 @@ async function toChatError(response: Response): Promise<ChatError> {
   // Gateways answer for a service they cannot reach.
   const otherwise = response.status >= 502 && response.status <= 504 ? 'unavailable' : 'internal'
   const code = (problem.code && Object.hasOwn(ERRORS, problem.code) ? problem.code : otherwise) as ErrorCode
-  const retryAfter = response.headers.get('retry-after')
+  const retry_after_seconds = retryAfterOf(response.headers.get('retry-after'), Date.now())
   return new ChatError(code, {
     ...(problem.detail && { message: problem.detail }),
     ...(problem.errors && { errors: problem.errors }),
-    ...(retryAfter && { retry_after_seconds: Number(retryAfter) }),
+    ...(retry_after_seconds !== undefined && { retry_after_seconds }),
   })
 }
 
@@ -264,7 +270,7 @@ async function repeated<T>(attempt: () => Promise<T>): Promise<T> {
     } catch (error) {
       const mayPass = error instanceof ChatError ? isPassing(error) : error instanceof TypeError
       if (!mayPass || left === 0) throw error
-      await pause(Math.min(5, (error instanceof ChatError && error.retry_after_seconds) || 1) * 1000)
+      await pause(spread(Math.min(5, (error instanceof ChatError && error.retry_after_seconds) || 1) * 1000))
     }
   }
 }
@@ -272,17 +278,4 @@ async function repeated<T>(attempt: () => Promise<T>): Promise<T> {
 /** Whether to wait helps. */
 function isPassing({ code }: ChatError): boolean {
   return code === 'unavailable' || code === 'rate_limited'
-}
-
-function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal?.aborted) return resolve()
-    const timer = setTimeout(done, ms)
-    function done() {
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', done)
-      resolve()
-    }
-    signal?.addEventListener('abort', done)
-  })
 }

@@ -330,7 +330,7 @@ describe('a client of a service in trouble', () => {
     servers.push(server)
     await once(server, 'listening')
     const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    return { client: createChatClient({ base_url, retry_ms: 5 }), count: () => count }
+    return { base_url, client: createChatClient({ base_url, retry_ms: 5 }), count: () => count }
   }
   const answer =
     (status: number, body: unknown, headers: Record<string, string> = {}): RequestListener =>
@@ -398,6 +398,36 @@ describe('a client of a service in trouble', () => {
     for await (const { id } of client.follow('x')) seen.push(id)
     expect(seen).toEqual(['a.1', 'a.2', undefined])
     expect(count()).toBe(7)
+  })
+
+  it('comes back after the time that the stream has said', async () => {
+    const { base_url } = await answering(
+      events(`retry: 1\n\n${READY}`),
+      busy,
+      events(`${NEWS}retry: 2\n\n`),
+      events(OVER),
+    )
+    // Without a time of its own, which would be seconds here.
+    const client = createChatClient({ base_url })
+    const asked = performance.now()
+    for await (const _ of client.follow('x'));
+    expect(performance.now() - asked).toBeLessThan(1_500)
+  })
+
+  it('waits, and does not hammer, where a proxy names a date or a century', async () => {
+    const { client, count } = await answering(
+      events(READY),
+      answer(503, '', { 'retry-after': 'Fri, 31 Dec 2100 23:59:59 GMT' }),
+    )
+    const abort = new AbortController()
+    const reading = (async () => {
+      for await (const _ of client.follow('x', { signal: abort.signal }));
+    })()
+    while (count() < 2) await new Promise((resolve) => setImmediate(resolve))
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect(count()).toBe(2)
+    abort.abort()
+    await reading
   })
 
   it('comes back with the last id it has', async () => {

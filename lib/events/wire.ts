@@ -9,8 +9,13 @@ export interface WireEvent {
  * The events of a byte stream, as the event stream format has them
  * (https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream). An event cut off by the end
  * is none.
+ *
+ * @param onRetry hears how long to wait before coming back, in milliseconds
  */
-export async function* readEvents(bytes: ReadableStream<Uint8Array>): AsyncGenerator<WireEvent> {
+export async function* readEvents(
+  bytes: ReadableStream<Uint8Array>,
+  onRetry: (ms: number) => void = () => {},
+): AsyncGenerator<WireEvent> {
   const reader = bytes.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
   let rest = ''
   try {
@@ -20,7 +25,7 @@ export async function* readEvents(bytes: ReadableStream<Uint8Array>): AsyncGener
       const blocks = (rest + value).split(/\r?\n\r?\n/)
       rest = blocks.pop()!
       for (const block of blocks) {
-        const event = parseBlock(block)
+        const event = parseBlock(block, onRetry)
         if (event) yield event
       }
     }
@@ -37,7 +42,7 @@ export async function* readPieces(bytes: ReadableStream<Uint8Array>): AsyncGener
   }
 }
 
-function parseBlock(block: string): WireEvent | undefined {
+function parseBlock(block: string, onRetry: (ms: number) => void): WireEvent | undefined {
   const event: WireEvent = { type: 'message', data: '' }
   const data: string[] = []
   for (const line of block.split(/\r?\n/)) {
@@ -45,6 +50,7 @@ function parseBlock(block: string): WireEvent | undefined {
     if (field === 'data') data.push(value)
     else if (field === 'event') event.type = value
     else if (field === 'id') event.id = value
+    else if (field === 'retry' && /^\d+$/.test(value)) onRetry(Number(value))
   }
   return data.length > 0 ? { ...event, data: data.join('\n') } : undefined
 }
