@@ -203,7 +203,7 @@ class Answer extends HTTPResponse {
   readonly #pairs: [string, string][]
 
   constructor({ status, headers, body }: Reply) {
-    super(body, { status })
+    super(body as BodyInit | null, { status })
     this.#pairs = headers
   }
 

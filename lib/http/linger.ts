@@ -25,12 +25,12 @@ export function hasUnreadBody({ complete, headers, httpVersionMajor }: IncomingM
 export function answerUnread(response: ServerResponse, { status, headers, body }: Reply): Promise<void> {
   const request = response.req
   if (!(Number(request.headers['content-length']) <= SMALL_BYTES)) response.shouldKeepAlive = false
-  const text = typeof body === 'string' ? body : ''
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : new Uint8Array()
   const hasLength = status !== 204 && request.method !== 'HEAD'
-  if (hasLength) headers.push(['content-length', String(Buffer.byteLength(text))])
+  if (hasLength) headers.push(['content-length', String(bytes.length)])
   response.writeHead(status, headers.flat())
-  if (text === '') response.flushHeaders()
-  else response.write(text)
+  if (bytes.length === 0) response.flushHeaders()
+  else response.write(bytes)
 
   return new Promise((resolve) => {
     let left = LINGER_BYTES

@@ -62,16 +62,16 @@ function tagsOf(all: AnyRoute[]): Json[] {
 }
 
 const asJson = once((config) => JSON.stringify(openApiDocument(config)))
-// Through JSON, since YAML would write what is shared once and point at it.
-const asYaml = once((config) => stringifyYAML(JSON.parse(asJson(config))))
+// YAML would look for what is shared, in twice the time, to write it once and point at it.
+const asYaml = once((config) => stringifyYAML(JSON.parse(String(asJson(config))), { noRefs: true }))
 
-/** Makes a text once for each configuration. */
-function once(make: (config: Config) => string): (config: Config) => string {
-  const made = new WeakMap<Config, string>()
+/** Makes the bytes of a text once for each configuration: all answers share them, read or unread. */
+function once(make: (config: Config) => string): (config: Config) => Buffer {
+  const made = new WeakMap<Config, Buffer>()
   return (config) => {
-    const text = made.get(config) ?? make(config)
-    made.set(config, text)
-    return text
+    const bytes = made.get(config) ?? Buffer.from(make(config))
+    made.set(config, bytes)
+    return bytes
   }
 }
 

@@ -15,7 +15,7 @@ export interface Reply {
   headers: [name: string, value: string][]
   /** Lines of `Set-Cookie`. */
   cookies?: string[]
-  body: string | ReadableStream<Uint8Array> | null
+  body: string | Uint8Array | ReadableStream<Uint8Array> | null
 }
 
 /** The answer that a use-case's result is. */
@@ -23,7 +23,7 @@ export function toReply(chat: Chat, route: AnyRoute, result: unknown, headers: [
   const { config, now } = chat.context
   if (route.answer === 'text') {
     headers.push(['content-type', route.content_type ?? 'text/plain; charset=utf-8'])
-    return { status: route.status, headers, body: result as string }
+    return { status: route.status, headers, body: result as string | Uint8Array }
   }
   if (route.answer === 'document') {
     const { content_type, body } = result as { content_type: string; body: string }

@@ -63,7 +63,7 @@ export interface Call<Path extends string, A extends Access, Q, B> {
 type Result<K extends AnswerKind, O, C> = K extends 'stream'
   ? Opening
   : K extends 'text'
-    ? string
+    ? string | Uint8Array
     : K extends 'document'
       ? { content_type: string; body: string }
       : K extends 'redirect'

@@ -7,7 +7,7 @@ import { ERRORS } from '../../lib/errors.ts'
 import { ConversationStreamEvent } from '../../lib/events/schema.ts'
 import { errorsOf } from '../../lib/http/openapi/answers.ts'
 import { convert } from '../../lib/http/openapi/schemas.ts'
-import { openApiDocument } from '../../lib/http/openapi.ts'
+import { openApiDocument, openApiRoutes } from '../../lib/http/openapi.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { startService } from '../support/service.ts'
 
@@ -55,6 +55,15 @@ it('says the same in JSON and in YAML', async () => {
   expect(parseYAML(yaml)).toEqual(json)
   expect(yaml).not.toMatch(/&ref|\*ref/)
   await service.close()
+})
+
+it('is made once, and its bytes are shared by all who read it', () => {
+  const config = parseConfig({})
+  for (const { handler } of Object.values(openApiRoutes)) {
+    const read = () => (handler as (call: object) => unknown)({ chat: { context: { config } } })
+    expect(read()).toBeInstanceOf(Uint8Array)
+    expect(read()).toBe(read())
+  }
 })
 
 it('has the version of the package', () => {
