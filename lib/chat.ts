@@ -190,7 +190,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
      * @param options.background false starts nothing that goes on: for a command beside a running service
      */
     async start(options: { background?: boolean } = {}): Promise<void> {
-      if (config.storage.migrate) await migrate(db)
+      if (config.storage.migrate) await migrate(db, () => log.info('Still bringing the schema up to date'))
       else await assertMigrated(db)
       await assertImported(db)
       if (options.background === false) return

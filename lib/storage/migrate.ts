@@ -1,5 +1,7 @@
+import { ChatError } from '../errors.ts'
 import { currentMicros, digest, newId, toInstant } from '../ids.ts'
 import type { Database, Dialect, Queries } from './database.ts'
+import { sqliteTrouble } from './failures.ts'
 import { COLUMN_TYPES, MIGRATIONS, type Migration } from './migrations.ts'
 
 /** A step of the schema and when it was applied; absent while it is pending. */
@@ -12,17 +14,48 @@ export interface MigrationState {
 const MIGRATION_LOCK = 7_201_994
 
 /**
+ * How long a step waits on SQLite for another process that makes it, longer than any other write waits for a lock. On
+ * PostgreSQL it waits until that process is done, or gone.
+ */
+const WAIT_MS = 60_000
+
+/** From when on somebody who waits for the schema is told what for. */
+const LONG_MS = 5_000
+
+/**
  * Applies what is pending, each step in a transaction of its own. Several processes may do so at once.
  *
+ * @param onLong is told once when it takes long, here or in another process that it waits for
  * @returns the names of the steps applied, oldest first
  * @throws Error when the schema is newer than this program, or a step is not the one that was applied
  */
-export async function migrate(db: Database): Promise<string[]> {
+export async function migrate(db: Database, onLong = () => {}): Promise<string[]> {
   const applied: string[] = []
-  for (const [index, migration] of MIGRATIONS.entries()) {
-    if (await db.write((tx) => applyOnce(tx, index + 1, migration), { patient: true })) applied.push(migration.name)
+  const timer = setTimeout(onLong, LONG_MS).unref()
+  try {
+    for (const [index, migration] of MIGRATIONS.entries()) {
+      if (await applyPatiently(db, index + 1, migration)) applied.push(migration.name)
+    }
+  } finally {
+    clearTimeout(timer)
   }
   return applied
+}
+
+async function applyPatiently(db: Database, id: number, migration: Migration): Promise<boolean> {
+  const deadline = performance.now() + WAIT_MS
+  for (;;) {
+    try {
+      return await db.write((tx) => applyOnce(tx, id, migration), { patient: true })
+    } catch (error) {
+      if (!isLocked(error) || performance.now() >= deadline) throw error
+    }
+  }
+}
+
+/** Whether another process had the lock of a SQLite file for longer than a write waits. */
+function isLocked(error: unknown): boolean {
+  return error instanceof ChatError && sqliteTrouble(error.cause) === 'BUSY'
 }
 
 /** The steps this program knows, oldest first, with those applied marked. */

@@ -1,11 +1,12 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createChatService, parseConfig } from '../../lib/index.ts'
-import { assertMigrated } from '../../lib/storage/migrate.ts'
+import { assertMigrated, migrate } from '../../lib/storage/migrate.ts'
 import { MIGRATIONS } from '../../lib/storage/migrations.ts'
 import { openStorage, type Storage } from '../../lib/storage/open.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
+import { createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
 import { times } from '../support/service.ts'
 import { runProcess } from './child.ts'
+import { promised } from './handles.ts'
 
 const NAMES = MIGRATIONS.map(({ name }) => name)
 const PENDING = NAMES.map((name) => ({ name }))
@@ -105,6 +106,23 @@ describeOnEachDatabase('the schema', (openUrl) => {
     await storage.migrate()
     await chat.start({ background: false })
   })
+})
+
+it('waits for a step that another process takes long for, and says so', { timeout: 60_000 }, async () => {
+  const { url, remove } = await createSqliteFile()
+  onTestFinished(remove)
+  const [other, storage, third] = [await opened(url), await opened(url), await opened(url)]
+  const [begun, told] = [promised(), promised()]
+  const step = other.db.write(async (tx) => {
+    await tx.run('CREATE TABLE large (id INTEGER PRIMARY KEY)')
+    begun.resolve()
+    // Longer than any other write waits for the lock.
+    await Promise.all([told.promise, expect(third.db.write((tx) => tx.run('DELETE FROM large'))).rejects.toThrow()])
+  })
+  await begun.promise
+  const applied = migrate(storage.db, told.resolve)
+  await step
+  expect(await applied).toEqual(NAMES)
 })
 
 async function opened(url: string): Promise<Storage> {
