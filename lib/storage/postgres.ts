@@ -3,9 +3,10 @@ import { digest } from '../ids.ts'
 import type { Database, Patience, Primitive, Queries, Row } from './database.ts'
 import { createDoor } from './door.ts'
 import { isConnectionGone, toStorageFailure } from './failures.ts'
+import { type Connection, createSilenceWatch } from './silence.ts'
 
 /** How long a request waits for a free connection, or for a server that does not answer. */
-const CONNECT_TIMEOUT_MS = 5_000
+const CONNECT_TIMEOUT_MS = 4_000
 
 /** A transaction never waits for anything else: one that does is of a process that hangs, and holds others up. */
 const IDLE_TIMEOUT_MS = 5_000
@@ -14,11 +15,11 @@ const IDLE_TIMEOUT_MS = 5_000
 const LOCK_TIMEOUT_MS = 5_000
 const STATEMENT_TIMEOUT_MS = 10_000
 
-/**
- * When the server, or the way to it, is gone without a word. It bounds how long callers wait for a clear answer, and
- * how long the pool is full of connections that are dead.
- */
+/** When the server, or the way to it, is gone without a word. It bounds how long callers wait for a clear answer. */
 const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 2_000
+
+/** How long a server may take to say what became of an answer, and to take the connection on which it is asked. */
+const ASK_TIMEOUT_MS = 2_000
 
 /** What a transaction that may take long begins with, and how long it waits for an answer: pg knows no "for ever". */
 const NO_TIMEOUTS = '; SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = 0'
@@ -46,12 +47,13 @@ interface PgResult {
   rowCount: number | null
 }
 
-interface PgPoolClient extends PgClient {
+interface PgPoolClient extends PgClient, Connection {
   release(broken?: Error | boolean): void
 }
 
 /** The part of pg's `Pool` used here: published types name none of pg's. */
 export interface PgPool extends PgClient {
+  readonly options: object
   connect(): Promise<PgPoolClient>
   end(): Promise<void>
 }
@@ -130,6 +132,32 @@ function createPool(options: { url: string; max?: number }): PgPool {
   return pool
 }
 
+/** Of processes that serve connections, those that have answered a second ago and have got no other query since. */
+async function listIdle(pool: PgPool, processes: number[]): Promise<number[]> {
+  const options: pg.ClientConfig = pool.options
+  const client = new pg.Client({
+    ...options,
+    // Not enumerable in a pool.
+    password: options.password,
+    connectionTimeoutMillis: ASK_TIMEOUT_MS,
+    query_timeout: ASK_TIMEOUT_MS,
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rows } = await client.query<{ pid: number }>(
+      `SELECT pid FROM pg_stat_activity
+        WHERE pid = ANY ($1) AND usename = current_user AND state <> 'active'
+          AND state_change < now() - interval '1 second'`,
+      [processes],
+    )
+    return rows.map(({ pid }) => pid)
+  } finally {
+    // Not waited for: it would wait for a server that is gone again.
+    client.end().catch(() => {})
+  }
+}
+
 /** `?` → `$1`, `$2`, …; the SQL here has no `?` of another meaning. */
 function numbered(sql: string): string {
   let index = 0
@@ -140,6 +168,7 @@ function numbered(sql: string): string {
 export function createPostgresDatabase(pool: PgPool): Database {
   const statements = new Map<string, { name: string; text: string }>()
   const door = createDoor()
+  const silence = createSilenceWatch((processes) => listIdle(pool, processes))
 
   function prepare(sql: string) {
     // A name that says what is in it: a connection may have come from somebody who uses the same pool.
@@ -157,10 +186,24 @@ export function createPostgresDatabase(pool: PgPool): Database {
     }
   }
 
+  const ask = (client: PgPoolClient, query: string | PgQuery) => silence.watch(client, () => client.query(query))
+
+  async function queryOnce(query: PgQuery): Promise<PgResult> {
+    const client = await pool.connect()
+    try {
+      const result = await ask(client, query)
+      client.release()
+      return result
+    } catch (error) {
+      client.release(isConnectionGone(error))
+      throw error
+    }
+  }
+
   const outside = queries((sql, values) =>
     door.enter(async () => {
       try {
-        return await pool.query({ ...prepare(sql), values })
+        return await queryOnce({ ...prepare(sql), values })
       } catch (error) {
         throw toStorageFailure(error)
       }
@@ -179,25 +222,25 @@ export function createPostgresDatabase(pool: PgPool): Database {
     const tx = queries(async (sql, values) => {
       if (over) throw new Error('The transaction is over: await each tx call inside write()')
       try {
-        return await client.query({ ...prepare(sql), values, ...timeout })
+        return await ask(client, { ...prepare(sql), values, ...timeout })
       } catch (error) {
         lost ??= error
         throw error
       }
     })
     try {
-      await client.query(patient ? begin + NO_TIMEOUTS : begin)
+      await ask(client, patient ? begin + NO_TIMEOUTS : begin)
       const value = await work(tx)
       // After a failed statement COMMIT rolls back, and says so only in its tag.
       if (lost) throw lost
-      await client.query('COMMIT')
+      await ask(client, 'COMMIT')
       client.release()
       return value
     } catch (error) {
       // A connection that cannot even roll back is thrown away; one that is gone is not asked, it would not answer.
       if (isConnectionGone(error)) client.release(error as Error)
       else
-        await client.query('ROLLBACK').then(
+        await ask(client, 'ROLLBACK').then(
           () => client.release(),
           (broken) => client.release(broken),
         )
@@ -228,6 +271,10 @@ export function createPostgresDatabase(pool: PgPool): Database {
       const row = await outside.get<Row>('SELECT pg_current_snapshot()::text AS token')
       return String(row?.token)
     },
-    close: () => door.close(() => pool.end()),
+    close: () =>
+      door.close(() => {
+        silence.close()
+        return pool.end()
+      }),
   }
 }

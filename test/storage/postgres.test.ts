@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import type { Database, Queries } from '../../lib/storage/database.ts'
 import { openStorage } from '../../lib/storage/open.ts'
 import { createPostgresDatabase, postgresConnector } from '../../lib/storage/postgres.ts'
+import { startProxy } from '../fault/storage/proxy.ts'
 import { type Cluster, startCluster } from '../support/postgres.ts'
 import { codeOf, times } from '../support/service.ts'
 import { promised } from './handles.ts'
@@ -173,6 +174,29 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     finish.resolve()
     expect(await slow).toBe(1)
     expect(await countItems(db)).toBe(1)
+  })
+
+  it('gives up connections that were lost without a word once the server can be asked, and no slow ones', {
+    timeout: 60_000,
+  }, async () => {
+    const proxy = await startProxy(await newDatabase())
+    const { db } = await openStorage({ database: proxy.url, strict: true })
+    onTestFinished(() => db.close().then(proxy.close))
+    await Promise.all(times(9, () => db.get('SELECT pg_sleep(0.2)::text')))
+    proxy.hold()
+    const calls = [
+      ...times(4, () => db.get('SELECT 1')),
+      ...times(4, () => db.write((tx) => tx.get('SELECT 1'))),
+      db.changeToken(),
+    ]
+    const codes = Promise.all(calls.map(codeOf))
+    proxy.lose()
+    const back = performance.now()
+    const slow = db.get('SELECT pg_sleep(8)::text AS slept')
+    expect(await codes).toEqual(times(9, () => 'unavailable'))
+    // By themselves they would have waited for 12 s.
+    expect(performance.now() - back).toBeLessThan(10_000)
+    expect(await slow).toEqual({ slept: '' })
   })
 
   it('waits without end only for work that may take long', async () => {

@@ -69,6 +69,16 @@ export const POSTGRES_FAULTS: Record<string, PostgresFault> = {
       },
     }),
   },
+  'way to it silent, connections lost': {
+    make: ({ proxy, lasts_ms }) => ({
+      ...ALL_FAILS,
+      lasts_ms,
+      async begin() {
+        proxy.hold()
+        return () => proxy.lose()
+      },
+    }),
+  },
   'answers to COMMIT lost': {
     make: ({ proxy }) => ({
       ...SOME_FAIL,

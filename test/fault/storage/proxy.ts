@@ -9,6 +9,8 @@ export interface CutProxy {
   hold(): void
   /** Lets everything through again. */
   release(): void
+  /** Has the connections there are carry nothing any more, for good, and says nothing; new ones work. */
+  lose(): void
   /** Ends every connection, and refuses new ones. */
   cut(): void
   /** Takes connections again. */
@@ -25,6 +27,7 @@ const COMMIT = Buffer.from('Q\0\0\0\x0bCOMMIT\0', 'latin1')
 export async function startProxy(url: string): Promise<CutProxy> {
   const socketPath = `${new URL(url).searchParams.get('host')}/.s.PGSQL.5432`
   const pairs = new Set<{ client: Socket; server: Socket }>()
+  const lost = new Set<Socket>()
   let [held, refusing, losing] = [false, false, false]
 
   const listener = createServer((client) => {
@@ -67,6 +70,11 @@ export async function startProxy(url: string): Promise<CutProxy> {
       held = false
       each((socket) => socket.resume())
     },
+    lose() {
+      held = false
+      each((socket) => lost.add(socket.pause()))
+      pairs.clear()
+    },
     cut() {
       refusing = true
       each((socket) => socket.destroy())
@@ -79,6 +87,7 @@ export async function startProxy(url: string): Promise<CutProxy> {
     },
     async close() {
       each((socket) => socket.destroy())
+      for (const socket of lost) socket.destroy()
       await new Promise((done) => listener.close(done))
     },
   }
