@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Figures, seqOf, startFollowers } from './followers.ts'
+import { settle } from './people.ts'
+import { startProcess } from './process.ts'
+
+const NODES = 2
+const WRITERS = 8
+const POSTS_PER_SECOND = 150
+
+/** How readers are cut off, and for how long. */
+export interface ChaosOptions {
+  url: string
+  readers: number
+  /** Until there have been so many reconnects, or for so many seconds. */
+  reconnects?: number | undefined
+  seconds?: number | undefined
+  random: () => number
+}
+
+/** What came of it. */
+export interface ChaosFigures extends Figures {
+  acknowledged: number
+  /** Events that no reader got, and messages that were acknowledged and never told of. */
+  missing: number
+}
+
+/** Cuts readers of two services off at random bytes while others write. */
+export async function cutReaders({ url, readers, reconnects, seconds, random }: ChaosOptions): Promise<ChaosFigures> {
+  const config = { sse: { max_streams_per_user: 10_000 } }
+  const nodes = [await startProcess(url, { config })]
+  try {
+    while (nodes.length < NODES) nodes.push(await startProcess(url, { config }))
+    const anyNode = () => nodes[Math.floor(random() * nodes.length)]!.base_url
+    const { conversation_id, signIn, signInAt, cookie } = await settle(nodes[0]!.base_url)
+    const ada = await signIn()
+    const params = { conversation_id }
+    const position = async () => (await ada.readConversation({ params })).stream_position!
+    const from = await position()
+    const followers = startFollowers({
+      target: anyNode,
+      cutAfter: () => Math.floor(2 ** (4 + random() * 14)),
+      conversation_id,
+      cookie: await cookie(),
+      from,
+      readers,
+    })
+
+    const started = performance.now()
+    const isDone = () =>
+      seconds === undefined ? followers.reconnects() >= reconnects! : performance.now() - started > seconds * 1000
+    const acknowledged = new Set<string>()
+    await Promise.all(
+      Array.from({ length: WRITERS }, async () => {
+        const writer = await signInAt(anyNode())
+        while (!isDone()) {
+          const content = `${'grüß 🥊 '.repeat(1 + Math.floor(random() ** 4 * 500))}`
+          acknowledged.add((await writer.postRoot({ params, body: { content } })).message_id)
+          await sleep((1000 * WRITERS) / POSTS_PER_SECOND)
+        }
+      }),
+    )
+    const last = await position()
+    const figures = await followers.finish(last)
+    const told = new Set(figures.log.values())
+    const untold = [...acknowledged].filter((id) => !told.has(id)).length
+    const missing = untold + (seqOf(last) - seqOf(from) - figures.log.size)
+    return { ...figures, acknowledged: acknowledged.size, missing }
+  } finally {
+    await Promise.all(nodes.map((node) => node.kill()))
+  }
+}
