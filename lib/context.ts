@@ -11,7 +11,7 @@ import type { Provider } from './oauth/client.ts'
 import type { Metrics } from './ops/metrics.ts'
 import type { Readiness } from './ops/readiness.ts'
 import type { PresenceWatch } from './presence/watch.ts'
-import type { Database } from './storage/database.ts'
+import type { Database, Patience } from './storage/database.ts'
 import type { Kv } from './storage/kv.ts'
 
 /**
@@ -145,5 +145,5 @@ export interface Context {
   readonly now: () => number
   readonly id: () => string
   /** Runs one transaction with its events, which leave once it is durable. The only way to change anything. */
-  readonly write: <T>(work: (tx: Tx) => Promise<T>) => Promise<T>
+  readonly write: <T>(work: (tx: Tx) => Promise<T>, options?: Patience) => Promise<T>
 }

@@ -107,6 +107,9 @@ export async function rename(ctx: Context, actor: Actor, conversationId: string,
   return get(ctx, actor, conversationId)
 }
 
+/** There may be a million messages in it. */
+const DELETING = { patient: true }
+
 /**
  * Deletes a conversation with everything in it; its streams close.
  *
@@ -118,7 +121,7 @@ export async function remove(ctx: Context, actor: Actor, conversationId: string)
     if (place.role !== 'owner') throw new ChatError('forbidden')
     await deleteConversation(tx, conversationId)
     tx.recheckStreams()
-  })
+  }, DELETING)
 }
 
 function withPresence(ctx: Context, rows: ParticipantRow[]): Promise<Participant[]> {

@@ -2,7 +2,7 @@ import { type AuditEntry, insertAuditEntry } from '../audit/store.ts'
 import type { Log } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Metrics, Refusal } from '../ops/metrics.ts'
-import type { Database, Queries } from '../storage/database.ts'
+import type { Database, Patience, Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import type { NumberedEvent } from './compose.ts'
 import type { Hub } from './hub.ts'
@@ -50,7 +50,7 @@ export function createWrite(deps: {
   id: () => string
 }) {
   const { db, hub, metrics, log, now, id } = deps
-  return async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
+  return async <T>(work: (tx: Tx) => Promise<T>, options?: Patience): Promise<T> => {
     const started = performance.now()
     const attempt = db.write(async (queries) => {
       const changes = new Map<string, { at: Micros; events: NewEvent[] }>()
@@ -85,7 +85,7 @@ export function createWrite(deps: {
       }
       for (const entry of recorded) await insertAuditEntry(queries, id(), now(), entry)
       return { value, outcome, recorded }
-    })
+    }, options)
     const { value, outcome, recorded } = await attempt.catch((error) => {
       const refusal = refusalOf(error)
       if (refusal) metrics.refused(refusal)

@@ -17,6 +17,9 @@ import { deleteUser, lockUsers, type UserRow, updateUser } from './store.ts'
 /** What each use-case takes last. */
 export const inputs = { erase: Erasure }
 
+/** A conversation nobody is left in goes with all that is in it, as the account does in the end. */
+const DELETING = { patient: true }
+
 /** How many threads are looked through at a time for what somebody wrote. */
 const THREADS_PAGE = 1_000
 
@@ -35,7 +38,7 @@ export async function erase(ctx: Context, actor: Actor, userId: string, { messag
   await ctx.write((tx) => disownInvites(tx, { user_id: userId, email_key: uniqueKey(email) }, ctx.now()))
   do {
     for (const { conversation_id } of await listPlaces(ctx.db, userId)) {
-      await ctx.write((tx) => depart(ctx, tx, conversation_id, userId))
+      await ctx.write((tx) => depart(ctx, tx, conversation_id, userId), DELETING)
     }
     await endAnswers(ctx, userId)
     await eraseMessages(ctx, userId, messages)
@@ -89,5 +92,5 @@ async function finish(ctx: Context, actor: Actor, userId: string, messages: Eras
     tx.record({ act: 'user.erased', ...byActor(actor), subject_id: userId, detail: { messages } })
     tx.recheckStreams()
     return true
-  })
+  }, DELETING)
 }

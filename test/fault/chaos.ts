@@ -49,7 +49,7 @@ export async function cutReaders({ url, readers, reconnects, seconds, random }: 
     const isDone = () =>
       seconds === undefined ? followers.reconnects() >= reconnects! : performance.now() - started > seconds * 1000
     const acknowledged = new Set<string>()
-    await Promise.all(
+    const writing = Promise.all(
       Array.from({ length: WRITERS }, async () => {
         const writer = await signInAt(anyNode())
         while (!isDone()) {
@@ -59,6 +59,8 @@ export async function cutReaders({ url, readers, reconnects, seconds, random }: 
         }
       }),
     )
+    // Else they would try for ever to come back to nodes that are gone.
+    await writing.catch((error) => followers.stop().then(() => Promise.reject(error)))
     const last = await position()
     const figures = await followers.finish(last)
     const told = new Set(figures.log.values())
