@@ -142,11 +142,11 @@ async function toDatabase(db0: Db0Like | Db0, durability: Durability, path?: str
   if (db0.dialect === 'sqlite' && isSqliteHandle(instance)) {
     try {
       await setUpSqlite(instance, durability)
+      return createSqliteDatabase(instance, path ? watchFile(path) : undefined)
     } catch (error) {
       instance.close()
       throw error
     }
-    return createSqliteDatabase(instance, path ? watchFile(path) : undefined)
   }
   if (db0.dialect === 'postgresql' && 'totalCount' in Object(instance)) {
     const db = createPostgresDatabase(instance as PgPool)

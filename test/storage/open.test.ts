@@ -1,4 +1,13 @@
-import { copyFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createDatabase } from 'db0'
 import db0Postgres from 'db0/connectors/postgresql'
@@ -51,6 +60,19 @@ describe('openStorage refuses', () => {
     const database = createDatabase(db0Postgres({ connectionString: url }))
     await expect(openStorage({ database })).rejects.toThrow('postgresConnector of chat-server')
     await ((await database.getInstance()) as pg.Client).end()
+  })
+
+  it.skipIf(!existsSync('/proc/self/fd'))('a file that can have no WAL, and lets go of it', async () => {
+    await expect(openStorage({ database: 'sqlite:/dev/full' })).rejects.toThrow('/dev/full')
+    const open = readdirSync('/proc/self/fd').flatMap((fd) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${fd}`)
+      } catch {
+        // The one the folder was read with.
+        return []
+      }
+    })
+    expect(open).not.toContain('/dev/full')
   })
 
   it('what is no database, and leaves it as it is', async () => {
