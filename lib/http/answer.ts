@@ -1,0 +1,168 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { H3Event } from 'h3'
+import type { Chat } from '../chat.ts'
+import { ChatError } from '../errors.ts'
+import type { Opening } from '../events/service.ts'
+import { perform } from './call.ts'
+import type { AddressReader } from './client-address.ts'
+import { PROBLEM } from './failure.ts'
+import type { CommonHeaders } from './headers.ts'
+import { limitHeaders } from './limit.ts'
+import { type Redirect, refusePrefetch, toRedirect } from './redirect.ts'
+import { deadCookies, type Reply, toChatError, toFailure, toReply } from './reply.ts'
+import { type RequestLog, untilEnd } from './request-log.ts'
+import { openStream, respond } from './respond.ts'
+import type { AnyRoute, Method } from './route.ts'
+import { streamHeaders } from './sse.ts'
+import { surfaceOf } from './surface.ts'
+
+/** The routes of one path, by method. */
+export type Resource = Partial<Record<Method, Endpoint>>
+
+/** A route, and what counts its answers where that is done. */
+export interface Endpoint {
+  route: AnyRoute
+  count?: (status: number, seconds: number) => void
+}
+
+/** What all answers are made with. */
+export interface Service {
+  chat: Chat
+  headers: CommonHeaders
+  addressOf: AddressReader
+  requestLog: RequestLog
+}
+
+/** A request on its way to an answer. */
+interface Exchange {
+  event: H3Event
+  /** The template of its path, or the prefix it is under. */
+  path: string
+  endpoint: Endpoint | undefined
+  request_id: string
+  /** What every answer to it carries; the limits add theirs. */
+  headers: [string, string][]
+  /** Who turned out to call. */
+  user_id: string | undefined
+  /** Counts it and tells the log of it; of a stream, when that ends. */
+  count(status: number): void
+  tell(status: number): void
+}
+
+/** Answers a request of one path, whatever comes of it. */
+export async function answer(service: Service, path: string, resource: Resource, event: H3Event): Promise<unknown> {
+  const surface = surfaceOf(path)
+  const isServed = surface.isServed?.(service.chat.context.config) ?? true
+  const exchange = begin(service, path, resource, event)
+  try {
+    if (!isServed) throw new ChatError('not_found')
+    if (exchange.endpoint) return await call(service, exchange, exchange.endpoint)
+    const reply = withoutRoute(service, resource, exchange)
+    exchange.tell(reply.status)
+    return respond(event, reply)
+  } catch (caught) {
+    const error = toChatError(caught)
+    explain(service, exchange, error, caught)
+    exchange.count(error.status)
+    exchange.tell(error.status)
+    const failure = toFailure(error, isServed ? surface.failure : PROBLEM, exchange.request_id, exchange.headers)
+    return respond(event, { ...failure, cookies: deadCookies(error, service.chat.context.config, event.req.headers) })
+  }
+}
+
+function begin(service: Service, path: string, resource: Resource, event: H3Event): Exchange {
+  const started = performance.now()
+  const { method, headers } = event.req
+  const request_id = /^[\w.-]{8,64}$/.exec(headers.get('x-request-id') ?? '')?.[0] ?? randomUUID()
+  const endpoint = resource[(method === 'HEAD' ? 'GET' : method) as Method]
+  // A path that no route has is not told as it was sent.
+  const route = Object.keys(resource).length > 0 ? path : undefined
+  const exchange: Exchange = {
+    event,
+    path,
+    endpoint,
+    request_id,
+    headers: [...service.headers.of(request_id, headers.get('origin')), ...surfaceOf(path).headers],
+    user_id: undefined,
+    count: (status) => endpoint?.count?.(status, (performance.now() - started) / 1000),
+    tell(status) {
+      const { user_id } = exchange
+      const ms = performance.now() - started
+      service.requestLog(endpoint?.route, { request_id, method, route, status, ms, user_id })
+    },
+  }
+  return exchange
+}
+
+/** The answer of a route. */
+async function call({ chat, addressOf }: Service, exchange: Exchange, { route, count }: Endpoint): Promise<unknown> {
+  const { event, headers: common } = exchange
+  const { method, headers } = event.req
+  if (route.answer === 'redirect') {
+    if (method === 'HEAD') return respond(event, { status: 200, headers: common, body: null })
+    refusePrefetch(headers)
+  }
+  const result = await perform(chat, route, {
+    method,
+    headers,
+    params: paramsOf(route, event),
+    search: event.url.search,
+    url: event.url,
+    body: (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body,
+    isGone: () => event.runtime?.node?.res?.destroyed ?? false,
+    ip: addressOf(event.req.ip, headers.get('x-forwarded-for')),
+    called(actor) {
+      exchange.user_id = actor.user_id
+    },
+    limited(verdict) {
+      common.push(...limitHeaders(verdict))
+      if (count) chat.context.metrics.limited(verdict.profile, verdict.allowed)
+    },
+  })
+  const { status } = route
+  exchange.count(status)
+  if (route.answer === 'stream') {
+    const opening = untilEnd(result as Opening, () => exchange.tell(status))
+    return openStream(event, streamHeaders(common), opening)
+  }
+  exchange.tell(status)
+  if (route.answer === 'redirect') return respond(event, toRedirect(chat, route, result as Redirect, common, headers))
+  return respond(event, toReply(chat, route, result, common))
+}
+
+/** Writes down what nobody is told: why it is our failure, or the storage's. */
+function explain({ chat }: Service, { request_id, path }: Exchange, error: ChatError, caught: unknown): void {
+  const { log } = chat.context
+  if (error.code === 'internal') log.error('Request failed', { request_id, route: path, cause: describe(caught) })
+  else if (error.status >= 500 && error.cause)
+    log.warn('Request failed for want of the storage', { request_id, route: path, cause: String(error.cause) })
+}
+
+/** The parameters of the path. The router has taken a slash off the end, which some would then match without. */
+function paramsOf({ takes_rest }: AnyRoute, { context, url }: H3Event): Record<string, string> {
+  const { params = {} } = context
+  if (!takes_rest || !url.pathname.endsWith('/')) return params
+  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, `${value}/`]))
+}
+
+/**
+ * The answer to a method nobody serves, and to a browser that asks what a page may send (a CORS preflight).
+ *
+ * @throws ChatError `not_found`, `method_not_allowed`
+ */
+function withoutRoute(service: Service, resource: Resource, { event, headers }: Exchange): Reply {
+  const { method, headers: asked } = event.req
+  const methods = Object.keys(resource)
+  if (methods.length === 0) throw new ChatError('not_found')
+  if (method === 'OPTIONS' && asked.has('access-control-request-method'))
+    headers.push(...service.headers.preflight(asked.get('origin'), methods))
+  if (methods.includes('GET')) methods.push('HEAD')
+  headers.push(['allow', [...methods, 'OPTIONS'].sort().join(', ')])
+  if (method !== 'OPTIONS') throw new ChatError('method_not_allowed')
+  return { status: 204, headers, body: null }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}
