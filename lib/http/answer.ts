@@ -58,17 +58,21 @@ export async function answer(service: Service, path: string, resource: Resource,
   try {
     if (!isServed) throw new ChatError('not_found')
     if (exchange.endpoint) return await call(service, exchange, exchange.endpoint)
-    const reply = withoutRoute(service, resource, exchange)
-    exchange.tell(reply.status)
-    return respond(event, reply)
+    return end(exchange, withoutRoute(service, resource, exchange))
   } catch (caught) {
     const error = toChatError(caught)
     explain(service, exchange, error, caught)
-    exchange.count(error.status)
-    exchange.tell(error.status)
     const failure = toFailure(error, isServed ? surface.failure : PROBLEM, exchange.request_id, exchange.headers)
-    return respond(event, { ...failure, cookies: deadCookies(error, service.chat.context.config, event.req.headers) })
+    const cookies = deadCookies(error, service.chat.context.config, event.req.headers)
+    return end(exchange, { ...failure, cookies })
   }
+}
+
+/** Counts and tells an answer as it goes out, once it is made: making it may fail, too. */
+function end(exchange: Exchange, reply: Reply): unknown {
+  exchange.count(reply.status)
+  exchange.tell(reply.status)
+  return respond(exchange.event, reply)
 }
 
 function begin(service: Service, path: string, resource: Resource, event: H3Event): Exchange {
@@ -100,7 +104,7 @@ async function call({ chat, addressOf }: Service, exchange: Exchange, { route, c
   const { event, headers: common } = exchange
   const { method, headers } = event.req
   if (route.answer === 'redirect') {
-    if (method === 'HEAD') return respond(event, { status: 200, headers: common, body: null })
+    if (method === 'HEAD') return end(exchange, { status: 200, headers: common, body: null })
     refusePrefetch(headers)
   }
   const result = await perform(chat, route, {
@@ -120,15 +124,14 @@ async function call({ chat, addressOf }: Service, exchange: Exchange, { route, c
       if (count) chat.context.metrics.limited(verdict.profile, verdict.allowed)
     },
   })
-  const { status } = route
-  exchange.count(status)
   if (route.answer === 'stream') {
+    const { status } = route
+    exchange.count(status)
     const opening = untilEnd(result as Opening, () => exchange.tell(status))
     return openStream(event, streamHeaders(common), opening)
   }
-  exchange.tell(status)
-  if (route.answer === 'redirect') return respond(event, toRedirect(chat, route, result as Redirect, common, headers))
-  return respond(event, toReply(chat, route, result, common))
+  if (route.answer === 'redirect') return end(exchange, toRedirect(chat, route, result as Redirect, common, headers))
+  return end(exchange, toReply(chat, route, result, common))
 }
 
 /** Writes down what nobody is told: why it is our failure, or the storage's. */

@@ -5,6 +5,8 @@ import { createRequestLog, type RequestEntry } from '../../lib/http/request-log.
 import type { AnyRoute } from '../../lib/http/route.ts'
 import { routes } from '../../lib/http/routes.ts'
 import { ChatError, parseConfig, type Storage } from '../../lib/index.ts'
+import { createBrowser, PUBLIC_URL } from '../oauth/browser.ts'
+import { startOpenId } from '../oauth/openid.ts'
 import { PASSWORD, type ServiceOptions, startService, startThread } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
 
@@ -30,7 +32,7 @@ async function start(requests: 'all' | 'problems' | 'none', options: ServiceOpti
   const { log, lines, of } = recorder()
   const service = await startService('sqlite::memory:', {
     ...options,
-    config: { log: { requests } },
+    config: { ...options.config, log: { requests } },
     ports: { log },
   })
   onTestFinished(() => service.close())
@@ -65,6 +67,24 @@ it('tells of a request who called which route, how that ended and how long it to
     { ...common, method: 'POST', route: '/v1/models', status: 405 },
   ])
   expect(JSON.stringify(lines)).not.toContain('canary')
+})
+
+it('tells how a sign-in through a provider was answered: a browser is sent on, and a HEAD signs nobody in', async () => {
+  const provider = await startOpenId('provider_a')
+  onTestFinished(() => provider.close())
+  const { service, of } = await start('all', {
+    config: { server: { public_url: PUBLIC_URL }, oauth: { provider_a: provider.config } },
+  })
+  await service.signIn('admin')
+  const grace = createBrowser(service.base_url)
+  await grace.signIn('provider_a', 'grace', { accept: 'text/html,*/*' })
+  await grace.signIn('provider_a', 'grace')
+  await grace.ask('/api/oauth/provider_a/callback', { method: 'HEAD' })
+  expect(of('/api/oauth/{provider}/callback').map(({ method, status }) => [method, status])).toEqual([
+    ['GET', 303],
+    ['GET', 200],
+    ['HEAD', 200],
+  ])
 })
 
 it('tells of probes to who debugs only', async () => {
