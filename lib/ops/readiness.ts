@@ -18,6 +18,9 @@ export type Obstacle = keyof typeof OBSTACLES
 /** How long a probe waits for the database: Kubernetes gives up after a second, and would not hear what fails. */
 const PROBE_MS = 800
 
+/** It is waited in beats. A busy event loop misses some, in which no answer could have been heard either. */
+const BEAT_MS = 100
+
 /** A look that is older is not waited for any more: what it was sent over may be gone for good. */
 const STALE_MS = 5_000
 
@@ -73,10 +76,14 @@ async function lookAt(db: Database): Promise<Obstacle | undefined> {
 /** What was found, or `database` when nothing is in time. */
 function within(ms: number, found: Promise<Obstacle | undefined>): Promise<Obstacle | undefined> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms, 'database').unref()
-    void found.then((obstacle) => {
-      clearTimeout(timer)
+    let left = ms / BEAT_MS
+    const timer = setInterval(() => {
+      if (--left === 0) end('database')
+    }, BEAT_MS).unref()
+    const end = (obstacle: Obstacle | undefined) => {
+      clearInterval(timer)
       resolve(obstacle)
-    })
+    }
+    void found.then(end)
   })
 }
