@@ -154,6 +154,8 @@ it('describes what answers to clients of OpenAI are: in one, in pieces, and fail
     'text/event-stream': { schema: { $ref: '#/components/schemas/ChatCompletionChunk' } },
   })
   expect(Object.keys(responses)).toEqual(['200', '400', '404', '405', '413', '415', '422', '429', '500', '503'])
+  // Without `features.openai_compat` there is nothing that would speak as OpenAI does.
+  expect(responses['404']).toEqual({ $ref: '#/components/responses/NotFound' })
   const { content } = openApi.components.responses.ChatCompletionValidationFailed!
   expect(content['application/json']!.schema.allOf).toEqual([
     { $ref: '#/components/schemas/ChatCompletionFailure' },

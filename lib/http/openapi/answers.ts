@@ -55,7 +55,7 @@ function failuresOf(each: AnyRoute): Map<number, ErrorCode[]> {
 }
 
 function failureName(each: AnyRoute, codes: ErrorCode[]): string {
-  const prefix = shapeOf(each) === PROBLEM ? '' : 'ChatCompletion'
+  const prefix = shapeOf(each, codes) === PROBLEM ? '' : 'ChatCompletion'
   return `${prefix}${codes.map(toPascal).join('Or')}${isLimited(each) || codes.includes('method_not_allowed') ? '' : 'Unlimited'}`
 }
 
@@ -66,7 +66,7 @@ function failure(each: AnyRoute, status: number, codes: ErrorCode[]): Json {
     ...(isLimited(each) && status !== 405 ? LIMIT_HEADERS : []),
     ...(codes.includes('session_expired') ? (['Set-Cookie'] as const) : []),
   ]
-  const shape = shapeOf(each)
+  const shape = shapeOf(each, codes)
   const examples = codes.map((code) => [
     code,
     { value: shape.toBody(new ChatError(code), 'b2f7d1c0-5c1e-4d0c-9f6e-0d8c1f6a7b3e') },
@@ -83,8 +83,9 @@ function failure(each: AnyRoute, status: number, codes: ErrorCode[]): Json {
   }
 }
 
-function shapeOf(each: AnyRoute): FailureShape {
-  return surfaceOf(each.path).failure
+/** What is not served is as unknown as any path, and does not speak as its surface does. */
+function shapeOf(each: AnyRoute, codes: ErrorCode[]): FailureShape {
+  return codes.includes('not_found') && !each.errors.includes('not_found') ? PROBLEM : surfaceOf(each.path).failure
 }
 
 function success(each: AnyRoute): Json {
