@@ -181,6 +181,8 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     const { grace, params } = await begin()
     const { cookie } = await signInByHand(service.base_url, ada.email, PASSWORD)
     const stream = await openStream(service.base_url, params.conversation_id, { cookie })
+    // What is said before it is ready may be part of what a client has loaded.
+    await stream.until('stream.ready')
     const { message_id } = await grace.postRoot({ params, body: { content: 'question', role: 'assistant' } })
     await stream.until('message.delta')
     await erase(grace)
