@@ -64,30 +64,24 @@ export async function fsck(
 
 async function check(db: Queries, { name, says, find, note, params = [] }: Invariant): Promise<Finding[]> {
   const rows = await db.all<{ id: string | number }>(find, ...params)
-  if (rows.length === 0) return []
-  return [
-    {
-      name,
-      says,
-      ...(note && { note }),
-      count: rows.length,
-      examples: rows.slice(0, EXAMPLES).map(({ id }) => String(id)),
-    },
-  ]
+  return finding(
+    { name, says, note },
+    rows.map(({ id }) => String(id)),
+  )
 }
 
 /** What SQLite itself says of its file; PostgreSQL looks after its own. */
 async function checkFile(db: Queries): Promise<Finding[]> {
   if (db.dialect !== 'sqlite') return []
-  const says = 'The file of the database is whole.'
+  const file = { name: 'file', says: 'The file of the database is whole.' }
   try {
     const rows = await db.all<{ integrity_check: string }>('PRAGMA integrity_check')
     const lines = rows.map((row) => row.integrity_check).filter((line) => line !== 'ok')
-    return finding('file', says, lines)
+    return finding(file, lines)
   } catch (error) {
     // So badly that not even the check can go through it.
     if (!isDamage(error)) throw error
-    return finding('file', says, [(error as Error).message])
+    return finding(file, [(error as Error).message])
   }
 }
 
@@ -95,14 +89,14 @@ async function checkReferences(db: Queries): Promise<Finding[]> {
   if (db.dialect !== 'sqlite') return []
   const rows = await db.all<{ table: string }>('PRAGMA foreign_key_check')
   return finding(
-    'references',
-    'A row refers to those that are there.',
+    { name: 'references', says: 'A row refers to those that are there.' },
     rows.map(({ table }) => table),
   )
 }
 
-function finding(name: string, says: string, lines: string[]): Finding[] {
-  return lines.length === 0 ? [] : [{ name, says, count: lines.length, examples: lines.slice(0, EXAMPLES) }]
+function finding({ name, says, note }: Pick<Invariant, 'name' | 'says' | 'note'>, lines: string[]): Finding[] {
+  if (lines.length === 0) return []
+  return [{ name, says, ...(note && { note }), count: lines.length, examples: lines.slice(0, EXAMPLES) }]
 }
 
 async function mend(db: Database, finding: Finding, repair: string): Promise<Finding> {
