@@ -1,0 +1,18 @@
+// Whether a tag may be published: package.json has its version, and the changelog has a section for it.
+//
+//   npm run release:check -- v1.2.3
+import { readFileSync } from 'node:fs'
+
+const [tag = ''] = process.argv.slice(2)
+const version = tag.replace(/^v/, '')
+const read = (path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+
+const problems = [
+  !/^v\d+\.\d+\.\d+(-[\w.]+)?$/.test(tag) && `"${tag}" is no tag of a version: v1.2.3`,
+  JSON.parse(read('package.json')).version !== version && `package.json does not have the version ${version}`,
+  !new RegExp(`^## ${version.replaceAll('.', '\\.')}( |$)`, 'm').test(read('docs/changelog.md')) &&
+    `docs/changelog.md has no section "## ${version}"`,
+].filter(Boolean)
+
+for (const problem of problems) process.stderr.write(`${problem}\n`)
+process.exitCode = problems.length > 0 ? 1 : 0
