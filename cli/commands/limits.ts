@@ -2,7 +2,7 @@ import { defineCommand as defineGroup } from 'citty'
 import type { Chat } from '../../lib/chat.ts'
 import { OPERATOR } from '../../lib/context.ts'
 import { endpoints } from '../../lib/http/limit.ts'
-import type { LimitProfile, NewLimitAssignment } from '../../lib/limits/schema.ts'
+import type { LimitAssignmentInput, LimitProfile } from '../../lib/limits/schema.ts'
 import { commonArgs, defineCommand } from '../command.ts'
 import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
@@ -98,7 +98,7 @@ const createAssignment = defineCommand({
   run: ({ args }) =>
     withChat(args, async (chat) => {
       const profile_id = await profileId(chat, args.profile)
-      const method = args.method as NewLimitAssignment['method']
+      const method = args.method as LimitAssignmentInput['method']
       const input = { profile_id, method, path: args.path }
       const assignment = await chat.limits.createAssignment(OPERATOR, endpoints, input)
       print(args, assignment, oneLine(`${args.method} ${args.path} is limited by ${assignment.profile_name}.`))

@@ -7,7 +7,7 @@ import { endSessions } from '../sessions/store.ts'
 import { isTaken } from '../storage/failures.ts'
 import { findUser, lockUser, replacePasswordHash, updateProfile } from '../users/store.ts'
 import { refuseKeys } from './rules.ts'
-import { type MeResponse, PasswordChange, ProfileChange } from './schema.ts'
+import { type MeAnswer, PasswordChange, ProfileChange } from './schema.ts'
 import { me, recordFailure } from './service.ts'
 
 /** What each use-case takes last. */
@@ -50,7 +50,7 @@ export async function changePassword(ctx: Context, actor: Actor, input: Password
  *
  * @throws ChatError `forbidden` for a read-only user; `username_taken`
  */
-export async function changeProfile(ctx: Context, actor: Actor, input: ProfileChange): Promise<MeResponse> {
+export async function changeProfile(ctx: Context, actor: Actor, input: ProfileChange): Promise<MeAnswer> {
   if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
   const { user_id, ip } = actor
   try {

@@ -1,5 +1,5 @@
 import { route } from '../http/route.ts'
-import { Credentials, LoginResponse, MeResponse, OwnSessions, PasswordChange, ProfileChange } from './schema.ts'
+import { Credentials, LoginAnswer, MeAnswer, OwnSessions, PasswordChange, ProfileChange } from './schema.ts'
 
 export const login = route({
   method: 'POST',
@@ -14,7 +14,7 @@ export const login = route({
   limited_as: 'sign_in',
   body: Credentials,
   example: { email: 'ada@example.org', password: 'correct horse battery' },
-  output: LoginResponse,
+  output: LoginAnswer,
   errors: ['invalid_credentials', 'account_disabled'],
   handler: ({ chat, client, body }) => chat.auth.login(client, body),
 })
@@ -29,7 +29,7 @@ export const refresh = route({
   access: 'session',
   sign_in: true,
   answer: 'session',
-  output: LoginResponse,
+  output: LoginAnswer,
   handler: ({ chat, actor, client }) => chat.auth.refresh(actor, client),
 })
 
@@ -53,7 +53,7 @@ export const readMe = route({
   summary: 'Who is signed in',
   description: 'The session is left out where an API key calls, or where the host of the service decides who calls.',
   access: 'session',
-  output: MeResponse,
+  output: MeAnswer,
   handler: ({ chat, actor }) => chat.auth.me(actor),
 })
 
@@ -66,7 +66,7 @@ export const changeMe = route({
   access: 'session',
   body: ProfileChange,
   example: { display_name: 'Ada Lovelace' },
-  output: MeResponse,
+  output: MeAnswer,
   errors: ['forbidden', 'username_taken'],
   handler: ({ chat, actor, body }) => chat.auth.changeProfile(actor, body),
 })

@@ -10,11 +10,11 @@ export const Session = v.object({ id: Id, issued_at: Instant, expires_at: Instan
 export type Session = v.InferOutput<typeof Session>
 
 /** Who calls; without a session for an API key, and where the host decides who calls. */
-export const MeResponse = v.object({ user: User, session: v.optional(Session) })
-export type MeResponse = v.InferOutput<typeof MeResponse>
+export const MeAnswer = v.object({ user: User, session: v.optional(Session) })
+export type MeAnswer = v.InferOutput<typeof MeAnswer>
 
-export const LoginResponse = v.object({ user: User, session: Session, csrf_token: v.string() })
-export type LoginResponse = v.InferOutput<typeof LoginResponse>
+export const LoginAnswer = v.object({ user: User, session: Session, csrf_token: v.string() })
+export type LoginAnswer = v.InferOutput<typeof LoginAnswer>
 
 /** One of one's own sessions, as one sees it in a list. */
 export const OwnSession = v.object({

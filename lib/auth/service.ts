@@ -8,7 +8,7 @@ import { uniqueKey } from '../users/rules.ts'
 import { findUser, findUserByEmail, lockUser, type ShownUser, toUser, updatePasswordHash } from '../users/store.ts'
 import { findDevice, rememberDevice } from './devices.ts'
 import { refuseKeys } from './rules.ts'
-import { Credentials, type LoginResponse, type MeResponse } from './schema.ts'
+import { Credentials, type LoginAnswer, type MeAnswer } from './schema.ts'
 import {
   deleteSessionByToken,
   evictSessions,
@@ -38,7 +38,7 @@ export interface Client {
 }
 
 /** A signed-in session with the token that proves it, which the caller puts into a cookie. */
-export interface SignedIn extends LoginResponse {
+export interface SignedIn extends LoginAnswer {
   token: string
   /** What the browser is to be known by from now on. */
   device?: string
@@ -157,7 +157,7 @@ export async function logout(ctx: Context, actor: Actor): Promise<void> {
 }
 
 /** Who is calling, and the session it comes with, if any. @throws ChatError `unauthenticated` when it has just ended */
-export async function me(ctx: Context, actor: Actor): Promise<MeResponse> {
+export async function me(ctx: Context, actor: Actor): Promise<MeAnswer> {
   if (actor.session_id === undefined) {
     const user = await findUser(ctx.db, actor.user_id)
     if (!user) throw new ChatError('unauthenticated')

@@ -1,5 +1,5 @@
 import { route } from '../http/route.ts'
-import { Completion, CompletionChunk, Models, NewCompletion } from './schema.ts'
+import { Completion, CompletionChunk, CompletionInput, Models } from './schema.ts'
 
 export const listModels = route({
   method: 'GET',
@@ -22,7 +22,7 @@ export const createChatCompletion = route({
     'Answers with a choice for each message, which repeats it. With `stream: true` the same comes in pieces, and `[DONE]` at the end.',
   access: 'public',
   changes: false,
-  body: NewCompletion,
+  body: CompletionInput,
   example: { model: 'gpt-4', messages: [{ role: 'user', content: 'Hello there' }] },
   output: Completion,
   pieces: CompletionChunk,

@@ -1,5 +1,5 @@
 import type { ChatError } from '../errors.ts'
-import type { CompatFailure, Completion, CompletionChunk, CompletionMessage, NewCompletion, Usage } from './schema.ts'
+import type { CompatFailure, Completion, CompletionChunk, CompletionInput, CompletionMessage, Usage } from './schema.ts'
 
 /** Some words, or a part of a long one: of single letters, an answer would be two hundred times its question. */
 const PIECE = /.{1,12}(?=\s|$)|.{1,12}/gsu
@@ -8,7 +8,7 @@ const PIECE = /.{1,12}(?=\s|$)|.{1,12}/gsu
 type Head = Pick<Completion, 'id' | 'created' | 'model'>
 
 /** The answer in one: each message again, as said by the assistant. */
-export function echo(head: Head, { messages }: NewCompletion): Completion {
+export function echo(head: Head, { messages }: CompletionInput): Completion {
   const contents = messages.map(textOf)
   return {
     ...head,
@@ -23,7 +23,7 @@ export function echo(head: Head, { messages }: NewCompletion): Completion {
 }
 
 /** The same answer in pieces, one choice after the other: its role, its text bit by bit, its end. */
-export function* echoInPieces(head: Head, { messages, stream_options }: NewCompletion): Generator<CompletionChunk> {
+export function* echoInPieces(head: Head, { messages, stream_options }: CompletionInput): Generator<CompletionChunk> {
   const contents = messages.map(textOf)
   const withUsage = stream_options?.include_usage === true
   const chunk = (choices: CompletionChunk['choices'], usage: Usage | null = null): CompletionChunk => ({

@@ -23,14 +23,14 @@ const CompletionMessage = v.object({
 })
 export type CompletionMessage = v.InferOutput<typeof CompletionMessage>
 
-export const NewCompletion = v.object({
+export const CompletionInput = v.object({
   // Every piece of a streamed answer repeats it.
   model: v.pipe(v.string(), v.minLength(1), v.maxLength(256), v.description('Any name; the answer has the same')),
   messages: v.pipe(v.array(CompletionMessage), v.minLength(1)),
   stream: v.optional(v.nullable(v.boolean())),
   stream_options: v.optional(v.nullable(v.object({ include_usage: v.optional(v.nullable(v.boolean())) }))),
 })
-export type NewCompletion = v.InferOutput<typeof NewCompletion>
+export type CompletionInput = v.InferOutput<typeof CompletionInput>
 
 const Usage = v.object({ prompt_tokens: Count, completion_tokens: Count, total_tokens: Count })
 export type Usage = v.InferOutput<typeof Usage>

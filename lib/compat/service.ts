@@ -1,10 +1,10 @@
 import type { Context } from '../context.ts'
 import { SECOND } from '../ids.ts'
 import { echo, echoInPieces } from './rules.ts'
-import { type Completion, type CompletionChunk, type Models, NewCompletion } from './schema.ts'
+import { type Completion, type CompletionChunk, CompletionInput, type Models } from './schema.ts'
 
 /** What each use-case takes last. */
-export const inputs = { complete: NewCompletion }
+export const inputs = { complete: CompletionInput }
 
 /** When OpenAI published the models of these names, in seconds since 1970. */
 const MODELS = [
@@ -26,7 +26,7 @@ export function models(_ctx: Context): Models {
  *
  * It asks no model and keeps nothing.
  */
-export async function complete(ctx: Context, input: NewCompletion): Promise<Completion | Iterable<CompletionChunk>> {
+export async function complete(ctx: Context, input: CompletionInput): Promise<Completion | Iterable<CompletionChunk>> {
   const head = { id: `chatcmpl-${ctx.id()}`, created: Math.floor(ctx.now() / SECOND), model: input.model }
   return input.stream ? echoInPieces(head, input) : echo(head, input)
 }

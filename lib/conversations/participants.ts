@@ -10,9 +10,9 @@ import { canManage } from './rules.ts'
 import {
   type AddedParticipant,
   type ChangedParticipant,
-  NewParticipant,
-  NewRole,
+  ParticipantInput,
   type ParticipantRole,
+  RoleChange,
 } from './schema.ts'
 import {
   countParticipants,
@@ -25,7 +25,7 @@ import {
 } from './store.ts'
 
 /** What each use-case takes last. */
-export const inputs = { addParticipant: NewParticipant, changeRole: NewRole }
+export const inputs = { addParticipant: ParticipantInput, changeRole: RoleChange }
 
 /** Two people and no more talk in a conversation that is not a group. */
 const PAIR = 2
@@ -40,7 +40,7 @@ export async function addParticipant(
   ctx: Context,
   actor: Actor,
   conversationId: string,
-  input: NewParticipant,
+  input: ParticipantInput,
 ): Promise<AddedParticipant> {
   const added = await ctx.write(async (tx) => {
     const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
@@ -93,7 +93,7 @@ export async function changeRole(
   actor: Actor,
   conversationId: string,
   userId: string,
-  { role }: NewRole,
+  { role }: RoleChange,
 ): Promise<ChangedParticipant> {
   const other = await ctx.write(async (tx) => {
     const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
@@ -143,7 +143,7 @@ async function assertNotLastOwner(tx: Queries, conversationId: string, role: Par
   if (role === 'owner' && (await countParticipants(tx, conversationId)).owners === 1) throw new ChatError('last_owner')
 }
 
-function findInvitee(tx: Queries, input: NewParticipant): Promise<UserRow | undefined> {
+function findInvitee(tx: Queries, input: ParticipantInput): Promise<UserRow | undefined> {
   if ('user_id' in input) return findUser(tx, input.user_id)
   return 'username' in input ? findUserByUsername(tx, input.username) : findUserByEmail(tx, input.email)
 }

@@ -3,13 +3,13 @@ import {
   AddedParticipant,
   ChangedParticipant,
   Conversation,
+  ConversationInput,
   ConversationPage,
   ConversationsQuery,
   CreatedConversation,
-  NewConversation,
-  NewParticipant,
-  NewRole,
+  ParticipantInput,
   Rename,
+  RoleChange,
 } from './schema.ts'
 
 export const createConversation = route({
@@ -19,7 +19,7 @@ export const createConversation = route({
   summary: 'Open a conversation',
   description: 'The caller becomes its owner. With `is_group: false` it takes two people at most.',
   access: 'session',
-  body: NewConversation,
+  body: ConversationInput,
   example: { title: 'Engines' },
   status: 201,
   output: CreatedConversation,
@@ -47,7 +47,7 @@ export const addParticipant = route({
   description:
     'Names the user by id, username or e-mail address, and needs the role owner or admin. An address that nobody has makes an invite, to be passed on by the caller.',
   access: 'session',
-  body: NewParticipant,
+  body: ParticipantInput,
   example: { username: 'grace' },
   status: 201,
   output: AddedParticipant,
@@ -116,7 +116,7 @@ export const changeParticipantRole = route({
   description:
     'Needs the role owner or admin; only an owner makes or changes owners. The last owner cannot take another role.',
   access: 'session',
-  body: NewRole,
+  body: RoleChange,
   example: { role: 'admin' },
   output: ChangedParticipant,
   errors: ['not_found', 'forbidden', 'last_owner'],

@@ -41,11 +41,11 @@ export type Conversation = v.InferOutput<typeof Conversation>
 
 const Title = v.pipe(Text, v.maxLength(200))
 
-export const NewConversation = v.object({
+export const ConversationInput = v.object({
   title: v.optional(Title, ''),
   is_group: v.optional(v.pipe(v.boolean(), v.description('false: two participants at most')), true),
 })
-export type NewConversation = v.InferOutput<typeof NewConversation>
+export type ConversationInput = v.InferOutput<typeof ConversationInput>
 
 export const CreatedConversation = v.object({ conversation_id: Id, conversation: Conversation })
 export type CreatedConversation = v.InferOutput<typeof CreatedConversation>
@@ -53,12 +53,12 @@ export type CreatedConversation = v.InferOutput<typeof CreatedConversation>
 const role = v.optional(ParticipantRole, 'member')
 
 /** Whom to add: by id, by username or by e-mail. */
-export const NewParticipant = v.union([
+export const ParticipantInput = v.union([
   v.object({ user_id: Id, role }),
   v.object({ username: Username, role }),
   v.object({ email: Email, role }),
 ])
-export type NewParticipant = v.InferOutput<typeof NewParticipant>
+export type ParticipantInput = v.InferOutput<typeof ParticipantInput>
 
 /** The participant, or the invite that waits for somebody nobody knows yet. */
 export const AddedParticipant = v.union([
@@ -70,8 +70,8 @@ export type AddedParticipant = v.InferOutput<typeof AddedParticipant>
 export const ChangedParticipant = v.object({ participant: Participant })
 export type ChangedParticipant = v.InferOutput<typeof ChangedParticipant>
 
-export const NewRole = v.object({ role: ParticipantRole })
-export type NewRole = v.InferOutput<typeof NewRole>
+export const RoleChange = v.object({ role: ParticipantRole })
+export type RoleChange = v.InferOutput<typeof RoleChange>
 
 export const Rename = v.object({ title: Title })
 export type Rename = v.InferOutput<typeof Rename>

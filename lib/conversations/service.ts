@@ -7,11 +7,11 @@ import { enter, visit } from './access.ts'
 import { fromCursor, mayWrite, toCursor } from './rules.ts'
 import {
   type Conversation,
+  ConversationInput,
   type ConversationPage,
   type ConversationSummary,
   ConversationsQuery,
   type CreatedConversation,
-  NewConversation,
   type Participant,
   Rename,
 } from './schema.ts'
@@ -29,14 +29,14 @@ import {
 } from './store.ts'
 
 /** What each use-case takes last. */
-export const inputs = { create: NewConversation, list: ConversationsQuery, rename: Rename }
+export const inputs = { create: ConversationInput, list: ConversationsQuery, rename: Rename }
 
 /**
  * Opens a conversation; the actor is its owner.
  *
  * @throws ChatError `forbidden` for a read-only user
  */
-export async function create(ctx: Context, actor: Actor, input: NewConversation): Promise<CreatedConversation> {
+export async function create(ctx: Context, actor: Actor, input: ConversationInput): Promise<CreatedConversation> {
   if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
   const row = { id: ctx.id(), title: input.title, is_group: input.is_group ? 1 : 0, created_at: ctx.now() }
   const participants = await ctx.write(async (tx) => {

@@ -1,5 +1,5 @@
 import { route } from '../http/route.ts'
-import { Acceptance, Accepted, CreatedInvite, Invites, NewInvite } from './schema.ts'
+import { Acceptance, Accepted, CreatedInvite, InviteInput, Invites } from './schema.ts'
 
 export const createInvite = route({
   method: 'POST',
@@ -9,7 +9,7 @@ export const createInvite = route({
   description:
     'Needs the role owner or admin, and gives no more than the caller may. With `email` it is for the user with that address only.',
   access: 'session',
-  body: NewInvite,
+  body: InviteInput,
   example: { ttl_seconds: 3600, max_uses: 5 },
   output: CreatedInvite,
   errors: ['not_found', 'forbidden'],

@@ -6,13 +6,13 @@ import { Email, Password, Username } from '../users/schema.ts'
 const DAY_SECONDS = 24 * 60 * 60
 
 /** An invite to be made: for one address or for whoever has the token. */
-export const NewInvite = v.object({
+export const InviteInput = v.object({
   email: v.optional(v.pipe(Email, v.description('Only the user with this address may accept'))),
   role: v.optional(ParticipantRole, 'member'),
   ttl_seconds: v.optional(v.pipe(v.number(), v.integer(), v.minValue(60), v.maxValue(30 * DAY_SECONDS)), DAY_SECONDS),
   max_uses: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100_000)), 1),
 })
-export type NewInvite = v.InferOutput<typeof NewInvite>
+export type InviteInput = v.InferOutput<typeof InviteInput>
 
 /** A new invite; its token is shown this once. */
 export const CreatedInvite = v.object({ token: v.string(), expires_at: Instant, invite_id: Id })

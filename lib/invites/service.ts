@@ -12,7 +12,7 @@ import { addUser } from '../users/service.ts'
 import { findUser, type UserRow } from '../users/store.ts'
 import { createInvite } from './create.ts'
 import { refusalOf } from './rules.ts'
-import { Acceptance, type Accepted, type CreatedInvite, type Invites, NewInvite } from './schema.ts'
+import { Acceptance, type Accepted, type CreatedInvite, InviteInput, type Invites } from './schema.ts'
 import {
   findInvite,
   findInviteByToken,
@@ -24,14 +24,14 @@ import {
 } from './store.ts'
 
 /** What each use-case takes last. */
-export const inputs = { create: NewInvite, accept: Acceptance }
+export const inputs = { create: InviteInput, accept: Acceptance }
 
 /**
  * Makes an invite to a conversation. Its token is answered this once, and kept as a digest only.
  *
  * @throws ChatError `not_found`; `forbidden` below admin, or to invite an owner without being one
  */
-export function create(ctx: Context, actor: Actor, conversationId: string, input: NewInvite): Promise<CreatedInvite> {
+export function create(ctx: Context, actor: Actor, conversationId: string, input: InviteInput): Promise<CreatedInvite> {
   return ctx.write(async (tx) => {
     const role = await enterDoor(ctx, tx, actor, conversationId)
     if (!canManage(role, input.role)) throw new ChatError('forbidden')

@@ -1,5 +1,5 @@
 import { route } from '../http/route.ts'
-import { ApiKeys, CreatedKey, NewKey } from './schema.ts'
+import { ApiKeyInput, ApiKeys, CreatedKey } from './schema.ts'
 
 export const listKeys = route({
   method: 'GET',
@@ -22,7 +22,7 @@ export const createKey = route({
     'The key is shown this once. It acts as the user on every call but those about sessions, keys and the password. A user has at most 100.',
   access: 'session',
   sign_in: true,
-  body: NewKey,
+  body: ApiKeyInput,
   example: { name: 'Nightly report' },
   status: 201,
   output: CreatedKey,

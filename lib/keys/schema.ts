@@ -11,11 +11,11 @@ const KeyName = v.pipe(
   ),
 )
 
-export const NewKey = v.object({
+export const ApiKeyInput = v.object({
   name: KeyName,
   expires_at: v.optional(v.pipe(AnyInstant, v.description('Without one it is valid until it is revoked'))),
 })
-export type NewKey = v.InferOutput<typeof NewKey>
+export type ApiKeyInput = v.InferOutput<typeof ApiKeyInput>
 
 /** A new key; `key` itself is shown this once. */
 export const CreatedKey = v.object({

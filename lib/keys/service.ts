@@ -6,11 +6,11 @@ import { digest, fromInstant, newToken, SECOND, toInstant } from '../ids.ts'
 import { splitRoles } from '../users/rules.ts'
 import { lockUser } from '../users/store.ts'
 import { KEY_PREFIX } from './rules.ts'
-import { type ApiKeys, type CreatedKey, NewKey } from './schema.ts'
+import { ApiKeyInput, type ApiKeys, type CreatedKey } from './schema.ts'
 import { countKeys, deleteKey, findKeyByHash, insertKey, listKeys, toKey, touchKey } from './store.ts'
 
 /** What each use-case takes last. */
-export const inputs = { create: NewKey }
+export const inputs = { create: ApiKeyInput }
 
 /** How many keys one user may have: enough for a key each machine, and an end to a loop that makes them. */
 const KEYS_PER_USER = 100
@@ -23,7 +23,7 @@ const TOUCH_SECONDS = 60
  *
  * @throws ChatError `forbidden` with a key; `validation_failed` for an end that is past; `conflict` with too many keys
  */
-export async function create(ctx: Context, actor: Actor, input: NewKey): Promise<CreatedKey> {
+export async function create(ctx: Context, actor: Actor, input: ApiKeyInput): Promise<CreatedKey> {
   refuseKeys(actor)
   const { name } = input
   const expires_at = input.expires_at === undefined ? null : fromInstant(input.expires_at)

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { route } from '../http/route.ts'
-import { LimitAssignment, LimitProfile, LimitProfileChange, NewLimitAssignment, NewLimitProfile } from './schema.ts'
+import { LimitAssignment, LimitAssignmentInput, LimitProfile, LimitProfileChange, LimitProfileInput } from './schema.ts'
 
 export const listLimitProfiles = route({
   method: 'GET',
@@ -20,7 +20,7 @@ export const createLimitProfile = route({
   summary: 'Make a profile; it limits nothing until it is assigned',
   description: 'Names are unique. `burst` calls are let through at once from rest, then `requests_per_second`.',
   access: 'admin',
-  body: NewLimitProfile,
+  body: LimitProfileInput,
   example: { name: 'slow', params: { requests_per_second: 0.5, burst: 5 } },
   status: 201,
   output: LimitProfile,
@@ -73,7 +73,7 @@ export const createLimitAssignment = route({
   description:
     'The path is that of a route as in this document, or a beginning that ends in `*`. Where several fit, the longest counts.',
   access: 'admin',
-  body: NewLimitAssignment,
+  body: LimitAssignmentInput,
   example: { profile_id: '01980a3c-a000-7a10-8b20-0c4f1d2e3a46', method: 'GET', path: '/api/users' },
   status: 201,
   output: LimitAssignment,

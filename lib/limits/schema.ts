@@ -50,13 +50,13 @@ export const LimitProfile = v.object({
 })
 export type LimitProfile = v.InferOutput<typeof LimitProfile>
 
-export const NewLimitProfile = v.object({
+export const LimitProfileInput = v.object({
   name: Name,
   algorithm: v.optional(v.literal('gcra'), 'gcra'),
   params: LimitParams,
   description: v.optional(Description),
 })
-export type NewLimitProfile = v.InferOutput<typeof NewLimitProfile>
+export type LimitProfileInput = v.InferOutput<typeof LimitProfileInput>
 
 export const LimitProfileChange = v.object({
   params: LimitParams,
@@ -76,7 +76,7 @@ export const LimitAssignment = v.object({
 })
 export type LimitAssignment = v.InferOutput<typeof LimitAssignment>
 
-export const NewLimitAssignment = v.object({
+export const LimitAssignmentInput = v.object({
   profile_id: Id,
   method: v.pipe(v.picklist(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', '*']), v.description('`*` is every method')),
   path: v.pipe(
@@ -86,4 +86,4 @@ export const NewLimitAssignment = v.object({
     v.description('The path of a route as in this document, parameters and all, or the beginning of some and a `*`'),
   ),
 })
-export type NewLimitAssignment = v.InferOutput<typeof NewLimitAssignment>
+export type LimitAssignmentInput = v.InferOutput<typeof LimitAssignmentInput>

@@ -6,18 +6,18 @@ import { assertAdmin, uniqueKey } from '../users/rules.ts'
 import { covers, type Endpoint } from './rules.ts'
 import {
   type LimitAssignment,
+  LimitAssignmentInput,
   type LimitProfile,
   LimitProfileChange,
-  NewLimitAssignment,
-  NewLimitProfile,
+  LimitProfileInput,
 } from './schema.ts'
 import * as store from './store.ts'
 
 /** What each use-case takes last. */
 export const inputs = {
-  createProfile: NewLimitProfile,
+  createProfile: LimitProfileInput,
   updateProfile: LimitProfileChange,
-  createAssignment: NewLimitAssignment,
+  createAssignment: LimitAssignmentInput,
 }
 
 /** Every profile, by name. @throws ChatError `forbidden` */
@@ -27,7 +27,7 @@ export async function listProfiles(ctx: Context, actor: Actor): Promise<LimitPro
 }
 
 /** Makes a profile, which limits nothing until it is assigned. @throws ChatError `forbidden`; `conflict` when the name is taken */
-export async function createProfile(ctx: Context, actor: Actor, input: NewLimitProfile): Promise<LimitProfile> {
+export async function createProfile(ctx: Context, actor: Actor, input: LimitProfileInput): Promise<LimitProfile> {
   assertAdmin(actor)
   return ctx.write(async (tx) => {
     const at = ctx.now()
@@ -91,7 +91,7 @@ export async function createAssignment(
   ctx: Context,
   actor: Actor,
   endpoints: readonly Endpoint[],
-  { profile_id, method, path }: NewLimitAssignment,
+  { profile_id, method, path }: LimitAssignmentInput,
 ): Promise<LimitAssignment> {
   assertAdmin(actor)
   if (!endpoints.some((each) => covers({ method, path_pattern: path }, each)))

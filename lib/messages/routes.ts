@@ -1,5 +1,5 @@
 import { route } from '../http/route.ts'
-import { Deletion, Edit, IdempotencyHeader, Message, NewMessage, PostedMessage, Revisions } from './schema.ts'
+import { Deletion, Edit, IdempotencyHeader, Message, MessageInput, PostedMessage, Revisions } from './schema.ts'
 
 export const postRoot = route({
   method: 'POST',
@@ -10,7 +10,7 @@ export const postRoot = route({
     'The role `assistant` has the assistant write the message: `content` is then what it is asked, and the answer streams into the message.',
   access: 'session',
   headers: IdempotencyHeader,
-  body: NewMessage,
+  body: MessageInput,
   example: { content: 'Does it run?' },
   status: 201,
   output: PostedMessage,
@@ -30,7 +30,7 @@ export const replyToMessage = route({
   description: 'Replies nest down to `limits.max_depth`. The role `assistant` has the assistant write the reply.',
   access: 'session',
   headers: IdempotencyHeader,
-  body: NewMessage,
+  body: MessageInput,
   example: { content: 'It runs.' },
   status: 201,
   output: PostedMessage,

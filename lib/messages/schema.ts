@@ -32,7 +32,7 @@ export const Message = v.object({
 export type Message = v.InferOutput<typeof Message>
 
 /** What a user posts. */
-export const NewMessage = v.object({
+export const MessageInput = v.object({
   content: Content,
   role: v.optional(
     v.pipe(
@@ -42,7 +42,7 @@ export const NewMessage = v.object({
     'user',
   ),
 })
-export type NewMessage = v.InferOutput<typeof NewMessage>
+export type MessageInput = v.InferOutput<typeof MessageInput>
 
 const IdempotencyKey = v.pipe(
   v.string(),
@@ -53,7 +53,7 @@ const IdempotencyKey = v.pipe(
 export const IdempotencyHeader = v.object({ 'idempotency-key': v.optional(IdempotencyKey) })
 
 /** What a user posts, with the key under which a repetition is recognised. */
-export const Post = v.object({ ...NewMessage.entries, idempotency_key: v.optional(IdempotencyKey) })
+export const Post = v.object({ ...MessageInput.entries, idempotency_key: v.optional(IdempotencyKey) })
 export type Post = v.InferOutput<typeof Post>
 
 const Reason = v.optional(v.pipe(Text, v.maxLength(500)))

@@ -1,4 +1,4 @@
-import { LoginResponse } from '../auth/schema.ts'
+import { LoginAnswer } from '../auth/schema.ts'
 import { route } from '../http/route.ts'
 import { ManualCode, OauthBegin, OauthBegun, OauthReturn } from './schema.ts'
 
@@ -31,7 +31,7 @@ export const finishOauth = route({
   limited_as: 'sign_in',
   answer: 'redirect',
   query: OauthReturn,
-  output: LoginResponse,
+  output: LoginAnswer,
   errors: [
     'not_found',
     'oauth_state_invalid',
@@ -60,7 +60,7 @@ export const exchangeOauthCode = route({
   answer: 'session',
   body: ManualCode,
   example: { auth_code: 'SplxlOBeZQQYbYS6WxSbIA' },
-  output: LoginResponse,
+  output: LoginAnswer,
   errors: [
     'not_found',
     'setup_required',

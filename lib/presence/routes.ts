@@ -1,5 +1,5 @@
 import { route } from '../http/route.ts'
-import { Heartbeat, TypingRequest } from './schema.ts'
+import { Heartbeat, TypingSignal } from './schema.ts'
 
 export const sendHeartbeat = route({
   method: 'POST',
@@ -23,7 +23,7 @@ export const setTyping = route({
   description:
     'The others hear of it as `typing.update`. It lapses after `seconds` unless it is said again; 0 says that it is over.',
   access: 'session',
-  body: TypingRequest,
+  body: TypingSignal,
   example: { conversation_id: '01980a3c-7000-7a10-8b20-0c4f1d2e3a43' },
   status: 204,
   errors: ['not_found', 'forbidden'],

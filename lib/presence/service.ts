@@ -4,10 +4,10 @@ import { canPost, mayWrite } from '../conversations/rules.ts'
 import { ChatError } from '../errors.ts'
 import { SECOND, toInstant } from '../ids.ts'
 import { findThreadConversation } from '../threads/store.ts'
-import { Heartbeat, TypingRequest } from './schema.ts'
+import { Heartbeat, TypingSignal } from './schema.ts'
 
 /** What each use-case takes last. */
-export const inputs = { heartbeat: Heartbeat, type: TypingRequest }
+export const inputs = { heartbeat: Heartbeat, type: TypingSignal }
 
 /** Says that the actor is there, to all who share a conversation with it. */
 export function heartbeat(ctx: Context, actor: Actor, input: Heartbeat): Promise<void> {
@@ -19,7 +19,7 @@ export function heartbeat(ctx: Context, actor: Actor, input: Heartbeat): Promise
  *
  * @throws ChatError `not_found` for the conversation, or a thread that is not in it; `forbidden` for whom may not post
  */
-export async function type(ctx: Context, actor: Actor, input: TypingRequest): Promise<void> {
+export async function type(ctx: Context, actor: Actor, input: TypingSignal): Promise<void> {
   const { conversation_id, root_id, seconds } = input
   const place = await visit(ctx.db, actor, conversation_id)
   if (!canPost(place.role) || !mayWrite(actor.roles)) throw new ChatError('forbidden')

@@ -1,5 +1,5 @@
 import { route } from '../http/route.ts'
-import { PasswordReset, ResetRequest } from './schema.ts'
+import { ForgottenPassword, PasswordReset } from './schema.ts'
 
 export const forgotPassword = route({
   method: 'POST',
@@ -10,7 +10,7 @@ export const forgotPassword = route({
   access: 'public',
   sign_in: true,
   limited_as: 'sign_in',
-  body: ResetRequest,
+  body: ForgottenPassword,
   example: { email: 'ada@example.org' },
   status: 204,
   handler: ({ chat, client, body }) => chat.resets.request(client, body),

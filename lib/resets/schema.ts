@@ -3,8 +3,8 @@ import { Instant, Text } from '../schema.ts'
 import { Password } from '../users/schema.ts'
 
 /** Who has forgotten a password. */
-export const ResetRequest = v.object({ email: Text })
-export type ResetRequest = v.InferOutput<typeof ResetRequest>
+export const ForgottenPassword = v.object({ email: Text })
+export type ForgottenPassword = v.InferOutput<typeof ForgottenPassword>
 
 export const PasswordReset = v.object({ token: Text, password: Password })
 export type PasswordReset = v.InferOutput<typeof PasswordReset>

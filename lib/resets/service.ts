@@ -8,11 +8,11 @@ import { endSessions } from '../sessions/store.ts'
 import { assertAdmin, uniqueKey } from '../users/rules.ts'
 import { findUser, findUserByEmail, lockUser, updatePasswordHash } from '../users/store.ts'
 import { resetMail, resetUrl } from './rules.ts'
-import { PasswordReset, type ResetLink, ResetRequest } from './schema.ts'
+import { ForgottenPassword, PasswordReset, type ResetLink } from './schema.ts'
 import { deleteResets, findReset, insertReset, takeReset } from './store.ts'
 
 /** What each use-case takes last. */
-export const inputs = { request: ResetRequest, issue: ResetRequest, redeem: PasswordReset }
+export const inputs = { request: ForgottenPassword, issue: ForgottenPassword, redeem: PasswordReset }
 
 /** How long a token can be used: long enough for slow mail, short enough for a mailbox that others read later. */
 const LIFETIME_SECONDS = 60 * 60
@@ -25,7 +25,7 @@ const MAILS = { requests_per_second: 1 / 300, burst: 5 }
  * the same time when there is none: the same statements run, and nobody waits for the mail. Asked for too often it does
  * nothing, for any address alike: the last token stays good.
  */
-export async function request(ctx: Context, client: { ip?: string }, input: ResetRequest): Promise<void> {
+export async function request(ctx: Context, client: { ip?: string }, input: ForgottenPassword): Promise<void> {
   const { mail, log } = ctx
   if (!mail) {
     log.warn('A password reset was asked for, but no mail is configured')
@@ -48,7 +48,7 @@ export async function request(ctx: Context, client: { ip?: string }, input: Rese
  *
  * @throws ChatError `forbidden`; `not_found` without such an account; `account_disabled`
  */
-export async function issue(ctx: Context, actor: Actor, input: ResetRequest): Promise<ResetLink> {
+export async function issue(ctx: Context, actor: Actor, input: ForgottenPassword): Promise<ResetLink> {
   assertAdmin(actor)
   const user = await findUserByEmail(ctx.db, input.email)
   if (!user) throw new ChatError('not_found', { message: 'No account has this e-mail.' })

@@ -1,5 +1,5 @@
 import { route } from '../http/route.ts'
-import { NewAdministrator, SetupDone, SetupStatus } from './schema.ts'
+import { AdministratorInput, SetupDone, SetupStatus } from './schema.ts'
 
 export const readSetup = route({
   method: 'GET',
@@ -24,7 +24,7 @@ export const runSetup = route({
   sign_in: true,
   limited_as: 'sign_in',
   before: ({ chat }) => chat.setup.assertOpen(),
-  body: NewAdministrator,
+  body: AdministratorInput,
   example: { email: 'ada@example.org', password: 'correct horse battery' },
   output: SetupDone,
   errors: ['already_set_up'],

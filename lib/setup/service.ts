@@ -4,11 +4,11 @@ import { ChatError } from '../errors.ts'
 import { usernameOf } from '../users/rules.ts'
 import { addUser } from '../users/service.ts'
 import { hasUsers, toUser } from '../users/store.ts'
-import { NewAdministrator, type SetupDone, type SetupStatus } from './schema.ts'
+import { AdministratorInput, type SetupDone, type SetupStatus } from './schema.ts'
 import { claimSetup } from './store.ts'
 
 /** What each use-case takes last. */
-export const inputs = { run: NewAdministrator, runFrom: NewAdministrator }
+export const inputs = { run: AdministratorInput, runFrom: AdministratorInput }
 
 /** Whether a user exists. */
 export async function status(ctx: Context): Promise<SetupStatus> {
@@ -25,12 +25,12 @@ export async function assertOpen(ctx: Context): Promise<void> {
  *
  * @throws ChatError `already_set_up`
  */
-export function run(ctx: Context, input: NewAdministrator): Promise<SetupDone> {
+export function run(ctx: Context, input: AdministratorInput): Promise<SetupDone> {
   return runFrom(ctx, {}, input)
 }
 
 /** The same for a client whose address is known. @throws ChatError `already_set_up` */
-export async function runFrom(ctx: Context, client: Client, input: NewAdministrator): Promise<SetupDone> {
+export async function runFrom(ctx: Context, client: Client, input: AdministratorInput): Promise<SetupDone> {
   await assertOpen(ctx)
   const password_hash = await ctx.passwords.hash(input.password)
   return ctx.write(async (tx) => {

@@ -1,5 +1,5 @@
 import { route } from '../http/route.ts'
-import { MarkThreadReadRequest, ThreadPage, ThreadsQuery, TreePage, TreeQuery, UnreadThreads } from './schema.ts'
+import { ReadMark, ThreadPage, ThreadsQuery, TreePage, TreeQuery, UnreadThreads } from './schema.ts'
 
 export const listThreads = route({
   method: 'GET',
@@ -49,7 +49,7 @@ export const markThreadRead = route({
   description:
     'Up to the arrival of the message with that `path` or `message_id`, or all of it. A mark never moves back.',
   access: 'session',
-  body: MarkThreadReadRequest,
+  body: ReadMark,
   example: { message_id: '01980a3c-9000-7a10-8b20-0c4f1d2e3a45' },
   body_optional: true,
   status: 204,

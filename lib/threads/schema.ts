@@ -47,11 +47,11 @@ export const TreePage = v.object({
 export type TreePage = v.InferOutput<typeof TreePage>
 
 /** How far a thread was read: up to the message with this path or id, or all of it. */
-export const MarkThreadReadRequest = v.object({
+export const ReadMark = v.object({
   path: v.optional(v.pipe(Text, v.maxLength(4096))),
   message_id: v.optional(Id),
 })
-export type MarkThreadReadRequest = v.InferOutput<typeof MarkThreadReadRequest>
+export type ReadMark = v.InferOutput<typeof ReadMark>
 
 /** Where something is unread; threads without are left out. */
 export const UnreadThreads = v.object({

@@ -5,19 +5,12 @@ import { findPosition } from '../events/store.ts'
 import { fromInstant, toInstant } from '../ids.ts'
 import { isPath } from '../messages/rules.ts'
 import { listTree, toMessage } from '../messages/store.ts'
-import {
-  MarkThreadReadRequest,
-  type ThreadPage,
-  ThreadsQuery,
-  type TreePage,
-  TreeQuery,
-  type UnreadThreads,
-} from './schema.ts'
+import { ReadMark, type ThreadPage, ThreadsQuery, type TreePage, TreeQuery, type UnreadThreads } from './schema.ts'
 import { findArrival, findThreadConversation, listThreads, toSummary } from './store.ts'
 import { countUnread, listUnread, moveMark } from './unread.ts'
 
 /** What each use-case takes last. */
-export const inputs = { list: ThreadsQuery, tree: TreeQuery, markRead: MarkThreadReadRequest }
+export const inputs = { list: ThreadsQuery, tree: TreeQuery, markRead: ReadMark }
 
 /**
  * A page of a conversation's threads, latest activity first.
@@ -87,12 +80,7 @@ export function unread(ctx: Context, actor: Actor, conversationId: string): Prom
  *
  * @throws ChatError `not_found`, also for a message that is not in the thread
  */
-export async function markRead(
-  ctx: Context,
-  actor: Actor,
-  rootId: string,
-  input: MarkThreadReadRequest,
-): Promise<void> {
+export async function markRead(ctx: Context, actor: Actor, rootId: string, input: ReadMark): Promise<void> {
   await ctx.write(async (tx) => {
     const { conversation_id, joined_at } = await visitLocked(tx, actor, { root_id: rootId })
     const at = await findArrival(tx, rootId, input)

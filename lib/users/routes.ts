@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { route } from '../http/route.ts'
-import { Account, AccountChanges, AccountPage, Erasure, NewUser, People, PeopleQuery, UsersQuery } from './schema.ts'
+import { Account, AccountChanges, AccountPage, Erasure, People, PeopleQuery, UserInput, UsersQuery } from './schema.ts'
 
 export const listUsers = route({
   method: 'GET',
@@ -21,7 +21,7 @@ export const createUser = route({
   summary: 'Create a user',
   description: 'Without a password the user cannot sign in until one is set, by a reset link for example.',
   access: 'admin',
-  body: NewUser,
+  body: UserInput,
   example: { username: 'grace', email: 'grace@example.org', password: 'correct horse battery' },
   status: 201,
   output: v.object({ user: Account }),

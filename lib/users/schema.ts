@@ -60,14 +60,14 @@ export const Account = v.object({
 })
 export type Account = v.InferOutput<typeof Account>
 
-export const NewUser = v.object({
+export const UserInput = v.object({
   username: Username,
   email: Email,
   password: v.optional(v.pipe(Password, v.description('Without one the user cannot sign in yet'))),
   roles: v.optional(Roles, ['member']),
   display_name: v.optional(DisplayName),
 })
-export type NewUser = v.InferOutput<typeof NewUser>
+export type UserInput = v.InferOutput<typeof UserInput>
 
 /** What an administrator changes of an account; what is left out stays. */
 export const AccountChanges = v.object({

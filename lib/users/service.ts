@@ -3,7 +3,7 @@ import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Queries } from '../storage/database.ts'
 import { assertAdmin, assertStillAdmin, joinRoles, splitRoles } from './rules.ts'
-import { type Account, type AccountPage, NewUser, type People, PeopleQuery, UsersQuery } from './schema.ts'
+import { type Account, type AccountPage, type People, PeopleQuery, UserInput, UsersQuery } from './schema.ts'
 import {
   findUser,
   hasUsers,
@@ -17,14 +17,14 @@ import {
 } from './store.ts'
 
 /** What each use-case takes last. */
-export const inputs = { create: NewUser, list: UsersQuery, search: PeopleQuery }
+export const inputs = { create: UserInput, list: UsersQuery, search: PeopleQuery }
 
 /**
  * Creates a user, in the name of an administrator.
  *
  * @throws ChatError `forbidden`; `setup_required` before there is a first user; `email_taken`, `username_taken`
  */
-export async function create(ctx: Context, actor: Actor, input: NewUser): Promise<{ user: Account }> {
+export async function create(ctx: Context, actor: Actor, input: UserInput): Promise<{ user: Account }> {
   assertAdmin(actor)
   if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
   const password_hash = input.password === undefined ? null : await ctx.passwords.hash(input.password)
@@ -85,7 +85,7 @@ export async function actor(ctx: Context, userId: string): Promise<Actor> {
 export async function addUser(
   ctx: Context,
   tx: Queries,
-  user: Omit<NewUser, 'password'> & { password_hash: string | null },
+  user: Omit<UserInput, 'password'> & { password_hash: string | null },
 ): Promise<UserRow> {
   const row: UserRow = {
     id: ctx.id(),

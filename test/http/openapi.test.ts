@@ -150,7 +150,7 @@ it('describes each kind of event by a name of its own', () => {
 it('describes what answers to clients of OpenAI are: in one, in pieces, and failed', () => {
   const { responses } = operationOf('/v1/chat/completions', 'POST')
   expect(responses['200']!.content).toEqual({
-    'application/json': { schema: { $ref: '#/components/schemas/ChatCompletionResponse' } },
+    'application/json': { schema: { $ref: '#/components/schemas/ChatCompletion' } },
     'text/event-stream': { schema: { $ref: '#/components/schemas/ChatCompletionChunk' } },
   })
   expect(Object.keys(responses)).toEqual(['200', '400', '404', '405', '413', '415', '422', '429', '500', '503'])

@@ -45,9 +45,9 @@ const FEATURES: object[] = [
   users,
   // As OpenAI calls them, and apart from the same words of ours.
   {
-    ModelsResponse: compat.Models,
-    ChatCompletionRequest: compat.NewCompletion,
-    ChatCompletionResponse: compat.Completion,
+    ModelList: compat.Models,
+    ChatCompletionInput: compat.CompletionInput,
+    ChatCompletion: compat.Completion,
     ChatCompletionChunk: compat.CompletionChunk,
     ChatCompletionFailure: compat.CompatFailure,
   },
