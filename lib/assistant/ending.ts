@@ -13,14 +13,14 @@ export const INTERRUPTED: AnswerEnd = { status: 'interrupted', finish_reason: 'i
  * stays.
  *
  * @param options.failure says why it failed, for an end as `failed`
- * @param options.only ends it only if it is that writer's, or if its lease had lapsed by then
+ * @param options.only ends it only if it is that writer's, or if its lease has lapsed
  * @returns whether it was under way
  */
 export async function endAnswer(
   tx: Tx,
   answer: { message_id: string; conversation_id: string },
   end: AnswerEnd,
-  options: { failure?: FailureCode | undefined; only?: { writer?: string; lapsed_by?: number } } = {},
+  options: { failure?: FailureCode | undefined; only?: { writer?: string; lapsed?: true } } = {},
 ): Promise<boolean> {
   const { message_id, conversation_id } = answer
   if (!(await deleteUnderWay(tx, message_id, options.only))) return false

@@ -8,12 +8,11 @@ import { endAnswer, INTERRUPTED } from './ending.ts'
 import { insertUnderWay, listLapsed, renewLeases } from './store.ts'
 
 /** Who writes an answer and is not heard of for so long is taken for dead. */
-const LEASE_SECONDS = 10
+const LEASE = 10 * SECOND
 
 /** What this process says of the answers it writes, and looks for of those that others have left. */
 export function createLeases(ctx: Pick<Context, 'db' | 'write' | 'metrics' | 'log' | 'now'>) {
   const writer = newId()
-  const expiry = () => ctx.now() + LEASE_SECONDS * SECOND
 
   /** One that is being changed at this moment is left to the next look. */
   async function interrupt(answer: { message_id: string; conversation_id: string }): Promise<void> {
@@ -21,7 +20,7 @@ export function createLeases(ctx: Pick<Context, 'db' | 'write' | 'metrics' | 'lo
     try {
       const isEnded = await ctx.write(async (tx) => {
         const at = await enterUnattended(ctx, tx, answer.conversation_id, { unlessLocked: true })
-        return at !== undefined && endAnswer(tx, answer, INTERRUPTED, { only: { lapsed_by: ctx.now() } })
+        return at !== undefined && endAnswer(tx, answer, INTERRUPTED, { only: { lapsed: true } })
       })
       if (isEnded) ctx.metrics.answered(INTERRUPTED.status)
     } catch (error) {
@@ -35,20 +34,19 @@ export function createLeases(ctx: Pick<Context, 'db' | 'write' | 'metrics' | 'lo
 
     /** Has an answer be this process's to write; part of the transaction that makes its message. */
     claim(tx: Queries, { id: message_id, conversation_id }: MessageRow): Promise<void> {
-      return insertUnderWay(tx, { message_id, conversation_id, writer, lease_expires_at: expiry() })
+      return insertUnderWay(tx, { message_id, conversation_id, writer }, LEASE)
     },
 
     /** Says that this process lives and writes these. @returns those that are not its to write any more */
     async renew(messageIds: string[]): Promise<string[]> {
       if (messageIds.length === 0) return []
-      const held = await ctx.write((tx) => renewLeases(tx, writer, messageIds, expiry()))
+      const held = await ctx.write((tx) => renewLeases(tx, writer, messageIds, LEASE))
       return messageIds.filter((id) => !held.has(id))
     },
 
     /** Ends the answers that nobody writes any more, `isWritten` here among them. */
     async recover(isWritten: (messageId: string) => boolean): Promise<void> {
-      for (const answer of await listLapsed(ctx.db, ctx.now()))
-        if (!isWritten(answer.message_id)) await interrupt(answer)
+      for (const answer of await listLapsed(ctx.db)) if (!isWritten(answer.message_id)) await interrupt(answer)
     },
   }
 }

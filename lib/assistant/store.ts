@@ -1,6 +1,6 @@
 import { toInstant } from '../ids.ts'
 import type { Queries } from '../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { databaseNow, jsonList, listOf, type Micros } from '../storage/sql.ts'
 import { type ChunkPlace, toDelta } from './rules.ts'
 import type { Chunk, MessageDelta, MessageStatus, Usage } from './schema.ts'
 
@@ -9,47 +9,48 @@ export interface UnderWay {
   message_id: string
   conversation_id: string
   writer: string
-  lease_expires_at: Micros
 }
 
-export async function insertUnderWay(tx: Queries, row: UnderWay): Promise<void> {
+/** @param lease how long it is the writer's to write, if nothing more is heard of it */
+export async function insertUnderWay(tx: Queries, row: UnderWay, lease: Micros): Promise<void> {
   await tx.run(
-    'INSERT INTO answers_under_way (message_id, conversation_id, writer, lease_expires_at) VALUES (?, ?, ?, ?)',
+    `INSERT INTO answers_under_way (message_id, conversation_id, writer, lease_expires_at)
+     VALUES (?, ?, ?, ${databaseNow(tx.dialect)} + ?)`,
     row.message_id,
     row.conversation_id,
     row.writer,
-    row.lease_expires_at,
+    lease,
   )
 }
 
-/** Ends the writing of an answer, if it is under way; with conditions, only if it is that writer's, or had lapsed by then. */
+/** Ends the writing of an answer, if it is under way; with conditions, only if it is that writer's, or its lease has lapsed. */
 export async function deleteUnderWay(
   tx: Queries,
   messageId: string,
-  { writer, lapsed_by }: { writer?: string; lapsed_by?: Micros } = {},
+  { writer, lapsed }: { writer?: string; lapsed?: true } = {},
 ): Promise<boolean> {
   const deleted = await tx.run(
     `DELETE FROM answers_under_way
-      WHERE message_id = ? AND writer = coalesce(CAST(? AS TEXT), writer) AND lease_expires_at < ?`,
+      WHERE message_id = ? AND writer = coalesce(CAST(? AS TEXT), writer)
+            ${lapsed ? `AND lease_expires_at < ${databaseNow(tx.dialect)}` : ''}`,
     messageId,
     writer ?? null,
-    lapsed_by ?? Number.MAX_SAFE_INTEGER,
   )
   return deleted === 1
 }
 
-/** Moves the leases of these answers on, those that are still the writer's. @returns which they are */
+/** Has the leases of these answers last for `lease` from now on, those that are still the writer's. @returns which they are */
 export async function renewLeases(
   tx: Queries,
   writer: string,
   messageIds: Iterable<string>,
-  lease_expires_at: Micros,
+  lease: Micros,
 ): Promise<Set<string>> {
   const rows = await tx.all<{ message_id: string }>(
-    `UPDATE answers_under_way SET lease_expires_at = ?
+    `UPDATE answers_under_way SET lease_expires_at = ${databaseNow(tx.dialect)} + ?
       WHERE writer = ? AND message_id IN ${listOf(tx.dialect)}
      RETURNING message_id`,
-    lease_expires_at,
+    lease,
     writer,
     jsonList(messageIds),
   )
@@ -57,12 +58,11 @@ export async function renewLeases(
 }
 
 /** Answers whose writer has not been heard of. By lease_expires_at. */
-export function listLapsed(db: Queries, now: Micros): Promise<{ message_id: string; conversation_id: string }[]> {
+export function listLapsed(db: Queries): Promise<{ message_id: string; conversation_id: string }[]> {
   return db.all(
     `SELECT message_id, conversation_id FROM answers_under_way
-      WHERE lease_expires_at < ?
+      WHERE lease_expires_at < ${databaseNow(db.dialect)}
       ORDER BY lease_expires_at`,
-    now,
   )
 }
 

@@ -15,6 +15,17 @@ export function jsonList(values: Iterable<string>): Primitive {
   return JSON.stringify([...values])
 }
 
+/**
+ * Now by the database's clock, in microseconds: what leases and tasks go by, which processes share whose own clocks
+ * differ. With SQLite it is the machine's, on which all of them run. `ports.now` does not move it.
+ */
+export function databaseNow(dialect: Dialect): string {
+  return dialect === 'sqlite'
+    ? "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
+    : // Behind SELECT it is asked for once, and a condition on it can use an index.
+      '(SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)'
+}
+
 /** The larger of two numbers: `max` of SQLite, `greatest` of PostgreSQL. */
 export function greatest(dialect: Dialect): string {
   return dialect === 'sqlite' ? 'max' : 'greatest'

@@ -1,28 +1,23 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Ports } from '../../lib/index.ts'
 import { ChatError } from '../../lib/index.ts'
-import { createPuppet } from '../support/assistant.ts'
+import { ageLeases, createPuppet } from '../support/assistant.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, type ServiceOptions, startService, startThread, type TestService } from '../support/service.ts'
-
-const SECOND = 1_000_000
 
 describeOnEachDatabase('answers that lose their process or their storage', (openUrl) => {
   const services: TestService[] = []
   let url: string
-  let clock: number
 
   beforeEach(async () => {
     url = await openUrl()
-    clock = Date.now() * 1000
   })
   afterEach(async () => {
     for (const service of services.splice(0)) await service.close()
   })
 
   async function start(options: ServiceOptions & { ports: Ports }): Promise<TestService> {
-    const ports = { now: () => clock, ...options.ports }
-    const service = await startService(url, { config: { assistant: { drain_seconds: 0 } }, ...options, ports })
+    const service = await startService(url, { config: { assistant: { drain_seconds: 0 } }, ...options })
     services.push(service)
     return service
   }
@@ -46,10 +41,10 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     await untilStored(service, message_id, 1)
 
     const other = (await start({ ports: {} })).chat
-    clock += 9 * SECOND
+    await ageLeases(service.chat, 9)
     await other.context.answers.tend()
     expect((await read(message_id)).status).toBe('streaming')
-    clock += 2 * SECOND
+    await ageLeases(service.chat, 2)
     await Promise.all([other.context.answers.tend(), other.context.answers.tend()])
     expect(await read(message_id)).toMatchObject({ status: 'interrupted', content: 'Because' })
 
@@ -71,12 +66,12 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
   })
 
   it('go on while the lease is renewed', async () => {
-    const { asked, ask, read, answers } = await startAsked()
+    const { service, asked, ask, read, answers } = await startAsked()
     const { message_id } = await ask()
     const answer = await asked()
     const other = (await start({ ports: {} })).chat
     for (let seconds = 0; seconds < 30; seconds += 6) {
-      clock += 6 * SECOND
+      await ageLeases(service.chat, 6)
       await answers.tend()
       await other.context.answers.tend()
     }
@@ -84,6 +79,34 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     answer.end()
     await answers.idle()
     expect(await read(message_id)).toMatchObject({ status: 'complete', content: 'Because.' })
+  })
+
+  it('are not ended by a process whose clock is ahead', async () => {
+    const { asked, ask, read, answers } = await startAsked()
+    const { message_id } = await ask()
+    const answer = await asked()
+    const ahead = await start({ ports: { now: () => (Date.now() + 3_600_000) * 1000 } })
+    await ahead.chat.context.answers.tend()
+    expect((await read(message_id)).status).toBe('streaming')
+    answer.say('Because.')
+    answer.end()
+    await answers.idle()
+    expect(await read(message_id)).toMatchObject({ status: 'complete', content: 'Because.' })
+  })
+
+  it('of a process whose clock is ahead are ended once the lease has lapsed', async () => {
+    const ahead = await start({
+      ports: { now: () => (Date.now() + 3_600_000) * 1000, assistant: createPuppet().assistant },
+    })
+    const { ada, conversation_id } = await startThread(ahead)
+    const { message_id } = await ada.postRoot({
+      params: { conversation_id },
+      body: { content: 'Why?', role: 'assistant' },
+    })
+    const other = await start({ ports: {} })
+    await ageLeases(other.chat, 11)
+    await other.chat.context.answers.tend()
+    expect(await ada.readMessage({ params: { message_id } })).toMatchObject({ status: 'interrupted' })
   })
 
   it('are stopped by a cancellation in another process', async () => {
@@ -139,7 +162,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     const { message_id } = await posting
     const next = (await start({ ports: {} })).chat
     expect(await next.messages.get(actor, message_id)).toMatchObject({ status: 'streaming' })
-    clock += 11 * SECOND
+    await ageLeases(next, 11)
     await next.context.answers.tend()
     expect(await next.messages.get(actor, message_id)).toMatchObject({ status: 'interrupted' })
   })

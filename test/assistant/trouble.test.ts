@@ -2,12 +2,10 @@ import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { AnswerPiece, AssistantRequest } from '../../lib/assistant/provider.ts'
 import { ChatError, createChatService, openStorage, parseConfig, type Storage } from '../../lib/index.ts'
-import { createPuppet } from '../support/assistant.ts'
+import { ageLeases, createPuppet } from '../support/assistant.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { collectGarbage } from '../support/gc.ts'
 import { type ServiceOptions, startService, startThread, type TestService, times } from '../support/service.ts'
-
-const SECOND = 1_000_000
 
 /** A storage whose writes are acknowledged by `acknowledge`, once they are done. */
 function acknowledging(storage: Storage, acknowledge: () => Promise<void> | undefined): Storage {
@@ -22,11 +20,9 @@ function acknowledging(storage: Storage, acknowledge: () => Promise<void> | unde
 describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
   const services: TestService[] = []
   let url: string
-  let clock: number
 
   beforeEach(async () => {
     url = await openUrl()
-    clock = Date.now() * 1000
   })
   afterEach(async () => {
     for (const service of services.splice(0)) await service.close()
@@ -34,7 +30,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
 
   async function start(options: ServiceOptions = {}): Promise<TestService> {
     const config = { assistant: { drain_seconds: 0 } }
-    const service = await startService(url, { config, ...options, ports: { now: () => clock, ...options.ports } })
+    const service = await startService(url, { config, ...options, ports: options.ports ?? {} })
     services.push(service)
     return service
   }
@@ -68,7 +64,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     const { message_id } = await ask()
     await asked()
     for (let seconds = 0; seconds < 15; seconds += 3) {
-      clock += 3 * SECOND
+      await ageLeases(chat, 3)
       await answers.tend()
     }
     expect(await statusOf(again.message_id)).toBe('interrupted')
@@ -175,7 +171,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     const other = (await start()).chat
     const streaming = "SELECT id FROM messages WHERE status = 'streaming'"
     expect(await chat.context.db.all(streaming)).toHaveLength(120)
-    clock += 11 * SECOND
+    await ageLeases(chat, 11)
     // Both processes look by themselves, too: what one of them is at, the other one leaves to the next look.
     for (let look = 0; look < 12 && (await chat.context.db.all(streaming)).length > 0; look++)
       await Promise.all([other.context.answers.tend(), answers.tend()])
@@ -186,7 +182,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     const { assistant } = createPuppet()
     const { chat, ada, conversation_id, ask, statusOf } = await startAsking({ ports: { assistant } })
     await ask()
-    clock += SECOND
+    await ageLeases(chat, 1)
     const { conversation_id: free } = await ada.createConversation({ body: {} })
     const { message_id } = await ask(free)
     await chat.context.db.write((tx) => tx.run("UPDATE answers_under_way SET writer = 'ghost'"))
@@ -195,7 +191,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     await client.connect()
     await client.query('BEGIN')
     await client.query('SELECT 1 FROM conversations WHERE id = $1 FOR UPDATE', [conversation_id])
-    clock += 11 * SECOND
+    await ageLeases(chat, 11)
     await other.context.answers.tend()
     expect(await statusOf(message_id)).toBe('interrupted')
     await client.query('ROLLBACK')
