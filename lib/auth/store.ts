@@ -52,14 +52,14 @@ export async function findSession(
 ): Promise<{ session: SessionTimes; user: ShownUser } | undefined> {
   const row = await db.get<SessionTimes & ShownUser & { user_id: string }>(
     `SELECT s.id, s.issued_at, s.idle_expires_at, s.absolute_expires_at,
-            u.id AS user_id, u.email, u.username, u.display_name, u.roles
+            u.id AS user_id, u.email, u.email_verified_at, u.username, u.display_name, u.roles
        FROM sessions s JOIN users u ON u.id = s.user_id
       WHERE s.id = ?`,
     id,
   )
   if (!row) return undefined
-  const { user_id, email, username, display_name, roles } = row
-  return { session: row, user: { id: user_id, email, username, display_name, roles } }
+  const { user_id, email, email_verified_at, username, display_name, roles } = row
+  return { session: row, user: { id: user_id, email, email_verified_at, username, display_name, roles } }
 }
 
 export async function insertSession(tx: Queries, row: SessionRow): Promise<void> {

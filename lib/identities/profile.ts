@@ -24,6 +24,7 @@ export function madeUp(id: string, { username, email }: Pick<Identity, 'username
   return {
     id,
     email: `${id}@host.invalid`,
+    email_verified_at: null,
     username: `${[...name].slice(0, 40).join('')}-${id.slice(-12)}`,
     display_name: null,
     roles: 'member',

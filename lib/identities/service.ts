@@ -3,6 +3,7 @@ import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import type { Queries } from '../storage/database.ts'
 import { isTaken } from '../storage/failures.ts'
+import type { Micros } from '../storage/sql.ts'
 import { splitRoles } from '../users/rules.ts'
 import {
   findUserByEmail,
@@ -34,7 +35,7 @@ export async function identify(ctx: Context, request: IdentityRequest): Promise<
   // The same for all who have none: they would be one user.
   if (!identity.subject) throw new TypeError('ports.identity gave somebody without a subject')
   const known = await findIdentity(ctx.db, keyOf(identity))
-  const isCurrent = known && isSame(known, await profileOf(ctx.db, identity, known))
+  const isCurrent = known && isSame(known, await profileOf(ctx.db, identity, known, ctx.now()))
   const user = isCurrent ? known : await admit(ctx, identity, request.ip)
   if (user.disabled_at) throw new ChatError('unauthenticated')
   return { user_id: user.id, roles: splitRoles(user.roles) }
@@ -54,7 +55,7 @@ async function admit(ctx: Context, identity: Identity, ip: string | undefined): 
 /** Makes the user, or brings it up to date. @throws ChatError 409 when somebody was faster */
 async function settle(ctx: Context, tx: Tx, identity: Identity, ip: string | undefined): Promise<Person> {
   const known = await findLocked(tx, keyOf(identity))
-  const profile = await profileOf(tx, identity, known ?? madeUp(ctx.id(), usable(identity)))
+  const profile = await profileOf(tx, identity, known ?? madeUp(ctx.id(), usable(identity)), ctx.now())
   if (known) {
     await updateProfile(tx, profile, ctx.now())
     tx.record({ act: 'user.changed', subject_id: known.id, ip, detail: { by: 'host', roles: profile.roles } })
@@ -77,22 +78,29 @@ async function findLocked(tx: Tx, key: IdentityKey): Promise<Person | undefined>
 }
 
 /** A user as it would be with what the host says of it. */
-async function profileOf(db: Queries, identity: Identity, user: ShownUser): Promise<ShownUser> {
+async function profileOf(db: Queries, identity: Identity, user: ShownUser, now: Micros): Promise<ShownUser> {
   const { username, email, display_name = user.display_name, roles = user.roles } = usable(identity)
-  const profile = { id: user.id, email: user.email, username: user.username, display_name: display_name || null, roles }
+  const profile = { ...shownOf(user), display_name: display_name || null, roles }
   if (username !== undefined && username !== user.username) {
     const holder = await findUserByUsername(db, username)
     if (!holder || holder.id === user.id) profile.username = username
   }
-  if (email !== undefined && email !== user.email) {
+  // The host vouches for the addresses of its own login.
+  if (email !== undefined && (email !== user.email || user.email_verified_at === null)) {
     const holder = await findUserByEmail(db, email)
-    if (!holder || holder.id === user.id) profile.email = email
+    if (!holder || holder.id === user.id) Object.assign(profile, { email, email_verified_at: now })
   }
   return profile
 }
 
+function shownOf({ id, email, email_verified_at, username, display_name, roles }: ShownUser): ShownUser {
+  return { id, email, email_verified_at, username, display_name, roles }
+}
+
 function isSame(user: ShownUser, profile: ShownUser): boolean {
-  return (['email', 'username', 'display_name', 'roles'] as const).every((field) => user[field] === profile[field])
+  return (['email', 'email_verified_at', 'username', 'display_name', 'roles'] as const).every(
+    (field) => user[field] === profile[field],
+  )
 }
 
 function keyOf({ subject }: Identity): IdentityKey {

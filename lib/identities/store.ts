@@ -18,7 +18,7 @@ export function findIdentity(
   { provider, issuer, subject }: IdentityKey,
 ): Promise<Omit<UserRow, 'password_hash' | 'created_at'> | undefined> {
   return db.get(
-    `SELECT u.id, u.email, u.username, u.display_name, u.roles, u.disabled_at
+    `SELECT u.id, u.email, u.email_verified_at, u.username, u.display_name, u.roles, u.disabled_at
        FROM identities i JOIN users u ON u.id = i.user_id
       WHERE i.provider = ? AND i.issuer = ? AND i.subject = ?`,
     provider,

@@ -88,7 +88,7 @@ async function signUp(ctx: Context, client: Client, input: Acceptance): Promise<
   assertOpen(await findInviteByToken(ctx.db, digest(token)), ctx.now())
   const password_hash = await ctx.passwords.hash(password)
   return ctx.write(async (tx) => {
-    const user = await addUser(ctx, tx, { username, email, password_hash, roles: ['member'] })
+    const user = await addUser(ctx, tx, { username, email, email_verified: false, password_hash, roles: ['member'] })
     const accepted = await acceptAs(ctx, tx, user, token)
     tx.record({ act: 'invite.signed_up', actor_id: user.id, subject_id: accepted.conversation_id, ip: client.ip })
     return { ...accepted, signed_in: await openSession(ctx, tx, user, client) }

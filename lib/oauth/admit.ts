@@ -69,9 +69,16 @@ async function claim(ctx: Context, tx: Tx, person: Person, userId: string): Prom
 }
 
 /** A new user with a username like the person's name that nobody has. @throws ChatError `email_taken` */
-async function signUp(ctx: Context, tx: Tx, { names, display_name }: Person, email: string): Promise<UserRow> {
+async function signUp(ctx: Context, tx: Tx, person: Person, email: string): Promise<UserRow> {
+  const { names, display_name, email_verified } = person
   const base = usernameFrom([...names, email])
-  const profile = { email, roles: ['member'] as Role[], password_hash: null, ...(display_name && { display_name }) }
+  const profile = {
+    email,
+    email_verified,
+    roles: ['member'] as Role[],
+    password_hash: null,
+    ...(display_name && { display_name }),
+  }
   for (let n = 1; n <= NUMBERED_NAMES; n++) {
     try {
       return await addUser(ctx, tx, { ...profile, username: numbered(base, n) })

@@ -39,6 +39,7 @@ const OWNED = {
   api_keys: 'id',
   identities: 'subject',
   password_resets: 'user_id',
+  email_verifications: 'user_id',
   known_devices: 'user_id',
 }
 const ORPHANS = Object.entries(OWNED).map(

@@ -42,6 +42,7 @@ export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefin
     await insertUser(tx, {
       id: user_id,
       email: `${name}@${PROBE_DOMAIN}`,
+      email_verified_at: null,
       username: name,
       display_name: null,
       roles: 'read_only',

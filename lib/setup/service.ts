@@ -36,7 +36,13 @@ export async function runFrom(ctx: Context, client: Client, input: Administrator
   return ctx.write(async (tx) => {
     if (!(await claimSetup(tx, ctx.now())) || (await hasUsers(tx))) throw new ChatError('already_set_up')
     const username = input.username ?? usernameOf(input.email)
-    const row = await addUser(ctx, tx, { ...input, username, roles: ['admin', 'member'], password_hash })
+    const row = await addUser(ctx, tx, {
+      ...input,
+      email_verified: true,
+      username,
+      roles: ['admin', 'member'],
+      password_hash,
+    })
     tx.record({ act: 'setup.done', actor_id: row.id, ip: client.ip })
     return { is_setup: true, user: toUser(row) }
   })

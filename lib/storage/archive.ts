@@ -17,6 +17,7 @@ export const TABLES: [name: string, ...key: string[]][] = [
   ['identities', 'provider', 'issuer', 'subject'],
   ['api_keys', 'id'],
   ['password_resets', 'token_hash'],
+  ['email_verifications', 'token_hash'],
   ['known_devices', 'token_hash'],
   ['conversations', 'id'],
   ['participants', 'conversation_id', 'user_id'],

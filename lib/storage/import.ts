@@ -95,7 +95,8 @@ async function createInserter(db: Database): Promise<(table: string, rows: Row[]
   return (table, rows) =>
     db.write(async (tx) => {
       const known = columns.get(table)
-      for (const row of rows) {
+      for (const each of rows) {
+        const row = upgradeRow(table, each)
         const names = Object.keys(row)
         if (!known || names.some((name) => !known.has(name))) throw new Error(`The archive has an unknown ${table}`)
         await tx.run(
@@ -105,6 +106,13 @@ async function createInserter(db: Database): Promise<(table: string, rows: Row[]
         )
       }
     })
+}
+
+/** A row of an older archive with the columns whose default is not their meaning there. */
+function upgradeRow(table: string, row: Row): Row {
+  // Older than the column: such accounts count as proven, as they do when the schema is brought up to date.
+  if (table !== 'users' || 'email_verified_at' in row) return row
+  return { ...row, email_verified_at: row.created_at! }
 }
 
 async function listColumns(db: Queries, table: string): Promise<Set<string>> {
@@ -123,8 +131,9 @@ async function finish(db: Database, expected: Counts): Promise<Counts> {
   const counts: Counts = {}
   for (const [table] of TABLES) {
     counts[table] = (await db.get<{ total: number }>(`SELECT count(*) AS total FROM ${table}`))!.total
-    if (counts[table] !== expected[table])
-      throw new Error(`There are ${counts[table]} ${table}, and should be ${expected[table]}`)
+    // An older archive has no such table.
+    const should = expected[table] ?? 0
+    if (counts[table] !== should) throw new Error(`There are ${counts[table]} ${table}, and should be ${should}`)
   }
   await db.write(async (tx) => {
     if (tx.dialect === 'postgresql')

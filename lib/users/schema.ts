@@ -46,6 +46,7 @@ export const Roles = v.pipe(v.array(v.picklist(['admin', 'member', 'read_only'])
 export const User = v.object({
   id: Id,
   email: v.string(),
+  email_verified: v.pipe(v.boolean(), v.description('Whether the address was proven to belong to the user')),
   username: v.string(),
   display_name: v.optional(v.string()),
   roles: Roles,
@@ -63,6 +64,10 @@ export type Account = v.InferOutput<typeof Account>
 export const UserInput = v.object({
   username: Username,
   email: Email,
+  email_verified: v.optional(
+    v.pipe(v.boolean(), v.description('false: the address has yet to be proven, by a mailed link for example')),
+    true,
+  ),
   password: v.optional(v.pipe(Password, v.description('Without one the user cannot sign in yet'))),
   roles: v.optional(Roles, ['member']),
   display_name: v.optional(DisplayName),

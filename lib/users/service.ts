@@ -90,6 +90,7 @@ export async function addUser(
   const row: UserRow = {
     id: ctx.id(),
     email: user.email.trim(),
+    email_verified_at: user.email_verified ? ctx.now() : null,
     username: user.username.normalize('NFC'),
     display_name: user.display_name ?? null,
     roles: joinRoles(user.roles),

@@ -8,6 +8,8 @@ import type { Account, User } from './schema.ts'
 export interface UserRow {
   id: string
   email: string
+  /** When the address was proven to belong to the user; `null` while it is not. */
+  email_verified_at: Micros | null
   username: string
   display_name: string | null
   /** Separated by commas. */
@@ -17,15 +19,22 @@ export interface UserRow {
   created_at: Micros
 }
 
-const COLUMNS = 'id, email, username, display_name, roles, password_hash, disabled_at, created_at'
+const COLUMNS = 'id, email, email_verified_at, username, display_name, roles, password_hash, disabled_at, created_at'
 
 /** What others may see of a user, as it is stored. */
-export type ShownUser = Pick<UserRow, 'id' | 'email' | 'username' | 'display_name' | 'roles'>
+export type ShownUser = Pick<UserRow, 'id' | 'email' | 'email_verified_at' | 'username' | 'display_name' | 'roles'>
 
 /** A row as the user itself sees it. */
 export function toUser(row: ShownUser): User {
   const { id, email, username, display_name } = row
-  return { id, email, username, ...(display_name && { display_name }), roles: splitRoles(row.roles) }
+  return {
+    id,
+    email,
+    email_verified: row.email_verified_at !== null,
+    username,
+    ...(display_name && { display_name }),
+    roles: splitRoles(row.roles),
+  }
 }
 
 /** A row as an administrator sees it. */
@@ -78,10 +87,15 @@ export function lockUsers(tx: Queries, ids: Iterable<string>, options: { admins:
   )
 }
 
-/** Stores what can be changed of a user. */
+/** Stores what an administrator can change of a user. It fails on an address that another user has. */
 export async function updateUser(tx: Queries, row: UserRow, at: Micros): Promise<void> {
   await tx.run(
-    'UPDATE users SET display_name = ?, roles = ?, password_hash = ?, disabled_at = ?, updated_at = ? WHERE id = ?',
+    `UPDATE users SET email = ?, email_key = ?, email_verified_at = ?, display_name = ?, roles = ?, password_hash = ?,
+            disabled_at = ?, updated_at = ?
+      WHERE id = ?`,
+    row.email,
+    uniqueKey(row.email),
+    row.email_verified_at,
     row.display_name,
     row.roles,
     row.password_hash,
@@ -124,7 +138,7 @@ export const PROBE_DOMAIN = 'doctor.invalid'
 export function listPeople(db: Queries, prefix: string, limit: number): Promise<ShownUser[]> {
   const from = uniqueKey(prefix)
   return db.all<ShownUser>(
-    `SELECT id, email, username, display_name, roles FROM users
+    `SELECT id, email, email_verified_at, username, display_name, roles FROM users
       WHERE username_key >= ? AND username_key < ? AND disabled_at IS NULL
         AND email_key NOT LIKE '%@${PROBE_DOMAIN}'
       ORDER BY username_key
@@ -147,12 +161,13 @@ export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Prom
 /** @returns the name that somebody else has already, if that kept the user out */
 export async function insertUser(tx: Queries, row: UserRow): Promise<'email_taken' | 'username_taken' | undefined> {
   const inserted = await tx.run(
-    `INSERT INTO users (id, email, email_key, username, username_key, display_name, roles, password_hash, created_at, updated_at)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO users (id, email, email_key, email_verified_at, username, username_key, display_name, roles, password_hash, created_at, updated_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT DO NOTHING`,
     row.id,
     row.email,
     uniqueKey(row.email),
+    row.email_verified_at,
     row.username,
     uniqueKey(row.username),
     row.display_name,
@@ -163,6 +178,11 @@ export async function insertUser(tx: Queries, row: UserRow): Promise<'email_take
   )
   if (inserted) return undefined
   return (await findUserByEmail(tx, row.email)) ? 'email_taken' : 'username_taken'
+}
+
+/** Sets the address as proven, unless it already is. */
+export async function markEmailVerified(tx: Queries, id: string, at: Micros): Promise<void> {
+  await tx.run('UPDATE users SET email_verified_at = ? WHERE id = ? AND email_verified_at IS NULL', at, id)
 }
 
 export async function updatePasswordHash(tx: Queries, id: string, hash: string, at: Micros): Promise<void> {
@@ -189,14 +209,15 @@ export async function replacePasswordHash(
 /** Writes what a user says of itself. It fails on a username that somebody else has. */
 export async function updateProfile(
   tx: Queries,
-  { id, email, username, display_name, roles }: ShownUser,
+  { id, email, email_verified_at, username, display_name, roles }: ShownUser,
   at: Micros,
 ): Promise<void> {
   await tx.run(
-    `UPDATE users SET email = ?, email_key = ?, username = ?, username_key = ?, display_name = ?, roles = ?, updated_at = ?
+    `UPDATE users SET email = ?, email_key = ?, email_verified_at = ?, username = ?, username_key = ?, display_name = ?, roles = ?, updated_at = ?
       WHERE id = ?`,
     email,
     uniqueKey(email),
+    email_verified_at,
     username,
     uniqueKey(username),
     display_name,

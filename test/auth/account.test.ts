@@ -134,7 +134,14 @@ describeOnEachDatabase('an account', (openUrl) => {
       await ada.addParticipant({ params: { conversation_id }, body: { user_id: grace.id } })
       const { user, session } = await grace.changeMe({ body: { username: 'Janet', display_name: 'Janet J.' } })
       expect([user, session?.id]).toEqual([
-        { id: grace.id, email: grace.email, username: 'Janet', display_name: 'Janet J.', roles: ['member'] },
+        {
+          id: grace.id,
+          email: grace.email,
+          email_verified: true,
+          username: 'Janet',
+          display_name: 'Janet J.',
+          roles: ['member'],
+        },
         (await grace.readMe()).session!.id,
       ])
       const { participants } = await ada.readConversation({ params: { conversation_id } })

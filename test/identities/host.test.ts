@@ -38,7 +38,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
   it('decides who calls: somebody seen for the first time becomes a user, without a session or a CSRF token', async () => {
     expect(await codeOf(as('nobody').readMe())).toBe('unauthenticated')
     const { user, ...rest } = await as('ada').readMe()
-    const ada = { username: 'ada', email: 'ada@example.org', roles: ['admin'] }
+    const ada = { username: 'ada', email: 'ada@example.org', email_verified: true, roles: ['admin'] }
     expect([user, rest]).toEqual([{ id: expect.any(String), ...ada }, {}])
     expect(seen.at(-1)!.ip).toBe('127.0.0.1')
     const { conversation_id } = await as('ada').createConversation()
@@ -68,8 +68,11 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
     expect(user).toMatchObject({
       username: expect.stringMatching(/^user-/),
       email: `${user.id}@host.invalid`,
+      email_verified: false,
       roles: ['member'],
     })
+    people.set('bare', { subject: 'bare', email: 'bare@example.org' })
+    expect((await as('bare').readMe()).user).toMatchObject({ email: 'bare@example.org', email_verified: true })
   })
 
   it('is followed when it says something new of somebody, and leaves the rest alone', async () => {
@@ -80,6 +83,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
       id,
       username: 'hopper',
       email: 'grace@example.org',
+      email_verified: true,
       roles: ['read_only'],
     })
     expect(await codeOf(as('grace').createConversation())).toBe('forbidden')
@@ -125,6 +129,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
       id: user.id,
       username: expect.stringMatching(/^user-/),
       email: `${user.id}@host.invalid`,
+      email_verified: false,
       roles: ['member'],
     })
   })

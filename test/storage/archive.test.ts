@@ -127,6 +127,20 @@ describe('an import', () => {
     await expect(target.import(each(lines))).rejects.toThrow('not empty')
   })
 
+  it('takes accounts of an older archive for proven', async () => {
+    const lines = (await archive()).filter((line) => !line.startsWith('{"table":"email_verifications"'))
+    const older = lines.map((line) =>
+      line.replace(/,"email_verified_at":\d+/, '').replace('"email_verifications":0,', ''),
+    )
+    expect(older.some((line) => line.includes('email_verif'))).toBe(false)
+    const target = await open(await create(createSqliteFile))
+    await target.import(each(older))
+    const [first] = await target.db.all<{ proven: number }>(
+      'SELECT count(*) AS proven FROM users WHERE email_verified_at = created_at',
+    )
+    expect(first!.proven).toBe(3)
+  })
+
   it.each<[string, (lines: string[]) => string[], string]>([
     ['nothing', () => [], 'not whole'],
     ['something else', () => ['{"hello":1}'], 'not an archive'],

@@ -28,6 +28,7 @@ describeOnEachDatabase('a database of the first schema', (openUrl, dialect) => {
     onTestFinished(service.close)
     expect((await service.chat.ops.fsck()).findings).toEqual([])
     const [ada, grace, eve] = [await service.signIn('ada'), await service.signIn('grace'), await service.signIn('eve')]
+    expect((await eve.readMe()).user.email_verified).toBe(true)
     const { conversations } = await eve.listConversations({ query: {} })
     expect(conversations).toMatchObject([{ title: 'Engines', role: 'member', participant_count: 3 }])
     const params = { conversation_id: conversations[0]!.id }
