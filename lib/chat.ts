@@ -5,6 +5,7 @@ import * as audit from './audit/service.ts'
 import * as account from './auth/account.ts'
 import { createAttempts } from './auth/attempts.ts'
 import * as callers from './auth/callers.ts'
+import * as confirmation from './auth/confirmation.ts'
 import { createPasswords } from './auth/passwords.ts'
 import * as auth from './auth/service.ts'
 import { bind } from './bind.ts'
@@ -144,6 +145,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       ...bind(ctx, auth, ['login', 'refresh', 'logout', 'me']),
       ...bind(ctx, callers, ['recognise', 'authenticate']),
       ...bind(ctx, account, ['changePassword', 'changeProfile']),
+      ...bind(ctx, confirmation, ['confirm']),
       ...bind(ctx, ownSessions, ['listSessions', 'revokeSession']),
     },
     resets: bind(ctx, resets, ['request', 'issue', 'redeem']),

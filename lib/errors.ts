@@ -9,6 +9,7 @@ export const ERRORS = {
   invalid_credentials: [401, 'The e-mail or the password is wrong.'],
   csrf_failed: [403, 'The CSRF token is missing or does not belong to this session.'],
   forbidden: [403, 'You may not do this.'],
+  confirmation_required: [403, 'Confirm your password first, or sign in again: this sign-in is too old.'],
   account_disabled: [403, 'This account is disabled.'],
   invite_email_mismatch: [403, 'The invite is for another e-mail.'],
   signup_disabled: [403, 'New accounts are not taken here.'],

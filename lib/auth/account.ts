@@ -1,14 +1,14 @@
 import type { Actor, Context } from '../context.ts'
 import { mayWrite } from '../conversations/rules.ts'
 import { ChatError } from '../errors.ts'
-import { digest } from '../ids.ts'
 import { deleteResets } from '../resets/store.ts'
 import { endSessions } from '../sessions/store.ts'
 import { isTaken } from '../storage/failures.ts'
 import { findUser, lockUser, replacePasswordHash, updateProfile } from '../users/store.ts'
+import { checkOwnPassword } from './confirmation.ts'
 import { refuseKeys } from './rules.ts'
 import { type MeAnswer, PasswordChange, ProfileChange } from './schema.ts'
-import { me, recordFailure } from './service.ts'
+import { me } from './service.ts'
 
 /** What each use-case takes last. */
 export const inputs = { changePassword: PasswordChange, changeProfile: ProfileChange }
@@ -24,15 +24,7 @@ export const inputs = { changePassword: PasswordChange, changeProfile: ProfileCh
 export async function changePassword(ctx: Context, actor: Actor, input: PasswordChange): Promise<void> {
   refuseKeys(actor)
   const { user_id, session_id, ip } = actor
-  const old = (await findUser(ctx.db, user_id))?.password_hash
-  const account = digest(`password\n${user_id}`)
-  const { succeeded, pause_seconds } = await ctx.attempts.run(account, () =>
-    ctx.passwords.verify(input.current_password, old),
-  )
-  if (!succeeded || !old) {
-    await recordFailure(ctx, actor, { subject_id: user_id, account, why: 'invalid_credentials', pause_seconds })
-    throw new ChatError('invalid_credentials')
-  }
+  const old = await checkOwnPassword(ctx, actor, input.current_password)
   const hashes = { old, new: await ctx.passwords.hash(input.new_password) }
   await ctx.write(async (tx) => {
     await lockUser(tx, user_id)

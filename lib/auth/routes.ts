@@ -1,5 +1,13 @@
 import { route } from '../http/route.ts'
-import { Credentials, LoginAnswer, MeAnswer, OwnSessions, PasswordChange, ProfileChange } from './schema.ts'
+import {
+  Confirmation,
+  Credentials,
+  LoginAnswer,
+  MeAnswer,
+  OwnSessions,
+  PasswordChange,
+  ProfileChange,
+} from './schema.ts'
 
 export const login = route({
   method: 'POST',
@@ -84,6 +92,22 @@ export const changePassword = route({
   status: 204,
   errors: ['invalid_credentials'],
   handler: ({ chat, actor, body }) => chat.auth.changePassword(actor, body),
+})
+
+export const confirmPassword = route({
+  method: 'POST',
+  path: '/api/auth/confirm',
+  tag: 'Authentication',
+  summary: 'Confirm the password for what outlives the session',
+  description:
+    'Making an API key and linking a provider ask for a sign-in of the last ten minutes, or for this call in the same session (`confirmation_required`). A user without a password signs in again through the provider instead (`conflict`).',
+  access: 'session',
+  sign_in: true,
+  body: Confirmation,
+  example: { password: 'correct horse battery' },
+  status: 204,
+  errors: ['invalid_credentials', 'conflict'],
+  handler: ({ chat, actor, body }) => chat.auth.confirm(actor, body),
 })
 
 export const listSessions = route({

@@ -35,5 +35,9 @@ export const ProfileChange = v.object({
 })
 export type ProfileChange = v.InferOutput<typeof ProfileChange>
 
+/** What confirms that the user of a session is the one who calls. */
+export const Confirmation = v.object({ password: Text })
+export type Confirmation = v.InferOutput<typeof Confirmation>
+
 export const PasswordChange = v.object({ current_password: Text, new_password: Password })
 export type PasswordChange = v.InferOutput<typeof PasswordChange>

@@ -193,6 +193,7 @@ function newSession(
     user_id: userId,
     ...hashesOf(tokens),
     issued_at: now,
+    confirmed_at: now,
     last_seen_at: now,
     idle_expires_at: idleDeadline(ctx.config, now),
     absolute_expires_at: now + ctx.config.session.absolute_seconds * SECOND,

@@ -11,6 +11,8 @@ export interface SessionRow {
   token_hash: string
   csrf_hash: string
   issued_at: Micros
+  /** When its user last proved who they are. */
+  confirmed_at: Micros
   last_seen_at: Micros
   idle_expires_at: Micros
   absolute_expires_at: Micros
@@ -32,7 +34,7 @@ export function toSession(row: SessionTimes): Session {
 }
 
 /** What every signed-in call needs of its session and its user. */
-type SessionOfCall = Omit<SessionRow, 'token_hash' | 'issued_at' | 'user_agent' | 'ip'> &
+type SessionOfCall = Omit<SessionRow, 'token_hash' | 'issued_at' | 'confirmed_at' | 'user_agent' | 'ip'> &
   Pick<UserRow, 'roles' | 'disabled_at'>
 
 /** The session of a token, expired ones too. By token_hash. */
@@ -64,13 +66,14 @@ export async function findSession(
 
 export async function insertSession(tx: Queries, row: SessionRow): Promise<void> {
   await tx.run(
-    `INSERT INTO sessions (id, user_id, token_hash, csrf_hash, issued_at, last_seen_at, idle_expires_at, absolute_expires_at, user_agent, ip)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO sessions (id, user_id, token_hash, csrf_hash, issued_at, confirmed_at, last_seen_at, idle_expires_at, absolute_expires_at, user_agent, ip)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     row.id,
     row.user_id,
     row.token_hash,
     row.csrf_hash,
     row.issued_at,
+    row.confirmed_at,
     row.last_seen_at,
     row.idle_expires_at,
     row.absolute_expires_at,
@@ -82,7 +85,7 @@ export async function insertSession(tx: Queries, row: SessionRow): Promise<void>
 /** Gives a session new tokens, if it still has the old one. @returns whether it had */
 export async function rotateSession(
   tx: Queries,
-  row: Omit<SessionRow, 'user_id' | 'user_agent' | 'ip'>,
+  row: Omit<SessionRow, 'user_id' | 'confirmed_at' | 'user_agent' | 'ip'>,
   oldTokenHash: string,
 ): Promise<boolean> {
   const rotated = await tx.run(
@@ -96,6 +99,16 @@ export async function rotateSession(
     oldTokenHash,
   )
   return rotated === 1
+}
+
+/** When the user of a session last proved who they are; `undefined` once the session has ended. By primary key. */
+export async function findConfirmation(db: Queries, id: string): Promise<Micros | undefined> {
+  return (await db.get<{ confirmed_at: Micros }>('SELECT confirmed_at FROM sessions WHERE id = ?', id))?.confirmed_at
+}
+
+/** Notes that the user of a session has just proved who they are. @returns the number of sessions changed, 0 or 1 */
+export function confirmSession(tx: Queries, id: string, at: Micros): Promise<number> {
+  return tx.run('UPDATE sessions SET confirmed_at = ? WHERE id = ?', at, id)
 }
 
 /** Has a session stay expired, whatever the clock says later. */

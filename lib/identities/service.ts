@@ -64,7 +64,8 @@ async function settle(ctx: Context, tx: Tx, identity: Identity, ip: string | und
   const row: UserRow = { ...profile, password_hash: null, disabled_at: null, created_at: ctx.now() }
   const taken = await insertUser(tx, row)
   if (taken) throw new ChatError(taken)
-  if (!(await insertIdentity(tx, keyOf(identity), row.id, ctx.now()))) throw new ChatError('conflict')
+  const linked = { ...keyOf(identity), id: ctx.id(), user_id: row.id, created_at: ctx.now() }
+  if (!(await insertIdentity(tx, linked))) throw new ChatError('conflict')
   tx.record({ act: 'user.created', subject_id: row.id, ip, detail: { by: 'host', roles: row.roles } })
   return row
 }

@@ -27,15 +27,23 @@ export function findIdentity(
   )
 }
 
-/** @returns how many were added: 0 when somebody was faster */
-export function insertIdentity(tx: Queries, key: IdentityKey, userId: string, at: Micros): Promise<number> {
+/** An identity as it is stored. */
+export interface IdentityRow extends IdentityKey {
+  id: string
+  user_id: string
+  created_at: Micros
+}
+
+/** @returns the number of rows added: 0 when another call was faster */
+export function insertIdentity(tx: Queries, row: IdentityRow): Promise<number> {
   return tx.run(
-    `INSERT INTO identities (provider, issuer, subject, user_id, created_at) VALUES (?, ?, ?, ?, ?)
+    `INSERT INTO identities (id, provider, issuer, subject, user_id, created_at) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT DO NOTHING`,
-    key.provider,
-    key.issuer,
-    key.subject,
-    userId,
-    at,
+    row.id,
+    row.provider,
+    row.issuer,
+    row.subject,
+    row.user_id,
+    row.created_at,
   )
 }

@@ -19,14 +19,14 @@ export const createKey = route({
   tag: 'Authentication',
   summary: 'Make an API key that acts as you',
   description:
-    'The key is shown this once. It acts as the user on every call but those about sessions, keys and the password. A user has at most 100.',
+    'The key is shown this once. It acts as the user on every call but those about sessions, keys and the password. A user has at most 50. It asks for a sign-in of the last ten minutes, or for `POST /api/auth/confirm` (`confirmation_required`).',
   access: 'session',
   sign_in: true,
   body: ApiKeyInput,
   example: { name: 'Nightly report' },
   status: 201,
   output: CreatedKey,
-  errors: ['conflict'],
+  errors: ['confirmation_required', 'conflict'],
   handler: ({ chat, actor, body }) => chat.keys.create(actor, body),
 })
 

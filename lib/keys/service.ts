@@ -1,3 +1,4 @@
+import { requireConfirmation } from '../auth/confirmation.ts'
 import { refuseKeys } from '../auth/rules.ts'
 import { noteUse } from '../auth/uses.ts'
 import type { Actor, Context } from '../context.ts'
@@ -13,7 +14,7 @@ import { countKeys, deleteKey, findKeyByHash, insertKey, listKeys, toKey, touchK
 export const inputs = { create: ApiKeyInput }
 
 /** How many keys one user may have: enough for a key each machine, and an end to a loop that makes them. */
-const KEYS_PER_USER = 100
+const KEYS_PER_USER = 50
 
 /** How often the use of a key is written down. */
 const TOUCH_SECONDS = 60
@@ -21,7 +22,8 @@ const TOUCH_SECONDS = 60
 /**
  * Makes a key that acts as the actor. It is answered this once, and kept as a digest only.
  *
- * @throws ChatError `forbidden` with a key; `validation_failed` for an end that is past; `conflict` with too many keys
+ * @throws ChatError `forbidden` with a key; `confirmation_required`; `validation_failed` for an end that is past;
+ *   `conflict` with too many keys
  */
 export async function create(ctx: Context, actor: Actor, input: ApiKeyInput): Promise<CreatedKey> {
   refuseKeys(actor)
@@ -32,6 +34,7 @@ export async function create(ctx: Context, actor: Actor, input: ApiKeyInput): Pr
   const key = KEY_PREFIX + newToken()
   return ctx.write(async (tx) => {
     await lockUser(tx, actor.user_id)
+    await requireConfirmation(ctx, tx, actor)
     if ((await countKeys(tx, actor.user_id)) >= KEYS_PER_USER)
       throw new ChatError('conflict', { message: `A user has at most ${KEYS_PER_USER} keys: revoke one first.` })
     const id = ctx.id()

@@ -65,7 +65,9 @@ async function link(ctx: Context, tx: Tx, person: Person, userId: string): Promi
 }
 
 async function claim(ctx: Context, tx: Tx, person: Person, userId: string): Promise<void> {
-  if (!(await insertIdentity(tx, person, userId, ctx.now()))) throw new ChatError('conflict')
+  const { provider, issuer, subject } = person
+  const row = { id: ctx.id(), provider, issuer, subject, user_id: userId, created_at: ctx.now() }
+  if (!(await insertIdentity(tx, row))) throw new ChatError('conflict')
 }
 
 /** A new user with a username like the person's name that nobody has. @throws ChatError `email_taken` */

@@ -8,14 +8,21 @@ export const beginOauth = route({
   tag: 'Authentication',
   summary: 'Begin to sign in through a provider',
   description:
-    'Answers with the address to send the browser to, and sets a short-lived cookie that binds the attempt to this browser. With `link=true` the identity is added to the account that is signed in.',
+    'Answers with the address to send the browser to, and sets a short-lived cookie that binds the attempt to this browser. With `link=true` the identity is added to the account that is signed in; that asks for a sign-in of the last ten minutes, or for `POST /api/auth/confirm`.',
   access: 'optional',
   sign_in: true,
   limited_as: 'sign_in',
   answer: 'binding',
   query: OauthBegin,
   output: OauthBegun,
-  errors: ['not_found', 'unauthenticated', 'setup_required', 'oauth_provider_error'],
+  errors: [
+    'not_found',
+    'unauthenticated',
+    'forbidden',
+    'confirmation_required',
+    'setup_required',
+    'oauth_provider_error',
+  ],
   handler: ({ chat, actor, client, params, query }) => chat.oauth.begin(actor, client, params.provider, query),
 })
 

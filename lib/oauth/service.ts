@@ -1,3 +1,5 @@
+import { requireConfirmation } from '../auth/confirmation.ts'
+import { refuseKeys } from '../auth/rules.ts'
 import { type Client, openSession, type SignedIn } from '../auth/service.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
@@ -30,7 +32,7 @@ type Attempt = Omit<StateRow, 'state_hash' | 'provider' | 'binding_hash'>
  *
  * @returns where to send the browser, and what to keep in a cookie of it: `client.binding` of the return
  * @throws ChatError `not_found` for a provider without credentials; `setup_required`; `unauthenticated` to link without
- *   a session; `oauth_provider_error`
+ *   a session, `forbidden` with an API key, `confirmation_required`; `oauth_provider_error`
  */
 export async function begin(
   ctx: Context,
@@ -41,7 +43,11 @@ export async function begin(
 ): Promise<OauthBegun & { binding: string }> {
   const there = getProvider(ctx, provider)
   if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
-  if (input.link && !actor?.session_id) throw new ChatError('unauthenticated')
+  if (input.link) {
+    if (actor) refuseKeys(actor)
+    if (!actor?.session_id) throw new ChatError('unauthenticated')
+    await requireConfirmation(ctx, ctx.db, actor)
+  }
   // Attempts in several tabs of a browser have one cookie, and do not end each other.
   const secret = readBinding(client.binding)?.secret ?? newToken()
   const attempt = { state: newToken(), verifier: newToken(), nonce: newToken() }

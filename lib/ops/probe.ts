@@ -56,6 +56,7 @@ export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefin
       token_hash: digest(token),
       csrf_hash: digest(newToken()),
       issued_at: now,
+      confirmed_at: now,
       last_seen_at: now,
       idle_expires_at: until,
       absolute_expires_at: until,

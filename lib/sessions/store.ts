@@ -5,7 +5,7 @@ import { jsonList, listOf, type Micros } from '../storage/sql.ts'
 import type { SessionOfUser } from './schema.ts'
 
 /** What a list of sessions shows of each. */
-export type ListedSession = Omit<SessionRow, 'token_hash' | 'csrf_hash'>
+export type ListedSession = Omit<SessionRow, 'token_hash' | 'csrf_hash' | 'confirmed_at'>
 
 /** A user's live sessions, the one used last first. By user_id. */
 export function listSessions(db: Queries, userId: string, now: Micros): Promise<ListedSession[]> {

@@ -5,6 +5,7 @@ import { access } from './schema/0003-access.ts'
 import { retention } from './schema/0004-retention.ts'
 import { invites } from './schema/0005-invites.ts'
 import { addresses } from './schema/0007-addresses.ts'
+import { confirmation } from './schema/0008-confirmation.ts'
 
 /** One step of the schema. Once released it never changes: its checksum is kept with the data. */
 export interface Migration {
@@ -35,4 +36,12 @@ export const COLUMN_TYPES: Record<Dialect, ColumnTypes> = {
 }
 
 /** Every step of the schema, oldest first. Append only. */
-export const MIGRATIONS: readonly Migration[] = [foundation, assistant, access, retention, invites, addresses]
+export const MIGRATIONS: readonly Migration[] = [
+  foundation,
+  assistant,
+  access,
+  retention,
+  invites,
+  addresses,
+  confirmation,
+]

@@ -70,6 +70,7 @@ const PARAMETERS: Record<string, string> = {
 const VALID: Record<string, object> = {
   login: { email: 'eve@example.org', password: PASSWORD },
   exchangeOauthCode: { auth_code: 'x' },
+  confirmPassword: { password: 'not the one' },
   changePassword: { current_password: 'not the one', new_password: PASSWORD },
   resetPassword: { token: 'made up', password: PASSWORD },
   createKey: { name: 'a key' },

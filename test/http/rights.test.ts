@@ -45,6 +45,7 @@ const BODIES: Record<string, (world: World) => object> = {
   login: () => ({ email: 'nobody@example.org', password: PASSWORD }),
   exchangeOauthCode: () => ({ auth_code: 'of nobody' }),
   changeMe: () => ({ display_name: 'Somebody' }),
+  confirmPassword: () => ({ password: PASSWORD }),
   changePassword: () => ({ current_password: PASSWORD, new_password: PASSWORD }),
   forgotPassword: () => ({ email: 'nobody@example.org' }),
   resetPassword: () => ({ token: 'made up', password: PASSWORD }),

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
+import * as v from 'valibot'
 import { expect, it, onTestFinished } from 'vitest'
+import { Id } from '../../lib/schema.ts'
+import { migrate } from '../../lib/storage/migrate.ts'
 import { MIGRATIONS } from '../../lib/storage/migrations.ts'
 import { openStorage } from '../../lib/storage/open.ts'
 import { type Dialect, describeOnEachDatabase } from '../support/databases.ts'
@@ -58,6 +61,37 @@ describeOnEachDatabase('a database of the first schema', (openUrl, dialect) => {
       [...messages.slice(0, 4).map(({ content }) => content), 'Still here', 'to be deleted'],
     )
     expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
+  it('gives each identity an id of its own, and counts the sign-in of a session as its confirmation', async () => {
+    const url = await openUrl()
+    const service = await startService(url)
+    onTestFinished(service.close)
+    await service.signIn('ada')
+    const { db } = service.chat.context
+    const created_at = Date.UTC(2026, 0, 1) * 1000 + 123
+    await db.write(async (tx) => {
+      // As it was before that step.
+      await tx.run('DROP INDEX identities_by_id')
+      await tx.run('ALTER TABLE identities DROP COLUMN id')
+      await tx.run('ALTER TABLE sessions DROP COLUMN confirmed_at')
+      await tx.run("DELETE FROM migrations WHERE name = '0008-confirmation'")
+      for (const subject of ['one', 'two', 'three'])
+        await tx.run(
+          `INSERT INTO identities (provider, issuer, subject, user_id, created_at)
+           SELECT 'p', 'https://issuer.example', ?, id, ${created_at} FROM users`,
+          subject,
+        )
+    })
+    expect(await migrate(db)).toEqual(['0008-confirmation'])
+    const ids = (await db.all<{ id: string }>('SELECT id FROM identities')).map(({ id }) => id)
+    expect(new Set(ids).size).toBe(3)
+    for (const id of ids) {
+      expect(v.is(Id, id) ? 'an id' : id).toBe('an id')
+      expect(Number.parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(Date.UTC(2026, 0, 1))
+    }
+    const sessions = await db.all<Record<string, number>>('SELECT confirmed_at, issued_at FROM sessions')
+    expect(sessions[0]!.confirmed_at).toBe(sessions[0]!.issued_at)
   })
 
   async function load(url: string): Promise<void> {

@@ -54,6 +54,14 @@ const FAILURES: { [Code in ErrorCode]: { cause: string; remedy: string } } = {
     remedy:
       'Have somebody do it who may, or who can change the role; [the rights](rights.md) say who. Trying again is of no use.',
   },
+  confirmation_required: {
+    cause:
+      'An API key was to be made, an identity linked or an e-mail address changed, with a session whose user last ' +
+      'signed in, or confirmed the password, more than ten minutes ago.',
+    remedy:
+      'Send the password to `POST /api/auth/confirm` and repeat the call. A user without a password signs in again ' +
+      'through the provider.',
+  },
   account_disabled: {
     cause: 'An administrator has disabled the account. Said only to who knows the password.',
     remedy:
@@ -83,7 +91,7 @@ const FAILURES: { [Code in ErrorCode]: { cause: string; remedy: string } } = {
   conflict: {
     cause:
       'Something there stands against it; `detail` says what: a name that is taken, a conversation for two that is full, ' +
-      'the last administrator, an identity that belongs to another account, a hundred API keys, a text that was erased.',
+      'the last administrator, an identity that belongs to another account, fifty API keys, a text that was erased.',
     remedy: 'Read `detail`, look at the present state, and change one or the other. The same call again fails again.',
   },
   already_participant: {

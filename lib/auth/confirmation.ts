@@ -1,0 +1,68 @@
+import type { Actor, Context } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import { digest, SECOND } from '../ids.ts'
+import type { Queries } from '../storage/database.ts'
+import { findUser, lockUser } from '../users/store.ts'
+import { refuseKeys } from './rules.ts'
+import { Confirmation } from './schema.ts'
+import { recordFailure } from './service.ts'
+import { confirmSession, findConfirmation } from './store.ts'
+
+/** What each use-case takes last. */
+export const inputs = { confirm: Confirmation }
+
+/**
+ * For how long a sign-in or a confirmed password lets a session do what outlives it: a session that was found later
+ * makes no second way in.
+ */
+const CONFIRMED_SECONDS = 600
+
+/**
+ * Confirms the actor's password, so that the session of the call may make keys and link identities for ten minutes.
+ *
+ * @throws ChatError `forbidden` with an API key; `conflict` for a user without a password, who signs in again instead;
+ *   `invalid_credentials`; `rate_limited`; `unauthenticated` when the session has just ended
+ */
+export async function confirm(ctx: Context, actor: Actor, input: Confirmation): Promise<void> {
+  refuseKeys(actor)
+  const { user_id, session_id } = actor
+  if (!(await findUser(ctx.db, user_id))?.password_hash)
+    throw new ChatError('conflict', { message: 'This account has no password: sign in again through the provider.' })
+  const hash = await checkOwnPassword(ctx, actor, input.password)
+  await ctx.write(async (tx) => {
+    await lockUser(tx, user_id)
+    // Changed since it was compared: the password that was given is no longer the current one.
+    if ((await findUser(tx, user_id))?.password_hash !== hash) throw new ChatError('invalid_credentials')
+    if (session_id !== undefined && !(await confirmSession(tx, session_id, ctx.now())))
+      throw new ChatError('unauthenticated')
+  })
+}
+
+/**
+ * Makes sure inside a transaction that the session of the call is confirmed: by its sign-in or by {@link confirm}, at
+ * most ten minutes ago. An actor without a session is not asked.
+ *
+ * @throws ChatError `confirmation_required`; `unauthenticated` when the session has just ended
+ */
+export async function requireConfirmation(ctx: Context, db: Queries, actor: Actor): Promise<void> {
+  if (actor.session_id === undefined) return
+  const confirmedAt = await findConfirmation(db, actor.session_id)
+  if (confirmedAt === undefined) throw new ChatError('unauthenticated')
+  if (ctx.now() - confirmedAt > CONFIRMED_SECONDS * SECOND) throw new ChatError('confirmation_required')
+}
+
+/**
+ * Checks a password that the actor gave for their own. All that ask for it share one count of failures.
+ *
+ * @returns the hash it was compared with
+ * @throws ChatError `invalid_credentials`, also for a user without a password; `rate_limited`
+ */
+export async function checkOwnPassword(ctx: Context, actor: Actor, password: string): Promise<string> {
+  const { user_id } = actor
+  const hash = (await findUser(ctx.db, user_id))?.password_hash
+  const account = digest(`password\n${user_id}`)
+  const { succeeded, pause_seconds } = await ctx.attempts.run(account, () => ctx.passwords.verify(password, hash))
+  if (succeeded && hash) return hash
+  await recordFailure(ctx, actor, { subject_id: user_id, account, why: 'invalid_credentials', pause_seconds })
+  throw new ChatError('invalid_credentials')
+}

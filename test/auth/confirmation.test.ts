@@ -1,0 +1,67 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { SECOND } from '../../lib/ids.ts'
+import { OPERATOR } from '../../lib/index.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
+
+describeOnEachDatabase('what outlives a session', (openUrl) => {
+  let service: TestService
+  let now = Date.UTC(2026, 0, 1) * 1000
+  beforeAll(async () => {
+    service = await startService(await openUrl(), { ports: { now: () => now } })
+    await service.signIn('founder')
+  })
+  afterAll(() => service.close())
+
+  const name = { body: { name: 'a bot' } }
+
+  it('is made for ten minutes after a sign-in, and later once the password is confirmed in this session', async () => {
+    const ada = await service.signIn('ada')
+    const elsewhere = await service.signIn('ada')
+    now += 600 * SECOND
+    await ada.createKey(name)
+    now += 1
+    expect(await codeOf(ada.createKey(name))).toBe('confirmation_required')
+    // New tokens prove nothing.
+    await ada.refresh()
+    expect(await codeOf(ada.createKey(name))).toBe('confirmation_required')
+    expect(await codeOf(ada.confirmPassword({ body: { password: 'wrong password' } }))).toBe('invalid_credentials')
+    expect(await codeOf(ada.createKey(name))).toBe('confirmation_required')
+    await ada.confirmPassword({ body: { password: PASSWORD } })
+    await ada.createKey(name)
+    expect(await codeOf(elsewhere.createKey(name))).toBe('confirmation_required')
+    now += 601 * SECOND
+    expect(await codeOf(ada.createKey(name))).toBe('confirmation_required')
+  })
+
+  it('is not asked of an actor without a session', async () => {
+    const grace = await service.signIn('grace')
+    const actor = await service.chat.users.actor(grace.id)
+    now += 3600 * SECOND
+    expect((await service.chat.keys.create(actor, { name: 'a bot' })).key).toMatch(/^cs_/)
+  })
+
+  it('takes a password that is guessed no more often than with a password change, on the same count', async () => {
+    const thief = await service.signIn('guessed')
+    const guess = (password: string) => codeOf(thief.confirmPassword({ body: { password } }))
+    const answers = await Promise.all(times(20, () => guess('wrong password')))
+    expect(answers.filter((code) => code === 'invalid_credentials')).toHaveLength(10)
+    expect(await guess(PASSWORD)).toBe('rate_limited')
+    const change = { current_password: PASSWORD, new_password: PASSWORD }
+    expect(await codeOf(thief.changePassword({ body: change }))).toBe('rate_limited')
+  })
+
+  it('tells a user without a password to sign in again', async () => {
+    const { user } = await service.chat.users.create(OPERATOR, { username: 'bob', email: 'bob@example.org' })
+    const bob = await service.chat.users.actor(user.id)
+    await expect(service.chat.auth.confirm(bob, { password: PASSWORD })).rejects.toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('sign in again through the provider'),
+    })
+  })
+
+  it('is not confirmed with an API key', async () => {
+    const bot = { ...(await service.chat.users.actor((await service.signIn('dora')).id)), key_id: 'a key' }
+    expect(await codeOf(service.chat.auth.confirm(bot, { password: PASSWORD }))).toBe('forbidden')
+  })
+})
