@@ -3,6 +3,7 @@ import { flag, integer, key, MAX_TIMER_SECONDS, oneOf, section, someText, text }
 import { OauthSection } from './config-oauth.ts'
 import { publicUrl, ServerSection } from './config-server.ts'
 import { WellKnownSection } from './config-well-known.ts'
+import { LONGEST } from './schema.ts'
 
 /** What may name a cookie or a header (`token` of RFC 9110). */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
@@ -20,7 +21,6 @@ const HEADER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+: *[!-~]([ -~]*[!-~])?$/
 const MAX_SESSION_SECONDS = 400 * 24 * 60 * 60
 
 /** Half of what a request's body may have, since JSON escapes take room as well. */
-const MAX_MESSAGE_BYTES = 256 * 1024
 
 /** An answer is held in memory while it is made, and is one row at its end. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
@@ -137,7 +137,7 @@ export const ConfigSchema = v.object({
   }),
   limits: section({
     max_depth: key(integer(1, 1000), 100, 'How deep replies may nest; the root of a thread has depth 0.'),
-    message_bytes: key(integer(1, MAX_MESSAGE_BYTES), 65_536, 'Longest content of a message, counted in UTF-8.', {
+    message_bytes: key(integer(1, LONGEST.message), 65_536, 'Longest content of a message, counted in UTF-8.', {
       unit: 'bytes',
     }),
   }),

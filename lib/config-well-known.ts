@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { isSection, key, section } from './config-key.ts'
-import { Text } from './schema.ts'
+import { isStorable } from './schema.ts'
 
 /** A document under `/.well-known/`, as it is served. */
 export interface WellKnownEntry {
@@ -100,7 +100,8 @@ function pathProblem(path: string): string | undefined {
 }
 
 function contentProblem({ content_type, body }: Record<string, unknown>): string | undefined {
-  if (!v.is(Text, body)) return 'must have a text for a body, without NUL and lone surrogates'
+  if (typeof body !== 'string' || !isStorable(body))
+    return 'must have a text for a body, without NUL and lone surrogates'
   if (content_type !== undefined && (typeof content_type !== 'string' || !MEDIA_TYPE.test(content_type)))
     return 'has a content_type that is none, such as text/plain; charset=utf-8'
 }

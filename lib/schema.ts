@@ -1,10 +1,50 @@
 import * as v from 'valibot'
 
-/** Text that both databases keep as it is: no NUL (PostgreSQL refuses it), no lone surrogate (both change it). */
-export const Text = v.pipe(
-  v.string(),
-  v.check((text) => !text.includes('\0') && isWellFormed(text), 'must be text without NUL and lone surrogates'),
-)
+/**
+ * The longest text of each kind, in UTF-16 units. Unicode normalisation is quadratic on runs of combining marks: 40 kB of
+ * them took 1.5 s. So every text that comes in has a longest length, which is looked at before anything else of it.
+ */
+export const LONGEST = {
+  /** RFC 5321, section 4.5.3.1.3, without the angle brackets. */
+  email: 254,
+  /** More than bcrypt reads, and enough for any password to be refused for what it is. */
+  password: 1024,
+  name: 200,
+  title: 200,
+  search: 200,
+  /** Our own tokens have 43 characters, API keys three more. */
+  token: 200,
+  /** Identifiers of others, such as a user's at a sign-in provider (OpenID Connect Core, section 2: `sub`). */
+  subject: 255,
+  url: 2048,
+  /** What Node takes of all headers together. */
+  header: 16 * 1024,
+  /** What `limits.message_bytes` can be at most; how long a message may be, that says. */
+  message: 256 * 1024,
+} as const
+
+/**
+ * Text that both databases keep as it is: no NUL (PostgreSQL refuses it), no lone surrogate (both change it).
+ *
+ * @param longest in UTF-16 units; of a longer text nothing else is looked at
+ */
+export function text(longest: number) {
+  return v.pipe(
+    v.string(),
+    v.maxLength(longest, `must be at most ${longest} characters`),
+    v.check(isStorable, 'must be text without NUL and lone surrogates'),
+  )
+}
+
+/** Text that is only compared with what was given out, such as a cursor or a token: any, up to a length. */
+export function opaque(longest: number) {
+  return v.pipe(v.string(), v.maxLength(longest, `must be at most ${longest} characters`))
+}
+
+/** Whether both databases keep a text as it is. */
+export function isStorable(text: string): boolean {
+  return !text.includes('\0') && isWellFormed(text)
+}
 
 /** `String.prototype.isWellFormed`, which the ES2023 types do not know yet. */
 function isWellFormed(text: string): boolean {
@@ -14,6 +54,7 @@ function isWellFormed(text: string): boolean {
 /** An identifier: UUIDv7, lower case. */
 export const Id = v.pipe(
   v.string(),
+  v.length(36),
   v.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
   v.metadata({ format: 'uuid' }),
 )
@@ -28,6 +69,7 @@ export const Instant = v.pipe(
 /** An instant as a caller may write it: any form of RFC 3339. */
 export const AnyInstant = v.pipe(
   v.string(),
+  v.maxLength(35),
   v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/, 'must be an RFC 3339 instant'),
   v.check((text) => isDay(text.slice(0, 10)) && !Number.isNaN(Date.parse(text)), 'must be an instant there is'),
   v.metadata({ format: 'date-time' }),
@@ -56,6 +98,19 @@ export function Limit(fallback: number, maximum: number) {
 /** Whether a text shows anything: spaces, controls and zero-width characters alone do not. */
 export function isVisible(text: string): boolean {
   return /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text)
+}
+
+/** Characters that nobody sees or that turn others around: controls, formats, variation selectors, fillers. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u
+
+/** Whether a text has a character that cannot be seen, or that turns others around. */
+export function hasUnseen(text: string): boolean {
+  return UNSEEN.test(text)
+}
+
+/** The same text without such characters. */
+export function withoutUnseen(text: string): string {
+  return text.replaceAll(new RegExp(UNSEEN, 'gu'), '')
 }
 
 /** The id of an event on a conversation's stream, from which a stream can be resumed. */

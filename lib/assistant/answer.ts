@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as v from 'valibot'
-import { isVisible, Text } from '../schema.ts'
+import { isStorable, isVisible } from '../schema.ts'
 import { AnswerFailure } from './failure.ts'
 import type { AnswerPiece } from './provider.ts'
 import { wholeLength } from './rules.ts'
@@ -50,7 +50,7 @@ export async function readAnswer(
     const text = half + delta
     const whole = text.slice(0, wholeLength(text))
     half = text.slice(whole.length)
-    if (!v.is(Text, whole)) throw new AnswerFailure('invalid_answer', 'text with NUL or half a character')
+    if (!isStorable(whole)) throw new AnswerFailure('invalid_answer', 'text with NUL or half a character')
     room -= Buffer.byteLength(whole)
     if (room < 0) throw new AnswerFailure('answer_too_long')
     isSeen ||= isVisible(whole)

@@ -1,9 +1,11 @@
+import { LONGEST } from '../schema.ts'
+
 /**
  * The value of a cookie in a `Cookie` header. `undefined` when it is missing, and when it is there twice with
  * different values: one of them may come from a neighbouring host (cookie tossing).
  */
 export function readCookie(header: string | null | undefined, name: string): string | undefined {
-  if (!header) return undefined
+  if (!header || header.length > LONGEST.header) return undefined
   let found: string | undefined
   for (const part of header.split(';')) {
     const pair = part.trim()

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { Id, Instant, Text } from '../schema.ts'
+import { Id, Instant, LONGEST, text } from '../schema.ts'
 import { DisplayName, Password, User, Username } from '../users/schema.ts'
 
-export const Credentials = v.object({ email: Text, password: Text })
+export const Credentials = v.object({ email: text(LONGEST.email), password: text(LONGEST.password) })
 export type Credentials = v.InferOutput<typeof Credentials>
 
 /** A session as its user sees it: `expires_at` moves with use, `absolute_expires_at` never. */
@@ -36,8 +36,8 @@ export const ProfileChange = v.object({
 export type ProfileChange = v.InferOutput<typeof ProfileChange>
 
 /** What confirms that the user of a session is the one who calls. */
-export const Confirmation = v.object({ password: Text })
+export const Confirmation = v.object({ password: text(LONGEST.password) })
 export type Confirmation = v.InferOutput<typeof Confirmation>
 
-export const PasswordChange = v.object({ current_password: Text, new_password: Password })
+export const PasswordChange = v.object({ current_password: text(LONGEST.password), new_password: Password })
 export type PasswordChange = v.InferOutput<typeof PasswordChange>

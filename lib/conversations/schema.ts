@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Id, Instant, Limit, StreamPosition, Text } from '../schema.ts'
+import { Id, Instant, Limit, LONGEST, opaque, StreamPosition, text } from '../schema.ts'
 import { Email, Username } from '../users/schema.ts'
 
 /** What a participant may do: owner everything; admin people below owner; member read and post; viewer read. */
@@ -39,7 +39,7 @@ export const Conversation = v.object({
 })
 export type Conversation = v.InferOutput<typeof Conversation>
 
-const Title = v.pipe(Text, v.maxLength(200))
+const Title = text(LONGEST.title)
 
 export const ConversationInput = v.object({
   title: v.optional(Title, ''),
@@ -52,25 +52,23 @@ export type CreatedConversation = v.InferOutput<typeof CreatedConversation>
 
 const role = v.optional(ParticipantRole, 'member')
 
-export const ParticipantById = v.object({ user_id: Id, role })
-export const ParticipantByUsername = v.object({ username: Username, role })
-export const ParticipantByEmail = v.object({ email: Email, role })
-
-/** The user to add: by id, by username or by e-mail. */
-export const ParticipantInput = v.union([ParticipantById, ParticipantByUsername, ParticipantByEmail])
+/** Whom to add: by id, by username or by e-mail. */
+export const ParticipantInput = v.union([
+  v.object({ user_id: Id, role }),
+  v.object({ username: Username, role }),
+  v.object({ email: Email, role }),
+])
 export type ParticipantInput = v.InferOutput<typeof ParticipantInput>
+
+/** The participant, or the invite that waits for somebody nobody knows yet. */
+export const AddedParticipant = v.union([
+  v.object({ participant: Participant }),
+  v.object({ invite: v.object({ token: v.string(), expires_at: Instant }) }),
+])
+export type AddedParticipant = v.InferOutput<typeof AddedParticipant>
 
 export const ChangedParticipant = v.object({ participant: Participant })
 export type ChangedParticipant = v.InferOutput<typeof ChangedParticipant>
-
-/** The token of an invite for an address, shown this once. */
-export const IssuedInvite = v.object({ token: v.string(), expires_at: Instant })
-
-export const InvitedParticipant = v.object({ invite: IssuedInvite })
-
-/** The participant, or the invite for an address that no user has. */
-export const AddedParticipant = v.union([ChangedParticipant, InvitedParticipant])
-export type AddedParticipant = v.InferOutput<typeof AddedParticipant>
 
 export const RoleChange = v.object({ role: ParticipantRole })
 export type RoleChange = v.InferOutput<typeof RoleChange>
@@ -89,7 +87,7 @@ export const ConversationSummary = v.object({
 export type ConversationSummary = v.InferOutput<typeof ConversationSummary>
 
 export const ConversationsQuery = v.object({
-  after: v.optional(v.pipe(v.string(), v.maxLength(200), v.description('`next_after` of the page before'))),
+  after: v.optional(v.pipe(opaque(LONGEST.token), v.description('`next_after` of the page before'))),
   limit: Limit(50, 200),
 })
 export type ConversationsQuery = v.InferOutput<typeof ConversationsQuery>

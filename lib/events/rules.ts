@@ -1,3 +1,4 @@
+import { LONGEST } from '../schema.ts'
 import type { ConversationStreamEvent } from './schema.ts'
 
 /** Where a conversation's log stands: `first` is the oldest sequence number still kept, 0 when there is none. */
@@ -26,6 +27,7 @@ export function startFrom(lastEventId: string | undefined, head: Head): Start {
     reason,
   })
 
+  if (lastEventId.length > LONGEST.token) return refuse('malformed')
   const parts = /^([0-9a-f]{16})\.(0|[1-9]\d{0,15})$/.exec(lastEventId)
   if (!parts) return refuse('malformed')
   const seq = Number(parts[2])

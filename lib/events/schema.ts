@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { FAILURES, type FailureCode, MessageDelta, Usage } from '../assistant/schema.ts'
 import { ConversationFields } from '../conversations/schema.ts'
 import { Message } from '../messages/schema.ts'
-import { Id, Instant } from '../schema.ts'
+import { Id, Instant, LONGEST, opaque } from '../schema.ts'
 import { ThreadSummary } from '../threads/schema.ts'
 
 const event = <T extends string, P extends v.GenericSchema>(type: T, payload: P) =>
@@ -93,10 +93,10 @@ export type CloseReason = Extract<StreamEvent, { type: 'stream.closed' }>['paylo
 
 export const StreamQuery = v.object({
   last_event_id: v.optional(
-    v.pipe(v.string(), v.description('Resume after this event, as the header `Last-Event-ID` does')),
+    v.pipe(opaque(LONGEST.token), v.description('Resume after this event, as the header `Last-Event-ID` does')),
   ),
 })
 
 export const StreamHeaders = v.object({
-  'last-event-id': v.optional(v.pipe(v.string(), v.description('Resume after this event'))),
+  'last-event-id': v.optional(v.pipe(opaque(LONGEST.token), v.description('Resume after this event'))),
 })

@@ -1,4 +1,5 @@
-import type { Actor, Context, Identity, IdentityRequest } from '../context.ts'
+import * as v from 'valibot'
+import type { Actor, Context, IdentityRequest } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import type { Queries } from '../storage/database.ts'
@@ -14,7 +15,8 @@ import {
   type UserRow,
   updateProfile,
 } from '../users/store.ts'
-import { madeUp, usable } from './profile.ts'
+import { madeUp, toProfile } from './profile.ts'
+import { HostIdentity } from './schema.ts'
 import { findIdentity, type IdentityKey, insertIdentity } from './store.ts'
 
 type Person = ShownUser & Pick<UserRow, 'disabled_at'>
@@ -27,13 +29,18 @@ const ATTEMPTS = 5
  * of them later is written down when it changes. A name or an address that somebody else has is not taken away: nobody
  * becomes somebody else by having the same address.
  *
- * @throws ChatError `unauthenticated` for whom the host does not know, and for a disabled user
+ * @throws ChatError `unauthenticated` for a caller the host does not know, for a disabled user, and for a subject that
+ *   cannot be kept
  */
 export async function identify(ctx: Context, request: IdentityRequest): Promise<Actor> {
-  const identity = await ctx.identity?.(request)
-  if (!identity) throw new ChatError('unauthenticated')
-  // The same for all who have none: they would be one user.
-  if (!identity.subject) throw new TypeError('ports.identity gave somebody without a subject')
+  const given = await ctx.identity?.(request)
+  if (!given) throw new ChatError('unauthenticated')
+  const { success, output: identity } = v.safeParse(HostIdentity, given, { abortPipeEarly: true })
+  if (!success) {
+    // Kept anyway, two users could become one: a database may cut a text off, or change what it cannot store.
+    ctx.log.error(`ports.identity: ${NO_SUBJECT}`)
+    throw new ChatError('unauthenticated', { message: NO_SUBJECT })
+  }
   const known = await findIdentity(ctx.db, keyOf(identity))
   const isCurrent = known && isSame(known, await profileOf(ctx.db, identity, known, ctx.now()))
   const user = isCurrent ? known : await admit(ctx, identity, request.ip)
@@ -41,7 +48,10 @@ export async function identify(ctx: Context, request: IdentityRequest): Promise<
   return { user_id: user.id, roles: splitRoles(user.roles) }
 }
 
-async function admit(ctx: Context, identity: Identity, ip: string | undefined): Promise<Person> {
+const NO_SUBJECT =
+  'The login of the host gave no usable subject: text of 1 to 255 characters, without NUL and lone surrogates.'
+
+async function admit(ctx: Context, identity: HostIdentity, ip: string | undefined): Promise<Person> {
   for (let left = ATTEMPTS - 1; ; left--) {
     try {
       return await ctx.write((tx) => settle(ctx, tx, identity, ip))
@@ -53,9 +63,9 @@ async function admit(ctx: Context, identity: Identity, ip: string | undefined): 
 }
 
 /** Makes the user, or brings it up to date. @throws ChatError 409 when somebody was faster */
-async function settle(ctx: Context, tx: Tx, identity: Identity, ip: string | undefined): Promise<Person> {
+async function settle(ctx: Context, tx: Tx, identity: HostIdentity, ip: string | undefined): Promise<Person> {
   const known = await findLocked(tx, keyOf(identity))
-  const profile = await profileOf(tx, identity, known ?? madeUp(ctx.id(), usable(identity)), ctx.now())
+  const profile = await profileOf(tx, identity, known ?? madeUp(ctx.id(), toProfile(identity)), ctx.now())
   if (known) {
     await updateProfile(tx, profile, ctx.now())
     tx.record({ act: 'user.changed', subject_id: known.id, ip, detail: { by: 'host', roles: profile.roles } })
@@ -79,8 +89,8 @@ async function findLocked(tx: Tx, key: IdentityKey): Promise<Person | undefined>
 }
 
 /** A user as it would be with what the host says of it. */
-async function profileOf(db: Queries, identity: Identity, user: ShownUser, now: Micros): Promise<ShownUser> {
-  const { username, email, display_name = user.display_name, roles = user.roles } = usable(identity)
+async function profileOf(db: Queries, identity: HostIdentity, user: ShownUser, now: Micros): Promise<ShownUser> {
+  const { username, email, display_name = user.display_name, roles = user.roles } = toProfile(identity)
   const profile = { ...shownOf(user), display_name: display_name || null, roles }
   if (username !== undefined && username !== user.username) {
     const holder = await findUserByUsername(db, username)
@@ -104,6 +114,6 @@ function isSame(user: ShownUser, profile: ShownUser): boolean {
   )
 }
 
-function keyOf({ subject }: Identity): IdentityKey {
+function keyOf({ subject }: HostIdentity): IdentityKey {
   return { provider: 'host', issuer: '', subject }
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ParticipantRole } from '../conversations/schema.ts'
-import { Id, Instant } from '../schema.ts'
+import { Id, Instant, LONGEST, opaque } from '../schema.ts'
 import { Email, Password, Username } from '../users/schema.ts'
 
 const DAY_SECONDS = 24 * 60 * 60
@@ -34,11 +34,9 @@ export type Invite = v.InferOutput<typeof Invite>
 export const Invites = v.object({ invites: v.array(Invite) })
 export type Invites = v.InferOutput<typeof Invites>
 
-const Token = v.pipe(v.string(), v.maxLength(200))
-
 /** The token, and from whom has no session the account to be made. */
 export const Acceptance = v.object({
-  token: Token,
+  token: opaque(LONGEST.token),
   username: v.optional(Username),
   email: v.optional(Email),
   password: v.optional(Password),

@@ -1,10 +1,9 @@
 import * as v from 'valibot'
-import { AnyInstant, Id, Instant, isVisible, Text } from '../schema.ts'
+import { AnyInstant, Id, Instant, isVisible, text } from '../schema.ts'
 
 /** What a key is for, in its user's words. */
 const KeyName = v.pipe(
-  Text,
-  v.maxLength(100),
+  text(100),
   v.check(
     (name) => isVisible(name) && !/[\p{Cc}\u2028\u2029]/u.test(name),
     'must be visible, with no control characters',

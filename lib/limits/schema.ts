@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { Id, Instant, isVisible, Text } from '../schema.ts'
+import { Id, Instant, isVisible, text } from '../schema.ts'
 
 /** The longest time a bucket may take to fill: what is longer is a ban, not a rate. */
 const MAX_REFILL_SECONDS = 366 * 24 * 60 * 60
 
 /** How often: `burst` requests at once from rest, then `requests_per_second`. */
-export const LimitRate = v.pipe(
+export const LimitParams = v.pipe(
   v.object({
     requests_per_second: v.pipe(
       v.number(),
@@ -29,12 +29,13 @@ export const LimitRate = v.pipe(
 
 const Name = v.pipe(
   v.string(),
-  v.regex(/^[!-~]([ -~]{0,62}[!-~])?$/, 'must be 1 to 64 characters of ASCII: it is the value of a header'),
+  v.minLength(1),
+  v.maxLength(64),
+  v.regex(/^[!-~]([ -~]*[!-~])?$/, 'must be 1 to 64 characters of ASCII: it is the value of a header'),
 )
 
 const Description = v.pipe(
-  Text,
-  v.maxLength(500),
+  text(500),
   v.check((text) => text === '' || isVisible(text), 'must be visible'),
 )
 
@@ -43,7 +44,7 @@ export const LimitProfile = v.object({
   id: Id,
   name: v.string(),
   algorithm: v.literal('gcra'),
-  params: LimitRate,
+  params: LimitParams,
   description: v.optional(v.string()),
   created_at: Instant,
   updated_at: Instant,
@@ -53,13 +54,13 @@ export type LimitProfile = v.InferOutput<typeof LimitProfile>
 export const LimitProfileInput = v.object({
   name: Name,
   algorithm: v.optional(v.literal('gcra'), 'gcra'),
-  params: LimitRate,
+  params: LimitParams,
   description: v.optional(Description),
 })
 export type LimitProfileInput = v.InferOutput<typeof LimitProfileInput>
 
 export const LimitProfileChange = v.object({
-  params: LimitRate,
+  params: LimitParams,
   description: v.optional(v.pipe(Description, v.description('Left out it stays, empty it goes'))),
 })
 export type LimitProfileChange = v.InferOutput<typeof LimitProfileChange>
@@ -80,9 +81,8 @@ export const LimitAssignmentInput = v.object({
   profile_id: Id,
   method: v.pipe(v.picklist(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', '*']), v.description('`*` is every method')),
   path: v.pipe(
-    Text,
+    text(500),
     v.minLength(1),
-    v.maxLength(500),
     v.description('The path of a route as in this document, parameters and all, or the beginning of some and a `*`'),
   ),
 })

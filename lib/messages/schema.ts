@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { MessageStatus, Usage } from '../assistant/schema.ts'
-import { Id, Instant, isVisible, Text } from '../schema.ts'
+import { Id, Instant, isVisible, LONGEST, text } from '../schema.ts'
 
 /** The text of a message; kept byte for byte. Its longest size in bytes is `limits.message_bytes`. */
 export const Content = v.pipe(
-  Text,
+  text(LONGEST.message),
   v.check(isVisible, 'must have something visible in it'),
   v.description('At most `limits.message_bytes` of UTF-8 (65,536), with something visible in it; kept byte for byte'),
 )
@@ -46,7 +46,9 @@ export type MessageInput = v.InferOutput<typeof MessageInput>
 
 const IdempotencyKey = v.pipe(
   v.string(),
-  v.regex(/^[\x21-\x7E]{1,128}$/, 'must be 1 to 128 visible ASCII characters'),
+  v.minLength(1),
+  v.maxLength(128),
+  v.regex(/^[\x21-\x7E]+$/, 'must be 1 to 128 visible ASCII characters'),
   v.description('The same post with the same key is made once, however often it is sent within a day'),
 )
 
@@ -56,7 +58,7 @@ export const IdempotencyHeader = v.object({ 'idempotency-key': v.optional(Idempo
 export const Post = v.object({ ...MessageInput.entries, idempotency_key: v.optional(IdempotencyKey) })
 export type Post = v.InferOutput<typeof Post>
 
-const Reason = v.optional(v.pipe(Text, v.maxLength(500)))
+const Reason = v.optional(text(500))
 
 export const Edit = v.object({ content: Content, reason: Reason })
 export type Edit = v.InferOutput<typeof Edit>

@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import type { IdentityKey } from '../identities/store.ts'
-import { Text } from '../schema.ts'
-import { DisplayName, Email } from '../users/schema.ts'
+import { ProviderProfile } from './schema.ts'
 
 /** Who comes back from a provider. */
 export interface Person extends IdentityKey {
@@ -13,13 +12,8 @@ export interface Person extends IdentityKey {
   names: string[]
 }
 
-const Subject = v.pipe(Text, v.minLength(1), v.maxLength(255))
-
-/** Either as it is written, or as a number, which must not have lost digits. */
-const PlainSubject = v.union([Subject, v.pipe(v.number(), v.safeInteger())])
-
 /** Of `/user/emails`, all that is looked at (GitHub REST API, "List email addresses"). */
-const GithubEmails = v.array(v.object({ email: v.string(), primary: v.boolean(), verified: v.boolean() }))
+const GithubEmails = v.array(v.object({ email: v.unknown(), primary: v.boolean(), verified: v.boolean() }))
 
 /**
  * The person that claims describe: those of an id_token and of userinfo (OpenID Connect Core, section 5.1), or what a
@@ -29,18 +23,25 @@ const GithubEmails = v.array(v.object({ email: v.string(), primary: v.boolean(),
  * @throws ValiError without a subject
  */
 export function toPerson(provider: string, issuer: string, claims: Record<string, unknown>): Person {
-  const subject = String(v.parse(PlainSubject, claims.sub ?? claims.id))
-  const email = v.is(Email, claims.email) ? claims.email : undefined
-  const names = [claims.preferred_username, claims.login, claims.username, claims.nickname, claims.name]
+  const { subject, email, display_name, names } = v.parse(
+    ProviderProfile,
+    {
+      subject: claims.sub ?? claims.id,
+      email: claims.email,
+      display_name: claims.name,
+      names: [claims.preferred_username, claims.login, claims.username, claims.nickname, claims.name],
+    },
+    { abortPipeEarly: true },
+  )
   return {
     provider,
     issuer,
-    subject,
+    subject: String(subject),
     ...(email !== undefined && { email }),
     // Some providers send it as a text.
     email_verified: claims.email_verified === true || claims.email_verified === 'true',
-    ...(v.is(DisplayName, claims.name) && claims.name !== '' && { display_name: claims.name }),
-    names: names.filter((name) => v.is(Text, name)),
+    ...(display_name && { display_name }),
+    names: names.filter((name) => name !== undefined),
   }
 }
 

@@ -1,4 +1,4 @@
-import { isVisible } from '../schema.ts'
+import { isVisible, LONGEST, withoutUnseen } from '../schema.ts'
 
 /** What the cookie of a browser holds: what all its attempts are bound to, and the state of the last one. */
 export interface Binding {
@@ -15,11 +15,15 @@ export function readBinding(cookie: string | undefined): Binding | undefined {
 /** A username from the first wish that can be one; short enough for {@link numbered}. */
 export function usernameFrom(wishes: readonly (string | undefined)[]): string {
   const names = wishes.map((wish = '') =>
-    wish
-      // Of an address only what is before the @: names are public, addresses are not.
-      .split('@')[0]!
-      .normalize('NFC')
-      .replace(/[\p{Cc}\u2028\u2029]/gu, ' ')
+    withoutUnseen(
+      wish
+        // Normalising takes long for what is long.
+        .slice(0, LONGEST.name)
+        // Of an address only what is before the @: names are public, addresses are not.
+        .split(/[@\uFE6B\uFF20]/)[0]!
+        .normalize('NFC')
+        .replace(/[\p{Cc}\u2028\u2029]/gu, ' '),
+    )
       .slice(0, 56)
       // The cut may have gone through a character.
       .replace(/[\uD800-\uDBFF]$/, '')

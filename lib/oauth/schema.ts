@@ -1,15 +1,16 @@
 import * as v from 'valibot'
-import { Text } from '../schema.ts'
+import { Subject } from '../identities/schema.ts'
+import { LONGEST, text } from '../schema.ts'
+import { DisplayName, Email } from '../users/schema.ts'
 
 /** Longer than any code, shorter than what would fill a database or a log. */
 const MAX_CODE_LENGTH = 4096
 
-const Code = v.pipe(Text, v.minLength(1), v.maxLength(MAX_CODE_LENGTH))
+const Code = v.pipe(text(MAX_CODE_LENGTH), v.minLength(1))
 
 /** A path of this service's own site: no address of another one, however a browser may read it. */
 const LocalPath = v.pipe(
-  Text,
-  v.maxLength(2048),
+  text(LONGEST.url),
   v.check(isLocalPath, 'must be a path of this site, such as /chat'),
   v.description('Where the browser goes afterwards: a path of this site'),
 )
@@ -28,17 +29,29 @@ export type OauthBegun = v.InferOutput<typeof OauthBegun>
 /** What a provider sends back with the browser (RFC 6749, section 4.1.2; `iss`: RFC 9207). */
 export const OauthReturn = v.object({
   code: v.optional(v.pipe(Code, v.description('What is exchanged for who it is'))),
-  state: v.optional(v.pipe(Text, v.description('That of the attempt, as it was given to the provider'))),
-  iss: v.optional(v.pipe(Text, v.description('The issuer, of providers that say it'))),
-  error: v.optional(v.pipe(Text, v.description('Why there is no code, such as `access_denied`'))),
+  state: v.optional(v.pipe(text(LONGEST.token), v.description('That of the attempt, as it was given to the provider'))),
+  iss: v.optional(v.pipe(text(LONGEST.url), v.description('The issuer, of providers that say it'))),
+  error: v.optional(v.pipe(text(MAX_CODE_LENGTH), v.description('Why there is no code, such as `access_denied`'))),
 })
 export type OauthReturn = v.InferOutput<typeof OauthReturn>
 
 export const ManualCode = v.object({
   auth_code: Code,
-  state: v.optional(v.pipe(Text, v.description("Default: that of this browser's last attempt, if there is one"))),
+  state: v.optional(
+    v.pipe(text(LONGEST.token), v.description("Default: that of this browser's last attempt, if there is one")),
+  ),
 })
 export type ManualCode = v.InferOutput<typeof ManualCode>
+
+/** What is read of a person's profile at a provider. What cannot be kept counts as not said, but for the subject. */
+export const ProviderProfile = v.object({
+  /** As it is written, or as a number, which must not have lost digits. */
+  subject: v.union([Subject, v.pipe(v.number(), v.safeInteger())]),
+  email: v.fallback(v.optional(Email), undefined),
+  display_name: v.fallback(v.optional(DisplayName), undefined),
+  /** What they may want to be called, the best first. */
+  names: v.array(v.fallback(v.optional(text(LONGEST.name)), undefined)),
+})
 
 function isLocalPath(path: string): boolean {
   if (!/^\/(?![/\\])[^\\\p{Cc}\p{Zl}\p{Zp}]*$/u.test(path) || !URL.canParse(path, ANY_SITE)) return false

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
-import { Instant, Text } from '../schema.ts'
+import { Instant, LONGEST, opaque, text } from '../schema.ts'
 import { Password } from '../users/schema.ts'
 
 /** Who has forgotten a password. */
-export const ForgottenPassword = v.object({ email: Text })
+export const ForgottenPassword = v.object({ email: text(LONGEST.email) })
 export type ForgottenPassword = v.InferOutput<typeof ForgottenPassword>
 
-export const PasswordReset = v.object({ token: Text, password: Password })
+export const PasswordReset = v.object({ token: opaque(LONGEST.token), password: Password })
 export type PasswordReset = v.InferOutput<typeof PasswordReset>
 
 /** What sets a new password once; with `url` where the service knows its address. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Message } from '../messages/schema.ts'
-import { AnyInstant, Id, Instant, Limit, StreamPosition, Text } from '../schema.ts'
+import { AnyInstant, Id, Instant, Limit, opaque, StreamPosition, text } from '../schema.ts'
 
 /** A thread in a list; `unread` depends on who reads, and is not in events. */
 export const ThreadSummary = v.object({
@@ -30,9 +30,7 @@ export const ThreadPage = v.object({
 export type ThreadPage = v.InferOutput<typeof ThreadPage>
 
 export const TreeQuery = v.object({
-  cursor_path: v.optional(
-    v.pipe(v.string(), v.maxLength(4096), v.description('The path of the last message already read')),
-  ),
+  cursor_path: v.optional(v.pipe(opaque(4096), v.description('The path of the last message already read'))),
   limit: Limit(200, 500),
 })
 export type TreeQuery = v.InferOutput<typeof TreeQuery>
@@ -48,16 +46,14 @@ export type TreePage = v.InferOutput<typeof TreePage>
 
 /** How far a thread was read: up to the message with this path or id, or all of it. */
 export const ReadMark = v.object({
-  path: v.optional(v.pipe(Text, v.maxLength(4096))),
+  path: v.optional(text(4096)),
   message_id: v.optional(Id),
 })
 export type ReadMark = v.InferOutput<typeof ReadMark>
 
-export const UnreadThread = v.object({ root_id: Id, unread: v.pipe(v.number(), v.integer(), v.minValue(1)) })
-
 /** Where something is unread; threads without are left out. */
 export const UnreadThreads = v.object({
-  threads: v.array(UnreadThread),
+  threads: v.array(v.object({ root_id: Id, unread: v.pipe(v.number(), v.integer(), v.minValue(1)) })),
   total: v.pipe(v.number(), v.integer()),
   stream_position: v.optional(StreamPosition),
 })

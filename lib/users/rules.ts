@@ -6,9 +6,13 @@ export function uniqueKey(name: string): string {
   return name.trim().normalize('NFKC').toLowerCase()
 }
 
-/** The username somebody gets who chose none: the part of the address before the @. */
+/**
+ * The username of a user who chose none: the part of the address before the @, also of an @ in one of its other forms.
+ *
+ * @param email a valid one: it is normalised
+ */
 export function usernameOf(email: string): string {
-  return email.trim().split('@')[0]!.slice(0, 64)
+  return email.trim().normalize('NFKC').split('@')[0]!.slice(0, 64)
 }
 
 /** Roles as they are stored: each once, separated by commas. */

@@ -1,37 +1,39 @@
 import * as v from 'valibot'
-import { Id, Instant, isVisible, Limit, Text } from '../schema.ts'
+import { hasUnseen, Id, Instant, isVisible, Limit, LONGEST, text } from '../schema.ts'
 
 /** An e-mail address; outer spaces are cut, the rest is stored as given. */
 export const Email = v.pipe(
-  Text,
-  v.maxLength(254),
+  text(LONGEST.email),
   v.check(isEmail, 'must be an e-mail address'),
   v.description('An e-mail address; outer spaces are cut'),
 )
 
 /** A name others know a user by; unique without regard to case. */
 export const Username = v.pipe(
-  Text,
+  text(64),
   v.minLength(1),
-  v.maxLength(64),
   v.check(
-    (name) => name.trim() === name && isVisible(name) && !hasControls(name),
-    'must be visible, with no control characters and no outer spaces',
+    (name) => name.trim() === name && isVisible(name) && !hasUnseen(name),
+    'must be visible, with no control, invisible, bidirectional or variation characters and no outer spaces',
   ),
-  v.description('Unique without regard to case; no control characters, no outer spaces'),
+  v.description(
+    'Unique without regard to case; no control, invisible, bidirectional or variation characters, no outer spaces',
+  ),
 )
 
 /** A name shown instead of the username. */
 export const DisplayName = v.pipe(
-  Text,
-  v.maxLength(200),
-  v.check((name) => !hasControls(name), 'must have no control characters'),
-  v.description('Shown instead of the username; no control characters'),
+  text(LONGEST.name),
+  v.check(
+    (name) => !hasControls(name) && (name === '' || isVisible(name)),
+    'must be visible, with no control characters and none that turn the text around it',
+  ),
+  v.description('Shown instead of the username; no control characters, and none that turn the text around it'),
 )
 
 /** A new password: at least 8 characters, at most 72 bytes of UTF-8 (after NFKC normalisation), no NUL. */
 export const Password = v.pipe(
-  Text,
+  text(LONGEST.password),
   v.check((password) => [...password.normalize('NFKC')].length >= 8, 'must be at least 8 characters'),
   v.check(
     (password) => new TextEncoder().encode(password.normalize('NFKC')).length <= 72,
@@ -60,9 +62,6 @@ export const Account = v.object({
   disabled_at: v.optional(Instant),
 })
 export type Account = v.InferOutput<typeof Account>
-
-export const AccountAnswer = v.object({ user: Account })
-export type AccountAnswer = v.InferOutput<typeof AccountAnswer>
 
 export const UserInput = v.object({
   username: Username,
@@ -99,23 +98,27 @@ export const Erasure = v.object({
 export type Erasure = v.InferOutput<typeof Erasure>
 
 export const UsersQuery = v.object({
-  query: v.optional(v.pipe(Text, v.maxLength(254), v.description('The beginning of a username or an e-mail address'))),
+  query: v.optional(v.pipe(text(LONGEST.search), v.description('The beginning of a username or an e-mail address'))),
   after: v.optional(v.pipe(Id, v.description('`next_after` of the page before'))),
   limit: Limit(50, 200),
 })
 export type UsersQuery = v.InferOutput<typeof UsersQuery>
 
 export const PeopleQuery = v.object({
-  query: v.optional(v.pipe(Text, v.maxLength(64), v.description('The beginning of a username')), ''),
+  query: v.pipe(
+    text(LONGEST.search),
+    v.minLength(2),
+    v.check((query) => [...query.trim()].length >= 2, 'must be at least 2 characters, outer spaces aside'),
+    v.description('The beginning of a username: at least two characters, outer spaces aside'),
+  ),
   limit: Limit(20, 50),
 })
 export type PeopleQuery = v.InferOutput<typeof PeopleQuery>
 
-/** A user as others see it. */
-export const Person = v.object({ id: Id, username: v.string(), display_name: v.optional(v.string()) })
-
-/** Users as others see them, for finding a user to add. */
-export const People = v.object({ users: v.array(Person) })
+/** Users as others see them, for finding whom to add. */
+export const People = v.object({
+  users: v.array(v.object({ id: Id, username: v.string(), display_name: v.optional(v.string()) })),
+})
 export type People = v.InferOutput<typeof People>
 
 export const AccountPage = v.object({ users: v.array(Account), next_after: v.optional(Id) })
@@ -132,7 +135,10 @@ function isEmail(text: string): boolean {
   )
 }
 
-/** Whether a text has a control or line-breaking character in it. */
+/**
+ * Whether a text has a control or line-breaking character in it, or one that turns the text behind it around (Unicode
+ * Bidirectional Algorithm, sections 2.1 to 2.4). Marks and joiners are parts of words, and of emoji.
+ */
 function hasControls(text: string): boolean {
-  return /[\p{Cc}\u2028\u2029]/u.test(text)
+  return /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u.test(text)
 }

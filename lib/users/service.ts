@@ -1,6 +1,7 @@
 import { byActor } from '../audit/rules.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
+import { LONGEST } from '../schema.ts'
 import type { Queries } from '../storage/database.ts'
 import { assertAdmin, assertStillAdmin, joinRoles, splitRoles } from './rules.ts'
 import { type Account, type AccountPage, type People, PeopleQuery, UserInput, UsersQuery } from './schema.ts'
@@ -27,8 +28,7 @@ export const inputs = { create: UserInput, list: UsersQuery, search: PeopleQuery
 export async function create(ctx: Context, actor: Actor, input: UserInput): Promise<{ user: Account }> {
   assertAdmin(actor)
   if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
-  const hasher = { user: actor.user_id || undefined, ip: actor.ip }
-  const password_hash = input.password === undefined ? null : await ctx.passwords.hash(input.password, hasher)
+  const password_hash = input.password === undefined ? null : await ctx.passwords.hash(input.password)
   return ctx.write(async (tx) => {
     assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor)
     const row = await addUser(ctx, tx, { ...input, password_hash })
@@ -56,7 +56,7 @@ export async function list(ctx: Context, actor: Actor, input: UsersQuery): Promi
  */
 export async function find(ctx: Context, actor: Actor, name: string): Promise<Account> {
   assertAdmin(actor)
-  const [row, other] = await listUsersNamed(ctx.db, name)
+  const [row, other] = name.length > LONGEST.email ? [] : await listUsersNamed(ctx.db, name)
   if (!row) throw new ChatError('not_found', { message: 'There is no such user.' })
   if (other) throw new ChatError('conflict', { message: 'Two users are called that: say the id.' })
   return toAccount(row)

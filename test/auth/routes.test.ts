@@ -68,7 +68,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
         { email: 'not an address', password: PASSWORD },
         { email: "' OR 1=1--", password: PASSWORD },
         { email: 'ada@example.org', password: '' },
-        { email: 'ada@example.org', password: 'x'.repeat(100_000) },
+        { email: 'ada@example.org', password: 'x'.repeat(1_024) },
       ].map(async (body) => {
         const response = await post('/api/auth/login', {}, body)
         const { request_id: _, ...problem } = (await response.json()) as Record<string, unknown>
@@ -77,6 +77,24 @@ describeOnEachDatabase('sessions', (openUrl) => {
     )
     for (const body of bodies) expect(body).toEqual(bodies[0])
     expect(bodies[0]).toMatchObject({ status: 401, cookies: [], problem: { code: 'invalid_credentials' } })
+  })
+
+  it('refuses an e-mail or a password that is too long, in words that repeat nothing of it', async () => {
+    const tooLong = { email: `${'e'.repeat(251)}@a.b`, password: 'p'.repeat(1_025) }
+    for (const [field, value] of Object.entries(tooLong)) {
+      const response = await post(
+        '/api/auth/login',
+        {},
+        { email: 'ada@example.org', password: PASSWORD, [field]: value },
+      )
+      const body = await response.text()
+      expect([response.status, JSON.parse(body).errors]).toEqual([
+        422,
+        [{ path: field, message: `must be at most ${value.length - 1} characters` }],
+      ])
+    }
+    const response = await post('/api/auth/login', {}, { email: ['secret'], password: { secret: true } })
+    expect(await response.text()).not.toContain('secret')
   })
 
   it('knows a password in every Unicode form', async () => {

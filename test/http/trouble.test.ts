@@ -121,8 +121,8 @@ describeOnEachDatabase('a service in trouble', (openUrl) => {
   it('lowers a limit to its maximum, and takes instants as RFC 3339 has them only', async () => {
     const service = await startService(await openUrl())
     const { ada, conversation_id } = await startThread(service)
-    for (let i = 0; i < 51; i++) await ada.createUser({ body: { username: `u${i}`, email: `u${i}@example.org` } })
-    expect((await ada.searchUsers({ query: { limit: 1e9 } })).users).toHaveLength(50)
+    for (let i = 0; i < 51; i++) await ada.createUser({ body: { username: `us${i}`, email: `u${i}@example.org` } })
+    expect((await ada.searchUsers({ query: { query: 'us', limit: 1e9 } })).users).toHaveLength(50)
     const { cookie } = await signInByHand(service.base_url, ada.email, PASSWORD)
     const list = async (query: string) =>
       (

@@ -180,8 +180,26 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
     expect((await readFailure(response)).code).toBe('csrf_failed')
   })
 
-  it('fails as a bug of the host when it gives nobody in particular, or throws', async () => {
-    people.set('anybody', { subject: '' })
-    expect(await codeOf(as('anybody').readMe())).toBe('internal')
+  it('refuses a subject that a database cannot keep as it is, and makes no user of it', async () => {
+    const before = await users()
+    const subjects = [
+      '',
+      'x'.repeat(256),
+      'a\0b',
+      'a\ud800',
+      'a\udfff',
+      5 as unknown as string,
+      { a: 1 } as unknown as string,
+    ]
+    for (const subject of subjects) {
+      people.set('odd', { subject })
+      expect(await codeOf(as('odd').readMe())).toBe('unauthenticated')
+      await expect(service.chat.auth.authenticate(new Headers({ 'x-host-user': 'odd' }))).rejects.toThrow(
+        'The login of the host gave no usable subject: text of 1 to 255 characters, without NUL and lone surrogates.',
+      )
+    }
+    expect(await users()).toEqual(before)
+    people.set('long', { subject: '\u{1F600}'.repeat(127) })
+    expect((await as('long').readMe()).user.roles).toEqual(['member'])
   })
 })

@@ -1,0 +1,164 @@
+import crypto from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import type * as v from 'valibot'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { parseInput } from '../../lib/bind.ts'
+import { ChatError } from '../../lib/errors.ts'
+import { HostIdentity } from '../../lib/identities/schema.ts'
+import { ProviderProfile } from '../../lib/oauth/schema.ts'
+import { LONGEST } from '../../lib/schema.ts'
+import { allRoutes } from '../support/all-routes.ts'
+import { PASSWORD, startService, type TestService } from '../support/service.ts'
+import { signInByHand } from '../support/stream.ts'
+import { boundOf, inputWith, textsOf } from '../support/texts.ts'
+
+/** Combining marks in descending order of their class, each as far from its place as can be. */
+const marks = (length: number) => '\u0345\u0315\u0301\u0327\u05b0'.repeat(Math.ceil(length / 5)).slice(0, length)
+
+/** Every schema that something from outside has to meet: of routes, of use-cases, and of what others report of a user. */
+const FILES = (readdirSync('lib', { recursive: true }) as string[]).filter((file) => /^[\w-]+\/[\w-]+\.ts$/.test(file))
+const features = await Promise.all(
+  FILES.map(
+    async (file): Promise<[string, { inputs?: Record<string, v.GenericSchema> }]> => [
+      file.slice(0, -3),
+      await import(`../../lib/${file}`),
+    ],
+  ),
+)
+const SCHEMAS: [name: string, schema: v.GenericSchema][] = [
+  ...allRoutes.flatMap(([name, route]) =>
+    (['query', 'body', 'headers'] as const)
+      .filter((part) => route[part] !== undefined)
+      .map((part): [string, v.GenericSchema] => [`${part} of ${name}`, route[part]!]),
+  ),
+  ...features.flatMap(([file, { inputs = {} }]) =>
+    Object.entries(inputs).map(([name, schema]): [string, v.GenericSchema] => [`${file} ${name}`, schema]),
+  ),
+  ['profile at a provider', ProviderProfile],
+  ['identity of the host', HostIdentity],
+]
+const FIELDS = SCHEMAS.flatMap(([name, schema]) => textsOf(schema).map((field) => ({ name, whole: schema, ...field })))
+
+/** Everything that has looked at a text, by the length of the text. */
+const seen: { by: string; length: number }[] = []
+const note = (by: string, text: unknown) => {
+  if (typeof text === 'string' && /\u0345\u0315/.test(text.slice(0, 9))) seen.push({ by, length: text.length })
+}
+
+/** Has the real functions of strings and hashes say what they were called with. */
+function watch(): void {
+  for (const name of ['normalize', 'toLowerCase', 'toUpperCase', 'localeCompare'] as const) {
+    const real = String.prototype[name] as (...args: unknown[]) => unknown
+    vi.spyOn(String.prototype, name).mockImplementation(function (this: string, ...args: unknown[]) {
+      note(name, String(this))
+      return real.apply(this, args) as never
+    })
+  }
+  const { hash } = crypto
+  vi.spyOn(crypto, 'hash').mockImplementation((...args: Parameters<typeof hash>) => {
+    note('hash', args[1])
+    return hash(...args) as never
+  })
+  syncBuiltinESMExports()
+}
+
+/** The same of regular expressions: `test` and the methods of strings call `exec`. */
+function watchPatterns(): void {
+  const { exec } = RegExp.prototype
+  vi.spyOn(RegExp.prototype, 'exec').mockImplementation(function (this: RegExp, text: string) {
+    if (text.startsWith('\u0345\u0315')) seen.push({ by: this.source, length: text.length })
+    return exec.call(this, text)
+  })
+}
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  syncBuiltinESMExports()
+  seen.length = 0
+})
+
+it('finds the texts of an input wherever they are', () => {
+  expect(FIELDS.length).toBeGreaterThan(80)
+  const places = FIELDS.map(({ name, path }) => `${name}: ${path}`)
+  for (const place of [
+    'body of login: password',
+    'query of listUsers: query',
+    'headers of postRoot: idempotency-key',
+    'body of createChatCompletion: messages[].content',
+    'body of createChatCompletion: messages[].content[].text',
+    'users/service list: query',
+    'profile at a provider: names[]',
+    'identity of the host: subject',
+  ])
+    expect(places).toContain(place)
+})
+
+describe.each(FIELDS)('$path in the $name', ({ whole, path, schema }) => {
+  it('is measured before anything else', () => {
+    const bound = boundOf(schema)
+    expect(bound, 'has no longest length before its first check').toBeTypeOf('number')
+    expect(bound).toBeLessThanOrEqual(LONGEST.message)
+    if (/password/.test(path)) expect(bound).toBeLessThanOrEqual(LONGEST.password)
+    if (/e?mail/.test(path)) expect(bound).toBeLessThanOrEqual(LONGEST.email)
+    if (/name|title|query/.test(path)) expect(bound).toBeLessThanOrEqual(LONGEST.name)
+  })
+
+  it('is refused when it is too long, and looked at by nothing', () => {
+    const length = (boundOf(schema) ?? LONGEST.message) + 1
+    const input = inputWith(path, marks(length))
+    watch()
+    watchPatterns()
+    try {
+      parseInput(whole, input)
+    } catch (error) {
+      if (!(error instanceof ChatError)) throw error
+      expect(error.code).toBe('validation_failed')
+      expect(JSON.stringify(error.errors).length).toBeLessThan(1_000)
+    }
+    const looked = [...seen]
+    vi.restoreAllMocks()
+    expect(looked.filter((each) => each.length >= length)).toEqual([])
+  })
+})
+
+describe('over HTTP', () => {
+  let service: TestService
+  let headers: Record<string, string>
+  beforeAll(async () => {
+    service = await startService('sqlite::memory:')
+    const ada = await service.signIn('ada')
+    headers = { ...(await signInByHand(service.base_url, ada.email, PASSWORD)) }
+  })
+  afterAll(() => service.close())
+
+  it.each(allRoutes)('%s looks at no text that is too long, wherever it is', async (_, route) => {
+    // Of the header block, and of a body, all that a request may have.
+    const [short, long] = [marks(1_100), marks(30_000)]
+    const plain = route.path.replace(/\{\w+\}/g, '01890000-0000-7000-8000-000000000000')
+    const calls: [target: string, body?: unknown][] = [
+      ...(route.query ? textsOf(route.query) : []).map(({ path }): [string] => [
+        `${plain}?${path}=${encodeURI(short)}`,
+      ]),
+      ...(route.path.includes('{')
+        ? [[route.path.replace(/\{\w+\}/g, encodeURI(short)), route.body && {}] as [string, unknown]]
+        : []),
+      ...(route.body ? textsOf(route.body) : []).map(({ path }): [string, unknown] => [plain, inputWith(path, long)]),
+    ]
+    watch()
+    for (const [target, body] of calls) {
+      const response = await fetch(service.base_url + target, {
+        method: route.method,
+        headers: {
+          ...(route.access !== 'public' && headers),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+      expect([400, 404, 422], `${target.slice(0, 99)} ${await response.text()}`).toContain(response.status)
+    }
+    // A path may be as long as an address; what is looked up by it is not normalised.
+    const allowed = { normalize: 0, toLowerCase: 0, hash: LONGEST.url } as Record<string, number>
+    expect(seen.filter(({ by, length }) => length > (allowed[by] ?? 0))).toEqual([])
+  })
+})
