@@ -1,11 +1,10 @@
 import { CANCELLED, endAnswer } from '../assistant/ending.ts'
 import type { Actor, Context } from '../context.ts'
 import { type Entered, enter } from '../conversations/access.ts'
-import { canModerate } from '../conversations/rules.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import { recount } from '../threads/store.ts'
-import { assertContentFits, isWiped } from './rules.ts'
+import { assertContentFits, isWiped, mayDelete, mayRestore } from './rules.ts'
 import { Deletion, Edit } from './schema.ts'
 import { enterToPost } from './service.ts'
 import { findMessage, type MessageRow, markDeleted, markRestored, replaceContent } from './store.ts'
@@ -35,17 +34,17 @@ export async function edit(ctx: Context, actor: Actor, messageId: string, input:
 /**
  * Deletes a message: its text is nowhere to be read any more, its replies stay. An answer is stopped by it.
  *
- * @throws ChatError `not_found`; `forbidden` for whom it is not theirs and who is neither owner nor admin of the
+ * @throws ChatError `not_found`; `forbidden` for a viewer, and for another's message unless for an owner or admin of the
  *   conversation; `message_deleted` when it is already
  */
-export async function remove(ctx: Context, actor: Actor, messageId: string, _input: Deletion): Promise<void> {
+export async function remove(ctx: Context, actor: Actor, messageId: string, input: Deletion): Promise<void> {
   const isCancelled = await ctx.write(async (tx) => {
     const { message, place } = await enterFor(ctx, tx, actor, messageId)
-    if (message.posted_by !== actor.user_id && !canModerate(place.role)) throw new ChatError('forbidden')
+    if (!mayDelete({ actor, role: place.role }, message)) throw new ChatError('forbidden')
     if (message.deleted_at) throw new ChatError('message_deleted')
     const answer = { message_id: messageId, conversation_id: message.conversation_id }
     const isStopped = await endAnswer(tx, answer, CANCELLED)
-    await markDeleted(tx, messageId, place.at, actor.user_id)
+    await markDeleted(tx, messageId, { at: place.at, by: actor.user_id, reason: input.reason })
     await recount(tx, message, -1)
     tx.emit(message.conversation_id, { type: 'message.deleted', message_id: messageId })
     return isStopped
@@ -62,8 +61,7 @@ export async function remove(ctx: Context, actor: Actor, messageId: string, _inp
 export async function restore(ctx: Context, actor: Actor, messageId: string): Promise<void> {
   await ctx.write(async (tx) => {
     const { message, place } = await enterFor(ctx, tx, actor, messageId)
-    const deleter = message.deleted_by ?? message.posted_by
-    if (deleter !== actor.user_id && !canModerate(place.role)) throw new ChatError('forbidden')
+    if (!mayRestore({ actor, role: place.role }, message)) throw new ChatError('forbidden')
     if (!message.deleted_at) throw new ChatError('message_not_deleted')
     if (isWiped(message)) throw new ChatError('conflict', { message: 'Its text is gone with its author.' })
     await markRestored(tx, messageId)

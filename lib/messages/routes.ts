@@ -86,7 +86,7 @@ export const deleteMessage = route({
   tag: 'Threads and messages',
   summary: 'Delete a message; its replies stay',
   description:
-    'For its author, and the owners and admins of the conversation. It stays in the tree without its text, and can be restored.',
+    'For its author, unless a viewer by now, and the owners and admins of the conversation. It stays in the tree without its text, and can be restored; the reason is shown as `delete_reason` to those who may.',
   access: 'session',
   body: Deletion,
   example: { reason: 'Posted twice' },

@@ -24,6 +24,9 @@ export const Message = v.object({
   created_at: Instant,
   edited_at: v.optional(Instant),
   deleted_at: v.optional(Instant),
+  delete_reason: v.optional(
+    v.pipe(v.string(), v.description('Why it was deleted: in reads of those who may restore it, and in no event')),
+  ),
   prompt: v.optional(v.pipe(v.string(), v.description('What the assistant was asked'))),
   requested_by: v.optional(v.pipe(Id, v.description('Who asked the assistant; counts as its author'))),
   finish_reason: v.optional(v.pipe(v.string(), v.description('Why an answer ended: `stop`, `length`, …'))),

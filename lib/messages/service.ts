@@ -9,7 +9,15 @@ import { lockUser } from '../users/store.ts'
 import { findEarlier, type Repeatable, remember } from './idempotency.ts'
 import { assertContentFits, childPath, ROOT_PATH, toPosted } from './rules.ts'
 import { type Message, Post, type PostedMessage, type Revisions } from './schema.ts'
-import { findMessage, insertMessage, listRevisions, type MessageRow, takeReplyPlace, toMessage } from './store.ts'
+import {
+  findMessage,
+  insertMessage,
+  listRevisions,
+  type MessageRow,
+  takeReplyPlace,
+  toMessage,
+  toMessageFor,
+} from './store.ts'
 
 /** What each use-case takes last. */
 export const inputs = { postRoot: Post, reply: Post }
@@ -66,8 +74,8 @@ export function reply(ctx: Context, actor: Actor, parentId: string, input: Post)
 /** @throws ChatError `not_found` */
 export async function get(ctx: Context, actor: Actor, messageId: string): Promise<Message> {
   const row = await findMessage(ctx.db, messageId)
-  await visit(ctx.db, actor, row?.conversation_id)
-  return toMessage(row!)
+  const { role } = await visit(ctx.db, actor, row?.conversation_id)
+  return toMessageFor({ actor, role }, row!)
 }
 
 /**
@@ -164,6 +172,7 @@ function newMessage(actor: Actor, post: Post, created_at: Micros, position: Posi
     edited_at: null,
     deleted_at: null,
     deleted_by: null,
+    delete_reason: null,
     prompt: isAsked ? post.content : null,
     finish_reason: null,
     usage: null,

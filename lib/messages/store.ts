@@ -2,6 +2,7 @@ import type { Usage } from '../assistant/schema.ts'
 import { toInstant } from '../ids.ts'
 import type { Primitive, Queries } from '../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { type Hand, mayRestore } from './rules.ts'
 import type { Message, Revision } from './schema.ts'
 
 /** A message as it is stored: instants in microseconds, absent values as `null`. */
@@ -21,6 +22,7 @@ export interface MessageRow {
   edited_at: Micros | null
   deleted_at: Micros | null
   deleted_by: string | null
+  delete_reason: string | null
   /** Of an answer, as are the next two: what was asked. */
   prompt: string | null
   finish_reason: string | null
@@ -33,7 +35,7 @@ const COLUMNS = `id, conversation_id, root_id, parent_id, posted_by, role, path,
   CASE WHEN status = 'streaming'
        THEN (SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c WHERE c.message_id = messages.id)
        ELSE content END AS content,
-  created_at, edited_at, deleted_at, deleted_by, prompt, finish_reason, usage`
+  created_at, edited_at, deleted_at, deleted_by, delete_reason, prompt, finish_reason, usage`
 
 /** A row as everybody reads it. The text of a deleted message stays behind. */
 export function toMessage(row: MessageRow): Message {
@@ -62,6 +64,13 @@ function addAnswer(message: Message, row: MessageRow): void {
   if (row.posted_by) message.requested_by = row.posted_by
   if (row.finish_reason) message.finish_reason = row.finish_reason
   if (row.usage) message.usage = JSON.parse(row.usage) as Usage
+}
+
+/** A row as somebody in particular reads it: why it was deleted is for those who may restore it. */
+export function toMessageFor(reader: Hand, row: MessageRow): Message {
+  const message = toMessage(row)
+  if (row.deleted_at && row.delete_reason !== null && mayRestore(reader, row)) message.delete_reason = row.delete_reason
+  return message
 }
 
 /** A message as it was posted: of an answer nothing is written yet, since a log tells the rest piece by piece. */
@@ -147,12 +156,16 @@ export async function replaceContent(
   await tx.run('UPDATE messages SET content = ?, edited_at = ? WHERE id = ?', content, at, id)
 }
 
-export async function markDeleted(tx: Queries, id: string, at: Micros, by: string): Promise<void> {
-  await tx.run('UPDATE messages SET deleted_at = ?, deleted_by = ? WHERE id = ?', at, by, id)
+export async function markDeleted(
+  tx: Queries,
+  id: string,
+  { at, by, reason = null }: { at: Micros; by: string; reason?: string | null | undefined },
+): Promise<void> {
+  await tx.run('UPDATE messages SET deleted_at = ?, deleted_by = ?, delete_reason = ? WHERE id = ?', at, by, reason, id)
 }
 
 export async function markRestored(tx: Queries, id: string): Promise<void> {
-  await tx.run('UPDATE messages SET deleted_at = NULL, deleted_by = NULL WHERE id = ?', id)
+  await tx.run('UPDATE messages SET deleted_at = NULL, deleted_by = NULL, delete_reason = NULL WHERE id = ?', id)
 }
 
 /** What the message said before, oldest first. */
@@ -193,9 +206,22 @@ export async function disown(tx: Queries, messages: MessageTrace[]): Promise<voi
 export async function wipe(tx: Queries, messages: MessageTrace[]): Promise<void> {
   const ids = idsOf(messages)
   const these = listOf(tx.dialect)
-  await tx.run(`UPDATE messages SET posted_by = NULL, content = '', prompt = NULL WHERE id IN ${these}`, ids)
+  await tx.run(
+    `UPDATE messages SET posted_by = NULL, content = '', prompt = NULL, delete_reason = NULL WHERE id IN ${these}`,
+    ids,
+  )
   await tx.run(`DELETE FROM message_revisions WHERE message_id IN ${these}`, ids)
   await tx.run(`DELETE FROM message_chunks WHERE message_id IN ${these}`, ids)
+}
+
+/** Forgets up to `limit` of the reasons that somebody gave for deleting. By (deleted_by). @returns how many */
+export function forgetReasons(tx: Queries, userId: string, limit: number): Promise<number> {
+  return tx.run(
+    `UPDATE messages SET delete_reason = NULL
+      WHERE id IN (SELECT id FROM messages WHERE deleted_by = ? AND delete_reason IS NOT NULL LIMIT ?)`,
+    userId,
+    limit,
+  )
 }
 
 function idsOf(messages: MessageTrace[]): Primitive {

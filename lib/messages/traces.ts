@@ -58,7 +58,7 @@ async function eraseAll(
   for (const message of theirs) {
     if (message.deleted_at !== null) continue
     tx.stamp(conversation_id, at)
-    await markDeleted(tx, message.id, at, userId)
+    await markDeleted(tx, message.id, { at, by: userId })
     await recount(tx, message, -1)
     tx.emit(conversation_id, { type: 'message.deleted', message_id: message.id })
   }

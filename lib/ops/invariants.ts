@@ -102,8 +102,9 @@ export function invariants({ dialect, now, max_sessions_per_user }: Circumstance
     },
     {
       name: 'messages.deleted',
-      says: 'A message that nobody has deleted was deleted by nobody.',
-      find: 'SELECT id FROM messages WHERE deleted_at IS NULL AND deleted_by IS NOT NULL',
+      says: 'A message that nobody has deleted was deleted by nobody, and for no reason.',
+      find: `SELECT id FROM messages
+              WHERE deleted_at IS NULL AND (deleted_by IS NOT NULL OR delete_reason IS NOT NULL)`,
     },
     {
       name: 'messages.reply_count',

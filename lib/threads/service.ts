@@ -4,7 +4,7 @@ import { ChatError } from '../errors.ts'
 import { findPosition } from '../events/store.ts'
 import { fromInstant, toInstant } from '../ids.ts'
 import { isPath } from '../messages/rules.ts'
-import { listTree, toMessage } from '../messages/store.ts'
+import { listTree, toMessageFor } from '../messages/store.ts'
 import { ReadMark, type ThreadPage, ThreadsQuery, type TreePage, TreeQuery, type UnreadThreads } from './schema.ts'
 import { findArrival, findThreadConversation, listThreads, toSummary } from './store.ts'
 import { countUnread, listUnread, moveMark } from './unread.ts'
@@ -45,11 +45,11 @@ export function list(ctx: Context, actor: Actor, conversationId: string, input: 
 export function tree(ctx: Context, actor: Actor, rootId: string, input: TreeQuery): Promise<TreePage> {
   return ctx.db.snapshot(async (db) => {
     const conversationId = await findThreadConversation(db, rootId)
-    await visit(db, actor, conversationId)
+    const { role } = await visit(db, actor, conversationId)
     const cursor = input.cursor_path ?? ''
     if (cursor && !isPath(cursor)) throw new ChatError('invalid_cursor')
     const rows = await listTree(db, rootId, cursor, input.limit + 1)
-    const messages = rows.slice(0, input.limit).map(toMessage)
+    const messages = rows.slice(0, input.limit).map((row) => toMessageFor({ actor, role }, row))
     return {
       root_id: rootId,
       messages,

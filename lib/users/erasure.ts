@@ -6,6 +6,7 @@ import { enterUnattended } from '../conversations/access.ts'
 import { depart } from '../conversations/departure.ts'
 import { listPlaces } from '../conversations/store.ts'
 import { disownInvites } from '../invites/store.ts'
+import { forgetReasons } from '../messages/store.ts'
 import { eraseTraces } from '../messages/traces.ts'
 import { endSessions } from '../sessions/store.ts'
 import { listTraces } from '../threads/store.ts'
@@ -22,6 +23,9 @@ const DELETING = { patient: true }
 
 /** How many threads are looked through at a time for what somebody wrote. */
 const THREADS_PAGE = 1_000
+
+/** How many of the reasons somebody gave are forgotten in a transaction. */
+const REASONS_PAGE = 200
 
 /**
  * Erases a person: sessions, keys, identities and everything else that is theirs, and their place in every
@@ -42,6 +46,7 @@ export async function erase(ctx: Context, actor: Actor, userId: string, { messag
     }
     await endAnswers(ctx, userId)
     await eraseMessages(ctx, userId, messages)
+    await eraseReasons(ctx, userId)
     // A call that was let in before the account was shut may have joined something since.
   } while (!(await finish(ctx, actor, userId, messages)))
 }
@@ -79,6 +84,11 @@ async function eraseMessages(ctx: Context, userId: string, messages: Erasure['me
     if (page.last === undefined) return
     after = page.last
   }
+}
+
+/** What they gave as reasons for deleting is not what they said to anybody: it goes in any case. */
+async function eraseReasons(ctx: Context, userId: string): Promise<void> {
+  while ((await ctx.write((tx) => forgetReasons(tx, userId, REASONS_PAGE))) === REASONS_PAGE);
 }
 
 /** Deletes the account. @returns false when there is something left to do */

@@ -10,7 +10,7 @@ import {
   type TestService,
   times,
 } from '../support/service.ts'
-import { refreshByHand, signInByHand } from '../support/stream.ts'
+import { openStream, refreshByHand, signInByHand } from '../support/stream.ts'
 
 describeOnEachDatabase('changing a message', (openUrl) => {
   let service: TestService
@@ -95,6 +95,51 @@ describeOnEachDatabase('changing a message', (openUrl) => {
     expect(await codeOf(linus.restoreMessage({ params: { message_id } }))).toBe('forbidden')
     await ada.restoreMessage({ params: { message_id } })
     expect((await read(message_id)).content).toBe('original')
+  })
+
+  it('shows why a message was deleted to those who may restore it, and to nobody else', async () => {
+    const { id: message_id, root_id } = await post(grace)
+    const linus = await service.signIn('linus')
+    const ben = await service.signIn('ben', ['read_only'])
+    await ada.addParticipant({ params: { conversation_id }, body: { user_id: linus.id } }).catch(() => {})
+    await ada.addParticipant({ params: { conversation_id }, body: { user_id: ben.id } })
+    const { cookie } = await signInByHand(service.base_url, linus.email, PASSWORD)
+    const stream = await openStream(service.base_url, conversation_id, { cookie: cookie! })
+    await stream.until('stream.ready')
+    await grace.deleteMessage({ params: { message_id }, body: { reason: 'wrong room' } })
+
+    const reasonsFor = async (person: Person) => [
+      (await person.readMessage({ params: { message_id } })).delete_reason,
+      (await person.readThread({ params: { root_id } })).messages[0]!.delete_reason,
+    ]
+    expect(await reasonsFor(grace)).toEqual(['wrong room', 'wrong room'])
+    expect(await reasonsFor(ada)).toEqual(['wrong room', 'wrong room'])
+    expect(await reasonsFor(linus)).toEqual([undefined, undefined])
+    expect(await reasonsFor(ben)).toEqual([undefined, undefined])
+    expect(JSON.stringify(await stream.until('message.deleted'))).not.toContain('wrong room')
+    await stream.close()
+
+    await ada.restoreMessage({ params: { message_id } })
+    expect(await reasonsFor(ada)).toEqual([undefined, undefined])
+    await ada.deleteMessage({ params: { message_id } })
+    expect(await reasonsFor(ada)).toEqual([undefined, undefined])
+    // Its author did not delete it this time.
+    await ada.restoreMessage({ params: { message_id } })
+    await ada.deleteMessage({ params: { message_id }, body: { reason: 'off topic' } })
+    expect(await reasonsFor(grace)).toEqual([undefined, undefined])
+  })
+
+  it('does not let viewers delete, what they wrote as members neither, nor restore', async () => {
+    const [{ id: message_id }, { id: deleted }] = [await post(grace), await post(grace)]
+    await grace.deleteMessage({ params: { message_id: deleted }, body: { reason: 'wrong room' } })
+    const params = { conversation_id, user_id: grace.id }
+    await ada.changeParticipantRole({ params, body: { role: 'viewer' } })
+    expect(await codeOf(grace.deleteMessage({ params: { message_id } }))).toBe('forbidden')
+    expect(await codeOf(grace.restoreMessage({ params: { message_id: deleted } }))).toBe('forbidden')
+    expect((await grace.readMessage({ params: { message_id: deleted } })).delete_reason).toBeUndefined()
+    await ada.changeParticipantRole({ params, body: { role: 'member' } })
+    await grace.deleteMessage({ params: { message_id } })
+    await grace.restoreMessage({ params: { message_id: deleted } })
   })
 
   it('counts a deletion once, of ten at once', async () => {

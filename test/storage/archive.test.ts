@@ -45,6 +45,7 @@ async function fill(url: string): Promise<void> {
     headers: { 'idempotency-key': 'once' },
   })
   await ada.editMessage({ params: { message_id }, body: { content: 'edited' } })
+  await ada.deleteMessage({ params: { message_id }, body: { reason: 'off topic' } })
   await grace.markThreadRead({ params: { root_id: root.root_id }, body: {} })
   await ada.createInvite({ params: { conversation_id }, body: {} })
   await grace.postRoot({ params: { conversation_id }, body: { content: 'Are you there?', role: 'assistant' } })

@@ -84,7 +84,8 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     const middle = await reply(linus, mine, 'by Linus')
     const leaf = await reply(grace, middle, 'by Grace again')
     const gone = await reply(grace, middle, 'deleted by Grace')
-    await grace.deleteMessage({ params: { message_id: gone } })
+    await grace.deleteMessage({ params: { message_id: gone }, body: { reason: 'wrong room' } })
+    expect((await ada.readMessage({ params: { message_id: gone } })).delete_reason).toBe('wrong room')
     const other = await post(linus, 'by Linus')
     await ada.markThreadRead({ params: { root_id: mine }, body: { message_id: middle } })
     const before = await expectCountersRight(ada, conversation_id)
@@ -94,6 +95,7 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     const { messages } = await ada.readThread({ params: { root_id: mine } })
     expect(messages.map((message) => message.content)).toEqual(['by Grace', 'by Linus', 'by Grace again', ''])
     expect(messages.map((message) => message.author_user_id)).toEqual([undefined, linus.id, undefined, undefined])
+    expect(messages.map((message) => message.delete_reason)).toEqual([undefined, undefined, undefined, undefined])
     expect(await expectCountersRight(ada, conversation_id)).toEqual(before)
     expect(await expectCountersRight(linus, conversation_id)).toEqual(linusBefore)
 
@@ -120,7 +122,7 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     const leaf = await reply(grace, middle, 'SECRET first')
     await grace.editMessage({ params: { message_id: leaf }, body: { content: 'SECRET second' } })
     const gone = await reply(grace, middle, 'SECRET deleted')
-    await grace.deleteMessage({ params: { message_id: gone } })
+    await ada.deleteMessage({ params: { message_id: gone }, body: { reason: 'SECRET reason' } })
     const other = await post(linus, 'by Linus')
     const ask = { content: 'SECRET question', role: 'assistant' as const }
     const { message_id: answer } = await grace.postRoot({ params, body: ask })
