@@ -27,18 +27,19 @@ export async function withStorage<T>(
  * before is refused: the service beside it may be of before as well, and would find another one under its feet.
  *
  * @param options.create makes a database that is not there, or is empty
+ * @param options.changed takes tables that somebody has changed
  */
 export async function withChat<T>(
   flags: ConfigFlags,
   work: (chat: Chat) => Promise<T>,
-  options: { create?: boolean } = {},
+  options: { create?: boolean; changed?: boolean } = {},
 ): Promise<T> {
   const { config, storage, createChatService } = await open(flags, options.create ?? false)
   const asItIs = { ...config, storage: { ...config.storage, migrate: false } }
   const chat = createChatService(asItIs, storage, { log: createLogger(config.log) })
   try {
     if (options.create && config.storage.migrate) await migrateEmpty(storage)
-    await chat.start({ background: false })
+    await chat.start({ background: false, changed: options.changed ?? false })
     return await work(chat)
   } finally {
     await chat.close()

@@ -43,6 +43,7 @@ import * as ownSessions from './sessions/own.ts'
 import * as sessions from './sessions/service.ts'
 import * as setup from './setup/service.ts'
 import { assertImported } from './storage/import.ts'
+import { assertOurs } from './storage/judge.ts'
 import { assertMigrated, migrate } from './storage/migrate.ts'
 import type { Storage } from './storage/open.ts'
 import * as threads from './threads/service.ts'
@@ -187,11 +188,13 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
 
     /**
      * Brings the schema up to date (unless `storage.migrate` is false, when an old one is an error) and starts the
-     * work that goes on by itself. Half of an archive is not served.
+     * work that goes on by itself. Half of an archive is not served, nor are tables that somebody has changed.
      *
      * @param options.background false starts nothing that goes on: for a command beside a running service
+     * @param options.changed true takes tables that somebody has changed: for a check that tells of them
      */
-    async start(options: { background?: boolean } = {}): Promise<void> {
+    async start(options: { background?: boolean; changed?: boolean } = {}): Promise<void> {
+      if (!options.changed) await assertOurs(db)
       if (config.storage.migrate) await migrate(db, () => log.info('Still bringing the schema up to date'))
       else await assertMigrated(db)
       await assertImported(db)

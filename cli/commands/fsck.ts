@@ -11,14 +11,18 @@ export default defineCommand({
     ...commonArgs,
   },
   run: ({ args }) =>
-    withChat(args, async (chat) => {
-      const checkup = await chat.ops.fsck({ ...(args.repair && { repair: true }), onProgress: showProgress })
-      showProgress('')
-      const lines = checkup.findings.map(
-        ({ name, says, count, examples, repaired, note }) =>
-          `${note ? 'note' : repaired ? 'repaired' : 'BROKEN'}  ${name} (${count}): ${says} Not so: ${examples.join(', ')}`,
-      )
-      print(args, checkup, lines.length > 0 ? lines.join('\n') : `All ${checkup.checked} invariants hold.`)
-      if (checkup.findings.some((finding) => !finding.repaired && !finding.note)) process.exitCode = 1
-    }),
+    withChat(
+      args,
+      async (chat) => {
+        const checkup = await chat.ops.fsck({ ...(args.repair && { repair: true }), onProgress: showProgress })
+        showProgress('')
+        const lines = checkup.findings.map(
+          ({ name, says, count, examples, repaired, note }) =>
+            `${note ? 'note' : repaired ? 'repaired' : 'BROKEN'}  ${name} (${count}): ${says} Not so: ${examples.join(', ')}`,
+        )
+        print(args, checkup, lines.length > 0 ? lines.join('\n') : `All ${checkup.checked} invariants hold.`)
+        if (checkup.findings.some((finding) => !finding.repaired && !finding.note)) process.exitCode = 1
+      },
+      { changed: true },
+    ),
 })

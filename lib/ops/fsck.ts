@@ -1,7 +1,11 @@
 import type { Context } from '../context.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { isDamage } from '../storage/failures.ts'
+import { listChanges } from '../storage/judge.ts'
 import { type Invariant, invariants } from './invariants.ts'
+
+/** Nothing else notices what was added to tables of ours, and it may do anything. */
+const SCHEMA = { name: 'schema', says: 'The tables are as chat-server made them: no triggers, no other columns.' }
 
 /** How many ids are named of those that break an invariant. */
 const EXAMPLES = 10
@@ -42,6 +46,10 @@ export async function fsck(
   const found: Finding[] = []
   const checkAll = async (queries: Queries) => {
     found.push(...(await checkFile(queries)))
+    const changes = await listChanges(queries)
+    found.push(...finding(SCHEMA, changes))
+    // What is not there cannot be looked at.
+    if (changes.some((change) => change.startsWith('no '))) return
     found.push(...(await checkReferences(queries)))
     for (const invariant of all) {
       options.onProgress?.(invariant.name)

@@ -4,6 +4,7 @@ import { newId } from '../ids.ts'
 import type { Database, Queries } from './database.ts'
 import { isDamage } from './failures.ts'
 import { assertFree, type Overwriting, partsOf, replaceFile } from './files.ts'
+import { assertAlone, assertOurs } from './judge.ts'
 import { assertMigratable } from './migrate.ts'
 import type { SqliteHandle } from './sqlite.ts'
 
@@ -17,11 +18,14 @@ export interface OpenFile {
  * Writes a copy of a SQLite database to `file`, as it is at one moment, while others go on writing to it.
  *
  * @returns the size of the copy in bytes
- * @throws Error for another kind of database; when `file` is there already; when the copy turns out not to be whole
+ * @throws Error for another kind of database, and one with other things in it than ours; when `file` is there already;
+ *   when the copy turns out not to be whole
  */
 export async function backUp(db: Database, file: string, { force = false }: Overwriting): Promise<number> {
   if (db.dialect !== 'sqlite') throw new Error('Only SQLite is backed up by chat-server: for PostgreSQL use pg_dump')
   await assertOther(db, file)
+  await assertAlone(db)
+  await assertOurs(db)
   return replaceFile(file, { force }, (partial) => db.run('VACUUM INTO ?', partial))
 }
 
@@ -30,8 +34,8 @@ export async function backUp(db: Database, file: string, { force = false }: Over
  * reader of before is told to read everything again.
  *
  * @param open opens a database file that is there
- * @throws Error when a database is there already; when it is in use; when the backup is not whole, or is newer than
- *   this program
+ * @throws Error when a database is there already; when it is in use; when the backup is not whole, is newer than
+ *   this program, or has other things in it than ours
  */
 export async function restoreTo(
   file: string,
@@ -49,6 +53,8 @@ export async function restoreTo(
     try {
       await assertWhole(db, backup)
       await assertMigratable(db)
+      await assertAlone(db)
+      await assertOurs(db)
       await renewEpoch(db)
     } finally {
       await db.close()

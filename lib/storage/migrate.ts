@@ -3,6 +3,7 @@ import { currentMicros, digest, newId, toInstant } from '../ids.ts'
 import type { Database, Dialect, Queries } from './database.ts'
 import { sqliteTrouble } from './failures.ts'
 import { COLUMN_TYPES, MIGRATIONS, type Migration } from './migrations.ts'
+import { MIGRATIONS_TABLE } from './shape.ts'
 
 /** A step of the schema and when it was applied; absent while it is pending. */
 export interface MigrationState {
@@ -83,8 +84,7 @@ export async function assertMigratable(db: Database): Promise<void> {
 
 async function applyOnce(tx: Queries, id: number, migration: Migration): Promise<boolean> {
   if (tx.dialect === 'postgresql') await tx.get('SELECT pg_advisory_xact_lock(?)', MIGRATION_LOCK)
-  await tx.run(`CREATE TABLE IF NOT EXISTS migrations (
-    id INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL)`)
+  await tx.run(MIGRATIONS_TABLE)
   await assertKnown(tx)
   if (await tx.get('SELECT id FROM migrations WHERE id = ?', id)) return false
 

@@ -1,0 +1,130 @@
+import type { Database, Queries } from './database.ts'
+import { MIGRATIONS } from './migrations.ts'
+import { type Shape, shapeAfter } from './shape.ts'
+import { jsonList, listOf } from './sql.ts'
+
+/** Something a database holds: a table, a view, an index, a trigger, a rule. */
+interface Thing {
+  kind: string
+  name: string
+  /** Of an index, a trigger or a rule: what it is on. */
+  on: string | null
+}
+
+/** How many changes a refusal names. */
+const EXAMPLES = 5
+
+/**
+ * What is not as the steps of the schema that were applied have made it, in words; those of what is missing begin with
+ * "no ". What a host keeps beside it, under other names, is not looked at.
+ */
+export async function listChanges(db: Queries): Promise<string[]> {
+  const things = await listThings(db)
+  const all = shapeAfter(MIGRATIONS.length, db.dialect)
+  const columns = await listColumns(db, [...all.tables.keys()])
+  const steps = await countSteps(db, columns)
+  // Of a newer program: it is refused as that.
+  if (steps > MIGRATIONS.length) return []
+  const made = shapeAfter(steps, db.dialect)
+  return [
+    ...things.flatMap((thing) => judge(thing, made, all)),
+    ...missing(made, things),
+    ...[...made.tables].flatMap(([table, names]) => judgeColumns(table, names, columns.get(table))),
+  ]
+}
+
+/** @throws Error when the tables are not as chat-server has made them */
+export async function assertOurs(db: Database): Promise<void> {
+  const changes = await db.snapshot(listChanges)
+  if (changes.length === 0) return
+  throw new Error(
+    `The database is not as chat-server has made it: ${listed(changes)}. Undo that, or "chat-server export" it and import it into a new one`,
+  )
+}
+
+/** @throws Error when there is something in a SQLite file that is not of chat-server */
+export async function assertAlone(db: Queries): Promise<void> {
+  const { tables } = shapeAfter(MIGRATIONS.length, db.dialect)
+  const foreign = (await listThings(db)).filter(({ name, on }) => !tables.has(on ?? name))
+  if (foreign.length === 0) return
+  const names = foreign.map(({ kind, name }) => `the ${kind} ${name}`)
+  throw new Error(
+    `The file holds more than chat-server: ${listed(names)}. Copies of a whole file are for one of its own: use "chat-server export" and import`,
+  )
+}
+
+function judge({ kind, name, on }: Thing, made: Shape, all: Shape): string[] {
+  const isIndex = kind.endsWith('index')
+  if (on !== null && !isIndex) return all.tables.has(on) ? [`the ${kind} ${name} on ${on}`] : []
+  if (all.tables.has(name)) return kind === 'table' && made.tables.has(name) ? [] : [`the ${kind} ${name}`]
+  if (all.indexes.has(name)) return isIndex && made.indexes.get(name) === on ? [] : [`the ${kind} ${name}`]
+  // Another index makes something faster; one that is unique refuses what would be fine.
+  return kind === 'unique index' && all.tables.has(on ?? '') ? [`the unique index ${name} on ${on}`] : []
+}
+
+function missing(made: Shape, things: Thing[]): string[] {
+  const names = new Set(things.map(({ name }) => name))
+  const without = (kind: string, wanted: Iterable<string>) =>
+    [...wanted].filter((name) => !names.has(name)).map((name) => `no ${kind} ${name}`)
+  return [...without('table', made.tables.keys()), ...without('index', made.indexes.keys())]
+}
+
+function judgeColumns(table: string, made: Set<string>, there: Set<string> | undefined): string[] {
+  if (!there) return []
+  const more = [...there].filter((name) => !made.has(name)).map((name) => `the column ${name} of ${table}`)
+  const fewer = [...made].filter((name) => !there.has(name)).map((name) => `no column ${name} of ${table}`)
+  return [...more, ...fewer]
+}
+
+/** How many steps of the schema were applied; a table of that name that is somebody else's tells nothing. */
+async function countSteps(db: Queries, columns: Map<string, Set<string>>): Promise<number> {
+  if (!columns.get('migrations')?.has('checksum')) return 0
+  return (await db.get<{ total: number }>('SELECT count(*) AS total FROM migrations'))!.total
+}
+
+function listThings(db: Queries): Promise<Thing[]> {
+  return db.all<Thing>(db.dialect === 'sqlite' ? SQLITE_THINGS : POSTGRES_THINGS)
+}
+
+// Names are without case in SQLite, and those of its own begin with `sqlite_`.
+const SQLITE_THINGS = `SELECT CASE WHEN sql LIKE 'CREATE UNIQUE%' THEN 'unique index' ELSE type END AS kind,
+    lower(name) AS name, CASE WHEN type IN ('index', 'trigger') THEN lower(tbl_name) END AS "on"
+  FROM sqlite_master WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY 2`
+
+const HERE = '(SELECT oid FROM pg_namespace WHERE nspname = current_schema())'
+
+// Partitioned tables, sequences and types are of no name of ours, or in the way of it.
+const POSTGRES_THINGS = `SELECT CASE WHEN c.relkind = 'r' THEN 'table' WHEN c.relkind IN ('v', 'm') THEN 'view'
+      WHEN x.indisunique AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = c.oid) THEN 'unique index'
+      WHEN c.relkind = 'i' THEN 'index' ELSE 'relation' END AS kind, c.relname::text AS name, t.relname::text AS "on"
+    FROM pg_class c LEFT JOIN pg_index x ON x.indexrelid = c.oid LEFT JOIN pg_class t ON t.oid = x.indrelid
+   WHERE c.relnamespace = ${HERE}
+  UNION ALL SELECT 'trigger', g.tgname::text, t.relname::text FROM pg_trigger g JOIN pg_class t ON t.oid = g.tgrelid
+   WHERE NOT g.tgisinternal AND t.relnamespace = ${HERE}
+  UNION ALL SELECT 'rule', r.rulename::text, t.relname::text FROM pg_rewrite r JOIN pg_class t ON t.oid = r.ev_class
+   WHERE r.rulename <> '_RETURN' AND t.relnamespace = ${HERE}
+   ORDER BY 2`
+
+async function listColumns(db: Queries, tables: string[]): Promise<Map<string, Set<string>>> {
+  const query =
+    db.dialect === 'sqlite'
+      ? `SELECT lower(m.name) AS "table", lower(p.name) AS name, p.hidden <> 0 AS computed
+           FROM sqlite_master m JOIN pragma_table_xinfo(m.name) p
+          WHERE m.type = 'table' AND lower(m.name) IN ${listOf(db.dialect)}`
+      : `SELECT c.relname::text AS "table", a.attname::text AS name, (a.attgenerated <> '')::int AS computed
+           FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+          WHERE c.relnamespace = ${HERE} AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
+            AND c.relname IN ${listOf(db.dialect)}`
+  const rows = await db.all<{ table: string; name: string; computed: number }>(query, jsonList(tables))
+  const columns = new Map<string, Set<string>>()
+  for (const { table, name, computed } of rows) {
+    const names = columns.get(table) ?? new Set()
+    columns.set(table, names.add(computed ? `${name} (computed)` : name))
+  }
+  return columns
+}
+
+function listed(names: string[]): string {
+  const more = names.length - EXAMPLES
+  return names.slice(0, EXAMPLES).join(', ') + (more > 0 ? ` and ${more} more` : '')
+}
