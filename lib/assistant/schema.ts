@@ -19,6 +19,14 @@ export const FAILURES = {
 
 export type FailureCode = keyof typeof FAILURES
 
+/** What a piece of an answer adds to it; `role` comes with the first piece. */
+export const MessageDeltaContent = v.object({ role: v.optional(v.literal('assistant')), content: v.string() })
+
+export const MessageDeltaChoice = v.object({
+  index: v.literal(0),
+  delta: MessageDeltaContent,
+})
+
 /** A piece of an answer on its way to readers, in the form of OpenAI's streams. */
 export const MessageDelta = v.object({
   id: v.pipe(v.string(), v.description('`<message_id>:<idx>`')),
@@ -28,15 +36,7 @@ export const MessageDelta = v.object({
   conversation_id: Id,
   parent_id: v.optional(Id),
   depth: v.pipe(v.number(), v.integer()),
-  choices: v.pipe(
-    v.array(
-      v.object({
-        index: v.literal(0),
-        delta: v.object({ role: v.optional(v.literal('assistant')), content: v.string() }),
-      }),
-    ),
-    v.description('Exactly one; `role` comes with the first piece'),
-  ),
+  choices: v.pipe(v.array(MessageDeltaChoice), v.description('Exactly one')),
 })
 export type MessageDelta = v.InferOutput<typeof MessageDelta>
 

@@ -34,6 +34,9 @@ export const AuditAct = v.picklist([
 ])
 export type AuditAct = v.InferOutput<typeof AuditAct>
 
+/** What else is known of an act, by name. */
+export const AuditDetail = v.record(v.string(), v.union([v.string(), v.number(), v.boolean(), v.array(v.string())]))
+
 /** One act, as an administrator reads it. */
 export const AuditRecord = v.object({
   id: Id,
@@ -42,7 +45,7 @@ export const AuditRecord = v.object({
   actor_id: v.optional(v.pipe(Id, v.description('The user who did it; missing for the command line'))),
   subject_id: v.optional(v.pipe(Id, v.description('The user it was done to, or what else it was about'))),
   ip: v.optional(v.pipe(v.string(), v.description('The address it was done from'))),
-  detail: v.optional(v.record(v.string(), v.union([v.string(), v.number(), v.boolean(), v.array(v.string())]))),
+  detail: v.optional(AuditDetail),
 })
 export type AuditRecord = v.InferOutput<typeof AuditRecord>
 

@@ -16,16 +16,14 @@ export const inputs = { changePassword: PasswordChange, changeProfile: ProfileCh
 /**
  * Gives the actor a new password. All sessions but that of the call end, with their streams, and so do reset links.
  *
- * Who has found a session guesses no password with it: after several failures the user has to wait, as at a sign-in.
- *
- * @throws ChatError `forbidden` with an API key; `invalid_credentials` for a wrong password, and for a user who has
- *   none: it sets its first one by a reset link; `rate_limited`
+ * @throws ChatError `forbidden` with an API key; `invalid_credentials`, `rate_limited`, `unavailable` as of
+ *   {@link checkOwnPassword}
  */
 export async function changePassword(ctx: Context, actor: Actor, input: PasswordChange): Promise<void> {
   refuseKeys(actor)
   const { user_id, session_id, ip } = actor
   const old = await checkOwnPassword(ctx, actor, input.current_password)
-  const hashes = { old, new: await ctx.passwords.hash(input.new_password) }
+  const hashes = { old, new: await ctx.passwords.hash(input.new_password, { user: user_id, ip }) }
   await ctx.write(async (tx) => {
     await lockUser(tx, user_id)
     // Somebody who was faster has changed it: the one given here is no longer the current one.

@@ -1,8 +1,10 @@
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
-import { digest, SECOND } from '../ids.ts'
+import { SECOND } from '../ids.ts'
+import { takeShared } from '../limits/buckets.ts'
 import type { Queries } from '../storage/database.ts'
 import { findUser, lockUser } from '../users/store.ts'
+import { passwordAccountOf } from './failures.ts'
 import { refuseKeys } from './rules.ts'
 import { Confirmation } from './schema.ts'
 import { recordFailure } from './service.ts'
@@ -16,6 +18,9 @@ export const inputs = { confirm: Confirmation }
  * makes no second way in.
  */
 const CONFIRMED_SECONDS = 600
+
+/** How often one user may try its own password; each try takes the work of one hash or two. */
+const TRIES = { requests_per_second: 5 / 60, burst: 5 }
 
 /**
  * Confirms the actor's password, so that the session of the call may make keys and link identities for ten minutes.
@@ -52,16 +57,22 @@ export async function requireConfirmation(ctx: Context, db: Queries, actor: Acto
 }
 
 /**
- * Checks a password that the actor gave for their own. All that ask for it share one count of failures.
+ * Checks a password that the actor gave for their own: a session that was found guesses no password, and fills no queue.
+ * All that ask for it share one count of tries and one of failures.
  *
  * @returns the hash it was compared with
- * @throws ChatError `invalid_credentials`, also for a user without a password; `rate_limited`
+ * @throws ChatError `invalid_credentials`, also for a user without a password; `rate_limited`; `unavailable` when too
+ *   many passwords wait to be hashed
  */
 export async function checkOwnPassword(ctx: Context, actor: Actor, password: string): Promise<string> {
-  const { user_id } = actor
+  const { user_id, ip } = actor
+  const limit = await takeShared(ctx.db, `password:${user_id}`, ctx.now(), TRIES)
+  if (!limit.allowed) throw new ChatError('rate_limited', { retry_after_seconds: limit.retry_after_seconds ?? 1 })
   const hash = (await findUser(ctx.db, user_id))?.password_hash
-  const account = digest(`password\n${user_id}`)
-  const { succeeded, pause_seconds } = await ctx.attempts.run(account, () => ctx.passwords.verify(password, hash))
+  const account = passwordAccountOf(user_id)
+  const { succeeded, pause_seconds } = await ctx.attempts.run(account, () =>
+    ctx.passwords.verify(password, hash, { user: user_id, ip }),
+  )
   if (succeeded && hash) return hash
   await recordFailure(ctx, actor, { subject_id: user_id, account, why: 'invalid_credentials', pause_seconds })
   throw new ChatError('invalid_credentials')

@@ -1,6 +1,7 @@
-import { SECOND } from '../ids.ts'
+import { digest, SECOND } from '../ids.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
+import { uniqueKey } from '../users/rules.ts'
 
 /** Failures before the first pause, which the last of these brings. */
 const FREE_FAILURES = 10
@@ -18,6 +19,20 @@ export const MAX_PAUSE_SECONDS = 15 * 60
 export interface Reservation {
   /** How long the account has to wait if it fails; 0 when it has not. */
   pause_seconds: number
+}
+
+/**
+ * What failed sign-ins are counted under. A digest: neither the address nor whether such an account exists shows in it.
+ *
+ * @param device of a browser in which the user has signed in before, which is counted by itself
+ */
+export function accountOf(email: string, device: string | undefined): string {
+  return digest(`${uniqueKey(email)}\n${device ?? ''}`)
+}
+
+/** What the wrong current passwords of a signed-in user are counted under. */
+export function passwordAccountOf(userId: string): string {
+  return digest(`password\n${userId}`)
 }
 
 /**

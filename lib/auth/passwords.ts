@@ -1,54 +1,74 @@
 import { availableParallelism } from 'node:os'
-import { hash, parseOptions, verify } from '@node-rs/bcrypt'
-import { ChatError } from '../errors.ts'
+import * as nodeRs from '@node-rs/bcrypt'
+import { createHashQueue, type HashCaller } from './hash-queue.ts'
 
 /** bcrypt reads no further (https://www.usenix.org/legacy/events/usenix99/provos.html): longer passwords are refused. */
 export const MAX_PASSWORD_BYTES = 72
 
-/** How many callers may wait for a hash; later ones are told to come back. */
-const QUEUE_LENGTH = 64
-
 /** Hashes and checks passwords, a few at a time: each takes a thread and, at cost 12, a fifth of a second. */
 export interface Passwords {
-  hash(password: string): Promise<string>
-  /** Whether the password is right; without a hash to compare with it is not, after the same work. */
-  verify(password: string, hash: string | null | undefined): Promise<boolean>
+  /** @throws ChatError `unavailable` when too many wait already, in all, of the user or of the network */
+  hash(password: string, caller: HashCaller): Promise<string>
+  /**
+   * Whether the password is right. Without a hash to compare with it is not, after the same work: also where the hash
+   * of an account was made with another cost than hashes are made with today.
+   *
+   * @throws ChatError `unavailable` when too many wait already, in all, of the user or of the network
+   */
+  verify(password: string, hash: string | null | undefined, caller: HashCaller): Promise<boolean>
   /** Whether a hash was made with less work than is asked for today. */
   isOutdated(hash: string): boolean
 }
 
-/** @param cost the base-2 logarithm of bcrypt's rounds */
-export function createPasswords(cost: number): Passwords {
-  // A hash of nothing, of the same cost, so that an unknown account takes as long as a wrong password.
-  const nobody = `$2b$${String(cost).padStart(2, '0')}$abcdefghijklmnopqrstu.abcdefghijklmnopqrstuvwxyz0123u`
-  const limited = createQueue(Math.max(1, availableParallelism() - 1), QUEUE_LENGTH)
+/** The two functions of bcrypt. */
+export type Bcrypt = Pick<typeof nodeRs, 'hash' | 'verify'>
+
+/**
+ * @param cost the base-2 logarithm of bcrypt's rounds
+ * @param bcrypt another one counts the work in tests
+ */
+export function createPasswords(cost: number, bcrypt: Bcrypt = nodeRs): Passwords {
+  const queued = createHashQueue(Math.max(1, availableParallelism() - 1))
+  // What a wrong password costs. Hashes of a higher cost than today's remain after it was lowered.
+  let failure_cost = cost
+
+  /** One round more doubles the work, so that 2^from + 2^from + 2^(from + 1) + … + 2^(to - 1) = 2^to. */
+  async function addWork(password: string, from: number, to: number): Promise<void> {
+    for (let step = from; step < to; step++) await bcrypt.verify(password, hashOfNothing(step))
+  }
+
+  async function compare(password: string, stored: string | undefined): Promise<boolean> {
+    if (stored === undefined) {
+      await bcrypt.verify(password, hashOfNothing(failure_cost))
+      return false
+    }
+    const stored_cost = costOf(stored)
+    if (await bcrypt.verify(password, stored)) return true
+    failure_cost = Math.max(failure_cost, stored_cost)
+    await addWork(password, stored_cost, failure_cost)
+    return false
+  }
+
   return {
-    hash: (password) => limited(() => hash(password.normalize('NFKC'), { cost, rejectLongPasswords: true })),
-    verify: (password, stored) => {
+    hash: (password, caller) =>
+      queued(caller, () => bcrypt.hash(password.normalize('NFKC'), { cost, rejectLongPasswords: true })),
+    verify: (password, stored, caller) => {
       const normal = password.normalize('NFKC')
       const fits = Buffer.byteLength(normal) <= MAX_PASSWORD_BYTES
       // What is no hash would be told from a wrong password by how soon it is refused.
       const isHash = typeof stored === 'string' && /^\$2[aby]\$\d\d\$[./0-9A-Za-z]{53}$/.test(stored)
-      return limited(async () => (await verify(fits ? normal : '', isHash && fits ? stored : nobody)) && fits && isHash)
+      return queued(caller, () => compare(fits ? normal : '', isHash && fits ? stored : undefined))
     },
-    isOutdated: (stored) => parseOptions(stored).cost < cost,
+    isOutdated: (stored) => costOf(stored) < cost,
   }
 }
 
-function createQueue(running: number, length: number) {
-  const waiting: (() => void)[] = []
-  let free = running
-  return async <T>(job: () => Promise<T>): Promise<T> => {
-    if (free === 0) {
-      if (waiting.length >= length) throw new ChatError('unavailable', { retry_after_seconds: 5 })
-      await new Promise<void>((resolve) => waiting.push(resolve))
-    } else free--
-    try {
-      return await job()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else free++
-    }
-  }
+/** The cost that a hash was made with: `$2b$12$…`. */
+function costOf(hash: string): number {
+  return Number(hash.slice(4, 6))
+}
+
+/** A hash that no password has, of the cost given. */
+function hashOfNothing(cost: number): string {
+  return `$2b$${String(cost).padStart(2, '0')}$abcdefghijklmnopqrstu.abcdefghijklmnopqrstuvwxyz0123u`
 }

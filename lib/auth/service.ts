@@ -4,9 +4,10 @@ import type { Tx } from '../events/write.ts'
 import { digest, fingerprint, newToken, SECOND } from '../ids.ts'
 import { endSessions } from '../sessions/store.ts'
 import type { Micros } from '../storage/sql.ts'
-import { uniqueKey } from '../users/rules.ts'
 import { findUser, findUserByEmail, lockUser, type ShownUser, toUser, updatePasswordHash } from '../users/store.ts'
 import { findDevice, rememberDevice } from './devices.ts'
+import { accountOf } from './failures.ts'
+import type { HashCaller } from './hash-queue.ts'
 import { refuseKeys } from './rules.ts'
 import { Credentials, type LoginAnswer, type MeAnswer } from './schema.ts'
 import {
@@ -60,8 +61,9 @@ export async function login(ctx: Context, client: Client, input: Credentials): P
   const user = await findUserByEmail(ctx.db, input.email)
   const device = await findDevice(ctx.db, client.device, user?.id, ctx.now())
   const account = accountOf(input.email, device)
+  const hasher: HashCaller = { user: account, ip: client.ip, is_known: device !== undefined }
   const { succeeded, pause_seconds } = await ctx.attempts.run(account, () =>
-    ctx.passwords.verify(input.password, user?.password_hash),
+    ctx.passwords.verify(input.password, user?.password_hash, hasher),
   )
   if (!succeeded || !user || user.disabled_at) {
     const why = succeeded && user ? 'account_disabled' : 'invalid_credentials'
@@ -70,7 +72,9 @@ export async function login(ctx: Context, client: Client, input: Credentials): P
   }
   // A session that nobody can be told of would stay open for days.
   if (client.isGone?.()) throw new ChatError('unavailable', { retry_after_seconds: 1 })
-  const newHash = ctx.passwords.isOutdated(user.password_hash!) ? await ctx.passwords.hash(input.password) : undefined
+  const newHash = ctx.passwords.isOutdated(user.password_hash!)
+    ? await ctx.passwords.hash(input.password, hasher)
+    : undefined
 
   const signedIn = await ctx.write(async (tx) => {
     await lockUser(tx, user.id)
@@ -83,11 +87,6 @@ export async function login(ctx: Context, client: Client, input: Credentials): P
     return { ...signedIn, device: await rememberDevice(tx, user.id, device && client.device, ctx.now()) }
   })
   return signedIn ?? login(ctx, client, input)
-}
-
-/** What failures are counted under: neither the address itself nor whether there is such an account can be told from it. */
-function accountOf(email: string, device: string | undefined): string {
-  return digest(`${uniqueKey(email)}\n${device ?? ''}`)
 }
 
 /** Writes down that somebody was not let in, and when that was the failure which makes the account wait. */

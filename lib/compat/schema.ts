@@ -4,40 +4,59 @@ import { LONGEST, opaque } from '../schema.ts'
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const Seconds = v.pipe(Count, v.description('Seconds since 1970'))
 
+/** A model as OpenAI lists it. */
+export const Model = v.object({ id: v.string(), object: v.literal('model'), created: Seconds, owned_by: v.string() })
+
+/** A model as it is shown for choosing one. */
+export const ModelChoice = v.object({ id: v.string(), name: v.string(), model_type: v.literal('chat') })
+
 /** The two models there are: once as OpenAI lists them, once with what to show of them. */
 export const Models = v.object({
   object: v.literal('list'),
-  data: v.array(v.object({ id: v.string(), object: v.literal('model'), created: Seconds, owned_by: v.string() })),
-  models: v.array(v.object({ id: v.string(), name: v.string(), model_type: v.literal('chat') })),
+  data: v.array(Model),
+  models: v.array(ModelChoice),
 })
 export type Models = v.InferOutput<typeof Models>
 
 /** A content is echoed as it came: the longest that any message of ours can be. */
 const Said = opaque(LONGEST.message)
 
-/** A part of a content: its text is echoed, an image, a sound or a file is not. */
-const Part = v.variant('type', [
-  v.object({ type: v.literal('text'), text: Said }),
-  v.object({ type: v.pipe(v.string(), v.maxLength(64), v.notValue('text')) }),
-])
+export const TextPart = v.object({ type: v.literal('text'), text: Said })
+export const OtherPart = v.object({ type: v.pipe(v.string(), v.maxLength(64), v.notValue('text')) })
 
-const CompletionMessage = v.object({
+/** A part of a content: its text is echoed, an image, a sound or a file is not. */
+export const Part = v.variant('type', [TextPart, OtherPart])
+
+export const TextContent = v.nullable(Said)
+export const PartsContent = v.array(Part)
+
+export const CompletionMessage = v.object({
   role: v.picklist(['developer', 'system', 'user', 'assistant', 'tool', 'function']),
-  content: v.optional(v.nullable(v.union([Said, v.array(Part)]))),
+  content: v.optional(v.union([TextContent, PartsContent])),
 })
 export type CompletionMessage = v.InferOutput<typeof CompletionMessage>
+
+export const StreamOptions = v.nullable(v.object({ include_usage: v.optional(v.nullable(v.boolean())) }))
 
 export const CompletionInput = v.object({
   // Every piece of a streamed answer repeats it.
   model: v.pipe(v.string(), v.minLength(1), v.maxLength(256), v.description('Any name; the answer has the same')),
   messages: v.pipe(v.array(CompletionMessage), v.minLength(1)),
   stream: v.optional(v.nullable(v.boolean())),
-  stream_options: v.optional(v.nullable(v.object({ include_usage: v.optional(v.nullable(v.boolean())) }))),
+  stream_options: v.optional(StreamOptions),
 })
 export type CompletionInput = v.InferOutput<typeof CompletionInput>
 
-const Usage = v.object({ prompt_tokens: Count, completion_tokens: Count, total_tokens: Count })
+export const Usage = v.object({ prompt_tokens: Count, completion_tokens: Count, total_tokens: Count })
 export type Usage = v.InferOutput<typeof Usage>
+
+export const CompletionAnswer = v.object({ role: v.literal('assistant'), content: v.nullable(v.string()) })
+
+export const CompletionChoice = v.object({
+  index: Count,
+  message: CompletionAnswer,
+  finish_reason: v.literal('stop'),
+})
 
 /** An answer in one: a choice for each message, in their order. */
 export const Completion = v.object({
@@ -45,16 +64,24 @@ export const Completion = v.object({
   object: v.literal('chat.completion'),
   created: Seconds,
   model: v.string(),
-  choices: v.array(
-    v.object({
-      index: Count,
-      message: v.object({ role: v.literal('assistant'), content: v.nullable(v.string()) }),
-      finish_reason: v.literal('stop'),
-    }),
-  ),
+  choices: v.array(CompletionChoice),
   usage: Usage,
 })
 export type Completion = v.InferOutput<typeof Completion>
+
+export const CompletionDelta = v.object({
+  role: v.optional(v.literal('assistant')),
+  content: v.optional(v.nullable(v.string())),
+})
+
+export const CompletionChunkChoice = v.object({
+  index: Count,
+  delta: CompletionDelta,
+  finish_reason: v.nullable(v.literal('stop')),
+})
+
+/** Null in every piece but the last, where it was asked for. */
+export const CompletionChunkUsage = v.nullable(v.object(Usage.entries))
 
 /** A piece of an answer that streams. */
 export const CompletionChunk = v.object({
@@ -62,27 +89,18 @@ export const CompletionChunk = v.object({
   object: v.literal('chat.completion.chunk'),
   created: Seconds,
   model: v.string(),
-  choices: v.array(
-    v.object({
-      index: Count,
-      delta: v.object({
-        role: v.optional(v.literal('assistant')),
-        content: v.optional(v.nullable(v.string())),
-      }),
-      finish_reason: v.nullable(v.literal('stop')),
-    }),
-  ),
-  usage: v.optional(v.nullable(Usage)),
+  choices: v.array(CompletionChunkChoice),
+  usage: v.optional(CompletionChunkUsage),
 })
 export type CompletionChunk = v.InferOutput<typeof CompletionChunk>
 
-/** The shape of every failure here. */
-export const CompatFailure = v.object({
-  error: v.object({
-    message: v.string(),
-    type: v.picklist(['invalid_request_error', 'server_error']),
-    param: v.pipe(v.nullable(v.string()), v.description('The field at fault, like `messages[0].role`')),
-    code: v.string(),
-  }),
+export const CompatError = v.object({
+  message: v.string(),
+  type: v.picklist(['invalid_request_error', 'server_error']),
+  param: v.pipe(v.nullable(v.string()), v.description('The field at fault, like `messages[0].role`')),
+  code: v.string(),
 })
+
+/** The shape of every failure here. */
+export const CompatFailure = v.object({ error: CompatError })
 export type CompatFailure = v.InferOutput<typeof CompatFailure>

@@ -52,23 +52,25 @@ export type CreatedConversation = v.InferOutput<typeof CreatedConversation>
 
 const role = v.optional(ParticipantRole, 'member')
 
-/** Whom to add: by id, by username or by e-mail. */
-export const ParticipantInput = v.union([
-  v.object({ user_id: Id, role }),
-  v.object({ username: Username, role }),
-  v.object({ email: Email, role }),
-])
-export type ParticipantInput = v.InferOutput<typeof ParticipantInput>
+export const ParticipantById = v.object({ user_id: Id, role })
+export const ParticipantByUsername = v.object({ username: Username, role })
+export const ParticipantByEmail = v.object({ email: Email, role })
 
-/** The participant, or the invite that waits for somebody nobody knows yet. */
-export const AddedParticipant = v.union([
-  v.object({ participant: Participant }),
-  v.object({ invite: v.object({ token: v.string(), expires_at: Instant }) }),
-])
-export type AddedParticipant = v.InferOutput<typeof AddedParticipant>
+/** The user to add: by id, by username or by e-mail. */
+export const ParticipantInput = v.union([ParticipantById, ParticipantByUsername, ParticipantByEmail])
+export type ParticipantInput = v.InferOutput<typeof ParticipantInput>
 
 export const ChangedParticipant = v.object({ participant: Participant })
 export type ChangedParticipant = v.InferOutput<typeof ChangedParticipant>
+
+/** The token of an invite for an address, shown this once. */
+export const IssuedInvite = v.object({ token: v.string(), expires_at: Instant })
+
+export const InvitedParticipant = v.object({ invite: IssuedInvite })
+
+/** The participant, or the invite for an address that no user has. */
+export const AddedParticipant = v.union([ChangedParticipant, InvitedParticipant])
+export type AddedParticipant = v.InferOutput<typeof AddedParticipant>
 
 export const RoleChange = v.object({ role: ParticipantRole })
 export type RoleChange = v.InferOutput<typeof RoleChange>

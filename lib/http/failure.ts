@@ -1,16 +1,15 @@
 import * as v from 'valibot'
 import { toCompatFailure } from '../compat/rules.ts'
-import { CompatFailure } from '../compat/schema.ts'
 import { type ChatError, ERRORS } from '../errors.ts'
 
 /** How failures look: the same in every answer, in the OpenAPI document and in the tests. */
 export interface FailureShape {
   content_type: string
-  schema: v.GenericSchema
   toBody(error: ChatError, requestId: string): object
-  /** The part of a JSON Schema that says which codes there can be. */
-  withCodes(codes: object): object
 }
+
+/** What is wrong with one field of a request. */
+export const FieldProblem = v.object({ path: v.string(), message: v.string() })
 
 /** A problem document (RFC 9457). */
 export const Problem = v.object({
@@ -20,13 +19,12 @@ export const Problem = v.object({
   detail: v.string(),
   code: v.string(),
   request_id: v.string(),
-  errors: v.optional(v.array(v.object({ path: v.string(), message: v.string() }))),
+  errors: v.optional(v.array(FieldProblem)),
 })
 
 /** The shape of failures wherever no other is promised. */
 export const PROBLEM: FailureShape = {
   content_type: 'application/problem+json',
-  schema: Problem,
   toBody: ({ code, status, message, errors }, request_id) => ({
     type: `urn:chat-server:problem:${code}`,
     title: ERRORS[code][1],
@@ -36,13 +34,10 @@ export const PROBLEM: FailureShape = {
     request_id,
     ...(errors && { errors }),
   }),
-  withCodes: (code) => ({ code }),
 }
 
 /** The shape that clients of OpenAI understand. */
 export const OPENAI: FailureShape = {
   content_type: 'application/json',
-  schema: CompatFailure,
   toBody: toCompatFailure,
-  withCodes: (code) => ({ error: { properties: { code } } }),
 }

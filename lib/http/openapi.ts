@@ -1,7 +1,8 @@
 import { stringifyYAML } from 'confbox/yaml'
 import type { Config } from '../config.ts'
 import { VERSION } from '../version.ts'
-import { failureResponses } from './openapi/answers.ts'
+import { OpenApiDocument } from './openapi/document.ts'
+import { failureResponses, failureSchemas } from './openapi/failures.ts'
 import { namedHeadersIn } from './openapi/headers.ts'
 import { securitySchemes, toOperation } from './openapi/operation.ts'
 import { type Json, namedSchemasIn } from './openapi/schemas.ts'
@@ -24,8 +25,9 @@ export function openApiDocument(config: Config): Json {
       [each.method.toLowerCase()]: toOperation(name, each, config),
     }
   }
-  const responses = failureResponses(Object.values(all))
-  const used = { paths, responses }
+  const responses = { ...failureResponses(Object.values(all)), HeadersTooLarge: HEADERS_TOO_LARGE }
+  const failures = failureSchemas(Object.values(all))
+  const used = { paths, responses, failures }
   return {
     openapi: '3.1.0',
     info: {
@@ -43,7 +45,7 @@ export function openApiDocument(config: Config): Json {
       parameters: { RequestId: REQUEST_ID },
       headers: namedHeadersIn(used),
       responses,
-      schemas: namedSchemasIn(used),
+      schemas: { ...namedSchemasIn(used), ...failures },
     },
   }
 }
@@ -52,9 +54,13 @@ const REQUEST_ID = {
   name: 'X-Request-Id',
   in: 'header',
   required: false,
-  description: 'Names the call in the logs; the answer repeats it. One of another form is replaced.',
-  schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{8,64}$' },
+  description:
+    'Names the call in the logs; the answer repeats it. It is replaced unless it has 8 to 64 letters, digits and `._-`.',
+  schema: { type: 'string' },
 }
+
+/** Refused before the request is one: there is nothing in it, not even the id of the request. */
+const HEADERS_TOO_LARGE = { description: 'The headers have more than 16 KiB, or there are more than 100.' }
 
 function tagsOf(all: AnyRoute[]): Json[] {
   const names = new Set<Tag>(all.map((each) => each.tag))
@@ -85,6 +91,7 @@ export const openApiRoutes = {
     description: 'OpenAPI 3.1, made from the definitions that route and validate.',
     access: 'public',
     answer: 'text',
+    output: OpenApiDocument,
     content_type: 'application/json',
     handler: ({ chat }) => asJson(chat.context.config),
   }),
@@ -96,6 +103,7 @@ export const openApiRoutes = {
     description: 'OpenAPI 3.1, made from the definitions that route and validate.',
     access: 'public',
     answer: 'text',
+    output: OpenApiDocument,
     content_type: 'application/yaml',
     handler: ({ chat }) => asYaml(chat.context.config),
   }),

@@ -86,7 +86,7 @@ async function signUp(ctx: Context, client: Client, input: Acceptance): Promise<
   if (ctx.identity) throw new ChatError('unauthenticated')
   // Before the work of hashing, and again with everything else.
   assertOpen(await findInviteByToken(ctx.db, digest(token)), ctx.now())
-  const password_hash = await ctx.passwords.hash(password)
+  const password_hash = await ctx.passwords.hash(password, { ip: client.ip })
   return ctx.write(async (tx) => {
     const user = await addUser(ctx, tx, { username, email, email_verified: false, password_hash, roles: ['member'] })
     const accepted = await acceptAs(ctx, tx, user, token)

@@ -5,7 +5,7 @@ import { Id, Instant, isVisible, text } from '../schema.ts'
 const MAX_REFILL_SECONDS = 366 * 24 * 60 * 60
 
 /** How often: `burst` requests at once from rest, then `requests_per_second`. */
-export const LimitParams = v.pipe(
+export const LimitRate = v.pipe(
   v.object({
     requests_per_second: v.pipe(
       v.number(),
@@ -44,7 +44,7 @@ export const LimitProfile = v.object({
   id: Id,
   name: v.string(),
   algorithm: v.literal('gcra'),
-  params: LimitParams,
+  params: LimitRate,
   description: v.optional(v.string()),
   created_at: Instant,
   updated_at: Instant,
@@ -54,13 +54,13 @@ export type LimitProfile = v.InferOutput<typeof LimitProfile>
 export const LimitProfileInput = v.object({
   name: Name,
   algorithm: v.optional(v.literal('gcra'), 'gcra'),
-  params: LimitParams,
+  params: LimitRate,
   description: v.optional(Description),
 })
 export type LimitProfileInput = v.InferOutput<typeof LimitProfileInput>
 
 export const LimitProfileChange = v.object({
-  params: LimitParams,
+  params: LimitRate,
   description: v.optional(v.pipe(Description, v.description('Left out it stays, empty it goes'))),
 })
 export type LimitProfileChange = v.InferOutput<typeof LimitProfileChange>

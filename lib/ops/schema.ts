@@ -5,8 +5,7 @@ export type Health = v.InferOutput<typeof Health>
 
 const Check = v.literal('ok')
 
-export const Readiness = v.object({
-  status: v.literal('ready'),
-  checks: v.object({ database: Check, migrations: Check, bus: Check }),
-})
+export const ReadinessChecks = v.object({ database: Check, migrations: Check, bus: Check })
+
+export const Readiness = v.object({ status: v.literal('ready'), checks: ReadinessChecks })
 export type Readiness = v.InferOutput<typeof Readiness>

@@ -79,7 +79,7 @@ export async function redeem(ctx: Context, client: { ip?: string }, input: Passw
   // Before the work of hashing, which no made-up token is worth; and again with everything else.
   if (!reset) throw worthless()
   const { user_id } = reset
-  const hash = await ctx.passwords.hash(input.password)
+  const hash = await ctx.passwords.hash(input.password, { user: user_id, ip: client.ip, is_known: true })
   await ctx.write(async (tx) => {
     await lockUser(tx, user_id)
     const taken = await takeReset(tx, tokenHash, ctx.now())

@@ -32,7 +32,7 @@ export function run(ctx: Context, input: AdministratorInput): Promise<SetupDone>
 /** The same for a client whose address is known. @throws ChatError `already_set_up` */
 export async function runFrom(ctx: Context, client: Client, input: AdministratorInput): Promise<SetupDone> {
   await assertOpen(ctx)
-  const password_hash = await ctx.passwords.hash(input.password)
+  const password_hash = await ctx.passwords.hash(input.password, { ip: client.ip })
   return ctx.write(async (tx) => {
     if (!(await claimSetup(tx, ctx.now())) || (await hasUsers(tx))) throw new ChatError('already_set_up')
     const username = input.username ?? usernameOf(input.email)

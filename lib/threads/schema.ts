@@ -51,9 +51,11 @@ export const ReadMark = v.object({
 })
 export type ReadMark = v.InferOutput<typeof ReadMark>
 
+export const UnreadThread = v.object({ root_id: Id, unread: v.pipe(v.number(), v.integer(), v.minValue(1)) })
+
 /** Where something is unread; threads without are left out. */
 export const UnreadThreads = v.object({
-  threads: v.array(v.object({ root_id: Id, unread: v.pipe(v.number(), v.integer(), v.minValue(1)) })),
+  threads: v.array(UnreadThread),
   total: v.pipe(v.number(), v.integer()),
   stream_position: v.optional(StreamPosition),
 })

@@ -28,7 +28,8 @@ export async function change(
 ): Promise<{ user: Account }> {
   assertAdmin(actor)
   if (input.password !== undefined) refuseKeys(actor)
-  const password_hash = input.password === undefined ? undefined : await ctx.passwords.hash(input.password)
+  const hasher = { user: actor.user_id || undefined, ip: actor.ip }
+  const password_hash = input.password === undefined ? undefined : await ctx.passwords.hash(input.password, hasher)
   return ctx.write(async (tx) => {
     const resigns = input.disabled === true || (input.roles !== undefined && !input.roles.includes('admin'))
     const user = await takeAccount(tx, actor, userId, { resigns })

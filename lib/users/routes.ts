@@ -1,6 +1,14 @@
-import * as v from 'valibot'
 import { route } from '../http/route.ts'
-import { Account, AccountChanges, AccountPage, Erasure, People, PeopleQuery, UserInput, UsersQuery } from './schema.ts'
+import {
+  AccountAnswer,
+  AccountChanges,
+  AccountPage,
+  Erasure,
+  People,
+  PeopleQuery,
+  UserInput,
+  UsersQuery,
+} from './schema.ts'
 
 export const listUsers = route({
   method: 'GET',
@@ -24,7 +32,7 @@ export const createUser = route({
   body: UserInput,
   example: { username: 'grace', email: 'grace@example.org', password: 'correct horse battery' },
   status: 201,
-  output: v.object({ user: Account }),
+  output: AccountAnswer,
   errors: ['email_taken', 'username_taken'],
   handler: ({ chat, actor, body }) => chat.users.create(actor, body),
 })
@@ -39,7 +47,7 @@ export const changeUser = route({
   access: 'admin',
   body: AccountChanges,
   example: { roles: ['admin', 'member'] },
-  output: v.object({ user: Account }),
+  output: AccountAnswer,
   errors: ['not_found', 'conflict'],
   handler: ({ chat, actor, params, body }) => chat.users.change(actor, params.user_id, body),
 })

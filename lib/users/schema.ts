@@ -63,6 +63,9 @@ export const Account = v.object({
 })
 export type Account = v.InferOutput<typeof Account>
 
+export const AccountAnswer = v.object({ user: Account })
+export type AccountAnswer = v.InferOutput<typeof AccountAnswer>
+
 export const UserInput = v.object({
   username: Username,
   email: Email,
@@ -115,10 +118,11 @@ export const PeopleQuery = v.object({
 })
 export type PeopleQuery = v.InferOutput<typeof PeopleQuery>
 
-/** Users as others see them, for finding whom to add. */
-export const People = v.object({
-  users: v.array(v.object({ id: Id, username: v.string(), display_name: v.optional(v.string()) })),
-})
+/** A user as others see it. */
+export const Person = v.object({ id: Id, username: v.string(), display_name: v.optional(v.string()) })
+
+/** Users as others see them, for finding a user to add. */
+export const People = v.object({ users: v.array(Person) })
 export type People = v.InferOutput<typeof People>
 
 export const AccountPage = v.object({ users: v.array(Account), next_after: v.optional(Id) })

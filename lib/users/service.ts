@@ -28,7 +28,8 @@ export const inputs = { create: UserInput, list: UsersQuery, search: PeopleQuery
 export async function create(ctx: Context, actor: Actor, input: UserInput): Promise<{ user: Account }> {
   assertAdmin(actor)
   if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
-  const password_hash = input.password === undefined ? null : await ctx.passwords.hash(input.password)
+  const hasher = { user: actor.user_id || undefined, ip: actor.ip }
+  const password_hash = input.password === undefined ? null : await ctx.passwords.hash(input.password, hasher)
   return ctx.write(async (tx) => {
     assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor)
     const row = await addUser(ctx, tx, { ...input, password_hash })

@@ -59,9 +59,9 @@ describeOnEachDatabase('an account', (openUrl) => {
       const { passwords } = service.chat.context
       const { verify } = passwords
       const compared: unknown[] = []
-      passwords.verify = (password, hash) => {
+      passwords.verify = (password, hash, caller) => {
         compared.push(hash)
-        return verify(password, hash)
+        return verify(password, hash, caller)
       }
       const wrong = { current_password: 'wrong password', new_password: NEW_PASSWORD }
       expect(await codeOf(grace.changePassword({ body: wrong }))).toBe('invalid_credentials')
@@ -80,11 +80,10 @@ describeOnEachDatabase('an account', (openUrl) => {
       const thief = await service.signIn('guessed')
       const guess = (current_password: string) =>
         codeOf(thief.changePassword({ body: { current_password, new_password: NEW_PASSWORD } }))
-      const answers = await Promise.all(times(30, () => guess('wrong password')))
-      expect(answers.filter((code) => code === 'invalid_credentials')).toHaveLength(10)
+      for (let i = 0; i < 5; i++) expect(await guess('wrong password')).toBe('invalid_credentials')
       expect(await guess(PASSWORD)).toBe('rate_limited')
       const failures = (await acts('login.failed')).filter(({ subject_id }) => subject_id === thief.id)
-      expect(failures).toHaveLength(10)
+      expect(failures).toHaveLength(5)
       // Signing in is another matter: the thief keeps nobody out.
       await service.client().login({ body: { email: thief.email, password: PASSWORD } })
     })

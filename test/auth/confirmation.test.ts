@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { SECOND } from '../../lib/ids.ts'
 import { OPERATOR } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
+import { codeOf, PASSWORD, startService, type TestService } from '../support/service.ts'
 
 describeOnEachDatabase('what outlives a session', (openUrl) => {
   let service: TestService
@@ -44,8 +44,7 @@ describeOnEachDatabase('what outlives a session', (openUrl) => {
   it('takes a password that is guessed no more often than with a password change, on the same count', async () => {
     const thief = await service.signIn('guessed')
     const guess = (password: string) => codeOf(thief.confirmPassword({ body: { password } }))
-    const answers = await Promise.all(times(20, () => guess('wrong password')))
-    expect(answers.filter((code) => code === 'invalid_credentials')).toHaveLength(10)
+    for (let i = 0; i < 5; i++) expect(await guess('wrong password')).toBe('invalid_credentials')
     expect(await guess(PASSWORD)).toBe('rate_limited')
     const change = { current_password: PASSWORD, new_password: PASSWORD }
     expect(await codeOf(thief.changePassword({ body: change }))).toBe('rate_limited')

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ChatClient } from '../../lib/client.ts'
 import { type Figures, seqOf, startFollowers } from './followers.ts'
 import { settle } from './people.ts'
 import { startProcess } from './process.ts'
@@ -49,9 +50,11 @@ export async function cutReaders({ url, readers, reconnects, seconds, random }: 
     const isDone = () =>
       seconds === undefined ? followers.reconnects() >= reconnects! : performance.now() - started > seconds * 1000
     const acknowledged = new Set<string>()
+    // One after another: of one account few may wait for their passwords to be hashed.
+    const writers: ChatClient[] = []
+    while (writers.length < WRITERS) writers.push(await signInAt(anyNode()))
     const writing = Promise.all(
-      Array.from({ length: WRITERS }, async () => {
-        const writer = await signInAt(anyNode())
+      writers.map(async (writer) => {
         while (!isDone()) {
           const content = `${'grüß 🥊 '.repeat(1 + Math.floor(random() ** 4 * 500))}`
           acknowledged.add((await writer.postRoot({ params, body: { content } })).message_id)

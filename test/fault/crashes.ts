@@ -40,7 +40,9 @@ export async function crash({ url, cycles, posts, random, onCycle }: CrashOption
   let isUp: Promise<unknown> = Promise.resolve()
   const { base_url, port } = server
   const place = await settle(base_url)
-  const writers = await Promise.all(Array.from({ length: WRITERS }, place.signIn))
+  // One after another: of one account few may wait for their passwords to be hashed.
+  const writers: ChatClient[] = []
+  while (writers.length < WRITERS) writers.push(await place.signIn())
   const from = await positionOf(writers[0]!, place)
   const reading = { conversation_id: place.conversation_id, cookie: await place.cookie() }
   const followers = startFollowers({ ...reading, from, readers: READERS, target: () => isUp.then(() => base_url) })

@@ -13,9 +13,12 @@ const HEADERS = {
   ],
   [HEADER_FIELDS.idempotency_replayed]: [
     'The post was made before, under the same `Idempotency-Key`; this is its answer.',
-    { const: 'true' },
+    { type: 'string', enum: ['true'] },
   ],
-  'X-Session-Rotated': ['The cookies of a new session, or new ones of the same session, come along.', { const: '1' }],
+  'X-Session-Rotated': [
+    'The cookies of a new session, or new ones of the same session, come along.',
+    { type: 'string', enum: ['1'] },
+  ],
   'Set-Cookie': ['A cookie to keep, or to forget; one header for each.', text],
   'RateLimit-Limit': ['How many calls the limit that counted lets through at once.', count],
   'RateLimit-Remaining': ['How many of them are left.', count],
@@ -25,7 +28,7 @@ const HEADERS = {
   Allow: ['The methods of this path.', text],
   Location: ['Where the browser goes.', text],
   'Cache-Control': ['An event stream is kept by nobody.', text],
-  'X-Accel-Buffering': ['Proxies are not to hold events back.', { const: 'no' }],
+  'X-Accel-Buffering': ['Proxies are not to hold events back.', { type: 'string', enum: ['no'] }],
 } as const satisfies Record<string, readonly [description: string, schema: object]>
 
 /** The name of a header that answers can have. */

@@ -18,15 +18,19 @@ import { Id, Instant } from '../../schema.ts'
 import * as setup from '../../setup/schema.ts'
 import * as threads from '../../threads/schema.ts'
 import * as users from '../../users/schema.ts'
-import { Problem } from '../failure.ts'
+import { FieldProblem, Problem } from '../failure.ts'
 import { HEADER_FIELDS } from '../route.ts'
+import { OpenApiDocument } from './document.ts'
+import { toPortable } from './portable.ts'
+import { reference } from './reference.ts'
+import * as streams from './streams.ts'
 
 /** A part of the document. */
 export type Json = Record<string, unknown>
 
 /** Every schema that has a name in its feature has it here, too; where it is used it is referred to. */
 const FEATURES: object[] = [
-  { Problem, Id, Instant },
+  { Problem, FieldProblem, Id, Instant },
   assistant,
   audit,
   auth,
@@ -43,13 +47,31 @@ const FEATURES: object[] = [
   setup,
   threads,
   users,
+  streams,
+  { OpenApiDocument },
   // As OpenAI calls them, and apart from the same words of ours.
   {
+    Model: compat.Model,
+    ModelChoice: compat.ModelChoice,
     ModelList: compat.Models,
+    ChatMessage: compat.CompletionMessage,
+    ChatMessageText: compat.TextContent,
+    ChatMessageParts: compat.PartsContent,
+    ChatMessagePart: compat.Part,
+    ChatMessageTextPart: compat.TextPart,
+    ChatMessageOtherPart: compat.OtherPart,
+    ChatStreamOptions: compat.StreamOptions,
     ChatCompletionInput: compat.CompletionInput,
     ChatCompletion: compat.Completion,
+    ChatCompletionChoice: compat.CompletionChoice,
+    ChatCompletionAnswer: compat.CompletionAnswer,
+    ChatCompletionUsage: compat.Usage,
     ChatCompletionChunk: compat.CompletionChunk,
+    ChatCompletionChunkChoice: compat.CompletionChunkChoice,
+    ChatCompletionChunkUsage: compat.CompletionChunkUsage,
+    ChatCompletionDelta: compat.CompletionDelta,
     ChatCompletionFailure: compat.CompatFailure,
+    ChatCompletionError: compat.CompatError,
   },
 ]
 
@@ -57,8 +79,12 @@ const NAMED = new Map<v.GenericSchema, string>()
 for (const [name, schema] of FEATURES.flatMap((feature) => Object.entries(feature))) {
   if (schema?.kind === 'schema' && ![...NAMED.values()].includes(name)) NAMED.set(schema, name)
 }
-// Each event by its type: `message.new` is a MessageNewEvent.
-for (const each of leavesOf(events.ConversationStreamEvent)) NAMED.set(each, `${toPascal(eventType(each))}Event`)
+// Each event by its type: `message.new` is a MessageNewEvent, with a MessageNewPayload.
+for (const each of leavesOf(events.ConversationStreamEvent)) {
+  const { type, payload } = entriesOf(each)
+  NAMED.set(each, `${toPascal(type.literal)}Event`)
+  if (!NAMED.has(payload)) NAMED.set(payload, `${toPascal(type.literal)}Payload`)
+}
 
 const DEFINITIONS = Object.fromEntries([...NAMED].map(([schema, name]) => [name, schema]))
 
@@ -87,7 +113,7 @@ export function namedSchemasIn(part: unknown): Json {
   const found: Json = {}
   const look = (within: unknown) => {
     for (const [, name] of JSON.stringify(within).matchAll(/#\/components\/schemas\/(\w+)/g))
-      if (!Object.hasOwn(found, name!)) {
+      if (Object.hasOwn(DEFINITIONS, name!) && !Object.hasOwn(found, name!)) {
         found[name!] = expand(DEFINITIONS[name!]!)
         look(found[name!])
       }
@@ -113,7 +139,7 @@ function definitions(): Record<string, Json> {
 
 /** One of several events, told apart by their type. */
 function oneOf(variants: v.GenericSchema[]): Json {
-  const references = variants.map((each) => [eventType(each), reference(NAMED.get(each)!)] as const)
+  const references = variants.map((each) => [entriesOf(each).type.literal, reference(NAMED.get(each)!)] as const)
   return {
     oneOf: references.map(([, $ref]) => ({ $ref })),
     discriminator: { propertyName: 'type', mapping: Object.fromEntries(references) },
@@ -123,7 +149,7 @@ function oneOf(variants: v.GenericSchema[]): Json {
 interface Node {
   type: string
   options?: v.GenericSchema[]
-  entries?: { type: { literal: string } }
+  entries?: { type: { literal: string }; payload: v.GenericSchema }
 }
 
 /** What there is to choose from in the end. */
@@ -132,8 +158,8 @@ function leavesOf(schema: v.GenericSchema): v.GenericSchema[] {
   return type === 'variant' ? options.flatMap(leavesOf) : [schema]
 }
 
-function eventType(schema: v.GenericSchema): string {
-  return (schema as unknown as Node).entries!.type.literal
+function entriesOf(event: v.GenericSchema): Required<Node>['entries'] {
+  return (event as unknown as Node).entries!
 }
 
 /** Words with anything between them as one: `not_found` is NotFound. */
@@ -144,12 +170,8 @@ export function toPascal(words: string): string {
     .join('')
 }
 
-function reference(name: string): string {
-  return `#/components/schemas/${name}`
-}
-
 function refer({ $schema: _, $defs: __, ...schema }: Json): Json {
-  return withoutHeaderFields(JSON.parse(JSON.stringify(schema).replaceAll('#/$defs/', reference(''))))
+  return withoutHeaderFields(toPortable(JSON.parse(JSON.stringify(schema).replaceAll('#/$defs/', reference('')))))
 }
 
 /** What goes out as a header is in no body. */

@@ -1,0 +1,26 @@
+import type { ErrorCode } from '../../errors.ts'
+import { type AnyRoute, isLimited } from '../route.ts'
+import { surfaceOf } from '../surface.ts'
+
+/** The codes a route can answer with, those that come with its access and its surface included. */
+export function errorsOf(each: AnyRoute): ErrorCode[] {
+  const isSession = each.access === 'session' || each.access === 'admin'
+  const codes: (ErrorCode | false)[] = [
+    surfaceOf(each.path).isServed !== undefined && 'not_found',
+    'method_not_allowed',
+    isSession && 'unauthenticated',
+    isSession && 'session_expired',
+    (each.changes || each.answer === 'stream') && 'csrf_failed',
+    isSession && (each.access === 'admin' || each.sign_in === true) && 'forbidden',
+    each.access === 'optional' && 'unauthenticated',
+    each.body !== undefined && 'malformed_json',
+    each.body !== undefined && 'payload_too_large',
+    each.body !== undefined && 'unsupported_media_type',
+    (each.body !== undefined || each.query !== undefined) && 'validation_failed',
+    isLimited(each) && 'rate_limited',
+    isLimited(each) && 'unavailable',
+    each.changes && 'storage_full',
+    'internal',
+  ]
+  return [...new Set([...each.errors, ...codes.filter((code) => code !== false)])]
+}

@@ -1,0 +1,97 @@
+import { CompatError, CompatFailure } from '../../compat/schema.ts'
+import { ChatError, ERRORS, type ErrorCode } from '../../errors.ts'
+import { type FailureShape, PROBLEM, Problem } from '../failure.ts'
+import { type AnyRoute, isLimited } from '../route.ts'
+import { surfaceOf } from '../surface.ts'
+import { errorsOf } from './errors.ts'
+import { type HeaderName, headersOf, LIMIT_HEADERS } from './headers.ts'
+import { reference } from './reference.ts'
+import { expand, type Json, toPascal } from './schemas.ts'
+
+/** The failing answers of a route by status, which refer to {@link failureResponses}. */
+export function failuresOf(each: AnyRoute): Json {
+  const failures = byStatus(each).map(([status, codes]) => [
+    status,
+    { $ref: `#/components/responses/${responseName(each, codes)}` },
+  ])
+  return Object.fromEntries(failures)
+}
+
+/** Every failing answer of some routes, by name. */
+export function failureResponses(routes: AnyRoute[]): Json {
+  return sorted(
+    routes.flatMap((each) =>
+      byStatus(each).map(([status, codes]) => [responseName(each, codes), failure(each, status, codes)]),
+    ),
+  )
+}
+
+/** The body of every failing answer of some routes, by name. */
+export function failureSchemas(routes: AnyRoute[]): Json {
+  return sorted(routes.flatMap((each) => byStatus(each).flatMap(([, codes]) => Object.entries(schemasOf(each, codes)))))
+}
+
+function sorted(entries: (readonly [string, unknown])[]): Json {
+  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function byStatus(each: AnyRoute): [status: number, codes: ErrorCode[]][] {
+  const found = new Map<number, ErrorCode[]>()
+  // In the order of the table, so that the same codes are the same answer.
+  const codes = new Set(errorsOf(each))
+  for (const code of Object.keys(ERRORS) as ErrorCode[])
+    if (codes.has(code)) found.set(ERRORS[code][0], [...(found.get(ERRORS[code][0]) ?? []), code])
+  return [...found]
+}
+
+function responseName(each: AnyRoute, codes: ErrorCode[]): string {
+  return `${codesName(each, codes)}${isLimited(each) || codes.includes('method_not_allowed') ? '' : 'Unlimited'}`
+}
+
+function codesName(each: AnyRoute, codes: ErrorCode[]): string {
+  return `${shapeOf(each, codes) === PROBLEM ? '' : 'ChatCompletion'}${codes.map(toPascal).join('Or')}`
+}
+
+/** A body of its own for each set of codes: whole, as generators disagree about what several schemas at once mean. */
+function schemasOf(each: AnyRoute, codes: ErrorCode[]): Json {
+  const name = codesName(each, codes)
+  const code = { type: 'string', enum: codes }
+  if (shapeOf(each, codes) === PROBLEM) return { [`${name}Problem`]: withProperty(expand(Problem), { code }) }
+  return {
+    [`${name}Failure`]: withProperty(expand(CompatFailure), { error: { $ref: reference(`${name}Error`) } }),
+    [`${name}Error`]: withProperty(expand(CompatError), { code }),
+  }
+}
+
+function withProperty(schema: Json, property: Json): Json {
+  return { ...schema, properties: { ...(schema.properties as Json), ...property } }
+}
+
+function failure(each: AnyRoute, status: number, codes: ErrorCode[]): Json {
+  const always: HeaderName[] = status === 429 || status === 503 ? ['Retry-After'] : status === 405 ? ['Allow'] : []
+  const maybe: HeaderName[] = [
+    // Method and surface are looked at before everything else.
+    ...(isLimited(each) && status !== 405 ? LIMIT_HEADERS : []),
+    ...(codes.includes('session_expired') ? (['Set-Cookie'] as const) : []),
+  ]
+  const shape = shapeOf(each, codes)
+  const examples = codes.map((code) => [
+    code,
+    { value: shape.toBody(new ChatError(code), 'b2f7d1c0-5c1e-4d0c-9f6e-0d8c1f6a7b3e') },
+  ])
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERRORS[code][1]}`).join(' '),
+    headers: headersOf(always, maybe),
+    content: {
+      [shape.content_type]: {
+        schema: { $ref: reference(Object.keys(schemasOf(each, codes))[0]!) },
+        ...(shape === PROBLEM && { examples: Object.fromEntries(examples) }),
+      },
+    },
+  }
+}
+
+/** What is not served is as unknown as any path, and does not answer as its surface does. */
+function shapeOf(each: AnyRoute, codes: ErrorCode[]): FailureShape {
+  return codes.includes('not_found') && !each.errors.includes('not_found') ? PROBLEM : surfaceOf(each.path).failure
+}

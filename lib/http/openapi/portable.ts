@@ -1,0 +1,40 @@
+import type { Json } from './schemas.ts'
+
+/**
+ * A JSON Schema in the words that generators of clients agree on: constants as `enum` with a `type`, what may be null
+ * as a list of types, and a `format` without a pattern or a length beside it, which it implies.
+ */
+export function toPortable(schema: Json): Json {
+  const { const: constant, anyOf, ...rest } = mapValues(schema)
+  if (constant !== undefined) return { type: typeof constant, ...rest, enum: [constant] }
+  const merged = Array.isArray(anyOf) ? mergeTypes(anyOf as Json[]) : undefined
+  if (merged) return { ...merged, ...rest }
+  if (typeof rest.format === 'string') for (const word of ['pattern', 'minLength', 'maxLength']) delete rest[word]
+  return { ...rest, ...(anyOf !== undefined && { anyOf }) }
+}
+
+/** Keywords whose value is a schema, a list of them, or schemas by name. */
+const NESTED = ['items', 'not', 'additionalProperties', 'anyOf', 'oneOf', 'allOf', 'properties']
+
+function mapValues(schema: Json): Json {
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => {
+      if (!NESTED.includes(keyword) || typeof value !== 'object' || value === null) return [keyword, value]
+      if (Array.isArray(value)) return [keyword, value.map((each) => toPortable(each as Json))]
+      if (keyword !== 'properties') return [keyword, toPortable(value as Json)]
+      return [
+        keyword,
+        Object.fromEntries(Object.entries(value).map(([name, each]) => [name, toPortable(each as Json)])),
+      ]
+    }),
+  )
+}
+
+/** Alternatives of different plain types as one schema with a list of types; nothing when one of them is more than that. */
+function mergeTypes(alternatives: Json[]): Json | undefined {
+  const types = alternatives.flatMap(({ type }) => type as string | string[] | undefined)
+  if (types.includes(undefined) || new Set(types).size < types.length) return undefined
+  const merged: Json = Object.assign({}, ...alternatives, { type: types })
+  if (Array.isArray(merged.enum) && types.includes('null')) merged.enum = [...merged.enum, null]
+  return merged
+}

@@ -1,0 +1,4 @@
+/** Where a named schema is in the document. */
+export function reference(name: string): string {
+  return `#/components/schemas/${name}`
+}

@@ -1,0 +1,33 @@
+import * as v from 'valibot'
+import { type ConversationStreamEvent, PassingEvent, PersistedEvent, StreamEvent } from '../../events/schema.ts'
+import { reference } from './reference.ts'
+
+const types = [PersistedEvent, PassingEvent, StreamEvent].flatMap(({ options }) =>
+  options.map(({ entries }): ConversationStreamEvent['type'] => entries.type.literal),
+)
+
+/** An event as it arrives on an event stream, once its lines are read (HTML, 9.2.6). */
+export const ConversationServerSentEvent = v.object({
+  event: v.picklist(types),
+  id: v.optional(
+    v.pipe(
+      v.string(),
+      v.description('What to resume after; missing for events that are not kept: they are not replayed'),
+    ),
+  ),
+  data: json('ConversationStreamEvent', 'The event as JSON'),
+})
+
+/** A piece of a streamed answer as it arrives. */
+export const ChatCompletionServerSentEvent = v.object({
+  data: json('ChatCompletionChunk', 'A piece of the answer as JSON; in the last event `[DONE]`, which is none'),
+})
+
+/** A text that is a shape of this document as JSON, said as OpenAPI 3.2 says it of the data of an event. */
+function json(name: string, description: string) {
+  return v.pipe(
+    v.string(),
+    v.description(description),
+    v.metadata({ contentMediaType: 'application/json', contentSchema: { $ref: reference(name) } }),
+  )
+}

@@ -1,0 +1,87 @@
+import { beforeEach, expect, it } from 'vitest'
+import { createHashQueue, type HashCaller } from '../../lib/auth/hash-queue.ts'
+import { ChatError } from '../../lib/index.ts'
+import { times } from '../support/service.ts'
+
+let queue: ReturnType<typeof createHashQueue>
+let done: string[]
+let finish: () => void
+
+/** Puts a job that runs at once and ends with `finish()` before those of a test. */
+beforeEach(() => {
+  queue = createHashQueue(1)
+  done = []
+  void queue({}, () => new Promise<void>((resolve) => (finish = resolve)))
+})
+
+/** What became of a job: `done`, or the code of its refusal. */
+function enter(caller: HashCaller, name = caller.user ?? ''): Promise<string> {
+  return queue(caller, async () => void done.push(name)).then(
+    () => 'done',
+    (error: unknown) => (error as ChatError).code,
+  )
+}
+
+async function countsOf(entries: Promise<string>[]): Promise<Record<string, number>> {
+  finish()
+  const results = await Promise.all(entries)
+  return Object.fromEntries([...new Set(results)].map((each) => [each, results.filter((one) => one === each).length]))
+}
+
+const stranger = (i: number): HashCaller => ({ user: `user ${i}`, ip: `192.0.2.${i}` })
+
+it('lets two jobs of one user wait, from whatever addresses', async () => {
+  const entries = times(120, (i) => enter({ user: 'ada', ip: `192.0.2.${i}` }))
+  expect(await countsOf([...entries, enter({ user: 'grace', ip: '192.0.2.1' })])).toEqual({ unavailable: 118, done: 3 })
+})
+
+it.each([
+  ['an IPv4 address', () => '192.0.2.1'],
+  ['a network of IPv6', (i: number) => `2001:db8:1:2:${i.toString(16)}::1`],
+  ['no address', () => undefined],
+])('lets sixteen jobs of one network wait: %s', async (_name, ipOf) => {
+  const entries = times(40, (i) => enter({ user: `user ${i}`, ip: ipOf(i) }))
+  expect(await countsOf([...entries, enter(stranger(200))])).toEqual({ unavailable: 24, done: 17 })
+})
+
+it('keeps one of its 64 places for known callers', async () => {
+  const strangers = times(100, (i) => enter(stranger(i)))
+  const known = [1, 2].map((i) => enter({ user: `known ${i}`, ip: '192.0.2.1', is_known: true }))
+  expect(await countsOf([...strangers, ...known])).toEqual({ unavailable: 38, done: 64 })
+  expect(done).toContain('known 1')
+  expect(done).not.toContain('known 2')
+  expect(done.indexOf('known 1')).toBeLessThan(2)
+})
+
+it('gives the kept place to a known caller of a network that has used up its own', async () => {
+  const others = times(20, (i) => enter({ user: `user ${i}`, ip: '192.0.2.1' }))
+  expect(await countsOf([...others, enter({ user: 'ada', ip: '192.0.2.1', is_known: true })])).toEqual({
+    unavailable: 4,
+    done: 17,
+  })
+  expect(done).toContain('ada')
+})
+
+it('lets networks take turns', async () => {
+  const busy = times(4, (i) => enter({ ip: '192.0.2.1' }, `busy ${i}`))
+  const quiet = times(2, (i) => enter({ ip: '192.0.2.2' }, `quiet ${i}`))
+  expect(await countsOf([...busy, ...quiet])).toEqual({ done: 6 })
+  expect(done).toEqual(['busy 0', 'quiet 0', 'busy 1', 'quiet 1', 'busy 2', 'busy 3'])
+})
+
+it('goes on after a job that fails, and has its places again', async () => {
+  const failing = queue({ user: 'ada' }, () => Promise.reject(new Error('no memory'))).catch(String)
+  const entries = times(3, () => enter({ user: 'grace' }))
+  expect(await countsOf(entries)).toEqual({ done: 2, unavailable: 1 })
+  expect(await failing).toBe('Error: no memory')
+  expect(await enter({ user: 'grace' })).toBe('done')
+})
+
+it('says when to try again', async () => {
+  const entries = times(3, () => queue({ user: 'ada' }, async () => {}))
+  const error = await entries[2]!.catch((each: unknown) => each)
+  expect(error).toBeInstanceOf(ChatError)
+  expect((error as ChatError).retry_after_seconds).toBe(5)
+  finish()
+  await Promise.all(entries.slice(0, 2))
+})

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { parseConfig } from '../../lib/config.ts'
+import { openApiDocument } from '../../lib/http/openapi.ts'
+
+type Schema = Record<string, unknown>
+type Document = {
+  paths: Record<string, Record<string, { operationId?: string }>>
+  components: Record<'schemas' | 'responses' | 'headers' | 'parameters', Record<string, Schema>>
+}
+
+const openApi = openApiDocument(parseConfig()) as unknown as Document
+const { schemas } = openApi.components
+
+// Generators of clients differ in what they make of a description. These rules are what all of them understand; a shape
+// that breaks one needs a name of its own in its feature's schema.ts.
+
+/** Every schema of the document with its place, those inside others included. */
+const all: { place: string; schema: Schema; isNamed: boolean }[] = []
+for (const [name, schema] of Object.entries(schemas)) collect(schema, name, true)
+for (const part of [openApi.paths, openApi.components.responses, openApi.components.headers]) find(part, '')
+
+function find(part: unknown, place: string): void {
+  if (typeof part !== 'object' || part === null) return
+  for (const [key, value] of Object.entries(part)) {
+    if (key === 'example' || key === 'examples') continue
+    if (key === 'schema') collect(value as Schema, place, false)
+    else find(value, `${place}/${key}`)
+  }
+}
+
+function collect(schema: Schema, place: string, isNamed: boolean): void {
+  all.push({ place, schema, isNamed })
+  for (const keyword of ['items', 'not', 'additionalProperties', 'contentSchema'])
+    if (typeof schema[keyword] === 'object') collect(schema[keyword] as Schema, `${place}.${keyword}`, false)
+  for (const keyword of ['anyOf', 'oneOf', 'allOf'])
+    for (const each of (schema[keyword] ?? []) as Schema[]) collect(each, `${place}.${keyword}`, false)
+  for (const [name, each] of Object.entries(schema.properties ?? {})) collect(each, `${place}.${name}`, false)
+}
+
+const placesWhere = (breaks: (each: (typeof all)[number]) => boolean) => all.filter(breaks).map(({ place }) => place)
+
+it('looks at every schema', () => {
+  expect(all.length).toBeGreaterThan(1_000)
+  expect(Object.keys(schemas).length).toBeGreaterThan(150)
+})
+
+it('names every object', () => {
+  expect(placesWhere(({ schema, isNamed }) => !isNamed && [schema.type].flat().includes('object'))).toEqual([])
+  expect(placesWhere(({ schema }) => 'properties' in schema && schema.type === undefined)).toEqual([])
+})
+
+it('names every alternative', () => {
+  const alternatives = ({ anyOf = [], oneOf = [], allOf = [] }: Schema) => [anyOf, oneOf, allOf].flat() as Schema[]
+  expect(placesWhere(({ schema }) => alternatives(schema).some((each) => !('$ref' in each)))).toEqual([])
+  expect(placesWhere(({ schema }) => 'allOf' in schema)).toEqual([])
+})
+
+it('gives constants and choices a type', () => {
+  expect(placesWhere(({ schema }) => 'const' in schema)).toEqual([])
+  expect(placesWhere(({ schema }) => 'enum' in schema && schema.type === undefined)).toEqual([])
+})
+
+it('says what may be null in a list of types', () => {
+  expect(placesWhere(({ schema }) => 'nullable' in schema || schema.type === 'null')).toEqual([])
+})
+
+it('has no pattern and no length beside a format', () => {
+  const beside = ['pattern', 'minLength', 'maxLength']
+  expect(placesWhere(({ schema }) => 'format' in schema && beside.some((word) => word in schema))).toEqual([])
+})
+
+describe('names', () => {
+  const names = Object.keys(schemas)
+
+  it('are none that generators give to what they make of operations', () => {
+    const operations = Object.values(openApi.paths).flatMap((path) => Object.values(path))
+    const ids = operations.flatMap(({ operationId }) => (operationId ? [operationId.toLowerCase()] : []))
+    const taken = (name: string) =>
+      /^New[A-Z]|(Request|Response|Params)$/.test(name) || ids.includes(name.toLowerCase())
+    expect(names.filter(taken)).toEqual([])
+  })
+
+  it('are words in PascalCase that differ in more than case', () => {
+    expect(names.filter((name) => !/^[A-Z][A-Za-z0-9]*$/.test(name))).toEqual([])
+    expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length)
+  })
+})
