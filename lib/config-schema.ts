@@ -25,6 +25,9 @@ const MAX_SESSION_SECONDS = 400 * 24 * 60 * 60
 /** An answer is held in memory while it is made, and is one row at its end. */
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024
 
+/** The longest list of participants that one invite may bring. */
+const MAX_INVITE_USES = 100_000
+
 /** Of the whole list and of each item alike: neither repeats what was given, which may be secret. */
 const HEADERS_FORM = 'must be a list of "Name: value", in ASCII'
 
@@ -112,6 +115,20 @@ export const ConfigSchema = v.object({
         'Work of one password hash, doubled by every step. Below 10 is for tests only.',
       ),
     }),
+  }),
+  invites: section({
+    allow_signup: key(flag, true, 'Whether people without an account may sign up with an invite.'),
+    signup_by: key(
+      oneOf('admins', 'owners', 'operators'),
+      'admins',
+      'Whose invites sign newcomers up: those of admins and owners of the conversation, of its owners only, or of the operators of the service only, which are its administrators and the command line. Invites of operators always do.',
+    ),
+    max_uses: key(integer(1, MAX_INVITE_USES), 100, 'How many uses an invite may have.'),
+    signup_max_uses: key(
+      integer(0, MAX_INVITE_USES),
+      25,
+      'How many accounts one invite may create; further newcomers are refused, whatever uses are left.',
+    ),
   }),
   oauth: OauthSection,
   sse: section({

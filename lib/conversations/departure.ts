@@ -1,5 +1,6 @@
 import type { Context } from '../context.ts'
 import type { Tx } from '../events/write.ts'
+import { revokeInvitesOf } from '../invites/revocation.ts'
 import { enterUnattended } from './access.ts'
 import { countParticipants, deleteConversation, deleteParticipant, findHeir, findPlace, updateRole } from './store.ts'
 
@@ -16,6 +17,7 @@ export async function depart(ctx: Pick<Context, 'now'>, tx: Tx, conversationId: 
   if (all === 1) return deleteConversation(tx, conversationId)
   if (place.role === 'owner' && owners === 1) await passOn(tx, conversationId, userId)
   await deleteParticipant(tx, conversationId, userId)
+  await revokeInvitesOf(ctx, tx, { user_id: userId, conversation_id: conversationId })
   tx.emit(conversationId, { type: 'membership.changed', user_id: userId, detail: { action: 'removed' } })
 }
 

@@ -1,7 +1,10 @@
+import { byActor } from '../audit/rules.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import { createInvite } from '../invites/create.ts'
+import { revokeInvitesOf } from '../invites/revocation.ts'
+import { rolesBeyond } from '../invites/rules.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { findUser, findUserByEmail, findUserByUsername, type UserRow } from '../users/store.ts'
@@ -31,7 +34,7 @@ export const inputs = { addParticipant: ParticipantInput, changeRole: RoleChange
 const PAIR = 2
 
 /**
- * Adds a user to a conversation and tells it. For an e-mail nobody has, an invite is made instead.
+ * Adds a user to a conversation and tells it. For an e-mail address that is proven by no user, an invite is made instead.
  *
  * @throws ChatError `not_found` for the conversation or the user; `forbidden` below admin, or to add an owner without
  *   being one; `already_participant`; `conflict` for a third one in a conversation of two
@@ -102,6 +105,8 @@ export async function changeRole(
     if (!canManage(place.role, other.role) || !canManage(place.role, role)) throw new ChatError('forbidden')
     if (role !== 'owner') await assertNotLastOwner(tx, conversationId, other.role)
     await updateRole(tx, conversationId, userId, role)
+    const made = { user_id: userId, conversation_id: conversationId, roles: rolesBeyond(role) }
+    if (made.roles.length > 0) await revokeInvitesOf(ctx, tx, made, byActor(actor))
     tx.emit(conversationId, { type: 'membership.changed', user_id: userId, detail: { role, action: 'role_updated' } })
     return { ...other, user: (await findUser(tx, userId))! }
   })
@@ -134,6 +139,7 @@ export async function removeParticipant(
     if (userId !== actor.user_id && !canManage(place.role, other.role)) throw new ChatError('forbidden')
     await assertNotLastOwner(tx, conversationId, other.role)
     await deleteParticipant(tx, conversationId, userId)
+    await revokeInvitesOf(ctx, tx, { user_id: userId, conversation_id: conversationId }, byActor(actor))
     tx.emit(conversationId, { type: 'membership.changed', user_id: userId, detail: { action: 'removed' } })
     tx.recheckStreams()
   })
@@ -143,7 +149,13 @@ async function assertNotLastOwner(tx: Queries, conversationId: string, role: Par
   if (role === 'owner' && (await countParticipants(tx, conversationId)).owners === 1) throw new ChatError('last_owner')
 }
 
+/** An address that is not proven may belong to another person: that one gets an invite. */
+async function findUserByProvenEmail(tx: Queries, email: string): Promise<UserRow | undefined> {
+  const user = await findUserByEmail(tx, email)
+  return user?.email_verified_at === null ? undefined : user
+}
+
 function findInvitee(tx: Queries, input: ParticipantInput): Promise<UserRow | undefined> {
   if ('user_id' in input) return findUser(tx, input.user_id)
-  return 'username' in input ? findUserByUsername(tx, input.username) : findUserByEmail(tx, input.email)
+  return 'username' in input ? findUserByUsername(tx, input.username) : findUserByProvenEmail(tx, input.email)
 }

@@ -45,7 +45,7 @@ export const addParticipant = route({
   tag: 'Conversations',
   summary: 'Add a participant',
   description:
-    'Names the user by id, username or e-mail address, and needs the role owner or admin. An address that nobody has makes an invite, to be passed on by the caller.',
+    'Names the user by id, username or e-mail address, and needs the role owner or admin. An address that no user has proven to be theirs makes an invite, to be passed on by the caller.',
   access: 'session',
   body: ParticipantInput,
   example: { username: 'grace' },

@@ -1,7 +1,9 @@
 import * as v from 'valibot'
 import type { Actor, Context, IdentityRequest } from '../context.ts'
+import { mayWrite } from '../conversations/rules.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
+import { revokeInvitesOf } from '../invites/revocation.ts'
 import type { Queries } from '../storage/database.ts'
 import { isTaken } from '../storage/failures.ts'
 import type { Micros } from '../storage/sql.ts'
@@ -68,6 +70,7 @@ async function settle(ctx: Context, tx: Tx, identity: HostIdentity, ip: string |
   const profile = await profileOf(tx, identity, known ?? madeUp(ctx.id(), toProfile(identity)), ctx.now())
   if (known) {
     await updateProfile(tx, profile, ctx.now())
+    if (!mayWrite(splitRoles(profile.roles))) await revokeInvitesOf(ctx, tx, { user_id: known.id })
     tx.record({ act: 'user.changed', subject_id: known.id, ip, detail: { by: 'host', roles: profile.roles } })
     return { ...known, ...profile }
   }

@@ -1,7 +1,9 @@
+import { byActor } from '../audit/rules.ts'
 import type { Actor, Context } from '../context.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
+import { ChatError } from '../errors.ts'
+import type { Tx } from '../events/write.ts'
 import { digest, newToken, SECOND, toInstant } from '../ids.ts'
-import type { Queries } from '../storage/database.ts'
 import { uniqueKey } from '../users/rules.ts'
 import type { CreatedInvite } from './schema.ts'
 import { insertInvite } from './store.ts'
@@ -9,15 +11,22 @@ import { insertInvite } from './store.ts'
 /** How long an invite lasts, and how often it may be used, when nothing else is said. */
 const DEFAULTS = { ttl_seconds: 86_400, max_uses: 1 }
 
-/** Makes an invite inside a transaction of somebody who may. */
+/**
+ * Makes an invite inside a transaction of an actor who may.
+ *
+ * @throws ChatError `validation_failed` for more uses than `invites.max_uses`
+ */
 export async function createInvite(
   ctx: Context,
-  tx: Queries,
+  tx: Tx,
   actor: Actor,
   conversationId: string,
   invite: { email?: string | undefined; role: ParticipantRole; ttl_seconds?: number; max_uses?: number },
 ): Promise<CreatedInvite> {
   const { ttl_seconds, max_uses } = { ...DEFAULTS, ...invite }
+  const most = ctx.config.invites.max_uses
+  if (max_uses > most)
+    throw new ChatError('validation_failed', { errors: [{ path: 'max_uses', message: `must be at most ${most}` }] })
   const token = newToken()
   const now = ctx.now()
   const row = {
@@ -28,12 +37,12 @@ export async function createInvite(
     email: invite.email?.trim() ?? null,
     email_key: invite.email === undefined ? null : uniqueKey(invite.email),
     role: invite.role,
-    uses: 0,
     max_uses,
     created_at: now,
     expires_at: now + ttl_seconds * SECOND,
-    revoked_at: null,
   }
   await insertInvite(tx, row)
+  const detail = { conversation_id: conversationId, role: row.role, max_uses, for_address: row.email !== null }
+  tx.record({ act: 'invite.created', ...byActor(actor), subject_id: row.id, detail })
   return { token, expires_at: toInstant(row.expires_at), invite_id: row.id }
 }

@@ -35,7 +35,7 @@ export const acceptInvite = route({
   tag: 'Invites',
   summary: 'Accept an invite, with a session or by signing up',
   description:
-    'With a session, the caller takes part from now on. Without one, `username`, `email` and `password` make an account, which is signed in by the same call. Who takes part already uses nothing up.',
+    'With a session, the caller takes part from now on. Without one, `username`, `email` and `password` make an account, which is signed in by the same call. Who takes part already uses nothing up. An invite ends with the right of its maker to give that role (`invite_revoked`). `invites.*` says which invites sign newcomers up (`signup_disabled`).',
   access: 'optional',
   answer: 'session',
   limited_as: 'sign_in',
@@ -50,6 +50,7 @@ export const acceptInvite = route({
     'invite_expired',
     'invite_used',
     'invite_email_mismatch',
+    'signup_disabled',
     'email_taken',
     'username_taken',
     'conflict',

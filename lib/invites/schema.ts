@@ -3,6 +3,9 @@ import { ParticipantRole } from '../conversations/schema.ts'
 import { Id, Instant, LONGEST, opaque } from '../schema.ts'
 import { Email, Password, Username } from '../users/schema.ts'
 
+/** The most that `invites.max_uses` can be set to. */
+export const MAX_USES = 100_000
+
 const DAY_SECONDS = 24 * 60 * 60
 
 /** An invite to be made: for one address or for whoever has the token. */
@@ -10,7 +13,16 @@ export const InviteInput = v.object({
   email: v.optional(v.pipe(Email, v.description('Only the user with this address may accept'))),
   role: v.optional(ParticipantRole, 'member'),
   ttl_seconds: v.optional(v.pipe(v.number(), v.integer(), v.minValue(60), v.maxValue(30 * DAY_SECONDS)), DAY_SECONDS),
-  max_uses: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100_000)), 1),
+  max_uses: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(1),
+      v.maxValue(MAX_USES),
+      v.description('At most `invites.max_uses` (100)'),
+    ),
+    1,
+  ),
 })
 export type InviteInput = v.InferOutput<typeof InviteInput>
 

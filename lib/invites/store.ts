@@ -1,27 +1,31 @@
 import type { ParticipantRole } from '../conversations/schema.ts'
 import { toInstant } from '../ids.ts'
 import type { Queries } from '../storage/database.ts'
-import type { Micros } from '../storage/sql.ts'
+import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import type { Issuer, Maker, Refusals } from './rules.ts'
 import type { Invite } from './schema.ts'
 
 /** An invite as it is stored: of its token only a digest. */
-export interface InviteRow {
+export interface InviteRow extends Refusals {
   id: string
   conversation_id: string
   token_hash: string
+  /** `null` for the operator's, and for those of a maker who was erased, which are revoked. */
   created_by: string | null
   email: string | null
   email_key: string | null
   role: ParticipantRole
   uses: number
   max_uses: number
+  /** The uses that created an account. */
+  signups: number
   created_at: Micros
   expires_at: Micros
   revoked_at: Micros | null
 }
 
-const COLUMNS = `id, conversation_id, token_hash, created_by, email, email_key, role, uses, max_uses, created_at,
-  expires_at, revoked_at`
+const COLUMNS = `id, conversation_id, token_hash, created_by, email, email_key, role, uses, max_uses, signups, created_at,
+  expires_at, revoked_at, refusals, refused_since`
 
 /** A row as owners and admins of the conversation see it. */
 export function toInvite(row: InviteRow): Invite {
@@ -59,7 +63,40 @@ export function listOpenInvites(db: Queries, conversationId: string, now: Micros
   )
 }
 
-export async function insertInvite(tx: Queries, row: InviteRow): Promise<void> {
+/**
+ * Whose rights an invite has. By primary keys.
+ *
+ * @param options.lock keeps the account of the maker as it is until the transaction ends
+ */
+export async function findIssuer(
+  db: Queries,
+  { created_by, conversation_id }: Pick<InviteRow, 'created_by' | 'conversation_id'>,
+  options: { lock?: boolean } = {},
+): Promise<Issuer> {
+  if (created_by === null) return 'operator'
+  return db.get<Maker>(
+    `SELECT u.roles, u.disabled_at, p.role
+       FROM users u LEFT JOIN participants p ON p.user_id = u.id AND p.conversation_id = ?
+      WHERE u.id = ? ${options.lock && db.dialect === 'postgresql' ? 'FOR SHARE OF u' : ''}`,
+    conversation_id,
+    created_by,
+  )
+}
+
+/** An invite that until the transaction ends nobody else changes. By primary key. */
+export function lockInvite(tx: Queries, id: string): Promise<InviteRow | undefined> {
+  const lock = tx.dialect === 'postgresql' ? 'FOR UPDATE' : ''
+  return tx.get<InviteRow>(`SELECT ${COLUMNS} FROM invites WHERE id = ? ${lock}`, id)
+}
+
+export async function setRefusals(tx: Queries, id: string, { refusals, refused_since }: Refusals): Promise<void> {
+  await tx.run('UPDATE invites SET refusals = ?, refused_since = ? WHERE id = ?', refusals, refused_since, id)
+}
+
+export async function insertInvite(
+  tx: Queries,
+  row: Omit<InviteRow, 'uses' | 'signups' | 'revoked_at' | keyof Refusals>,
+): Promise<void> {
   await tx.run(
     `INSERT INTO invites (id, conversation_id, token_hash, created_by, email, email_key, role, max_uses, created_at, expires_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -77,12 +114,45 @@ export async function insertInvite(tx: Queries, row: InviteRow): Promise<void> {
 }
 
 /** Uses an invite once more. @returns whether there was a use left, which nobody else then gets */
-export async function takeUse(tx: Queries, id: string): Promise<boolean> {
-  return (await tx.run('UPDATE invites SET uses = uses + 1 WHERE id = ? AND uses < max_uses', id)) === 1
+export async function takeUse(tx: Queries, id: string, { signups }: { signups: 0 | 1 }): Promise<boolean> {
+  const taken = await tx.run(
+    'UPDATE invites SET uses = uses + 1, signups = signups + ? WHERE id = ? AND uses < max_uses',
+    signups,
+    id,
+  )
+  return taken === 1
 }
 
-export async function markRevoked(tx: Queries, id: string, at: Micros): Promise<void> {
-  await tx.run('UPDATE invites SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', at, id)
+/** @returns whether it was not revoked yet */
+export async function markRevoked(tx: Queries, id: string, at: Micros): Promise<boolean> {
+  return (await tx.run('UPDATE invites SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', at, id)) === 1
+}
+
+/** Which invites of a user: all, or those of one conversation, or of those the ones to some roles. */
+export interface MadeBy {
+  user_id: string
+  conversation_id?: string
+  roles?: readonly ParticipantRole[]
+}
+
+/** Revokes a user's invites that can still be accepted. By invites_of_maker. */
+export function revokeOpenInvites(
+  tx: Queries,
+  { user_id, conversation_id, roles }: MadeBy,
+  at: Micros,
+): Promise<Pick<InviteRow, 'conversation_id' | 'role'>[]> {
+  return tx.all(
+    `UPDATE invites SET revoked_at = ?
+      WHERE created_by = ? AND revoked_at IS NULL AND expires_at >= ? AND uses < max_uses
+        ${conversation_id === undefined ? '' : 'AND conversation_id = ?'}
+        ${roles === undefined ? '' : `AND role IN ${listOf(tx.dialect)}`}
+      RETURNING conversation_id, role`,
+    at,
+    user_id,
+    at,
+    ...(conversation_id === undefined ? [] : [conversation_id]),
+    ...(roles === undefined ? [] : [jsonList(roles)]),
+  )
 }
 
 /** Forgets up to `limit` invites that ran out before `before`. By expires_at. @returns how many */

@@ -200,6 +200,11 @@ export function invariants({ dialect, now, max_sessions_per_user }: Circumstance
               WHERE NOT EXISTS (SELECT 1 FROM participants p WHERE p.conversation_id = c.id AND p.role = 'owner')`,
     },
     {
+      name: 'invites.signups',
+      says: 'An invite has created no more accounts than it was used.',
+      find: 'SELECT id FROM invites WHERE signups > uses',
+    },
+    {
       name: 'invites.uses',
       says: 'An invite is used no more often than it may be.',
       find: 'SELECT id FROM invites WHERE uses > max_uses',

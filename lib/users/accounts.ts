@@ -2,8 +2,10 @@ import { byActor } from '../audit/rules.ts'
 import type { AuditEntry } from '../audit/store.ts'
 import { refuseKeys } from '../auth/rules.ts'
 import type { Actor, Context } from '../context.ts'
+import { mayWrite } from '../conversations/rules.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
+import { revokeInvitesOf } from '../invites/revocation.ts'
 import { deleteResets } from '../resets/store.ts'
 import { endSessions } from '../sessions/store.ts'
 import type { Queries } from '../storage/database.ts'
@@ -42,6 +44,7 @@ export async function change(
     }
     await updateUser(tx, changed, ctx.now())
     await endWhatMust(tx, actor, user, changed)
+    if (mayInvite(user) && !mayInvite(changed)) await revokeInvitesOf(ctx, tx, { user_id: userId }, byActor(actor))
     for (const entry of actsOf(user, changed)) tx.record({ ...entry, ...byActor(actor), subject_id: userId })
     return { user: toAccount(changed) }
   })
@@ -75,6 +78,11 @@ async function endWhatMust(tx: Tx, actor: Actor, before: UserRow, after: UserRow
   await deleteResets(tx, after.id)
   await endSessions(tx, { user_id: after.id, except: after.disabled_at === null ? actor.session_id : undefined })
   tx.recheckStreams()
+}
+
+/** Whether an account may make invites at all. */
+function mayInvite({ disabled_at, roles }: UserRow): boolean {
+  return disabled_at === null && mayWrite(splitRoles(roles))
 }
 
 /** What has been done to an account, by name; a password itself is in no entry. */

@@ -5,6 +5,7 @@ import type { Actor, Context } from '../context.ts'
 import { enterUnattended } from '../conversations/access.ts'
 import { depart } from '../conversations/departure.ts'
 import { listPlaces } from '../conversations/store.ts'
+import { revokeInvitesOf } from '../invites/revocation.ts'
 import { disownInvites } from '../invites/store.ts'
 import { forgetReasons } from '../messages/store.ts'
 import { eraseTraces } from '../messages/traces.ts'
@@ -60,6 +61,7 @@ function shut(ctx: Context, actor: Actor, userId: string): Promise<UserRow> {
       tx.record({ act: 'user.disabled', ...byActor(actor), subject_id: userId })
     }
     await endSessions(tx, { user_id: userId })
+    await revokeInvitesOf(ctx, tx, { user_id: userId }, byActor(actor))
     tx.recheckStreams()
     return user
   })
@@ -98,6 +100,8 @@ async function finish(ctx: Context, actor: Actor, userId: string, messages: Eras
     // Somebody else has finished it.
     if (!user) return true
     if ((await listPlaces(tx, userId)).length > 0) return false
+    // A call that was let in before the account was shut may have made another invite.
+    await disownInvites(tx, { user_id: userId, email_key: uniqueKey(user.email) }, ctx.now())
     await deleteUser(tx, userId)
     tx.record({ act: 'user.erased', ...byActor(actor), subject_id: userId, detail: { messages } })
     tx.recheckStreams()

@@ -33,6 +33,7 @@ const BREAKS: Record<string, string> = {
   'conversations.owned': "UPDATE participants SET role = 'member'",
   'idempotency.posted': `INSERT INTO idempotency_keys (user_id, name, request_hash, message_id, created_at)
     SELECT (SELECT max(id) FROM users), 'k', 'h', min(id), 0 FROM messages`,
+  'invites.signups': 'UPDATE invites SET signups = uses + 1',
   'invites.uses': 'UPDATE invites SET uses = max_uses + 1',
   'limits.refer': `INSERT INTO limit_assignments (id, profile_id, method, path_pattern, created_at, updated_at)
     VALUES ('a', 'none', '*', '/api/*', 0, 0)`,

@@ -19,6 +19,10 @@ const ACTS: Record<AuditAct, string> = {
   'oauth.signed_up': 'A provider has brought a new user.',
   'oauth.linked': 'A user can sign in with a provider from now on.',
   'oauth.failed': 'A sign-in with a provider came to nothing.',
+  'invite.created': 'An invite was made: the subject; `detail` has the role and the conversation.',
+  'invite.revoked':
+    'An invite was revoked: the subject. Or the subject is a user who lost the right to some: `detail` says how many, of which role and conversation.',
+  'invite.accepted': 'A user has accepted an invite: the subject; `detail` has the role and the conversation.',
   'invite.signed_up': 'An invite has brought a new user; the subject is the conversation.',
   'user.created': 'An administrator has created a user.',
   'user.changed': 'An administrator has changed an account; `detail` names what, and the new roles.',

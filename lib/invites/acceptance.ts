@@ -1,0 +1,65 @@
+import type { Context } from '../context.ts'
+import { join } from '../conversations/participants.ts'
+import { findPlace, lockConversation } from '../conversations/store.ts'
+import { ChatError } from '../errors.ts'
+import type { Tx } from '../events/write.ts'
+import { digest } from '../ids.ts'
+import { uniqueKey } from '../users/rules.ts'
+import { markEmailVerified, type UserRow } from '../users/store.ts'
+import { type Issuer, refusalOf, signsUp } from './rules.ts'
+import type { Accepted } from './schema.ts'
+import { findInviteByToken, findIssuer, type InviteRow, takeUse } from './store.ts'
+
+/** The result of accepting; `joined` is the user who takes part now and did not before. */
+export interface Outcome extends Accepted {
+  joined?: string
+}
+
+/**
+ * Makes a user a participant inside a transaction. It locks the conversation and the maker of the invite: no demotion,
+ * removal or disabling at the same time, on any node, leaves the user with a role that the maker could not give.
+ *
+ * @throws ChatError as accepting does; `signup_disabled` for a sign-up that the configuration refuses
+ */
+export async function acceptAs(
+  ctx: Context,
+  tx: Tx,
+  user: UserRow,
+  { token, ip, signsUp: isSignup }: { token: string; ip: string | undefined; signsUp: boolean },
+): Promise<Outcome> {
+  const found = await findInviteByToken(tx, digest(token))
+  const clock = found && (await lockConversation(tx, found.conversation_id))
+  if (!found || clock === undefined) throw new ChatError('not_found')
+  const { conversation_id } = found
+  if (await findPlace(tx, conversation_id, user.id)) return { conversation_id }
+
+  const issuer = await findIssuer(tx, found, { lock: true })
+  // Read again under the locks: it may have been used up or revoked since.
+  const invite = assertOpen(await findInviteByToken(tx, found.token_hash), issuer, ctx.now())
+  if (invite.email_key !== null && invite.email_key !== uniqueKey(user.email))
+    throw new ChatError('invite_email_mismatch')
+  if (isSignup) assertSignup(ctx, invite, issuer)
+  if (!(await takeUse(tx, invite.id, { signups: isSignup ? 1 : 0 }))) throw new ChatError('invite_used')
+  if (invite.email_key !== null) await markEmailVerified(tx, user.id, ctx.now())
+  const at = Math.max(ctx.now(), clock + 1)
+  tx.stamp(conversation_id, at)
+  await join(tx, conversation_id, { user, role: invite.role, at })
+  const detail = { conversation_id, role: invite.role }
+  tx.record({ act: 'invite.accepted', actor_id: user.id, subject_id: invite.id, ip, detail })
+  return { conversation_id, joined: user.id }
+}
+
+/** @throws ChatError `not_found`; `invite_revoked`, `invite_expired`, `invite_used` */
+export function assertOpen(invite: InviteRow | undefined, issuer: Issuer, now: number): InviteRow {
+  if (!invite) throw new ChatError('not_found')
+  const refusal = refusalOf(invite, issuer, now)
+  if (refusal) throw new ChatError(refusal)
+  return invite
+}
+
+/** @throws ChatError `signup_disabled` */
+export function assertSignup({ config }: Pick<Context, 'config'>, invite: InviteRow, issuer: Issuer): void {
+  const { allow_signup, signup_by, signup_max_uses } = config.invites
+  if (!allow_signup || !signsUp(issuer, signup_by) || invite.signups >= signup_max_uses)
+    throw new ChatError('signup_disabled')
+}

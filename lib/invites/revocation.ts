@@ -1,0 +1,26 @@
+import type { AuditEntry } from '../audit/store.ts'
+import type { Context } from '../context.ts'
+import type { Tx } from '../events/write.ts'
+import { type MadeBy, revokeOpenInvites } from './store.ts'
+
+/**
+ * Revokes the open invites of a user who may no longer make such ones. The audit log gets an entry for each conversation
+ * and role, however many invites there were.
+ *
+ * @param by who took the right away, as in an audit entry
+ */
+export async function revokeInvitesOf(
+  ctx: Pick<Context, 'now'>,
+  tx: Tx,
+  made: MadeBy,
+  by: Pick<AuditEntry, 'actor_id' | 'ip'> = {},
+): Promise<void> {
+  const counts = new Map<string, { conversation_id: string; role: string; count: number }>()
+  for (const { conversation_id, role } of await revokeOpenInvites(tx, made, ctx.now())) {
+    const detail = counts.get(`${conversation_id} ${role}`) ?? { conversation_id, role, count: 0 }
+    counts.set(`${conversation_id} ${role}`, { ...detail, count: detail.count + 1 })
+  }
+  for (const detail of counts.values()) {
+    tx.record({ act: 'invite.revoked', ...by, subject_id: made.user_id, detail })
+  }
+}

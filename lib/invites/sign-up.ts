@@ -1,0 +1,84 @@
+import { type Client, openSession, type SignedIn } from '../auth/service.ts'
+import type { Context } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import { digest } from '../ids.ts'
+import { uniqueKey } from '../users/rules.ts'
+import { addUser } from '../users/service.ts'
+import { findUserByEmail } from '../users/store.ts'
+import { acceptAs, assertOpen, assertSignup, type Outcome } from './acceptance.ts'
+import { signupPauseSeconds, withRefusal } from './rules.ts'
+import type { Acceptance } from './schema.ts'
+import { findInviteByToken, findIssuer, type InviteRow, lockInvite, setRefusals } from './store.ts'
+
+/**
+ * Accepts an invite for a newcomer, who gets an account and is signed in. The address counts as proven only if the
+ * invite is for that address.
+ *
+ * @throws ChatError what accepting throws; `unauthenticated` without an account to create; `signup_disabled`;
+ *   `email_taken`, `username_taken`; `rate_limited` after several addresses that have an account
+ */
+export async function signUp(
+  ctx: Context,
+  client: Client,
+  input: Acceptance,
+): Promise<Outcome & { signed_in: SignedIn }> {
+  const { username, email, password, token } = input
+  if (username === undefined || email === undefined || password === undefined) throw new ChatError('unauthenticated')
+  // Where the host decides who calls, it also decides who is new.
+  if (ctx.identity) throw new ChatError('unauthenticated')
+  // Before the work of hashing, and again with everything else.
+  const invite = await assertSignsUp(ctx, token, email)
+  await assertAddressFree(ctx, invite.id, email)
+  const password_hash = await ctx.passwords.hash(password, { ip: client.ip })
+  const newcomer = {
+    username,
+    email,
+    email_verified: invite.email_key !== null,
+    password_hash,
+    roles: ['member' as const],
+  }
+  try {
+    return await ctx.write(async (tx) => {
+      const user = await addUser(ctx, tx, newcomer)
+      const accepted = await acceptAs(ctx, tx, user, { token, ip: client.ip, signsUp: true })
+      tx.record({ act: 'invite.signed_up', actor_id: user.id, subject_id: accepted.conversation_id, ip: client.ip })
+      return { ...accepted, signed_in: await openSession(ctx, tx, user, client) }
+    })
+  } catch (error) {
+    // The address got an account since it was looked for: that counts as well.
+    if (error instanceof ChatError && error.code === 'email_taken') await assertAddressFree(ctx, invite.id, email)
+    throw error
+  }
+}
+
+/** @throws ChatError for an invite that is not open, is for another address, or signs nobody up */
+async function assertSignsUp(ctx: Context, token: string, email: string): Promise<InviteRow> {
+  return ctx.db.snapshot(async (db) => {
+    const found = await findInviteByToken(db, digest(token))
+    const issuer = found && (await findIssuer(db, found))
+    const invite = assertOpen(found, issuer, ctx.now())
+    assertSignup(ctx, invite, issuer)
+    // Other addresses are not looked for: an invite for one address reveals nothing about others.
+    if (invite.email_key !== null && invite.email_key !== uniqueKey(email)) throw new ChatError('invite_email_mismatch')
+    return invite
+  })
+}
+
+/**
+ * An invite must not reveal without bound which addresses have an account. The invite is locked, so that sign-ups at
+ * the same time, on any node, learn no more than sign-ups one after another.
+ *
+ * @throws ChatError `email_taken`; `rate_limited`, for any address, once that was answered too often
+ */
+async function assertAddressFree(ctx: Context, inviteId: string, email: string): Promise<void> {
+  const refusal = await ctx.write(async (tx) => {
+    const invite = await lockInvite(tx, inviteId)
+    if (!invite) return new ChatError('not_found')
+    const retry_after_seconds = signupPauseSeconds(invite, ctx.now())
+    if (retry_after_seconds > 0) return new ChatError('rate_limited', { retry_after_seconds })
+    if (!(await findUserByEmail(tx, email))) return undefined
+    await setRefusals(tx, inviteId, withRefusal(invite, ctx.now()))
+    return new ChatError('email_taken')
+  })
+  if (refusal) throw refusal
+}

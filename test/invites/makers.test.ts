@@ -1,0 +1,154 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { OPERATOR } from '../../lib/index.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
+
+describeOnEachDatabase('an invite and the rights of its maker', (openUrl) => {
+  let service: TestService
+  let node: TestService
+  let founder: Person
+  beforeAll(async () => {
+    const url = await openUrl()
+    service = await startService(url)
+    node = await startService(url)
+    founder = await service.signIn('founder')
+  })
+  afterAll(() => Promise.all([service.close(), node.close()]))
+
+  let made = 0
+  /** A conversation of the founder's with one more participant, and an invite that this one made. */
+  async function startInvite({ role = 'owner', gives = 'owner' }: { role?: Role; gives?: Role } = {}) {
+    const maker = await service.signIn(`maker${made++}`)
+    const { conversation_id } = await founder.createConversation({ body: {} })
+    const params = { conversation_id }
+    await founder.addParticipant({ params, body: { user_id: maker.id, role } })
+    const { token, invite_id } = await maker.createInvite({ params, body: { role: gives, max_uses: 50 } })
+    const member = { conversation_id, user_id: maker.id }
+    return { maker, conversation_id, params, member, token, invite_id }
+  }
+  type Role = 'owner' | 'admin' | 'member' | 'viewer'
+
+  const newcomer = (name: string) => ({ username: name, email: `${name}@example.org`, password: PASSWORD })
+  const open = async (conversation_id: string) =>
+    (await founder.listInvites({ params: { conversation_id } })).invites.map(({ id }) => id)
+  const changeRoles = (id: string, roles: ('member' | 'read_only')[]) =>
+    service.chat.users.change(OPERATOR, id, { roles })
+
+  const losses: [string, (it: Awaited<ReturnType<typeof startInvite>>) => Promise<unknown>][] = [
+    ['was demoted', ({ member }) => founder.changeParticipantRole({ params: member, body: { role: 'admin' } })],
+    ['was removed', ({ member }) => founder.removeParticipant({ params: member })],
+    ['has left', ({ maker, member }) => maker.removeParticipant({ params: member })],
+    ['was disabled', ({ maker }) => service.chat.users.change(OPERATOR, maker.id, { disabled: true })],
+    ['was erased', ({ maker }) => service.chat.users.erase(OPERATOR, maker.id)],
+    ['may only read in the service', ({ maker }) => changeRoles(maker.id, ['read_only'])],
+  ]
+  it.each(losses)('ends when its maker %s, and for good', async (_, lose) => {
+    const started = await startInvite()
+    await lose(started)
+    expect(await open(started.conversation_id)).toEqual([])
+    const joiner = await service.signIn('joiner')
+    expect(await codeOf(joiner.acceptInvite({ body: { token: started.token } }))).toBe('invite_revoked')
+    const body = { token: started.token, ...newcomer('sneaky') }
+    expect(await codeOf(service.client().acceptInvite({ body }))).toBe('invite_revoked')
+    const { entries } = await founder.listAudit({ query: { act: 'invite.revoked' } })
+    const { conversation_id } = started
+    const by = expect.objectContaining({ detail: { conversation_id, role: 'owner', count: 1 } })
+    expect(entries).toContainEqual(by)
+  })
+
+  it('cannot be accepted either where only the account in the database has changed', async () => {
+    const { maker, token, conversation_id } = await startInvite()
+    const { db } = service.chat.context
+    const joiner = await service.signIn('joiner')
+    for (const change of ["roles = 'read_only'", 'disabled_at = 1', "roles = 'member'"]) {
+      await db.write((tx) => tx.run(`UPDATE users SET ${change} WHERE id = ?`, maker.id))
+      expect(await codeOf(joiner.acceptInvite({ body: { token } }))).toBe('invite_revoked')
+    }
+    await db.write((tx) => tx.run('UPDATE users SET disabled_at = NULL WHERE id = ?', maker.id))
+    expect(await joiner.acceptInvite({ body: { token } })).toEqual({ conversation_id })
+  })
+
+  it('stays when its maker could still make it', async () => {
+    const { maker, member, token, invite_id, conversation_id } = await startInvite({ gives: 'member' })
+    await founder.changeParticipantRole({ params: member, body: { role: 'admin' } })
+    await service.chat.users.change(OPERATOR, maker.id, { display_name: 'M', password: 'another horse' })
+    expect(await open(conversation_id)).toEqual([invite_id])
+    expect(await (await service.signIn('joiner')).acceptInvite({ body: { token } })).toEqual({ conversation_id })
+  })
+
+  it('does not come back with the role of its maker', async () => {
+    const { member, token } = await startInvite()
+    await founder.changeParticipantRole({ params: member, body: { role: 'admin' } })
+    await founder.changeParticipantRole({ params: member, body: { role: 'owner' } })
+    const joiner = await service.signIn('joiner')
+    expect(await codeOf(joiner.acceptInvite({ body: { token } }))).toBe('invite_revoked')
+  })
+
+  it('of the operator has no maker and stays, whatever becomes of those who take part', async () => {
+    const { maker, conversation_id } = await startInvite()
+    const { token, invite_id } = await service.chat.invites.create(OPERATOR, conversation_id, { role: 'owner' })
+    await service.chat.users.erase(OPERATOR, maker.id)
+    expect(await open(conversation_id)).toEqual([invite_id])
+    expect(await (await service.signIn('joiner')).acceptInvite({ body: { token } })).toEqual({ conversation_id })
+  })
+
+  it.each(losses)('gives no role beyond those of a maker who at the same time %s, on two nodes', async (_, lose) => {
+    const started = await startInvite()
+    const { conversation_id, token } = started
+    const joiners = await Promise.all(times(4, (i) => service.signIn(`racer${i}`)))
+    const actors = await Promise.all(joiners.map(({ id }) => service.chat.users.actor(id)))
+    const order: string[] = []
+    const note = (what: string) => () => void order.push(what)
+    const calls = actors.map((actor, i) =>
+      [service, node][i % 2]!.chat.invites.accept(actor, {}, { token }).then(note('in'), (error) => {
+        order.push(error.code)
+      }),
+    )
+    await Promise.all([...calls.slice(0, 2), lose(started).then(note('lost')), ...calls.slice(2)])
+    const codes = order.filter((each) => each !== 'in' && each !== 'lost')
+    expect(new Set([...codes, 'invite_revoked'])).toEqual(new Set(['invite_revoked']))
+    expect(await codeOf((await service.signIn('late')).acceptInvite({ body: { token } }))).toBe('invite_revoked')
+    expect(await open(conversation_id)).toEqual([])
+    // Entries are written under the locks, so their order is that of the commits.
+    const acceptedAfterwards = await service.chat.context.db.all(
+      `SELECT id FROM audit_log WHERE act = 'invite.accepted' AND subject_id = ? AND id >
+         (SELECT max(id) FROM audit_log WHERE act = 'invite.revoked' AND detail LIKE ?)`,
+      started.invite_id,
+      `%${conversation_id}%`,
+    )
+    expect(acceptedAfterwards).toEqual([])
+  })
+
+  it('leaves a trace when it is made, accepted and revoked, also by the operator', async () => {
+    const { conversation_id } = await founder.createConversation({ body: {} })
+    const params = { conversation_id }
+    const joiner = await service.signIn('joiner')
+    const own = await founder.createInvite({ params, body: { role: 'viewer', email: 'joiner@example.org' } })
+    const operators = await service.chat.invites.create(OPERATOR, conversation_id, { role: 'owner' })
+    await joiner.acceptInvite({ body: { token: own.token } })
+    await service.chat.invites.revokeById(OPERATOR, operators.invite_id)
+    await service.chat.invites.revokeById(OPERATOR, operators.invite_id)
+    const { entries } = await founder.listAudit({ query: { limit: 4 } })
+    expect(entries.map(({ id: _, at: __, ip: ___, ...entry }) => entry)).toEqual([
+      { act: 'invite.revoked', subject_id: operators.invite_id, detail: { conversation_id, role: 'owner' } },
+      {
+        act: 'invite.accepted',
+        actor_id: joiner.id,
+        subject_id: own.invite_id,
+        detail: { conversation_id, role: 'viewer' },
+      },
+      {
+        act: 'invite.created',
+        subject_id: operators.invite_id,
+        detail: { conversation_id, role: 'owner', max_uses: 1, for_address: false },
+      },
+      {
+        act: 'invite.created',
+        actor_id: founder.id,
+        subject_id: own.invite_id,
+        detail: { conversation_id, role: 'viewer', max_uses: 1, for_address: true },
+      },
+    ])
+    expect(JSON.stringify(entries)).not.toContain('joiner@')
+  })
+})

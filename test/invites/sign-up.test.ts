@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { SECOND } from '../../lib/ids.ts'
+import { type ChatError, OPERATOR } from '../../lib/index.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
+
+type Role = 'owner' | 'admin' | 'member'
+
+describeOnEachDatabase('a sign-up by invite', (openUrl) => {
+  let url: string
+  let service: TestService
+  let node: TestService
+  let ada: Person
+  let conversation_id: string
+  let now = Date.UTC(2026, 0, 1) * 1000
+  beforeAll(async () => {
+    url = await openUrl()
+    service = await startService(url, { ports: { now: () => now } })
+    node = await startService(url, { ports: { now: () => now } })
+    ada = await service.signIn('ada')
+    ;({ conversation_id } = await ada.createConversation({ body: {} }))
+  })
+  afterAll(() => Promise.all([service.close(), node.close()]))
+
+  let named = 0
+  const newcomer = () => {
+    const username = `newcomer${named++}`
+    return { username, email: `${username}@example.org`, password: PASSWORD }
+  }
+  /** A user who takes part with this role, and has this one in the service. */
+  async function participant(name: string, role: Role, roles?: ('admin' | 'member')[]): Promise<Person> {
+    const person = await service.signIn(name, roles)
+    await ada.addParticipant({ params: { conversation_id }, body: { user_id: person.id, role } })
+    return person
+  }
+  const invite = async (person: Person, body: object = {}) =>
+    (await person.createInvite({ params: { conversation_id }, body })).token
+  const signUp = (token: string, person = newcomer(), on = service) =>
+    on.client().acceptInvite({ body: { token, ...person } })
+  const configured = async (invites: object, work: (other: TestService) => Promise<void>) => {
+    const other = await startService(url, { config: { invites }, ports: { now: () => now } })
+    await work(other).finally(other.close)
+  }
+
+  it('is refused where the configuration takes no new accounts, and people with an account go on accepting', async () => {
+    const token = await invite(ada, { max_uses: 2 })
+    await configured({ allow_signup: false }, async (other) => {
+      expect(await codeOf(signUp(token, newcomer(), other))).toBe('signup_disabled')
+      const { token: operators } = await other.chat.invites.create(OPERATOR, conversation_id, {})
+      expect(await codeOf(signUp(operators, newcomer(), other))).toBe('signup_disabled')
+      const grace = await other.signIn('grace')
+      expect(await grace.acceptInvite({ body: { token } })).toEqual({ conversation_id })
+    })
+    expect(await signUp(token)).toEqual({ conversation_id })
+  })
+
+  it('needs an invite of whom the configuration names', async () => {
+    const makers = [
+      await participant('owner', 'owner'),
+      await participant('moderator', 'admin'),
+      await participant('root', 'admin', ['admin']),
+    ]
+    const tokens = await Promise.all(makers.map((maker) => invite(maker, { max_uses: 3 })))
+    tokens.push((await service.chat.invites.create(OPERATOR, conversation_id, { max_uses: 3 })).token)
+    const refused = 'signup_disabled'
+    for (const [signup_by, expected] of [
+      ['admins', ['in', 'in', 'in', 'in']],
+      ['owners', ['in', refused, 'in', 'in']],
+      ['operators', [refused, refused, 'in', 'in']],
+    ] as const)
+      await configured({ signup_by }, async (other) => {
+        const answers = tokens.map((token) =>
+          signUp(token, newcomer(), other).then(
+            () => 'in',
+            (error: ChatError) => error.code,
+          ),
+        )
+        expect(await Promise.all(answers)).toEqual(expected)
+      })
+  })
+
+  it('creates as many accounts by one invite as the configuration allows, on two nodes at once', async () => {
+    await configured({ signup_max_uses: 3 }, async (first) => {
+      await configured({ signup_max_uses: 3 }, async (second) => {
+        const token = await invite(ada, { max_uses: 50 })
+        const answers = await Promise.all(
+          times(8, (i) =>
+            signUp(token, newcomer(), [first, second][i % 2]!).then(
+              () => 'in',
+              (error: ChatError) => error.code,
+            ),
+          ),
+        )
+        expect(answers.sort()).toEqual([...Array(3).fill('in'), ...Array(5).fill('signup_disabled')])
+        const heidi = await first.signIn('heidi')
+        expect(await heidi.acceptInvite({ body: { token } })).toEqual({ conversation_id })
+      })
+    })
+  })
+
+  it('bounds the uses of an invite by the configuration', async () => {
+    expect(await invite(ada, { max_uses: 100 })).toBeTruthy()
+    expect(await codeOf(invite(ada, { max_uses: 101 }))).toBe('validation_failed')
+    await configured({ max_uses: 2 }, async (other) => {
+      const { invites } = other.chat
+      expect(await codeOf(invites.create(OPERATOR, conversation_id, { max_uses: 3 }))).toBe('validation_failed')
+      expect(await invites.create(OPERATOR, conversation_id, { max_uses: 2 })).toBeTruthy()
+    })
+  })
+
+  it('tells of five addresses an hour that they have an account, then nothing of any address, on every node', async () => {
+    const token = await invite(ada, { max_uses: 9 })
+    const taken = () => ({ ...newcomer(), email: ' ADA@example.org' })
+    const codes = await Promise.all(times(12, (i) => codeOf(signUp(token, taken(), [service, node][i % 2]!))))
+    expect(codes.sort()).toEqual([...Array(5).fill('email_taken'), ...Array(7).fill('rate_limited')])
+    const refused = await signUp(token, newcomer(), node).catch((error: ChatError) => error)
+    expect(refused).toMatchObject({ code: 'rate_limited', retry_after_seconds: 3600 })
+    const [listed] = (await ada.listInvites({ params: { conversation_id } })).invites.slice(-1)
+    expect(listed).toMatchObject({ uses: 0, max_uses: 9 })
+    // Another invite is not concerned, nor are people with an account.
+    expect(await codeOf(signUp(await invite(ada), taken()))).toBe('email_taken')
+    expect(await (await service.signIn('ivan')).acceptInvite({ body: { token } })).toEqual({ conversation_id })
+    now += 3600 * SECOND
+    expect(await signUp(token)).toEqual({ conversation_id })
+    expect(await codeOf(signUp(token, taken()))).toBe('email_taken')
+  })
+
+  it('tells nothing of other addresses where the invite is for one', async () => {
+    const token = await invite(ada, { email: 'judy@example.org' })
+    for (const email of ['ada@example.org', 'stranger@example.org'])
+      expect(await codeOf(signUp(token, { ...newcomer(), email }))).toBe('invite_email_mismatch')
+  })
+
+  it('proves the address when the invite is for that address, and only then', async () => {
+    const signedUp = async (email: string, token: string) => {
+      const client = service.client()
+      await client.acceptInvite({ body: { token, ...newcomer(), email } })
+      return (await client.readMe()).user.email_verified
+    }
+    expect(await signedUp('kim@example.org', await invite(ada, { email: 'Kim@example.org' }))).toBe(true)
+    expect(await signedUp('liz@example.org', await invite(ada))).toBe(false)
+    const liz = service.client()
+    await liz.login({ body: { email: 'liz@example.org', password: PASSWORD } })
+    const other = await ada.createConversation({ body: {} })
+    const params = { conversation_id: other.conversation_id }
+    const added = await ada.addParticipant({ params, body: { email: 'liz@example.org' } })
+    if (!('invite' in added)) throw new Error('An address that is not proven was taken for a user')
+    await liz.acceptInvite({ body: { token: added.invite.token } })
+    expect((await liz.readMe()).user.email_verified).toBe(true)
+    const third = await ada.createConversation({ body: {} })
+    const body = { email: 'liz@example.org' }
+    const found = await ada.addParticipant({ params: { conversation_id: third.conversation_id }, body })
+    expect(found).toHaveProperty('participant')
+  })
+})
