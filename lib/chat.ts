@@ -20,6 +20,7 @@ import { createBus } from './events/bus.ts'
 import { createHub } from './events/hub.ts'
 import * as events from './events/service.ts'
 import { createWrite } from './events/write.ts'
+import * as ownIdentities from './identities/own.ts'
 import { currentMicros, newId } from './ids.ts'
 import * as invites from './invites/service.ts'
 import * as keys from './keys/service.ts'
@@ -151,6 +152,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     },
     resets: bind(ctx, resets, ['request', 'issue', 'redeem']),
     keys: bind(ctx, keys, ['create', 'list', 'revoke']),
+    identities: bind(ctx, ownIdentities, ['list', 'remove']),
     oauth: bind(ctx, oauth, ['begin', 'finish', 'manual']),
     conversations: {
       ...bind(ctx, conversations, ['create', 'list', 'get', 'rename', 'remove']),

@@ -22,6 +22,7 @@ export const AuditAct = v.picklist([
   'invite.created',
   'invite.revoked',
   'invite.accepted',
+  'identity.removed',
   'invite.signed_up',
   'user.created',
   'user.changed',

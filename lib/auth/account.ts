@@ -38,10 +38,11 @@ export async function changePassword(ctx: Context, actor: Actor, input: Password
 /**
  * Changes what others see of the actor; what is left out stays.
  *
- * @throws ChatError `forbidden` for a read-only user; `username_taken`
+ * @throws ChatError `forbidden` for a read-only user, and with an API key for a username; `username_taken`
  */
 export async function changeProfile(ctx: Context, actor: Actor, input: ProfileChange): Promise<MeAnswer> {
   if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
+  if (input.username !== undefined) refuseKeys(actor)
   const { user_id, ip } = actor
   try {
     await ctx.write(async (tx) => {

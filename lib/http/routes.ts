@@ -4,6 +4,7 @@ import * as auth from '../auth/routes.ts'
 import * as compat from '../compat/routes.ts'
 import * as conversations from '../conversations/routes.ts'
 import * as events from '../events/routes.ts'
+import * as identities from '../identities/routes.ts'
 import * as invites from '../invites/routes.ts'
 import * as keys from '../keys/routes.ts'
 import * as limits from '../limits/routes.ts'
@@ -24,6 +25,7 @@ export const routes = {
   ...oauth,
   ...resets,
   ...keys,
+  ...identities,
   ...users,
   ...audit,
   ...conversations,

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { LONGEST, text } from '../schema.ts'
+import { Id, Instant, LONGEST, text } from '../schema.ts'
 import { DisplayName, Email, Roles, Username } from '../users/schema.ts'
 
 /** The name of a user elsewhere. It is compared as it is: what both databases keep, and no longer than OpenID allows. */
@@ -14,3 +14,16 @@ export const HostIdentity = v.object({
   roles: v.fallback(v.optional(v.array(v.fallback(v.optional(Roles.pipe[0].item), undefined))), undefined),
 })
 export type HostIdentity = v.InferOutput<typeof HostIdentity>
+
+/** An identity at a sign-in provider, as its user sees it. */
+export const OwnIdentity = v.object({
+  id: Id,
+  provider: v.pipe(v.string(), v.description('The name under which the provider is configured')),
+  issuer: v.pipe(v.string(), v.description('The address that the provider is known by')),
+  subject: v.pipe(v.string(), v.description('The id of the user at the provider')),
+  created_at: v.pipe(Instant, v.description('When it was linked')),
+})
+export type OwnIdentity = v.InferOutput<typeof OwnIdentity>
+
+export const OwnIdentities = v.object({ identities: v.array(OwnIdentity) })
+export type OwnIdentities = v.InferOutput<typeof OwnIdentities>

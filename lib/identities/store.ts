@@ -47,3 +47,22 @@ export function insertIdentity(tx: Queries, row: IdentityRow): Promise<number> {
     row.created_at,
   )
 }
+
+/** A user's identities at providers, newest first; those of the host's own login have no issuer. By user_id. */
+export function listIdentities(db: Queries, userId: string): Promise<IdentityRow[]> {
+  return db.all<IdentityRow>(
+    `SELECT id, provider, issuer, subject, user_id, created_at FROM identities
+      WHERE user_id = ? AND issuer <> ''
+      ORDER BY created_at DESC, id DESC`,
+    userId,
+  )
+}
+
+export async function deleteIdentity(tx: Queries, id: string): Promise<void> {
+  await tx.run('DELETE FROM identities WHERE id = ?', id)
+}
+
+/** Deletes a user's identities at providers. The host's own login goes on to know the user. @returns the number deleted */
+export function deleteIdentities(tx: Queries, userId: string): Promise<number> {
+  return tx.run("DELETE FROM identities WHERE user_id = ? AND issuer <> ''", userId)
+}

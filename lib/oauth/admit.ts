@@ -2,7 +2,7 @@ import type { AuditAct } from '../audit/schema.ts'
 import type { Context, Role } from '../context.ts'
 import { ChatError, type ErrorCode } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
-import { findIdentity, insertIdentity } from '../identities/store.ts'
+import { findIdentity, insertIdentity, listIdentities } from '../identities/store.ts'
 import { fingerprint } from '../ids.ts'
 import { addUser } from '../users/service.ts'
 import { findUser, findUserByEmail, lockUser, type UserRow } from '../users/store.ts'
@@ -14,6 +14,9 @@ export interface Admission {
   user: UserRow
   act: Extract<AuditAct, 'oauth.signed_in' | 'oauth.signed_up' | 'oauth.linked'>
 }
+
+/** How many identities one user may have: enough for every provider there is, and an end to a list of them. */
+const IDENTITIES_PER_USER = 50
 
 /** How many numbers are tried behind a name before it gets a random end. */
 const NUMBERED_NAMES = 9
@@ -65,6 +68,10 @@ async function link(ctx: Context, tx: Tx, person: Person, userId: string): Promi
 }
 
 async function claim(ctx: Context, tx: Tx, person: Person, userId: string): Promise<void> {
+  if ((await listIdentities(tx, userId)).length >= IDENTITIES_PER_USER)
+    throw new ChatError('conflict', {
+      message: `A user has at most ${IDENTITIES_PER_USER} identities: remove one first.`,
+    })
   const { provider, issuer, subject } = person
   const row = { id: ctx.id(), provider, issuer, subject, user_id: userId, created_at: ctx.now() }
   if (!(await insertIdentity(tx, row))) throw new ChatError('conflict')

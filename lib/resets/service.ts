@@ -1,4 +1,5 @@
 import { forgetDevices } from '../auth/devices.ts'
+import { refuseKeys } from '../auth/rules.ts'
 import type { Actor, Context, Mail } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
@@ -46,10 +47,11 @@ export async function request(ctx: Context, client: { ip?: string }, input: Forg
 /**
  * Makes a token that sets a new password, for an administrator to hand over.
  *
- * @throws ChatError `forbidden`; `not_found` without such an account; `account_disabled`
+ * @throws ChatError `forbidden`, also with an API key; `not_found` without such an account; `account_disabled`
  */
 export async function issue(ctx: Context, actor: Actor, input: ForgottenPassword): Promise<ResetLink> {
   assertAdmin(actor)
+  refuseKeys(actor)
   const user = await findUserByEmail(ctx.db, input.email)
   if (!user) throw new ChatError('not_found', { message: 'No account has this e-mail.' })
   if (user.disabled_at) throw new ChatError('account_disabled')

@@ -20,7 +20,7 @@ export const inputs = { change: AccountChanges }
  * Changes an account, effective at once: a disabled user's sessions end and their streams close, new roles hold for
  * the next request, a new password ends the user's other sessions.
  *
- * @throws ChatError `forbidden`, also with an API key for a password; `not_found`; `conflict` where nobody would be left to administer
+ * @throws ChatError `forbidden`, also with an API key for anything but the name that is shown; `not_found`; `conflict` where nobody would be left to administer
  */
 export async function change(
   ctx: Context,
@@ -29,9 +29,10 @@ export async function change(
   input: AccountChanges,
 ): Promise<{ user: Account }> {
   assertAdmin(actor)
-  if (input.password !== undefined) refuseKeys(actor)
+  const { password, roles, disabled } = input
+  if (password !== undefined || roles !== undefined || disabled !== undefined) refuseKeys(actor)
   const hasher = { user: actor.user_id || undefined, ip: actor.ip }
-  const password_hash = input.password === undefined ? undefined : await ctx.passwords.hash(input.password, hasher)
+  const password_hash = password === undefined ? undefined : await ctx.passwords.hash(password, hasher)
   return ctx.write(async (tx) => {
     const resigns = input.disabled === true || (input.roles !== undefined && !input.roles.includes('admin'))
     const user = await takeAccount(tx, actor, userId, { resigns })

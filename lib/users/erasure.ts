@@ -1,6 +1,7 @@
 import { CANCELLED, endAnswer } from '../assistant/ending.ts'
 import { listUnderWayFor } from '../assistant/store.ts'
 import { byActor } from '../audit/rules.ts'
+import { refuseKeys } from '../auth/rules.ts'
 import type { Actor, Context } from '../context.ts'
 import { enterUnattended } from '../conversations/access.ts'
 import { depart } from '../conversations/departure.ts'
@@ -35,10 +36,11 @@ const REASONS_PAGE = 200
  * It takes many small transactions, so that others go on writing meanwhile; the account is shut in the first and gone
  * with the last. One that was cut short is finished by running it again.
  *
- * @throws ChatError `forbidden`; `not_found`; `conflict` for the last administrator
+ * @throws ChatError `forbidden`, also with an API key; `not_found`; `conflict` for the last administrator
  */
 export async function erase(ctx: Context, actor: Actor, userId: string, { messages }: Erasure): Promise<void> {
   assertAdmin(actor)
+  refuseKeys(actor)
   const { email } = await shut(ctx, actor, userId)
   await ctx.write((tx) => disownInvites(tx, { user_id: userId, email_key: uniqueKey(email) }, ctx.now()))
   do {

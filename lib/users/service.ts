@@ -1,4 +1,5 @@
 import { byActor } from '../audit/rules.ts'
+import { refuseKeys } from '../auth/rules.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import { LONGEST } from '../schema.ts'
@@ -23,10 +24,12 @@ export const inputs = { create: UserInput, list: UsersQuery, search: PeopleQuery
 /**
  * Creates a user, in the name of an administrator.
  *
- * @throws ChatError `forbidden`; `setup_required` before there is a first user; `email_taken`, `username_taken`
+ * @throws ChatError `forbidden`, also with an API key for a user with a password or the role `admin`; `setup_required` before there is a first user; `email_taken`, `username_taken`
  */
 export async function create(ctx: Context, actor: Actor, input: UserInput): Promise<{ user: Account }> {
   assertAdmin(actor)
+  // Neither gives a key that was found a way in of its own, nor one that stays once the key is revoked.
+  if (input.password !== undefined || input.roles.includes('admin')) refuseKeys(actor)
   if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
   const hasher = { user: actor.user_id || undefined, ip: actor.ip }
   const password_hash = input.password === undefined ? null : await ctx.passwords.hash(input.password, hasher)

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints } from '../../lib/http/limit.ts'
+import { insertIdentity } from '../../lib/identities/store.ts'
 import { type Actor, OPERATOR } from '../../lib/index.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch } from '../support/answers.ts'
@@ -88,6 +89,7 @@ interface World {
   path: string
   session_id: string
   key_id: string
+  identity_id: string
 }
 
 it('has a row for each route', () => {
@@ -98,7 +100,7 @@ describeOnEachDatabase('rights', (openUrl) => {
   let service: TestService
   const actors = new Map<string, Actor>()
   const sessions = new Map<Caller, Record<string, string>>([['anonymous', {}]])
-  let [session_id, key_id] = ['', '']
+  let [session_id, key_id, identity_id] = ['', '', '']
   let n = 0
 
   beforeAll(async () => {
@@ -117,6 +119,11 @@ describeOnEachDatabase('rights', (openUrl) => {
     const { sessions: ofTarget } = await chat.auth.listSessions(actors.get('target')!)
     session_id = ofTarget[0]!.id
     key_id = (await chat.keys.create(actors.get('target')!, { name: "the target's" })).id
+    const { write, now, id } = chat.context
+    const user_id = actors.get('target')!.user_id
+    const linked = { id: id(), provider: 'provider_a', issuer: 'https://a.example', subject: 'target', user_id }
+    await write((tx) => insertIdentity(tx, { ...linked, created_at: now() }))
+    identity_id = linked.id
   })
   afterAll(() => service.close())
 
@@ -147,6 +154,7 @@ describeOnEachDatabase('rights', (openUrl) => {
       token,
       session_id,
       key_id,
+      identity_id,
       provider: 'provider_a',
       path: 'security.txt',
     }

@@ -4,7 +4,7 @@ import { SECOND, toInstant } from '../../lib/ids.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, type Person, startService, type TestService, times } from '../support/service.ts'
+import { codeOf, type Person, startService, type TestService, times, UNREACHABLE_PROVIDER } from '../support/service.ts'
 import { openStream } from '../support/stream.ts'
 
 describeOnEachDatabase('API keys', (openUrl) => {
@@ -14,7 +14,8 @@ describeOnEachDatabase('API keys', (openUrl) => {
   let now = Date.UTC(2026, 0, 1) * 1000
   beforeAll(async () => {
     const url = await openUrl()
-    service = await startService(url, { ports: { now: () => now } })
+    const config = { oauth: { provider_a: UNREACHABLE_PROVIDER } }
+    service = await startService(url, { config, ports: { now: () => now } })
     node = await startService(url, { ports: { now: () => now } })
     ada = await service.signIn('ada')
   })
@@ -155,16 +156,34 @@ describeOnEachDatabase('API keys', (openUrl) => {
     expect([response.status, (await readFailure(response)).code]).toEqual([403, 'forbidden'])
   })
 
-  it('set no password by way of administration, their own or another', async () => {
-    const { key } = await make()
+  it('of an administrator make no way in of their own, and shut nobody out', async () => {
+    const { id, key } = await make()
     const bot = withKey(key)
-    const grace = await service.signIn('grace-of-passwords')
-    for (const { id } of [ada, grace])
-      expect(await codeOf(bot.changeUser({ params: { user_id: id }, body: { password: 'incorrect pony' } }))).toBe(
-        'forbidden',
-      )
-    const { user } = await bot.changeUser({ params: { user_id: grace.id }, body: { display_name: 'Grace' } })
+    const grace = await service.signIn('grace-of-keys')
+    const person = { username: 'made', email: 'made@example.org' }
+    const password = 'incorrect pony'
+    const params = { user_id: grace.id }
+    const refused = [
+      bot.createUser({ body: { ...person, password } }),
+      bot.createUser({ body: { ...person, roles: ['admin'] } }),
+      bot.changeUser({ params, body: { password } }),
+      bot.changeUser({ params: { user_id: ada.id }, body: { password } }),
+      bot.changeUser({ params, body: { roles: ['admin'] } }),
+      bot.changeUser({ params, body: { disabled: true } }),
+      bot.eraseUser({ params, query: {} }),
+      bot.changeMe({ body: { username: 'another' } }),
+      bot.beginOauth({ params: { provider: 'provider_a' }, query: { link: true } }),
+    ]
+    expect(await Promise.all(refused.map(codeOf))).toEqual(refused.map(() => 'forbidden'))
+    // The rules are those of the use-cases: calls in process are held by them as well.
+    const actor = { ...(await service.chat.users.actor(ada.id)), key_id: id }
+    expect(await codeOf(service.chat.users.erase(actor, grace.id))).toBe('forbidden')
+    expect(await codeOf(service.chat.resets.issue(actor, { email: ada.email }))).toBe('forbidden')
+    expect(await codeOf(service.chat.identities.list(actor))).toBe('forbidden')
+
+    const { user } = await bot.changeUser({ params, body: { display_name: 'Grace' } })
     expect(user.display_name).toBe('Grace')
+    expect((await bot.createUser({ body: person })).user.roles).toEqual(['member'])
     await service.chat.auth.login({}, { email: grace.email, password: 'correct horse battery' })
   })
 

@@ -23,6 +23,7 @@ const ACTS: Record<AuditAct, string> = {
   'invite.revoked':
     'An invite was revoked: the subject. Or the subject is a user who lost the right to some: `detail` says how many, of which role and conversation.',
   'invite.accepted': 'A user has accepted an invite: the subject; `detail` has the role and the conversation.',
+  'identity.removed': 'A user has removed an identity at a provider, which signs in no more.',
   'invite.signed_up': 'An invite has brought a new user; the subject is the conversation.',
   'user.created': 'An administrator has created a user.',
   'user.changed': 'An administrator has changed an account; `detail` names what, and the new roles.',

@@ -6,6 +6,7 @@ import * as auth from '../../auth/schema.ts'
 import * as compat from '../../compat/schema.ts'
 import * as conversations from '../../conversations/schema.ts'
 import * as events from '../../events/schema.ts'
+import * as identities from '../../identities/schema.ts'
 import * as invites from '../../invites/schema.ts'
 import * as keys from '../../keys/schema.ts'
 import * as limits from '../../limits/schema.ts'
@@ -36,6 +37,7 @@ const FEATURES: object[] = [
   auth,
   conversations,
   events,
+  identities,
   invites,
   keys,
   limits,

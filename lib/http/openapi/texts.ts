@@ -13,6 +13,7 @@ export const PARAMETERS: Record<ParamName, string> = {
   user_id: 'The user',
   session_id: 'The session',
   key_id: 'The API key',
+  identity_id: 'The identity at a provider',
   id: 'The profile or the assignment',
   token: 'The token of the invite',
   provider: 'A provider by its name in the configuration, such as `github`',

@@ -1,0 +1,28 @@
+import { route } from '../http/route.ts'
+import { OwnIdentities } from './schema.ts'
+
+export const listIdentities = route({
+  method: 'GET',
+  path: '/api/auth/identities',
+  tag: 'Authentication',
+  summary: 'List the providers you can sign in through',
+  description: 'The identities at sign-in providers that are linked to the account, the newest first; at most 50.',
+  access: 'session',
+  sign_in: true,
+  output: OwnIdentities,
+  handler: ({ chat, actor }) => chat.identities.list(actor),
+})
+
+export const removeIdentity = route({
+  method: 'DELETE',
+  path: '/api/auth/identities/{identity_id}',
+  tag: 'Authentication',
+  summary: 'Remove an identity at a provider from your account',
+  description:
+    'It signs in no more; sessions stay. The only way into an account without a password cannot be removed (`conflict`): link another provider, or set a password with a reset link, first.',
+  access: 'session',
+  sign_in: true,
+  status: 204,
+  errors: ['not_found', 'conflict'],
+  handler: ({ chat, actor, params }) => chat.identities.remove(actor, params.identity_id),
+})
