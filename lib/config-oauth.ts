@@ -20,6 +20,14 @@ const redirectUrl = v.pipe(
   v.check(isRedirectUrl, 'must be an http:// or https:// address without credentials and fragment'),
 )
 
+/** Of the whole list and of each item alike. */
+const HOSTS_FORM = 'must be a list of host names, such as oauth2.example.org'
+
+const tokenHosts = v.array(
+  v.pipe(v.string(HOSTS_FORM), v.regex(/^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/, HOSTS_FORM)),
+  HOSTS_FORM,
+)
+
 /** Words separated by single spaces (RFC 6749, section 3.3). */
 const scope = v.pipe(text, v.regex(/^[!#-[\]-~]+( [!#-[\]-~]+)*$/, 'must be words separated by spaces'))
 
@@ -39,6 +47,11 @@ const ProviderSection = section({
     undefined,
     'Where the provider tells who it is. Needed of a provider without an issuer.',
   ),
+  token_hosts: key(
+    tokenHosts,
+    undefined,
+    "Hosts that discovery may have the client secret sent to, beside the issuer's own and those below it.",
+  ),
   scope: key(scope, undefined, 'What is asked for; without, openid email profile, or what the preset asks for.'),
 })
 
@@ -48,8 +61,8 @@ export type ProviderConfig = v.InferOutput<typeof ProviderSection>
 const OWN_KEYS = {
   manual_enabled: key(
     flag,
-    true,
-    'Serve POST /api/oauth/{provider}/manual, which takes a code by hand. It is for developers: turn it off in production.',
+    undefined,
+    'Serve POST /api/oauth/{provider}/manual, which takes a code by hand. It is for developers: without a value it is served unless server.public_url begins with https://.',
   ),
   allow_signup: key(flag, true, 'Whoever comes from a provider for the first time gets an account.'),
   link_verified_email: key(

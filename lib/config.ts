@@ -54,7 +54,7 @@ export function parseConfig(input: unknown = {}): Config {
   }
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
 
-  const config = withOneCsrfName(parsed.output, input as ConfigInput)
+  const config = withManualDefault(withOneCsrfName(parsed.output, input as ConfigInput))
   const contradictions = contradictionsOf(config)
   if (contradictions.length > 0) throw new ConfigError(contradictions)
   return config
@@ -188,6 +188,12 @@ function withOneCsrfName(config: Config, input: ConfigInput): Config {
   const csrf = { ...config.security.csrf, cookie_name: name }
   const session = { ...config.session, csrf_cookie_name: name }
   return { ...config, session, security: { ...config.security, csrf } }
+}
+
+/** A code is brought by hand where people develop: where the service has no address that others reach it by over HTTPS. */
+function withManualDefault(config: Config): Config {
+  const { manual_enabled = !/^https:/i.test(config.server.public_url ?? '') } = config.oauth
+  return { ...config, oauth: { ...config.oauth, manual_enabled } }
 }
 
 /** Values that are right one by one and wrong together. */

@@ -23,7 +23,10 @@ describe('parseConfig', () => {
       csrf: { enabled: true, cookie_name: 'CSRF-TOKEN', header_name: 'X-CSRF-TOKEN' },
       password: { bcrypt_cost: 12 },
     })
-    for (const { key, default: fallback } of configKeys()) expect(at(config, key), key).toEqual(fallback)
+    // What follows from other keys.
+    const derived: Record<string, unknown> = { 'oauth.manual_enabled': true }
+    for (const { key, default: fallback } of configKeys())
+      expect(at(config, key), key).toEqual(fallback ?? derived[key])
   })
 
   it('takes any part of the schema and gives back what it would take again', () => {
@@ -141,6 +144,7 @@ describe('parseConfig', () => {
     ['assistant.answer_bytes', 2 ** 30],
     ['oauth.manual_enabled', 'yes'],
     ['oauth.allow_signup', {}],
+    ['oauth.google.token_hosts', ['https://token.example']],
     ['oauth.github.client_id', ''],
     ['oauth.github.client_secret', 5],
     ['oauth.github.redirect_uri', '/callback'],
@@ -322,6 +326,17 @@ describe('parseConfig', () => {
 
   it.each([[null], [5], ['server'], [[]], [new Map()]])('refuses %j as a whole', (input) => {
     expect(problemsOf(input)).toEqual([{ key: '', message: 'must be an object' }])
+  })
+
+  it.each([
+    [undefined, undefined, true],
+    ['http://127.0.0.1:8080', undefined, true],
+    ['https://chat.example.org', undefined, false],
+    ['https://chat.example.org', true, true],
+    [undefined, false, false],
+  ])('takes codes by hand, at %s with manual_enabled = %s: %s', (public_url, manual_enabled, expected) => {
+    const config = parseConfig({ server: { public_url }, oauth: { manual_enabled } })
+    expect(config.oauth.manual_enabled).toBe(expected)
   })
 
   it('takes providers of any name, and knows some beforehand', () => {

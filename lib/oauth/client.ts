@@ -5,6 +5,7 @@ import { ChatError } from '../errors.ts'
 import { SECOND } from '../ids.ts'
 import type { Micros } from '../storage/sql.ts'
 import { openIdClaims, plainClaims } from './claims.ts'
+import { assertEndpoints } from './endpoints.ts'
 import { type Person, toPerson } from './person.ts'
 import { type Options, RequestFailure, reasonOf, requestOptions } from './request.ts'
 
@@ -118,14 +119,27 @@ function createDiscovery(settings: ProviderSettings, address: string, now: () =>
     if (known && now() < known.until) return known.server
     const response = await oauth.discoveryRequest(issuer, options)
     const { authorization_url, token_url, userinfo_url } = settings
+    const found = await oauth.processDiscoveryResponse(issuer, response)
+    assertEndpoints(issuer, withoutConfigured(found, settings), settings.token_hosts)
     const server = {
-      ...(await oauth.processDiscoveryResponse(issuer, response)),
+      ...found,
       ...(authorization_url && { authorization_endpoint: authorization_url }),
       ...(token_url && { token_endpoint: token_url }),
       ...(userinfo_url && { userinfo_endpoint: userinfo_url }),
     }
     known = { server, until: now() + DISCOVERY_SECONDS * SECOND }
     return server
+  }
+}
+
+/** What discovery has found, without what the configuration puts in its place: that is the word of the operator. */
+function withoutConfigured(found: oauth.AuthorizationServer, settings: ProviderSettings): oauth.AuthorizationServer {
+  const { authorization_endpoint, token_endpoint, userinfo_endpoint, ...rest } = found
+  return {
+    ...rest,
+    ...(!settings.authorization_url && authorization_endpoint !== undefined && { authorization_endpoint }),
+    ...(!settings.token_url && token_endpoint !== undefined && { token_endpoint }),
+    ...(!settings.userinfo_url && userinfo_endpoint !== undefined && { userinfo_endpoint }),
   }
 }
 

@@ -60,7 +60,7 @@ export const exchangeOauthCode = route({
   tag: 'Authentication',
   summary: 'Sign in with the code of a provider that was copied by hand',
   description:
-    'For developers: takes the code that a provider gave, copied by hand. `oauth.manual_enabled = false` makes it 404.',
+    'For developers: takes the code that a provider gave, copied by hand. 404 where `server.public_url` begins with `https://`, unless `oauth.manual_enabled = true`; and with `false`.',
   access: 'optional',
   sign_in: true,
   limited_as: 'sign_in',

@@ -26,6 +26,7 @@ describeOnEachDatabase('signing in through a provider of any kind', (openUrl) =>
         server: { public_url: PUBLIC_URL },
         session: { max_sessions_per_user: false },
         oauth: {
+          manual_enabled: true,
           plain: there.plain,
           openid: there.openid,
           github: there.plain,

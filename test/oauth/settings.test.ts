@@ -45,8 +45,8 @@ describeOnEachDatabase('settings of signing in elsewhere', (openUrl) => {
     await close()
   })
 
-  it('has no way to bring a code by hand with manual_enabled = false', async () => {
-    const { service, close } = await start({ manual_enabled: false })
+  it('has no way to bring a code by hand where it is reached over HTTPS', async () => {
+    const { service, close } = await start({})
     const response = await createBrowser(service.base_url).ask('/api/oauth/plain/manual', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -54,6 +54,20 @@ describeOnEachDatabase('settings of signing in elsewhere', (openUrl) => {
     })
     expect(response.status).toBe(404)
     await close()
+  })
+
+  it('sends no client secret to another site that discovery names, unless it is configured', async () => {
+    const there = await startPlain()
+    const document = there.answers['/.well-known/openid-configuration'] as object
+    there.answers['/.well-known/openid-configuration'] = { ...document, token_endpoint: 'https://token.example/token' }
+    const openid = { issuer: there.url, client_id: 'c', client_secret: 's' }
+    const allowed = { ...openid, token_hosts: ['token.example'] }
+    const { service, close } = await start({ openid, allowed, known: { ...openid, token_url: `${there.url}/token` } })
+    const begin = async (provider: string) =>
+      (await createBrowser(service.base_url).ask(`/api/oauth/${provider}`)).status
+    expect([await begin('openid'), await begin('allowed'), await begin('known')]).toEqual([502, 200, 200])
+    await close()
+    there.close()
   })
 
   it('finds a username for everybody', async () => {

@@ -28,7 +28,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
         server: { public_url: PUBLIC_URL },
         session: { max_sessions_per_user: false },
         security: { password: { bcrypt_cost: 4 } },
-        oauth: { provider_a: a.config, provider_b: b.config },
+        oauth: { manual_enabled: true, provider_a: a.config, provider_b: b.config },
       },
       ports: { now: () => Date.now() * 1000 + ahead, log: { debug: line, info: line, warn: line, error: line } },
     }

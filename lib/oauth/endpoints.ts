@@ -1,0 +1,66 @@
+import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import type { AuthorizationServer } from 'oauth4webapi'
+import { RequestFailure } from './request.ts'
+
+/** What a discovery document may name, and the service would ask or send people to. */
+const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'jwks_uri'] as const
+
+/** Issuers whose token endpoint is on another host than their own, as they document it. */
+const TOKEN_HOSTS: Record<string, readonly string[]> = {
+  'https://accounts.google.com': ['oauth2.googleapis.com'],
+}
+
+const LOOPBACK = toBlockList(['127.0.0.0/8', '0.0.0.0/8', '::1/128', '::/128'])
+const PRIVATE = toBlockList([
+  ...['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '169.254.0.0/16'],
+  ...['fc00::/7', 'fe80::/10', '64:ff9b::/96'],
+])
+
+/**
+ * Judges what discovery has found. An issuer on the network names no addresses of this machine, nor of its network: it
+ * would have the service ask what the issuer itself cannot reach. And the client secret is sent to the issuer's own
+ * site only, or where the configuration allows it.
+ *
+ * @param tokenHosts hosts that may have the client secret beside the issuer's
+ * @throws RequestFailure
+ */
+export function assertEndpoints(issuer: URL, found: AuthorizationServer, tokenHosts: readonly string[] = []): void {
+  for (const name of ENDPOINTS) {
+    const host = hostOf(found[name])
+    if (host !== undefined && host !== issuer.hostname && reachOf(host) < reachOf(issuer.hostname))
+      throw new RequestFailure(`its ${name} is an address of this machine or of its network`)
+  }
+  const host = hostOf(found.token_endpoint)
+  const allowed = [...tokenHosts, ...(TOKEN_HOSTS[issuer.href.replace(/\/$/, '')] ?? [])]
+  if (host !== undefined && !isOfSite(host, issuer.hostname) && !allowed.includes(host))
+    throw new RequestFailure(`its token_endpoint is on ${host.slice(0, 253)}, which is not listed in token_hosts`)
+}
+
+/** The same host, one below it, or for one on this machine any other on it. */
+function isOfSite(host: string, site: string): boolean {
+  return host === site || host.endsWith(`.${site}`) || (reachOf(host) === 0 && reachOf(site) === 0)
+}
+
+/** From how far an address can be reached: 0 from this machine, 1 from its network, 2 from everywhere. */
+function reachOf(hostname: string): 0 | 1 | 2 {
+  const host = hostname.replace(/^\[|\]$|\.$/g, '')
+  if (/^(.+\.)?localhost$/.test(host)) return 0
+  const family = isIPv4(host) ? 'ipv4' : isIPv6(host) ? 'ipv6' : undefined
+  if (family === undefined) return 2
+  if (LOOPBACK.check(host, family)) return 0
+  return PRIVATE.check(host, family) ? 1 : 2
+}
+
+/** Lower case, IPv4 in its usual form: as `URL` writes it. */
+function hostOf(address: string | undefined): string | undefined {
+  return address !== undefined && URL.canParse(address) ? new URL(address).hostname : undefined
+}
+
+function toBlockList(ranges: readonly string[]): BlockList {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [net, bits] = range.split('/')
+    list.addSubnet(net!, Number(bits), isIPv4(net!) ? 'ipv4' : 'ipv6')
+  }
+  return list
+}
