@@ -14,6 +14,7 @@ import type { Config } from './config.ts'
 import { oauthProviders } from './config-oauth.ts'
 import type { Context, Log, Ports } from './context.ts'
 import * as participants from './conversations/participants.ts'
+import * as people from './conversations/people.ts'
 import * as conversations from './conversations/service.ts'
 import { causeText } from './errors.ts'
 import { createBus } from './events/bus.ts'
@@ -156,6 +157,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     oauth: bind(ctx, oauth, ['begin', 'finish', 'manual']),
     conversations: {
       ...bind(ctx, conversations, ['create', 'list', 'get', 'rename', 'remove']),
+      ...bind(ctx, people, ['listParticipants']),
       ...bind(ctx, participants, ['addParticipant', 'changeRole', 'removeParticipant']),
     },
     invites: bind(ctx, invites, ['create', 'list', 'accept', 'revoke', 'revokeById']),

@@ -157,6 +157,11 @@ export const ConfigSchema = v.object({
     message_bytes: key(integer(1, LONGEST.message), 65_536, 'Longest content of a message, counted in UTF-8.', {
       unit: 'bytes',
     }),
+    revisions_per_message: key(
+      integer(1, 1000),
+      100,
+      'How many earlier texts of an edited message are kept; with an edit beyond it the oldest goes.',
+    ),
   }),
   assistant: section({
     provider: key(

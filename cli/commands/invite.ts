@@ -3,6 +3,7 @@ import { OPERATOR } from '../../lib/context.ts'
 import type { ParticipantRole } from '../../lib/conversations/schema.ts'
 import { commonArgs, defineCommand } from '../command.ts'
 import { print, table } from '../output.ts'
+import { moreOf, pageArgs, pageOf } from '../paging.ts'
 import { withChat } from '../with-chat.ts'
 
 const conversationArg = {
@@ -35,10 +36,10 @@ const create = defineCommand({
 const list = defineCommand({
   meta: { name: 'list', description: 'List the invites to a conversation that can still be accepted' },
   example: 'chat-server invite list --conversation 01980a3c-7000-7a10-8b20-0c4f1d2e3a43',
-  args: { ...conversationArg, ...commonArgs },
+  args: { ...conversationArg, ...pageArgs, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const found = await chat.invites.list(OPERATOR, args.conversation)
+      const found = await chat.invites.list(OPERATOR, args.conversation, pageOf(args))
       const rows = found.invites.map((each) => [
         each.id,
         each.role,
@@ -46,7 +47,7 @@ const list = defineCommand({
         each.expires_at,
         each.email ?? '',
       ])
-      print(args, found, table(['ID', 'ROLE', 'USED', 'VALID UNTIL', 'EMAIL'], rows))
+      print(args, found, table(['ID', 'ROLE', 'USED', 'VALID UNTIL', 'EMAIL'], rows) + moreOf(found))
     }),
 })
 

@@ -21,7 +21,7 @@ const listProfiles = defineCommand({
   args: commonArgs,
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const profiles = await chat.limits.listProfiles(OPERATOR)
+      const profiles = await allProfiles(chat)
       const rows = profiles.map(({ name, params, description, id }) => [
         name,
         String(params.requests_per_second),
@@ -116,9 +116,18 @@ const deleteAssignment = defineCommand({
     }),
 })
 
+async function allProfiles(chat: Chat): Promise<LimitProfile[]> {
+  const profiles: LimitProfile[] = []
+  for (;;) {
+    const page = await chat.limits.listProfiles(OPERATOR, { after: profiles.at(-1)?.name })
+    if (page.length === 0) return profiles
+    profiles.push(...page)
+  }
+}
+
 /** The id of a profile that was named, or what was written where no profile has that name. */
 async function profileId(chat: Chat, profile: string): Promise<string> {
-  const profiles = await chat.limits.listProfiles(OPERATOR)
+  const profiles = await allProfiles(chat)
   return profiles.find(({ name }) => name === profile)?.id ?? profile
 }
 

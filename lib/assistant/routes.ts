@@ -7,7 +7,7 @@ export const listChunks = route({
   tag: 'Threads and messages',
   summary: 'What an answer of the assistant was produced as, piece by piece',
   description:
-    'Together, by `idx`, they are what was produced, also after an edit. Empty for other messages and for deleted ones. Goes on with `from`.',
+    'Together, by `idx`, they are what was produced, also after an edit. Empty for other messages and for deleted ones. A page may end early: go on with `from`, the last `idx` + 1, until nothing comes.',
   access: 'session',
   query: ChunksQuery,
   output: Chunks,

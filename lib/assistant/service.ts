@@ -3,9 +3,10 @@ import { enter, visit } from '../conversations/access.ts'
 import { canModerate } from '../conversations/rules.ts'
 import { ChatError } from '../errors.ts'
 import { findMessage } from '../messages/store.ts'
+import { countWithin, fit, jsonBytes } from '../pages.ts'
 import { CANCELLED, endAnswer } from './ending.ts'
 import { type CancelledAnswer, type Chunk, ChunksQuery } from './schema.ts'
-import { listChunks } from './store.ts'
+import { listChunkSizes, listChunks } from './store.ts'
 
 /** What each use-case takes last. */
 export const inputs = { chunks: ChunksQuery }
@@ -29,7 +30,8 @@ export async function cancel(ctx: Context, actor: Actor, messageId: string): Pro
 }
 
 /**
- * What an answer was produced as, piece by piece in order; of a deleted one nothing.
+ * What an answer was produced as, piece by piece in order; of a deleted one nothing. Fewer than `limit` need not be the
+ * end: what follows the last one is asked for with its `idx` + 1, until nothing comes.
  *
  * @throws ChatError `not_found`
  */
@@ -37,6 +39,11 @@ export function chunks(ctx: Context, actor: Actor, messageId: string, input: Chu
   return ctx.db.snapshot(async (db) => {
     const row = await findMessage(db, messageId)
     await visit(db, actor, row?.conversation_id)
-    return row!.deleted_at ? [] : listChunks(db, messageId, input.from, input.limit)
+    if (row!.deleted_at) return []
+    const sizes = await listChunkSizes(db, messageId, input.from, input.limit)
+    const last = sizes[countWithin(sizes.map((each) => each.size)) - 1]
+    return last ? fit(await listChunks(db, messageId, input.from, last.idx), sizeOfChunk) : []
   })
 }
+
+const sizeOfChunk = ({ content }: Chunk) => jsonBytes(content) + 200

@@ -120,10 +120,17 @@ export async function insertChunk(tx: Queries, row: ChunkRow): Promise<void> {
   )
 }
 
-/** Up to `limit` chunks from the number `from` on, in order. By primary key. */
-export async function listChunks(db: Queries, messageId: string, from: number, limit: number): Promise<Chunk[]> {
-  const rows = await db.all<ChunkRow>(
-    `SELECT message_id, idx, content, created_at FROM message_chunks
+/** A piece of an answer that is stored, and how many bytes it has. */
+export interface ChunkSize {
+  message_id: string
+  idx: number
+  size: number
+}
+
+/** Which chunks there are from the number `from` on, up to `limit`, in order. By primary key. */
+export function listChunkSizes(db: Queries, messageId: string, from: number, limit: number): Promise<ChunkSize[]> {
+  return db.all<ChunkSize>(
+    `SELECT message_id, idx, octet_length(content) AS size FROM message_chunks
       WHERE message_id = ? AND idx >= ?
       ORDER BY idx
       LIMIT ?`,
@@ -131,23 +138,48 @@ export async function listChunks(db: Queries, messageId: string, from: number, l
     from,
     limit,
   )
+}
+
+/** The chunks from one number to another, in order. By primary key. */
+export async function listChunks(db: Queries, messageId: string, first: number, last: number): Promise<Chunk[]> {
+  const rows = await db.all<ChunkRow>(
+    `SELECT message_id, idx, content, created_at FROM message_chunks
+      WHERE message_id = ? AND idx BETWEEN ? AND ?
+      ORDER BY idx`,
+    messageId,
+    first,
+    last,
+  )
   return rows.map((row) => ({ ...row, created_at: toInstant(row.created_at) }))
 }
 
-/**
- * The chunks of some messages, of each from a number to another one, with their place; those of a deleted message have
- * no text. By primary keys.
- */
-export async function listDeltas(
-  db: Queries,
-  ranges: { message_id: string; first: number; last: number }[],
-): Promise<MessageDelta[]> {
+/** Chunks of a message, from a number to another one. */
+export interface ChunkRange {
+  message_id: string
+  first: number
+  last: number
+}
+
+const isInRanges = (ranges: ChunkRange[]) =>
+  ranges.map(() => '(c.message_id = ? AND c.idx BETWEEN ? AND ?)').join(' OR ')
+const boundsOf = (ranges: ChunkRange[]) => ranges.flatMap(({ message_id, first, last }) => [message_id, first, last])
+
+/** How many bytes the chunks in these ranges have. By primary keys. */
+export function listDeltaSizes(db: Queries, ranges: ChunkRange[]): Promise<ChunkSize[]> {
+  return db.all<ChunkSize>(
+    `SELECT c.message_id, c.idx, octet_length(c.content) AS size FROM message_chunks c WHERE ${isInRanges(ranges)}`,
+    ...boundsOf(ranges),
+  )
+}
+
+/** The chunks in these ranges with their place; those of a deleted message have no text. By primary keys. */
+export async function listDeltas(db: Queries, ranges: ChunkRange[]): Promise<MessageDelta[]> {
   const rows = await db.all<ChunkPlace & { content: string }>(
     `SELECT c.message_id, c.idx, m.conversation_id, m.root_id, m.parent_id, m.depth,
             CASE WHEN m.deleted_at IS NULL THEN c.content ELSE '' END AS content
        FROM message_chunks c JOIN messages m ON m.id = c.message_id
-      WHERE ${ranges.map(() => '(c.message_id = ? AND c.idx BETWEEN ? AND ?)').join(' OR ')}`,
-    ...ranges.flatMap(({ message_id, first, last }) => [message_id, first, last]),
+      WHERE ${isInRanges(ranges)}`,
+    ...boundsOf(ranges),
   )
   return rows.map((row) => toDelta(row, row.content))
 }

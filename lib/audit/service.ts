@@ -1,4 +1,5 @@
 import type { Actor, Context } from '../context.ts'
+import { fit } from '../pages.ts'
 import { assertAdmin } from '../users/rules.ts'
 import { type AuditPage, AuditQuery } from './schema.ts'
 import { findWindowEnd, listEntries, toRecord } from './store.ts'
@@ -20,8 +21,8 @@ export async function list(ctx: Context, actor: Actor, input: AuditQuery): Promi
   const { after, limit, act, user_id } = input
   return ctx.db.snapshot(async (db) => {
     const rows = await listEntries(db, after, { act, user_id }, { limit: limit + 1, window: WINDOW })
-    const entries = rows.slice(0, limit).map(toRecord)
-    const next = rows.length > limit ? entries.at(-1)!.id : await findWindowEnd(db, after, WINDOW)
+    const entries = fit(rows.slice(0, limit).map(toRecord))
+    const next = entries.length < rows.length ? entries.at(-1)!.id : await findWindowEnd(db, after, WINDOW)
     return { entries, ...(next && { next_after: next }) }
   })
 }

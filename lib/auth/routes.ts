@@ -5,6 +5,7 @@ import {
   LoginAnswer,
   MeAnswer,
   OwnSessions,
+  OwnSessionsQuery,
   PasswordChange,
   ProfileChange,
 } from './schema.ts'
@@ -119,11 +120,13 @@ export const listSessions = route({
   tag: 'Authentication',
   summary: 'List your sessions, the one used last first',
   description:
-    'The sessions that are neither expired nor ended, with where each was last used from, and which one makes this call.',
+    'The sessions that are neither expired nor ended, with where each was last used from, and which one makes this call. Goes on with `after`.',
   access: 'session',
   sign_in: true,
+  query: OwnSessionsQuery,
   output: OwnSessions,
-  handler: ({ chat, actor }) => chat.auth.listSessions(actor),
+  errors: ['invalid_cursor'],
+  handler: ({ chat, actor, query }) => chat.auth.listSessions(actor, query),
 })
 
 export const revokeSession = route({

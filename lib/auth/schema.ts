@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Id, Instant, LONGEST, text } from '../schema.ts'
+import { Id, Instant, Limit, LONGEST, opaque, text } from '../schema.ts'
 import { DisplayName, Password, User, Username } from '../users/schema.ts'
 
 export const Credentials = v.object({ email: text(LONGEST.email), password: text(LONGEST.password) })
@@ -26,7 +26,14 @@ export const OwnSession = v.object({
 })
 export type OwnSession = v.InferOutput<typeof OwnSession>
 
-export const OwnSessions = v.object({ sessions: v.array(OwnSession) })
+export const OwnSessionsQuery = v.object({
+  after: v.optional(v.pipe(opaque(LONGEST.token), v.description('`next_after` of the page before'))),
+  limit: Limit(200, 1000),
+})
+export type OwnSessionsQuery = v.InferOutput<typeof OwnSessionsQuery>
+
+/** A page of one's own sessions, the one used last first. */
+export const OwnSessions = v.object({ sessions: v.array(OwnSession), next_after: v.optional(v.string()) })
 export type OwnSessions = v.InferOutput<typeof OwnSessions>
 
 export const ProfileChange = v.object({

@@ -8,6 +8,8 @@ import {
   ConversationsQuery,
   CreatedConversation,
   ParticipantInput,
+  ParticipantPage,
+  ParticipantsQuery,
   Rename,
   RoleChange,
 } from './schema.ts'
@@ -32,11 +34,25 @@ export const readConversation = route({
   path: '/api/conversations/{conversation_id}',
   tag: 'Conversations',
   summary: 'Read a conversation with its participants',
-  description: 'With everybody who takes part, their roles, and whether they are there.',
+  description: 'With the first 200 who take part, their roles, and whether they are there.',
   access: 'session',
   output: Conversation,
   errors: ['not_found'],
   handler: ({ chat, actor, params }) => chat.conversations.get(actor, params.conversation_id),
+})
+
+export const listParticipants = route({
+  method: 'GET',
+  path: '/api/conversations/{conversation_id}/participants',
+  tag: 'Conversations',
+  summary: 'List the participants in the order they joined',
+  description: 'All of them, with their roles, and whether they are there. Goes on with `after`.',
+  access: 'session',
+  query: ParticipantsQuery,
+  output: ParticipantPage,
+  errors: ['not_found', 'invalid_cursor'],
+  handler: ({ chat, actor, params, query }) =>
+    chat.conversations.listParticipants(actor, params.conversation_id, query),
 })
 
 export const addParticipant = route({

@@ -27,14 +27,3 @@ export function canManage(role: ParticipantRole, other: ParticipantRole): boolea
 export function canModerate(role: ParticipantRole): boolean {
   return RANK[role] >= RANK.admin
 }
-
-/** The cursor after a conversation in a list by latest activity. */
-export function toCursor({ clock, id }: { clock: number; id: string }): string {
-  return `${clock}_${id}`
-}
-
-/** What {@link toCursor} made, or `undefined` for anything else. */
-export function fromCursor(cursor: string): { clock: number; id: string } | undefined {
-  const [, clock, id] = /^(\d{1,16})_([0-9a-f-]{36})$/.exec(cursor) ?? []
-  return id === undefined ? undefined : { clock: Number(clock), id }
-}

@@ -32,12 +32,26 @@ export const ConversationFields = v.object({
 })
 export type ConversationFields = v.InferOutput<typeof ConversationFields>
 
+const Count = v.pipe(v.number(), v.integer())
+
+/** A conversation with the first of its people. */
 export const Conversation = v.object({
   ...ConversationFields.entries,
-  participants: v.array(Participant),
+  participants: v.pipe(v.array(Participant), v.description('The first 200 in the order they joined')),
+  participant_count: v.pipe(Count, v.description('How many take part in all')),
   stream_position: v.optional(StreamPosition),
 })
 export type Conversation = v.InferOutput<typeof Conversation>
+
+export const ParticipantsQuery = v.object({
+  after: v.optional(v.pipe(opaque(LONGEST.token), v.description('`next_after` of the page before'))),
+  limit: Limit(200, 1000),
+})
+export type ParticipantsQuery = v.InferOutput<typeof ParticipantsQuery>
+
+/** A page of the people in a conversation, in the order they joined. */
+export const ParticipantPage = v.object({ participants: v.array(Participant), next_after: v.optional(v.string()) })
+export type ParticipantPage = v.InferOutput<typeof ParticipantPage>
 
 const Title = text(LONGEST.title)
 
@@ -82,8 +96,8 @@ export type Rename = v.InferOutput<typeof Rename>
 export const ConversationSummary = v.object({
   ...ConversationFields.entries,
   role: ParticipantRole,
-  participant_count: v.pipe(v.number(), v.integer()),
-  unread: v.pipe(v.number(), v.integer()),
+  participant_count: Count,
+  unread: Count,
   last_activity_at: Instant,
 })
 export type ConversationSummary = v.InferOutput<typeof ConversationSummary>

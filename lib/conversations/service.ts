@@ -2,9 +2,11 @@ import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import { findPosition } from '../events/store.ts'
 import { toInstant } from '../ids.ts'
-import { listUnread } from '../threads/unread.ts'
+import { fromCursor, toCursor } from '../pages.ts'
+import { sumUnread } from '../threads/unread.ts'
 import { enter, visit } from './access.ts'
-import { fromCursor, mayWrite, toCursor } from './rules.ts'
+import { findFirst, shown } from './people.ts'
+import { mayWrite } from './rules.ts'
 import {
   type Conversation,
   ConversationInput,
@@ -12,7 +14,6 @@ import {
   type ConversationSummary,
   ConversationsQuery,
   type CreatedConversation,
-  type Participant,
   Rename,
 } from './schema.ts'
 import {
@@ -21,10 +22,7 @@ import {
   insertConversation,
   insertParticipant,
   listConversations,
-  listParticipants,
-  type ParticipantRow,
   toFields,
-  toParticipant,
   updateTitle,
 } from './store.ts'
 
@@ -39,29 +37,26 @@ export const inputs = { create: ConversationInput, list: ConversationsQuery, ren
 export async function create(ctx: Context, actor: Actor, input: ConversationInput): Promise<CreatedConversation> {
   if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
   const row = { id: ctx.id(), title: input.title, is_group: input.is_group ? 1 : 0, created_at: ctx.now() }
-  const participants = await ctx.write(async (tx) => {
+  const people = await ctx.write(async (tx) => {
     await insertConversation(tx, row)
     await insertParticipant(tx, row.id, { user_id: actor.user_id, role: 'owner', joined_at: row.created_at })
     tx.emit(row.id, { type: 'membership.changed', user_id: actor.user_id, detail: { role: 'owner', action: 'added' } })
-    return listParticipants(tx, row.id)
+    return findFirst(tx, row.id)
   })
-  return {
-    conversation_id: row.id,
-    conversation: { ...toFields(row), participants: await withPresence(ctx, participants) },
-  }
+  return { conversation_id: row.id, conversation: { ...toFields(row), ...(await shown(ctx, people)) } }
 }
 
 /** @throws ChatError `not_found` */
 export async function get(ctx: Context, actor: Actor, conversationId: string): Promise<Conversation> {
-  const { row, participants, stream_position } = await ctx.db.snapshot(async (db) => {
+  const { row, people, stream_position } = await ctx.db.snapshot(async (db) => {
     await visit(db, actor, conversationId)
     return {
       row: (await findConversation(db, conversationId))!,
-      participants: await listParticipants(db, conversationId),
+      people: await findFirst(db, conversationId),
       stream_position: await findPosition(db, conversationId),
     }
   })
-  return { ...toFields(row), participants: await withPresence(ctx, participants), stream_position }
+  return { ...toFields(row), ...(await shown(ctx, people)), stream_position }
 }
 
 /**
@@ -70,27 +65,27 @@ export async function get(ctx: Context, actor: Actor, conversationId: string): P
  * @throws ChatError `invalid_cursor`
  */
 export function list(ctx: Context, actor: Actor, input: ConversationsQuery): Promise<ConversationPage> {
-  const after = input.after === undefined ? FIRST : fromCursor(input.after)
+  const after = input.after === undefined ? LATEST : fromCursor(input.after)
   if (!after) throw new ChatError('invalid_cursor')
   return ctx.db.snapshot(async (db) => {
     const rows = await listConversations(db, actor.user_id, after, input.limit + 1)
     const page = rows.slice(0, input.limit)
     const conversations: ConversationSummary[] = []
     for (const row of page) {
-      const unread = await listUnread(db, { user_id: actor.user_id, joined_at: row.joined_at }, row.id)
       conversations.push({
         ...toFields(row),
         role: row.role,
         participant_count: row.participant_count,
-        unread: unread.reduce((sum, thread) => sum + thread.unread, 0),
+        unread: await sumUnread(db, { user_id: actor.user_id, joined_at: row.joined_at }, row.id),
         last_activity_at: toInstant(row.clock),
       })
     }
-    return { conversations, ...(rows.length > input.limit && { next_after: toCursor(page.at(-1)!) }) }
+    const last = rows.length > input.limit ? page.at(-1) : undefined
+    return { conversations, ...(last && { next_after: toCursor({ at: last.clock, id: last.id }) }) }
   })
 }
 
-const FIRST = { clock: Number.MAX_SAFE_INTEGER, id: '' }
+const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 
 /**
  * Gives a conversation another title and tells it.
@@ -122,8 +117,4 @@ export async function remove(ctx: Context, actor: Actor, conversationId: string)
     await deleteConversation(tx, conversationId)
     tx.recheckStreams()
   }, DELETING)
-}
-
-function withPresence(ctx: Context, rows: ParticipantRow[]): Promise<Participant[]> {
-  return Promise.all(rows.map(async (row) => toParticipant(row, await ctx.presence.find(row.user_id))))
 }

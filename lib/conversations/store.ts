@@ -1,4 +1,5 @@
 import { toInstant } from '../ids.ts'
+import type { Place } from '../pages.ts'
 import type { Queries } from '../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../storage/sql.ts'
 import type { ConversationFields, Participant, ParticipantRole, Presence } from './schema.ts'
@@ -105,14 +106,23 @@ export function listPlaces(db: Queries, userId: string): Promise<{ conversation_
   return db.all('SELECT conversation_id, joined_at FROM participants WHERE user_id = ?', userId)
 }
 
-/** Everybody in the conversation, in the order they joined. */
-export function listParticipants(db: Queries, conversationId: string): Promise<ParticipantRow[]> {
+/** Up to `limit` people of the conversation after one, in the order they joined. By (conversation_id, joined_at, user_id). */
+export function listParticipants(
+  db: Queries,
+  conversationId: string,
+  after: Place,
+  limit: number,
+): Promise<ParticipantRow[]> {
   return db.all<ParticipantRow>(
     `SELECT p.user_id, u.username, u.display_name, p.role, p.joined_at
        FROM participants p JOIN users u ON u.id = p.user_id
-      WHERE p.conversation_id = ?
-      ORDER BY p.joined_at, p.user_id`,
+      WHERE p.conversation_id = ? AND (p.joined_at, p.user_id) > (?, ?)
+      ORDER BY p.joined_at, p.user_id
+      LIMIT ?`,
     conversationId,
+    after.at,
+    after.id,
+    limit,
   )
 }
 
@@ -219,7 +229,7 @@ export interface ParticipationRow extends ConversationRow {
 export function listConversations(
   db: Queries,
   userId: string,
-  after: { clock: Micros; id: string },
+  after: Place,
   limit: number,
 ): Promise<ParticipationRow[]> {
   return db.all<ParticipationRow>(
@@ -231,8 +241,8 @@ export function listConversations(
               LIMIT ?) AS page
       ORDER BY page.clock DESC, page.id DESC`,
     userId,
-    after.clock,
-    after.clock,
+    after.at,
+    after.at,
     after.id,
     limit,
   )

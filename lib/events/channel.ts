@@ -8,10 +8,16 @@ import type { PassingEvent } from './schema.ts'
 export interface Source {
   /** Where the log stands; `undefined` when it is of a conversation that is gone. */
   head(): Promise<Head | undefined>
-  /** Up to `limit` lines after `seq`, in order. */
-  read(seq: number, limit: number): Promise<NumberedEvent[]>
+  /** Up to `limit` lines after `seq`, in order; fewer where they are long. */
+  read(seq: number, limit: number): Promise<Page>
   /** Whether numbers follow each other, so that a missing one means that something is not kept any more. */
   isDense: boolean
+}
+
+/** Some lines of a log, and whether they were the last. */
+export interface Page {
+  lines: NumberedEvent[]
+  isLast: boolean
 }
 
 /** How many lines of the log are read at a time. */
@@ -46,7 +52,7 @@ export function createChannel(source: Source, deliver: (delivery: Delivery) => v
       await opened
       while (stale) {
         stale = false
-        while ((await readPage()) === PAGE);
+        while (!(await readPage()));
       }
     } finally {
       // In one step with the last look at `stale`: a call in between would wait for a run that looks no more.
@@ -54,26 +60,26 @@ export function createChannel(source: Source, deliver: (delivery: Delivery) => v
     }
   }
 
-  /** @returns how many lines of the log it was */
-  async function readPage(): Promise<number> {
+  /** @returns whether it was the last one for now */
+  async function readPage(): Promise<boolean> {
     // What is announced while the log is read may go with an event that is not in this page.
     const announced = [...passing]
-    const page = takeOffered() ?? (await source.read(seq, PAGE))
-    const said = page.length < PAGE ? announced : []
+    const { lines, isLast } = takeOffered() ?? (await source.read(seq, PAGE))
+    const said = isLast ? announced : []
     for (const [subject, event] of said) if (passing.get(subject) === event) passing.delete(subject)
-    const events = [...withIds(epoch, page), ...said.map(([, event]) => event)]
-    seq = page.at(-1)?.seq ?? seq
+    const events = [...withIds(epoch, lines), ...said.map(([, event]) => event)]
+    seq = lines.at(-1)?.seq ?? seq
     if (events.length > 0) deliver(encode(events))
-    return page.length
+    return isLast
   }
 
   /** What was offered and comes next, if something does. What the log has given meanwhile is dropped. */
-  function takeOffered(): NumberedEvent[] | undefined {
+  function takeOffered(): Page | undefined {
     offered.sort((a, b) => a.seq - b.seq)
     while (offered.length > 0 && offered[0]!.seq <= seq) offered.shift()
     let count = 0
     while (offered[count]?.seq === seq + 1 + count) count++
-    return count > 0 ? offered.splice(0, Math.min(count, PAGE)) : undefined
+    return count > 0 ? { lines: offered.splice(0, Math.min(count, PAGE)), isLast: count < PAGE } : undefined
   }
 
   return {
@@ -108,7 +114,7 @@ export function createChannel(source: Source, deliver: (delivery: Delivery) => v
      * @param bytes no event is added once the page is that long
      */
     async page(from: number, to: number, bytes: number): Promise<(Delivery & { seq: number }) | undefined> {
-      const page = (await source.read(from, PAGE)).filter((each) => each.seq <= to)
+      const page = (await source.read(from, PAGE)).lines.filter((each) => each.seq <= to)
       if (page.length === 0 && !source.isDense) return { ...encode([]), seq: to }
       if (page.length === 0 || (source.isDense && page[0]!.seq !== from + 1)) return undefined
       const known = page.filter((each) => each.event)

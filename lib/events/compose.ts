@@ -1,7 +1,8 @@
 import { FAILURES, type FailureCode, type MessageDelta } from '../assistant/schema.ts'
-import { listDeltas } from '../assistant/store.ts'
+import { type ChunkRange, listDeltaSizes, listDeltas } from '../assistant/store.ts'
 import { listConversationFields, toFields } from '../conversations/store.ts'
-import { listMessages, type MessageRow, toMessage, toPostedMessage } from '../messages/store.ts'
+import { listLightMessages, type MessageRow, toMessage, toPostedMessage, withTexts } from '../messages/store.ts'
+import { countWithin } from '../pages.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { listSummaries, toSummary } from '../threads/store.ts'
@@ -21,10 +22,20 @@ export interface NumberedEvent {
 
 /**
  * The events that lines of a log stand for, composed of what is stored now: a deleted text is in no replay, and an
- * event says what its message has become since.
+ * event says what its message has become since. The first of them, as many as may be read together; one in any case.
  */
-export async function compose(db: Queries, rows: EventRow[]): Promise<NumberedEvent[]> {
-  const messages = await loadBy('id', rows, 'message_id', isAboutMessage, (ids) => listMessages(db, ids))
+export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedEvent[]> {
+  const light = await loadBy('id', lines, 'message_id', isAboutMessage, (ids) => listLightMessages(db, ids))
+  const sizes = await loadSizes(db, lines)
+  const sizeOf = (row: EventRow) =>
+    (isDelta(row) ? sizes.get(chunkId(row)) : isAboutMessage(row) && light.get(row.message_id!)?.size) || 0
+  const rows = lines.slice(0, countWithin(lines.map(sizeOf)))
+  const messages = await loadBy('id', rows, 'message_id', isAboutMessage, (ids) =>
+    withTexts(
+      db,
+      [...ids].flatMap((id) => light.get(id) ?? []),
+    ),
+  )
   const deltas = await loadDeltas(db, rows)
   const threads = await loadBy('root_id', rows, 'message_id', isAboutThread, (ids) => listSummaries(db, ids))
   const conversations = await loadBy('id', rows, 'conversation_id', isAboutConversation, (ids) =>
@@ -99,14 +110,28 @@ function toMessageEvent({ type, detail }: EventRow, row: MessageRow): PersistedE
 const chunkId = ({ message_id, detail }: EventRow) => `${message_id}:${indexOf(detail)}`
 const indexOf = (detail: string | null) => (JSON.parse(detail!) as { idx: number }).idx
 
-/** The deltas that some of the rows stand for, by their ids. Of one message they follow each other. */
-async function loadDeltas(db: Queries, rows: EventRow[]): Promise<Map<string, MessageDelta>> {
-  const ranges = new Map<string, { first: number; last: number }>()
-  for (const { message_id, detail } of rows.filter(isDelta)) {
-    const last = indexOf(detail)
-    ranges.set(message_id!, { first: ranges.get(message_id!)?.first ?? last, last })
+/** The chunks that some of the rows stand for. Of one message they follow each other. */
+function rangesIn(rows: EventRow[]): ChunkRange[] {
+  const ranges = new Map<string, ChunkRange>()
+  for (const row of rows) {
+    if (!isDelta(row)) continue
+    const message_id = row.message_id!
+    const last = indexOf(row.detail)
+    ranges.set(message_id, { message_id, first: ranges.get(message_id)?.first ?? last, last })
   }
-  const wanted = [...ranges].map(([message_id, range]) => ({ message_id, ...range }))
-  const deltas = wanted.length > 0 ? await listDeltas(db, wanted) : []
+  return [...ranges.values()]
+}
+
+/** The bytes of the deltas that some of the rows stand for, by their ids. */
+async function loadSizes(db: Queries, rows: EventRow[]): Promise<Map<string, number>> {
+  const ranges = rangesIn(rows)
+  const sizes = ranges.length > 0 ? await listDeltaSizes(db, ranges) : []
+  return new Map(sizes.map(({ message_id, idx, size }) => [`${message_id}:${idx}`, size]))
+}
+
+/** The deltas that some of the rows stand for, by their ids. */
+async function loadDeltas(db: Queries, rows: EventRow[]): Promise<Map<string, MessageDelta>> {
+  const ranges = rangesIn(rows)
+  const deltas = ranges.length > 0 ? await listDeltas(db, ranges) : []
   return new Map(deltas.map((delta) => [delta.id, delta]))
 }

@@ -1,14 +1,14 @@
 import type { Database } from '../storage/database.ts'
-import type { Source } from './channel.ts'
+import type { Page, Source } from './channel.ts'
 import { compose } from './compose.ts'
-import { findFeedHead, findHead, listEvents, listFeed, numberFeed } from './store.ts'
+import { type EventRow, findFeedHead, findHead, listEvents, listFeed, numberFeed } from './store.ts'
 
 /** The log of one conversation. */
 export function conversationSource(db: Database, conversationId: string): Source {
   return {
     isDense: true,
     head: () => findHead(db, conversationId),
-    read: async (seq, limit) => compose(db, await listEvents(db, conversationId, seq, limit)),
+    read: async (seq, limit) => toPage(db, await listEvents(db, conversationId, seq, limit), limit),
   }
 }
 
@@ -30,7 +30,12 @@ export function feedSource(db: Database): Source {
     },
     async read(seq, limit) {
       await numbered()
-      return compose(db, await listFeed(db, seq, limit))
+      return toPage(db, await listFeed(db, seq, limit), limit)
     },
   }
+}
+
+async function toPage(db: Database, rows: EventRow[], limit: number): Promise<Page> {
+  const lines = await compose(db, rows)
+  return { lines, isLast: rows.length < limit && lines.length === rows.length }
 }

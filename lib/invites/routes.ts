@@ -1,5 +1,5 @@
 import { route } from '../http/route.ts'
-import { Acceptance, Accepted, CreatedInvite, InviteInput, Invites } from './schema.ts'
+import { Acceptance, Accepted, CreatedInvite, InviteInput, Invites, InvitesQuery } from './schema.ts'
 
 export const createInvite = route({
   method: 'POST',
@@ -22,11 +22,12 @@ export const listInvites = route({
   tag: 'Invites',
   summary: 'List the invites that can still be accepted',
   description:
-    'Those that are neither used up, expired nor revoked, without their tokens. Needs the role owner or admin.',
+    'Those that are neither used up, expired nor revoked, without their tokens, latest first. Needs the role owner or admin. Goes on with `after`.',
   access: 'session',
+  query: InvitesQuery,
   output: Invites,
-  errors: ['not_found', 'forbidden'],
-  handler: ({ chat, actor, params }) => chat.invites.list(actor, params.conversation_id),
+  errors: ['not_found', 'forbidden', 'invalid_cursor'],
+  handler: ({ chat, actor, params, query }) => chat.invites.list(actor, params.conversation_id, query),
 })
 
 export const acceptInvite = route({

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ParticipantRole } from '../conversations/schema.ts'
-import { Id, Instant, LONGEST, opaque } from '../schema.ts'
+import { Id, Instant, Limit, LONGEST, opaque } from '../schema.ts'
 import { Email, Password, Username } from '../users/schema.ts'
 
 /** The most that `invites.max_uses` can be set to. */
@@ -43,7 +43,18 @@ export const Invite = v.object({
 })
 export type Invite = v.InferOutput<typeof Invite>
 
-export const Invites = v.object({ invites: v.array(Invite) })
+export const InvitesQuery = v.object({
+  after: v.optional(v.pipe(opaque(LONGEST.token), v.description('`next_after` of the page before'))),
+  limit: Limit(200, 1000),
+})
+export type InvitesQuery = v.InferOutput<typeof InvitesQuery>
+
+/** A page of the invites that can still be accepted, latest first. */
+export const Invites = v.object({
+  invites: v.array(Invite),
+  total: v.pipe(v.number(), v.integer(), v.description('In all, whatever is on this page')),
+  next_after: v.optional(v.string()),
+})
 export type Invites = v.InferOutput<typeof Invites>
 
 /** The token, and from whom has no session the account to be made. */

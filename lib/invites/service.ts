@@ -6,15 +6,25 @@ import { canManage, canModerate, mayWrite } from '../conversations/rules.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import { digest } from '../ids.ts'
+
+import { fit, fromCursor, toCursor } from '../pages.ts'
 import { findUser } from '../users/store.ts'
 import { acceptAs, type Outcome } from './acceptance.ts'
 import { createInvite } from './create.ts'
-import { Acceptance, type Accepted, type CreatedInvite, InviteInput, type Invites } from './schema.ts'
+import { Acceptance, type Accepted, type CreatedInvite, InviteInput, type Invites, InvitesQuery } from './schema.ts'
 import { signUp } from './sign-up.ts'
-import { findInvite, findInviteByToken, type InviteRow, listOpenInvites, markRevoked, toInvite } from './store.ts'
+import {
+  countOpenInvites,
+  findInvite,
+  findInviteByToken,
+  type InviteRow,
+  listOpenInvites,
+  markRevoked,
+  toInvite,
+} from './store.ts'
 
 /** What each use-case takes last. */
-export const inputs = { create: InviteInput, accept: Acceptance }
+export const inputs = { create: InviteInput, list: InvitesQuery, accept: Acceptance }
 
 /**
  * Makes an invite to a conversation. Its token is answered this once, and kept as a digest only.
@@ -29,13 +39,29 @@ export function create(ctx: Context, actor: Actor, conversationId: string, input
   })
 }
 
-/** The invites that can still be accepted. @throws ChatError `not_found`; `forbidden` below admin */
-export function list(ctx: Context, actor: Actor, conversationId: string): Promise<Invites> {
+/**
+ * A page of the invites that can still be accepted, latest first.
+ *
+ * @throws ChatError `not_found`; `forbidden` below admin; `invalid_cursor`
+ */
+export function list(ctx: Context, actor: Actor, conversationId: string, input: InvitesQuery): Promise<Invites> {
+  const before = input.after === undefined ? LATEST : fromCursor(input.after)
   return ctx.db.snapshot(async (db) => {
     if (!canModerate(await visitDoor(db, actor, conversationId))) throw new ChatError('forbidden')
-    return { invites: (await listOpenInvites(db, conversationId, ctx.now())).map(toInvite) }
+    if (!before) throw new ChatError('invalid_cursor')
+    const now = ctx.now()
+    const rows = await listOpenInvites(db, conversationId, now, before, input.limit + 1)
+    const invites = fit(rows.slice(0, input.limit).map(toInvite))
+    const last = invites.length < rows.length ? rows[invites.length - 1] : undefined
+    return {
+      invites,
+      total: await countOpenInvites(db, conversationId, now),
+      ...(last && { next_after: toCursor({ at: last.created_at, id: last.id }) }),
+    }
   })
 }
+
+const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 
 /**
  * Accepts an invite: the actor takes part, or without one a new user does, who is signed in. Somebody who takes part

@@ -1,5 +1,6 @@
 import type { ParticipantRole } from '../conversations/schema.ts'
 import { toInstant } from '../ids.ts'
+import type { Place } from '../pages.ts'
 import type { Queries } from '../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../storage/sql.ts'
 import type { Issuer, Maker, Refusals } from './rules.ts'
@@ -52,15 +53,40 @@ export function findInvite(db: Queries, id: string): Promise<InviteRow | undefin
   return db.get<InviteRow>(`SELECT ${COLUMNS} FROM invites WHERE id = ?`, id)
 }
 
-/** The invites of a conversation that can still be accepted, oldest first. By conversation_id. */
-export function listOpenInvites(db: Queries, conversationId: string, now: Micros): Promise<InviteRow[]> {
+const IS_OPEN = 'conversation_id = ? AND revoked_at IS NULL AND expires_at >= ? AND uses < max_uses'
+
+/**
+ * Up to `limit` invites of a conversation that can still be accepted, made before one, latest first. By
+ * (conversation_id, created_at).
+ */
+export function listOpenInvites(
+  db: Queries,
+  conversationId: string,
+  now: Micros,
+  before: Place,
+  limit: number,
+): Promise<InviteRow[]> {
   return db.all<InviteRow>(
     `SELECT ${COLUMNS} FROM invites
-      WHERE conversation_id = ? AND revoked_at IS NULL AND expires_at >= ? AND uses < max_uses
-      ORDER BY created_at, id`,
+      WHERE ${IS_OPEN} AND (created_at, id) < (?, ?)
+      ORDER BY created_at DESC, id DESC
+      LIMIT ?`,
+    conversationId,
+    now,
+    before.at,
+    before.id,
+    limit,
+  )
+}
+
+/** How many invites of a conversation can still be accepted. By conversation_id. */
+export async function countOpenInvites(db: Queries, conversationId: string, now: Micros): Promise<number> {
+  const row = await db.get<{ total: number }>(
+    `SELECT count(*) AS total FROM invites WHERE ${IS_OPEN}`,
     conversationId,
     now,
   )
+  return row!.total
 }
 
 /**

@@ -1,16 +1,25 @@
 import * as v from 'valibot'
 import { route } from '../http/route.ts'
-import { LimitAssignment, LimitAssignmentInput, LimitProfile, LimitProfileChange, LimitProfileInput } from './schema.ts'
+import {
+  LimitAssignment,
+  LimitAssignmentInput,
+  LimitProfile,
+  LimitProfileChange,
+  LimitProfileInput,
+  LimitProfilesQuery,
+} from './schema.ts'
 
 export const listLimitProfiles = route({
   method: 'GET',
   path: '/api/admin/limits/profiles',
   tag: 'Administration',
   summary: 'List the profiles of rate limits, by name',
-  description: '404 unless `rate_limits.admin_api_enabled` is on, as all calls about limits.',
+  description:
+    '404 unless `rate_limits.admin_api_enabled` is on, as all calls about limits. The list ends early where descriptions are long: go on with `after`, the last name, until nothing comes.',
   access: 'admin',
+  query: LimitProfilesQuery,
   output: v.array(LimitProfile),
-  handler: ({ chat, actor }) => chat.limits.listProfiles(actor),
+  handler: ({ chat, actor, query }) => chat.limits.listProfiles(actor, query),
 })
 
 export const createLimitProfile = route({
@@ -18,7 +27,8 @@ export const createLimitProfile = route({
   path: '/api/admin/limits/profiles',
   tag: 'Administration',
   summary: 'Make a profile; it limits nothing until it is assigned',
-  description: 'Names are unique. `burst` calls are let through at once from rest, then `requests_per_second`.',
+  description:
+    'Names are unique, and there are at most 1,000 (`conflict`). `burst` calls are let through at once from rest, then `requests_per_second`.',
   access: 'admin',
   body: LimitProfileInput,
   example: { name: 'slow', params: { requests_per_second: 0.5, burst: 5 } },
@@ -71,7 +81,7 @@ export const createLimitAssignment = route({
   tag: 'Administration',
   summary: 'Assign a profile to a route, or to all that begin alike',
   description:
-    'The path is that of a route as in this document, or a beginning that ends in `*`. Where several fit, the longest counts.',
+    'The path is that of a route as in this document, or a beginning that ends in `*`. Where several fit, the longest counts. There are at most 1,000 (`conflict`).',
   access: 'admin',
   body: LimitAssignmentInput,
   example: { profile_id: '01980a3c-a000-7a10-8b20-0c4f1d2e3a46', method: 'GET', path: '/api/users' },

@@ -51,6 +51,11 @@ export const LimitProfile = v.object({
 })
 export type LimitProfile = v.InferOutput<typeof LimitProfile>
 
+export const LimitProfilesQuery = v.object({
+  after: v.optional(v.pipe(text(64), v.description('Only profiles whose name comes after this one'))),
+})
+export type LimitProfilesQuery = v.InferOutput<typeof LimitProfilesQuery>
+
 export const LimitProfileInput = v.object({
   name: Name,
   algorithm: v.optional(v.literal('gcra'), 'gcra'),

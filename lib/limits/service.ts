@@ -2,6 +2,7 @@ import type { AuditAct } from '../audit/schema.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
+import { fit } from '../pages.ts'
 import { assertAdmin, uniqueKey } from '../users/rules.ts'
 import { covers, type Endpoint } from './rules.ts'
 import {
@@ -10,26 +11,45 @@ import {
   type LimitProfile,
   LimitProfileChange,
   LimitProfileInput,
+  LimitProfilesQuery,
 } from './schema.ts'
 import * as store from './store.ts'
 
 /** What each use-case takes last. */
 export const inputs = {
+  listProfiles: LimitProfilesQuery,
   createProfile: LimitProfileInput,
   updateProfile: LimitProfileChange,
   createAssignment: LimitAssignmentInput,
 }
 
-/** Every profile, by name. @throws ChatError `forbidden` */
-export async function listProfiles(ctx: Context, actor: Actor): Promise<LimitProfile[]> {
+/** How many profiles there may be, and how many assignments: every request looks at them. */
+const MAX_ENTRIES = 1000
+
+/**
+ * Profiles by name, as many as an answer holds. What follows the last one is asked for with its name, until nothing
+ * comes.
+ *
+ * @throws ChatError `forbidden`
+ */
+export async function listProfiles(
+  ctx: Context,
+  actor: Actor,
+  { after = '' }: LimitProfilesQuery,
+): Promise<LimitProfile[]> {
   assertAdmin(actor)
-  return (await store.listProfiles(ctx.db)).map(store.toProfile)
+  return fit((await store.listProfiles(ctx.db, uniqueKey(after), MAX_ENTRIES)).map(store.toProfile))
 }
 
-/** Makes a profile, which limits nothing until it is assigned. @throws ChatError `forbidden`; `conflict` when the name is taken */
+/**
+ * Makes a profile, which limits nothing until it is assigned.
+ *
+ * @throws ChatError `forbidden`; `conflict` when the name is taken, or there are too many
+ */
 export async function createProfile(ctx: Context, actor: Actor, input: LimitProfileInput): Promise<LimitProfile> {
   assertAdmin(actor)
   return ctx.write(async (tx) => {
+    await assertRoom(tx, 'profiles')
     const at = ctx.now()
     const { name, params, description } = input
     const row = { id: ctx.id(), name, ...params, description: description || null, created_at: at, updated_at: at }
@@ -85,7 +105,7 @@ export async function listAssignments(ctx: Context, actor: Actor): Promise<Limit
  *
  * @param endpoints the routes there are, as the adapter knows them that serves them
  * @throws ChatError `forbidden`; `not_found` for an unknown profile; `validation_failed` when the path is that of no
- *   route; `conflict` when the method and the path have a profile
+ *   route; `conflict` when the method and the path have a profile, or there are too many assignments
  */
 export async function createAssignment(
   ctx: Context,
@@ -101,6 +121,7 @@ export async function createAssignment(
       ],
     })
   return ctx.write(async (tx) => {
+    await assertRoom(tx, 'assignments')
     const profile = await store.lockProfile(tx, profile_id)
     if (!profile) throw new ChatError('not_found')
     const at = ctx.now()
@@ -121,6 +142,12 @@ export async function deleteAssignment(ctx: Context, actor: Actor, id: string): 
     await store.setLimitsVersion(tx, ctx.id())
     record(tx, actor, 'limit_assignment.deleted', id, { method: found.method, path: found.path_pattern })
   })
+}
+
+/** @throws ChatError `conflict` when there are as many as there may be; until the transaction ends nobody else adds one */
+async function assertRoom(tx: Tx, what: 'profiles' | 'assignments'): Promise<void> {
+  if ((await store.lockAndCount(tx, what)) < MAX_ENTRIES) return
+  throw new ChatError('conflict', { message: `There are at most ${MAX_ENTRIES} ${what}: delete one first.` })
 }
 
 function record(tx: Tx, actor: Actor, act: AuditAct, subject_id: string, detail: Record<string, string | number>) {

@@ -53,9 +53,22 @@ export function toAssignment(row: AssignmentRow): LimitAssignment {
   return { ...row, created_at: toInstant(row.created_at), updated_at: toInstant(row.updated_at) }
 }
 
-/** Every profile, by name. */
-export function listProfiles(db: Queries): Promise<ProfileRow[]> {
-  return db.all<ProfileRow>(`SELECT ${PROFILE} FROM limit_profiles ORDER BY name_key`)
+/** Up to `limit` profiles after a name's key, by name. By name_key. */
+export function listProfiles(db: Queries, after: string, limit: number): Promise<ProfileRow[]> {
+  return db.all<ProfileRow>(
+    `SELECT ${PROFILE} FROM limit_profiles WHERE name_key > ? ORDER BY name_key LIMIT ?`,
+    after,
+    limit,
+  )
+}
+
+/** Any number: who holds it adds profiles and assignments. */
+const ADDING_LOCK = 7_201_996
+
+/** How many profiles or assignments there are; until the transaction ends nobody else adds one. */
+export async function lockAndCount(tx: Queries, what: 'profiles' | 'assignments'): Promise<number> {
+  if (tx.dialect === 'postgresql') await tx.get('SELECT pg_advisory_xact_lock(?)', ADDING_LOCK)
+  return (await tx.get<{ count: number }>(`SELECT count(*) AS count FROM limit_${what}`))!.count
 }
 
 /** A profile, which nobody else changes, deletes or assigns until the transaction ends. */

@@ -4,10 +4,11 @@ import { type Entered, enter } from '../conversations/access.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import { recount } from '../threads/store.ts'
+import { replaceContent } from './revisions.ts'
 import { assertContentFits, isWiped, mayDelete, mayRestore } from './rules.ts'
 import { Deletion, Edit } from './schema.ts'
 import { enterToPost } from './service.ts'
-import { findMessage, type MessageRow, markDeleted, markRestored, replaceContent } from './store.ts'
+import { findMessage, type MessageRow, markDeleted, markRestored } from './store.ts'
 
 /** What each use-case takes last. */
 export const inputs = { edit: Edit, remove: Deletion }
@@ -26,7 +27,8 @@ export async function edit(ctx: Context, actor: Actor, messageId: string, input:
     if (message.posted_by !== actor.user_id) throw new ChatError('forbidden')
     if (message.deleted_at) throw new ChatError('message_deleted')
     if (message.status === 'streaming') throw new ChatError('message_streaming')
-    await replaceContent(tx, messageId, { content: input.content, reason: input.reason ?? null, at })
+    const { content, reason = null } = input
+    await replaceContent(tx, messageId, { content, reason, at, keep: ctx.config.limits.revisions_per_message })
     tx.emit(message.conversation_id, { type: 'message.edited', message_id: messageId })
   })
 }

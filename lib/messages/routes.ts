@@ -1,5 +1,14 @@
 import { route } from '../http/route.ts'
-import { Deletion, Edit, IdempotencyHeader, Message, MessageInput, PostedMessage, Revisions } from './schema.ts'
+import {
+  Deletion,
+  Edit,
+  IdempotencyHeader,
+  Message,
+  MessageInput,
+  PostedMessage,
+  Revisions,
+  RevisionsQuery,
+} from './schema.ts'
 
 export const postRoot = route({
   method: 'POST',
@@ -59,11 +68,13 @@ export const listRevisions = route({
   path: '/api/messages/{message_id}/revisions',
   tag: 'Threads and messages',
   summary: 'What a message said before, oldest first',
-  description: 'Empty for a message that was never edited, and for a deleted one.',
+  description:
+    'The last `limits.revisions_per_message` (100) of them are kept. Empty for a message that was never edited, and for a deleted one. Goes on with `after`.',
   access: 'session',
+  query: RevisionsQuery,
   output: Revisions,
   errors: ['not_found'],
-  handler: ({ chat, actor, params }) => chat.messages.revisions(actor, params.message_id),
+  handler: ({ chat, actor, params, query }) => chat.messages.revisions(actor, params.message_id, query),
 })
 
 export const editMessage = route({

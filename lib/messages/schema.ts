@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { MessageStatus, Usage } from '../assistant/schema.ts'
-import { Id, Instant, isVisible, LONGEST, text } from '../schema.ts'
+import { AnyInstant, Id, Instant, isVisible, Limit, LONGEST, text } from '../schema.ts'
 
 /** The text of a message; kept byte for byte. Its longest size in bytes is `limits.message_bytes`. */
 export const Content = v.pipe(
@@ -73,8 +73,14 @@ export type Deletion = v.InferOutput<typeof Deletion>
 export const Revision = v.object({ content: v.string(), replaced_at: Instant, reason: v.optional(v.string()) })
 export type Revision = v.InferOutput<typeof Revision>
 
-/** Earlier contents, oldest first; none of a deleted message. */
-export const Revisions = v.object({ revisions: v.array(Revision) })
+export const RevisionsQuery = v.object({
+  after: v.optional(v.pipe(AnyInstant, v.description('Only what was replaced later'))),
+  limit: Limit(50, 200),
+})
+export type RevisionsQuery = v.InferOutput<typeof RevisionsQuery>
+
+/** A page of earlier contents, oldest first; none of a deleted message. */
+export const Revisions = v.object({ revisions: v.array(Revision), next_after: v.optional(Instant) })
 export type Revisions = v.InferOutput<typeof Revisions>
 
 /** The answer to a post. */

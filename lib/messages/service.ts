@@ -3,24 +3,19 @@ import { type Entered, enter, visit, type Where } from '../conversations/access.
 import { canPost } from '../conversations/rules.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
+import { fromInstant } from '../ids.ts'
+import { countWithin, fit, jsonBytes } from '../pages.ts'
 import type { Micros } from '../storage/sql.ts'
 import { countReply, insertThread } from '../threads/store.ts'
 import { lockUser } from '../users/store.ts'
 import { findEarlier, type Repeatable, remember } from './idempotency.ts'
+import { listRevisionSizes, listRevisions } from './revisions.ts'
 import { assertContentFits, childPath, ROOT_PATH, toPosted } from './rules.ts'
-import { type Message, Post, type PostedMessage, type Revisions } from './schema.ts'
-import {
-  findMessage,
-  insertMessage,
-  listRevisions,
-  type MessageRow,
-  takeReplyPlace,
-  toMessage,
-  toMessageFor,
-} from './store.ts'
+import { type Message, Post, type PostedMessage, type Revision, type Revisions, RevisionsQuery } from './schema.ts'
+import { findMessage, insertMessage, type MessageRow, takeReplyPlace, toMessage, toMessageFor } from './store.ts'
 
 /** What each use-case takes last. */
-export const inputs = { postRoot: Post, reply: Post }
+export const inputs = { postRoot: Post, reply: Post, revisions: RevisionsQuery }
 
 /**
  * Starts a thread in a conversation and tells it.
@@ -79,17 +74,29 @@ export async function get(ctx: Context, actor: Actor, messageId: string): Promis
 }
 
 /**
- * What a message said before its edits, oldest first; nothing of a deleted one.
+ * A page of what a message said before its edits, oldest first; nothing of a deleted one.
  *
  * @throws ChatError `not_found`
  */
-export function revisions(ctx: Context, actor: Actor, messageId: string): Promise<Revisions> {
+export function revisions(
+  ctx: Context,
+  actor: Actor,
+  messageId: string,
+  { after, limit }: RevisionsQuery,
+): Promise<Revisions> {
   return ctx.db.snapshot(async (db) => {
     const row = await findMessage(db, messageId)
     await visit(db, actor, row?.conversation_id)
-    return { revisions: row!.deleted_at ? [] : await listRevisions(db, messageId) }
+    if (row!.deleted_at) return { revisions: [] }
+    const from = after === undefined ? 0 : fromInstant(after)
+    const sizes = await listRevisionSizes(db, messageId, from, limit + 1)
+    const read = sizes.slice(0, Math.min(limit, countWithin(sizes.map((each) => each.size))))
+    const revisions = fit(await listRevisions(db, messageId, from, read.at(-1)?.replaced_at ?? from), sizeOfRevision)
+    return { revisions, ...(revisions.length < sizes.length && { next_after: revisions.at(-1)!.replaced_at }) }
   })
 }
+
+const sizeOfRevision = ({ content, reason = '' }: Revision) => jsonBytes(content) + jsonBytes(reason) + 100
 
 /** A message as it is stored, and as everybody reads it. */
 interface Made {

@@ -3,7 +3,7 @@ import { toInstant } from '../ids.ts'
 import type { Primitive, Queries } from '../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../storage/sql.ts'
 import { type Hand, mayRestore } from './rules.ts'
-import type { Message, Revision } from './schema.ts'
+import type { Message } from './schema.ts'
 
 /** A message as it is stored: instants in microseconds, absent values as `null`. */
 export interface MessageRow {
@@ -30,12 +30,36 @@ export interface MessageRow {
   usage: string | null
 }
 
+/** A row of a list: a long text is left out until it is known to fit. */
+export interface LightMessageRow extends Omit<MessageRow, 'content'> {
+  content: string | null
+  /** The bytes that its texts have for a reader. */
+  size: number
+}
+
+const WITHOUT_TEXT = `id, conversation_id, root_id, parent_id, posted_by, role, path, depth, status,
+  created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, usage`
+
 // An answer that is being written is, at any moment, its chunks so far.
-const COLUMNS = `id, conversation_id, root_id, parent_id, posted_by, role, path, depth, status,
+const COLUMNS = `${WITHOUT_TEXT}, prompt,
   CASE WHEN status = 'streaming'
        THEN (SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c WHERE c.message_id = messages.id)
-       ELSE content END AS content,
-  created_at, edited_at, deleted_at, deleted_by, delete_reason, prompt, finish_reason, usage`
+       ELSE content END AS content`
+
+/** Texts up to this come with the rows of a list: a page of them takes little room, and most messages are shorter. */
+const LIGHT_BYTES = 2048
+
+const IS_LIGHT = `status <> 'streaming' AND octet_length(content) + coalesce(octet_length(prompt), 0) <= ${LIGHT_BYTES}`
+
+// Both databases know how long a text is without reading it.
+const LIGHT_COLUMNS = `${WITHOUT_TEXT},
+  CASE WHEN deleted_at IS NOT NULL THEN '' WHEN ${IS_LIGHT} THEN content END AS content,
+  CASE WHEN deleted_at IS NULL AND ${IS_LIGHT} THEN prompt END AS prompt,
+  CASE WHEN deleted_at IS NOT NULL THEN 0
+       ELSE coalesce(octet_length(prompt), 0) + CASE WHEN status = 'streaming'
+         THEN (SELECT coalesce(sum(octet_length(c.content)), 0) FROM message_chunks c WHERE c.message_id = messages.id)
+         ELSE octet_length(content) END
+       END AS size`
 
 /** A row as everybody reads it. The text of a deleted message stays behind. */
 export function toMessage(row: MessageRow): Message {
@@ -84,15 +108,34 @@ export function findMessage(db: Queries, id: string): Promise<MessageRow | undef
   return db.get<MessageRow>(`SELECT ${COLUMNS} FROM messages WHERE id = ?`, id)
 }
 
+/** Those messages, in no order, without long texts. By primary key. */
+export function listLightMessages(db: Queries, ids: Iterable<string>): Promise<LightMessageRow[]> {
+  return db.all<LightMessageRow>(
+    `SELECT ${LIGHT_COLUMNS} FROM messages WHERE id IN ${listOf(db.dialect)}`,
+    jsonList(ids),
+  )
+}
+
+/** The same rows with all their texts, less those that are gone by now. */
+export async function withTexts(db: Queries, rows: LightMessageRow[]): Promise<MessageRow[]> {
+  const long = rows.filter((row) => row.content === null).map((row) => row.id)
+  if (long.length === 0) return rows as MessageRow[]
+  const found = new Map((await listMessages(db, long)).map((row) => [row.id, row]))
+  return rows.flatMap((row) => (row.content === null ? (found.get(row.id) ?? []) : (row as MessageRow)))
+}
+
 /** Those messages, in no order. By primary key. */
-export function listMessages(db: Queries, ids: Iterable<string>): Promise<MessageRow[]> {
+function listMessages(db: Queries, ids: Iterable<string>): Promise<MessageRow[]> {
   return db.all<MessageRow>(`SELECT ${COLUMNS} FROM messages WHERE id IN ${listOf(db.dialect)}`, jsonList(ids))
 }
 
-/** Up to `limit` messages of the thread, depth first, starting just after `cursorPath`. By (root_id, path). */
-export function listTree(db: Queries, rootId: string, cursorPath: string, limit: number): Promise<MessageRow[]> {
-  return db.all<MessageRow>(
-    `SELECT ${COLUMNS} FROM messages
+/**
+ * Up to `limit` messages of the thread, depth first, starting just after `cursorPath`, without long texts. By
+ * (root_id, path).
+ */
+export function listTree(db: Queries, rootId: string, cursorPath: string, limit: number): Promise<LightMessageRow[]> {
+  return db.all<LightMessageRow>(
+    `SELECT ${LIGHT_COLUMNS} FROM messages
       WHERE root_id = ? AND path > ?
       ORDER BY path
       LIMIT ?`,
@@ -140,22 +183,6 @@ export async function insertMessage(tx: Queries, row: MessageRow): Promise<void>
   )
 }
 
-/** Gives a message another text and keeps the one it had. */
-export async function replaceContent(
-  tx: Queries,
-  id: string,
-  { content, reason, at }: { content: string; reason: string | null; at: Micros },
-): Promise<void> {
-  await tx.run(
-    `INSERT INTO message_revisions (message_id, replaced_at, content, reason)
-     SELECT id, CAST(? AS BIGINT), content, CAST(? AS TEXT) FROM messages WHERE id = ?`,
-    at,
-    reason,
-    id,
-  )
-  await tx.run('UPDATE messages SET content = ?, edited_at = ? WHERE id = ?', content, at, id)
-}
-
 export async function markDeleted(
   tx: Queries,
   id: string,
@@ -166,19 +193,6 @@ export async function markDeleted(
 
 export async function markRestored(tx: Queries, id: string): Promise<void> {
   await tx.run('UPDATE messages SET deleted_at = NULL, deleted_by = NULL, delete_reason = NULL WHERE id = ?', id)
-}
-
-/** What the message said before, oldest first. */
-export async function listRevisions(db: Queries, id: string): Promise<Revision[]> {
-  const rows = await db.all<{ content: string; replaced_at: Micros; reason: string | null }>(
-    'SELECT content, replaced_at, reason FROM message_revisions WHERE message_id = ? ORDER BY replaced_at',
-    id,
-  )
-  return rows.map(({ content, replaced_at, reason }) => ({
-    content,
-    replaced_at: toInstant(replaced_at),
-    ...(reason !== null && { reason }),
-  }))
 }
 
 /** What has to be known of a message to take its author away. */

@@ -1,18 +1,32 @@
 import { byActor } from '../audit/rules.ts'
 import { refuseKeys } from '../auth/rules.ts'
-import type { OwnSession, OwnSessions } from '../auth/schema.ts'
+import { type OwnSession, type OwnSessions, OwnSessionsQuery } from '../auth/schema.ts'
 import { toSession } from '../auth/store.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import { toInstant } from '../ids.ts'
+import { fit, fromCursor, toCursor } from '../pages.ts'
 import { deleteLiveSession, listSessions as findSessions, type ListedSession } from './store.ts'
 
-/** The actor's live sessions, the one used last first. @throws ChatError `forbidden` with an API key */
-export async function listSessions(ctx: Context, actor: Actor): Promise<OwnSessions> {
+/** What each use-case takes last. */
+export const inputs = { listSessions: OwnSessionsQuery }
+
+/**
+ * A page of the actor's live sessions, the one used last first.
+ *
+ * @throws ChatError `forbidden` with an API key; `invalid_cursor`
+ */
+export async function listSessions(ctx: Context, actor: Actor, input: OwnSessionsQuery): Promise<OwnSessions> {
   refuseKeys(actor)
-  const rows = await findSessions(ctx.db, actor.user_id, ctx.now())
-  return { sessions: rows.map((row) => toOwnSession(row, actor.session_id)) }
+  const before = input.after === undefined ? LATEST : fromCursor(input.after)
+  if (!before) throw new ChatError('invalid_cursor')
+  const rows = await findSessions(ctx.db, actor.user_id, ctx.now(), before, input.limit + 1)
+  const sessions = fit(rows.slice(0, input.limit).map((row) => toOwnSession(row, actor.session_id)))
+  const last = sessions.length < rows.length ? rows[sessions.length - 1] : undefined
+  return { sessions, ...(last && { next_after: toCursor({ at: last.last_seen_at, id: last.id }) }) }
 }
+
+const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 
 /**
  * Ends a session of the actor's, also that of the call, and closes its streams.

@@ -1,5 +1,6 @@
 import type { SessionRow } from '../auth/store.ts'
 import { toInstant } from '../ids.ts'
+import type { Place } from '../pages.ts'
 import type { Queries } from '../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../storage/sql.ts'
 import type { SessionOfUser } from './schema.ts'
@@ -7,15 +8,25 @@ import type { SessionOfUser } from './schema.ts'
 /** What a list of sessions shows of each. */
 export type ListedSession = Omit<SessionRow, 'token_hash' | 'csrf_hash' | 'confirmed_at'>
 
-/** A user's live sessions, the one used last first. By user_id. */
-export function listSessions(db: Queries, userId: string, now: Micros): Promise<ListedSession[]> {
+/** Up to `limit` of a user's live sessions, the one used last first, after the given one. By user_id. */
+export function listSessions(
+  db: Queries,
+  userId: string,
+  now: Micros,
+  before: Place,
+  limit: number,
+): Promise<ListedSession[]> {
   return db.all<ListedSession>(
     `SELECT id, user_id, issued_at, last_seen_at, idle_expires_at, absolute_expires_at, user_agent, ip FROM sessions
-      WHERE user_id = ? AND idle_expires_at >= ? AND absolute_expires_at >= ?
-      ORDER BY last_seen_at DESC, id DESC`,
+      WHERE user_id = ? AND idle_expires_at >= ? AND absolute_expires_at >= ? AND (last_seen_at, id) < (?, ?)
+      ORDER BY last_seen_at DESC, id DESC
+      LIMIT ?`,
     userId,
     now,
     now,
+    before.at,
+    before.id,
+    limit,
   )
 }
 

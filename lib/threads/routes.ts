@@ -1,5 +1,5 @@
 import { route } from '../http/route.ts'
-import { ReadMark, ThreadPage, ThreadsQuery, TreePage, TreeQuery, UnreadThreads } from './schema.ts'
+import { ReadMark, ThreadPage, ThreadsQuery, TreePage, TreeQuery, UnreadQuery, UnreadThreads } from './schema.ts'
 
 export const listThreads = route({
   method: 'GET',
@@ -20,7 +20,8 @@ export const readThread = route({
   path: '/api/threads/{root_id}/tree',
   tag: 'Threads and messages',
   summary: 'Read a thread, depth first',
-  description: 'Each message comes before its replies, siblings in the order they arrived. Goes on with `cursor_path`.',
+  description:
+    'Each message comes before its replies, siblings in the order they arrived. A page ends early where messages are long. Goes on with `cursor_path`.',
   access: 'session',
   query: TreeQuery,
   output: TreePage,
@@ -34,11 +35,12 @@ export const readUnread = route({
   tag: 'Threads and messages',
   summary: 'Where something is unread, and how much',
   description:
-    "Counts what others have written that arrived after the caller's mark in each thread, and after the caller joined.",
+    "Counts what others have written that arrived after the caller's mark in each thread, and after the caller joined. Latest activity first; goes on with `after`.",
   access: 'session',
+  query: UnreadQuery,
   output: UnreadThreads,
   errors: ['not_found'],
-  handler: ({ chat, actor, params }) => chat.threads.unread(actor, params.conversation_id),
+  handler: ({ chat, actor, params, query }) => chat.threads.unread(actor, params.conversation_id, query),
 })
 
 export const markThreadRead = route({

@@ -51,12 +51,19 @@ export const ReadMark = v.object({
 })
 export type ReadMark = v.InferOutput<typeof ReadMark>
 
+export const UnreadQuery = v.object({
+  after: v.optional(v.pipe(AnyInstant, v.description('Only threads whose last activity is older'))),
+  limit: Limit(200, 1000),
+})
+export type UnreadQuery = v.InferOutput<typeof UnreadQuery>
+
 export const UnreadThread = v.object({ root_id: Id, unread: v.pipe(v.number(), v.integer(), v.minValue(1)) })
 
-/** Where something is unread; threads without are left out. */
+/** A page of where something is unread, latest activity first; threads without are left out. */
 export const UnreadThreads = v.object({
   threads: v.array(UnreadThread),
-  total: v.pipe(v.number(), v.integer()),
+  total: v.pipe(v.number(), v.integer(), v.description('In the whole conversation, whatever is on this page')),
+  next_after: v.optional(Instant),
   stream_position: v.optional(StreamPosition),
 })
 export type UnreadThreads = v.InferOutput<typeof UnreadThreads>

@@ -4,13 +4,23 @@ import { ChatError } from '../errors.ts'
 import { findPosition } from '../events/store.ts'
 import { fromInstant, toInstant } from '../ids.ts'
 import { isPath } from '../messages/rules.ts'
-import { listTree, toMessageFor } from '../messages/store.ts'
-import { ReadMark, type ThreadPage, ThreadsQuery, type TreePage, TreeQuery, type UnreadThreads } from './schema.ts'
+import type { Message } from '../messages/schema.ts'
+import { listTree, toMessageFor, withTexts } from '../messages/store.ts'
+import { countWithin, fit, jsonBytes } from '../pages.ts'
+import {
+  ReadMark,
+  type ThreadPage,
+  ThreadsQuery,
+  type TreePage,
+  TreeQuery,
+  UnreadQuery,
+  type UnreadThreads,
+} from './schema.ts'
 import { findArrival, findThreadConversation, listThreads, toSummary } from './store.ts'
-import { countUnread, listUnread, moveMark } from './unread.ts'
+import { countUnread, listUnread, moveMark, sumUnread, type Unread } from './unread.ts'
 
 /** What each use-case takes last. */
-export const inputs = { list: ThreadsQuery, tree: TreeQuery, markRead: ReadMark }
+export const inputs = { list: ThreadsQuery, tree: TreeQuery, unread: UnreadQuery, markRead: ReadMark }
 
 /**
  * A page of a conversation's threads, latest activity first.
@@ -20,7 +30,7 @@ export const inputs = { list: ThreadsQuery, tree: TreeQuery, markRead: ReadMark 
 export function list(ctx: Context, actor: Actor, conversationId: string, input: ThreadsQuery): Promise<ThreadPage> {
   return ctx.db.snapshot(async (db) => {
     const { joined_at } = await visit(db, actor, conversationId)
-    const before = input.after === undefined ? Number.MAX_SAFE_INTEGER : fromInstant(input.after)
+    const before = beforeOf(input)
     const rows = await listThreads(db, conversationId, before, input.limit + 1)
     const page = rows.slice(0, input.limit)
     const reader = { user_id: actor.user_id, joined_at }
@@ -49,30 +59,51 @@ export function tree(ctx: Context, actor: Actor, rootId: string, input: TreeQuer
     const cursor = input.cursor_path ?? ''
     if (cursor && !isPath(cursor)) throw new ChatError('invalid_cursor')
     const rows = await listTree(db, rootId, cursor, input.limit + 1)
-    const messages = rows.slice(0, input.limit).map((row) => toMessageFor({ actor, role }, row))
+    const read = rows.slice(0, Math.min(input.limit, countWithin(rows.map((row) => row.size))))
+    const messages = fit(
+      (await withTexts(db, read)).map((row) => toMessageFor({ actor, role }, row)),
+      sizeOfMessage,
+    )
     return {
       root_id: rootId,
       messages,
-      ...(rows.length > input.limit && { next_cursor: messages.at(-1)!.path }),
+      ...(messages.length < rows.length && { next_cursor: messages.at(-1)!.path }),
       stream_position: await findPosition(db, conversationId!),
     }
   })
 }
 
+/** Its texts as JSON, and all the rest of it. */
+const sizeOfMessage = ({ content, prompt = '', delete_reason = '', path }: Message) =>
+  jsonBytes(content) + jsonBytes(prompt) + jsonBytes(delete_reason) + path.length + 1500
+
+const beforeOf = ({ after }: { after?: string | undefined }) =>
+  after === undefined ? Number.MAX_SAFE_INTEGER : fromInstant(after)
+
 /**
- * Where in a conversation something is unread: messages of others that arrived after the reader's mark, and after the
- * reader joined.
+ * A page of where in a conversation something is unread, latest activity first: messages of others that arrived after
+ * the reader's mark, and after the reader joined.
  *
  * @throws ChatError `not_found`
  */
-export function unread(ctx: Context, actor: Actor, conversationId: string): Promise<UnreadThreads> {
+export function unread(ctx: Context, actor: Actor, conversationId: string, input: UnreadQuery): Promise<UnreadThreads> {
   return ctx.db.snapshot(async (db) => {
     const { joined_at } = await visit(db, actor, conversationId)
-    const threads = await listUnread(db, { user_id: actor.user_id, joined_at }, conversationId)
-    const total = threads.reduce((sum, thread) => sum + thread.unread, 0)
-    return { threads, total, stream_position: await findPosition(db, conversationId) }
+    const reader = { user_id: actor.user_id, joined_at }
+    const rows = await listUnread(db, reader, conversationId, beforeOf(input), input.limit + 1)
+    const page = rows.slice(0, input.limit)
+    const hasMore = page.length < rows.length
+    const isAll = input.after === undefined && !hasMore
+    return {
+      threads: page.map(({ root_id, unread }) => ({ root_id, unread })),
+      total: isAll ? sum(page) : await sumUnread(db, reader, conversationId),
+      ...(hasMore && { next_after: toInstant(page.at(-1)!.last_activity_at) }),
+      stream_position: await findPosition(db, conversationId),
+    }
   })
 }
+
+const sum = (threads: Unread[]) => threads.reduce((total, { unread }) => total + unread, 0)
 
 /**
  * Moves the actor's mark in a thread on to a message's arrival, or to the end; never back. The actor's own streams are

@@ -7,6 +7,11 @@ export interface Unread {
   unread: number
 }
 
+/** The same in a list by latest activity. */
+interface UnreadRow extends Unread {
+  last_activity_at: Micros
+}
+
 /** Who reads, and since when they take part: what was there before never counts. */
 export interface ThreadReader {
   user_id: string
@@ -40,37 +45,57 @@ export async function countUnread(db: Queries, reader: ThreadReader, rootIds: st
 }
 
 /**
- * The threads of a conversation in which something is unread, latest activity first.
+ * Up to `limit` threads of a conversation in which something is unread and that were last active before an instant,
+ * latest activity first.
+ */
+export function listUnread(
+  db: Queries,
+  reader: ThreadReader,
+  conversationId: string,
+  before: Micros,
+  limit: number,
+): Promise<UnreadRow[]> {
+  return db.all<UnreadRow>(
+    `SELECT root_id, unread, last_activity_at FROM (${UNREAD}) AS news
+      WHERE unread > 0
+      ORDER BY last_activity_at DESC
+      LIMIT ?`,
+    ...unreadParameters(reader, conversationId, before),
+    limit,
+  )
+}
+
+/** How much of a conversation is unread in all. */
+export async function sumUnread(db: Queries, reader: ThreadReader, conversationId: string): Promise<number> {
+  const row = await db.get<{ total: number }>(
+    `SELECT CAST(coalesce(sum(unread), 0) AS BIGINT) AS total FROM (${UNREAD}) AS news`,
+    ...unreadParameters(reader, conversationId, Number.MAX_SAFE_INTEGER),
+  )
+  return row!.total
+}
+
+/**
+ * How much is unread in each thread of a conversation where the reader's mark is not at the end.
  *
  * A mark at the end of a thread is the thread's last activity itself, and no other thread of the conversation has that
  * instant: two ranges of numbers, (conversation_id, last_activity_at) and (user_id, marked_in, read_at), are walked side
  * by side, and only where they differ a thread is looked at.
  */
-export async function listUnread(db: Queries, reader: ThreadReader, conversationId: string): Promise<Unread[]> {
-  const { user_id, joined_at } = reader
-  const rows = await db.all<Unread>(
-    `SELECT t.root_id, ${COUNT} AS unread
-       FROM (SELECT last_activity_at AS at FROM threads WHERE conversation_id = ? AND last_activity_at > ?
-             EXCEPT
-             SELECT read_at FROM thread_members WHERE user_id = ? AND marked_in = ? AND read_at > ?
-             ORDER BY 1 DESC) news
-      CROSS JOIN threads t
-       LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = ?
-      WHERE t.conversation_id = ? AND t.last_activity_at = news.at
-      ORDER BY t.last_activity_at DESC`,
-    joined_at,
-    joined_at,
-    joined_at,
-    user_id,
-    conversationId,
-    joined_at,
-    user_id,
-    conversationId,
-    joined_at,
-    user_id,
-    conversationId,
-  )
-  return rows.filter((row) => row.unread > 0)
+const UNREAD = `SELECT t.root_id, t.last_activity_at, ${COUNT} AS unread
+    FROM (SELECT last_activity_at AS at FROM threads
+           WHERE conversation_id = ? AND last_activity_at > ? AND last_activity_at < ?
+          EXCEPT
+          SELECT read_at FROM thread_members WHERE user_id = ? AND marked_in = ? AND read_at > ? AND read_at < ?
+          ORDER BY 1 DESC) news
+   CROSS JOIN threads t
+    LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = ?
+   WHERE t.conversation_id = ? AND t.last_activity_at = news.at`
+
+function unreadParameters({ user_id, joined_at }: ThreadReader, conversationId: string, before: Micros) {
+  const inThread = [joined_at, joined_at, joined_at, user_id]
+  const active = [conversationId, joined_at, before]
+  const marked = [user_id, conversationId, joined_at, before]
+  return [...inThread, ...active, ...marked, user_id, conversationId]
 }
 
 /**

@@ -1,0 +1,64 @@
+import type { Actor, Context } from '../context.ts'
+import { ChatError } from '../errors.ts'
+import { fit, fromCursor, jsonBytes, toCursor } from '../pages.ts'
+import type { Queries } from '../storage/database.ts'
+import { visit } from './access.ts'
+import { type Conversation, type Participant, type ParticipantPage, ParticipantsQuery } from './schema.ts'
+import { countParticipants, listParticipants as findPeople, type ParticipantRow, toParticipant } from './store.ts'
+
+/** What each use-case takes last. */
+export const inputs = { listParticipants: ParticipantsQuery }
+
+/** How many participants a conversation shows by itself. */
+const SHOWN = 200
+
+const FIRST = { at: 0, id: '' }
+
+/**
+ * A page of the people in a conversation, in the order they joined.
+ *
+ * @throws ChatError `not_found`; `invalid_cursor`
+ */
+export async function listParticipants(
+  ctx: Context,
+  actor: Actor,
+  conversationId: string,
+  input: ParticipantsQuery,
+): Promise<ParticipantPage> {
+  const after = input.after === undefined ? FIRST : fromCursor(input.after)
+  const rows = await ctx.db.snapshot(async (db) => {
+    await visit(db, actor, conversationId)
+    if (!after) throw new ChatError('invalid_cursor')
+    return findPeople(db, conversationId, after, input.limit + 1)
+  })
+  const participants = fit(await withPresence(ctx, rows.slice(0, input.limit)), sizeOfParticipant)
+  const last = participants.length < rows.length ? rows[participants.length - 1] : undefined
+  return { participants, ...(last && { next_after: toCursor({ at: last.joined_at, id: last.user_id }) }) }
+}
+
+/** The first people of a conversation, and how many there are. */
+interface First {
+  rows: ParticipantRow[]
+  count: number
+}
+
+export async function findFirst(db: Queries, conversationId: string): Promise<First> {
+  const rows = await findPeople(db, conversationId, FIRST, SHOWN)
+  const count = rows.length < SHOWN ? rows.length : (await countParticipants(db, conversationId)).all
+  return { rows, count }
+}
+
+/** What a conversation shows of its people. */
+export async function shown(
+  ctx: Context,
+  { rows, count }: First,
+): Promise<Pick<Conversation, 'participants' | 'participant_count'>> {
+  return { participants: await withPresence(ctx, rows), participant_count: count }
+}
+
+function withPresence(ctx: Context, rows: ParticipantRow[]): Promise<Participant[]> {
+  return Promise.all(rows.map(async (row) => toParticipant(row, await ctx.presence.find(row.user_id))))
+}
+
+const sizeOfParticipant = ({ username, display_name = '' }: Participant) =>
+  jsonBytes(username) + jsonBytes(display_name) + 350

@@ -1,0 +1,62 @@
+import { toInstant } from '../ids.ts'
+import type { Queries } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
+import type { Revision } from './schema.ts'
+
+/** Gives a message another text and keeps the one it had, and of earlier ones the latest: `keep` in all. */
+export async function replaceContent(
+  tx: Queries,
+  id: string,
+  { content, reason, at, keep }: { content: string; reason: string | null; at: Micros; keep: number },
+): Promise<void> {
+  await tx.run(
+    `INSERT INTO message_revisions (message_id, replaced_at, content, reason)
+     SELECT id, CAST(? AS BIGINT), content, CAST(? AS TEXT) FROM messages WHERE id = ?`,
+    at,
+    reason,
+    id,
+  )
+  await tx.run(
+    `DELETE FROM message_revisions WHERE message_id = ? AND replaced_at <= (
+       SELECT replaced_at FROM message_revisions WHERE message_id = ? ORDER BY replaced_at DESC LIMIT 1 OFFSET ?)`,
+    id,
+    id,
+    keep,
+  )
+  await tx.run('UPDATE messages SET content = ?, edited_at = ? WHERE id = ?', content, at, id)
+}
+
+/** When up to `limit` texts of a message were replaced, after an instant, and their bytes. By primary key. */
+export function listRevisionSizes(
+  db: Queries,
+  id: string,
+  after: Micros,
+  limit: number,
+): Promise<{ replaced_at: Micros; size: number }[]> {
+  return db.all(
+    `SELECT replaced_at, octet_length(content) AS size FROM message_revisions
+      WHERE message_id = ? AND replaced_at > ?
+      ORDER BY replaced_at
+      LIMIT ?`,
+    id,
+    after,
+    limit,
+  )
+}
+
+/** What the message said before, oldest first: what was replaced after one instant and up to another. By primary key. */
+export async function listRevisions(db: Queries, id: string, after: Micros, upTo: Micros): Promise<Revision[]> {
+  const rows = await db.all<{ content: string; replaced_at: Micros; reason: string | null }>(
+    `SELECT content, replaced_at, reason FROM message_revisions
+      WHERE message_id = ? AND replaced_at > ? AND replaced_at <= ?
+      ORDER BY replaced_at`,
+    id,
+    after,
+    upTo,
+  )
+  return rows.map(({ content, replaced_at, reason }) => ({
+    content,
+    replaced_at: toInstant(replaced_at),
+    ...(reason !== null && { reason }),
+  }))
+}

@@ -1,0 +1,231 @@
+import { toInstant } from '../../lib/ids.ts'
+import type { Chat } from '../../lib/index.ts'
+import type { Primitive, Queries } from '../../lib/storage/database.ts'
+import { times } from './service.ts'
+
+/** What lists were filled with, by the names of their items. */
+export interface Filled {
+  owner_id: string
+  conversation_id: string
+  root_id: string
+  answer_id: string
+  users: string[]
+  people: string[]
+  conversations: string[]
+  invites: string[]
+  sessions: string[]
+  audit: string[]
+  profiles: string[]
+  assignments: string[]
+  threads: string[]
+  messages: string[]
+  revisions: string[]
+  chunks: number[]
+}
+
+/** A text that is six times as long in JSON: the longest there can be. */
+const long = (length: number) => `x${'\u0001'.repeat(length - 1)}`
+
+/** Rows at a time, so that filling is quick. */
+const ROWS = 100
+
+async function insert(tx: Queries, table: string, rows: Record<string, Primitive>[]): Promise<void> {
+  const columns = Object.keys(rows[0]!)
+  const tuple = `(${columns.map(() => '?').join(', ')})`
+  for (let at = 0; at < rows.length; at += ROWS) {
+    const some = rows.slice(at, at + ROWS)
+    const values = some.map(() => tuple).join(', ')
+    const parameters = some.flatMap((row) => columns.map((column) => row[column]!))
+    await tx.run(`INSERT INTO ${table} (${columns.join(', ')}) VALUES ${values}`, ...parameters)
+  }
+}
+
+/** Fills every list there is with more than fits in an answer, of the longest items: as tables, since that is quick. */
+export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
+  const actor = await chat.users.actor(ownerId)
+  const { conversation_id } = await chat.conversations.create(actor, {})
+  const { id, now, write } = chat.context
+  const ids = (count: number) => times(count, () => id())
+  const at = now() + 1000
+
+  const users = ids(1_100)
+  const sessions = ids(300)
+  const conversations = ids(210)
+  const invites = ids(1_100)
+  const audit = ids(450)
+  const assignments = ids(1000)
+  const profiles = ids(1000).map((each) => `p${each}`.padEnd(64, '~'))
+  const threads = ids(210)
+  const [root_id, ...replies] = ids(60)
+  const answer_id = id()
+  const messages = [root_id!, ...replies, answer_id]
+
+  await write(async (tx) => {
+    await insert(
+      tx,
+      'users',
+      users.map((id, n) => ({
+        id,
+        email: `${id}@example.org`,
+        email_key: `${id}@example.org`,
+        username: `many${n}`.padEnd(64, '"'),
+        username_key: `many${n}`.padEnd(64, '"'),
+        display_name: long(200),
+        roles: 'member',
+        created_at: at,
+        updated_at: at,
+      })),
+    )
+    await insert(
+      tx,
+      'participants',
+      users.map((user_id, n) => ({ conversation_id, user_id, role: 'member', joined_at: at + (n >> 2) })),
+    )
+    await insert(
+      tx,
+      'sessions',
+      sessions.map((id, n) => ({
+        id,
+        user_id: ownerId,
+        token_hash: id,
+        csrf_hash: id,
+        issued_at: at,
+        last_seen_at: at + (n >> 2),
+        idle_expires_at: at + 3_600_000_000,
+        absolute_expires_at: at + 3_600_000_000,
+        user_agent: long(1_000),
+        ip: '192.0.2.1',
+      })),
+    )
+    await insert(
+      tx,
+      'conversations',
+      conversations.map((id, n) => ({ id, title: long(200), is_group: 1, created_at: at, clock: at + (n >> 2) })),
+    )
+    await insert(
+      tx,
+      'participants',
+      conversations.map((conversation_id) => ({ conversation_id, user_id: ownerId, role: 'owner', joined_at: at })),
+    )
+    await insert(
+      tx,
+      'invites',
+      invites.map((id, n) => ({
+        id,
+        conversation_id,
+        token_hash: id,
+        created_by: ownerId,
+        email: id.padEnd(254, '.'),
+        email_key: id,
+        role: 'member',
+        max_uses: 1,
+        created_at: at + (n >> 2),
+        expires_at: at + 3_600_000_000,
+      })),
+    )
+    const detail = JSON.stringify({ note: long(3_000) })
+    await insert(
+      tx,
+      'audit_log',
+      audit.map((id) => ({ id, at, act: 'doctor.probed', detail })),
+    )
+    const profile = { requests_per_second: 1, burst: 1, description: long(500), created_at: at, updated_at: at }
+    await insert(
+      tx,
+      'limit_profiles',
+      profiles.map((name) => ({ id: name.slice(1, 37), name, name_key: name, ...profile })),
+    )
+    const profile_id = profiles[0]!.slice(1, 37)
+    await insert(
+      tx,
+      'limit_assignments',
+      assignments.map((id) => ({
+        id,
+        profile_id,
+        method: 'GET',
+        path_pattern: `/nowhere/${id}`.padEnd(500, '.'),
+        created_at: at,
+        updated_at: at,
+      })),
+    )
+  })
+
+  await write(async (tx) => {
+    tx.stamp(conversation_id, at + threads.length + messages.length)
+    const thread = { conversation_id, participant_count: 1 }
+    await insert(tx, 'threads', [
+      ...threads.map((root_id, n) => ({
+        root_id,
+        ...thread,
+        message_count: 1,
+        created_at: at + n,
+        last_activity_at: at + n,
+      })),
+      {
+        root_id: root_id!,
+        ...thread,
+        message_count: messages.length,
+        created_at: at + threads.length,
+        last_activity_at: at + threads.length + messages.length - 1,
+      },
+    ])
+    const message = { conversation_id, posted_by: users[0]!, role: 'user', status: 'complete' }
+    await insert(
+      tx,
+      'messages',
+      threads.map((id, n) => ({
+        id,
+        root_id: id,
+        ...message,
+        content: long(300),
+        path: '10',
+        depth: 0,
+        created_at: at + n,
+      })),
+    )
+    await insert(
+      tx,
+      'messages',
+      messages.map((id, n) => ({
+        id,
+        root_id: root_id!,
+        ...message,
+        role: id === answer_id ? 'assistant' : 'user',
+        content: n % 3 === 2 ? 'short' : long(65_536),
+        prompt: id === answer_id ? long(65_536) : null,
+        path: `10${n.toString(36).length}${n.toString(36)}`.slice(0, n === 0 ? 2 : undefined),
+        depth: n === 0 ? 0 : 1,
+        created_at: at + threads.length + n,
+      })),
+    )
+    for (const message_id of messages) tx.emit(conversation_id, { type: 'message.new', message_id })
+    await insert(
+      tx,
+      'message_revisions',
+      times(100, (n) => ({ message_id: root_id!, replaced_at: at + n, content: long(65_536), reason: long(500) })),
+    )
+    await insert(
+      tx,
+      'message_chunks',
+      times(300, (idx) => ({ message_id: answer_id, idx, content: long(idx % 7 === 0 ? 60_000 : 5), created_at: at })),
+    )
+  })
+  return {
+    owner_id: ownerId,
+    conversation_id,
+    root_id: root_id!,
+    answer_id,
+    users,
+    people: [ownerId, ...users],
+    conversations,
+    invites,
+    sessions,
+    audit,
+    profiles,
+    assignments,
+    threads,
+    messages,
+    revisions: times(100, (n) => toInstant(at + n)),
+    chunks: times(300, (idx) => idx),
+  }
+}
