@@ -158,7 +158,7 @@ export function createChatClient(options: ClientOptions): ChatClient {
     const init = { body, headers: { ...accept, ...input.headers } }
     const attempt = () => request(route.method, path, init)
     const response = await (route.changes || route.answer === 'redirect' ? attempt() : repeated(attempt))
-    if (route.answer === 'session' && response.status === 204) signedInWith = undefined
+    if (route.answer === 'session' && route.access !== 'public' && response.status === 204) signedInWith = undefined
     if (response.status === 204) return undefined
     if (route.answer === 'text' || route.answer === 'document') return response.text()
     if (response.headers.get('content-type') === 'text/event-stream') return readPieces(response.body!)

@@ -73,7 +73,7 @@ type Result<K extends AnswerKind, O, C> = K extends 'stream'
               | (v.InferInput<O> & (K extends 'binding' ? { binding: string } : unknown))
               | (C extends v.GenericSchema ? Iterable<v.InferInput<C>> : never)
           : // biome-ignore lint/suspicious/noConfusingVoidType: a use-case that answers with nothing returns void.
-            void
+            void | (K extends 'session' ? { device: string } : never)
 
 /** The one description of an endpoint: routing, validation, CSRF, OpenAPI and the typed client come from it. */
 export interface Route<

@@ -92,6 +92,11 @@ export function deleteKey(tx: Queries, id: string, userId: string): Promise<numb
   return tx.run('DELETE FROM api_keys WHERE id = ? AND user_id = ?', id, userId)
 }
 
+/** Ends all keys of a user. By user_id. @returns the number of keys */
+export function deleteKeysOf(tx: Queries, userId: string): Promise<number> {
+  return tx.run('DELETE FROM api_keys WHERE user_id = ?', userId)
+}
+
 /** Forgets up to `limit` keys that expired before `before`. @returns how many */
 export function deleteExpiredKeys(tx: Queries, before: Micros, limit: number): Promise<number> {
   return tx.run(

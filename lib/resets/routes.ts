@@ -21,9 +21,11 @@ export const resetPassword = route({
   path: '/api/auth/reset',
   tag: 'Authentication',
   summary: 'Set a new password with a token that was mailed',
-  description: 'The token works once, for an hour. All sessions of the user end; nobody is signed in.',
+  description:
+    'The token works once, for an hour. All sessions and, without `keep_keys`, all API keys of the user end; failed sign-ins are forgotten. Signs nobody in, but sets a cookie by which the browser is known: guesses of others do not lock the user out of it.',
   access: 'public',
   sign_in: true,
+  answer: 'session',
   limited_as: 'sign_in',
   body: PasswordReset,
   example: { token: 'nCT4k3bQ0mM3gqW8cVhT5yRr2L9uXoZs1dEfGaHiJkU', password: 'staple battery horse' },

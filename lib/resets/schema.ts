@@ -6,7 +6,11 @@ import { Password } from '../users/schema.ts'
 export const ForgottenPassword = v.object({ email: text(LONGEST.email) })
 export type ForgottenPassword = v.InferOutput<typeof ForgottenPassword>
 
-export const PasswordReset = v.object({ token: opaque(LONGEST.token), password: Password })
+export const PasswordReset = v.object({
+  token: opaque(LONGEST.token),
+  password: Password,
+  keep_keys: v.optional(v.pipe(v.boolean(), v.description('Whether the API keys of the user stay')), false),
+})
 export type PasswordReset = v.InferOutput<typeof PasswordReset>
 
 /** What sets a new password once; with `url` where the service knows its address. */

@@ -1,16 +1,18 @@
-import { forgetDevices } from '../auth/devices.ts'
+import { forgetDevices, rememberDevice } from '../auth/devices.ts'
+import { accountOf, clearFailures, passwordAccountOf } from '../auth/failures.ts'
 import { refuseKeys } from '../auth/rules.ts'
 import type { Actor, Context, Mail } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import { digest, newToken, SECOND, toInstant } from '../ids.ts'
+import { deleteKeysOf } from '../keys/store.ts'
 import { takeShared } from '../limits/buckets.ts'
 import { endSessions } from '../sessions/store.ts'
 import { assertAdmin, uniqueKey } from '../users/rules.ts'
 import { findUser, findUserByEmail, lockUser, updatePasswordHash } from '../users/store.ts'
 import { resetMail, resetUrl } from './rules.ts'
 import { ForgottenPassword, PasswordReset, type ResetLink } from './schema.ts'
-import { deleteResets, findReset, insertReset, takeReset } from './store.ts'
+import { deleteOldestResets, deleteResets, findReset, insertReset, takeReset } from './store.ts'
 
 /** What each use-case takes last. */
 export const inputs = { request: ForgottenPassword, issue: ForgottenPassword, redeem: PasswordReset }
@@ -18,13 +20,16 @@ export const inputs = { request: ForgottenPassword, issue: ForgottenPassword, re
 /** How long a token can be used: long enough for slow mail, short enough for a mailbox that others read later. */
 const LIFETIME_SECONDS = 60 * 60
 
-/** How often one address is mailed to, whoever asks: nobody's mailbox is filled, and no link is replaced for ever. */
+/** How often one address is mailed to, so that strangers cannot fill a mailbox. */
 const MAILS = { requests_per_second: 1 / 300, burst: 5 }
+
+/** How many links of a user are good at the same time. More than {@link MAILS} allows in an hour: no mail ends a link. */
+const MAX_PENDING = 32
 
 /**
  * Mails a token that sets a new password, if there is such an account and it is not disabled. It answers the same in
  * the same time when there is none: the same statements run, and nobody waits for the mail. Asked for too often it does
- * nothing, for any address alike: the last token stays good.
+ * nothing, for any address alike. Earlier tokens stay good.
  */
 export async function request(ctx: Context, client: { ip?: string }, input: ForgottenPassword): Promise<void> {
   const { mail, log } = ctx
@@ -70,38 +75,46 @@ export async function issue(ctx: Context, actor: Actor, input: ForgottenPassword
 }
 
 /**
- * Sets a new password with a token, which is spent: of several callers at once one succeeds. All sessions of the user
- * end, with their streams; nobody is signed in.
+ * Sets a new password with a token. All tokens of the user are spent then: of several callers at once one succeeds. All
+ * sessions and API keys of the user end, with their streams. It signs nobody in, but failed sign-ins are forgotten, and
+ * the browser is known from now on: guesses of others do not lock the user out of it.
  *
- * @throws ChatError `not_found` for a token that is unknown, expired, replaced or used
+ * @returns the token that the browser is known by
+ * @throws ChatError `not_found` for a token that is unknown, expired or used; `unavailable` when too many passwords wait
+ *   to be hashed
  */
-export async function redeem(ctx: Context, client: { ip?: string }, input: PasswordReset): Promise<void> {
+export async function redeem(ctx: Context, client: { ip?: string }, input: PasswordReset): Promise<{ device: string }> {
   const tokenHash = digest(input.token)
   const reset = await findReset(ctx.db, tokenHash, ctx.now())
   // Before the work of hashing, which no made-up token is worth; and again with everything else.
   if (!reset) throw worthless()
   const { user_id } = reset
   const hash = await ctx.passwords.hash(input.password, { user: user_id, ip: client.ip, is_known: true })
-  await ctx.write(async (tx) => {
+  return ctx.write(async (tx) => {
     await lockUser(tx, user_id)
     const taken = await takeReset(tx, tokenHash, ctx.now())
     const user = await findUser(tx, user_id)
     if (!taken || !user || user.disabled_at) throw worthless()
     await updatePasswordHash(tx, user_id, hash, ctx.now())
     await endSessions(tx, { user_id })
+    const keys = input.keep_keys ? 0 : await deleteKeysOf(tx, user_id)
     await deleteResets(tx, user_id)
+    await clearFailures(tx, accountOf(user.email, undefined))
+    await clearFailures(tx, passwordAccountOf(user_id))
     await forgetDevices(tx, user_id)
-    tx.record({ act: 'password.reset', subject_id: user_id, ip: client.ip })
+    const device = await rememberDevice(tx, user_id, undefined, ctx.now())
+    tx.record({ act: 'password.reset', subject_id: user_id, ip: client.ip, detail: { keys } })
     tx.recheckStreams()
+    return { device }
   })
 }
 
-/** Keeps a token in place of older ones. @returns when it expires */
+/** Keeps a token beside earlier ones. @returns when it expires */
 async function keepReset(ctx: Context, tx: Tx, user_id: string, token: string): Promise<number> {
   const expires_at = ctx.now() + LIFETIME_SECONDS * SECOND
   await lockUser(tx, user_id)
-  await deleteResets(tx, user_id)
   await insertReset(tx, { token_hash: digest(token), user_id, expires_at })
+  await deleteOldestResets(tx, user_id, MAX_PENDING)
   return expires_at
 }
 

@@ -34,6 +34,17 @@ export async function deleteResets(tx: Queries, userId: string): Promise<void> {
   await tx.run('DELETE FROM password_resets WHERE user_id = ?', userId)
 }
 
+/** Makes all but the `keep` resets of a user that expire last worthless. By user_id. */
+export async function deleteOldestResets(tx: Queries, userId: string, keep: number): Promise<void> {
+  await tx.run(
+    `DELETE FROM password_resets WHERE user_id = ? AND token_hash NOT IN
+       (SELECT token_hash FROM password_resets WHERE user_id = ? ORDER BY expires_at DESC, token_hash LIMIT ?)`,
+    userId,
+    userId,
+    keep,
+  )
+}
+
 /** Forgets up to `limit` resets that expired before `before`. @returns how many */
 export function deleteExpiredResets(tx: Queries, before: Micros, limit: number): Promise<number> {
   return tx.run(
