@@ -13,6 +13,7 @@ export const AuditAct = v.picklist([
   'password.reset',
   'profile.changed',
   'session.revoked',
+  'session.replayed',
   'key.created',
   'key.revoked',
   'oauth.signed_in',

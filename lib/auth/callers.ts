@@ -4,9 +4,10 @@ import { identify } from '../identities/service.ts'
 import { digest, SECOND } from '../ids.ts'
 import { bearerOf } from '../keys/rules.ts'
 import { recognise as recogniseKey } from '../keys/service.ts'
+import { endIfReplayed } from '../sessions/rotated.ts'
 import { splitRoles } from '../users/rules.ts'
 import { readCookie } from './cookies.ts'
-import { idleDeadline } from './service.ts'
+import { useOf } from './service.ts'
 import { expireSession, findSessionByToken, touchSession } from './store.ts'
 import { noteUse } from './uses.ts'
 
@@ -29,7 +30,7 @@ export async function recognise(ctx: Context, request: IdentityRequest): Promise
   if (ctx.identity) return { actor: await identify(ctx, request) }
   const key = bearerOf(request.headers.get('authorization'))
   if (key !== undefined) return { actor: await recogniseKey(ctx, key) }
-  return resume(ctx, readCookie(request.headers.get('cookie'), ctx.config.session.session_cookie_name))
+  return resume(ctx, request)
 }
 
 /**
@@ -44,13 +45,18 @@ export async function authenticate(ctx: Context, headers: Headers): Promise<Acto
 
 /**
  * Whose session a token is. Using it moves the idle deadline; one that was found expired stays so, also when the clock
- * is put back.
+ * is put back. A token that was rotated away ends its session.
  *
  * @returns the caller, and the digest its CSRF token must have
  * @throws ChatError `unauthenticated`, `session_expired`
  */
-async function resume(ctx: Context, token: string | undefined): Promise<{ actor: Actor; csrf_hash: string }> {
-  const session = token && (await findSessionByToken(ctx.db, digest(token)))
+async function resume(ctx: Context, request: IdentityRequest): Promise<{ actor: Actor; csrf_hash: string }> {
+  const { headers, ip } = request
+  const token = readCookie(headers.get('cookie'), ctx.config.session.session_cookie_name)
+  if (!token) throw new ChatError('unauthenticated')
+  const token_hash = digest(token)
+  const session = await findSessionByToken(ctx.db, token_hash)
+  if (!session) await endIfReplayed(ctx, token_hash, ip)
   if (!session || session.disabled_at) throw new ChatError('unauthenticated')
   const now = ctx.now()
   if (now > session.idle_expires_at || now > session.absolute_expires_at) {
@@ -58,9 +64,10 @@ async function resume(ctx: Context, token: string | undefined): Promise<{ actor:
     throw new ChatError('session_expired')
   }
 
+  const user_agent = headers.get('user-agent') ?? undefined
   const rest = Math.min(TOUCH_SECONDS, ctx.config.session.idle_seconds / 2)
   if (now - session.last_seen_at >= rest * SECOND)
-    await noteUse(ctx, 'session', (tx) => touchSession(tx, session.id, now, idleDeadline(ctx.config, now)))
+    await noteUse(ctx, 'session', (tx) => touchSession(tx, session.id, useOf(ctx, { ip, user_agent }, now)))
   const actor = { user_id: session.user_id, roles: splitRoles(session.roles), session_id: session.id }
   return { actor, csrf_hash: session.csrf_hash }
 }

@@ -2,6 +2,7 @@ import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import { digest, fingerprint, newToken, SECOND } from '../ids.ts'
+import { rememberRotated } from '../sessions/rotated.ts'
 import { endSessions } from '../sessions/store.ts'
 import type { Micros } from '../storage/sql.ts'
 import { findUser, findUserByEmail, lockUser, type ShownUser, toUser, updatePasswordHash } from '../users/store.ts'
@@ -18,6 +19,7 @@ import {
   rotateSession,
   type SessionRow,
   type SessionTimes,
+  type SessionUse,
   toSession,
 } from './store.ts'
 
@@ -134,13 +136,10 @@ export async function refresh(ctx: Context, actor: Actor, client: Client): Promi
     const found = await findSession(tx, actor.session_id ?? '')
     if (!found || !client.token) throw new ChatError('unauthenticated')
     const now = ctx.now()
-    const rotated = {
-      ...found.session,
-      ...hashesOf(tokens),
-      last_seen_at: now,
-      idle_expires_at: idleDeadline(ctx.config, now),
-    }
-    if (!(await rotateSession(tx, rotated, digest(client.token)))) throw new ChatError('unauthenticated')
+    const rotated = { ...found.session, ...hashesOf(tokens), ...useOf(ctx, client, now) }
+    const oldHash = digest(client.token)
+    if (!(await rotateSession(tx, rotated, oldHash))) throw new ChatError('unauthenticated')
+    await rememberRotated(tx, oldHash, rotated.id, now)
     return toSignedIn(found.user, rotated, tokens)
   })
 }
@@ -175,9 +174,14 @@ function hashesOf(tokens: { token: string; csrf_token: string }) {
   return { token_hash: digest(tokens.token), csrf_hash: digest(tokens.csrf_token) }
 }
 
-/** Until when a session that is used now may rest. */
-export function idleDeadline({ session }: Context['config'], now: Micros): Micros {
-  return now + session.idle_seconds * SECOND
+/** The use of a session at `now`: when and where it was, and until when it may rest. */
+export function useOf(ctx: Context, { ip, user_agent }: Pick<Client, 'ip' | 'user_agent'>, now: Micros): SessionUse {
+  return {
+    last_seen_at: now,
+    idle_expires_at: now + ctx.config.session.idle_seconds * SECOND,
+    user_agent: user_agent?.slice(0, USER_AGENT_LENGTH) ?? null,
+    ip: ip ?? null,
+  }
 }
 
 function newSession(
@@ -193,11 +197,8 @@ function newSession(
     ...hashesOf(tokens),
     issued_at: now,
     confirmed_at: now,
-    last_seen_at: now,
-    idle_expires_at: idleDeadline(ctx.config, now),
+    ...useOf(ctx, client, now),
     absolute_expires_at: now + ctx.config.session.absolute_seconds * SECOND,
-    user_agent: client.user_agent?.slice(0, USER_AGENT_LENGTH) ?? null,
-    ip: client.ip ?? null,
   }
 }
 

@@ -85,16 +85,19 @@ export async function insertSession(tx: Queries, row: SessionRow): Promise<void>
 /** Gives a session new tokens, if it still has the old one. @returns whether it had */
 export async function rotateSession(
   tx: Queries,
-  row: Omit<SessionRow, 'user_id' | 'confirmed_at' | 'user_agent' | 'ip'>,
+  row: Omit<SessionRow, 'user_id' | 'confirmed_at'>,
   oldTokenHash: string,
 ): Promise<boolean> {
   const rotated = await tx.run(
-    `UPDATE sessions SET token_hash = ?, csrf_hash = ?, last_seen_at = ?, idle_expires_at = ?
+    `UPDATE sessions SET token_hash = ?, csrf_hash = ?, last_seen_at = ?, idle_expires_at = ?,
+            user_agent = COALESCE(?, user_agent), ip = COALESCE(?, ip)
       WHERE id = ? AND token_hash = ?`,
     row.token_hash,
     row.csrf_hash,
     row.last_seen_at,
     row.idle_expires_at,
+    row.user_agent,
+    row.ip,
     row.id,
     oldTokenHash,
   )
@@ -116,8 +119,20 @@ export async function expireSession(tx: Queries, id: string): Promise<void> {
   await tx.run('UPDATE sessions SET idle_expires_at = 0 WHERE id = ?', id)
 }
 
-export async function touchSession(tx: Queries, id: string, seenAt: Micros, idleExpiresAt: Micros): Promise<void> {
-  await tx.run('UPDATE sessions SET last_seen_at = ?, idle_expires_at = ? WHERE id = ?', seenAt, idleExpiresAt, id)
+/** What a session shows of its last use. */
+export type SessionUse = Pick<SessionRow, 'last_seen_at' | 'idle_expires_at' | 'user_agent' | 'ip'>
+
+/** Writes down the use of a session. Where it came from stays when it is not known, as of calls in process. */
+export async function touchSession(tx: Queries, id: string, use: SessionUse): Promise<void> {
+  await tx.run(
+    `UPDATE sessions SET last_seen_at = ?, idle_expires_at = ?, user_agent = COALESCE(?, user_agent), ip = COALESCE(?, ip)
+      WHERE id = ?`,
+    use.last_seen_at,
+    use.idle_expires_at,
+    use.user_agent,
+    use.ip,
+    id,
+  )
 }
 
 export function deleteSessionByToken(tx: Queries, tokenHash: string): Promise<number> {

@@ -14,6 +14,7 @@ export const TABLES: [name: string, ...key: string[]][] = [
   ['users', 'id'],
   ['setup', 'id'],
   ['sessions', 'id'],
+  ['rotated_tokens', 'token_hash'],
   ['identities', 'provider', 'issuer', 'subject'],
   ['api_keys', 'id'],
   ['password_resets', 'token_hash'],

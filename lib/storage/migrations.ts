@@ -6,6 +6,7 @@ import { retention } from './schema/0004-retention.ts'
 import { invites } from './schema/0005-invites.ts'
 import { addresses } from './schema/0007-addresses.ts'
 import { confirmation } from './schema/0008-confirmation.ts'
+import { rotatedTokens } from './schema/0009-rotated-tokens.ts'
 import { participants } from './schema/0010-participants.ts'
 import { deleteReason } from './schema/0011-delete-reason.ts'
 
@@ -46,6 +47,7 @@ export const MIGRATIONS: readonly Migration[] = [
   invites,
   addresses,
   confirmation,
+  rotatedTokens,
   participants,
   deleteReason,
 ]

@@ -17,7 +17,10 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
   beforeAll(async () => {
     const url = await openUrl()
     const options = {
-      config: { session: { idle_seconds: HOUR, absolute_seconds: 10 * HOUR } },
+      config: {
+        session: { idle_seconds: HOUR, absolute_seconds: 10 * HOUR },
+        server: { trusted_proxies: ['127.0.0.1'] },
+      },
       ports: { now: () => now },
     }
     service = await startService(url, options)
@@ -66,6 +69,34 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
     later(HOUR - 50)
     // Those that have expired are remembered, and not shown.
     expect((await list(await ada())).map((session) => session.current)).toEqual([true, false])
+  })
+
+  it('show where they were last used from, to the minute; calls in process change nothing of it', async () => {
+    const session = await ada()
+    const from = (address: string, agent: string) => ({
+      ...session,
+      'x-forwarded-for': address,
+      'user-agent': agent.padEnd(500, '.'),
+    })
+    const shown = async () => {
+      const { db } = service.chat.context
+      const { session_id } = await service.chat.auth.authenticate(new Headers({ cookie: session.cookie }))
+      const row = await db.get<{ ip: string; user_agent: string }>(
+        'SELECT ip, user_agent FROM sessions WHERE id = ?',
+        session_id!,
+      )
+      return `${row!.ip} ${row!.user_agent.replace(/\.+$/, '')} ${row!.user_agent.length}`
+    }
+    later(59)
+    expect(await statusOf(from('203.0.113.1', 'too early'))).toBe(200)
+    expect(await shown()).toMatch(/^127\.0\.0\.1 /)
+    later(1)
+    expect(await statusOf(from('203.0.113.1', 'phone'))).toBe(200)
+    expect(await shown()).toBe('203.0.113.1 phone 400')
+    await refreshByHand(node.base_url, from('2001:db8::7', 'laptop')).then((fresh) => Object.assign(session, fresh))
+    expect(await shown()).toBe('2001:db8::7 laptop 400')
+    later(60)
+    expect(await shown()).toBe('2001:db8::7 laptop 400')
   })
 
   it('are ended one by one, with their streams, on every node', async () => {

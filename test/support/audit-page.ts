@@ -13,6 +13,7 @@ const ACTS: Record<AuditAct, string> = {
   'password.reset': 'Such a link was used.',
   'profile.changed': 'Somebody has changed their own names.',
   'session.revoked': 'Sessions were ended, by their user or by an administrator; `detail` says how many.',
+  'session.replayed': 'A token that a session had before a refresh came back later, and ended the session',
   'key.created': 'Somebody has made an API key.',
   'key.revoked': 'An API key was revoked.',
   'oauth.signed_in': 'Somebody has signed in with a provider.',
