@@ -1,5 +1,6 @@
 /** Every failure a caller can cause: HTTP status and default message. Codes are public API: add, never rename. */
 export const ERRORS = {
+  bad_request: [400, 'The address of the request is not in its plain form.'],
   malformed_json: [400, 'The body is not valid JSON in UTF-8.'],
   already_set_up: [400, 'The service is already set up.'],
   oauth_state_invalid: [400, 'This sign-in has expired or was begun elsewhere: begin again.'],

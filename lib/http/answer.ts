@@ -5,10 +5,11 @@ import type { Chat } from '../chat.ts'
 import { ChatError } from '../errors.ts'
 import type { Opening } from '../events/service.ts'
 import { perform } from './call.ts'
-import type { AddressReader } from './client-address.ts'
+import type { ClientReader } from './client-address.ts'
 import { PROBLEM } from './failure.ts'
 import type { CommonHeaders } from './headers.ts'
 import { limitHeaders } from './limit.ts'
+import { isPlainlySpelled, refusalOfEvent } from './malformed.ts'
 import { type Redirect, refusePrefetch, toRedirect } from './redirect.ts'
 import { deadCookies, type Reply, toChatError, toFailure, toReply } from './reply.ts'
 import { type RequestLog, untilEnd } from './request-log.ts'
@@ -30,7 +31,7 @@ export interface Endpoint {
 export interface Service {
   chat: Chat
   headers: CommonHeaders
-  addressOf: AddressReader
+  clientOf: ClientReader
   requestLog: RequestLog
 }
 
@@ -56,6 +57,11 @@ export async function answer(service: Service, path: string, resource: Resource,
   const isServed = surface.isServed?.(service.chat.context.config) ?? true
   const exchange = begin(service, path, resource, event)
   try {
+    const refusal = refusalOfEvent(event)
+    if (refusal)
+      return end(exchange, { status: refusal, headers: [...exchange.headers, ['connection', 'close']], body: null })
+    const isRoot = path === '/**' && !event.context.params?._
+    if (!isPlainlySpelled(event, isRoot)) throw new ChatError('bad_request')
     if (!isServed) throw new ChatError('not_found')
     if (exchange.endpoint) return await call(service, exchange, exchange.endpoint)
     return end(exchange, withoutRoute(service, resource, exchange))
@@ -100,7 +106,7 @@ function begin(service: Service, path: string, resource: Resource, event: H3Even
 }
 
 /** The answer of a route. */
-async function call({ chat, addressOf }: Service, exchange: Exchange, { route, count }: Endpoint): Promise<unknown> {
+async function call({ chat, clientOf }: Service, exchange: Exchange, { route, count }: Endpoint): Promise<unknown> {
   const { event, headers: common } = exchange
   const { method, headers } = event.req
   if (route.answer === 'redirect') {
@@ -110,12 +116,12 @@ async function call({ chat, addressOf }: Service, exchange: Exchange, { route, c
   const result = await perform(chat, route, {
     method,
     headers,
-    params: paramsOf(route, event),
+    params: event.context.params ?? {},
     search: event.url.search,
     url: event.url,
     body: (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body,
     isGone: () => event.runtime?.node?.res?.destroyed ?? false,
-    ip: addressOf(event.req.ip, headers.get('x-forwarded-for')),
+    ip: clientOf(event.req),
     called(actor) {
       exchange.user_id = actor.user_id
     },
@@ -140,13 +146,6 @@ function explain({ chat }: Service, { request_id, path }: Exchange, error: ChatE
   if (error.code === 'internal') log.error('Request failed', { request_id, route: path, cause: describe(caught) })
   else if (error.status >= 500 && error.cause)
     log.warn('Request failed for want of the storage', { request_id, route: path, cause: String(error.cause) })
-}
-
-/** The parameters of the path. The router has taken a slash off the end, which some would then match without. */
-function paramsOf({ takes_rest }: AnyRoute, { context, url }: H3Event): Record<string, string> {
-  const { params = {} } = context
-  if (!takes_rest || !url.pathname.endsWith('/')) return params
-  return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, `${value}/`]))
 }
 
 /**

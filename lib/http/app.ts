@@ -4,7 +4,7 @@ import { toNodeHandler } from 'h3/node'
 import type { Chat } from '../chat.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import { answer, type Endpoint, type Resource } from './answer.ts'
-import { createAddressReader } from './client-address.ts'
+import { createClientReader } from './client-address.ts'
 import { createCommonHeaders } from './headers.ts'
 import { refusalOf } from './malformed.ts'
 import { openApiRoutes } from './openapi.ts'
@@ -18,14 +18,23 @@ export interface ChatApp {
   fetch(request: Request): Response | Promise<Response>
 }
 
+/** What a host may have otherwise. */
+export interface ChatAppOptions {
+  /**
+   * The address that a request came from, where the runtime does not know it. Default: `request.ip`. What is no address
+   * counts as none.
+   */
+  addressOf?: (request: Request) => string | undefined
+}
+
 /** The service over HTTP: `.fetch(Request)` for any web runtime, `createNodeHandler` for Node. */
-export function createChatApp(chat: Chat): ChatApp {
+export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp {
   // The URL of a malformed path is an unknown one; everything else that goes wrong, we answer ourselves.
   const app = new H3({ allowMalformedURL: true, silent: true })
-  const addressOf = createAddressReader(chat.context.config.server.trusted_proxies)
   const { config, log, metrics } = chat.context
+  const clientOf = createClientReader(config, log, options.addressOf)
   const requestLog = createRequestLog(config, log)
-  const service = { chat, headers: createCommonHeaders(config), addressOf, requestLog }
+  const service = { chat, headers: createCommonHeaders(config), clientOf, requestLog }
   for (const [path, resource] of resources(metrics)) {
     app.all(patternOf(path, resource), (event) => answer(service, path, resource, event))
   }

@@ -1,7 +1,38 @@
 import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net'
+import type { Config } from '../config.ts'
+import type { Log } from '../context.ts'
 
 /** Finds out where a call came from. */
 export type AddressReader = (peer: string | undefined, forwarded: string | null) => string | undefined
+
+/** Finds out which client a request came from. */
+export type ClientReader = (request: Request & { ip?: string | undefined }) => string | undefined
+
+/**
+ * Reads the address of the client of a request. Limits by address take all requests without one for the same client; the
+ * log says so once.
+ *
+ * @param addressOf the address that a request came from, where the host knows it better than the runtime
+ */
+export function createClientReader(
+  { server }: Config,
+  log: Log,
+  addressOf: (request: Request) => string | undefined = (request) => (request as { ip?: string }).ip,
+): ClientReader {
+  const read = createAddressReader(server.trusted_proxies)
+  let isWarned = false
+  return (request) => {
+    const address = read(addressOf(request), request.headers.get('x-forwarded-for'))
+    if (address === undefined && !isWarned) {
+      isWarned = true
+      log.warn(NO_ADDRESS)
+    }
+    return address
+  }
+}
+
+const NO_ADDRESS =
+  'A request came without an address: all such requests share the limits of one client, that of sign-ins included. Set request.ip, or give createChatApp an addressOf.'
 
 /** How far a chain of proxies is followed; nobody has more of them. */
 const MAX_HOPS = 32

@@ -61,7 +61,7 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
   return {
     async take(call) {
       const rule = await findRule(call)
-      const address = `ip:${networkOf(call.ip ?? '')}`
+      const address = call.ip === undefined ? 'no_address' : `ip:${networkOf(call.ip)}`
       const caller = call.user_id === undefined ? address : `user:${call.user_id}`
       if (call.is_sign_in) {
         const decision = await takeShared(db, `sign_in:${address}`, now(), signIns)

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createChatApp } from '../../lib/http/app.ts'
 import { createAddressReader, toAddress } from '../../lib/http/client-address.ts'
-import { parseConfig } from '../../lib/index.ts'
+import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const PEER = '10.0.0.1'
@@ -113,4 +114,49 @@ describe.each([
     const row = await db.get("SELECT ip FROM audit_log WHERE act = 'login.failed' ORDER BY id DESC LIMIT 1")
     expect(row).toEqual({ ip: expected })
   })
+})
+
+it('over fetch is what the host says, and without one all callers are counted together, with one warning', async () => {
+  const warnings: string[] = []
+  const log = { debug() {}, info() {}, error() {}, warn: (message: string) => void warnings.push(message) }
+  const config = parseConfig({
+    rate_limits: { auth_login_per_ip_per_min: 2 },
+    server: { trusted_proxies: ['10.0.0.0/8'] },
+    security: { password: { bcrypt_cost: 4 } },
+  })
+  const chat = createChatService(config, await openStorage({ database: 'sqlite::memory:' }), { log })
+  await chat.start()
+  const signIn = (ip?: string, forwarded?: string) =>
+    Object.assign(
+      new Request('http://chat.example/api/auth/login', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(forwarded && { 'x-forwarded-for': forwarded }) },
+        body: JSON.stringify({ email: 'nobody@example.org', password: 'not the password' }),
+      }),
+      ip !== undefined && { ip },
+    )
+  const statuses = async (app: ReturnType<typeof createChatApp>, requests: Request[]) => {
+    const found: number[] = []
+    for (const request of requests) found.push((await app.fetch(request)).status)
+    return found
+  }
+  const plain = createChatApp(chat)
+  expect(await statuses(plain, [signIn('192.0.2.1'), signIn('192.0.2.1'), signIn('192.0.2.1')])).toEqual([
+    401, 401, 429,
+  ])
+  expect(warnings).toEqual([])
+  expect(await statuses(plain, [signIn(), signIn(undefined, '192.0.2.7'), signIn('no address')])).toEqual([
+    401, 401, 429,
+  ])
+  expect(warnings).toEqual([expect.stringMatching(/^A request came without an address/)])
+
+  const told = createChatApp(chat, { addressOf: (request) => request.headers.get('x-real-ip') ?? '10.0.0.1' })
+  const from = (address: string) => signIn(undefined, address)
+  expect(await statuses(told, [from('192.0.2.2'), from('192.0.2.3'), from('192.0.2.2'), from('192.0.2.2')])).toEqual([
+    401, 401, 401, 429,
+  ])
+  expect(warnings).toHaveLength(1)
+  const acts = await chat.context.db.all("SELECT DISTINCT ip FROM audit_log WHERE act = 'login.failed' ORDER BY ip")
+  expect(acts).toEqual(expect.arrayContaining([{ ip: null }, { ip: '192.0.2.1' }, { ip: '192.0.2.2' }]))
+  await chat.close()
 })

@@ -208,30 +208,29 @@ describeOnEachDatabase('every route', (openUrl) => {
 
   it.each(
     having((route) => route.query !== undefined && 'limit' in (route.query as unknown as { entries: object }).entries),
-  )('$name takes a sensible limit only', async ({ route }) => {
+  )('$name takes a sensible limit only', async ({ name, route }) => {
+    // The search of people needs to be told of whom.
+    const search = name === 'searchUsers' ? 'query=ada&' : ''
     for (const limit of ['0', '-1', '1.5', 'ten', '', '1e3', '9'.repeat(400)]) {
-      const refused = await send({ ...route, path: `${route.path}?limit=${limit}` }, admin)
+      const refused = await send({ ...route, path: `${route.path}?${search}limit=${limit}` }, admin)
       expect(refused, limit).toMatchObject({ status: 422, code: 'validation_failed' })
     }
-    expect(await send({ ...route, path: `${route.path}?limit=1&limit=2` }, admin)).toMatchObject({
+    expect(await send({ ...route, path: `${route.path}?${search}limit=1&limit=2` }, admin)).toMatchObject({
       code: 'validation_failed',
     })
-    expect(await send({ ...route, path: `${route.path}?limit=100000` }, admin)).toMatchObject({ status: 200 })
-    expect(await send({ ...route, path: `${route.path}?unheard_of=1` }, admin)).toMatchObject({ status: 200 })
+    expect(await send({ ...route, path: `${route.path}?${search}limit=100000` }, admin)).toMatchObject({ status: 200 })
+    expect(await send({ ...route, path: `${route.path}?${search}unheard_of=1` }, admin)).toMatchObject({ status: 200 })
   })
 
   it.each([
     '/api',
-    '/api/',
     '/api/nothing',
     '/nothing',
     '/api/setup/more',
     '/api/%zz',
     '/%',
-    '//',
     '/api/conversations/a/b/c/d',
     '/v1',
-    '/v1/',
     '/v1/nothing',
     '/v1/models/gpt-4',
     '/v1/%zz',

@@ -109,7 +109,7 @@ async function checkFailure(
   demand(code in ERRORS && ERRORS[code][0] === response.status, `code ${code} with this status`)
   if (/^\/v1(\/|$)/.test(path)) checkCompatFailure(response, JSON.parse(text), demand)
   else checkProblem(response, JSON.parse(text), demand)
-  const common: ErrorCode[] = ['not_found', 'method_not_allowed']
+  const common: ErrorCode[] = ['bad_request', 'not_found', 'method_not_allowed']
   demand([...common, ...(route ? errorsOf(route) : [])].includes(code), `code ${code} is not declared`)
   demand(!/\bat .*:\d+:\d+|SELECT |INSERT |UPDATE |\/lib\//.test(text), 'the body shows the inside')
 }

@@ -3,6 +3,13 @@ import { wrap } from './markdown.ts'
 
 /** Why each failure comes, and what helps. */
 const FAILURES: { [Code in ErrorCode]: { cause: string; remedy: string } } = {
+  bad_request: {
+    cause:
+      'The path is not in its plain form: it has a segment that is empty, `.` or `..`, a slash at its end, a backslash, a ' +
+      '`#`, or an escape of a letter, a digit, or one of `-._~`. Only one spelling is served, so that the rule of a proxy on ' +
+      'a path holds.',
+    remedy: 'Send the path as it is in this reference, without a slash at its end.',
+  },
   malformed_json: {
     cause:
       'The body is no JSON or no UTF-8, is missing, is nested deeper than 32, has more than 1,000 entries (10,000 under ' +

@@ -6,6 +6,7 @@ import { surfaceOf } from '../surface.ts'
 export function errorsOf(each: AnyRoute): ErrorCode[] {
   const isSession = each.access === 'session' || each.access === 'admin'
   const codes: (ErrorCode | false)[] = [
+    'bad_request',
     surfaceOf(each.path).isServed !== undefined && 'not_found',
     'method_not_allowed',
     isSession && 'unauthenticated',
