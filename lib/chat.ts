@@ -16,6 +16,7 @@ import type { Context, Log, Ports } from './context.ts'
 import * as participants from './conversations/participants.ts'
 import * as people from './conversations/people.ts'
 import * as conversations from './conversations/service.ts'
+import * as emails from './emails/service.ts'
 import { causeText } from './errors.ts'
 import { createBus } from './events/bus.ts'
 import { createHub } from './events/hub.ts'
@@ -152,6 +153,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       ...bind(ctx, ownSessions, ['listSessions', 'revokeSession']),
     },
     resets: bind(ctx, resets, ['request', 'issue', 'redeem']),
+    emails: bind(ctx, emails, ['sendVerification', 'verify']),
     keys: bind(ctx, keys, ['create', 'list', 'revoke']),
     identities: bind(ctx, ownIdentities, ['list', 'remove']),
     oauth: bind(ctx, oauth, ['begin', 'finish', 'manual']),

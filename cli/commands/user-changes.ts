@@ -26,6 +26,23 @@ export const setPassword = defineCommand({
   run: async ({ args }) => change(args, { password: await readPassword(args) }, 'has another password'),
 })
 
+export const setEmail = defineCommand({
+  meta: { name: 'set-email', description: 'Give a user another e-mail address, or mark it as proven' },
+  example: 'chat-server user set-email --user grace --email grace@example.org --verified',
+  args: {
+    ...userArg,
+    email: { type: 'string', description: 'Default: the address stays' },
+    verified: { type: 'boolean', description: 'It counts as proven; another address does not without it' },
+    ...commonArgs,
+  },
+  run: ({ args }) => {
+    const { email, verified } = args
+    if (email === undefined && !verified) throw new UsageError('say --email, --verified or both')
+    const changes = { ...(email !== undefined && { email }), ...(verified && { email_verified: true }) }
+    return change(args, changes, verified ? 'has a proven address' : 'has another address')
+  },
+})
+
 export const setRoles = defineCommand({
   meta: { name: 'set-roles', description: 'Give a user other roles' },
   example: 'chat-server user set-roles --user grace --roles admin,member',

@@ -7,7 +7,7 @@ import { moreOf, pageArgs, pageOf } from '../paging.ts'
 import { passwordArg, readPassword } from '../password.ts'
 import { userArg } from '../whom.ts'
 import { withChat } from '../with-chat.ts'
-import { disable, enable, erase, setPassword, setRoles } from './user-changes.ts'
+import { disable, enable, erase, setEmail, setPassword, setRoles } from './user-changes.ts'
 
 const create = defineCommand({
   meta: { name: 'create', description: 'Create a user' },
@@ -42,10 +42,14 @@ const list = defineCommand({
   run: ({ args }) =>
     withChat(args, async (chat) => {
       const page = await chat.users.list(OPERATOR, { ...pageOf(args), query: args.query })
-      const rows = page.users.map((user) => [user.username, user.email, describeRoles(user), user.id])
+      const rows = page.users.map((user) => [user.username, describeAddress(user), describeRoles(user), user.id])
       print(args, page, table(['USERNAME', 'EMAIL', 'ROLES', 'ID'], rows) + moreOf(page))
     }),
 })
+
+function describeAddress({ email, email_verified }: Account): string {
+  return email + (email_verified ? '' : ' (not proven)')
+}
 
 function describeRoles({ roles, disabled_at }: Account): string {
   return roles.join(',') + (disabled_at ? ' (disabled)' : '')
@@ -76,6 +80,7 @@ export default defineGroup({
     list,
     create,
     'set-password': setPassword,
+    'set-email': setEmail,
     'set-roles': setRoles,
     'reset-link': resetLink,
     disable,

@@ -3,6 +3,7 @@ import * as audit from '../audit/routes.ts'
 import * as auth from '../auth/routes.ts'
 import * as compat from '../compat/routes.ts'
 import * as conversations from '../conversations/routes.ts'
+import * as emails from '../emails/routes.ts'
 import * as events from '../events/routes.ts'
 import * as identities from '../identities/routes.ts'
 import * as invites from '../invites/routes.ts'
@@ -24,6 +25,7 @@ export const routes = {
   ...auth,
   ...oauth,
   ...resets,
+  ...emails,
   ...keys,
   ...identities,
   ...users,

@@ -4,10 +4,12 @@ import { ChatError, type ErrorCode } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import { findIdentity, insertIdentity, listIdentities } from '../identities/store.ts'
 import { fingerprint } from '../ids.ts'
+import { uniqueKey } from '../users/rules.ts'
 import { addUser } from '../users/service.ts'
-import { findUser, findUserByEmail, lockUser, type UserRow } from '../users/store.ts'
+import { findUser, findUserByEmail, lockUser, markEmailVerified, type UserRow } from '../users/store.ts'
 import type { Person } from './person.ts'
 import { numbered, usernameFrom } from './rules.ts'
+import { takeOver } from './takeover.ts'
 
 /** Whose account a person gets, and how that came. */
 export interface Admission {
@@ -32,9 +34,9 @@ export async function admit(ctx: Context, tx: Tx, person: Person, linkTo?: strin
   const known = (await findIdentity(tx, person))?.id
   if (linkTo) {
     if (known && known !== linkTo) throw new ChatError('conflict', { message: 'Another account has this identity.' })
-    if (!known) return link(ctx, tx, person, linkTo)
+    if (!known) return link(ctx, tx, person, await getEnabledUser(tx, linkTo))
   }
-  if (known) return { user: await getEnabledUser(tx, known), act: 'oauth.signed_in' }
+  if (known) return { user: await withProof(ctx, tx, person, await getEnabledUser(tx, known)), act: 'oauth.signed_in' }
   try {
     return await welcome(ctx, tx, person)
   } catch (error) {
@@ -51,7 +53,10 @@ async function welcome(ctx: Context, tx: Tx, person: Person): Promise<Admission>
   const owner = email === undefined ? undefined : await findUserByEmail(tx, email)
   if (owner) {
     if (!link_verified_email || !email_verified) throw new ChatError('email_taken')
-    return link(ctx, tx, person, owner.id)
+    const user = await getEnabledUser(tx, owner.id)
+    // The account has another address since it was looked for.
+    if (!isAddressOf(user, person)) throw new ChatError('email_taken')
+    return link(ctx, tx, person, user.email_verified_at === null ? await takeOver(ctx, tx, user) : user)
   }
   if (!allow_signup) throw new ChatError('signup_disabled')
   if (email === undefined)
@@ -61,10 +66,22 @@ async function welcome(ctx: Context, tx: Tx, person: Person): Promise<Admission>
   return { user, act: 'oauth.signed_up' }
 }
 
-async function link(ctx: Context, tx: Tx, person: Person, userId: string): Promise<Admission> {
-  const user = await getEnabledUser(tx, userId)
-  await claim(ctx, tx, person, userId)
-  return { user, act: 'oauth.linked' }
+async function link(ctx: Context, tx: Tx, person: Person, user: UserRow): Promise<Admission> {
+  await claim(ctx, tx, person, user.id)
+  return { user: await withProof(ctx, tx, person, user), act: 'oauth.linked' }
+}
+
+/** The account, whose address is proven from now on if the provider says that it is this person's. */
+async function withProof(ctx: Context, tx: Tx, person: Person, user: UserRow): Promise<UserRow> {
+  if (user.email_verified_at !== null || !person.email_verified || !isAddressOf(user, person)) return user
+  const email_verified_at = ctx.now()
+  await markEmailVerified(tx, user.id, email_verified_at)
+  tx.record({ act: 'email.verified', actor_id: user.id, subject_id: user.id, detail: { by: person.provider } })
+  return { ...user, email_verified_at }
+}
+
+function isAddressOf(user: UserRow, { email }: Person): boolean {
+  return email !== undefined && uniqueKey(email) === uniqueKey(user.email)
 }
 
 async function claim(ctx: Context, tx: Tx, person: Person, userId: string): Promise<void> {

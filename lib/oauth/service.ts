@@ -1,10 +1,12 @@
 import { requireConfirmation } from '../auth/confirmation.ts'
 import { refuseKeys } from '../auth/rules.ts'
 import { type Client, openSession, type SignedIn } from '../auth/service.ts'
+import { findSession } from '../auth/store.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
+import type { Tx } from '../events/write.ts'
 import { digest, newToken, SECOND } from '../ids.ts'
-import { hasUsers } from '../users/store.ts'
+import { hasUsers, lockUser } from '../users/store.ts'
 import { admit } from './admit.ts'
 import type { Provider, Returned } from './client.ts'
 import { readBinding } from './rules.ts'
@@ -145,10 +147,17 @@ async function signIn(ctx: Context, from: Return, provider: Provider, returned: 
   if (linkTo && (!actor?.session_id || actor.user_id !== linkTo)) throw new ChatError('oauth_state_invalid')
   const person = await provider.identify(returned, attempt)
   return ctx.write(async (tx) => {
+    if (linkTo) await assertSessionLives(tx, linkTo, actor!.session_id!)
     const { user, act } = await admit(ctx, tx, person, linkTo)
     tx.record({ act, actor_id: user.id, subject_id: user.id, ip: client.ip, detail: { provider: from.provider } })
     return openSession(ctx, tx, user, client)
   })
+}
+
+/** The provider took its time: the session may have ended meanwhile. @throws ChatError `oauth_state_invalid` */
+async function assertSessionLives(tx: Tx, userId: string, sessionId: string): Promise<void> {
+  await lockUser(tx, userId)
+  if (!(await findSession(tx, sessionId))) throw new ChatError('oauth_state_invalid')
 }
 
 /** Has a return that fails written down, too; one whose state nobody knows is no return. */

@@ -3,6 +3,7 @@ import { deleteEntriesBefore } from '../audit/store.ts'
 import { deleteExpiredDevices } from '../auth/devices.ts'
 import { deleteOldFailures } from '../auth/failures.ts'
 import type { Context } from '../context.ts'
+import { deleteExpiredVerifications } from '../emails/store.ts'
 import { deleteEventsBefore } from '../events/store.ts'
 import { SECOND } from '../ids.ts'
 import { deleteInvitesBefore } from '../invites/store.ts'
@@ -38,6 +39,7 @@ const PRUNES = {
   invites: ({ now }, tx, limit) => deleteInvitesBefore(tx, now() - REMEMBERED, limit),
   api_keys: ({ now }, tx, limit) => deleteExpiredKeys(tx, now() - REMEMBERED, limit),
   password_resets: ({ now }, tx, limit) => deleteExpiredResets(tx, now(), limit),
+  email_verifications: ({ now }, tx, limit) => deleteExpiredVerifications(tx, now(), limit),
   oauth_states: ({ now }, tx, limit) => deleteExpiredStates(tx, now(), limit),
   limit_buckets: ({ now }, tx, limit) => deleteDryBuckets(tx, now(), limit),
   login_failures: ({ now }, tx, limit) => deleteOldFailures(tx, now(), limit),

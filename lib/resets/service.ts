@@ -1,7 +1,8 @@
 import { forgetDevices, rememberDevice } from '../auth/devices.ts'
 import { accountOf, clearFailures, passwordAccountOf } from '../auth/failures.ts'
 import { refuseKeys } from '../auth/rules.ts'
-import type { Actor, Context, Mail } from '../context.ts'
+import type { Actor, Context } from '../context.ts'
+import { post } from '../emails/post.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import { digest, newToken, SECOND, toInstant } from '../ids.ts'
@@ -9,7 +10,7 @@ import { deleteKeysOf } from '../keys/store.ts'
 import { takeShared } from '../limits/buckets.ts'
 import { endSessions } from '../sessions/store.ts'
 import { assertAdmin, uniqueKey } from '../users/rules.ts'
-import { findUser, findUserByEmail, lockUser, updatePasswordHash } from '../users/store.ts'
+import { findUser, findUserByEmail, lockUser, markEmailVerified, updatePasswordHash } from '../users/store.ts'
 import { resetMail, resetUrl } from './rules.ts'
 import { ForgottenPassword, PasswordReset, type ResetLink } from './schema.ts'
 import { deleteOldestResets, deleteResets, findReset, insertReset, takeReset } from './store.ts'
@@ -96,6 +97,7 @@ export async function redeem(ctx: Context, client: { ip?: string }, input: Passw
     const user = await findUser(tx, user_id)
     if (!taken || !user || user.disabled_at) throw worthless()
     await updatePasswordHash(tx, user_id, hash, ctx.now())
+    await markEmailVerified(tx, user_id, ctx.now())
     await endSessions(tx, { user_id })
     const keys = input.keep_keys ? 0 : await deleteKeysOf(tx, user_id)
     await deleteResets(tx, user_id)
@@ -116,19 +118,6 @@ async function keepReset(ctx: Context, tx: Tx, user_id: string, token: string): 
   await insertReset(tx, { token_hash: digest(token), user_id, expires_at })
   await deleteOldestResets(tx, user_id, MAX_PENDING)
   return expires_at
-}
-
-/** Sends a mail later, so that neither its work nor its failure is seen in the answer. */
-function post(ctx: Context, userId: string, mail: Mail): void {
-  setImmediate(async () => {
-    try {
-      await ctx.mail?.(mail)
-    } catch (error) {
-      // Libraries put what they could not send into their errors.
-      const cause = String(error).replaceAll(mail.token, '[token]')
-      ctx.log.error('A mail could not be sent', { user_id: userId, cause })
-    }
-  })
 }
 
 function worthless(): ChatError {

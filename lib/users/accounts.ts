@@ -3,13 +3,16 @@ import type { AuditEntry } from '../audit/store.ts'
 import { refuseKeys } from '../auth/rules.ts'
 import type { Actor, Context } from '../context.ts'
 import { mayWrite } from '../conversations/rules.ts'
+import { deleteVerifications } from '../emails/store.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'
 import { deleteResets } from '../resets/store.ts'
 import { endSessions } from '../sessions/store.ts'
 import type { Queries } from '../storage/database.ts'
-import { assertAdmin, assertStillAdmin, isLastAdmin, joinRoles, splitRoles } from './rules.ts'
+import { isTaken } from '../storage/failures.ts'
+import type { Micros } from '../storage/sql.ts'
+import { assertAdmin, assertStillAdmin, isLastAdmin, joinRoles, splitRoles, uniqueKey } from './rules.ts'
 import { type Account, AccountChanges } from './schema.ts'
 import { lockUsers, toAccount, type UserRow, updateUser } from './store.ts'
 
@@ -20,7 +23,8 @@ export const inputs = { change: AccountChanges }
  * Changes an account, effective at once: a disabled user's sessions end and their streams close, new roles hold for
  * the next request, a new password ends the user's other sessions.
  *
- * @throws ChatError `forbidden`, also with an API key for anything but the name that is shown; `not_found`; `conflict` where nobody would be left to administer
+ * @throws ChatError `forbidden`, also with an API key for anything but the name that is shown; `not_found`;
+ *   `email_taken`; `conflict` where no administrator would be left
  */
 export async function change(
   ctx: Context,
@@ -29,16 +33,17 @@ export async function change(
   input: AccountChanges,
 ): Promise<{ user: Account }> {
   assertAdmin(actor)
-  const { password, roles, disabled } = input
-  if (password !== undefined || roles !== undefined || disabled !== undefined) refuseKeys(actor)
+  const { display_name: _, ...ruling } = input
+  if (Object.values(ruling).some((value) => value !== undefined)) refuseKeys(actor)
   const hasher = { user: actor.user_id || undefined, ip: actor.ip }
-  const password_hash = password === undefined ? undefined : await ctx.passwords.hash(password, hasher)
-  return ctx.write(async (tx) => {
+  const password_hash = input.password === undefined ? undefined : await ctx.passwords.hash(input.password, hasher)
+  const attempt = ctx.write(async (tx) => {
     const resigns = input.disabled === true || (input.roles !== undefined && !input.roles.includes('admin'))
     const user = await takeAccount(tx, actor, userId, { resigns })
     const changed: UserRow = {
       ...user,
       ...(input.roles && { roles: joinRoles(input.roles) }),
+      ...addressAfter(user, input, ctx.now()),
       ...(input.display_name !== undefined && { display_name: input.display_name || null }),
       ...(input.disabled !== undefined && { disabled_at: input.disabled ? (user.disabled_at ?? ctx.now()) : null }),
       ...(password_hash && { password_hash }),
@@ -48,6 +53,9 @@ export async function change(
     if (mayInvite(user) && !mayInvite(changed)) await revokeInvitesOf(ctx, tx, { user_id: userId }, byActor(actor))
     for (const entry of actsOf(user, changed)) tx.record({ ...entry, ...byActor(actor), subject_id: userId })
     return { user: toAccount(changed) }
+  })
+  return attempt.catch((error) => {
+    throw isTaken(error) ? new ChatError('email_taken', { cause: error }) : error
   })
 }
 
@@ -74,6 +82,11 @@ export async function takeAccount(
 }
 
 async function endWhatMust(tx: Tx, actor: Actor, before: UserRow, after: UserRow): Promise<void> {
+  // A link that was mailed to the old address opens nothing any more.
+  if (uniqueKey(before.email) !== uniqueKey(after.email)) {
+    await deleteResets(tx, after.id)
+    await deleteVerifications(tx, after.id)
+  }
   const isNewPassword = before.password_hash !== after.password_hash
   if (after.disabled_at === null && !isNewPassword) return
   await deleteResets(tx, after.id)
@@ -81,15 +94,28 @@ async function endWhatMust(tx: Tx, actor: Actor, before: UserRow, after: UserRow
   tx.recheckStreams()
 }
 
+/** The address of an account after a change, and when it was proven: another address has yet to be. */
+function addressAfter(user: UserRow, { email, email_verified }: AccountChanges, now: Micros) {
+  const isOther = email !== undefined && uniqueKey(email) !== uniqueKey(user.email)
+  const verified = email_verified ?? (!isOther && user.email_verified_at !== null)
+  const since = isOther ? now : (user.email_verified_at ?? now)
+  return { ...(email !== undefined && { email: email.trim() }), email_verified_at: verified ? since : null }
+}
+
 /** Whether an account may make invites at all. */
 function mayInvite({ disabled_at, roles }: UserRow): boolean {
   return disabled_at === null && mayWrite(splitRoles(roles))
 }
 
+/** How columns are called outside. */
+const NAMES = { password_hash: 'password', email_verified_at: 'email_verified' }
+
 /** What has been done to an account, by name; a password itself is in no entry. */
 function actsOf(before: UserRow, after: UserRow): AuditEntry[] {
-  const names = (['display_name', 'roles', 'password_hash'] as const).filter((name) => before[name] !== after[name])
-  const changed = names.map((name) => (name === 'password_hash' ? 'password' : name))
+  const names = (['email', 'email_verified_at', 'display_name', 'roles', 'password_hash'] as const).filter(
+    (name) => before[name] !== after[name],
+  )
+  const changed = names.map((name) => NAMES[name as keyof typeof NAMES] ?? name)
   const roles = changed.includes('roles') && { roles: splitRoles(after.roles) }
   const entries: AuditEntry[] = changed.length > 0 ? [{ act: 'user.changed', detail: { changed, ...roles } }] : []
   const [was, is] = [before.disabled_at !== null, after.disabled_at !== null]

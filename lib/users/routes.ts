@@ -41,14 +41,14 @@ export const changeUser = route({
   method: 'PATCH',
   path: '/api/admin/users/{user_id}',
   tag: 'Administration',
-  summary: 'Change the roles, the state, the name or the password of a user',
+  summary: 'Change the address, the roles, the state, the name or the password of a user',
   description:
-    'What is left out stays. Disabling ends the sessions and streams of the user at once. The last enabled administrator can be neither disabled nor stripped (`conflict`).',
+    'What is left out stays. Disabling ends the sessions and streams of the user at once. Another address has yet to be proven, unless `email_verified` says otherwise. The last enabled administrator can be neither disabled nor stripped (`conflict`).',
   access: 'admin',
   body: AccountChanges,
   example: { roles: ['admin', 'member'] },
   output: AccountAnswer,
-  errors: ['not_found', 'conflict'],
+  errors: ['not_found', 'conflict', 'email_taken'],
   handler: ({ chat, actor, params, body }) => chat.users.change(actor, params.user_id, body),
 })
 

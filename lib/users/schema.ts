@@ -81,6 +81,10 @@ export type UserInput = v.InferOutput<typeof UserInput>
 
 /** What an administrator changes of an account; what is left out stays. */
 export const AccountChanges = v.object({
+  email: v.optional(
+    v.pipe(Email, v.description('Another address counts as not proven unless `email_verified` is true as well')),
+  ),
+  email_verified: v.optional(v.pipe(v.boolean(), v.description('Whether the address counts as proven'))),
   roles: v.optional(Roles),
   disabled: v.optional(v.pipe(v.boolean(), v.description('true ends the sessions and streams of the user'))),
   display_name: v.optional(v.pipe(DisplayName, v.description('Empty takes it away'))),

@@ -180,6 +180,11 @@ export async function insertUser(tx: Queries, row: UserRow): Promise<'email_take
   return (await findUserByEmail(tx, row.email)) ? 'email_taken' : 'username_taken'
 }
 
+/** Leaves a user without a password. */
+export async function removePassword(tx: Queries, id: string, at: Micros): Promise<void> {
+  await tx.run('UPDATE users SET password_hash = NULL, updated_at = ? WHERE id = ?', at, id)
+}
+
 /** Sets the address as proven, unless it already is. */
 export async function markEmailVerified(tx: Queries, id: string, at: Micros): Promise<void> {
   await tx.run('UPDATE users SET email_verified_at = ? WHERE id = ? AND email_verified_at IS NULL', at, id)

@@ -50,6 +50,7 @@ const BODIES: Record<string, (world: World) => object> = {
   changePassword: () => ({ current_password: PASSWORD, new_password: PASSWORD }),
   forgotPassword: () => ({ email: 'nobody@example.org' }),
   resetPassword: () => ({ token: 'made up', password: PASSWORD }),
+  verifyEmail: () => ({ token: 'made up' }),
   createKey: () => ({ name: 'a key' }),
   createUser: (world) => ({ username: `new-${world.n}`, email: `new-${world.n}@example.org` }),
   changeUser: () => ({ display_name: 'Renamed' }),

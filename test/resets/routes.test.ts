@@ -5,26 +5,11 @@ import type { Mail } from '../../lib/index.ts'
 import { OPERATOR } from '../../lib/index.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { createMailbox } from '../support/mailbox.ts'
 import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
 
 const NEW_PASSWORD = 'incorrect pony'
-
-/** A mailbox: mails as they arrive, to be waited for. */
-function createMailbox() {
-  const mails: Mail[] = []
-  const waiting: ((mail: Mail) => void)[] = []
-  return {
-    deliver(mail: Mail): void {
-      const next = waiting.shift()
-      if (next) next(mail)
-      else mails.push(mail)
-    },
-    next: (): Promise<Mail> =>
-      new Promise((resolve) => (mails.length ? resolve(mails.shift()!) : waiting.push(resolve))),
-    size: () => mails.length,
-  }
-}
 
 describeOnEachDatabase('a forgotten password', (openUrl) => {
   let service: TestService

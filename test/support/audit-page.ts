@@ -11,6 +11,10 @@ const ACTS: Record<AuditAct, string> = {
   'password.changed': 'Somebody has changed their own password.',
   'password.reset_requested': 'A link to set a new password was asked for.',
   'password.reset': 'Such a link was used.',
+  'email.verification_sent': 'A link that proves the address of an account was mailed.',
+  'email.verified': 'The address of an account was proven; `detail` says by what.',
+  'account.taken_over':
+    'A provider has proven the address of an account whose user had not: the earlier password, sessions, keys and identities have ended.',
   'profile.changed': 'Somebody has changed their own names.',
   'session.revoked': 'Sessions were ended, by their user or by an administrator; `detail` says how many.',
   'session.replayed': 'A token that a session had before a refresh came back later, and ended the session',

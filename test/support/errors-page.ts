@@ -79,8 +79,10 @@ const FAILURES: { [Code in ErrorCode]: { cause: string; remedy: string } } = {
     remedy: 'Accept it with the account of that address, or ask for an invite without one.',
   },
   signup_disabled: {
-    cause: 'A person whom nobody knows came through a provider, and `oauth.allow_signup` is off.',
-    remedy: 'An administrator creates the account; its user then signs in and links the provider (`link=true`).',
+    cause:
+      'A person without an account came through a provider while `oauth.allow_signup` is off, or with an invite that signs no newcomer up: `invites.*` says which do, and how many.',
+    remedy:
+      'An administrator creates the account; its user then signs in and links the provider (`link=true`), or accepts the invite.',
   },
   not_found: {
     cause:
@@ -148,7 +150,8 @@ const FAILURES: { [Code in ErrorCode]: { cause: string; remedy: string } } = {
     remedy: 'Ask for a new one.',
   },
   invite_revoked: {
-    cause: 'Somebody has revoked the invite.',
+    cause:
+      'The invite was revoked, or its maker could not give that role now: removed, demoted, disabled, erased or read-only.',
     remedy: 'Ask for a new one.',
   },
   invite_used: {
@@ -180,7 +183,8 @@ const FAILURES: { [Code in ErrorCode]: { cause: string; remedy: string } } = {
   rate_limited: {
     cause:
       'More calls than the limit of the route allows to this user or address; or, when signing in, too many failures of ' +
-      'the account or attempts from the address. `X-RateLimit-Profile` names the limit.',
+      'the account or attempts from the address; or, for one invite or mailbox, too many sign-ups with taken addresses or ' +
+      'mails. `X-RateLimit-Profile` names the limit of the route.',
     remedy:
       'Wait as many seconds as `Retry-After` says, then try again. [Rate limits](../concepts/rate-limits.md) explain which there are.',
   },

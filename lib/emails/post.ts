@@ -1,0 +1,14 @@
+import type { Context, Mail } from '../context.ts'
+
+/** Sends a mail later, so that neither its work nor its failure shows in the answer. */
+export function post(ctx: Context, userId: string, mail: Mail): void {
+  setImmediate(async () => {
+    try {
+      await ctx.mail?.(mail)
+    } catch (error) {
+      // Libraries put what they could not send into their errors.
+      const cause = String(error).replaceAll(mail.token, '[token]')
+      ctx.log.error('A mail could not be sent', { user_id: userId, cause })
+    }
+  })
+}

@@ -1,0 +1,6 @@
+import * as v from 'valibot'
+import { LONGEST, opaque } from '../schema.ts'
+
+/** The token of a mailed link that proves an address. */
+export const EmailProof = v.object({ token: opaque(LONGEST.token) })
+export type EmailProof = v.InferOutput<typeof EmailProof>

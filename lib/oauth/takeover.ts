@@ -1,0 +1,32 @@
+import { forgetDevices } from '../auth/devices.ts'
+import type { Context } from '../context.ts'
+import { deleteVerifications } from '../emails/store.ts'
+import type { Tx } from '../events/write.ts'
+import { deleteIdentities } from '../identities/store.ts'
+import { revokeInvitesOf } from '../invites/revocation.ts'
+import { deleteKeysOf } from '../keys/store.ts'
+import { deleteResets } from '../resets/store.ts'
+import { endSessions } from '../sessions/store.ts'
+import { markEmailVerified, removePassword, type UserRow } from '../users/store.ts'
+
+/**
+ * Gives an account to the person who has proven its address, inside a transaction that has locked the user. The
+ * user who registered it without a proof loses every way in: password, sessions, keys, identities, links and open invites.
+ *
+ * @returns the account afterwards
+ */
+export async function takeOver(ctx: Context, tx: Tx, user: UserRow): Promise<UserRow> {
+  const now = ctx.now()
+  await removePassword(tx, user.id, now)
+  await endSessions(tx, { user_id: user.id })
+  await deleteKeysOf(tx, user.id)
+  await deleteIdentities(tx, user.id)
+  await deleteResets(tx, user.id)
+  await deleteVerifications(tx, user.id)
+  await forgetDevices(tx, user.id)
+  await revokeInvitesOf(ctx, tx, { user_id: user.id }, { actor_id: user.id })
+  await markEmailVerified(tx, user.id, now)
+  tx.record({ act: 'account.taken_over', actor_id: user.id, subject_id: user.id })
+  tx.recheckStreams()
+  return { ...user, password_hash: null, email_verified_at: now }
+}

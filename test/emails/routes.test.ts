@@ -1,0 +1,166 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { digest, SECOND } from '../../lib/ids.ts'
+import { type ChatError, OPERATOR } from '../../lib/index.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { createMailbox } from '../support/mailbox.ts'
+import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
+
+describeOnEachDatabase('an address that is not proven', (openUrl) => {
+  let url: string
+  let service: TestService
+  let node: TestService
+  let founder: Person
+  let now = Date.UTC(2026, 0, 1) * 1000
+  const box = createMailbox()
+  beforeAll(async () => {
+    url = await openUrl()
+    const config = {
+      server: { public_url: 'https://chat.example.org' },
+      session: { idle_seconds: 30 * 86_400, absolute_seconds: 60 * 86_400 },
+    }
+    const ports = { now: () => now, mail: box.deliver }
+    service = await startService(url, { config, ports })
+    node = await startService(url, { config, ports })
+    founder = await service.signIn('founder')
+  })
+  afterAll(() => Promise.all([service.close(), node.close()]))
+
+  /** A signed-in user whose address is not proven. */
+  async function unproven(name: string): Promise<Person> {
+    const email = `${name}@example.org`
+    const user = { username: name, email, password: PASSWORD, email_verified: false }
+    const created = await service.chat.users.create(OPERATOR, user)
+    expect(created.user.email_verified).toBe(false)
+    const client = service.client()
+    await client.login({ body: { email, password: PASSWORD } })
+    return Object.assign(client, { id: created.user.id, email })
+  }
+  const send = async (person: Person) => {
+    await person.sendVerification()
+    return box.next()
+  }
+  const verify = (token: string, on = service) => on.client().verifyEmail({ body: { token } })
+  const isProven = async (person: Person) => (await person.readMe()).user.email_verified
+  const rows = (sql: string, ...params: string[]) => service.chat.context.db.all(sql, ...params)
+
+  it('is proven with a token from a mail, once, without a session', async () => {
+    const ada = await unproven('ada')
+    const mail = await send(ada)
+    expect(mail).toEqual({
+      to: 'ada@example.org',
+      subject: 'Confirm your e-mail address',
+      text: expect.stringContaining(`https://chat.example.org/verify-email#token=${mail.token}\n`),
+      token: expect.stringMatching(/^[\w-]{43}$/),
+    })
+    const other = await send(ada)
+    const stored = await rows('SELECT token_hash FROM email_verifications WHERE user_id = ?', ada.id)
+    expect(stored).toContainEqual({ token_hash: digest(mail.token) })
+    expect(await isProven(ada)).toBe(false)
+    await verify(mail.token)
+    expect(await isProven(ada)).toBe(true)
+    for (const { token } of [mail, other]) expect(await codeOf(verify(token))).toBe('not_found')
+    await ada.sendVerification()
+    expect(box.size()).toBe(0)
+    const { entries } = await founder.listAudit({ query: { user_id: ada.id } })
+    expect(entries.map(({ act }) => act).slice(0, 3)).toEqual([
+      'email.verified',
+      'email.verification_sent',
+      'email.verification_sent',
+    ])
+  })
+
+  it('is proven within a day, to the instant, by one of the last five links', async () => {
+    const grace = await unproven('grace')
+    const { token } = await send(grace)
+    now += 86_400 * SECOND + 1
+    expect(await codeOf(verify(token))).toBe('not_found')
+    const early = await send(grace)
+    for (const _ of times(5, String)) {
+      now += 300 * SECOND
+      await send(grace)
+    }
+    expect(await codeOf(verify(early.token))).toBe('not_found')
+    const last = await send(grace)
+    now += 86_400 * SECOND
+    await verify(last.token)
+    expect(await isProven(grace)).toBe(true)
+    for (const madeUp of ['', 'x', 'x'.repeat(43)]) expect(await codeOf(verify(madeUp))).toBe('not_found')
+  })
+
+  it('is mailed five times at once, then once in five minutes, on every node', async () => {
+    const heidi = await unproven('heidi')
+    const actor = await service.chat.users.actor(heidi.id)
+    const sent = await Promise.allSettled(times(9, (i) => [service, node][i % 2]!.chat.emails.sendVerification(actor)))
+    for (const _ of times(5, String)) await box.next()
+    expect(sent.filter((each) => each.status === 'fulfilled')).toHaveLength(5)
+    const refused = await heidi.sendVerification().catch((error: ChatError) => error)
+    expect(refused).toMatchObject({ code: 'rate_limited', retry_after_seconds: 300 })
+    now += 300 * SECOND
+    await send(heidi)
+    expect(box.size()).toBe(0)
+  })
+
+  it('is proven by one of many calls with the same token, on two nodes', async () => {
+    const ivan = await unproven('ivan')
+    const { token } = await send(ivan)
+    const results = await Promise.allSettled(times(8, (i) => verify(token, [service, node][i % 2]!)))
+    expect(results.filter((each) => each.status === 'fulfilled')).toHaveLength(1)
+    expect(await isProven(ivan)).toBe(true)
+  })
+
+  it('is proven by a reset link too', async () => {
+    const judy = await unproven('judy')
+    await service.client().forgotPassword({ body: { email: judy.email } })
+    await service.client().resetPassword({ body: { token: (await box.next()).token, password: 'another horse' } })
+    await judy.login({ body: { email: judy.email, password: 'another horse' } })
+    expect(await isProven(judy)).toBe(true)
+  })
+
+  it('is marked as proven, and another address is not, by an administrator', async () => {
+    const kim = await unproven('kim')
+    const change = (body: { email?: string; email_verified?: boolean }) =>
+      founder.changeUser({ params: { user_id: kim.id }, body })
+    const { token } = await send(kim)
+    const link = await service.chat.resets.issue(OPERATOR, { email: kim.email })
+    expect((await change({ email_verified: true })).user.email_verified).toBe(true)
+    expect((await change({ email: 'KIM@example.org' })).user).toMatchObject({
+      email: 'KIM@example.org',
+      email_verified: true,
+    })
+    expect((await change({ email: ' kim@example.net ' })).user).toMatchObject({
+      email: 'kim@example.net',
+      email_verified: false,
+    })
+    // Links that were mailed to the old address open nothing.
+    expect(await codeOf(verify(token))).toBe('not_found')
+    const reset = { token: link.token, password: 'another horse' }
+    expect(await codeOf(service.client().resetPassword({ body: reset }))).toBe('not_found')
+    expect((await change({ email: 'kim@example.com', email_verified: true })).user.email_verified).toBe(true)
+    expect((await change({ email_verified: false })).user.email_verified).toBe(false)
+    expect(await codeOf(change({ email: 'Founder@example.org' }))).toBe('email_taken')
+    const { entries } = await founder.listAudit({ query: { act: 'user.changed', limit: 4 } })
+    expect(entries.map(({ detail }) => detail)).toEqual([
+      { changed: ['email_verified'] },
+      { changed: ['email', 'email_verified'] },
+      { changed: ['email', 'email_verified'] },
+      { changed: ['email'] },
+    ])
+    await service.client().login({ body: { email: 'kim@example.com', password: PASSWORD } })
+  })
+
+  it('is not proven with an API key, nor without mail, nor for a user who was disabled since', async () => {
+    const liz = await unproven('liz')
+    const { key } = await service.chat.keys.create(await service.chat.users.actor(liz.id), { name: 'a script' })
+    const response = await fetch(`${service.base_url}/api/auth/me/verify-email`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+    })
+    expect(response.status).toBe(403)
+    const silent = await startService(url, { ports: { now: () => now } })
+    expect(await codeOf(silent.chat.emails.sendVerification(await silent.chat.users.actor(liz.id)))).toBe('conflict')
+    await silent.close()
+    const { token } = await send(liz)
+    await service.chat.users.change(OPERATOR, liz.id, { disabled: true })
+    expect(await codeOf(verify(token))).toBe('not_found')
+  })
+})
