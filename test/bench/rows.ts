@@ -2,6 +2,7 @@ import type { Row } from './row.ts'
 import { answersMe } from './rows/answers.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
 import { meLogins } from './rows/logins.ts'
+import { marks, marksControl } from './rows/marks.ts'
 import { posts1, posts32 } from './rows/posts.ts'
 import { tree, unreadAll, unreadAnywhere, unreadLatest } from './rows/reads.ts'
 import { durablePost, me } from './rows/requests.ts'
@@ -18,6 +19,8 @@ export const ROWS: Row[] = [
   me,
   answersMe,
   meLogins,
+  marks,
+  marksControl,
   streamMemory,
   start,
   idleMemory,

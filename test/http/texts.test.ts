@@ -17,12 +17,15 @@ import { boundOf, inputWith, textsOf } from '../support/texts.ts'
 const marks = (length: number) => '\u0345\u0315\u0301\u0327\u05b0'.repeat(Math.ceil(length / 5)).slice(0, length)
 
 /** Every schema that something from outside has to meet: of routes, of use-cases, and of what others report of a user. */
-const FILES = (readdirSync('lib', { recursive: true }) as string[]).filter((file) => /^[\w-]+\/[\w-]+\.ts$/.test(file))
+const FILES = (readdirSync('lib', { recursive: true }) as string[]).flatMap((file) => {
+  const [, folder, name] = /^([\w-]+)\/([\w-]+)\.ts$/.exec(file) ?? []
+  return folder && name ? [[folder, name]] : []
+})
 const features = await Promise.all(
   FILES.map(
-    async (file): Promise<[string, { inputs?: Record<string, v.GenericSchema> }]> => [
-      file.slice(0, -3),
-      await import(`../../lib/${file}`),
+    async ([folder, name]): Promise<[string, { inputs?: Record<string, v.GenericSchema> }]> => [
+      `${folder}/${name}`,
+      await import(`../../lib/${folder}/${name}.ts`),
     ],
   ),
 )
