@@ -45,9 +45,16 @@ export function openApiDocument(config: Config): Json {
       parameters: { RequestId: REQUEST_ID },
       headers: namedHeadersIn(used),
       responses,
-      schemas: { ...namedSchemasIn(used), ...failures },
+      schemas: withConfiguredBounds({ ...namedSchemasIn(used), ...failures }, config),
     },
   }
+}
+
+/** The bounds that the configuration sets are described as this service has them. */
+function withConfiguredBounds(schemas: Json, { invites }: Config): Json {
+  const InviteInput = structuredClone(schemas.InviteInput) as { properties: { max_uses: { maximum: number } } }
+  InviteInput.properties.max_uses.maximum = invites.max_uses
+  return { ...schemas, InviteInput }
 }
 
 const REQUEST_ID = {

@@ -5,6 +5,7 @@ import * as audit from '../../audit/schema.ts'
 import * as auth from '../../auth/schema.ts'
 import * as compat from '../../compat/schema.ts'
 import * as conversations from '../../conversations/schema.ts'
+import * as emails from '../../emails/schema.ts'
 import * as events from '../../events/schema.ts'
 import * as identities from '../../identities/schema.ts'
 import * as invites from '../../invites/schema.ts'
@@ -36,6 +37,7 @@ const FEATURES: object[] = [
   audit,
   auth,
   conversations,
+  emails,
   events,
   identities,
   invites,
