@@ -52,6 +52,7 @@ import type { Storage } from './storage/open.ts'
 import * as threads from './threads/service.ts'
 import * as accounts from './users/accounts.ts'
 import * as erasure from './users/erasure.ts'
+import * as lockdowns from './users/lockdown.ts'
 import * as users from './users/service.ts'
 import * as wellKnown from './well-known/service.ts'
 
@@ -142,6 +143,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       ...bind(ctx, users, ['create', 'list', 'find', 'search', 'actor']),
       ...bind(ctx, accounts, ['change']),
       ...bind(ctx, erasure, ['erase']),
+      ...bind(ctx, lockdowns, ['lockdown']),
     },
     sessions: bind(ctx, sessions, ['list', 'revoke']),
     audit: bind(ctx, audit, ['list']),

@@ -96,12 +96,12 @@ export interface Identity {
   roles?: readonly Role[]
 }
 
-/** A mail to one person: `text` says it all; `token` is for who words it otherwise. */
+/** A mail to one person: `text` is all of it; `token` is for a host that words it otherwise. */
 export interface Mail {
   to: string
   subject: string
   text: string
-  /** The secret that the mail carries. */
+  /** The secret that the mail carries; empty in a notice of what was changed, which carries none. */
   token: string
 }
 

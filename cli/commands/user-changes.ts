@@ -71,6 +71,20 @@ export const enable = defineCommand({
   run: ({ args }) => change(args, { disabled: false }, 'is enabled'),
 })
 
+export const lockdown = defineCommand({
+  meta: { name: 'lockdown', description: 'End the sessions, keys, identities and invites of a user' },
+  example: 'chat-server user lockdown --user grace',
+  args: { ...userArg, ...commonArgs },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const user_id = await idOf(chat, args.user)
+      const ended = await chat.users.lockdown(OPERATOR, user_id)
+      const { sessions, keys, identities, invites } = ended
+      const counts = `${sessions} sessions, ${keys} keys, ${identities} identities and ${invites} invites`
+      print(args, { user_id, ...ended }, oneLine(`User ${args.user} is locked down: ${counts} ended.`))
+    }),
+})
+
 export const erase = defineCommand({
   meta: { name: 'erase', description: 'Erase a person; run again, it finishes what was cut short' },
   example: 'chat-server user erase --user grace --messages erase --yes',

@@ -7,7 +7,7 @@ import { moreOf, pageArgs, pageOf } from '../paging.ts'
 import { passwordArg, readPassword } from '../password.ts'
 import { userArg } from '../whom.ts'
 import { withChat } from '../with-chat.ts'
-import { disable, enable, erase, setEmail, setPassword, setRoles } from './user-changes.ts'
+import { disable, enable, erase, lockdown, setEmail, setPassword, setRoles } from './user-changes.ts'
 
 const create = defineCommand({
   meta: { name: 'create', description: 'Create a user' },
@@ -85,6 +85,7 @@ export default defineGroup({
     'reset-link': resetLink,
     disable,
     enable,
+    lockdown,
     erase,
   },
 })

@@ -33,6 +33,7 @@ export const AuditAct = v.picklist([
   'user.disabled',
   'user.enabled',
   'user.erased',
+  'user.locked_down',
   'limit_profile.created',
   'limit_profile.changed',
   'limit_profile.deleted',

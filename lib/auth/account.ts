@@ -6,9 +6,11 @@ import { endSessions } from '../sessions/store.ts'
 import { isTaken } from '../storage/failures.ts'
 import { findUser, lockUser, replacePasswordHash, updateProfile } from '../users/store.ts'
 import { checkOwnPassword } from './confirmation.ts'
+import { notify } from './notices.ts'
 import { refuseKeys } from './rules.ts'
 import { type MeAnswer, PasswordChange, ProfileChange } from './schema.ts'
 import { me } from './service.ts'
+import { spendAct } from './spending.ts'
 
 /** What each use-case takes last. */
 export const inputs = { changePassword: PasswordChange, changeProfile: ProfileChange }
@@ -33,17 +35,20 @@ export async function changePassword(ctx: Context, actor: Actor, input: Password
     tx.record({ act: 'password.changed', actor_id: user_id, subject_id: user_id, ip })
     tx.recheckStreams()
   })
+  notify(ctx, user_id, 'password.changed')
 }
 
 /**
  * Changes what others see of the actor; what is left out stays.
  *
- * @throws ChatError `forbidden` for a read-only user, and with an API key for a username; `username_taken`
+ * @throws ChatError `forbidden` for a read-only user, and with an API key for a username; `username_taken`;
+ *   `rate_limited`
  */
 export async function changeProfile(ctx: Context, actor: Actor, input: ProfileChange): Promise<MeAnswer> {
   if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
   if (input.username !== undefined) refuseKeys(actor)
   const { user_id, ip } = actor
+  await spendAct(ctx, user_id, 'profile.changed')
   try {
     await ctx.write(async (tx) => {
       await lockUser(tx, user_id)

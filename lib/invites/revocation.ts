@@ -7,6 +7,7 @@ import { type MadeBy, revokeOpenInvites } from './store.ts'
  * Revokes the open invites of a user who may no longer make such ones. The audit log gets an entry for each conversation
  * and role, however many invites there were.
  *
+ * @returns the number of invites
  * @param by who took the right away, as in an audit entry
  */
 export async function revokeInvitesOf(
@@ -14,13 +15,15 @@ export async function revokeInvitesOf(
   tx: Tx,
   made: MadeBy,
   by: Pick<AuditEntry, 'actor_id' | 'ip'> = {},
-): Promise<void> {
+): Promise<number> {
   const counts = new Map<string, { conversation_id: string; role: string; count: number }>()
-  for (const { conversation_id, role } of await revokeOpenInvites(tx, made, ctx.now())) {
+  const revoked = await revokeOpenInvites(tx, made, ctx.now())
+  for (const { conversation_id, role } of revoked) {
     const detail = counts.get(`${conversation_id} ${role}`) ?? { conversation_id, role, count: 0 }
     counts.set(`${conversation_id} ${role}`, { ...detail, count: detail.count + 1 })
   }
   for (const detail of counts.values()) {
     tx.record({ act: 'invite.revoked', ...by, subject_id: made.user_id, detail })
   }
+  return revoked.length
 }

@@ -1,5 +1,7 @@
 import { requireConfirmation } from '../auth/confirmation.ts'
+import { notify } from '../auth/notices.ts'
 import { refuseKeys } from '../auth/rules.ts'
+import { spendAct } from '../auth/spending.ts'
 import { noteUse } from '../auth/uses.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
@@ -23,7 +25,7 @@ const TOUCH_SECONDS = 60
  * Makes a key that acts as the actor. It is answered this once, and kept as a digest only.
  *
  * @throws ChatError `forbidden` with a key; `confirmation_required`; `validation_failed` for an end that is past;
- *   `conflict` with too many keys
+ *   `conflict` with too many keys; `rate_limited`
  */
 export async function create(ctx: Context, actor: Actor, input: ApiKeyInput): Promise<CreatedKey> {
   refuseKeys(actor)
@@ -31,8 +33,9 @@ export async function create(ctx: Context, actor: Actor, input: ApiKeyInput): Pr
   const expires_at = input.expires_at === undefined ? null : fromInstant(input.expires_at)
   if (expires_at !== null && expires_at <= ctx.now())
     throw new ChatError('validation_failed', { errors: [{ path: 'expires_at', message: 'must be in the future' }] })
+  await spendAct(ctx, actor.user_id, 'key.created')
   const key = KEY_PREFIX + newToken()
-  return ctx.write(async (tx) => {
+  const created = await ctx.write(async (tx) => {
     await lockUser(tx, actor.user_id)
     await requireConfirmation(ctx, tx, actor)
     if ((await countKeys(tx, actor.user_id)) >= KEYS_PER_USER)
@@ -49,6 +52,8 @@ export async function create(ctx: Context, actor: Actor, input: ApiKeyInput): Pr
     tx.record({ act: 'key.created', actor_id: actor.user_id, subject_id: id, ip: actor.ip, detail: { name } })
     return { id, name, key, ...(expires_at !== null && { expires_at: toInstant(expires_at) }) }
   })
+  notify(ctx, actor.user_id, 'key.created')
+  return created
 }
 
 /** The actor's keys, newest first, those that expired lately included. @throws ChatError `forbidden` with a key */

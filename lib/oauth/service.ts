@@ -1,4 +1,5 @@
 import { requireConfirmation } from '../auth/confirmation.ts'
+import { notify } from '../auth/notices.ts'
 import { refuseKeys } from '../auth/rules.ts'
 import { type Client, openSession, type SignedIn } from '../auth/service.ts'
 import { findSession } from '../auth/store.ts'
@@ -146,12 +147,16 @@ async function signIn(ctx: Context, from: Return, provider: Provider, returned: 
   // Whoever has been signed out since may not leave themselves a way back in.
   if (linkTo && (!actor?.session_id || actor.user_id !== linkTo)) throw new ChatError('oauth_state_invalid')
   const person = await provider.identify(returned, attempt)
-  return ctx.write(async (tx) => {
+  let linkedTo: string | undefined
+  const signedIn = await ctx.write(async (tx) => {
     if (linkTo) await assertSessionLives(tx, linkTo, actor!.session_id!)
     const { user, act } = await admit(ctx, tx, person, linkTo)
     tx.record({ act, actor_id: user.id, subject_id: user.id, ip: client.ip, detail: { provider: from.provider } })
+    linkedTo = act === 'oauth.linked' ? user.id : undefined
     return openSession(ctx, tx, user, client)
   })
+  if (linkedTo !== undefined) notify(ctx, linkedTo, 'identity.linked')
+  return signedIn
 }
 
 /** The provider took its time: the session may have ended meanwhile. @throws ChatError `oauth_state_invalid` */

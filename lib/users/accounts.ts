@@ -1,5 +1,7 @@
 import { byActor } from '../audit/rules.ts'
 import type { AuditEntry } from '../audit/store.ts'
+import { requireConfirmation } from '../auth/confirmation.ts'
+import { notify } from '../auth/notices.ts'
 import { refuseKeys } from '../auth/rules.ts'
 import type { Actor, Context } from '../context.ts'
 import { mayWrite } from '../conversations/rules.ts'
@@ -24,7 +26,7 @@ export const inputs = { change: AccountChanges }
  * the next request, a new password ends the user's other sessions.
  *
  * @throws ChatError `forbidden`, also with an API key for anything but the name that is shown; `not_found`;
- *   `email_taken`; `conflict` where no administrator would be left
+ *   `confirmation_required` for another address; `email_taken`; `conflict` where no administrator would be left
  */
 export async function change(
   ctx: Context,
@@ -37,9 +39,12 @@ export async function change(
   if (Object.values(ruling).some((value) => value !== undefined)) refuseKeys(actor)
   const hasher = { user: actor.user_id || undefined, ip: actor.ip }
   const password_hash = input.password === undefined ? undefined : await ctx.passwords.hash(input.password, hasher)
+  let before: UserRow | undefined
   const attempt = ctx.write(async (tx) => {
+    if (input.email !== undefined) await requireConfirmation(ctx, tx, actor)
     const resigns = input.disabled === true || (input.roles !== undefined && !input.roles.includes('admin'))
     const user = await takeAccount(tx, actor, userId, { resigns })
+    before = user
     const changed: UserRow = {
       ...user,
       ...(input.roles && { roles: joinRoles(input.roles) }),
@@ -54,9 +59,13 @@ export async function change(
     for (const entry of actsOf(user, changed)) tx.record({ ...entry, ...byActor(actor), subject_id: userId })
     return { user: toAccount(changed) }
   })
-  return attempt.catch((error) => {
+  const answer = await attempt.catch((error) => {
     throw isTaken(error) ? new ChatError('email_taken', { cause: error }) : error
   })
+  if (input.password !== undefined) notify(ctx, userId, 'password.changed')
+  // To the former address: the new one may be another person's.
+  if (before && before.email !== answer.user.email) notify(ctx, userId, 'email.changed', before)
+  return answer
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   AccountChanges,
   AccountPage,
   Erasure,
+  Lockdown,
   People,
   PeopleQuery,
   UserInput,
@@ -48,7 +49,7 @@ export const changeUser = route({
   body: AccountChanges,
   example: { roles: ['admin', 'member'] },
   output: AccountAnswer,
-  errors: ['not_found', 'conflict', 'email_taken'],
+  errors: ['confirmation_required', 'not_found', 'conflict', 'email_taken'],
   handler: ({ chat, actor, params, body }) => chat.users.change(actor, params.user_id, body),
 })
 
@@ -64,6 +65,19 @@ export const eraseUser = route({
   status: 204,
   errors: ['not_found', 'conflict'],
   handler: ({ chat, actor, params, query }) => chat.users.erase(actor, params.user_id, query),
+})
+
+export const lockDownUser = route({
+  method: 'POST',
+  path: '/api/admin/users/{user_id}/lockdown',
+  tag: 'Administration',
+  summary: 'End all access of a user that others may have got hold of',
+  description:
+    'Ends sessions with their streams, API keys, identities at providers, links to set a password, known browsers and the invites the user made, at once. The account and its password stay: change the password, or disable the account, as well where that is needed.',
+  access: 'admin',
+  output: Lockdown,
+  errors: ['not_found'],
+  handler: ({ chat, actor, params }) => chat.users.lockdown(actor, params.user_id),
 })
 
 export const searchUsers = route({

@@ -92,6 +92,15 @@ export const AccountChanges = v.object({
 })
 export type AccountChanges = v.InferOutput<typeof AccountChanges>
 
+/** How much of a person's access a lockdown has ended. */
+export const Lockdown = v.object({
+  sessions: v.pipe(v.number(), v.integer()),
+  keys: v.pipe(v.number(), v.integer(), v.description('API keys')),
+  identities: v.pipe(v.number(), v.integer(), v.description('Identities at sign-in providers')),
+  invites: v.pipe(v.number(), v.integer(), v.description('Invites the person had made, now revoked')),
+})
+export type Lockdown = v.InferOutput<typeof Lockdown>
+
 /** What becomes of what an erased person has written. */
 export const Erasure = v.object({
   messages: v.optional(

@@ -41,6 +41,16 @@ describeOnEachDatabase('what outlives a session', (openUrl) => {
     expect((await service.chat.keys.create(actor, { name: 'a bot' })).key).toMatch(/^cs_/)
   })
 
+  it('is asked of an administrator who changes an e-mail address', async () => {
+    const founder = await service.signIn('founder')
+    const params = { user_id: (await service.signIn('moved')).id }
+    const body = { email: 'moved@example.net' }
+    now += 601 * SECOND
+    expect(await codeOf(founder.changeUser({ params, body }))).toBe('confirmation_required')
+    await founder.confirmPassword({ body: { password: PASSWORD } })
+    expect((await founder.changeUser({ params, body })).user.email).toBe('moved@example.net')
+  })
+
   it('takes a password that is guessed no more often than with a password change, on the same count', async () => {
     const thief = await service.signIn('guessed')
     const guess = (password: string) => codeOf(thief.confirmPassword({ body: { password } }))

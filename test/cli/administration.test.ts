@@ -66,6 +66,9 @@ describeOnEachDatabase('commands beside a serving process', (openUrl) => {
     expect(await codeOf(signIn('grace', OTHER_PASSWORD))).toBe('account_disabled')
     expect((await command('user enable --user grace')).user).not.toHaveProperty('disabled_at')
     stream = await watch(OTHER_PASSWORD)
+    expect(await command('user lockdown --user grace')).toMatchObject({ user_id: grace.id, sessions: 1, keys: 0 })
+    await stream.until('stream.closed')
+    stream = await watch(OTHER_PASSWORD)
     expect(await command('user erase --user grace --yes')).toEqual({ user_id: grace.id, messages: 'keep' })
     await stream.until('stream.closed')
 

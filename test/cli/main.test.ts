@@ -9,7 +9,7 @@ const STACK = /\n\s+at |node:internal|file:\/\//
 
 const COMMANDS = ['serve', 'setup', 'migrate', 'user list', 'user create', 'openapi']
 COMMANDS.push('config init', 'config check', 'config print', 'session list', 'session revoke', 'audit list')
-COMMANDS.push('user set-password', 'user set-roles', 'user disable', 'user enable', 'user erase')
+COMMANDS.push('user set-password', 'user set-roles', 'user disable', 'user enable', 'user lockdown', 'user erase')
 COMMANDS.push('invite create', 'invite list', 'invite revoke')
 
 const REFUSALS: [line: string, message: string][] = [
@@ -50,7 +50,7 @@ describe('chat-server', () => {
     expect(bare.stdout).toContain('USAGE chat-server serve|setup|migrate|user|')
     expect([help, short]).toEqual([bare, bare])
     expect(group.stdout).toContain(
-      'USAGE chat-server user list|create|set-password|set-roles|reset-link|disable|enable|erase',
+      'USAGE chat-server user list|create|set-password|set-roles|reset-link|disable|enable|lockdown|erase',
     )
     expect(versions).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })

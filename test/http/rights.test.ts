@@ -183,7 +183,7 @@ describeOnEachDatabase('rights', (openUrl) => {
       if (!ownSession) sessions.set(caller, session)
       const world = await createWorld(name)
       if (name === 'restoreMessage') await service.chat.messages.remove(actors.get('member')!, world.message_id)
-      if (name === 'eraseUser') {
+      if (name === 'eraseUser' || name === 'lockDownUser') {
         const passing = { username: `passing-${world.n}`, email: `passing-${world.n}@example.org` }
         world.user_id = (await service.chat.users.create(OPERATOR, passing)).user.id
       }

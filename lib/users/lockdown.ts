@@ -1,0 +1,40 @@
+import { byActor } from '../audit/rules.ts'
+import { forgetDevices } from '../auth/devices.ts'
+import { refuseKeys } from '../auth/rules.ts'
+import type { Actor, Context } from '../context.ts'
+import { deleteIdentities } from '../identities/store.ts'
+import { revokeInvitesOf } from '../invites/revocation.ts'
+import { deleteKeysOf } from '../keys/store.ts'
+import { deleteStatesOf } from '../oauth/store.ts'
+import { deleteResets } from '../resets/store.ts'
+import { endSessions } from '../sessions/store.ts'
+import { takeAccount } from './accounts.ts'
+import { assertAdmin } from './rules.ts'
+import type { Lockdown } from './schema.ts'
+
+/**
+ * Ends at once all that others may have got hold of: a person's sessions with their streams, API keys, identities at
+ * providers, links to set a password, known browsers, and the invites they made. The account and its password stay.
+ *
+ * @returns the number of sessions, keys, identities and invites that ended
+ * @throws ChatError `forbidden`, also with an API key; `not_found`
+ */
+export async function lockdown(ctx: Context, actor: Actor, userId: string): Promise<Lockdown> {
+  assertAdmin(actor)
+  refuseKeys(actor)
+  return ctx.write(async (tx) => {
+    await takeAccount(tx, actor, userId, { resigns: false })
+    const ended = {
+      sessions: await endSessions(tx, { user_id: userId }),
+      keys: await deleteKeysOf(tx, userId),
+      identities: await deleteIdentities(tx, userId),
+      invites: await revokeInvitesOf(ctx, tx, { user_id: userId }, byActor(actor)),
+    }
+    await deleteStatesOf(tx, userId)
+    await deleteResets(tx, userId)
+    await forgetDevices(tx, userId)
+    tx.record({ act: 'user.locked_down', ...byActor(actor), subject_id: userId, detail: ended })
+    tx.recheckStreams()
+    return ended
+  })
+}

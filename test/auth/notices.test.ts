@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Mail, OPERATOR } from '../../lib/index.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
+
+describeOnEachDatabase('notices to the owner of an account', (openUrl) => {
+  let service: TestService
+  let send: (mail: Mail) => Promise<void>
+  const lines: string[] = []
+  const log = (message: string, fields?: object) => void lines.push(JSON.stringify({ message, ...fields }))
+  beforeAll(async () => {
+    const ports = { mail: (mail: Mail) => send(mail), log: { debug: log, info: log, warn: log, error: log } }
+    service = await startService(await openUrl(), { ports })
+    await service.signIn('founder')
+  })
+  afterAll(() => service.close())
+
+  /** The next mail. */
+  const nextMail = () =>
+    new Promise<Mail>((resolve) => {
+      send = async (mail) => resolve(mail)
+    })
+
+  it('tell of a new key and of a changed password, without a secret', async () => {
+    const ada = await service.signIn('ada')
+    let mail = nextMail()
+    const { key } = await ada.createKey({ body: { name: 'the name of a key' } })
+    expect(await mail).toMatchObject({ to: ada.email, subject: 'A new API key for your account', token: '' })
+    expect(JSON.stringify(await mail)).not.toMatch(`${key}|the name of a key`)
+
+    mail = nextMail()
+    await ada.changePassword({ body: { current_password: PASSWORD, new_password: 'incorrect pony' } })
+    expect(await mail).toMatchObject({ to: ada.email, subject: 'The password of your account was changed' })
+    expect(JSON.stringify(await mail)).not.toContain('incorrect pony')
+
+    mail = nextMail()
+    await service.chat.users.change(OPERATOR, ada.id, { password: 'another horse' })
+    expect((await mail).to).toBe(ada.email)
+
+    mail = nextMail()
+    await service.chat.users.change(OPERATOR, ada.id, { email: 'ada@example.net' })
+    expect(await mail).toMatchObject({ to: ada.email, subject: 'The e-mail address of your account was changed' })
+    expect((await mail).text).not.toContain('example.net')
+  })
+
+  it('fill no mailbox and no log with what could not be sent', async () => {
+    const actor = await service.chat.users.actor((await service.signIn('grace')).id)
+    let count = 0
+    const failed = new Promise<void>((resolve) => {
+      send = async ({ text }) => {
+        if (++count === 10) resolve()
+        throw new Error(`canary: could not send ${text}`)
+      }
+    })
+    for (const index of times(15, (n) => n)) await service.chat.keys.create(actor, { name: `key ${index}` })
+    await failed
+    await expect.poll(() => lines.filter((line) => line.includes('could not be sent')).length).toBe(10)
+    expect(count).toBe(10)
+    expect(lines.join('\n')).not.toContain('canary')
+  })
+
+  it('are one of the reasons why a user makes no endless row of keys and names', async () => {
+    const dora = await service.signIn('dora')
+    const changes = await Promise.allSettled(times(40, (n) => dora.changeMe({ body: { display_name: `Dora ${n}` } })))
+    expect(changes.filter(({ status }) => status === 'fulfilled')).toHaveLength(30)
+    expect(await codeOf(dora.changeMe({ body: { display_name: 'Dora' } }))).toBe('rate_limited')
+  })
+})

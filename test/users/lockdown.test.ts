@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createChatClient } from '../../lib/client.ts'
+import { insertIdentity } from '../../lib/identities/store.ts'
+import { OPERATOR } from '../../lib/index.ts'
+import { checkedFetch } from '../support/answers.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService } from '../support/service.ts'
+import { openStream, signInByHand } from '../support/stream.ts'
+
+describeOnEachDatabase('a lockdown', (openUrl) => {
+  let service: TestService
+  let node: TestService
+  beforeAll(async () => {
+    const url = await openUrl()
+    service = await startService(url)
+    node = await startService(url)
+    await service.signIn('founder')
+  })
+  afterAll(() => Promise.all([service.close(), node.close()]))
+
+  it('ends sessions, keys, identities, reset links and invites of a person at once, on every node', async () => {
+    const { chat } = service
+    const grace = await service.signIn('grace')
+    const { conversation_id } = await grace.createConversation({ body: {} })
+    const { token } = await grace.createInvite({ params: { conversation_id }, body: {} })
+    const { key } = await grace.createKey({ body: { name: 'a bot' } })
+    const reset = await chat.resets.issue(OPERATOR, { email: grace.email })
+    const linked = { provider: 'p', issuer: 'https://p.example', subject: 'grace', user_id: grace.id }
+    for (const row of [linked, { ...linked, provider: 'host', issuer: '' }])
+      await chat.context.write((tx) => insertIdentity(tx, { ...row, id: chat.context.id(), created_at: 1 }))
+    const streams = [
+      await openStream(service.base_url, undefined, { authorization: `Bearer ${key}` }),
+      await openStream(node.base_url, undefined, await signInByHand(node.base_url, grace.email, PASSWORD)),
+    ]
+    for (const stream of streams) await stream.until('stream.ready')
+
+    const founder = await service.signIn('founder')
+    const ended = await founder.lockDownUser({ params: { user_id: grace.id } })
+    expect(ended).toEqual({ sessions: 2, keys: 1, identities: 1, invites: 1 })
+    for (const stream of streams)
+      expect((await stream.until('stream.closed')).at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
+    expect(await codeOf(grace.readMe())).toBe('unauthenticated')
+    const bot = createChatClient({ base_url: node.base_url, fetch: checkedFetch, api_key: key })
+    expect(await codeOf(bot.readMe())).toBe('unauthenticated')
+    expect(await codeOf(chat.resets.redeem({}, { token: reset.token, password: 'incorrect pony' }))).toBe('not_found')
+    expect(await codeOf(founder.acceptInvite({ body: { token } }))).toBe('invite_revoked')
+    // The login of the application around the service goes on to know its user.
+    expect(await chat.context.db.all('SELECT provider FROM identities')).toEqual([{ provider: 'host' }])
+    const rows = "SELECT actor_id, subject_id, detail FROM audit_log WHERE act = 'user.locked_down'"
+    expect(await chat.context.db.all(rows)).toEqual([
+      { actor_id: founder.id, subject_id: grace.id, detail: JSON.stringify(ended) },
+    ])
+    await service.client().login({ body: { email: grace.email, password: PASSWORD } })
+    expect(await codeOf(founder.lockDownUser({ params: { user_id: conversation_id } }))).toBe('not_found')
+    const bare = { ...(await chat.users.actor(founder.id)), key_id: 'a key' }
+    expect(await codeOf(chat.users.lockdown(bare, grace.id))).toBe('forbidden')
+  })
+})
