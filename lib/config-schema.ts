@@ -190,6 +190,12 @@ export const ConfigSchema = v.object({
       'How much of the thread the assistant is sent, cut from the oldest side; what is asked is sent in any case.',
       { unit: 'bytes' },
     ),
+    max_running_per_user: key(
+      integer(1, 100_000),
+      3,
+      'Answers one user may have under way at once, in all processes; 429 beyond.',
+    ),
+    max_running: key(integer(1, 100_000), 100, 'Answers under way at once, in all processes; 503 beyond.'),
     answer_bytes: key(integer(1, MAX_ANSWER_BYTES), 262_144, 'Longest answer, counted in UTF-8; a longer one fails.', {
       unit: 'bytes',
     }),

@@ -1,17 +1,21 @@
 import type { Context } from '../context.ts'
 import { enterUnattended } from '../conversations/access.ts'
-import { causeText } from '../errors.ts'
+import { ChatError, causeText } from '../errors.ts'
 import { newId, SECOND } from '../ids.ts'
 import type { MessageRow } from '../messages/store.ts'
 import type { Queries } from '../storage/database.ts'
 import { endAnswer, INTERRUPTED } from './ending.ts'
-import { insertUnderWay, listLapsed, renewLeases } from './store.ts'
+import { insertUnderWay, listLapsed, lockAndCountUnderWay, renewLeases } from './store.ts'
 
 /** Who writes an answer and is not heard of for so long is taken for dead. */
 const LEASE = 10 * SECOND
 
+/** When an answer may have ended. */
+const LATER = { retry_after_seconds: 2 }
+
 /** What this process says of the answers it writes, and looks for of those that others have left. */
-export function createLeases(ctx: Pick<Context, 'db' | 'write' | 'metrics' | 'log' | 'now'>) {
+export function createLeases(ctx: Pick<Context, 'config' | 'db' | 'write' | 'metrics' | 'log' | 'now'>) {
+  const { max_running, max_running_per_user } = ctx.config.assistant
   const writer = newId()
 
   /** One that is being changed at this moment is left to the next look. */
@@ -32,9 +36,18 @@ export function createLeases(ctx: Pick<Context, 'db' | 'write' | 'metrics' | 'lo
     /** The name of this process in the leases. */
     writer,
 
-    /** Has an answer be this process's to write; part of the transaction that makes its message. */
-    claim(tx: Queries, { id: message_id, conversation_id }: MessageRow): Promise<void> {
-      return insertUnderWay(tx, { message_id, conversation_id, writer }, LEASE)
+    /**
+     * Has an answer be this process's to write; part of the transaction that makes its message, and its last wait for
+     * others.
+     *
+     * @throws ChatError `rate_limited` when the user has as many under way as may be, `unavailable` when all have
+     */
+    async claim(tx: Queries, { id: message_id, conversation_id, posted_by }: MessageRow): Promise<void> {
+      const { all, own } = await lockAndCountUnderWay(tx, posted_by!)
+      if (own >= max_running_per_user)
+        throw new ChatError('rate_limited', { message: 'Wait for your other answers.', ...LATER })
+      if (all >= max_running) throw new ChatError('unavailable', { message: 'The assistant is busy.', ...LATER })
+      await insertUnderWay(tx, { message_id, conversation_id, writer }, LEASE)
     },
 
     /** Says that this process lives and writes these. @returns those that are not its to write any more */

@@ -39,6 +39,23 @@ export async function deleteUnderWay(
   return deleted === 1
 }
 
+/** Any number: who holds it asks the assistant. */
+const ASKING_LOCK = 7_201_997
+
+/**
+ * How many answers are under way in all processes, and how many of them this user asked for. Until the transaction ends
+ * nobody else asks, so the numbers stay true. Of those under way there are few.
+ */
+export async function lockAndCountUnderWay(tx: Queries, userId: string): Promise<{ all: number; own: number }> {
+  if (tx.dialect === 'postgresql') await tx.get('SELECT pg_advisory_xact_lock(?)', ASKING_LOCK)
+  const row = await tx.get<{ all: number; own: number }>(
+    `SELECT count(*) AS "all", coalesce(sum(CASE WHEN m.posted_by = ? THEN 1 ELSE 0 END), 0) AS own
+       FROM answers_under_way a JOIN messages m ON m.id = a.message_id`,
+    userId,
+  )
+  return row!
+}
+
 /** Has the leases of these answers last for `lease` from now on, those that are still the writer's. @returns which they are */
 export async function renewLeases(
   tx: Queries,

@@ -26,5 +26,6 @@ export const createChatCompletion = route({
   example: { model: 'gpt-4', messages: [{ role: 'user', content: 'Hello there' }] },
   output: Completion,
   pieces: CompletionChunk,
+  errors: ['too_many_streams'],
   handler: ({ chat, body }) => chat.compat.complete(body),
 })

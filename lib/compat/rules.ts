@@ -1,8 +1,8 @@
 import type { ChatError } from '../errors.ts'
 import type { CompatFailure, Completion, CompletionChunk, CompletionInput, CompletionMessage, Usage } from './schema.ts'
 
-/** Some words, or a part of a long one: of single letters, an answer would be two hundred times its question. */
-const PIECE = /.{1,12}(?=\s|$)|.{1,12}/gsu
+/** Some words, or a part of a long one; short only at the end: of single letters, an answer would be a hundred times its question. */
+const PIECE = /.{64,128}?(?=\s|$)|.{64}|.+/gsu
 
 /** What all pieces of one answer have in common. */
 type Head = Pick<Completion, 'id' | 'created' | 'model'>

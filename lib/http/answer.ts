@@ -10,6 +10,7 @@ import { PROBLEM } from './failure.ts'
 import type { CommonHeaders } from './headers.ts'
 import { limitHeaders } from './limit.ts'
 import { isPlainlySpelled, refusalOfEvent } from './malformed.ts'
+import type { PieceStreams } from './pieces.ts'
 import { type Redirect, refusePrefetch, toRedirect } from './redirect.ts'
 import { deadCookies, type Reply, toChatError, toFailure, toReply } from './reply.ts'
 import { type RequestLog, untilEnd } from './request-log.ts'
@@ -33,6 +34,7 @@ export interface Service {
   headers: CommonHeaders
   clientOf: ClientReader
   requestLog: RequestLog
+  pieces: PieceStreams
 }
 
 /** A request on its way to an answer. */
@@ -106,13 +108,18 @@ function begin(service: Service, path: string, resource: Resource, event: H3Even
 }
 
 /** The answer of a route. */
-async function call({ chat, clientOf }: Service, exchange: Exchange, { route, count }: Endpoint): Promise<unknown> {
+async function call(
+  { chat, clientOf, pieces }: Service,
+  exchange: Exchange,
+  { route, count }: Endpoint,
+): Promise<unknown> {
   const { event, headers: common } = exchange
   const { method, headers } = event.req
   if (route.answer === 'redirect') {
     if (method === 'HEAD') return end(exchange, { status: 200, headers: common, body: null })
     refusePrefetch(headers)
   }
+  const address = clientOf(event.req)
   const result = await perform(chat, route, {
     method,
     headers,
@@ -121,7 +128,7 @@ async function call({ chat, clientOf }: Service, exchange: Exchange, { route, co
     url: event.url,
     body: (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body,
     isGone: () => event.runtime?.node?.res?.destroyed ?? false,
-    ip: clientOf(event.req),
+    ip: address,
     called(actor) {
       exchange.user_id = actor.user_id
     },
@@ -137,6 +144,10 @@ async function call({ chat, clientOf }: Service, exchange: Exchange, { route, co
     return openStream(event, streamHeaders(common), opening)
   }
   if (route.answer === 'redirect') return end(exchange, toRedirect(chat, route, result as Redirect, common, headers))
+  if (route.pieces && Symbol.iterator in (result as object)) {
+    const body = pieces.begin(result as Iterable<unknown>, address)
+    return end(exchange, { status: route.status, headers: streamHeaders(common), body })
+  }
   return end(exchange, toReply(chat, route, result, common))
 }
 

@@ -8,6 +8,7 @@ import { createClientReader } from './client-address.ts'
 import { createCommonHeaders } from './headers.ts'
 import { refusalOf } from './malformed.ts'
 import { openApiRoutes } from './openapi.ts'
+import { createPieceStreams } from './pieces.ts'
 import { createRequestLog } from './request-log.ts'
 import type { AnyRoute } from './route.ts'
 import { routes } from './routes.ts'
@@ -34,7 +35,7 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
   const { config, log, metrics } = chat.context
   const clientOf = createClientReader(config, log, options.addressOf)
   const requestLog = createRequestLog(config, log)
-  const service = { chat, headers: createCommonHeaders(config), clientOf, requestLog }
+  const service = { chat, headers: createCommonHeaders(config), clientOf, requestLog, pieces: createPieceStreams() }
   for (const [path, resource] of resources(metrics)) {
     app.all(patternOf(path, resource), (event) => answer(service, path, resource, event))
   }

@@ -5,9 +5,7 @@ import type { Config } from '../config.ts'
 import { ChatError } from '../errors.ts'
 import { bindingCookie, clearedCookies, deviceCookie, sessionCookies } from './cookies.ts'
 import type { FailureShape } from './failure.ts'
-import { streamPieces } from './pieces.ts'
 import { type AnyRoute, HEADER_FIELDS } from './route.ts'
-import { streamHeaders } from './sse.ts'
 
 /** An answer before it is given to the runtime. */
 export interface Reply {
@@ -30,8 +28,6 @@ export function toReply(chat: Chat, route: AnyRoute, result: unknown, headers: [
     headers.push(['content-type', content_type])
     return { status: route.status, headers, body }
   }
-  if (route.pieces && Symbol.iterator in (result as object))
-    return { status: route.status, headers: streamHeaders(headers), body: streamPieces(result as Iterable<unknown>) }
   let value = result as object
   let cookies: string[] = []
   if (route.answer === 'session') {

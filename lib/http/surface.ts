@@ -42,7 +42,7 @@ export const SURFACES: readonly Surface[] = [
     ...REST,
     prefix: '/v1',
     isServed: ({ features }) => features.openai_compat,
-    body: { bytes: 1024 * 1024, entries: 10_000 },
+    body: { bytes: 64 * 1024, entries: 10_000 },
     failure: OPENAI,
   },
   REST,

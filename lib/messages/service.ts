@@ -21,7 +21,8 @@ export const inputs = { postRoot: Post, reply: Post, revisions: RevisionsQuery }
  * Starts a thread in a conversation and tells it.
  *
  * @throws ChatError `not_found`; `forbidden` for a viewer or a read-only user; `idempotency_mismatch`;
- *   `unavailable` for a question to the assistant while the service stops
+ *   for a question to the assistant `rate_limited` with too many under way, `unavailable` when all have too many, or
+ *   the service stops
  */
 export function postRoot(ctx: Context, actor: Actor, conversationId: string, input: Post): Promise<PostedMessage> {
   return post(ctx, actor, conversationId, input, async (tx) => {
@@ -41,8 +42,8 @@ export function postRoot(ctx: Context, actor: Actor, conversationId: string, inp
  * Adds a reply under a message and tells the conversation.
  *
  * @throws ChatError `not_found` when the parent is in no conversation of the actor's; `forbidden` for a viewer or a
- *   read-only user; `message_deleted` when the parent is; `thread_too_deep`; `idempotency_mismatch`; `unavailable`
- *   for a question to the assistant while the service stops
+ *   read-only user; `message_deleted` when the parent is; `thread_too_deep`; `idempotency_mismatch`; for a
+ *   question to the assistant `rate_limited`, `unavailable` as {@link postRoot}
  */
 export function reply(ctx: Context, actor: Actor, parentId: string, input: Post): Promise<PostedMessage> {
   return post(ctx, actor, parentId, input, async (tx) => {

@@ -44,6 +44,9 @@ const QUICK = {
   },
 }
 
+/** More than a test asks for. */
+const MANY_ANSWERS = { max_running_per_user: 1000, max_running: 1000 }
+
 /** A sign-in provider that sends nobody back: nothing listens at the discard port, and `fetch` asks nothing there. */
 export const UNREACHABLE_PROVIDER = {
   client_id: 'nobody',
@@ -68,7 +71,9 @@ export interface ServiceOptions {
 export async function startService(url: string, options: ServiceOptions = {}): Promise<TestService> {
   const { port = 0, wrap = (storage: Storage) => storage } = options
   const storage = wrap(await openStorage({ database: url, strict: true }))
-  const chat = createChatService(parseConfig({ ...QUICK, ...options.config }), storage, options.ports)
+  const { assistant, ...config } = { assistant: {}, ...options.config }
+  const all = { ...QUICK, ...config, assistant: { ...MANY_ANSWERS, ...assistant } }
+  const chat = createChatService(parseConfig(all), storage, options.ports)
   await chat.start()
   const server = createServer(createNodeListener(chat)).listen(port, '127.0.0.1')
   await once(server, 'listening')

@@ -1,0 +1,88 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { echoInPieces } from '../../lib/compat/rules.ts'
+import { createPieceStreams } from '../../lib/http/pieces.ts'
+import { codeOf, startService, type TestService, times } from '../support/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService('sqlite::memory:', { config: { server: { trusted_proxies: ['127.0.0.1'] } } })
+})
+afterAll(() => service.close())
+
+const LONG = { model: 'gpt-4', messages: times(700, () => ({ role: 'user' as const, content: 'a b c d e f' })) }
+
+const send = (body: unknown, headers: Record<string, string> = {}) =>
+  fetch(`${service.base_url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  })
+
+it('takes 64 KiB and no more', async () => {
+  const response = await send({ model: 'm', messages: [{ role: 'user', content: 'x'.repeat(65_536) }] })
+  expect(response.status).toBe(413)
+  expect((await response.json()).error.code).toBe('payload_too_large')
+})
+
+it('says at least 64 characters at a time, and all of it', () => {
+  for (const content of [
+    'word '.repeat(200),
+    'x'.repeat(1_000),
+    'ab',
+    ' '.repeat(300),
+    `${'é'.repeat(127)} x`,
+    '\n\n',
+  ]) {
+    const head = { id: 'i', created: 1, model: 'm' }
+    const chunks = [...echoInPieces(head, { model: 'm', messages: [{ role: 'user', content }] })]
+    const pieces = chunks.flatMap(({ choices }) => choices[0]?.delta.content || [])
+    expect(pieces.join('')).toBe(content)
+    for (const piece of pieces.slice(0, -1)) expect(piece.length).toBeGreaterThanOrEqual(64)
+  }
+})
+
+it('has four streams to an address, and others to others', async () => {
+  const sockets: Socket[] = []
+  const body = JSON.stringify({ ...LONG, model: 'm'.repeat(256), stream: true })
+  const stream = (address: string) => {
+    const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1').pause()
+    sockets.push(socket)
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-forwarded-for: ${address}\r\n`
+    socket.write(`${head}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+    return once(socket, 'readable')
+  }
+  // So many that some wait for their reader: what the system takes of each is not ours to say.
+  await Promise.all(times(4, () => stream('192.0.2.1')))
+  const fifth = await send({ ...LONG, stream: true }, { 'x-forwarded-for': '192.0.2.2' })
+  expect(fifth.status).toBe(200)
+  await fifth.body!.cancel()
+  for (const socket of sockets) socket.destroy()
+})
+
+it('counts streams by address and in all, and frees their places however they end', async () => {
+  const streams = createPieceStreams({ per_address: 2, in_all: 3, seconds: 60 })
+  const begin = (address?: string) => streams.begin([{ a: 1 }], address)
+  const refusal = (address?: string) => codeOf(Promise.resolve().then(() => begin(address)))
+  const first = begin('a')
+  const second = begin('a')
+  expect(await refusal('a')).toBe('too_many_streams')
+  const third = begin()
+  expect(await refusal('b')).toBe('unavailable')
+  expect(await new Response(first).text()).toContain('[DONE]')
+  await second.cancel()
+  await third.cancel()
+  for (const stream of [begin('a'), begin('a')]) await stream.cancel()
+})
+
+it('cuts off what is not read in time', async () => {
+  const streams = createPieceStreams({ per_address: 1, in_all: 1, seconds: 0.05 })
+  const endless = (function* () {
+    for (;;) yield 'x'
+  })()
+  const reader = streams.begin(endless).getReader()
+  await reader.read()
+  await expect(reader.closed).rejects.toThrow('not read in time')
+  await streams.begin([]).cancel()
+})
