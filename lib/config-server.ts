@@ -60,6 +60,12 @@ export const ServerSection = section({
     'How long a connection without a request stays open. Make it longer than your proxy keeps its own open.',
     { unit: 'seconds' },
   ),
+  stalled_seconds: key(
+    integer(1, MAX_TIMER_SECONDS),
+    30,
+    'A connection that takes nothing of a waiting answer for so long is closed. Event streams have their own rule.',
+    { unit: 'seconds' },
+  ),
   drain_delay_seconds: key(
     integer(0, 3600),
     0,

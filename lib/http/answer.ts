@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { H3Event } from 'h3'
 import type { Chat } from '../chat.ts'
 import { ChatError } from '../errors.ts'
@@ -17,6 +17,7 @@ import { type RequestLog, untilEnd } from './request-log.ts'
 import { openStream, respond } from './respond.ts'
 import type { AnyRoute, Method } from './route.ts'
 import { streamHeaders } from './sse.ts'
+import { type StallWatch, turnOf } from './stalls.ts'
 import { surfaceOf } from './surface.ts'
 
 /** The routes of one path, by method. */
@@ -35,10 +36,12 @@ export interface Service {
   clientOf: ClientReader
   requestLog: RequestLog
   pieces: PieceStreams
+  stalls: StallWatch
 }
 
 /** A request on its way to an answer. */
 interface Exchange {
+  stalls: StallWatch
   event: H3Event
   /** The template of its path, or the prefix it is under. */
   path: string
@@ -58,6 +61,7 @@ export async function answer(service: Service, path: string, resource: Resource,
   const surface = surfaceOf(path)
   const isServed = surface.isServed?.(service.chat.context.config) ?? true
   const exchange = begin(service, path, resource, event)
+  await turnOf(responseOf(event))
   try {
     const refusal = refusalOfEvent(event)
     if (refusal)
@@ -80,7 +84,14 @@ export async function answer(service: Service, path: string, resource: Resource,
 function end(exchange: Exchange, reply: Reply): unknown {
   exchange.count(reply.status)
   exchange.tell(reply.status)
+  const response = responseOf(exchange.event)
+  if (response) exchange.stalls.watch(response)
   return respond(exchange.event, reply)
+}
+
+/** What Node answers with, where it is Node that does. */
+function responseOf({ runtime }: H3Event): ServerResponse | undefined {
+  return runtime?.node?.res as ServerResponse | undefined
 }
 
 function begin(service: Service, path: string, resource: Resource, event: H3Event): Exchange {
@@ -91,6 +102,7 @@ function begin(service: Service, path: string, resource: Resource, event: H3Even
   // A path that no route has is not told as it was sent.
   const route = Object.keys(resource).length > 0 ? path : undefined
   const exchange: Exchange = {
+    stalls: service.stalls,
     event,
     path,
     endpoint,

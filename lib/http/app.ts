@@ -12,6 +12,7 @@ import { createPieceStreams } from './pieces.ts'
 import { createRequestLog } from './request-log.ts'
 import type { AnyRoute } from './route.ts'
 import { routes } from './routes.ts'
+import { createStallWatch } from './stalls.ts'
 import { SURFACES } from './surface.ts'
 
 /** An h3 app, as far as a host needs to know it. It can be mounted under a base path of another one. */
@@ -35,7 +36,14 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
   const { config, log, metrics } = chat.context
   const clientOf = createClientReader(config, log, options.addressOf)
   const requestLog = createRequestLog(config, log)
-  const service = { chat, headers: createCommonHeaders(config), clientOf, requestLog, pieces: createPieceStreams() }
+  const service = {
+    chat,
+    headers: createCommonHeaders(config),
+    clientOf,
+    requestLog,
+    pieces: createPieceStreams(),
+    stalls: createStallWatch(config.server.stalled_seconds),
+  }
   for (const [path, resource] of resources(metrics)) {
     app.all(patternOf(path, resource), (event) => answer(service, path, resource, event))
   }

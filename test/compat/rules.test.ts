@@ -26,10 +26,11 @@ it.each<[content: CompletionMessage['content'], echoed: string | null]>([
 })
 
 it.each([
-  ['Hello there, how are you?', ['Hello there,', ' how are', ' you?']],
-  ['x'.repeat(30), ['x'.repeat(12), 'x'.repeat(12), 'x'.repeat(6)]],
+  ['Hello there, how are you?', ['Hello there, how are you?']],
+  ['Hello there, '.repeat(8), [`${'Hello there, '.repeat(4)}Hello there,`, ' Hello there, Hello there, Hello there, ']],
+  ['x'.repeat(300), ['x'.repeat(64), 'x'.repeat(64), 'x'.repeat(64), 'x'.repeat(108)]],
   ['one\r\n\r\ntwo\n', ['one\r\n\r\ntwo\n']],
-  ['\u{1F600}'.repeat(13), ['\u{1F600}'.repeat(12), '\u{1F600}']],
+  ['\u{1F600}'.repeat(130), ['\u{1F600}'.repeat(64), '\u{1F600}'.repeat(66)]],
 ])('cuts %j between words where it can, and never inside a character', (content, pieces) => {
   const chunks = [...echoInPieces(HEAD, messagesOf(content))]
   expect(chunks.slice(1, -1).map((chunk) => chunk.choices[0]!.delta.content)).toEqual(pieces)
