@@ -44,7 +44,8 @@ const MOST_PIECES = 500
 /** Kills the service at random moments in the middle of answers, and looks how they end. */
 export async function crashAnswers(options: AnswerCrashOptions): Promise<AnswerCrashFigures> {
   const upstream = await startUpstream(options.random)
-  const assistant = { provider: 'openai', base_url: upstream.url, model: 'tiny' }
+  const many = { max_running_per_user: 1000, max_running: 1000 }
+  const assistant = { provider: 'openai', base_url: upstream.url, model: 'tiny', ...many }
   const nodes = await startNodes(options.url, options.nodes, { assistant, sse: { max_streams_per_user: 1000 } })
   try {
     return await crashOn({ ...options, upstream, nodes })

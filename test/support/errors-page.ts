@@ -183,13 +183,9 @@ const FAILURES: { [Code in ErrorCode]: { cause: string; remedy: string } } = {
   rate_limited: {
     cause:
       'More calls than the limit of the route allows to this user or address; or, when signing in, too many failures of ' +
-<<<<<<< HEAD
       'the account or attempts from the address; or, for one invite or mailbox, too many sign-ups with taken addresses or ' +
-      'mails. `X-RateLimit-Profile` names the limit of the route.',
-=======
-      'the account or attempts from the address. `X-RateLimit-Profile` names the limit. Or a question to the assistant ' +
-      'while the user has `assistant.max_running_per_user` answers under way.',
->>>>>>> 5645f49 (feat(assistant)!: a user has at most three answers under way, and the service a hundred; /v1 is bounded in bodies, streams and time)
+      'mails. `X-RateLimit-Profile` names the limit of the route. Or a question to the assistant while the user has ' +
+      '`assistant.max_running_per_user` answers under way.',
     remedy:
       'Wait as many seconds as `Retry-After` says, then try again. [Rate limits](../concepts/rate-limits.md) explain which there are.',
   },
