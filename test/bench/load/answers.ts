@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type ChatClient, createChatClient } from '../../../lib/client.ts'
-import { type Service, serviceTarget } from '../servers/service.ts'
+import { createUsers, type Service, serviceTarget, signInParticipants } from '../servers/service.ts'
 import { createFailure } from './failure.ts'
 import { marker } from './marker.ts'
 import { openReaders } from './reader.ts'
@@ -13,6 +13,16 @@ export interface AnswerLoad {
   tokens: number
 }
 
+/** How many answers one user may have under way. */
+const ANSWERS_PER_USER = 3
+
+/** Has as many users as it takes to ask for so many answers; the first is the service's own. */
+export async function clientsFor(service: Service, answers: number): Promise<ChatClient[]> {
+  const others = await createUsers(service, Math.ceil(answers / ANSWERS_PER_USER) - 1)
+  const sessions = [service.headers, ...(await signInParticipants(service, others))]
+  return sessions.map((headers) => clientOf(service, headers))
+}
+
 /** Less of what the model says than this share, and the answers were not streaming as they should. */
 const LEAST_SHARE = 0.9
 
@@ -22,11 +32,18 @@ const DRAIN_MS = 4_000
 /**
  * Runs `work` while answers stream to readers, then stops them.
  *
+ * @param clients ask in turn; the first one's user owns the conversation
+ *
  * @throws Error when the answers did not keep pace with the model, or not each reader got each token that is stored
  */
-export async function whileAnswering<T>(service: Service, load: AnswerLoad, work: () => Promise<T>): Promise<T> {
+export async function whileAnswering<T>(
+  service: Service,
+  clients: ChatClient[],
+  load: AnswerLoad,
+  work: () => Promise<T>,
+): Promise<T> {
   const { fail, or } = createFailure()
-  const client = clientOf(service)
+  const client = clients[0]!
   const on = { marker: countOne, lost: fail }
   const readers = await or(openReaders(service.port, serviceTarget(service).steps, load.readers, on))
   const least = () => Math.min(...readers.map(({ position }) => position))
@@ -35,7 +52,9 @@ export async function whileAnswering<T>(service: Service, load: AnswerLoad, work
     body: { content: 'Go on', role: 'assistant' },
   } as const
   try {
-    const asked = await Promise.all(Array.from({ length: load.answers }, () => client.postRoot(post)))
+    const asked = await Promise.all(
+      Array.from({ length: load.answers }, (_, n) => clients[n % clients.length]!.postRoot(post)),
+    )
     const before = { tokens: least(), at: performance.now() }
     const value = await or(work())
     const seconds = (performance.now() - before.at) / 1000
@@ -57,8 +76,8 @@ export async function whileAnswering<T>(service: Service, load: AnswerLoad, work
   }
 }
 
-/** A client in the session that the service was set up with: a user has only one. */
-function clientOf({ port, headers }: Service): ChatClient {
+/** A client in a session that there is. */
+function clientOf({ port }: Service, headers: Record<string, string>): ChatClient {
   return createChatClient({
     base_url: `http://127.0.0.1:${port}`,
     fetch: (url, init) => {

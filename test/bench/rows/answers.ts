@@ -1,4 +1,4 @@
-import { whileAnswering } from '../load/answers.ts'
+import { clientsFor, whileAnswering } from '../load/answers.ts'
 import { httpRequest } from '../load/http.ts'
 import { p99, timeRequest } from '../load/latency.ts'
 import { interleaveWarm, type Row } from '../row.ts'
@@ -21,9 +21,10 @@ export const answersMe: Row = {
   measure({ rounds, seconds, command }) {
     const model = startModel()
     const answering = model.then(({ port }) => startService(command, assistantAt(port)))
-    return withServers(answering, model, (service) => {
+    return withServers(answering, model, async (service) => {
+      const clients = await clientsFor(service, LOAD.answers)
       const time = async () => p99(await timeRequest({ port: service.port, request: me(service) }, seconds))
-      return interleaveWarm(rounds, () => whileAnswering(service, LOAD, time), time)
+      return interleaveWarm(rounds, () => whileAnswering(service, clients, LOAD, time), time)
     })
   },
 }

@@ -2,12 +2,14 @@ import { createFailure } from '../load/failure.ts'
 import { httpRequest } from '../load/http.ts'
 import { openPoster, type Poster } from '../load/poster.ts'
 import { interleaveWarm, type Row } from '../row.ts'
-import { ACCOUNT, type Service, startService } from '../servers/service.ts'
+import { type Credentials, createUsers, type Service, startService } from '../servers/service.ts'
 
 const LOGINS = 64
 
 /** A hash takes some 50 ms, so that a round lasts seconds; at the default cost the queue is longer, not the wait of others. */
 const ENVIRONMENT = {
+  // Sign-ins wait for each other by person and by network: these are of 64 people in 64 networks, behind one proxy.
+  CHAT_SERVER__TRUSTED_PROXIES: '127.0.0.1',
   CHAT_SECURITY__PASSWORD__BCRYPT_COST: '10',
   // The session that is measured would be among those that end.
   CHAT_SESSION__MAX_SESSIONS_PER_USER: 'false',
@@ -25,9 +27,10 @@ export const meLogins: Row = {
   measure: async ({ rounds, seconds, command }) => {
     const service = await startService(command, ENVIRONMENT)
     try {
+      const people = await createUsers(service, LOGINS)
       return await interleaveWarm(
         rounds,
-        () => callsDuring(service, (fail) => signIns(service, fail)),
+        () => callsDuring(service, (fail) => signIns(service, people, fail)),
         () => callsDuring(service, () => new Promise((resolve) => setTimeout(resolve, seconds * 1000))),
       )
     } finally {
@@ -67,10 +70,10 @@ async function callsDuring(
   return durations.sort((a, b) => a - b)[Math.floor(durations.length * 0.99)]!
 }
 
-async function signIns({ port }: Service, fail: (error: Error) => void): Promise<void> {
-  const request = httpRequest('POST', '/api/auth/login', { body: ACCOUNT })
-  const signIn = () =>
+async function signIns({ port }: Service, people: Credentials[], fail: (error: Error) => void): Promise<void> {
+  const signIn = (body: Credentials, n: number) =>
     new Promise<void>((resolve) => {
+      const request = httpRequest('POST', '/api/auth/login', { body, headers: { 'x-forwarded-for': `10.${n}.0.1` } })
       const poster = openPoster(
         port,
         () => {
@@ -82,5 +85,5 @@ async function signIns({ port }: Service, fail: (error: Error) => void): Promise
       )
       poster.send(request)
     })
-  await Promise.all(Array.from({ length: LOGINS }, signIn))
+  await Promise.all(people.map(signIn))
 }

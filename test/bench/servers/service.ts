@@ -27,6 +27,9 @@ export interface Service extends Server {
   rootId: string
 }
 
+/** What somebody signs in with. */
+export type Credentials = typeof ACCOUNT
+
 export function newDatabase(): string {
   return join(temporaryFolder(), 'chat.db')
 }
@@ -56,6 +59,28 @@ export async function startService(command: string[], more: NodeJS.ProcessEnv = 
     await server.stop()
     throw error
   }
+}
+
+/** Creates users, in the name of the one who is signed in. */
+export async function createUsers(service: Service, count: number): Promise<Credentials[]> {
+  const users: Credentials[] = []
+  for (let n = 0; n < count; n++) {
+    const credentials = { email: `user-${n}@example.org`, password: ACCOUNT.password }
+    await call(service, '/api/admin/users', { username: `user-${n}`, ...credentials }, service.headers)
+    users.push(credentials)
+  }
+  return users
+}
+
+/** Signs users in who take part in the service's conversation from then on. @returns what their requests carry */
+export async function signInParticipants(service: Service, users: Credentials[]): Promise<Record<string, string>[]> {
+  const headers: Record<string, string>[] = []
+  for (const credentials of users) {
+    const invitee = { username: credentials.email.split('@')[0] }
+    await call(service, `/api/conversations/${service.conversationId}/participants`, invitee, service.headers)
+    headers.push(sessionHeaders(await call(service, '/api/auth/login', credentials)))
+  }
+  return headers
 }
 
 /** How the load client follows the service's conversation and posts replies to its thread. */
