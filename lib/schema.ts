@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { PATTERNS } from './characters.ts'
 
 /**
  * The longest text of each kind, in UTF-16 units. Unicode normalisation is quadratic on runs of combining marks: 40 kB of
@@ -33,6 +34,7 @@ export function text(longest: number) {
     v.string(),
     v.maxLength(longest, `must be at most ${longest} characters`),
     v.check(isStorable, 'must be text without NUL and lone surrogates'),
+    v.metadata({ pattern: PATTERNS.storable }),
   )
 }
 
@@ -40,6 +42,13 @@ export function text(longest: number) {
 export function opaque(longest: number) {
   return v.pipe(v.string(), v.maxLength(longest, `must be at most ${longest} characters`))
 }
+
+/** Where a list goes on: an instant in microseconds, and an id. What is no cursor at all is `invalid_cursor`. */
+export const Cursor = v.pipe(
+  opaque(LONGEST.token),
+  v.description('`next_after` of the page before'),
+  v.metadata({ pattern: '^[0-9]{1,16}_[0-9a-f\\-]{36}$' }),
+)
 
 /** Whether both databases keep a text as it is. */
 export function isStorable(text: string): boolean {
@@ -51,11 +60,21 @@ function isWellFormed(text: string): boolean {
   return !/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text)
 }
 
-/** An identifier: UUIDv7, lower case. */
+/** An object, and no list: valibot takes one for an object without any of its keys. */
+export function plainObject<const Entries extends v.ObjectEntries>(entries: Entries) {
+  const schema = v.object(entries)
+  const run = schema['~run'].bind(schema)
+  return Object.assign(schema, {
+    '~run': (...[dataset, config]: Parameters<typeof run>) =>
+      run(Array.isArray(dataset.value) ? { ...dataset, value: undefined } : dataset, config),
+  })
+}
+
+/** An identifier. Ours are UUIDv7 in lower case; any other UUID is that of something that does not exist. */
 export const Id = v.pipe(
   v.string(),
   v.length(36),
-  v.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+  v.regex(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i),
   v.metadata({ format: 'uuid' }),
 )
 
@@ -93,24 +112,6 @@ export function Limit(fallback: number, maximum: number) {
     ),
     fallback,
   )
-}
-
-/** Whether a text shows anything: spaces, controls and zero-width characters alone do not. */
-export function isVisible(text: string): boolean {
-  return /[^\p{Z}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(text)
-}
-
-/** Characters that nobody sees or that turn others around: controls, formats, variation selectors, fillers. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u
-
-/** Whether a text has a character that cannot be seen, or that turns others around. */
-export function hasUnseen(text: string): boolean {
-  return UNSEEN.test(text)
-}
-
-/** The same text without such characters. */
-export function withoutUnseen(text: string): string {
-  return text.replaceAll(new RegExp(UNSEEN, 'gu'), '')
 }
 
 /** The id of an event on a conversation's stream, from which a stream can be resumed. */

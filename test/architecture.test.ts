@@ -10,7 +10,7 @@ import { parseAst } from 'vitest/node'
  */
 const LADDER: [step: string, ...files: string[]][] = [
   ['errors · ids', 'lib/errors.ts', 'lib/ids.ts', 'lib/pages.ts', 'lib/version.ts'],
-  ['config · schema', 'lib/config.ts', 'lib/config-*.ts', 'lib/schema.ts', 'lib/*/schema.ts'],
+  ['config · schema', 'lib/config.ts', 'lib/config-*.ts', 'lib/schema.ts', 'lib/characters.ts', 'lib/*/schema.ts'],
   ['rules', 'lib/*/rules.ts'],
   ['storage', 'lib/storage/**'],
   ['store', 'lib/*/store.ts'],
@@ -25,10 +25,17 @@ const LADDER: [step: string, ...files: string[]][] = [
 
 /** All that a role may import at run time; `@` is its own feature. A service has the ladder only. */
 const ROLES: Record<string, string[]> = {
-  'schema.ts': ['valibot', 'lib/schema.ts', 'lib/*/schema.ts'],
-  'rules.ts': ['lib/errors.ts', 'lib/schema.ts', 'lib/*/schema.ts', 'lib/*/rules.ts'],
-  'store.ts': ['lib/ids.ts', 'lib/schema.ts', 'lib/*/schema.ts', 'lib/@/rules.ts', 'lib/storage/sql.ts'],
-  'routes.ts': ['valibot', 'lib/schema.ts', 'lib/*/schema.ts', 'lib/http/route.ts'],
+  'schema.ts': ['valibot', 'lib/schema.ts', 'lib/characters.ts', 'lib/*/schema.ts'],
+  'rules.ts': ['lib/errors.ts', 'lib/schema.ts', 'lib/characters.ts', 'lib/*/schema.ts', 'lib/*/rules.ts'],
+  'store.ts': [
+    'lib/ids.ts',
+    'lib/schema.ts',
+    'lib/characters.ts',
+    'lib/*/schema.ts',
+    'lib/@/rules.ts',
+    'lib/storage/sql.ts',
+  ],
+  'routes.ts': ['valibot', 'lib/schema.ts', 'lib/characters.ts', 'lib/*/schema.ts', 'lib/http/route.ts'],
 }
 
 /** The only places that name a package, in types too: ours are published without theirs. */

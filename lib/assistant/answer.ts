@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as v from 'valibot'
-import { isStorable, isVisible } from '../schema.ts'
+import { isVisible } from '../characters.ts'
+import { isStorable } from '../schema.ts'
 import { AnswerFailure } from './failure.ts'
 import type { AnswerPiece } from './provider.ts'
 import { wholeLength } from './rules.ts'

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Id, Instant, Limit, LONGEST, opaque, text } from '../schema.ts'
+import { Cursor, Id, Instant, Limit, LONGEST, text } from '../schema.ts'
 import { DisplayName, Password, User, Username } from '../users/schema.ts'
 
 export const Credentials = v.object({ email: text(LONGEST.email), password: text(LONGEST.password) })
@@ -27,7 +27,7 @@ export const OwnSession = v.object({
 export type OwnSession = v.InferOutput<typeof OwnSession>
 
 export const OwnSessionsQuery = v.object({
-  after: v.optional(v.pipe(opaque(LONGEST.token), v.description('`next_after` of the page before'))),
+  after: v.optional(Cursor),
   limit: Limit(200, 1000),
 })
 export type OwnSessionsQuery = v.InferOutput<typeof OwnSessionsQuery>

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { LONGEST, opaque } from '../schema.ts'
+import { LONGEST, opaque, plainObject } from '../schema.ts'
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const Seconds = v.pipe(Count, v.description('Seconds since 1970'))
@@ -36,7 +36,7 @@ export const CompletionMessage = v.object({
 })
 export type CompletionMessage = v.InferOutput<typeof CompletionMessage>
 
-export const StreamOptions = v.nullable(v.object({ include_usage: v.optional(v.nullable(v.boolean())) }))
+export const StreamOptions = v.nullable(plainObject({ include_usage: v.optional(v.nullable(v.boolean())) }))
 
 export const CompletionInput = v.object({
   // Every piece of a streamed answer repeats it.

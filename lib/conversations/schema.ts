@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Id, Instant, Limit, LONGEST, opaque, StreamPosition, text } from '../schema.ts'
+import { Cursor, Id, Instant, Limit, LONGEST, StreamPosition, text } from '../schema.ts'
 import { Email, Username } from '../users/schema.ts'
 
 /** What a participant may do: owner everything; admin people below owner; member read and post; viewer read. */
@@ -44,7 +44,7 @@ export const Conversation = v.object({
 export type Conversation = v.InferOutput<typeof Conversation>
 
 export const ParticipantsQuery = v.object({
-  after: v.optional(v.pipe(opaque(LONGEST.token), v.description('`next_after` of the page before'))),
+  after: v.optional(Cursor),
   limit: Limit(200, 1000),
 })
 export type ParticipantsQuery = v.InferOutput<typeof ParticipantsQuery>
@@ -103,7 +103,7 @@ export const ConversationSummary = v.object({
 export type ConversationSummary = v.InferOutput<typeof ConversationSummary>
 
 export const ConversationsQuery = v.object({
-  after: v.optional(v.pipe(opaque(LONGEST.token), v.description('`next_after` of the page before'))),
+  after: v.optional(Cursor),
   limit: Limit(50, 200),
 })
 export type ConversationsQuery = v.InferOutput<typeof ConversationsQuery>

@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { route } from '../http/route.ts'
 import { ConversationStreamEvent, StreamHeaders, StreamQuery } from './schema.ts'
 
@@ -16,7 +17,7 @@ export const streamConversation = route({
   errors: ['not_found', 'too_many_streams', 'unavailable'],
   handler: ({ chat, actor, params, query, headers }) =>
     chat.events.open(actor, params.conversation_id, {
-      last_event_id: headers.get('last-event-id') || query.last_event_id,
+      last_event_id: resumeFrom(headers, query),
     }),
 })
 
@@ -34,5 +35,10 @@ export const streamAll = route({
   output: ConversationStreamEvent,
   errors: ['too_many_streams', 'unavailable'],
   handler: ({ chat, actor, query, headers }) =>
-    chat.events.openAll(actor, { last_event_id: headers.get('last-event-id') || query.last_event_id }),
+    chat.events.openAll(actor, { last_event_id: resumeFrom(headers, query) }),
 })
+
+/** The header, which browsers send by themselves, before the query; a query that is to be refused is so all the same. */
+function resumeFrom(headers: Headers, query: v.InferInput<typeof StreamQuery>): string | undefined {
+  return (v.is(StreamQuery, query) && headers.get('last-event-id')) || query.last_event_id
+}

@@ -68,7 +68,7 @@ export async function answer(service: Service, path: string, resource: Resource,
       return end(exchange, { status: refusal, headers: [...exchange.headers, ['connection', 'close']], body: null })
     const isRoot = path === '/**' && !event.context.params?._
     if (!isPlainlySpelled(event, isRoot)) throw new ChatError('bad_request')
-    if (!isServed) throw new ChatError('not_found')
+    if (!isServed && !isUnheardOf(resource, exchange)) throw new ChatError('not_found')
     if (exchange.endpoint) return await call(service, exchange, exchange.endpoint)
     return end(exchange, withoutRoute(service, resource, exchange))
   } catch (caught) {
@@ -78,6 +78,14 @@ export async function answer(service: Service, path: string, resource: Resource,
     const cookies = deadCookies(error, service.chat.context.config, event.req.headers)
     return end(exchange, { ...failure, cookies })
   }
+}
+
+/** Methods that any path may have; what is switched off has none of them. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+
+/** Whether the path is one of ours, and the method one that no path of ours has, switched off or not. */
+function isUnheardOf(resource: Resource, { event }: Exchange): boolean {
+  return Object.keys(resource).length > 0 && !METHODS.includes(event.req.method)
 }
 
 /** Counts and tells an answer as it goes out, once it is made: making it may fail, too. */

@@ -1,6 +1,7 @@
 import { stringifyYAML } from 'confbox/yaml'
 import type { Config } from '../config.ts'
 import { VERSION } from '../version.ts'
+import { withBounds } from './openapi/bounds.ts'
 import { OpenApiDocument } from './openapi/document.ts'
 import { failureResponses, failureSchemas } from './openapi/failures.ts'
 import { namedHeadersIn } from './openapi/headers.ts'
@@ -45,16 +46,9 @@ export function openApiDocument(config: Config): Json {
       parameters: { RequestId: REQUEST_ID },
       headers: namedHeadersIn(used),
       responses,
-      schemas: withConfiguredBounds({ ...namedSchemasIn(used), ...failures }, config),
+      schemas: { ...withBounds(namedSchemasIn(used), config), ...failures },
     },
   }
-}
-
-/** The bounds that the configuration sets are described as this service has them. */
-function withConfiguredBounds(schemas: Json, { invites }: Config): Json {
-  const InviteInput = structuredClone(schemas.InviteInput) as { properties: { max_uses: { maximum: number } } }
-  InviteInput.properties.max_uses.maximum = invites.max_uses
-  return { ...schemas, InviteInput }
 }
 
 const REQUEST_ID = {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ParticipantRole } from '../conversations/schema.ts'
-import { Id, Instant, Limit, LONGEST, opaque } from '../schema.ts'
+import { Cursor, Id, Instant, Limit, LONGEST, opaque } from '../schema.ts'
 import { Email, Password, Username } from '../users/schema.ts'
 
 /** The most that `invites.max_uses` can be set to. */
@@ -44,7 +44,7 @@ export const Invite = v.object({
 export type Invite = v.InferOutput<typeof Invite>
 
 export const InvitesQuery = v.object({
-  after: v.optional(v.pipe(opaque(LONGEST.token), v.description('`next_after` of the page before'))),
+  after: v.optional(Cursor),
   limit: Limit(200, 1000),
 })
 export type InvitesQuery = v.InferOutput<typeof InvitesQuery>

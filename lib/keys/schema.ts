@@ -1,13 +1,12 @@
 import * as v from 'valibot'
-import { AnyInstant, Id, Instant, isVisible, text } from '../schema.ts'
+import { isLabel, PATTERNS } from '../characters.ts'
+import { AnyInstant, Id, Instant, text } from '../schema.ts'
 
 /** What a key is for, in its user's words. */
 const KeyName = v.pipe(
   text(100),
-  v.check(
-    (name) => isVisible(name) && !/[\p{Cc}\u2028\u2029]/u.test(name),
-    'must be visible, with no control characters',
-  ),
+  v.check(isLabel, 'must be visible, with no control characters'),
+  v.metadata({ minLength: 1, pattern: PATTERNS.label }),
 )
 
 export const ApiKeyInput = v.object({

@@ -32,7 +32,7 @@ export async function create(ctx: Context, actor: Actor, input: ApiKeyInput): Pr
   const { name } = input
   const expires_at = input.expires_at === undefined ? null : fromInstant(input.expires_at)
   if (expires_at !== null && expires_at <= ctx.now())
-    throw new ChatError('validation_failed', { errors: [{ path: 'expires_at', message: 'must be in the future' }] })
+    throw new ChatError('conflict', { message: 'An API key expires in the future.' })
   await spendAct(ctx, actor.user_id, 'key.created')
   const key = KEY_PREFIX + newToken()
   const created = await ctx.write(async (tx) => {

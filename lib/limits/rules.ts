@@ -34,10 +34,19 @@ export interface Window {
   absurd: number
 }
 
+/** The longest time a bucket takes to fill: what is longer is a ban, not a rate. */
+const LONGEST_REFILL = 366 * 24 * 60 * 60 * SECOND
+
+/** The time one request takes up, and how many are let through at once, within {@link LONGEST_REFILL}. */
+function shapeOf({ requests_per_second, burst }: Rate): { interval: number; limit: number } {
+  const interval = Math.min(LONGEST_REFILL, Math.max(1, Math.round(SECOND / requests_per_second)))
+  return { interval, limit: Math.min(burst, Math.max(1, Math.floor(LONGEST_REFILL / interval))) }
+}
+
 /** The numbers that GCRA compares arrival times with. */
-export function windowAt(now: number, { requests_per_second, burst }: Rate): Window {
-  const interval = Math.max(1, Math.round(SECOND / requests_per_second))
-  const last = now + (burst - 1) * interval
+export function windowAt(now: number, rate: Rate): Window {
+  const { interval, limit } = shapeOf(rate)
+  const last = now + (limit - 1) * interval
   return { interval, last, absurd: last + interval + CLOCK_SKEW }
 }
 
@@ -60,7 +69,7 @@ export function spend(tat: number | undefined, now: number, rate: Rate): Decisio
 /** What is said of a request that was decided on, by the arrival time afterwards. */
 export function describe(allowed: boolean, tat: number, now: number, rate: Rate): Decision {
   const { interval, last } = windowAt(now, rate)
-  const limit = rate.burst
+  const { limit } = shapeOf(rate)
   const reset_seconds = Math.max(0, Math.ceil((tat - now) / SECOND))
   if (allowed) return { allowed, tat, limit, remaining: Math.floor((last + interval - tat) / interval), reset_seconds }
   const retry_after_seconds = Math.max(1, Math.ceil((tat - last) / SECOND))

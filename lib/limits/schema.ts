@@ -1,31 +1,26 @@
 import * as v from 'valibot'
-import { Id, Instant, isVisible, text } from '../schema.ts'
+import { isVisible, PATTERNS } from '../characters.ts'
+import { Id, Instant, text } from '../schema.ts'
 
-/** The longest time a bucket may take to fill: what is longer is a ban, not a rate. */
-const MAX_REFILL_SECONDS = 366 * 24 * 60 * 60
+/** One in 115 days; what is rarer is a ban, not a rate. */
+const MIN_PER_SECOND = 0.000_000_1
 
 /** How often: `burst` requests at once from rest, then `requests_per_second`. */
-export const LimitRate = v.pipe(
-  v.object({
-    requests_per_second: v.pipe(
-      v.number(),
-      v.gtValue(0, 'must be more than 0'),
-      v.maxValue(1_000_000),
-      v.description('How many are let through once the burst is used up; also a fraction, such as 0.5'),
-    ),
-    burst: v.pipe(
-      v.number(),
-      v.integer(),
-      v.minValue(1),
-      v.maxValue(1_000_000_000),
-      v.description('How many are let through at once from rest'),
-    ),
-  }),
-  v.check(
-    ({ requests_per_second, burst }) => burst / requests_per_second <= MAX_REFILL_SECONDS,
-    'must be full again within a year',
+export const LimitRate = v.object({
+  requests_per_second: v.pipe(
+    v.number(),
+    v.minValue(MIN_PER_SECOND, 'must be more than 0, and at least one in 115 days'),
+    v.maxValue(1_000_000),
+    v.description('How many are let through once the burst is used up; also a fraction, such as 0.5'),
   ),
-)
+  burst: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(1),
+    v.maxValue(1_000_000_000),
+    v.description('How many are let through at once from rest; no more count than are there again within a year'),
+  ),
+})
 
 const Name = v.pipe(
   v.string(),
@@ -37,6 +32,7 @@ const Name = v.pipe(
 const Description = v.pipe(
   text(500),
   v.check((text) => text === '' || isVisible(text), 'must be visible'),
+  v.metadata({ pattern: PATTERNS.visible_or_empty }),
 )
 
 /** A limit that can be assigned to routes. */

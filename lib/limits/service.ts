@@ -104,8 +104,9 @@ export async function listAssignments(ctx: Context, actor: Actor): Promise<Limit
  * Has a profile limit a route, or all whose path begins alike, from the next request on.
  *
  * @param endpoints the routes there are, as the adapter knows them that serves them
- * @throws ChatError `forbidden`; `not_found` for an unknown profile; `validation_failed` when the path is that of no
- *   route; `conflict` when the method and the path have a profile, or there are too many assignments
+ * @throws ChatError `forbidden`; `validation_failed` when the path is that of no route; `not_found` for a method that no
+ *   such route has, and an unknown profile; `conflict` when the method and the path have a profile, or there are too
+ *   many assignments
  */
 export async function createAssignment(
   ctx: Context,
@@ -114,12 +115,11 @@ export async function createAssignment(
   { profile_id, method, path }: LimitAssignmentInput,
 ): Promise<LimitAssignment> {
   assertAdmin(actor)
-  if (!endpoints.some((each) => covers({ method, path_pattern: path }, each)))
+  if (!endpoints.some((each) => covers({ method: '*', path_pattern: path }, each)))
     throw new ChatError('validation_failed', {
-      errors: [
-        { path: 'path', message: 'must be the path of a route with this method, or the beginning of one and *' },
-      ],
+      errors: [{ path: 'path', message: 'must be the path of a route, or the beginning of one and *' }],
     })
+  if (!endpoints.some((each) => covers({ method, path_pattern: path }, each))) throw new ChatError('not_found')
   return ctx.write(async (tx) => {
     await assertRoom(tx, 'assignments')
     const profile = await store.lockProfile(tx, profile_id)

@@ -20,15 +20,9 @@ export function childPath(parentPath: string, ordinal: number): string {
   return parentPath + digits.length.toString(36) + digits
 }
 
-/** Whether a text can be a path at all: digits behind their count, again and again. */
+/** Whether a text consists of what paths consist of, so that it has a place among them. */
 export function isPath(path: string): boolean {
-  let at = 0
-  while (at < path.length) {
-    const length = Number.parseInt(path[at]!, 36)
-    if (!(length > 0) || !/^[0-9a-z]+$/.test(path.slice(at + 1, at + 1 + length))) return false
-    at += 1 + length
-  }
-  return at === path.length && path.length > 0
+  return /^[0-9a-z]+$/.test(path)
 }
 
 /** The paths from the root's down to this one: those of a message's ancestors and its own. */

@@ -1,11 +1,13 @@
 import * as v from 'valibot'
 import { MessageStatus, Usage } from '../assistant/schema.ts'
-import { AnyInstant, Id, Instant, isVisible, Limit, LONGEST, text } from '../schema.ts'
+import { isVisible, PATTERNS } from '../characters.ts'
+import { AnyInstant, Id, Instant, Limit, LONGEST, text } from '../schema.ts'
 
 /** The text of a message; kept byte for byte. Its longest size in bytes is `limits.message_bytes`. */
 export const Content = v.pipe(
   text(LONGEST.message),
   v.check(isVisible, 'must have something visible in it'),
+  v.metadata({ minLength: 1, pattern: PATTERNS.visible }),
   v.description('At most `limits.message_bytes` of UTF-8 (65,536), with something visible in it; kept byte for byte'),
 )
 

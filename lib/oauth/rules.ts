@@ -1,4 +1,5 @@
-import { isVisible, LONGEST, withoutUnseen } from '../schema.ts'
+import { isVisible, withoutUnseen } from '../characters.ts'
+import { LONGEST } from '../schema.ts'
 
 /** What the cookie of a browser holds: what all its attempts are bound to, and the state of the last one. */
 export interface Binding {

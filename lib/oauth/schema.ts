@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isLocalPath, PATTERNS } from '../characters.ts'
 import { Subject } from '../identities/schema.ts'
 import { LONGEST, text } from '../schema.ts'
 import { DisplayName, Email } from '../users/schema.ts'
@@ -12,6 +13,7 @@ const Code = v.pipe(text(MAX_CODE_LENGTH), v.minLength(1))
 const LocalPath = v.pipe(
   text(LONGEST.url),
   v.check(isLocalPath, 'must be a path of this site, such as /chat'),
+  v.metadata({ pattern: PATTERNS.local_path }),
   v.description('Where the browser goes afterwards: a path of this site'),
 )
 
@@ -52,12 +54,3 @@ export const ProviderProfile = v.object({
   /** What they may want to be called, the best first. */
   names: v.array(v.fallback(v.optional(text(LONGEST.name)), undefined)),
 })
-
-function isLocalPath(path: string): boolean {
-  if (!/^\/(?![/\\])[^\\\p{Cc}\p{Zl}\p{Zp}]*$/u.test(path) || !URL.canParse(path, ANY_SITE)) return false
-  const { origin, pathname } = new URL(path, ANY_SITE)
-  // `/.//host` is a path, but what is left of it once its dots are gone would be read as a host.
-  return origin === ANY_SITE && !pathname.startsWith('//')
-}
-
-const ANY_SITE = 'http://site.invalid'

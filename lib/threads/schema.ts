@@ -30,7 +30,13 @@ export const ThreadPage = v.object({
 export type ThreadPage = v.InferOutput<typeof ThreadPage>
 
 export const TreeQuery = v.object({
-  cursor_path: v.optional(v.pipe(opaque(4096), v.description('The path of the last message already read'))),
+  cursor_path: v.optional(
+    v.pipe(
+      opaque(4096),
+      v.description('The path of the last message already read'),
+      v.metadata({ pattern: '^[0-9a-z]*$' }),
+    ),
+  ),
   limit: Limit(200, 500),
 })
 export type TreeQuery = v.InferOutput<typeof TreeQuery>

@@ -1,10 +1,12 @@
 import * as v from 'valibot'
-import { hasUnseen, Id, Instant, isVisible, Limit, LONGEST, text } from '../schema.ts'
+import { isEmail, isLabel, isUsername, PATTERNS } from '../characters.ts'
+import { Id, Instant, Limit, LONGEST, text } from '../schema.ts'
 
 /** An e-mail address; outer spaces are cut, the rest is stored as given. */
 export const Email = v.pipe(
   text(LONGEST.email),
   v.check(isEmail, 'must be an e-mail address'),
+  v.metadata({ pattern: PATTERNS.email }),
   v.description('An e-mail address; outer spaces are cut'),
 )
 
@@ -13,9 +15,10 @@ export const Username = v.pipe(
   text(64),
   v.minLength(1),
   v.check(
-    (name) => name.trim() === name && isVisible(name) && !hasUnseen(name),
+    isUsername,
     'must be visible, with no control, invisible, bidirectional or variation characters and no outer spaces',
   ),
+  v.metadata({ pattern: PATTERNS.username }),
   v.description(
     'Unique without regard to case; no control, invisible, bidirectional or variation characters, no outer spaces',
   ),
@@ -25,9 +28,10 @@ export const Username = v.pipe(
 export const DisplayName = v.pipe(
   text(LONGEST.name),
   v.check(
-    (name) => !hasControls(name) && (name === '' || isVisible(name)),
+    (name) => name === '' || isLabel(name),
     'must be visible, with no control characters and none that turn the text around it',
   ),
+  v.metadata({ pattern: PATTERNS.label_or_empty }),
   v.description('Shown instead of the username; no control characters, and none that turn the text around it'),
 )
 
@@ -39,10 +43,14 @@ export const Password = v.pipe(
     (password) => new TextEncoder().encode(password.normalize('NFKC')).length <= 72,
     'must be at most 72 bytes of UTF-8',
   ),
+  v.metadata({ maxLength: 72, pattern: PATTERNS.password }),
   v.description('At least 8 characters, and at most 72 bytes of UTF-8, after NFKC normalisation'),
 )
 
-export const Roles = v.pipe(v.array(v.picklist(['admin', 'member', 'read_only'])), v.minLength(1))
+/** A role in the service. */
+export const Role = v.picklist(['admin', 'member', 'read_only'])
+
+export const Roles = v.pipe(v.array(Role), v.minLength(1))
 
 /** A user as the user itself sees it. */
 export const User = v.object({
@@ -125,6 +133,7 @@ export const PeopleQuery = v.object({
     text(LONGEST.search),
     v.minLength(2),
     v.check((query) => [...query.trim()].length >= 2, 'must be at least 2 characters, outer spaces aside'),
+    v.metadata({ pattern: PATTERNS.search }),
     v.description('The beginning of a username: at least two characters, outer spaces aside'),
   ),
   limit: Limit(20, 50),
@@ -140,22 +149,3 @@ export type People = v.InferOutput<typeof People>
 
 export const AccountPage = v.object({ users: v.array(Account), next_after: v.optional(Id) })
 export type AccountPage = v.InferOutput<typeof AccountPage>
-
-/** Whether a text, outer spaces aside, is an e-mail address: a dot-atom and a host name, in ASCII once normalised (RFC 5322, RFC 1035). */
-function isEmail(text: string): boolean {
-  const address = text.trim().normalize('NFKC')
-  return (
-    address.length <= 254 &&
-    /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/i.test(
-      address,
-    )
-  )
-}
-
-/**
- * Whether a text has a control or line-breaking character in it, or one that turns the text behind it around (Unicode
- * Bidirectional Algorithm, sections 2.1 to 2.4). Marks and joiners are parts of words, and of emoji.
- */
-function hasControls(text: string): boolean {
-  return /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u.test(text)
-}

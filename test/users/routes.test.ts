@@ -39,7 +39,7 @@ describeOnEachDatabase('users', (openUrl) => {
 
   it.each([
     ['e-mail', { username: 'other', email: 'ADA@EXAMPLE.ORG' }, 'email_taken'],
-    ['e-mail in full width', { username: 'other', email: '\uFF21da@example.org' }, 'email_taken'],
+    ['e-mail in full width', { username: 'other', email: '\uFF21da@example.org' }, 'validation_failed'],
     ['username', { username: 'ADA', email: 'other@example.org' }, 'username_taken'],
     ['username in another Unicode form', { username: '\uFF41da', email: 'other@example.org' }, 'username_taken'],
   ])('gives a taken %s to nobody else', async (_, body, code) => {

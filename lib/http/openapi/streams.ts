@@ -18,10 +18,12 @@ export const ConversationServerSentEvent = v.object({
   data: json('ConversationStreamEvent', 'The event as JSON'),
 })
 
-/** A piece of a streamed answer as it arrives. */
-export const ChatCompletionServerSentEvent = v.object({
-  data: json('ChatCompletionChunk', 'A piece of the answer as JSON; in the last event `[DONE]`, which is none'),
-})
+export const ChatCompletionChunkEvent = v.object({ data: json('ChatCompletionChunk', 'A piece of the answer as JSON') })
+
+export const ChatCompletionEndEvent = v.object({ data: v.literal('[DONE]') })
+
+/** A piece of a streamed answer as it arrives, or the end of all pieces. */
+export const ChatCompletionServerSentEvent = v.union([ChatCompletionChunkEvent, ChatCompletionEndEvent])
 
 /** A text that is a shape of this document as JSON, said as OpenAPI 3.2 says it of the data of an event. */
 function json(name: string, description: string) {

@@ -1,0 +1,83 @@
+/**
+ * Classes of characters, each as the inside of a class in a regular expression.
+ *
+ * They are written out: the same patterns are in the OpenAPI document, and many readers of it know no `\p{…}`. Those that
+ * new versions of Unicode would add are unknown to both sides alike.
+ */
+const CONTROLS = '\\u0000-\\u001F\\u007F-\\u009F'
+const SPACES = '\\u0020\\u00A0\\u1680\\u2000-\\u200A\\u2028\\u2029\\u202F\\u205F\\u3000'
+const LINE_BREAKS = '\\u2028\\u2029'
+/** They turn the text behind them around (Unicode Bidirectional Algorithm, sections 2.1 to 2.4). */
+const TURNS = '\\u202A-\\u202E\\u2066-\\u2069'
+/** Formats, variation selectors, fillers and what else has no shape (`Cf`, `Default_Ignorable_Code_Point`, U+2800). */
+const SHAPELESS =
+  '\\u00AD\\u034F\\u0600-\\u0605\\u061C\\u06DD\\u070F\\u0890\\u0891\\u08E2\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F' +
+  '\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u2800\\u3164\\uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFFB' +
+  '\u{110BD}\u{110CD}\u{13430}-\u{1343F}\u{1BCA0}-\u{1BCA3}\u{1D173}-\u{1D17A}\u{E0000}-\u{E0FFF}'
+
+const UNSEEN = `${CONTROLS}${LINE_BREAKS}${SHAPELESS}`
+const INVISIBLE = `${CONTROLS}${SPACES}${SHAPELESS}`
+/** What `String.prototype.trim` cuts. */
+const TRIMMED = `\\u0009-\\u000D${SPACES}\\uFEFF`
+const DISTURBING = `${CONTROLS}${LINE_BREAKS}${TURNS}`
+
+/** Patterns that texts have to match, as JSON Schema has them: those that both databases keep, and no other. */
+export const PATTERNS = {
+  storable: '^[^\\u0000]*$',
+  visible: `^[^\\u0000]*[^${INVISIBLE}][^\\u0000]*$`,
+  visible_or_empty: `^([^\\u0000]*[^${INVISIBLE}][^\\u0000]*)?$`,
+  username: `^[^${UNSEEN}${SPACES}]([^${UNSEEN}]*[^${UNSEEN}${SPACES}])?$`,
+  label: `^[^${DISTURBING}]*[^${INVISIBLE}][^${DISTURBING}]*$`,
+  label_or_empty: `^([^${DISTURBING}]*[^${INVISIBLE}][^${DISTURBING}]*)?$`,
+  /** A dot-atom and a host name (RFC 5322, RFC 1035), which may have spaces around it. */
+  email:
+    "^[ \\t]*[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\-]+)*" +
+    '@[A-Za-z0-9]([A-Za-z0-9\\-]*[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9\\-]*[A-Za-z0-9])?)*[ \\t]*$',
+  /** At least two characters, spaces around them aside. */
+  search: `^[^\\u0000]*[^\\u0000${TRIMMED}][^\\u0000]*[^\\u0000${TRIMMED}][^\\u0000]*$`,
+  /** No empty segment: `//host` is another site, and so is `/.//host` once its dots are gone. */
+  local_path: `^/([^/\\\\?#${CONTROLS}${LINE_BREAKS}]+(/[^/\\\\?#${CONTROLS}${LINE_BREAKS}]+)*/?)?([?#][^\\\\${CONTROLS}${LINE_BREAKS}]*)?$`,
+  /**
+   * Passwords that surely have at most 72 bytes. JSON Schema cannot count bytes, so texts that mix characters of one byte
+   * and of several are taken here only up to the length that they could have if all had as many.
+   */
+  password: '^([\\u0001-\\u007F]{8,72}|[\\u0001-\\u024F]{8,36}|[\\u0001-\\uFFFF]{8,24}|[^\\u0000]{8,18})$',
+} as const
+
+const pattern = (source: string) => new RegExp(source, 'u')
+const VISIBLE = pattern(`[^${INVISIBLE}]`)
+const HIDDEN = pattern(`[${UNSEEN}]`)
+const LABEL = pattern(PATTERNS.label)
+const USERNAME = pattern(PATTERNS.username)
+const EMAIL = pattern(PATTERNS.email)
+const LOCAL_PATH = pattern(PATTERNS.local_path)
+
+/** Whether a text shows anything: spaces, controls and zero-width characters alone do not. */
+export function isVisible(text: string): boolean {
+  return VISIBLE.test(text)
+}
+
+/** Whether a text is visible, and has no character that disturbs the text around it. */
+export function isLabel(text: string): boolean {
+  return LABEL.test(text)
+}
+
+/** Whether a text can be a username: visible, every character of it, with no outer spaces. */
+export function isUsername(text: string): boolean {
+  return USERNAME.test(text)
+}
+
+/** Whether a text, outer spaces aside, is an e-mail address. */
+export function isEmail(text: string): boolean {
+  return EMAIL.test(text)
+}
+
+/** Whether a text is a path of this service's own site: no address of another one, however a browser may read it. */
+export function isLocalPath(text: string): boolean {
+  return LOCAL_PATH.test(text)
+}
+
+/** The same text without characters that cannot be seen, or that turn others around. */
+export function withoutUnseen(text: string): string {
+  return text.replaceAll(new RegExp(HIDDEN, 'gu'), '')
+}

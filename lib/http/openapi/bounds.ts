@@ -1,0 +1,34 @@
+import type { Config } from '../../config.ts'
+import { endpoints } from '../limit.ts'
+import type { Json } from './schemas.ts'
+
+/** The named schemas with what only a service as a whole knows: its configuration and its routes. */
+export function withBounds(schemas: Json, { invites }: Config): Json {
+  const pattern = prefixPattern(endpoints.map((each) => each.path))
+  return {
+    ...schemas,
+    InviteInput: withProperty(schemas.InviteInput, 'max_uses', { maximum: invites.max_uses }),
+    LimitAssignmentInput: withProperty(schemas.LimitAssignmentInput, 'path', { pattern }),
+  }
+}
+
+function withProperty(schema: unknown, name: string, words: Json): Json {
+  const { properties } = schema as { properties: Record<string, Json> }
+  return { ...(schema as Json), properties: { ...properties, [name]: { ...properties[name], ...words } } }
+}
+
+/** A pattern that matches each of some texts, and the beginning of any of them with a `*` behind it. */
+function prefixPattern(texts: string[]): string {
+  return `^${after(texts)}$`
+
+  function after(rests: string[]): string {
+    const byNext = new Map<string, string[]>()
+    for (const rest of rests) if (rest) byNext.set(rest[0]!, [...(byNext.get(rest[0]!) ?? []), rest.slice(1)])
+    const ways = [...byNext].map(([next, within]) => escaped(next) + after(within))
+    return `(${[...(rests.includes('') ? [''] : []), '\\*', ...ways].join('|')})`
+  }
+}
+
+function escaped(character: string): string {
+  return /[a-z0-9/_]/i.test(character) ? character : `\\${character}`
+}

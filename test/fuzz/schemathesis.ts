@@ -1,0 +1,70 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Pass } from './passes.ts'
+
+const VERSION = '4.32.5'
+
+/** Kept from run to run; `npm ci` empties every folder that it could be in here. */
+const HOME = join(tmpdir(), `chat-server-schemathesis-${VERSION}`)
+
+/** Installing and compiling takes half a minute where the registry is near. */
+const INSTALL_MS = 180_000
+
+/** @returns the program, installed if need be; `undefined` where it cannot be */
+export function install(): string | undefined {
+  const program = join(HOME, 'bin', 'schemathesis')
+  if (existsSync(join(HOME, 'installed'))) return program
+  try {
+    execFileSync('python3', ['-m', 'venv', '--clear', HOME], { timeout: INSTALL_MS, stdio: 'pipe' })
+    const packages = ['install', '--quiet', `schemathesis==${VERSION}`]
+    execFileSync(join(HOME, 'bin', 'pip'), packages, { timeout: INSTALL_MS, stdio: 'pipe' })
+    writeFileSync(join(HOME, 'installed'), '')
+    return program
+  } catch {
+    return undefined
+  }
+}
+
+/** One run of schemathesis. */
+interface Run extends Pass {
+  url: string
+  headers: Record<string, string>
+  /** At most so many of each operation and phase. */
+  examples: string
+  seed: string
+  folder: string
+}
+
+/**
+ * The setting that differs from what schemathesis expects by itself: a service that is set up refuses to be set up
+ * again, whatever is sent (`already_set_up`).
+ */
+const SETTINGS = `
+[[operations]]
+include-operation-id = "runSetup"
+checks.positive_data_acceptance.expected-statuses = ["2XX", 400, 401, 403, 404, 409, "5XX"]
+`
+
+/** @returns whether nothing was found; what was is printed */
+export async function schemathesis(program: string, run: Run): Promise<boolean> {
+  const settings = join(run.folder, 'schemathesis.toml')
+  writeFileSync(settings, SETTINGS)
+  const headers = Object.entries(run.headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`])
+  const args = [
+    ...['--config-file', settings, 'run', `${run.url}/openapi.json`, '--no-color'],
+    ...['--include-operation-id-regex', `^(${run.operations.join('|')})$`],
+    ...['--phases', run.phases, '--max-examples', run.examples, '--seed', run.seed],
+    ...['--exclude-checks', 'ignored_auth', '--warnings', 'off', '--continue-on-failure'],
+    // Slow machines are slow, and what generates much throws much away.
+    ...['--suppress-health-check', 'all', '--generation-database', 'none', '--request-timeout', '30'],
+    // What the callers send is no part of what is made up.
+    ...['--generation-with-security-parameters', 'false'],
+    ...headers,
+  ]
+  const child = spawn(program, args, { cwd: run.folder, stdio: ['ignore', 'inherit', 'inherit'] })
+  const [status] = (await once(child, 'exit')) as [number | null]
+  return status === 0
+}

@@ -1,0 +1,50 @@
+import { METHODS, request } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { allRoutes } from '../support/all-routes.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** `fetch` sends no TRACE. */
+function send(
+  service: TestService,
+  method: string,
+  path: string,
+): Promise<{ status: number | undefined; allow: string | undefined }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(service.base_url + path, { method }, (response) => {
+      response.resume()
+      resolve({ status: response.statusCode, allow: response.headers.allow })
+    })
+    sent.on('error', reject).end()
+  })
+}
+
+const paths = [...new Set(allRoutes.map(([, { path }]) => path))]
+
+describe.each([
+  ['served', {}, []],
+  [
+    'switched off',
+    { rate_limits: { admin_api_enabled: false }, features: { well_known: false, openai_compat: false } },
+    ['/api/admin/limits', '/.well-known', '/v1'],
+  ],
+])('what is %s', (_, config, off) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService('sqlite::memory:', { config })
+  })
+  afterAll(() => service.close())
+
+  it.each(paths)('%s refuses every other method there is, and says what it allows', async (path) => {
+    const own = allRoutes.flatMap(([, route]) => (route.path === path ? [route.method as string] : []))
+    const allowed = [...own, ...(own.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort()
+    // CONNECT asks for a tunnel, and Node closes the connection of a server that makes none.
+    const isOff = (path: string) => off.some((prefix) => path.startsWith(prefix))
+    const isOrdinary = (method: string) => ['PUT', 'POST', 'PATCH', 'DELETE', 'GET', 'HEAD'].includes(method)
+    const others = METHODS.filter(
+      (method) => !allowed.includes(method) && method !== 'CONNECT' && !(isOff(path) && isOrdinary(method)),
+    )
+    const answers = await Promise.all(others.map((method) => send(service, method, path.replaceAll(/\{\w+\}/g, 'x'))))
+    const wrong = others.filter((_, i) => answers[i]!.status !== 405 || answers[i]!.allow !== allowed.join(', '))
+    expect(wrong).toEqual([])
+  })
+})
