@@ -34,7 +34,8 @@ export async function serve(flags: ServeFlags): Promise<never> {
   try {
     await chat.start()
     const { is_setup } = await chat.setup.status()
-    if (!is_setup && !isLoopback(config.server.host)) warn(log, [SETUP_IS_OPEN], flags)
+    if (!is_setup && config.setup.code === undefined && !isLoopback(config.server.host))
+      warn(log, [SETUP_IS_OPEN], flags)
     const departure = createDeparture(createNodeListener(chat))
     const { server, url, port } = await listen(departure.handle, config.server, limitsOf(config))
     tellOfRefusals(server, log)
@@ -62,7 +63,8 @@ function leaveEarly(log: Log, signal: NodeJS.Signals): never {
   process.exit(0)
 }
 
-const SETUP_IS_OPEN = 'Until somebody sets it up, whoever reaches this address may become the administrator.'
+const SETUP_IS_OPEN =
+  'The service is not set up: the first caller that reaches this address becomes the administrator. Set setup.code.'
 
 function warn(log: Log, warnings: string[], args: { strict?: boolean | undefined }): void {
   refuseIfStrict(warnings, args)
@@ -87,7 +89,8 @@ function setupHint(config: Config, url: string, flags: ServeFlags): string {
   const setup = ['npx chat-server setup --email you@example.org']
   if (flags.config) setup.push('--config', quote(flags.config))
   if (flags.database) setup.push('--database', quote(maskSecrets(config).database.url))
-  const body = quote(JSON.stringify({ email: 'you@example.org', password: 'at least 8 characters' }))
+  const code = config.setup.code !== undefined && { setup_code: 'the setup.code of the configuration' }
+  const body = quote(JSON.stringify({ email: 'you@example.org', password: 'at least 8 characters', ...code }))
   const curl = `curl -X POST ${url}/api/setup -H 'content-type: application/json' -d ${body}`
   const overHttp = config.features.auth_v1 ? `\nor over HTTP:\n  ${curl}` : ''
   return `\n\nNobody can sign in yet. Create the first administrator here:\n  ${setup.join(' ')}${overHttp}`

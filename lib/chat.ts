@@ -26,6 +26,7 @@ import * as ownIdentities from './identities/own.ts'
 import { currentMicros, newId } from './ids.ts'
 import * as invites from './invites/service.ts'
 import * as keys from './keys/service.ts'
+import { createAuthFailures } from './limits/auth-failures.ts'
 import { createLimiter } from './limits/limiter.ts'
 import * as limits from './limits/service.ts'
 import * as changes from './messages/changes.ts'
@@ -104,6 +105,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     providers,
     attempts: createAttempts(db, now),
     limiter: createLimiter({ config, db, now }),
+    authFailures: createAuthFailures(config.rate_limits.auth_failures_per_ip_per_min, now),
     presence: presenceWatch,
     answers,
     ...(ports.identity && { identity: ports.identity }),

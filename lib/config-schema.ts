@@ -77,6 +77,11 @@ export const ConfigSchema = v.object({
       60,
       'Sign-ins, sign-ups, set-ups and forgotten passwords a minute from one address.',
     ),
+    auth_failures_per_ip_per_min: key(
+      integer(1, 1_000_000),
+      600,
+      'Calls a minute from one address that may fail with 401; beyond it, tokens are not looked up.',
+    ),
   }),
   session: section({
     idle_seconds: key(integer(1, MAX_SESSION_SECONDS), 28_800, 'A session unused for longer ends.', {
@@ -114,6 +119,11 @@ export const ConfigSchema = v.object({
         12,
         'Work of one password hash, doubled by every step. Below 10 is for tests only.',
       ),
+    }),
+  }),
+  setup: section({
+    code: key(someText, undefined, 'Asked for by POST /api/setup as setup_code; without, it asks for none.', {
+      secret: true,
     }),
   }),
   invites: section({

@@ -6,6 +6,7 @@ import type { Config } from './config.ts'
 import type { Bus } from './events/bus.ts'
 import type { Hub } from './events/hub.ts'
 import type { Tx } from './events/write.ts'
+import type { AuthFailures } from './limits/auth-failures.ts'
 import type { Limiter } from './limits/limiter.ts'
 import type { Provider } from './oauth/client.ts'
 import type { Metrics } from './ops/metrics.ts'
@@ -135,6 +136,7 @@ export interface Context {
   readonly passwords: Passwords
   readonly attempts: Attempts
   readonly limiter: Limiter
+  readonly authFailures: AuthFailures
   /** Where else people can sign in, by name. */
   readonly providers: ReadonlyMap<string, Provider>
   readonly presence: PresenceWatch

@@ -8,6 +8,7 @@ import type { Actor } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import { digest, sameDigest } from '../ids.ts'
 import { bearerOf } from '../keys/rules.ts'
+import type { AuthAttempt } from '../limits/auth-failures.ts'
 import type { Verdict } from '../limits/limiter.ts'
 import { assertBodyAcceptable, readJson } from './body.ts'
 import { bindingCookieName, deviceCookieName } from './cookies.ts'
@@ -44,6 +45,16 @@ export interface Incoming {
  * state.
  */
 export async function perform(chat: Chat, route: AnyRoute, request: Incoming): Promise<unknown> {
+  try {
+    return await checkAndCall(chat, route, request)
+  } catch (error) {
+    const isFailure = error instanceof ChatError && error.status === 401 && !chat.context.identity
+    if (isFailure) chat.context.authFailures.failed(request)
+    throw error
+  }
+}
+
+async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming): Promise<unknown> {
   const { config } = chat.context
   const limits = surfaceOf(route.path).body
   if (route.sign_in && chat.context.identity) throw new ChatError('not_found')
@@ -78,16 +89,30 @@ export async function perform(chat: Chat, route: AnyRoute, request: Incoming): P
 }
 
 /** Who calls. Where that is optional, a dead session counts as nobody; a token that somebody sends on purpose never does. */
-async function findCaller(chat: Chat, route: AnyRoute, { headers, ip }: Incoming): Promise<Caller | undefined> {
+async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promise<Caller | undefined> {
   if (route.access === 'public') return undefined
+  const { headers, ip } = request
+  const { authFailures, identity } = chat.context
+  const attempt = attemptOf(chat, request)
+  // A host's own login counts for itself.
+  if (!identity) authFailures.check(attempt)
   try {
-    return await chat.auth.recognise({ headers, ...(ip && { ip }) })
+    const caller = await chat.auth.recognise({ headers, ...(ip && { ip }) })
+    if (!identity) authFailures.remember(attempt)
+    return caller
   } catch (error) {
     const isDead = error instanceof ChatError && (error.code === 'unauthenticated' || error.code === 'session_expired')
+    if (isDead) authFailures.forget(attempt)
     const isMeant = !chat.context.identity && bearerOf(headers.get('authorization')) !== undefined
     if (route.access === 'optional' && isDead && !isMeant) return undefined
     throw error
   }
+}
+
+/** How a call proves who makes it. */
+function attemptOf({ context }: Chat, { headers, ip }: Incoming): AuthAttempt {
+  const cookie = readCookie(headers.get('cookie'), context.config.session.session_cookie_name)
+  return { ip, credential: bearerOf(headers.get('authorization')) ?? cookie }
 }
 
 /** Whether something may come: a body without a length may still turn out to be empty. */

@@ -5,6 +5,8 @@ import { type Decision, describe, type Rate, spend, windowAt } from './rules.ts'
 /** Buckets of one process, in memory. */
 export interface LocalBuckets {
   take(bucket: string, now: Micros, rate: Rate): Decision
+  /** What `take` would return, without taking anything. */
+  peek(bucket: string, now: Micros, rate: Rate): Decision
   readonly size: number
 }
 
@@ -34,6 +36,7 @@ export function createLocalBuckets(maximum: number): LocalBuckets {
       clear(now)
       return decision
     },
+    peek: (bucket, now, rate) => spend(tats.get(bucket), now, rate),
     get size() {
       return tats.size
     },

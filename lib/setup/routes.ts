@@ -1,5 +1,5 @@
 import { route } from '../http/route.ts'
-import { AdministratorInput, SetupDone, SetupStatus } from './schema.ts'
+import { SetupDone, SetupInput, SetupStatus } from './schema.ts'
 
 export const readSetup = route({
   method: 'GET',
@@ -19,14 +19,14 @@ export const runSetup = route({
   tag: 'Setup',
   summary: 'Create the first administrator',
   description:
-    'Works once: of two calls at the same moment one wins. Afterwards every call is `already_set_up`, whatever is in it. It signs nobody in.',
+    'Works once: of two calls at the same moment one wins. Afterwards every call is `already_set_up`, whatever is in it. It signs nobody in. Where `setup.code` is configured, a call without it is `forbidden`.',
   access: 'public',
   sign_in: true,
   limited_as: 'sign_in',
   before: ({ chat }) => chat.setup.assertOpen(),
-  body: AdministratorInput,
+  body: SetupInput,
   example: { email: 'ada@example.org', password: 'correct horse battery' },
   output: SetupDone,
-  errors: ['already_set_up'],
+  errors: ['already_set_up', 'forbidden'],
   handler: ({ chat, client, body }) => chat.setup.runFrom(client, body),
 })

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { LONGEST, opaque } from '../schema.ts'
 import { DisplayName, Email, Password, User, Username } from '../users/schema.ts'
 
 export const SetupStatus = v.object({ is_setup: v.boolean() })
@@ -11,6 +12,13 @@ export const AdministratorInput = v.object({
   display_name: v.optional(DisplayName),
 })
 export type AdministratorInput = v.InferOutput<typeof AdministratorInput>
+
+/** What a client sends to set the service up, with the code where one is configured. */
+export const SetupInput = v.object({
+  ...AdministratorInput.entries,
+  setup_code: v.optional(v.pipe(opaque(LONGEST.password), v.description('Of `setup.code`, where it is configured'))),
+})
+export type SetupInput = v.InferOutput<typeof SetupInput>
 
 export const SetupDone = v.object({ is_setup: v.literal(true), user: User })
 export type SetupDone = v.InferOutput<typeof SetupDone>

@@ -1,14 +1,15 @@
 import type { Client } from '../auth/service.ts'
 import type { Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
+import { digest, sameDigest } from '../ids.ts'
 import { usernameOf } from '../users/rules.ts'
 import { addUser } from '../users/service.ts'
 import { hasUsers, toUser } from '../users/store.ts'
-import { AdministratorInput, type SetupDone, type SetupStatus } from './schema.ts'
+import { AdministratorInput, type SetupDone, SetupInput, type SetupStatus } from './schema.ts'
 import { claimSetup } from './store.ts'
 
 /** What each use-case takes last. */
-export const inputs = { run: AdministratorInput, runFrom: AdministratorInput }
+export const inputs = { run: AdministratorInput, runFrom: SetupInput }
 
 /** Whether a user exists. */
 export async function status(ctx: Context): Promise<SetupStatus> {
@@ -21,17 +22,31 @@ export async function assertOpen(ctx: Context): Promise<void> {
 }
 
 /**
- * Creates the first user, who is an administrator. Of several calls at once exactly one does.
+ * Creates the first user, who is an administrator. Of several calls at once exactly one does. It asks for no code: a
+ * caller in process has the configuration.
  *
  * @throws ChatError `already_set_up`
  */
-export function run(ctx: Context, input: AdministratorInput): Promise<SetupDone> {
-  return runFrom(ctx, {}, input)
+export async function run(ctx: Context, input: AdministratorInput): Promise<SetupDone> {
+  await assertOpen(ctx)
+  return createFirst(ctx, {}, input)
 }
 
-/** The same for a client whose address is known. @throws ChatError `already_set_up` */
-export async function runFrom(ctx: Context, client: Client, input: AdministratorInput): Promise<SetupDone> {
+/**
+ * The same for a client, which gives the code where one is configured.
+ *
+ * @throws ChatError `already_set_up`; `forbidden` for a wrong code
+ */
+export async function runFrom(ctx: Context, client: Client, input: SetupInput): Promise<SetupDone> {
   await assertOpen(ctx)
+  const { setup_code = '', ...administrator } = input
+  const { code } = ctx.config.setup
+  if (code !== undefined && !sameDigest(digest(setup_code), digest(code)))
+    throw new ChatError('forbidden', { message: 'This needs the setup_code that the operator has configured.' })
+  return createFirst(ctx, client, administrator)
+}
+
+async function createFirst(ctx: Context, client: Client, input: AdministratorInput): Promise<SetupDone> {
   const password_hash = await ctx.passwords.hash(input.password, { ip: client.ip })
   return ctx.write(async (tx) => {
     if (!(await claimSetup(tx, ctx.now())) || (await hasUsers(tx))) throw new ChatError('already_set_up')

@@ -41,6 +41,7 @@ const QUICK = {
     default_rps: 100_000,
     burst: 1_000_000,
     auth_login_per_ip_per_min: 1_000_000,
+    auth_failures_per_ip_per_min: 1_000_000,
   },
 }
 

@@ -1,0 +1,64 @@
+import { ChatError } from '../errors.ts'
+import { digest } from '../ids.ts'
+import type { Micros } from '../storage/sql.ts'
+import { createLocalBuckets } from './buckets.ts'
+import { networkOf, type Rate } from './rules.ts'
+
+/** A call that has to prove who makes it. */
+export interface AuthAttempt {
+  ip?: string | undefined
+  /** The session token or API key that came with it. */
+  credential?: string | undefined
+}
+
+/** Counts failed authentication by network: tokens that are guessed or outdated cost no look-ups without end. */
+export interface AuthFailures {
+  /**
+   * Refuses a call of a network with too many failures, before its credential is looked up. A credential that was good
+   * the last time is let through: others behind the same address do not lock its owner out.
+   *
+   * @throws ChatError `rate_limited`
+   */
+  check(attempt: AuthAttempt): void
+  /** Counts a call that was answered with 401. */
+  failed(attempt: Pick<AuthAttempt, 'ip'>): void
+  /** Remembers a credential that was good. */
+  remember(attempt: AuthAttempt): void
+  /** Forgets a credential that is good no longer. */
+  forget(attempt: AuthAttempt): void
+}
+
+/** Of these, each is a few dozen bytes; beyond that, those longest quiet are forgotten. */
+const MAX_NETWORKS = 100_000
+
+/** Credentials that were good the last time, as digests: about two megabytes. */
+const MAX_GOOD_CREDENTIALS = 10_000
+
+/** Makes the count of one process, in memory: it writes nothing. */
+export function createAuthFailures(perMinute: number, now: () => Micros): AuthFailures {
+  const rate: Rate = { requests_per_second: perMinute / 60, burst: perMinute }
+  const networks = createLocalBuckets(MAX_NETWORKS)
+  /** In the order of their last use. */
+  const good = new Set<string>()
+
+  return {
+    check({ ip = '', credential }) {
+      const { allowed, retry_after_seconds = 1 } = networks.peek(networkOf(ip), now(), rate)
+      if (allowed || (credential !== undefined && good.has(digest(credential)))) return
+      throw new ChatError('rate_limited', { retry_after_seconds })
+    },
+    failed({ ip = '' }) {
+      networks.take(networkOf(ip), now(), rate)
+    },
+    forget({ credential }) {
+      if (credential !== undefined) good.delete(digest(credential))
+    },
+    remember({ credential }) {
+      if (credential === undefined) return
+      const name = digest(credential)
+      good.delete(name)
+      good.add(name)
+      if (good.size > MAX_GOOD_CREDENTIALS) for (const oldest of good.keys()) return void good.delete(oldest)
+    },
+  }
+}
