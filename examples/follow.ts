@@ -34,9 +34,9 @@ async function post(content: string): Promise<void> {
 }
 
 /** Prints events until the message with this content. Leaving the loop closes the stream. */
-async function readUntil(content: string, lastEventId: string | undefined): Promise<string | undefined> {
-  let last = lastEventId
-  for await (const { id, event } of chat.events.follow(grace, conversation_id, { lastEventId })) {
+async function readUntil(content: string, last_event_id: string | undefined): Promise<string | undefined> {
+  let last = last_event_id
+  for await (const { id, event } of chat.events.follow(grace, conversation_id, { last_event_id })) {
     // Those without an id are not kept: they are never missed, and cannot be resumed from.
     last = id ?? last
     if (event.type === 'stream.ready') console.log(`  ready, resumed: ${event.payload.resumed}`)

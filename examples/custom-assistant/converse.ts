@@ -14,7 +14,7 @@ export async function converse(chat: Chat, question: string): Promise<void> {
   const { stream_position } = await chat.threads.tree(ada, root.root_id)
   await chat.messages.reply(ada, reply.message_id, { content: question, role: 'assistant' })
 
-  for await (const { event } of chat.events.follow(ada, conversation_id, { lastEventId: stream_position })) {
+  for await (const { event } of chat.events.follow(ada, conversation_id, { last_event_id: stream_position })) {
     if (event.type === 'message.delta') process.stdout.write(event.payload.choices[0]!.delta.content)
     if (event.type === 'message.failed') console.log(event.payload.message)
     if (event.type !== 'message.done') continue

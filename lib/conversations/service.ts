@@ -4,6 +4,7 @@ import { findPosition } from '../events/store.ts'
 import { toInstant } from '../ids.ts'
 import { fromCursor, toCursor } from '../pages.ts'
 import { sumUnread } from '../threads/unread.ts'
+import { assertPerson } from '../users/rules.ts'
 import { enter, visit } from './access.ts'
 import { findFirst, shown } from './people.ts'
 import { mayWrite } from './rules.ts'
@@ -32,9 +33,10 @@ export const inputs = { create: ConversationInput, list: ConversationsQuery, ren
 /**
  * Opens a conversation; the actor is its owner.
  *
- * @throws ChatError `forbidden` for a read-only user
+ * @throws ChatError `forbidden` for a read-only user, and for the operator
  */
 export async function create(ctx: Context, actor: Actor, input: ConversationInput): Promise<CreatedConversation> {
+  assertPerson(actor)
   if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
   const row = { id: ctx.id(), title: input.title, is_group: input.is_group ? 1 : 0, created_at: ctx.now() }
   const people = await ctx.write(async (tx) => {

@@ -25,13 +25,13 @@ export interface Late {
 export async function catchUp(
   reader: Reader,
   channel: Channel,
-  lastEventId: string | undefined,
+  last_event_id: string | undefined,
   late: Late,
 ): Promise<void> {
   const head = await prepare(reader, channel, late)
   if (!head) return
   // From here on nothing is awaited when nothing is missed: who has read `stream.ready` gets all that is said.
-  let sent = tellStart(reader, head, lastEventId, late)
+  let sent = tellStart(reader, head, last_event_id, late)
   // Nothing is awaited between the last comparison and joining the others, so no event slips through in between.
   while (sent < channel.position() && !reader.closed) {
     const isPast = sent < head.last
@@ -65,8 +65,8 @@ async function prepare(reader: Reader, channel: Channel, late: Late): Promise<He
 }
 
 /** @returns the number of the last event that the reader has */
-function tellStart(reader: Reader, head: Head, lastEventId: string | undefined, { tell }: Late): number {
-  const start = startFrom(lastEventId, head)
+function tellStart(reader: Reader, head: Head, last_event_id: string | undefined, { tell }: Late): number {
+  const start = startFrom(last_event_id, head)
   const { resumed, seq } = start
   const id = eventId(head.epoch, seq)
   const { conversation_id } = reader

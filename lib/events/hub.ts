@@ -196,14 +196,14 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     },
     release,
 
-    /** Sends a reader what it missed since `lastEventId`, then everything as it happens. @returns how to leave */
-    connect(reader: Reader, lastEventId?: string): () => void {
+    /** Sends a reader what it missed since `last_event_id`, then everything as it happens. @returns how to leave */
+    connect(reader: Reader, last_event_id?: string): () => void {
       readers.add(reader)
       streamsChanged(reader.user_id)
       const audience = join(audienceOf(reader))
       if (draining) closeReader(reader, 'draining')
       else
-        catchUp(reader, audience.channel, lastEventId, late(audience)).catch((error) => {
+        catchUp(reader, audience.channel, last_event_id, late(audience)).catch((error) => {
           if (reader.closed) return
           log.warn('A stream could not start', { cause: causeText(error), stream: audienceOf(reader) })
           closeReader(reader)

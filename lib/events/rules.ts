@@ -18,17 +18,17 @@ export function eventId(epoch: string, seq: number): string {
   return `${epoch}.${seq}`
 }
 
-/** Where to start for a reader that last saw `lastEventId`. */
-export function startFrom(lastEventId: string | undefined, head: Head): Start {
-  if (lastEventId === undefined) return { resumed: false, seq: head.last }
+/** Where to start for a reader that last saw `last_event_id`. */
+export function startFrom(last_event_id: string | undefined, head: Head): Start {
+  if (last_event_id === undefined) return { resumed: false, seq: head.last }
   const refuse = (reason: 'malformed' | 'unknown' | 'future' | 'expired'): Start => ({
     resumed: false,
     seq: head.last,
     reason,
   })
 
-  if (lastEventId.length > LONGEST.token) return refuse('malformed')
-  const parts = /^([0-9a-f]{16})\.(0|[1-9]\d{0,15})$/.exec(lastEventId)
+  if (last_event_id.length > LONGEST.token) return refuse('malformed')
+  const parts = /^([0-9a-f]{16})\.(0|[1-9]\d{0,15})$/.exec(last_event_id)
   if (!parts) return refuse('malformed')
   const seq = Number(parts[2])
   if (parts[1] !== head.epoch) return refuse('unknown')

@@ -1,6 +1,7 @@
 import type * as v from 'valibot'
 import type { Actor, Context } from '../context.ts'
 import { visit } from '../conversations/access.ts'
+import { assertPerson } from '../users/rules.ts'
 import type { Delivered, Delivery } from './delivery.ts'
 import type { Reader, Sink } from './hub.ts'
 import { StreamQuery } from './schema.ts'
@@ -33,9 +34,10 @@ export async function open(
 /**
  * Takes a place on the stream of all the actor's conversations, those joined later included.
  *
- * @throws ChatError `too_many_streams`; `unavailable` while the service drains
+ * @throws ChatError `forbidden` for the operator; `too_many_streams`; `unavailable` while the service drains
  */
 export async function openAll(ctx: Context, actor: Actor, input: v.InferOutput<typeof StreamQuery>): Promise<Opening> {
+  assertPerson(actor)
   return reserve(ctx, actor, undefined, input)
 }
 
@@ -67,12 +69,12 @@ function reserve(
 
 /** How an iteration begins and ends. */
 export interface FollowOptions {
-  lastEventId?: string
+  last_event_id?: string
   signal?: AbortSignal
 }
 
 /**
- * A conversation's events as they come: what was missed since `lastEventId` first, then live ones, `stream.closed` last.
+ * A conversation's events as they come: what was missed since `last_event_id` first, then live ones, `stream.closed` last.
  * Leaving the loop, or aborting `signal`, closes the stream.
  *
  * @throws ChatError as {@link open}
@@ -83,7 +85,7 @@ export async function* follow(
   conversationId: string,
   options: FollowOptions = {},
 ): AsyncGenerator<Delivered> {
-  yield* iterate(await open(ctx, actor, conversationId, { last_event_id: options.lastEventId }), options.signal)
+  yield* iterate(await open(ctx, actor, conversationId, options), options.signal)
 }
 
 /**
@@ -92,7 +94,7 @@ export async function* follow(
  * @throws ChatError as {@link openAll}
  */
 export async function* followAll(ctx: Context, actor: Actor, options: FollowOptions = {}): AsyncGenerator<Delivered> {
-  yield* iterate(await openAll(ctx, actor, { last_event_id: options.lastEventId }), options.signal)
+  yield* iterate(await openAll(ctx, actor, options), options.signal)
 }
 
 async function* iterate(opening: Opening, signal?: AbortSignal): AsyncGenerator<Delivered> {

@@ -6,8 +6,8 @@ import { canManage, canModerate, mayWrite } from '../conversations/rules.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
 import { digest } from '../ids.ts'
-
 import { fit, fromCursor, toCursor } from '../pages.ts'
+import { assertPerson } from '../users/rules.ts'
 import { findUser } from '../users/store.ts'
 import { acceptAs, type Outcome } from './acceptance.ts'
 import { createInvite } from './create.ts'
@@ -87,6 +87,7 @@ export async function accept(
 }
 
 async function acceptFor(ctx: Context, actor: Actor, { token }: Acceptance): Promise<Outcome> {
+  assertPerson(actor)
   if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
   return ctx.write(async (tx) => {
     const user = await findUser(tx, actor.user_id)

@@ -6,7 +6,7 @@ import { noteUse } from '../auth/uses.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import { digest, fromInstant, newToken, SECOND, toInstant } from '../ids.ts'
-import { splitRoles } from '../users/rules.ts'
+import { assertPerson, splitRoles } from '../users/rules.ts'
 import { lockUser } from '../users/store.ts'
 import { KEY_PREFIX } from './rules.ts'
 import { ApiKeyInput, type ApiKeys, type CreatedKey } from './schema.ts'
@@ -24,11 +24,12 @@ const TOUCH_SECONDS = 60
 /**
  * Makes a key that acts as the actor. It is answered this once, and kept as a digest only.
  *
- * @throws ChatError `forbidden` with a key; `confirmation_required`; `validation_failed` for an end that is past;
- *   `conflict` with too many keys; `rate_limited`
+ * @throws ChatError `forbidden` with a key, and for the operator; `confirmation_required`; `validation_failed` for an end
+ *   that is past; `conflict` with too many keys; `rate_limited`
  */
 export async function create(ctx: Context, actor: Actor, input: ApiKeyInput): Promise<CreatedKey> {
   refuseKeys(actor)
+  assertPerson(actor)
   const { name } = input
   const expires_at = input.expires_at === undefined ? null : fromInstant(input.expires_at)
   if (expires_at !== null && expires_at <= ctx.now())

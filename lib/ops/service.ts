@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import { digest, sameDigest } from '../ids.ts'
+import { bearerOf } from '../keys/rules.ts'
 import { OBSTACLES } from './readiness.ts'
 import type { Health, Readiness } from './schema.ts'
 
@@ -29,13 +30,12 @@ export async function ready(ctx: Context): Promise<Readiness> {
 /**
  * The counters, in Prometheus' text format.
  *
- * @param authorization must be `Bearer <metrics.token>` where one is configured
+ * @param authorization must be a bearer token, that of `metrics.token`, where one is configured
  * @throws ChatError `unauthenticated`
  */
 export async function metrics(ctx: Context, authorization: string | null): Promise<string> {
   const { token } = ctx.config.metrics
-  if (token && !sameDigest(digest(authorization ?? ''), digest(`Bearer ${token}`)))
-    throw new ChatError('unauthenticated')
+  if (token && !sameDigest(digest(bearerOf(authorization) ?? ''), digest(token))) throw new ChatError('unauthenticated')
   return ctx.metrics.render({
     streams: ctx.hub.size(),
     answers: ctx.answers.size(),

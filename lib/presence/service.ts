@@ -4,13 +4,15 @@ import { canPost, mayWrite } from '../conversations/rules.ts'
 import { ChatError } from '../errors.ts'
 import { SECOND, toInstant } from '../ids.ts'
 import { findThreadConversation } from '../threads/store.ts'
+import { assertPerson } from '../users/rules.ts'
 import { Heartbeat, TypingSignal } from './schema.ts'
 
 /** What each use-case takes last. */
 export const inputs = { heartbeat: Heartbeat, type: TypingSignal }
 
 /** Says that the actor is there, to all who share a conversation with it. */
-export function heartbeat(ctx: Context, actor: Actor, input: Heartbeat): Promise<void> {
+export async function heartbeat(ctx: Context, actor: Actor, input: Heartbeat): Promise<void> {
+  assertPerson(actor)
   return ctx.presence.heartbeat(actor.user_id, input.status)
 }
 

@@ -9,6 +9,7 @@ export const readSetup = route({
   description:
     'Says whether a first user exists. Until then, whoever calls `POST /api/setup` first becomes the administrator.',
   access: 'public',
+  sign_in: true,
   output: SetupStatus,
   handler: ({ chat }) => chat.setup.status(),
 })

@@ -30,7 +30,8 @@ export async function create(ctx: Context, actor: Actor, input: UserInput): Prom
   assertAdmin(actor)
   // Neither gives a key that was found a way in of its own, nor one that stays once the key is revoked.
   if (input.password !== undefined || input.roles.includes('admin')) refuseKeys(actor)
-  if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
+  // A host with a login of its own never sets up.
+  if (!ctx.identity && !(await hasUsers(ctx.db))) throw new ChatError('setup_required')
   const hasher = { user: actor.user_id || undefined, ip: actor.ip }
   const password_hash = input.password === undefined ? null : await ctx.passwords.hash(input.password, hasher)
   return ctx.write(async (tx) => {

@@ -57,7 +57,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     const types: string[] = []
     const actor = await service.chat.users.actor(ada.id)
     for await (const { id, event } of service.chat.events.follow(actor, conversation_id, {
-      lastEventId: stream_position!.replace(/\.\d+$/, '.0'),
+      last_event_id: stream_position!.replace(/\.\d+$/, '.0'),
     })) {
       if (id) types.push(event.type)
       if (id === stream_position) break

@@ -202,7 +202,7 @@ describeOnEachDatabase('the events of a conversation', (openUrl, dialect) => {
         const now = await read(chat, people[0]!, conversation_id)
         if (now.position !== position) {
           for await (const { id, event } of chat.events.follow(people[0]!, conversation_id, {
-            lastEventId: position,
+            last_event_id: position,
           })) {
             fold(state, event)
             if (id === now.position) break

@@ -39,7 +39,7 @@ describeOnEachDatabase('chat.events.follow', (openUrl) => {
     const { conversation_id, follow, post, position } = await begin()
     await post('missed')
     const seen = []
-    for await (const delivered of follow({ lastEventId: position })) {
+    for await (const delivered of follow({ last_event_id: position })) {
       seen.push(delivered)
       expect(open()).toBe(1)
       if (seen.length === 3) await post('live')
@@ -49,6 +49,19 @@ describeOnEachDatabase('chat.events.follow', (openUrl) => {
     expect(typesOf(seen)).toEqual(['stream.ready', 'thread.new', 'message.new', 'thread.new', 'message.new'])
     expect(seen[0]!.event.payload).toMatchObject({ conversation_id, resumed: true, last_event_id: position })
     expect(seqsOf(seen)).toEqual(range(seqOf(position), seqOf(position) + 4))
+  })
+
+  it('of all conversations waits where somebody has none yet, and has those that come', async () => {
+    const { id } = await service.signIn('newcomer')
+    const newcomer = await service.chat.users.actor(id)
+    const seen: string[] = []
+    for await (const { event } of service.chat.events.followAll(newcomer)) {
+      seen.push(event.type)
+      if (event.type === 'stream.ready') setImmediate(() => void service.chat.conversations.create(newcomer))
+      if (event.type === 'membership.changed') break
+    }
+    expect(seen[0]).toBe('stream.ready')
+    expect(seen).not.toContain('stream.closed')
   })
 
   it('ends when its signal is aborted: before it begins, while it waits, and between two events', async () => {
@@ -67,7 +80,7 @@ describeOnEachDatabase('chat.events.follow', (openUrl) => {
 
     for (let i = 0; i < 3; i++) await post()
     const between = new AbortController()
-    for await (const { event } of follow({ lastEventId: position, signal: between.signal })) {
+    for await (const { event } of follow({ last_event_id: position, signal: between.signal })) {
       seen.push(event.type)
       if (seen.length === 3) between.abort()
     }
@@ -146,7 +159,7 @@ describeOnEachDatabase('chat.events.follow', (openUrl) => {
     expect(seqsOf(seen)).toEqual(range(seqOf(position), seqOf(last)))
     const end = await positionOf(ada, conversation_id)
     const rest = []
-    for await (const delivered of follow({ lastEventId: last })) {
+    for await (const delivered of follow({ last_event_id: last })) {
       rest.push(delivered)
       if (delivered.id === end) break
     }
@@ -175,7 +188,7 @@ describeOnEachDatabase('chat.events.follow', (openUrl) => {
     await inTens(100, () => post('x'.repeat(3_000)))
     const end = await positionOf(ada, conversation_id)
     const seen = []
-    for await (const delivered of follow({ lastEventId: position })) {
+    for await (const delivered of follow({ last_event_id: position })) {
       seen.push(delivered)
       await turns(1)
       if (delivered.id === end) break

@@ -240,7 +240,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     const { session } = await chat.auth.login({}, { email: ada.email, password: 'correct horse battery' })
     const actor = { user_id: ada.id, roles: ['member' as const], session_id: session.id }
     const page = held.hold(readsLog(0), 'after')
-    const stream = chat.events.follow(actor, conversation_id, { lastEventId: withSeq(position, 0) })
+    const stream = chat.events.follow(actor, conversation_id, { last_event_id: withSeq(position, 0) })
     const first = await stream.next()
     await page.reached
     await chat.auth.logout(actor)

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createChatClient } from '../../lib/client.ts'
-import type { Identity, IdentityRequest } from '../../lib/index.ts'
+import { type Identity, type IdentityRequest, OPERATOR } from '../../lib/index.ts'
 import { lockUser } from '../../lib/users/store.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../support/answers.ts'
@@ -48,11 +48,20 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
       user_id: user.id,
       roles: ['admin'],
     })
-    expect(await service.client().readSetup()).toEqual({ is_setup: true })
+    expect(await codeOf(service.client().readSetup())).toBe('not_found')
     const created = "SELECT actor_id, subject_id, ip FROM audit_log WHERE act = 'user.created'"
     expect(await service.chat.context.db.all(created)).toEqual([
       { actor_id: null, subject_id: user.id, ip: '127.0.0.1' },
     ])
+  })
+
+  it('needs no first administrator of the service', async () => {
+    const empty = await startService(await openUrl(), { ports: { identity } })
+    const { user } = await empty.chat.users.create(OPERATOR, { username: 'grace', email: 'grace@example.org' })
+    expect(user.username).toBe('grace')
+    const setup = await fetch(`${empty.base_url}/api/setup`)
+    expect(setup.status).toBe(404)
+    await empty.close()
   })
 
   it('makes one user of somebody who comes many times at once for the first time, on two nodes', async () => {

@@ -58,6 +58,13 @@ it('counts requests by route template and status, and nothing about who gets in'
   expect(shown).not.toContain(conversation_id)
 })
 
+it('gives every series of its own a name that begins with chat_', async () => {
+  const { page } = await start()
+  const names = [...(await page()).matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!)
+  expect(names.length).toBeGreaterThan(20)
+  expect(names.filter((name) => !/^(chat|process|nodejs)_/.test(name))).toEqual([])
+})
+
 it('leaves out every route that lets somebody in, and no other', async () => {
   const { service, page } = await start()
   for (const route of Object.values<AnyRoute>(routes)) {
@@ -198,6 +205,7 @@ it('shows its counters to who has the token, as Prometheus asks for them', async
     checkedFetch(`${service.base_url}/metrics`, { headers: { ...(authorization && { authorization }) } })
   for (const wrong of [undefined, 'Bearer wrong', 'let-me-look', 'Basic let-me-look', 'Bearer let-me-look2'])
     expect((await get(wrong)).status, wrong).toBe(401)
+  for (const right of ['bearer let-me-look', 'BEARER  let-me-look']) expect((await get(right)).status, right).toBe(200)
   const page = await get('Bearer let-me-look')
   expect(page.status).toBe(200)
   expect(page.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')

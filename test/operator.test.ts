@@ -1,0 +1,159 @@
+import { expect, it } from 'vitest'
+import { ChatError, createChatService, OPERATOR, openStorage, parseConfig } from '../lib/index.ts'
+import { describeOnEachDatabase } from './support/databases.ts'
+
+const ID = '01a1fa2c-dc70-7963-8fcf-555d9af1412a'
+const EMAIL = 'grace@example.org'
+const PASSWORD = 'correct horse battery'
+const PARAMS = { requests_per_second: 1, burst: 1 }
+
+/** What each use-case that somebody calls is given behind the actor; `undefined` is nobody's, and has no actor. What is not here gets an id and nothing else. */
+const CALLS: Record<string, unknown[]> = {
+  'users.create': [{ username: 'grace', email: EMAIL }],
+  'users.list': [],
+  'users.find': ['ada'],
+  'users.search': [{ query: 'ad' }],
+  'users.change': [ID, { display_name: 'Ada' }],
+  'users.erase': [ID, {}],
+  'sessions.list': [{}],
+  'sessions.revoke': [{ user_id: ID }],
+  'audit.list': [],
+  'auth.refresh': [{}],
+  'auth.logout': [],
+  'auth.me': [],
+  'auth.changePassword': [{ current_password: PASSWORD, new_password: PASSWORD }],
+  'auth.changeProfile': [{ display_name: 'Operator' }],
+  'auth.confirm': [{ password: PASSWORD }],
+  'auth.listSessions': [],
+  'auth.revokeSession': [ID],
+  'resets.issue': [{ email: EMAIL }],
+  'keys.create': [{ name: 'a key' }],
+  'keys.list': [],
+  'keys.revoke': [ID],
+  'oauth.begin': [{}, 'github', { link: true }],
+  'oauth.finish': [{}, 'github', { code: 'c', state: 's' }],
+  'oauth.manual': [{}, 'github', { auth_code: 'c' }],
+  'conversations.create': [{ title: 'Engines' }],
+  'conversations.list': [],
+  'conversations.get': [ID],
+  'conversations.rename': [ID, { title: 'Engines' }],
+  'conversations.remove': [ID],
+  'conversations.addParticipant': [ID, { user_id: ID }],
+  'conversations.changeRole': [ID, ID, { role: 'member' }],
+  'conversations.removeParticipant': [ID, ID],
+  'conversations.listParticipants': [ID],
+  'invites.create': [ID, {}],
+  'invites.list': [ID],
+  'invites.accept': [{}, { token: 'INVITE' }],
+  'invites.revoke': ['unknown'],
+  'invites.revokeById': [ID],
+  'threads.list': [ID],
+  'threads.tree': [ID],
+  'threads.unread': [ID],
+  'threads.markRead': [ID, {}],
+  'messages.postRoot': [ID, { content: 'hello', idempotency_key: 'once' }],
+  'messages.reply': [ID, { content: 'hello' }],
+  'messages.get': [ID],
+  'messages.revisions': [ID],
+  'messages.edit': [ID, { content: 'hello' }],
+  'messages.remove': [ID],
+  'messages.restore': [ID],
+  'assistant.cancel': [ID],
+  'assistant.chunks': [ID],
+  'presence.heartbeat': [],
+  'presence.type': [{ conversation_id: ID }],
+  'limits.listProfiles': [],
+  'limits.createProfile': [{ name: 'slow', params: PARAMS }],
+  'limits.updateProfile': [ID, { params: PARAMS }],
+  'limits.deleteProfile': [ID],
+  'limits.listAssignments': [],
+  'limits.createAssignment': [
+    [{ method: 'GET', path: '/api/users' }],
+    { profile_id: ID, method: 'GET', path: '/api/users' },
+  ],
+  'limits.deleteAssignment': [ID],
+  'events.open': [ID, {}],
+  'events.openAll': [{}],
+  'events.follow': [ID],
+  'events.followAll': [],
+}
+
+/** These are called by nobody in particular. */
+const WITHOUT_ACTOR = [
+  'setup.status',
+  'setup.assertOpen',
+  'setup.run',
+  'setup.runFrom',
+  'users.actor',
+  'auth.login',
+  'auth.recognise',
+  'auth.authenticate',
+  'resets.request',
+  'resets.redeem',
+  'ops.health',
+  'ops.ready',
+  'ops.metrics',
+  'ops.prune',
+  'ops.fsck',
+  'ops.probe',
+  'wellKnown.read',
+  'compat.models',
+  'compat.complete',
+]
+
+/** What the operator, who takes part in nothing and has no account, may do. */
+const MAY = /^(users|sessions|audit|resets|limits)\.|^invites\.(list|create|revoke)/
+
+type Call = (...args: unknown[]) => unknown
+
+describeOnEachDatabase('the operator', (openUrl) => {
+  async function open() {
+    const config = parseConfig({ security: { password: { bcrypt_cost: 4 } } })
+    const chat = createChatService(config, await openStorage({ database: await openUrl(), strict: true }))
+    await chat.start({ background: false })
+    const { user } = await chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
+    const ada = await chat.users.actor(user.id)
+    const { conversation_id } = await chat.conversations.create(ada)
+    const { token } = await chat.invites.create(ada, conversation_id)
+    const useCases = new Map<string, Call>()
+    for (const [feature, calls] of Object.entries(chat)) {
+      if (feature === 'context' || typeof calls !== 'object') continue
+      for (const [name, call] of Object.entries(calls)) useCases.set(`${feature}.${name}`, call as Call)
+    }
+    return { chat, useCases, token, user }
+  }
+
+  it('gets an answer or a clear error of every use-case', async () => {
+    const { chat, useCases, token, user } = await open()
+    for (const [name, call] of useCases) {
+      if (WITHOUT_ACTOR.includes(name)) continue
+      const given = CALLS[name] ?? [ID, {}]
+      const args = JSON.parse(JSON.stringify(given).replace('INVITE', token))
+      const code = await outcome(call, OPERATOR, ...args)
+      if (!(name in CALLS)) continue
+      expect(code, name).not.toBe('validation_failed')
+      if (!MAY.test(name) && !/^(auth|oauth)\./.test(name))
+        expect(['forbidden', 'not_found', 'empty'], name).toContain(code)
+    }
+    expect(await outcome(useCases.get('conversations.create')!, OPERATOR, {})).toBe('forbidden')
+    expect((await chat.ops.fsck()).findings).toEqual([])
+    expect((await chat.users.actor(user.id)).user_id).toBe(user.id)
+    await chat.close()
+  })
+
+  /** The code of an error, `done`, or `empty` for a list of nothing; fails for an error that is none of ours. */
+  async function outcome(call: Call, ...args: unknown[]): Promise<string> {
+    try {
+      const value = await call(...args)
+      if (value && typeof value === 'object' && Symbol.asyncIterator in value) {
+        for await (const _ of value as AsyncIterable<unknown>) return 'done'
+        return 'done'
+      }
+      const isEmpty = Object.values(Object(value)).every((each) => Array.isArray(each) && each.length === 0)
+      return value && isEmpty ? 'empty' : 'done'
+    } catch (error) {
+      if (!(error instanceof ChatError)) throw error
+      return error.code
+    }
+  }
+})
