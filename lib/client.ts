@@ -151,6 +151,7 @@ export function createChatClient(options: ClientOptions): ChatClient {
       headers?: Record<string, string>
     } = {},
   ): Promise<unknown> {
+    refuseMistakes(route, input)
     const encode = route.takes_rest ? encodeURI : encodeURIComponent
     const path = pathOf(route.path, input.params ?? {}, input.query ?? {}, encode)
     const body = route.body ? (input.body ?? (route.body_optional ? undefined : {})) : undefined
@@ -215,6 +216,20 @@ export function createChatClient(options: ClientOptions): ChatClient {
       stream(pathOf(routes.streamConversation.path, { conversation_id }, {}), options),
     followAll: (options) => stream(routes.streamAll.path, options),
   } as ChatClient
+}
+
+/** @throws TypeError naming what is missing, or is not known: a service would take it for something else, or for nothing */
+function refuseMistakes(route: AnyRoute, input: { params?: object; query?: object }): void {
+  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
+  const given = { ...input.params } as Record<string, unknown>
+  const fail = (what: string) => {
+    const takes = names.length > 0 ? `params: { ${names.join(', ')} }` : 'no params'
+    throw new TypeError(`${route.method} ${route.path} ${what}: it takes ${takes}`)
+  }
+  const part = Object.keys(input).find((name) => !['params', 'query', 'body', 'headers'].includes(name))
+  if (part !== undefined) fail(`knows no "${part}"`)
+  for (const name of names)
+    if (typeof given[name] !== 'string') fail(`lacks "${name}" among the params ${JSON.stringify(Object.keys(given))}`)
 }
 
 function pathOf(

@@ -42,6 +42,18 @@ describeOnEachDatabase('a client', (openUrl) => {
   const credentials = { email: 'ada@example.org', password: PASSWORD }
 
   describe('keeps the session:', () => {
+    it('says which parameter is missing, or has a wrong name', async () => {
+      const client = createChatClient({ base_url: 'http://127.0.0.1:9' })
+      const wrong = { params: { id: 'x' } } as never
+      await expect(client.readConversation(wrong)).rejects.toThrow(
+        'GET /api/conversations/{conversation_id} lacks "conversation_id" among the params ["id"]: it takes params: { conversation_id }',
+      )
+      await expect(client.readConversation({ param: { conversation_id: 'x' } } as never)).rejects.toThrow(
+        'knows no "param"',
+      )
+      await expect(client.readConversation(undefined as never)).rejects.toThrow('lacks "conversation_id"')
+    })
+
     it('the cookies of a sign-in, and the CSRF token where something is changed', async () => {
       const { client, last } = watched()
       expect(await codeOf(client.readMe())).toBe('unauthenticated')

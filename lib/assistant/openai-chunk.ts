@@ -24,14 +24,14 @@ const Chunk = v.pipe(
  * The piece of an answer that `text`, a `chat.completion.chunk` or a whole `chat.completion`, brings: often an empty
  * one.
  *
- * @param quote makes of a text what may be logged of it
+ * @param summary makes of a text what may be logged of it
  * @throws AnswerFailure `provider_error` when the server tells of an error, `invalid_answer` for anything else
  */
-export function toPiece(text: string, quote: (said: string) => string): ChunkPiece {
+export function toPiece(text: string, summary: (said: string) => string): ChunkPiece {
   const json = parse(text)
-  if (hasError(json)) throw new AnswerFailure('provider_error', quote(text))
+  if (hasError(json)) throw new AnswerFailure('provider_error', summary(text))
   const chunk = v.safeParse(Chunk, json)
-  if (!chunk.success) throw new AnswerFailure('invalid_answer', quote(text))
+  if (!chunk.success) throw new AnswerFailure('invalid_answer', summary(text))
   const { choices, usage } = chunk.output
   const { delta, message, finish_reason } = choices?.[0] ?? {}
   const content = (delta ?? message)?.content

@@ -2,7 +2,7 @@ import { readLines, readWhole, reasonOf } from './body.ts'
 import { AnswerFailure } from './failure.ts'
 import { type ChunkPiece, toPiece } from './openai-chunk.ts'
 import type { Assistant, Turn } from './provider.ts'
-import { createQuote } from './quote.ts'
+import { createQuote, createSummary } from './quote.ts'
 
 /** Where a model is, and what it is asked with. */
 export interface OpenAiOptions {
@@ -16,12 +16,12 @@ export interface OpenAiOptions {
 
 const OPENAI_URL = 'https://api.openai.com/v1'
 
-/** What a failure's cause may hold of an answer. */
+/** What a failure's cause may hold of what went wrong, or of what the server said. */
 type Quote = (said: string) => string
 
 /**
  * Asks any server that speaks the protocol of OpenAI's chat completions, such as Ollama, llama.cpp and vLLM. It fails
- * with an {@link AnswerFailure} only, whose cause tells the status and the start of what the server said.
+ * with an {@link AnswerFailure} only, whose cause tells the status and the code of the server's error, and nothing of its text.
  */
 export function createOpenAi({ base_url = OPENAI_URL, model, api_key, headers = [] }: OpenAiOptions): Assistant {
   const url = `${base_url.replace(/\/+$/, '')}/chat/completions`
@@ -29,13 +29,18 @@ export function createOpenAi({ base_url = OPENAI_URL, model, api_key, headers = 
   if (api_key) sent.set('authorization', `Bearer ${api_key}`)
   for (const [name, value] of headers) sent.set(name, value)
   const quote = createQuote(secretsOf(api_key, headers))
+  const summary = createSummary(quote)
 
   return async function* openAi({ turns, signal }) {
     const body = JSON.stringify(toRequest(model, turns))
     try {
-      const response = await ask(url, { method: 'POST', headers: sent, body, signal, redirect: 'error' }, quote)
+      const response = await ask(
+        url,
+        { method: 'POST', headers: sent, body, signal, redirect: 'error' },
+        { quote, summary },
+      )
       const read = isJson(response) ? readCompletion : readStream
-      for await (const piece of read(response, quote, signal)) {
+      for await (const piece of read(response, summary, signal)) {
         if (signal.aborted) return
         yield piece
       }
@@ -51,28 +56,32 @@ function toRequest(model: string, turns: Turn[]) {
   return { model, messages, stream: true, stream_options: { include_usage: true } }
 }
 
-async function ask(url: string, init: RequestInit, quote: Quote): Promise<Response> {
+async function ask(
+  url: string,
+  init: RequestInit,
+  { quote, summary }: { quote: Quote; summary: Quote },
+): Promise<Response> {
   const response = await fetch(url, init).catch((error: unknown) => {
     throw new AnswerFailure('provider_error', quote(reasonOf(error)))
   })
   if (response.ok) return response
   // What can be read of the explanation will do.
   const said = await readWhole(response.body, init.signal ?? undefined).catch(() => '')
-  throw new AnswerFailure('provider_error', `status ${response.status}: ${quote(said)}`)
+  throw new AnswerFailure('provider_error', `status ${response.status}: ${summary(said)}`)
 }
 
 /** An answer that was not streamed, though it was asked for. */
-async function* readCompletion({ body }: Response, quote: Quote, signal: AbortSignal): AsyncGenerator<ChunkPiece> {
-  yield toPiece(await readWhole(body, signal), quote)
+async function* readCompletion({ body }: Response, summary: Quote, signal: AbortSignal): AsyncGenerator<ChunkPiece> {
+  yield toPiece(await readWhole(body, signal), summary)
 }
 
-async function* readStream({ body }: Response, quote: Quote, signal: AbortSignal): AsyncGenerator<ChunkPiece> {
+async function* readStream({ body }: Response, summary: Quote, signal: AbortSignal): AsyncGenerator<ChunkPiece> {
   let isWhole = false
   try {
     for await (const line of readLines(body, signal)) {
-      const event = dataOf(line, quote)
+      const event = dataOf(line, summary)
       if (event === '[DONE]') return
-      const piece = event ? toPiece(event, quote) : {}
+      const piece = event ? toPiece(event, summary) : {}
       isWhole ||= piece.finish_reason !== undefined
       if (Object.keys(piece).length > 0) yield piece
     }
@@ -85,11 +94,11 @@ async function* readStream({ body }: Response, quote: Quote, signal: AbortSignal
 }
 
 /** What a line says of the answer: nothing, where it is a comment, a field of no interest, or the end of an event. */
-function dataOf(line: string, quote: Quote): string | undefined {
+function dataOf(line: string, summary: Quote): string | undefined {
   const [, field, value] = /^(|data|error|event|id|retry)(?:: ?(.*))?$/s.exec(line) ?? []
   // llama.cpp tells of a failure in a field of its own.
-  if (field === 'error') throw new AnswerFailure('provider_error', quote(line))
-  if (field === undefined) throw new AnswerFailure('invalid_answer', quote(line))
+  if (field === 'error') throw new AnswerFailure('provider_error', summary(line))
+  if (field === undefined) throw new AnswerFailure('invalid_answer', summary(line))
   return field === 'data' ? value?.trim() : undefined
 }
 
