@@ -45,7 +45,15 @@ export function loadConfig(flags: ConfigFlags, env: NodeJS.ProcessEnv = process.
   const whence = (key: string) => sources.get(key) ?? (file && placeIn(file, key))
   const { config, problems } = check(input, whence)
   if (!config || environment.problems.length > 0) throw new ConfigError([...environment.problems, ...problems])
-  return { config, ...(file && { file: file.path }), warnings: environment.warnings }
+  return { config, ...(file && { file: file.path }), warnings: [...environment.warnings, ...warnOfSecrets(flags)] }
+}
+
+/** What is in the arguments of a process, everybody on the machine can read. */
+function warnOfSecrets({ database }: ConfigFlags): string[] {
+  if (!/^\w+:\/\/[^@/]*:[^@/]+@|[?&]password=/i.test(database ?? '')) return []
+  return [
+    '--database has a password, which every user of this machine can read: give it in CHAT_DATABASE__URL instead.',
+  ]
 }
 
 function check(input: unknown, whence: (key: string) => string | undefined) {

@@ -20,6 +20,17 @@ describe('the precedence of configuration', () => {
     expect(read).toBe(file)
   })
 
+  it('warns of a password in the arguments, and names the variable for it', () => {
+    const warned = (database: string) => loadConfig({ database }, {}).warnings.join()
+    for (const url of ['postgres://ada:hunter2@db/chat', 'postgres://db/chat?password=hunter2']) {
+      expect(warned(url)).toContain('CHAT_DATABASE__URL')
+      expect(warned(url)).not.toContain('hunter2')
+    }
+    for (const url of ['postgres://ada@db/chat', 'postgres://db:5432/chat', 'sqlite:./a:b@c.db'])
+      expect(warned(url)).toBe('')
+    expect(loadConfig({}, { CHAT_DATABASE__URL: 'postgres://ada:hunter2@db/chat' }).warnings).toEqual([])
+  })
+
   it('prefers --config to CHAT_CONFIG to ./chat-server.toml', async () => {
     const content = (port: number) => `[server]\nport = ${port}\n`
     const cwd = folder({ 'chat-server.toml': content(1), 'env.toml': content(2), 'flag.toml': content(3) })
