@@ -15,6 +15,7 @@ import { oauthProviders } from './config-oauth.ts'
 import type { Context, Log, Ports } from './context.ts'
 import * as participants from './conversations/participants.ts'
 import * as people from './conversations/people.ts'
+import { removeConversation } from './conversations/removal.ts'
 import * as conversations from './conversations/service.ts'
 import * as emails from './emails/service.ts'
 import { causeText } from './errors.ts'
@@ -36,7 +37,9 @@ import * as oauth from './oauth/service.ts'
 import * as checks from './ops/fsck.ts'
 import { createMetrics } from './ops/metrics.ts'
 import * as probes from './ops/probe.ts'
+import { purge } from './ops/purge.ts'
 import { createReadiness } from './ops/readiness.ts'
+import { resumeRemovals } from './ops/removals.ts'
 import * as retention from './ops/retention.ts'
 import * as ops from './ops/service.ts'
 import { checkWal } from './ops/wal.ts'
@@ -50,6 +53,8 @@ import { assertImported } from './storage/import.ts'
 import { assertOurs } from './storage/judge.ts'
 import { assertMigrated, migrate } from './storage/migrate.ts'
 import type { Storage } from './storage/open.ts'
+import * as taskList from './tasks/service.ts'
+import { createTaskWorker } from './tasks/worker.ts'
 import * as threads from './threads/service.ts'
 import * as accounts from './users/accounts.ts'
 import * as erasure from './users/erasure.ts'
@@ -90,9 +95,19 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   const passwords = createPasswords(config.security.password.bcrypt_cost)
   const providers = new Map(oauthProviders(config).map((each) => [each.name, createProvider(each, { log, now })]))
   const id = ports.id ?? newId
-  const write = createWrite({ db, hub, metrics, log, now, id })
+  const write = createWrite({ db, hub, metrics, log, now, id, onTasks: () => tasks.wake() })
   const provider = ports.assistant ?? createAssistant(config.assistant)
   const answers = createRunner({ config, db, write, metrics, log, now, provider })
+  const tasks = createTaskWorker({
+    db,
+    metrics,
+    log,
+    handlers: {
+      'conversation.remove': (run) => removeConversation(ctx, run),
+      'user.erase': (run) => erasure.goOn(ctx, run),
+      'storage.purge': (run) => purge(ctx, run),
+    },
+  })
   const ctx: Context = {
     config,
     db,
@@ -108,6 +123,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     authFailures: createAuthFailures(config.rate_limits.auth_failures_per_ip_per_min, now),
     presence: presenceWatch,
     answers,
+    tasks,
     ...(ports.identity && { identity: ports.identity }),
     ...(ports.mail && { mail: ports.mail }),
     log,
@@ -149,6 +165,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     },
     sessions: bind(ctx, sessions, ['list', 'revoke']),
     audit: bind(ctx, audit, ['list']),
+    tasks: bind(ctx, taskList, ['list']),
     auth: {
       ...bind(ctx, auth, ['login', 'refresh', 'logout', 'me']),
       ...bind(ctx, callers, ['recognise', 'authenticate']),
@@ -218,6 +235,8 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       // Whether the storage is in trouble, its users say.
       timers.push(setInterval(() => void checkWal(ctx).catch(() => {}), TIDY_MS).unref())
       await tendAnswers()
+      await resumeRemovals(ctx)
+      tasks.start()
     },
 
     /** Has `/readyz` say that the service is about to stop, so that balancers look elsewhere; all goes on as before. */
@@ -240,7 +259,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       answers.drain()
       await answers.stop()
       for (const timer of timers.splice(0)) clearInterval(timer)
-      await Promise.all([bus.stop(), pruning])
+      await Promise.all([bus.stop(), pruning, tasks.stop()])
       metrics.close()
       await storage.close()
     },

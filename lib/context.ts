@@ -14,6 +14,7 @@ import type { Readiness } from './ops/readiness.ts'
 import type { PresenceWatch } from './presence/watch.ts'
 import type { Database, Patience } from './storage/database.ts'
 import type { Kv } from './storage/kv.ts'
+import type { TaskWorker } from './tasks/worker.ts'
 
 /**
  * All that the service ever tells beside a message; what is not listed does not compile. A line of the audit log also has
@@ -39,6 +40,7 @@ export type LogField =
   | 'provider'
   | 'failing'
   | 'signal'
+  | 'task'
   // Of an act.
   | 'act'
   | 'actor_id'
@@ -141,6 +143,7 @@ export interface Context {
   readonly providers: ReadonlyMap<string, Provider>
   readonly presence: PresenceWatch
   readonly answers: Runner
+  readonly tasks: TaskWorker
   readonly identity?: Ports['identity']
   readonly mail?: Ports['mail']
   readonly log: Log

@@ -1,6 +1,6 @@
 import { toInstant } from '../ids.ts'
 import type { Queries } from '../storage/database.ts'
-import { databaseNow, jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { databaseNow, isErasedAuthor, jsonList, listOf, type Micros } from '../storage/sql.ts'
 import { type ChunkPlace, toDelta } from './rules.ts'
 import type { Chunk, MessageDelta, MessageStatus, Usage } from './schema.ts'
 
@@ -54,6 +54,11 @@ export async function lockAndCountUnderWay(tx: Queries, userId: string): Promise
     userId,
   )
   return row!
+}
+
+/** Ends the writing of all answers in a conversation: of those under way there are few. */
+export async function deleteUnderWayIn(tx: Queries, conversationId: string): Promise<void> {
+  await tx.run('DELETE FROM answers_under_way WHERE conversation_id = ?', conversationId)
 }
 
 /** Has the leases of these answers last for `lease` from now on, those that are still the writer's. @returns which they are */
@@ -193,7 +198,7 @@ export function listDeltaSizes(db: Queries, ranges: ChunkRange[]): Promise<Chunk
 export async function listDeltas(db: Queries, ranges: ChunkRange[]): Promise<MessageDelta[]> {
   const rows = await db.all<ChunkPlace & { content: string }>(
     `SELECT c.message_id, c.idx, m.conversation_id, m.root_id, m.parent_id, m.depth,
-            CASE WHEN m.deleted_at IS NULL THEN c.content ELSE '' END AS content
+            CASE WHEN m.deleted_at IS NULL AND NOT ${isErasedAuthor('m.posted_by')} THEN c.content ELSE '' END AS content
        FROM message_chunks c JOIN messages m ON m.id = c.message_id
       WHERE ${isInRanges(ranges)}`,
     ...boundsOf(ranges),

@@ -34,6 +34,7 @@ export const AuditAct = v.picklist([
   'user.enabled',
   'user.erased',
   'user.locked_down',
+  'conversation.deleted',
   'limit_profile.created',
   'limit_profile.changed',
   'limit_profile.deleted',

@@ -2,7 +2,8 @@ import type { Context } from '../context.ts'
 import type { Tx } from '../events/write.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'
 import { enterUnattended } from './access.ts'
-import { countParticipants, deleteConversation, deleteParticipant, findHeir, findPlace, updateRole } from './store.ts'
+import { hide } from './removal.ts'
+import { countParticipants, deleteParticipant, findHeir, findPlace, updateRole } from './store.ts'
 
 /**
  * Has somebody leave a conversation for good, and tells it. The last owner is followed by who is there longest, of the
@@ -11,10 +12,10 @@ import { countParticipants, deleteConversation, deleteParticipant, findHeir, fin
 export async function depart(ctx: Pick<Context, 'now'>, tx: Tx, conversationId: string, userId: string): Promise<void> {
   const at = await enterUnattended(ctx, tx, conversationId)
   const place = at === undefined ? undefined : await findPlace(tx, conversationId, userId)
-  if (!place) return
+  if (at === undefined || !place) return
   tx.recheckStreams()
   const { all, owners } = await countParticipants(tx, conversationId)
-  if (all === 1) return deleteConversation(tx, conversationId)
+  if (all === 1) return hide(tx, conversationId, at)
   if (place.role === 'owner' && owners === 1) await passOn(tx, conversationId, userId)
   await deleteParticipant(tx, conversationId, userId)
   await revokeInvitesOf(ctx, tx, { user_id: userId, conversation_id: conversationId })

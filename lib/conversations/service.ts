@@ -1,3 +1,4 @@
+import { byActor } from '../audit/rules.ts'
 import type { Actor, Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import { findPosition } from '../events/store.ts'
@@ -7,6 +8,7 @@ import { sumUnread } from '../threads/unread.ts'
 import { assertPerson } from '../users/rules.ts'
 import { enter, visit } from './access.ts'
 import { findFirst, shown } from './people.ts'
+import { hide } from './removal.ts'
 import { mayWrite } from './rules.ts'
 import {
   type Conversation,
@@ -18,7 +20,6 @@ import {
   Rename,
 } from './schema.ts'
 import {
-  deleteConversation,
   findConversation,
   insertConversation,
   insertParticipant,
@@ -104,11 +105,8 @@ export async function rename(ctx: Context, actor: Actor, conversationId: string,
   return get(ctx, actor, conversationId)
 }
 
-/** There may be a million messages in it. */
-const DELETING = { patient: true }
-
 /**
- * Deletes a conversation with everything in it; its streams close.
+ * Deletes a conversation: it is out of sight at once, and its streams close. What is in it is removed in the background.
  *
  * @throws ChatError `not_found`; `forbidden` for whom is not its owner
  */
@@ -116,7 +114,8 @@ export async function remove(ctx: Context, actor: Actor, conversationId: string)
   await ctx.write(async (tx) => {
     const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
     if (place.role !== 'owner') throw new ChatError('forbidden')
-    await deleteConversation(tx, conversationId)
+    await hide(tx, conversationId, place.at)
+    tx.record({ act: 'conversation.deleted', ...byActor(actor), subject_id: conversationId })
     tx.recheckStreams()
-  }, DELETING)
+  })
 }

@@ -59,7 +59,7 @@ export function lockPlace(tx: Queries, where: Where, userId: string) {
   return tx.get<{ conversation_id: string; role: ParticipantRole; joined_at: Micros; clock: Micros }>(
     `SELECT c.id AS conversation_id, p.role, p.joined_at, c.clock
        ${FROM_WHERE[by]} JOIN participants p ON p.conversation_id = c.id
-      WHERE ${ID_OF[by]} = ? AND p.user_id = ? ${lock}`,
+      WHERE ${ID_OF[by]} = ? AND p.user_id = ? AND c.deleted_at IS NULL ${lock}`,
     id,
     userId,
   )
@@ -77,20 +77,28 @@ export async function lockConversation(
   options: { unlessLocked?: boolean } = {},
 ): Promise<Micros | undefined> {
   const lock = tx.dialect === 'sqlite' ? '' : options.unlessLocked ? 'FOR UPDATE SKIP LOCKED' : 'FOR UPDATE'
-  return (await tx.get<{ clock: Micros }>(`SELECT clock FROM conversations WHERE id = ? ${lock}`, id))?.clock
+  const row = await tx.get<{ clock: Micros }>(
+    `SELECT clock FROM conversations WHERE id = ? AND deleted_at IS NULL ${lock}`,
+    id,
+  )
+  return row?.clock
 }
 
 /** What the user is in the conversation, and since when. By primary key. */
 export function findPlace(db: Queries, conversationId: string, userId: string) {
   return db.get<{ role: ParticipantRole; joined_at: Micros }>(
-    'SELECT role, joined_at FROM participants WHERE conversation_id = ? AND user_id = ?',
+    `SELECT p.role, p.joined_at FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.conversation_id = ? AND p.user_id = ? AND c.deleted_at IS NULL`,
     conversationId,
     userId,
   )
 }
 
 export function findConversation(db: Queries, id: string): Promise<ConversationRow | undefined> {
-  return db.get<ConversationRow>('SELECT id, title, is_group, created_at FROM conversations WHERE id = ?', id)
+  return db.get<ConversationRow>(
+    'SELECT id, title, is_group, created_at FROM conversations WHERE id = ? AND deleted_at IS NULL',
+    id,
+  )
 }
 
 /** Those conversations, in no order. By primary key. */
@@ -103,7 +111,11 @@ export function listConversationFields(db: Queries, ids: Iterable<string>): Prom
 
 /** Where a user takes part, and since when. By user_id. */
 export function listPlaces(db: Queries, userId: string): Promise<{ conversation_id: string; joined_at: Micros }[]> {
-  return db.all('SELECT conversation_id, joined_at FROM participants WHERE user_id = ?', userId)
+  return db.all(
+    `SELECT p.conversation_id, p.joined_at FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.user_id = ? AND c.deleted_at IS NULL`,
+    userId,
+  )
 }
 
 /** Up to `limit` people of the conversation after one, in the order they joined. By (conversation_id, joined_at, user_id). */
@@ -129,8 +141,9 @@ export function listParticipants(
 /** Which of these users take part in which of these conversations. */
 export function listParticipations(db: Queries, userIds: Iterable<string>, conversationIds: Iterable<string>) {
   return db.all<{ conversation_id: string; user_id: string }>(
-    `SELECT conversation_id, user_id FROM participants
-      WHERE user_id IN ${listOf(db.dialect)} AND conversation_id IN ${listOf(db.dialect)}`,
+    `SELECT p.conversation_id, p.user_id FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.user_id IN ${listOf(db.dialect)} AND p.conversation_id IN ${listOf(db.dialect)}
+        AND c.deleted_at IS NULL`,
     jsonList(userIds),
     jsonList(conversationIds),
   )
@@ -212,9 +225,12 @@ export async function updateTitle(tx: Queries, id: string, title: string): Promi
   await tx.run('UPDATE conversations SET title = ? WHERE id = ?', title, id)
 }
 
-/** Deletes a conversation with everything in it. */
-export async function deleteConversation(tx: Queries, id: string): Promise<void> {
-  await tx.run('DELETE FROM conversations WHERE id = ?', id)
+/**
+ * Takes a conversation out of sight: from then on it is as unknown as one that never existed. What is in it is removed
+ * by a task.
+ */
+export async function hideConversation(tx: Queries, id: string, at: Micros): Promise<void> {
+  await tx.run("UPDATE conversations SET deleted_at = ?, title = '' WHERE id = ?", at, id)
 }
 
 /** A conversation with what one participant is in it. */
@@ -236,7 +252,7 @@ export function listConversations(
     `SELECT page.*, (SELECT count(*) FROM participants others WHERE others.conversation_id = page.id) AS participant_count
        FROM (SELECT c.id, c.title, c.is_group, c.created_at, c.clock, p.role, p.joined_at
                FROM participants p JOIN conversations c ON c.id = p.conversation_id
-              WHERE p.user_id = ? AND (c.clock < ? OR (c.clock = ? AND c.id < ?))
+              WHERE p.user_id = ? AND c.deleted_at IS NULL AND (c.clock < ? OR (c.clock = ? AND c.id < ?))
               ORDER BY c.clock DESC, c.id DESC
               LIMIT ?) AS page
       ORDER BY page.clock DESC, page.id DESC`,

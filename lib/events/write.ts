@@ -4,6 +4,7 @@ import { ChatError } from '../errors.ts'
 import type { Metrics, Refusal } from '../ops/metrics.ts'
 import type { Database, Patience, Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
+import { insertTask, type NewTask } from '../tasks/store.ts'
 import type { NumberedEvent } from './compose.ts'
 import type { Hub } from './hub.ts'
 import type { PassingEvent, PersistedEvent } from './schema.ts'
@@ -21,6 +22,8 @@ export interface Tx extends Queries {
   whisper(userId: string, conversationId: string, event: PassingEvent): void
   /** Writes down who did what, with the transaction; once it is durable it is a line of the log, too. */
   record(entry: AuditEntry): void
+  /** Adds work that goes on after this call; a process takes it up once the transaction is durable. */
+  enqueue(task: NewTask): void
   /** Has the right of every open stream looked up again afterwards: a session or a participation may have ended. */
   recheckStreams(): void
 }
@@ -48,14 +51,17 @@ export function createWrite(deps: {
   log: Log
   now: () => Micros
   id: () => string
+  /** Is told of new tasks, once they are durable. */
+  onTasks: () => void
 }) {
-  const { db, hub, metrics, log, now, id } = deps
+  const { db, hub, metrics, log, now, id, onTasks } = deps
   return async <T>(work: (tx: Tx) => Promise<T>, options?: Patience): Promise<T> => {
     const started = performance.now()
     const attempt = db.write(async (queries) => {
       const changes = new Map<string, { at: Micros; events: NewEvent[] }>()
       const outcome: Outcome = { conversations: new Map(), passing: [], recheck: false }
       const recorded: AuditEntry[] = []
+      const tasks: NewTask[] = []
       const changeOf = (conversationId: string) => {
         const change = changes.get(conversationId) ?? { at: now(), events: [] }
         changes.set(conversationId, change)
@@ -75,6 +81,7 @@ export function createWrite(deps: {
         announce: (conversation_id, event) => outcome.passing.push({ conversation_id, event }),
         whisper: (user_id, conversation_id, event) => outcome.passing.push({ conversation_id, user_id, event }),
         record: (entry) => recorded.push(entry),
+        enqueue: (task) => tasks.push(task),
         recheckStreams() {
           outcome.recheck = true
         },
@@ -84,15 +91,17 @@ export function createWrite(deps: {
         if (first !== undefined) outcome.conversations.set(conversationId, numbered(conversationId, events, first, at))
       }
       for (const entry of recorded) await insertAuditEntry(queries, id(), now(), entry)
-      return { value, outcome, recorded }
+      for (const task of tasks) await insertTask(queries, id(), task)
+      return { value, outcome, recorded, hasTasks: tasks.length > 0 }
     }, options)
-    const { value, outcome, recorded } = await attempt.catch((error) => {
+    const { value, outcome, recorded, hasTasks } = await attempt.catch((error) => {
       const refusal = refusalOf(error)
       if (refusal) metrics.refused(refusal)
       throw error
     })
     metrics.write((performance.now() - started) / 1000)
     hub.committed(outcome)
+    if (hasTasks) onTasks()
     for (const { detail, ...entry } of recorded) log.info('audit', { ...entry, ...detail })
     return value
   }

@@ -15,6 +15,7 @@ import * as ops from '../ops/routes.ts'
 import * as presence from '../presence/routes.ts'
 import * as resets from '../resets/routes.ts'
 import * as setup from '../setup/routes.ts'
+import * as tasks from '../tasks/routes.ts'
 import * as threads from '../threads/routes.ts'
 import * as users from '../users/routes.ts'
 import * as wellKnown from '../well-known/routes.ts'
@@ -30,6 +31,7 @@ export const routes = {
   ...identities,
   ...users,
   ...audit,
+  ...tasks,
   ...conversations,
   ...invites,
   ...threads,

@@ -28,6 +28,9 @@ export interface InviteRow extends Refusals {
 const COLUMNS = `id, conversation_id, token_hash, created_by, email, email_key, role, uses, max_uses, signups, created_at,
   expires_at, revoked_at, refusals, refused_since`
 
+/** An invite to a deleted conversation is as unknown as the conversation. */
+const IS_VISIBLE = `NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = invites.conversation_id AND c.deleted_at IS NOT NULL)`
+
 /** A row as owners and admins of the conversation see it. */
 export function toInvite(row: InviteRow): Invite {
   const { id, email, role, uses, max_uses, created_by } = row
@@ -45,12 +48,12 @@ export function toInvite(row: InviteRow): Invite {
 
 /** The invite of a token, whatever its state. By token_hash. */
 export function findInviteByToken(db: Queries, tokenHash: string): Promise<InviteRow | undefined> {
-  return db.get<InviteRow>(`SELECT ${COLUMNS} FROM invites WHERE token_hash = ?`, tokenHash)
+  return db.get<InviteRow>(`SELECT ${COLUMNS} FROM invites WHERE token_hash = ? AND ${IS_VISIBLE}`, tokenHash)
 }
 
 /** An invite, whatever its state. By primary key. */
 export function findInvite(db: Queries, id: string): Promise<InviteRow | undefined> {
-  return db.get<InviteRow>(`SELECT ${COLUMNS} FROM invites WHERE id = ?`, id)
+  return db.get<InviteRow>(`SELECT ${COLUMNS} FROM invites WHERE id = ? AND ${IS_VISIBLE}`, id)
 }
 
 const IS_OPEN = 'conversation_id = ? AND revoked_at IS NULL AND expires_at >= ? AND uses < max_uses'

@@ -53,6 +53,17 @@ export function deleteKeysBefore(tx: Queries, now: Micros, limit: number): Promi
   )
 }
 
+/** Forgets up to `limit` posts of a user. By primary key. @returns how many */
+export function deleteKeysOf(tx: Queries, userId: string, limit: number): Promise<number> {
+  return tx.run(
+    `DELETE FROM idempotency_keys WHERE user_id = ? AND name IN (
+       SELECT name FROM idempotency_keys WHERE user_id = ? LIMIT ?)`,
+    userId,
+    userId,
+    limit,
+  )
+}
+
 function hashOf({ request }: Repeatable): string {
   return digest(JSON.stringify(request))
 }

@@ -1,7 +1,7 @@
 import type { Usage } from '../assistant/schema.ts'
 import { toInstant } from '../ids.ts'
 import type { Primitive, Queries } from '../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { isErasedAuthor, jsonList, listOf, type Micros } from '../storage/sql.ts'
 import { type Hand, mayRestore } from './rules.ts'
 import type { Message } from './schema.ts'
 
@@ -28,6 +28,8 @@ export interface MessageRow {
   finish_reason: string | null
   /** As JSON. */
   usage: string | null
+  /** Of an author who was erased while the message is not gone through yet: 0 to keep the text, or when it was erased. */
+  author_erased?: Micros | null
 }
 
 /** A row of a list: a long text is left out until it is known to fit. */
@@ -38,7 +40,9 @@ export interface LightMessageRow extends Omit<MessageRow, 'content'> {
 }
 
 const WITHOUT_TEXT = `id, conversation_id, root_id, parent_id, posted_by, role, path, depth, status,
-  created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, usage`
+  created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, usage,
+  (SELECT CASE gone.messages WHEN 'erase' THEN gone.erased_at ELSE 0 END
+     FROM erased_authors gone WHERE gone.user_id = messages.posted_by) AS author_erased`
 
 // An answer that is being written is, at any moment, its chunks so far.
 const COLUMNS = `${WITHOUT_TEXT}, prompt,
@@ -61,6 +65,13 @@ const LIGHT_COLUMNS = `${WITHOUT_TEXT},
          ELSE octet_length(content) END
        END AS size`
 
+/** A row without the text that was erased with its author: to everybody the message is deleted. */
+function withoutErased<T extends MessageRow | LightMessageRow>(row: T): T {
+  if (!row.author_erased) return row
+  const deleted_at = row.deleted_at ?? row.author_erased
+  return { ...row, content: '', prompt: null, delete_reason: null, deleted_at, ...('size' in row && { size: 0 }) }
+}
+
 /** A row as everybody reads it. The text of a deleted message stays behind. */
 export function toMessage(row: MessageRow): Message {
   // Assigned one by one, not spread: every event of a busy conversation comes through here.
@@ -76,16 +87,20 @@ export function toMessage(row: MessageRow): Message {
     created_at: toInstant(row.created_at),
   }
   if (row.parent_id) message.parent_id = row.parent_id
-  if (row.posted_by && row.role === 'user') message.author_user_id = row.posted_by
+  if (row.posted_by && row.role === 'user' && !isAnonymous(row)) message.author_user_id = row.posted_by
   if (row.edited_at) message.edited_at = toInstant(row.edited_at)
   if (row.deleted_at) message.deleted_at = toInstant(row.deleted_at)
   if (row.role === 'assistant') addAnswer(message, row)
   return message
 }
 
+function isAnonymous({ author_erased = null }: MessageRow): boolean {
+  return author_erased !== null
+}
+
 function addAnswer(message: Message, row: MessageRow): void {
   if (row.prompt !== null && !row.deleted_at) message.prompt = row.prompt
-  if (row.posted_by) message.requested_by = row.posted_by
+  if (row.posted_by && !isAnonymous(row)) message.requested_by = row.posted_by
   if (row.finish_reason) message.finish_reason = row.finish_reason
   if (row.usage) message.usage = JSON.parse(row.usage) as Usage
 }
@@ -104,16 +119,18 @@ export function toPostedMessage(row: MessageRow): Message {
 }
 
 /** The message, whoever asks: scope it with the conversation it names. By primary key. */
-export function findMessage(db: Queries, id: string): Promise<MessageRow | undefined> {
-  return db.get<MessageRow>(`SELECT ${COLUMNS} FROM messages WHERE id = ?`, id)
+export async function findMessage(db: Queries, id: string): Promise<MessageRow | undefined> {
+  const row = await db.get<MessageRow>(`SELECT ${COLUMNS} FROM messages WHERE id = ?`, id)
+  return row && withoutErased(row)
 }
 
 /** Those messages, in no order, without long texts. By primary key. */
-export function listLightMessages(db: Queries, ids: Iterable<string>): Promise<LightMessageRow[]> {
-  return db.all<LightMessageRow>(
+export async function listLightMessages(db: Queries, ids: Iterable<string>): Promise<LightMessageRow[]> {
+  const rows = await db.all<LightMessageRow>(
     `SELECT ${LIGHT_COLUMNS} FROM messages WHERE id IN ${listOf(db.dialect)}`,
     jsonList(ids),
   )
+  return rows.map(withoutErased)
 }
 
 /** The same rows with all their texts, less those that are gone by now. */
@@ -125,16 +142,25 @@ export async function withTexts(db: Queries, rows: LightMessageRow[]): Promise<M
 }
 
 /** Those messages, in no order. By primary key. */
-function listMessages(db: Queries, ids: Iterable<string>): Promise<MessageRow[]> {
-  return db.all<MessageRow>(`SELECT ${COLUMNS} FROM messages WHERE id IN ${listOf(db.dialect)}`, jsonList(ids))
+async function listMessages(db: Queries, ids: Iterable<string>): Promise<MessageRow[]> {
+  const rows = await db.all<MessageRow>(
+    `SELECT ${COLUMNS} FROM messages WHERE id IN ${listOf(db.dialect)}`,
+    jsonList(ids),
+  )
+  return rows.map(withoutErased)
 }
 
 /**
  * Up to `limit` messages of the thread, depth first, starting just after `cursorPath`, without long texts. By
  * (root_id, path).
  */
-export function listTree(db: Queries, rootId: string, cursorPath: string, limit: number): Promise<LightMessageRow[]> {
-  return db.all<LightMessageRow>(
+export async function listTree(
+  db: Queries,
+  rootId: string,
+  cursorPath: string,
+  limit: number,
+): Promise<LightMessageRow[]> {
+  const rows = await db.all<LightMessageRow>(
     `SELECT ${LIGHT_COLUMNS} FROM messages
       WHERE root_id = ? AND path > ?
       ORDER BY path
@@ -143,22 +169,25 @@ export function listTree(db: Queries, rootId: string, cursorPath: string, limit:
     cursorPath,
     limit,
   )
+  return rows.map(withoutErased)
 }
 
 /** The messages at these paths of a thread, from the root down. By (root_id, path). */
-export function listAtPaths(db: Queries, rootId: string, paths: string[]): Promise<MessageRow[]> {
-  return db.all<MessageRow>(
+export async function listAtPaths(db: Queries, rootId: string, paths: string[]): Promise<MessageRow[]> {
+  const rows = await db.all<MessageRow>(
     `SELECT ${COLUMNS} FROM messages WHERE root_id = ? AND path IN ${listOf(db.dialect)} ORDER BY depth`,
     rootId,
     jsonList(paths),
   )
+  return rows.map(withoutErased)
 }
 
 /** Takes the next place for a reply, `ordinal` from 0, which nobody else gets; with what the parent is at that moment. */
 export async function takeReplyPlace(tx: Queries, parentId: string) {
   const row = await tx.get<Pick<MessageRow, 'root_id' | 'path' | 'depth' | 'deleted_at'> & { ordinal: number }>(
     `UPDATE messages SET reply_count = reply_count + 1 WHERE id = ?
-     RETURNING root_id, path, depth, deleted_at, reply_count - 1 AS ordinal`,
+     RETURNING root_id, path, depth, reply_count - 1 AS ordinal,
+               CASE WHEN ${isErasedAuthor('messages.posted_by')} THEN created_at ELSE deleted_at END AS deleted_at`,
     parentId,
   )
   return row!
@@ -212,16 +241,19 @@ export function listPathsAfter(db: Queries, rootId: string, path: string, limit:
 }
 
 /** Leaves messages without an author. */
-export async function disown(tx: Queries, messages: MessageTrace[]): Promise<void> {
+export async function anonymize(tx: Queries, messages: MessageTrace[]): Promise<void> {
   await tx.run(`UPDATE messages SET posted_by = NULL WHERE id IN ${listOf(tx.dialect)}`, idsOf(messages))
 }
 
-/** Leaves nothing of what messages say or ever said, and no author. */
-export async function wipe(tx: Queries, messages: MessageTrace[]): Promise<void> {
+/** Deletes messages at the instant `at`, and leaves nothing of what they say or ever said, and no author. */
+export async function wipe(tx: Queries, messages: MessageTrace[], at: Micros): Promise<void> {
   const ids = idsOf(messages)
   const these = listOf(tx.dialect)
   await tx.run(
-    `UPDATE messages SET posted_by = NULL, content = '', prompt = NULL, delete_reason = NULL WHERE id IN ${these}`,
+    `UPDATE messages SET posted_by = NULL, content = '', prompt = NULL, delete_reason = NULL,
+            deleted_at = coalesce(deleted_at, ?)
+      WHERE id IN ${these}`,
+    at,
     ids,
   )
   await tx.run(`DELETE FROM message_revisions WHERE message_id IN ${these}`, ids)

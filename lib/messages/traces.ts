@@ -2,65 +2,134 @@ import type { Context } from '../context.ts'
 import { lockConversation } from '../conversations/store.ts'
 import type { Tx } from '../events/write.ts'
 import type { Micros } from '../storage/sql.ts'
-import { forgetMember, reassignLive, recount } from '../threads/store.ts'
-import { disown, listPathsAfter, type MessageTrace, markDeleted, wipe } from './store.ts'
+import type { TaskDetail } from '../tasks/schema.ts'
+import { countOut, forgetMember, listTraces, reassignLive } from '../threads/store.ts'
+import type { ErasedAuthor } from '../users/erased.ts'
+import { anonymize, listPathsAfter, type MessageTrace, wipe } from './store.ts'
 
-/** How many messages of a thread one transaction looks at: others wait for it. */
-const PAGE = 200
+/** How many threads are looked through at a time for what somebody wrote. */
+const THREADS_PAGE = 1_000
+
+/** How many threads one transaction changes: on PostgreSQL it holds the locks of their conversations. */
+const THREADS_BATCH = 20
 
 /** A thread somebody has written or read in. */
-export interface TracedThread {
+interface TracedThread {
   root_id: string
   conversation_id: string
 }
 
+/** How far a batch has come in its threads: how many are done, and where it stopped in the next one. */
+interface BatchEnd {
+  threads: number
+  path: string
+  messages: number
+  ms: number
+}
+
 /**
- * Takes somebody out of a thread: their marks, and their name from what they wrote. Its text stays, or with `erase` is
- * nowhere any more; then the conversation is told of each message that was there.
+ * Takes an erased author out of all threads, batch by batch: their marks, and their name from what they wrote. Its text
+ * stays, or is nowhere any more; then the conversation gets an event for each message.
+ *
+ * @param from where an earlier run stopped, as its `progress()` said
  */
-export async function eraseTraces(
-  ctx: Context,
-  thread: TracedThread,
-  userId: string,
-  messages: 'keep' | 'erase',
-): Promise<void> {
-  let after: string | undefined = ''
-  while (after !== undefined) {
-    const from: string = after
-    after = await ctx.write(async (tx) => {
-      const clock = await lockConversation(tx, thread.conversation_id)
-      if (clock === undefined) return undefined
-      const page = await listPathsAfter(tx, thread.root_id, from, PAGE)
-      const theirs = page.filter((message) => message.posted_by === userId)
-      if (messages === 'erase') await eraseAll(tx, thread, userId, theirs, Math.max(ctx.now(), clock + 1))
-      else await disownAll(tx, thread, userId, theirs)
-      if (page.length === PAGE) return page.at(-1)!.path
-      await forgetMember(tx, thread.root_id, userId)
-      return undefined
-    })
+export function createTraceEraser(ctx: Context, author: ErasedAuthor, from: TaskDetail) {
+  let { after_root = '', root = '', path = '' } = from as Record<string, string>
+  let removed = Number(from.removed ?? 0)
+  let threads: TracedThread[] = []
+  let isLastPage = false
+  let pageEnd = ''
+
+  async function loadThreads(): Promise<number> {
+    const began = performance.now()
+    const page = await listTraces(ctx.db, author.user_id, after_root, THREADS_PAGE)
+    threads = page.traces
+    isLastPage = page.last === undefined
+    pageEnd = page.last ?? ''
+    if (threads.length === 0 && !isLastPage) after_root = pageEnd
+    return performance.now() - began
+  }
+
+  return {
+    /** The next batch, as {@link inBatches} takes it. */
+    async next(size: number): Promise<number | undefined> {
+      if (threads.length === 0) {
+        if (isLastPage) return undefined
+        return loadThreads()
+      }
+      const these = threads.slice(0, THREADS_BATCH)
+      // The thread in which an earlier run stopped may have been deleted since.
+      const start = these[0]!.root_id === root ? path : ''
+      const end = await ctx.write((tx) => eraseIn(ctx, tx, author, { threads: these, path: start, size }))
+      removed += end.messages
+      const done = threads.splice(0, end.threads)
+      after_root = threads.length === 0 ? pageEnd || after_root : (done.at(-1)?.root_id ?? after_root)
+      root = threads[0]?.root_id ?? ''
+      path = end.path
+      return end.ms
+    },
+    progress: (): TaskDetail => ({ after_root, root, path, removed }),
   }
 }
 
-async function disownAll(tx: Tx, { root_id }: TracedThread, userId: string, theirs: MessageTrace[]): Promise<void> {
-  if (theirs.length === 0) return
-  const live = theirs.filter((message) => message.deleted_at === null).length
-  if (live > 0) await reassignLive(tx, root_id, userId, live)
-  await disown(tx, theirs)
+/** Looks through up to `size` messages of some threads from a path in the first one on. */
+async function eraseIn(
+  ctx: Context,
+  tx: Tx,
+  author: ErasedAuthor,
+  { threads, path, size }: { threads: TracedThread[]; path: string; size: number },
+): Promise<BatchEnd> {
+  const began = performance.now()
+  const clocks = await lockAll(tx, new Set(threads.map((thread) => thread.conversation_id)))
+  const at = Math.max(ctx.now(), ...[...clocks.values()].map((clock) => clock + 1))
+  const theirs: MessageTrace[] = []
+  const end = { threads: 0, path }
+  for (let left = size; end.threads < threads.length && left > 0; ) {
+    const thread = threads[end.threads]!
+    const isGone = !clocks.has(thread.conversation_id)
+    const page = isGone ? [] : await listPathsAfter(tx, thread.root_id, end.path, left)
+    const found = page.filter((message) => message.posted_by === author.user_id)
+    await count(tx, thread, author, found, at)
+    theirs.push(...found)
+    const isWhole = page.length < left
+    left -= Math.max(1, page.length)
+    if (isWhole) {
+      if (!isGone) await forgetMember(tx, thread.root_id, author.user_id)
+      end.threads++
+    }
+    end.path = isWhole ? '' : page.at(-1)!.path
+  }
+  if (theirs.length > 0) await (author.messages === 'erase' ? wipe(tx, theirs, at) : anonymize(tx, theirs))
+  return { ...end, messages: theirs.length, ms: performance.now() - began }
 }
 
-async function eraseAll(
+/** Locks conversations in one order, so that nobody waits in a circle. @returns the clocks of those that are there */
+async function lockAll(tx: Tx, conversationIds: Set<string>): Promise<Map<string, Micros>> {
+  const clocks = new Map<string, Micros>()
+  for (const id of [...conversationIds].sort()) {
+    const clock = await lockConversation(tx, id)
+    if (clock !== undefined) clocks.set(id, clock)
+  }
+  return clocks
+}
+
+/** Counts messages out that are erased, or over to nobody in particular, and sends the events. */
+async function count(
   tx: Tx,
-  { conversation_id }: TracedThread,
-  userId: string,
-  theirs: MessageTrace[],
+  { root_id, conversation_id }: TracedThread,
+  { user_id, messages }: ErasedAuthor,
+  found: MessageTrace[],
   at: Micros,
 ): Promise<void> {
-  for (const message of theirs) {
-    if (message.deleted_at !== null) continue
-    tx.stamp(conversation_id, at)
-    await markDeleted(tx, message.id, { at, by: userId })
-    await recount(tx, message, -1)
-    tx.emit(conversation_id, { type: 'message.deleted', message_id: message.id })
-  }
-  if (theirs.length > 0) await wipe(tx, theirs)
+  const live = found.filter((message) => message.deleted_at === null)
+  if (live.length === 0) return
+  if (messages === 'keep') return reassignLive(tx, root_id, user_id, live.length)
+  await countOut(
+    tx,
+    root_id,
+    user_id,
+    live.map((message) => message.created_at),
+  )
+  tx.stamp(conversation_id, at)
+  for (const message of live) tx.emit(conversation_id, { type: 'message.deleted', message_id: message.id })
 }

@@ -2,6 +2,7 @@ import type { Context } from '../context.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { isDamage } from '../storage/failures.ts'
 import { listChanges } from '../storage/judge.ts'
+import { withVisible } from '../storage/visible.ts'
 import { type Invariant, invariants } from './invariants.ts'
 
 /** Nothing else notices what was added to tables of ours, and it may do anything. */
@@ -51,9 +52,12 @@ export async function fsck(
     // What is not there cannot be looked at.
     if (changes.some((change) => change.startsWith('no '))) return
     found.push(...(await checkReferences(queries)))
+    // Of a conversation that is being removed only some is there.
+    const isRemoving = await queries.get('SELECT 1 AS found FROM conversations WHERE deleted_at IS NOT NULL LIMIT 1')
+    const scope = isRemoving ? withVisible(db.dialect) : ''
     for (const invariant of all) {
       options.onProgress?.(invariant.name)
-      found.push(...(await check(queries, invariant)))
+      found.push(...(await check(queries, { ...invariant, find: scope + invariant.find })))
     }
   }
   try {

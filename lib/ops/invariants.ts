@@ -1,5 +1,5 @@
 import type { Dialect } from '../storage/database.ts'
-import type { Micros } from '../storage/sql.ts'
+import { isErasedAuthor, type Micros } from '../storage/sql.ts'
 
 /** Something that holds in every database of ours, whatever happened to its processes. */
 export interface Invariant {
@@ -71,7 +71,7 @@ export function invariants({ dialect, now, max_sessions_per_user }: Circumstance
       name: 'events.chunks',
       says: 'The event of a piece of an answer is about a piece that is there.',
       find: `SELECT e.id FROM events e JOIN messages m ON m.id = e.message_id
-              WHERE e.type = 'message.delta' AND m.posted_by IS NOT NULL
+              WHERE e.type = 'message.delta' AND m.posted_by IS NOT NULL AND NOT ${isErasedAuthor('m.posted_by')}
                 AND NOT EXISTS (SELECT 1 FROM message_chunks c WHERE c.message_id = e.message_id AND c.idx = ${chunkOf})`,
     },
     {
@@ -128,7 +128,8 @@ export function invariants({ dialect, now, max_sessions_per_user }: Circumstance
       repair: `UPDATE threads SET
                  message_count = (SELECT ${LIVE} FROM messages m WHERE m.root_id = threads.root_id),
                  participant_count = (SELECT ${PEOPLE} FROM messages m WHERE m.root_id = threads.root_id),
-                 last_activity_at = (SELECT max(created_at) FROM messages m WHERE m.root_id = threads.root_id)`,
+                 last_activity_at = (SELECT max(created_at) FROM messages m WHERE m.root_id = threads.root_id)
+               WHERE EXISTS (SELECT 1 FROM messages m WHERE m.root_id = threads.root_id)`,
     },
     {
       name: 'unread.written',

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client'
+import { TASK_KINDS, type TaskKind } from '../tasks/schema.ts'
 import { VERSION } from '../version.ts'
 import { createHistogram } from './histogram.ts'
 import { createProcessMetrics } from './process-metrics.ts'
@@ -22,6 +23,8 @@ export interface Metrics {
   firstDelta(seconds: number): void
   /** The end of an answer, by what has become of it. */
   answered(status: string): void
+  /** A task that failed and is tried again, by its kind. */
+  taskFailed(kind: TaskKind): void
   /** The page in Prometheus' text format. */
   render(levels: Levels): Promise<string>
   close(): void
@@ -38,6 +41,8 @@ export interface Levels {
   answers: number
   /** How many lines the log has lost so far. */
   log_lines_dropped: number
+  /** The tasks that are due, by kind. */
+  tasks: { kind: TaskKind; due: number; oldest_seconds: number }[]
 }
 
 const WRITE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]
@@ -91,6 +96,14 @@ export function createMetrics(database: string): Metrics {
     OUTCOMES,
   )
   const answers = gauge('chat_assistant_running', 'Answers being written')
+  const taskFailed = counter(
+    'chat_tasks_failed_total',
+    'Tasks in the background that failed and are tried again',
+    'kind',
+    TASK_KINDS,
+  )
+  const tasksDue = gauge('chat_tasks_due', 'Tasks in the background that wait for a process or are worked on', ['kind'])
+  const tasksOldest = gauge('chat_tasks_oldest_seconds', 'How long the oldest of those tasks has been due', ['kind'])
   const linesDropped = counter('chat_log_lines_dropped_total', 'Lines of the log that nobody took in time')
   const build = { version: VERSION, database, node_version: process.version }
   gauge('chat_build_info', 'Always 1; the labels say what runs', Object.keys(build)).set(build, 1)
@@ -103,10 +116,16 @@ export function createMetrics(database: string): Metrics {
     delivered: (count) => delivered.inc(count),
     dropped: () => dropped.inc(),
     firstDelta,
+    taskFailed: (kind) => taskFailed.inc({ kind }),
     answered: (outcome) => answered.inc({ outcome }),
     async render(levels) {
       streams.set(levels.streams)
       answers.set(levels.answers)
+      for (const kind of TASK_KINDS) {
+        const level = levels.tasks.find((each) => each.kind === kind)
+        tasksDue.set({ kind }, level?.due ?? 0)
+        tasksOldest.set({ kind }, Number(level?.oldest_seconds ?? 0))
+      }
       linesDropped.reset()
       linesDropped.inc(levels.log_lines_dropped)
       const page = await registry.metrics()

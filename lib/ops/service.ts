@@ -2,6 +2,7 @@ import type { Context } from '../context.ts'
 import { ChatError } from '../errors.ts'
 import { digest, sameDigest } from '../ids.ts'
 import { bearerOf } from '../keys/rules.ts'
+import { countDueTasks } from '../tasks/store.ts'
 import { OBSTACLES } from './readiness.ts'
 import type { Health, Readiness } from './schema.ts'
 
@@ -39,6 +40,8 @@ export async function metrics(ctx: Context, authorization: string | null): Promi
   return ctx.metrics.render({
     streams: ctx.hub.size(),
     answers: ctx.answers.size(),
+    // The page has everything else to say while the storage is in trouble.
+    tasks: await countDueTasks(ctx.db).catch(() => []),
     log_lines_dropped: ctx.log.dropped?.() ?? 0,
   })
 }

@@ -8,7 +8,7 @@ export const PAGE = 500
 
 /**
  * What an archive holds, each table after those it refers to, with its primary key. What a service may forget is not in
- * it: sign-ins elsewhere that have begun, and what limits have counted.
+ * it: sign-ins elsewhere that have begun, what limits have counted, and tasks, which a start makes anew.
  */
 export const TABLES: [name: string, ...key: string[]][] = [
   ['users', 'id'],
@@ -30,6 +30,7 @@ export const TABLES: [name: string, ...key: string[]][] = [
   ['message_chunks', 'message_id', 'idx'],
   ['answers_under_way', 'message_id'],
   ['idempotency_keys', 'user_id', 'name'],
+  ['erased_authors', 'user_id'],
   ['events', 'id'],
   ['limit_profiles', 'id'],
   ['limit_assignments', 'id'],

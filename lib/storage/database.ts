@@ -33,6 +33,13 @@ export interface Database extends Queries {
   write<T>(work: (tx: Queries) => Promise<T>, options?: Patience): Promise<T>
   /** Runs several reads on one state of the database. */
   snapshot<T>(work: (db: Queries) => Promise<T>, options?: Patience): Promise<T>
+  /**
+   * Has what was deleted leave the files of the database too, as far as the database can: SQLite empties its WAL,
+   * PostgreSQL vacuums these tables.
+   *
+   * @returns false when it has to be tried again, since another process reads what was there before
+   */
+  purge(tables: readonly string[], signal: AbortSignal): Promise<boolean>
   /** A word that is another one once somebody else has committed: what the poll for other processes compares. */
   changeToken(): Promise<string>
   /** Waits for the transactions under way, then closes every connection. */

@@ -1,7 +1,9 @@
 import { newId, toInstant } from '../ids.ts'
 import { type Counts, type Line, PAGE, type Progress, TABLES, VERSION } from './archive.ts'
-import type { Database, Queries, Row } from './database.ts'
+import type { Database, Dialect, Queries, Row } from './database.ts'
 import { listMigrations } from './migrate.ts'
+import { isErasedAuthor } from './sql.ts'
+import { visibleRows } from './visible.ts'
 
 /** Of one database only: the other one has no such column, or numbers anew. */
 const LOCAL_COLUMNS: Record<string, string[]> = { events: ['feed'] }
@@ -22,10 +24,11 @@ export async function exportArchive(
   const counts: Counts = {}
   await db.snapshot(
     async (queries) => {
+      const erased = await listErased(queries)
       for (const [table, ...key] of TABLES) {
         counts[table] = 0
         for (let page = await readPage(queries, table, key); page.length > 0; ) {
-          say(...page.map((row) => ({ table, row: withoutLocal(table, row) })))
+          say(...page.map((row) => ({ table, row: withoutErased(table, withoutLocal(table, row), erased) })))
           counts[table] += page.length
           onProgress(table, counts[table])
           page = await readPage(queries, table, key, page.at(-1))
@@ -40,12 +43,37 @@ export async function exportArchive(
 
 async function readPage(db: Queries, table: string, key: string[], after?: Row): Promise<Row[]> {
   const columns = key.join(', ')
-  const where = after ? `WHERE (${columns}) > (${key.map(() => '?').join(', ')})` : ''
+  const conditions = [
+    ...(after ? [`(${columns}) > (${key.map(() => '?').join(', ')})`] : []),
+    ...toExport(table, db.dialect),
+  ]
+  const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
   const last = after ? key.map((name) => after[name]!) : []
-  return db.all(`SELECT * FROM ${table} ${where} ORDER BY ${columns} LIMIT ${PAGE}`, ...last)
+  return db.all(`SELECT * FROM ${table} AS one ${where} ORDER BY ${columns} LIMIT ${PAGE}`, ...last)
 }
 
 function withoutLocal(table: string, row: Row): Row {
   const local = LOCAL_COLUMNS[table] ?? []
   return Object.fromEntries(Object.entries(row).filter(([name]) => !local.includes(name)))
+}
+
+/** Where an author's erased texts are beside the messages. */
+const TEXTS_OF_MESSAGES = ['message_revisions', 'message_chunks']
+
+/** What keeps rows out of an archive: they are deleted, and only not removed yet. */
+function toExport(table: string, dialect: Dialect): string[] {
+  const isVisible = visibleRows(table, dialect)
+  const isKept = `NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = one.message_id AND ${isErasedAuthor('m.posted_by')})`
+  return [...(isVisible ? [isVisible] : []), ...(TEXTS_OF_MESSAGES.includes(table) ? [isKept] : [])]
+}
+
+/** The users whose messages are being erased: an archive has the messages without the texts, and the erasure goes on. */
+async function listErased(db: Queries): Promise<Set<string>> {
+  const rows = await db.all<{ user_id: string }>("SELECT user_id FROM erased_authors WHERE messages = 'erase'")
+  return new Set(rows.map((row) => row.user_id))
+}
+
+function withoutErased(table: string, row: Row, erased: Set<string>): Row {
+  if (table !== 'messages' || !erased.has(String(row.posted_by))) return row
+  return { ...row, content: '', prompt: null, delete_reason: null }
 }

@@ -4,6 +4,7 @@ import { assistant } from './schema/0002-assistant.ts'
 import { access } from './schema/0003-access.ts'
 import { retention } from './schema/0004-retention.ts'
 import { invites } from './schema/0005-invites.ts'
+import { tasks } from './schema/0006-tasks.ts'
 import { addresses } from './schema/0007-addresses.ts'
 import { confirmation } from './schema/0008-confirmation.ts'
 import { rotatedTokens } from './schema/0009-rotated-tokens.ts'
@@ -45,6 +46,7 @@ export const MIGRATIONS: readonly Migration[] = [
   access,
   retention,
   invites,
+  tasks,
   addresses,
   confirmation,
   rotatedTokens,

@@ -20,6 +20,7 @@ export function refuseNesting(db: Database): Database {
     run: (sql, ...params) => outer(() => db.run(sql, ...params)),
     write: (work, options) => outer(() => db.write((tx) => inside.run(true, () => work(tx)), options)),
     snapshot: (work, options) => outer(() => db.snapshot((tx) => inside.run(true, () => work(tx)), options)),
+    purge: (tables, signal) => outer(() => db.purge(tables, signal)),
     changeToken: () => outer(() => db.changeToken()),
     close: () => outer(() => db.close()),
   }

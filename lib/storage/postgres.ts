@@ -13,6 +13,7 @@ import {
   type PgResult,
   TIMEOUTS,
 } from './postgres-pool.ts'
+import { vacuum } from './postgres-vacuum.ts'
 import { createSilenceWatch } from './silence.ts'
 
 /** A transaction the server gave up for the sake of another one is tried again this often. */
@@ -183,6 +184,15 @@ export function createPostgresDatabase(pool: PgPool): Database {
     write: (work, options) => door.enter(() => retried('BEGIN', work, options)),
     snapshot: (work, options) =>
       door.enter(() => retried('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, options)),
+    purge: (tables, signal) =>
+      door.enter(async () => {
+        try {
+          await vacuum(pool, tables, signal)
+          return !signal.aborted
+        } catch (error) {
+          throw toStorageFailure(error)
+        }
+      }),
     // The set of transactions that count as finished: it changes exactly when a commit becomes visible.
     changeToken: async () => {
       const row = await outside.get<Row>('SELECT pg_current_snapshot()::text AS token')

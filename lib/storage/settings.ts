@@ -40,6 +40,8 @@ function applySettings(handle: SqliteHandle, durability: Durability): void {
   handle.exec('PRAGMA temp_store = MEMORY')
   // 16 MiB of pages, against 2: an index of a million messages fits.
   handle.exec('PRAGMA cache_size = -16384')
+  // What is deleted is overwritten, also on pages that become free: docs/decisions/0013.
+  pragma('secure_delete', 'ON')
   pragma('journal_size_limit', String(WAL_BYTES))
   // Has the WAL made, and the schema read: both can be in a state that nothing can be done with.
   handle.prepare('SELECT count(*) FROM sqlite_master').get()

@@ -30,3 +30,11 @@ export function databaseNow(dialect: Dialect): string {
 export function greatest(dialect: Dialect): string {
   return dialect === 'sqlite' ? 'max' : 'greatest'
 }
+
+/** A condition on the column `author`: its user was erased with all messages, and the messages are being removed. */
+export function isErasedAuthor(author: string): string {
+  return `EXISTS (SELECT 1 FROM erased_authors gone WHERE gone.user_id = ${author} AND gone.messages = 'erase')`
+}
+
+/** Whether the messages of any erased user are being removed: a guard for subqueries that count them. */
+export const SOME_ERASED = "EXISTS (SELECT 1 FROM erased_authors WHERE messages = 'erase')"

@@ -210,6 +210,13 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
         }
       }),
 
+    purge: () =>
+      outside(() => {
+        unshare()
+        const result = prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number } | undefined
+        return result?.busy !== 1
+      }),
+
     changeToken: () =>
       outside(() => {
         unshare()

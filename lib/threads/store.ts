@@ -1,6 +1,6 @@
 import { toInstant } from '../ids.ts'
 import type { Queries } from '../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { jsonList, listOf, type Micros, SOME_ERASED } from '../storage/sql.ts'
 import type { ThreadSummary } from './schema.ts'
 
 /** A thread's row with what its root shows. */
@@ -20,11 +20,20 @@ const EXCERPT_LENGTH = 140
 /** Counts for what has no author any more. */
 const NOBODY = ''
 
+/** Something of a thread's members who were erased with their messages, as long as the messages are being removed. */
+function ofErased(sum: string): string {
+  return `CASE WHEN ${SOME_ERASED} THEN (SELECT coalesce(${sum}, 0)
+      FROM erased_authors e JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = e.user_id
+     WHERE e.messages = 'erase') ELSE 0 END`
+}
+
 // Cut in the database, so that a list of threads does not load their texts.
-const SUMMARY = `SELECT t.root_id, t.conversation_id, t.created_at, t.last_activity_at, t.message_count, t.participant_count,
-    CASE WHEN m.deleted_at IS NULL THEN substr(coalesce(m.prompt, m.content), 1, ${EXCERPT_LENGTH}) ELSE '' END AS root_excerpt,
-    CASE WHEN m.role = 'user' THEN m.posted_by END AS root_author
-  FROM threads t JOIN messages m ON m.id = t.root_id`
+const SUMMARY = `SELECT t.root_id, t.conversation_id, t.created_at, t.last_activity_at,
+    t.message_count - ${ofErased('sum(r.live_count)')} AS message_count,
+    t.participant_count - ${ofErased('sum(CASE WHEN r.live_count > 0 THEN 1 ELSE 0 END)')} AS participant_count,
+    CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep' THEN substr(coalesce(m.prompt, m.content), 1, ${EXCERPT_LENGTH}) ELSE '' END AS root_excerpt,
+    CASE WHEN m.role = 'user' AND gone.user_id IS NULL THEN m.posted_by END AS root_author
+  FROM threads t JOIN messages m ON m.id = t.root_id LEFT JOIN erased_authors gone ON gone.user_id = m.posted_by`
 
 /** A row as events and lists show it. */
 export function toSummary(row: ThreadRow): ThreadSummary {
@@ -143,6 +152,36 @@ export async function recount(
     by,
     message.root_id,
     message.created_at,
+    author,
+  )
+}
+
+/**
+ * Counts messages of one author out that are erased together: in the thread, for the author, and for everybody else
+ * whose mark is past some of them.
+ *
+ * @param arrivals when the messages arrived, those that were not deleted before
+ */
+export async function countOut(tx: Queries, rootId: string, author: string, arrivals: Micros[]): Promise<void> {
+  const { live_count } = await addLive(tx, rootId, author, -arrivals.length)
+  await tx.run(
+    'UPDATE threads SET message_count = message_count - ?, participant_count = participant_count - ? WHERE root_id = ?',
+    arrivals.length,
+    live_count === 0 ? 1 : 0,
+    rootId,
+  )
+  const upToMark =
+    tx.dialect === 'sqlite'
+      ? '(SELECT count(*) FROM json_each(?) WHERE value <= thread_members.read_at)'
+      : '(SELECT count(*) FROM jsonb_array_elements_text(?::jsonb) AS list(value) WHERE value::bigint <= thread_members.read_at)'
+  await tx.run(
+    `UPDATE thread_members SET read_count = read_count - CASE WHEN read_at >= ? THEN ? ELSE ${upToMark} END
+      WHERE root_id = ? AND read_at >= ? AND user_id <> ?`,
+    arrivals.reduce((latest, at) => Math.max(latest, at)),
+    arrivals.length,
+    JSON.stringify(arrivals),
+    rootId,
+    arrivals.reduce((earliest, at) => Math.min(earliest, at)),
     author,
   )
 }

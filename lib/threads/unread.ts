@@ -1,5 +1,5 @@
 import type { Queries } from '../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { jsonList, listOf, type Micros, SOME_ERASED } from '../storage/sql.ts'
 
 /** What a thread has that a reader has not read. */
 export interface Unread {
@@ -20,12 +20,16 @@ export interface ThreadReader {
 
 // A mark from before the reader joined (again) is none. With a mark, or for a thread that began after the reader joined,
 // the answer is a subtraction of counters; else the messages since the joining are counted.
-const COUNT = `CASE
+// What was erased with its author, and is being removed, is not unread any more.
+const COUNT = `(CASE
     WHEN r.read_at >= ? THEN t.message_count - r.live_count - r.read_count
     WHEN t.created_at > ? THEN t.message_count - coalesce(r.live_count, 0)
     ELSE (SELECT count(*) FROM messages m
            WHERE m.root_id = t.root_id AND m.created_at > ? AND m.deleted_at IS NULL AND coalesce(m.posted_by, '') <> ?)
-  END`
+  END - CASE WHEN ${SOME_ERASED} THEN (SELECT count(*)
+      FROM erased_authors e JOIN messages m ON m.root_id = t.root_id AND m.posted_by = e.user_id
+     WHERE e.messages = 'erase' AND m.deleted_at IS NULL AND m.created_at > coalesce(r.read_at, 0) AND m.created_at > ?)
+    ELSE 0 END)`
 
 const FROM_THREADS = 'FROM threads t LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = ?'
 
@@ -38,6 +42,7 @@ export async function countUnread(db: Queries, reader: ThreadReader, rootIds: st
     joined_at,
     joined_at,
     user_id,
+    joined_at,
     user_id,
     jsonList(rootIds),
   )
@@ -92,7 +97,7 @@ const UNREAD = `SELECT t.root_id, t.last_activity_at, ${COUNT} AS unread
    WHERE t.conversation_id = ? AND t.last_activity_at = news.at`
 
 function unreadParameters({ user_id, joined_at }: ThreadReader, conversationId: string, before: Micros) {
-  const inThread = [joined_at, joined_at, joined_at, user_id]
+  const inThread = [joined_at, joined_at, joined_at, user_id, joined_at]
   const active = [conversationId, joined_at, before]
   const marked = [user_id, conversationId, joined_at, before]
   return [...inThread, ...active, ...marked, user_id, conversationId]

@@ -8,23 +8,26 @@ import { depart } from '../conversations/departure.ts'
 import { listPlaces } from '../conversations/store.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'
 import { disownInvites } from '../invites/store.ts'
+import { deleteKeysOf } from '../messages/idempotency.ts'
 import { forgetReasons } from '../messages/store.ts'
-import { eraseTraces } from '../messages/traces.ts'
+import { createTraceEraser } from '../messages/traces.ts'
 import { endSessions } from '../sessions/store.ts'
-import { listTraces } from '../threads/store.ts'
+import { inBatches } from '../tasks/batches.ts'
+import type { TaskOutcome, TaskRun } from '../tasks/worker.ts'
 import { takeAccount } from './accounts.ts'
+import { deleteErasedAuthor, findErasedAuthor, insertErasedAuthor } from './erased.ts'
 import { assertAdmin, uniqueKey } from './rules.ts'
 import { Erasure } from './schema.ts'
-import { deleteUser, lockUsers, type UserRow, updateUser } from './store.ts'
+import { deleteUser, findUser, lockUsers, updateUser } from './store.ts'
 
 /** What each use-case takes last. */
 export const inputs = { erase: Erasure }
 
-/** A conversation nobody is left in goes with all that is in it, as the account does in the end. */
-const DELETING = { patient: true }
+/** When a task takes over from a call that was cut short. */
+const TAKEOVER_SECONDS = 15
 
-/** How many threads are looked through at a time for what somebody wrote. */
-const THREADS_PAGE = 1_000
+/** How many remembered posts of the user are deleted at a time. */
+const KEYS_BATCH = 500
 
 /** How many of the reasons somebody gave are forgotten in a transaction. */
 const REASONS_PAGE = 200
@@ -33,29 +36,39 @@ const REASONS_PAGE = 200
  * Erases a person: sessions, keys, identities and everything else that is theirs, and their place in every
  * conversation. What they wrote stays without an author, or is erased too.
  *
- * It takes many small transactions, so that others go on writing meanwhile; the account is shut in the first and gone
- * with the last. One that was cut short is finished by running it again.
+ * From the first transaction on the account is shut, and no read shows the author, nor with `erase` the texts. The
+ * account is deleted by the end of the call; a task goes through the messages afterwards, and finishes a call that was
+ * cut short.
  *
  * @throws ChatError `forbidden`, also with an API key; `not_found`; `conflict` for the last administrator
  */
 export async function erase(ctx: Context, actor: Actor, userId: string, { messages }: Erasure): Promise<void> {
   assertAdmin(actor)
   refuseKeys(actor)
-  const { email } = await shut(ctx, actor, userId)
-  await ctx.write((tx) => disownInvites(tx, { user_id: userId, email_key: uniqueKey(email) }, ctx.now()))
-  do {
-    for (const { conversation_id } of await listPlaces(ctx.db, userId)) {
-      await ctx.write((tx) => depart(ctx, tx, conversation_id, userId), DELETING)
-    }
-    await endAnswers(ctx, userId)
-    await eraseMessages(ctx, userId, messages)
-    await eraseReasons(ctx, userId)
-    // A call that was let in before the account was shut may have joined something since.
-  } while (!(await finish(ctx, actor, userId, messages)))
+  await shut(ctx, actor, userId, messages)
+  await leave(ctx, userId)
+  await ctx.write(async (tx) => {
+    // The task may have come first.
+    if (await findErasedAuthor(tx, userId)) tx.enqueue({ kind: 'user.erase', key: userId })
+  })
 }
 
-/** Lets the person in no more. */
-function shut(ctx: Context, actor: Actor, userId: string): Promise<UserRow> {
+/** Goes on with the erasure of a person whose account is shut: finishes the call, then goes through the messages. */
+export async function goOn(ctx: Context, { key, detail, isOver }: TaskRun): Promise<TaskOutcome> {
+  const author = await findErasedAuthor(ctx.db, key)
+  if (!author) return { done: true }
+  await leave(ctx, key)
+  const eraser = createTraceEraser(ctx, author, detail)
+  if (!(await inBatches(isOver, eraser.next))) return { done: false, detail: eraser.progress() }
+  await ctx.write(async (tx) => {
+    await deleteErasedAuthor(tx, key)
+    tx.enqueue({ kind: 'storage.purge', key: '' })
+  })
+  return { done: true }
+}
+
+/** Lets the person in no more, and hides them as an author. */
+function shut(ctx: Context, actor: Actor, userId: string, messages: Erasure['messages']): Promise<void> {
   return ctx.write(async (tx) => {
     const user = await takeAccount(tx, actor, userId, { resigns: true })
     if (user.disabled_at === null) {
@@ -64,9 +77,28 @@ function shut(ctx: Context, actor: Actor, userId: string): Promise<UserRow> {
     }
     await endSessions(tx, { user_id: userId })
     await revokeInvitesOf(ctx, tx, { user_id: userId }, byActor(actor))
+    const isFirst = (await findErasedAuthor(tx, userId)) === undefined
+    await insertErasedAuthor(tx, { user_id: userId, messages, erased_at: ctx.now() })
+    tx.enqueue({ kind: 'user.erase', key: userId, delay_seconds: TAKEOVER_SECONDS })
+    if (isFirst) tx.record({ act: 'user.erased', ...byActor(actor), subject_id: userId, detail: { messages } })
     tx.recheckStreams()
-    return user
   })
+}
+
+/** Takes the person out of everything but their messages, and deletes the account. */
+async function leave(ctx: Context, userId: string): Promise<void> {
+  const user = await findUser(ctx.db, userId)
+  if (!user) return
+  await ctx.write((tx) => disownInvites(tx, { user_id: userId, email_key: uniqueKey(user.email) }, ctx.now()))
+  do {
+    for (const { conversation_id } of await listPlaces(ctx.db, userId)) {
+      await ctx.write((tx) => depart(ctx, tx, conversation_id, userId))
+    }
+    await endAnswers(ctx, userId)
+    while ((await ctx.write((tx) => deleteKeysOf(tx, userId, KEYS_BATCH))) === KEYS_BATCH);
+    await eraseReasons(ctx, userId)
+    // A call that was let in before the account was shut may have joined something since.
+  } while (!(await deleteAccount(ctx, userId)))
 }
 
 /** Stops what the assistant writes for them. */
@@ -79,34 +111,22 @@ async function endAnswers(ctx: Context, userId: string): Promise<void> {
   }
 }
 
-/** Goes through all threads, since they may have left the conversation of some. */
-async function eraseMessages(ctx: Context, userId: string, messages: Erasure['messages']): Promise<void> {
-  let after = ''
-  for (;;) {
-    const page = await listTraces(ctx.db, userId, after, THREADS_PAGE)
-    for (const thread of page.traces) await eraseTraces(ctx, thread, userId, messages)
-    if (page.last === undefined) return
-    after = page.last
-  }
-}
-
 /** What they gave as reasons for deleting is not what they said to anybody: it goes in any case. */
 async function eraseReasons(ctx: Context, userId: string): Promise<void> {
   while ((await ctx.write((tx) => forgetReasons(tx, userId, REASONS_PAGE))) === REASONS_PAGE);
 }
 
-/** Deletes the account. @returns false when there is something left to do */
-async function finish(ctx: Context, actor: Actor, userId: string, messages: Erasure['messages']): Promise<boolean> {
+/** @returns false when there is something left to do before */
+async function deleteAccount(ctx: Context, userId: string): Promise<boolean> {
   return ctx.write(async (tx) => {
     const [user] = await lockUsers(tx, [userId], { admins: false })
-    // Somebody else has finished it.
+    // Another call, or the task, has deleted it.
     if (!user) return true
     if ((await listPlaces(tx, userId)).length > 0) return false
     // A call that was let in before the account was shut may have made another invite.
     await disownInvites(tx, { user_id: userId, email_key: uniqueKey(user.email) }, ctx.now())
     await deleteUser(tx, userId)
-    tx.record({ act: 'user.erased', ...byActor(actor), subject_id: userId, detail: { messages } })
     tx.recheckStreams()
     return true
-  }, DELETING)
+  })
 }

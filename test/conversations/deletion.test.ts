@@ -1,25 +1,130 @@
-import { expect, inject, it, onTestFinished } from 'vitest'
-import { createPostgresDatabase } from '../support/databases.ts'
-import { codeOf, startService } from '../support/service.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { removeConversation } from '../../lib/conversations/removal.ts'
+import { TABLES } from '../../lib/storage/archive.ts'
+import { exportArchive } from '../../lib/storage/export.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
+import { openStream, signInByHand } from '../support/stream.ts'
 
-// On SQLite no statement has a time limit.
-it.skipIf(!inject('postgres_url'))('a conversation may take as long to delete as it does', async () => {
-  const database = await createPostgresDatabase()
-  const service = await startService(database.url)
-  onTestFinished(() => service.close().then(database.remove))
-  const [ada, grace] = [await service.signIn('ada'), await service.signIn('grace')]
-  const create = async (who: typeof ada) => (await who.createConversation({})).conversation_id
-  const [one, other] = [await create(ada), await create(grace)]
+describeOnEachDatabase('a deleted conversation', (openUrl) => {
+  let url: string
+  /** Takes no tasks: what it shows of a deleted conversation is not removed yet. */
+  let service: TestService
+  beforeAll(async () => {
+    url = await openUrl()
+    service = await startService(url)
+    await service.chat.context.tasks.stop()
+  })
+  afterAll(() => service.close())
 
-  const { db } = service.chat.context
-  await db.run(`CREATE FUNCTION refuse_haste() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-      IF current_setting('statement_timeout') <> '0' THEN RAISE EXCEPTION 'hasty'; END IF;
-      RETURN OLD;
-    END $$`)
-  await db.run('CREATE TRIGGER haste BEFORE DELETE ON conversations FOR EACH ROW EXECUTE FUNCTION refuse_haste()')
-  await ada.deleteConversation({ params: { conversation_id: one } })
-  await ada.eraseUser({ params: { user_id: grace.id }, query: {} })
-  for (const conversation_id of [one, other])
-    expect(await codeOf(ada.readConversation({ params: { conversation_id } }))).toBe('not_found')
-  expect(await db.all('SELECT id FROM conversations')).toEqual([])
+  it('is as unknown as one that never existed, before anything of it is removed', async () => {
+    const ada = await service.signIn('ada')
+    const grace = await service.signIn('grace')
+    const eve = await service.signIn('eve')
+    const { conversation_id } = await ada.createConversation({ body: { title: 'CANARY title' } })
+    const params = { conversation_id }
+    await ada.addParticipant({ params, body: { user_id: grace.id } })
+    const { token } = await ada.createInvite({ params, body: {} })
+    const once = { params, body: { content: 'CANARY text' }, headers: { 'idempotency-key': 'once' } }
+    const { message_id } = await ada.postRoot(once)
+    const message = { params: { message_id } }
+    const root = { params: { root_id: message_id } }
+    const { cookie } = await signInByHand(service.base_url, grace.email, PASSWORD)
+    const stream = await openStream(service.base_url, conversation_id, { cookie })
+    await stream.until('stream.ready')
+
+    await ada.deleteConversation({ params })
+    await stream.until('stream.closed')
+    const unknown = [
+      ada.readConversation({ params }),
+      ada.renameConversation({ params, body: { title: 'again' } }),
+      ada.deleteConversation({ params }),
+      ada.addParticipant({ params, body: { user_id: eve.id } }),
+      ada.removeParticipant({ params: { ...params, user_id: ada.id } }),
+      ada.createInvite({ params, body: {} }),
+      ada.listInvites({ params }),
+      eve.acceptInvite({ body: { token } }),
+      ada.revokeInvite({ params: { token } }),
+      ada.listThreads({ params }),
+      ada.readUnread({ params }),
+      ada.readThread(root),
+      ada.markThreadRead({ ...root, body: {} }),
+      ada.readMessage(message),
+      ada.listRevisions(message),
+      ada.listChunks(message),
+      ada.editMessage({ ...message, body: { content: 'again' } }),
+      ada.deleteMessage(message),
+      ada.postRoot(once),
+      ada.postRoot({ params, body: { content: 'again' } }),
+      ada.replyToMessage({ params: { parent_id: message_id }, body: { content: 'again' } }),
+      ada.setTyping({ body: { conversation_id } }),
+    ]
+    expect(await Promise.all(unknown.map(codeOf))).toEqual(unknown.map(() => 'not_found'))
+    const refused = await fetch(`${service.base_url}/api/conversations/${conversation_id}/stream`, {
+      headers: { cookie },
+    })
+    expect(refused.status).toBe(404)
+    expect((await ada.listConversations({ query: {} })).conversations).toEqual([])
+
+    const { db } = service.chat.context
+    expect(await db.all('SELECT id FROM messages WHERE id = ?', message_id)).toHaveLength(1)
+    const { tasks } = await ada.listTasks({ query: {} })
+    expect(tasks).toMatchObject([{ kind: 'conversation.remove', subject_id: conversation_id, attempts: 0 }])
+    expect(await codeOf(grace.listTasks({ query: {} }))).toBe('forbidden')
+    const { entries } = await ada.listAudit({ query: { act: 'conversation.deleted' } })
+    expect(entries).toMatchObject([{ actor_id: ada.id, subject_id: conversation_id }])
+  })
+
+  it('is removed by another process, with everything in it', async () => {
+    const other = await startService(url)
+    await other.chat.context.tasks.settle()
+    const { db } = service.chat.context
+    const tables = TABLES.map(([name]) => name).filter((name) =>
+      /conv|part|thread|mess|answ|invite|events|idem/.test(name),
+    )
+    for (const table of tables) expect(await db.all(`SELECT * FROM ${table}`), table).toEqual([])
+    expect(await db.all('SELECT * FROM tasks')).toEqual([])
+    await other.close()
+  })
+
+  it('leaves a sound database at every step of its removal, and an archive without it', async () => {
+    const ada = await service.chat.users.actor((await service.signIn('ada')).id)
+    const grace = await service.chat.users.actor((await service.signIn('grace')).id)
+    const { chat } = service
+    const create = async (title: string) => {
+      const { conversation_id } = await chat.conversations.create(ada, { title })
+      await chat.conversations.addParticipant(ada, conversation_id, { user_id: grace.user_id })
+      return conversation_id
+    }
+    const [gone, kept] = [await create('CANARY'), await create('kept')]
+    for (const [conversation_id, content] of [[gone, 'CANARY'] as const, [kept, 'kept'] as const]) {
+      for (const _ of times(3, (i) => i)) {
+        const root = await chat.messages.postRoot(ada, conversation_id, { content })
+        const replies = await Promise.all(times(40, () => chat.messages.reply(ada, root.root_id, { content })))
+        await chat.messages.edit(ada, replies[0]!.message_id, { content: `${content} edited` })
+        await chat.threads.markRead(grace, root.root_id, {})
+      }
+    }
+    await chat.conversations.remove(ada, gone)
+
+    const { db } = chat.context
+    const counts: number[] = []
+    for (let batches = 1; (await db.all('SELECT id FROM conversations WHERE id = ?', gone)).length > 0; batches++) {
+      let left = batches
+      const run = { key: gone, detail: {}, signal: new AbortController().signal, isOver: () => left-- === 0 }
+      await removeConversation(chat.context, run)
+      const { findings } = await chat.ops.fsck({ repair: true })
+      expect(findings).toEqual([])
+      let archive = ''
+      await exportArchive(db, (lines) => {
+        // The audit log names what was deleted.
+        archive += lines.replaceAll(/^.*"audit_log".*$/gm, '')
+      })
+      expect([archive.includes('CANARY'), archive.includes(gone)]).toEqual([false, false])
+      expect(archive.split('"kept"').length).toBeGreaterThan(100)
+      counts.push((await db.get<{ count: number }>('SELECT count(*) AS count FROM messages'))!.count)
+    }
+    expect(counts.some((count) => count > 123)).toBe(true)
+    expect(counts.at(-1)).toBe(123)
+  })
 })

@@ -36,6 +36,7 @@ const ACTS: Record<AuditAct, string> = {
   'user.enabled': 'A disabled user is let in again.',
   'user.erased': 'A person was erased; `detail` says what became of their messages.',
   'user.locked_down': 'All access of a user was ended; `detail` says how many sessions, keys, identities and invites.',
+  'conversation.deleted': 'An owner has deleted a conversation, the subject.',
   'limit_profile.created': 'A rate limit profile was created.',
   'limit_profile.changed': 'A rate limit profile was changed.',
   'limit_profile.deleted': 'A rate limit profile was deleted.',

@@ -1,0 +1,126 @@
+import { deleteUnderWayIn } from '../assistant/store.ts'
+import type { Context } from '../context.ts'
+import type { Tx } from '../events/write.ts'
+import type { Queries } from '../storage/database.ts'
+import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { inBatches } from '../tasks/batches.ts'
+import type { TaskOutcome, TaskRun } from '../tasks/worker.ts'
+import { hideConversation } from './store.ts'
+
+/** How much text one batch removes: SQLite writes over all of it. */
+const BATCH_BYTES = 1024 * 1024
+
+/** How many revisions, or chunks, of a message that is larger than a batch are removed at a time. */
+const PIECES = 16
+
+/**
+ * Deletes a conversation: it is out of sight with the transaction, and a task removes what is in it. The caller has the
+ * rights of streams looked up again.
+ */
+export async function hide(tx: Tx, conversationId: string, at: Micros): Promise<void> {
+  await hideConversation(tx, conversationId, at)
+  // Their writers find that the answers are not theirs any more, and stop.
+  await deleteUnderWayIn(tx, conversationId)
+  tx.enqueue({ kind: 'conversation.remove', key: conversationId })
+}
+
+/** Removes what is in a hidden conversation, then the conversation. */
+export async function removeConversation(ctx: Context, { key, detail, isOver }: TaskRun): Promise<TaskOutcome> {
+  let removed = Number(detail.removed ?? 0)
+  const isDone = await inBatches(isOver, async (size) => {
+    const batch = await ctx.write(async (tx) => {
+      const began = performance.now()
+      const messages = await removeMessages(tx, key, size)
+      const isLast = messages === undefined && (await removeRest(tx, key, size)) === undefined
+      if (isLast) {
+        await tx.run('DELETE FROM conversations WHERE id = ? AND deleted_at IS NOT NULL', key)
+        tx.enqueue({ kind: 'storage.purge', key: '' })
+      }
+      return { messages, isLast, ms: performance.now() - began }
+    })
+    removed += batch.messages ?? 0
+    return batch.isLast ? undefined : batch.ms
+  })
+  return isDone ? { done: true } : { done: false, detail: { removed } }
+}
+
+/** Removes up to `size` messages, with the threads they leave empty. @returns how many; `undefined` without threads */
+async function removeMessages(tx: Queries, conversationId: string, size: number): Promise<number | undefined> {
+  const threads = await tx.all<{ root_id: string }>(
+    'SELECT root_id FROM threads WHERE conversation_id = ? ORDER BY last_activity_at LIMIT ?',
+    conversationId,
+    size,
+  )
+  if (threads.length === 0) return undefined
+  const these = listOf(tx.dialect)
+  const rootIds = jsonList(threads.map((thread) => thread.root_id))
+  const messages = await tx.all<{ id: string; bytes: number }>(
+    `SELECT id, octet_length(content) + coalesce(octet_length(prompt), 0) +
+            (SELECT coalesce(sum(octet_length(r.content)), 0) FROM message_revisions r WHERE r.message_id = messages.id) +
+            (SELECT coalesce(sum(octet_length(c.content)), 0) FROM message_chunks c WHERE c.message_id = messages.id) AS bytes
+       FROM messages WHERE root_id IN ${these} LIMIT ?`,
+    rootIds,
+    size,
+  )
+  const ids = fitting(messages)
+  if (ids.length === 1 && messages[0]!.bytes > BATCH_BYTES && (await removePieces(tx, ids[0]!))) return 0
+  await tx.run(`DELETE FROM messages WHERE id IN ${these}`, jsonList(ids))
+  if (ids.length === size || ids.length < messages.length) return ids.length
+  const members = await tx.run(
+    `DELETE FROM thread_members WHERE (root_id, user_id) IN (
+       SELECT root_id, user_id FROM thread_members WHERE root_id IN ${these} LIMIT ?)`,
+    rootIds,
+    2 * size,
+  )
+  if (members < 2 * size) await tx.run(`DELETE FROM threads WHERE root_id IN ${these}`, rootIds)
+  return ids.length
+}
+
+/** The first of these messages, and as many after it as fit into a batch. */
+function fitting(messages: { id: string; bytes: number }[]): string[] {
+  let bytes = 0
+  const end = messages.findIndex((message) => {
+    bytes += Number(message.bytes)
+    return bytes > BATCH_BYTES
+  })
+  return messages.slice(0, end < 0 ? messages.length : Math.max(1, end)).map(({ id }) => id)
+}
+
+/** Removes some revisions and chunks of one large message. @returns whether any were left */
+async function removePieces(tx: Queries, messageId: string): Promise<boolean> {
+  const revisions = await tx.run(
+    `DELETE FROM message_revisions WHERE message_id = ? AND replaced_at IN (
+       SELECT replaced_at FROM message_revisions WHERE message_id = ? ORDER BY replaced_at LIMIT ?)`,
+    messageId,
+    messageId,
+    PIECES,
+  )
+  const chunks = await tx.run(
+    `DELETE FROM message_chunks WHERE message_id = ? AND idx IN (
+       SELECT idx FROM message_chunks WHERE message_id = ? ORDER BY idx LIMIT ?)`,
+    messageId,
+    messageId,
+    16 * PIECES,
+  )
+  return revisions + chunks > 0
+}
+
+/** What else belongs to a conversation, with the key of each table. */
+const REST = {
+  events: 'id',
+  invites: 'id',
+  participants: 'conversation_id, user_id',
+}
+
+/** Removes up to `size` rows of one other table. @returns how many; `undefined` when nothing is left */
+async function removeRest(tx: Queries, conversationId: string, size: number): Promise<number | undefined> {
+  for (const [table, key] of Object.entries(REST)) {
+    const removed = await tx.run(
+      `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE conversation_id = ? LIMIT ?)`,
+      conversationId,
+      size,
+    )
+    if (removed > 0) return removed
+  }
+  return undefined
+}

@@ -1,0 +1,23 @@
+import type { Context } from '../context.ts'
+import type { TaskKind } from '../tasks/schema.ts'
+import { listKeysWithTask } from '../tasks/store.ts'
+
+/** What is out of sight and to be removed: the ids, and the kind of task that does it. */
+const HIDDEN: [TaskKind, string][] = [
+  ['conversation.remove', 'SELECT id FROM conversations WHERE deleted_at IS NOT NULL'],
+  ['user.erase', 'SELECT user_id AS id FROM erased_authors'],
+]
+
+/** Adds the tasks that are missing for what is to be removed: an archive has none. */
+export async function resumeRemovals({ db, write }: Pick<Context, 'db' | 'write'>): Promise<void> {
+  for (const [kind, sql] of HIDDEN) {
+    const ids = (await db.all<{ id: string }>(sql)).map((row) => row.id)
+    if (ids.length === 0) continue
+    const known = await listKeysWithTask(db, kind, ids)
+    const missing = ids.filter((id) => !known.has(id))
+    if (missing.length > 0)
+      await write(async (tx) => {
+        for (const key of missing) tx.enqueue({ kind, key })
+      })
+  }
+}

@@ -1,0 +1,28 @@
+import pg from 'pg'
+import { PATIENT_TIMEOUT_MS, type PgPool } from './postgres-pool.ts'
+
+/** Vacuums tables on a connection of its own: it takes as long as it does, and stops with `signal`. */
+export async function vacuum(pool: PgPool, tables: readonly string[], signal: AbortSignal): Promise<void> {
+  const options: pg.ClientConfig = pool.options
+  const client = new pg.Client({
+    ...options,
+    // Not enumerable in a pool.
+    password: options.password,
+    query_timeout: PATIENT_TIMEOUT_MS,
+  })
+  client.on('error', () => {})
+  const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+  try {
+    await client.connect()
+    for (const table of tables) {
+      if (signal.aborted) return
+      const vacuumed = client.query(`VACUUM ${table}`)
+      // Nobody waits for it after the signal.
+      vacuumed.catch(() => {})
+      await Promise.race([vacuumed, aborted])
+    }
+  } finally {
+    // Not waited for: while the server vacuums, it would not answer.
+    client.end().catch(() => {})
+  }
+}

@@ -1,0 +1,44 @@
+import type { Dialect } from './database.ts'
+
+/** How the rows of a table belong to a conversation, by the column that says so; the threads and conversations last. */
+const BELONGS: Record<string, 'conversation_id' | 'root_id' | 'message_id' | 'id'> = {
+  participants: 'conversation_id',
+  invites: 'conversation_id',
+  events: 'conversation_id',
+  answers_under_way: 'conversation_id',
+  thread_members: 'root_id',
+  message_revisions: 'message_id',
+  message_chunks: 'message_id',
+  idempotency_keys: 'message_id',
+  messages: 'conversation_id',
+  threads: 'conversation_id',
+  conversations: 'id',
+}
+
+/** The rows `one` of a table that are in no deleted conversation, as a condition; `undefined` where none could be. */
+export function visibleRows(table: string, dialect: Dialect): string | undefined {
+  // By the schema's name: a WITH may give the name of the table to something else.
+  const main = dialect === 'sqlite' ? 'main.' : ''
+  const hidden = {
+    id: '(one.deleted_at IS NOT NULL)',
+    conversation_id: `EXISTS (SELECT 1 FROM ${main}conversations c
+      WHERE c.id = one.conversation_id AND c.deleted_at IS NOT NULL)`,
+    root_id: `EXISTS (SELECT 1 FROM ${main}threads t JOIN ${main}conversations c ON c.id = t.conversation_id
+      WHERE t.root_id = one.root_id AND c.deleted_at IS NOT NULL)`,
+    message_id: `EXISTS (SELECT 1 FROM ${main}messages m JOIN ${main}conversations c ON c.id = m.conversation_id
+      WHERE m.id = one.message_id AND c.deleted_at IS NOT NULL)`,
+  }
+  const by = BELONGS[table]
+  return by && `NOT ${hidden[by]}`
+}
+
+/** What a statement begins with to see every table without what is in deleted conversations. */
+export function withVisible(dialect: Dialect): string {
+  // In this order a condition on PostgreSQL still means the whole tables: it sees only what stands before it.
+  const main = dialect === 'sqlite' ? 'main.' : ''
+  const views = Object.keys(BELONGS).map(
+    (table) =>
+      `${table} AS NOT MATERIALIZED (SELECT * FROM ${main}${table} AS one WHERE ${visibleRows(table, dialect)})`,
+  )
+  return `WITH ${views.join(', ')} `
+}

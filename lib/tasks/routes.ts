@@ -1,0 +1,15 @@
+import { route } from '../http/route.ts'
+import { TaskPage, TasksQuery } from './schema.ts'
+
+export const listTasks = route({
+  method: 'GET',
+  path: '/api/admin/tasks',
+  tag: 'Administration',
+  summary: 'List the work in the background, oldest first',
+  description:
+    'What goes on after the requests that asked for it: deleted conversations and erased users are out of sight at once, and removed in the background. A task that is done is not in the list.',
+  access: 'admin',
+  query: TasksQuery,
+  output: TaskPage,
+  handler: ({ chat, actor, query }) => chat.tasks.list(actor, query),
+})

@@ -1,0 +1,35 @@
+import * as v from 'valibot'
+import { Id, Instant, Limit } from '../schema.ts'
+
+/** Everything a task may be. */
+export const TaskKind = v.picklist(['conversation.remove', 'user.erase', 'storage.purge'])
+export type TaskKind = v.InferOutput<typeof TaskKind>
+
+export const TASK_KINDS = TaskKind.options
+
+/** What a task is given, and how far it has come. */
+export const TaskDetail = v.record(v.string(), v.union([v.string(), v.number()]))
+export type TaskDetail = v.InferOutput<typeof TaskDetail>
+
+/** Work that goes on after the request that asked for it, as an administrator reads it. */
+export const TaskRecord = v.object({
+  id: Id,
+  kind: TaskKind,
+  subject_id: v.optional(v.pipe(Id, v.description('The conversation or the user it is about'))),
+  created_at: Instant,
+  due_at: v.pipe(Instant, v.description('When it goes on; in the past while it waits for its turn')),
+  running: v.pipe(v.boolean(), v.description('Whether a process works on it now')),
+  attempts: v.pipe(v.number(), v.integer(), v.description('How often it has failed since it last succeeded')),
+  removed: v.optional(v.pipe(v.number(), v.integer(), v.description('Messages removed so far'))),
+})
+export type TaskRecord = v.InferOutput<typeof TaskRecord>
+
+export const TasksQuery = v.object({
+  after: v.optional(v.pipe(Id, v.description('`next_after` of the page before'))),
+  limit: Limit(50, 200),
+})
+export type TasksQuery = v.InferOutput<typeof TasksQuery>
+
+/** A page of tasks, oldest first. */
+export const TaskPage = v.object({ tasks: v.array(TaskRecord), next_after: v.optional(Id) })
+export type TaskPage = v.InferOutput<typeof TaskPage>

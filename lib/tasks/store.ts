@@ -1,0 +1,153 @@
+import { SECOND, toInstant } from '../ids.ts'
+import type { Queries } from '../storage/database.ts'
+import { databaseNow, jsonList, listOf, type Micros } from '../storage/sql.ts'
+import type { TaskDetail, TaskKind, TaskRecord } from './schema.ts'
+
+/** A task as it is stored; one that is taken is the writer's until its lease expires. */
+export interface TaskRow {
+  id: string
+  kind: TaskKind
+  /** What it is about: of one kind and key there is one task. */
+  key: string
+  due_at: Micros
+  attempts: number
+  detail: string | null
+}
+
+/** A task to be added. */
+export interface NewTask {
+  kind: TaskKind
+  key: string
+  detail?: TaskDetail
+  /** How long it waits before it is due. Default 0. */
+  delay_seconds?: number
+}
+
+/** A row as an administrator reads it. */
+export function toTaskRecord(row: TaskRow & { is_running: number }): TaskRecord {
+  const { id, kind, key, attempts } = row
+  const removed = row.detail === null ? undefined : (JSON.parse(row.detail) as TaskDetail).removed
+  return {
+    id,
+    kind,
+    ...(key && { subject_id: key }),
+    created_at: toInstant(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) * 1000),
+    due_at: toInstant(row.due_at),
+    running: row.is_running === 1,
+    attempts,
+    ...(typeof removed === 'number' && { removed }),
+  }
+}
+
+/**
+ * Adds a task. One of the same kind and key begins again under the new id, due at the earlier of the two times: a
+ * process that works on the old one finds its lease gone.
+ */
+export async function insertTask(tx: Queries, id: string, task: NewTask): Promise<void> {
+  const delay = Math.round((task.delay_seconds ?? 0) * SECOND)
+  await tx.run(
+    `INSERT INTO tasks (id, kind, key, due_at, detail) VALUES (?, ?, ?, ${databaseNow(tx.dialect)} + ?, ?)
+     ON CONFLICT (kind, key) DO UPDATE SET
+       id = excluded.id, detail = excluded.detail, attempts = 0, writer = NULL, lease_expires_at = NULL,
+       due_at = CASE WHEN tasks.due_at < excluded.due_at THEN tasks.due_at ELSE excluded.due_at END`,
+    id,
+    task.kind,
+    task.key,
+    delay,
+    task.detail ? JSON.stringify(task.detail) : null,
+  )
+}
+
+/** Which of these keys have a task of the kind. By (kind, key). */
+export async function listKeysWithTask(db: Queries, kind: TaskKind, keys: string[]): Promise<Set<string>> {
+  const rows = await db.all<{ key: string }>(
+    `SELECT key FROM tasks WHERE kind = ? AND key IN ${listOf(db.dialect)}`,
+    kind,
+    jsonList(keys),
+  )
+  return new Set(rows.map((row) => row.key))
+}
+
+const isFree = (clock: string) => `(lease_expires_at IS NULL OR lease_expires_at < ${clock})`
+
+/** Whether a task waits for a process. By due_at. @param ahead how far in the future it may be due, in microseconds */
+export async function hasDueTask(db: Queries, ahead: Micros): Promise<boolean> {
+  const clock = databaseNow(db.dialect)
+  const row = await db.get(
+    `SELECT 1 AS found FROM tasks WHERE due_at <= ${clock} + ? AND ${isFree(clock)} ORDER BY due_at LIMIT 1`,
+    ahead,
+  )
+  return row !== undefined
+}
+
+/** Takes the task that has been due longest, for a lease. @param ahead as in {@link hasDueTask} */
+export function takeTask(
+  tx: Queries,
+  { writer, lease, ahead }: { writer: string; lease: Micros; ahead: Micros },
+): Promise<TaskRow | undefined> {
+  const clock = databaseNow(tx.dialect)
+  return tx.get<TaskRow>(
+    `UPDATE tasks SET writer = ?, lease_expires_at = ${clock} + ?
+      WHERE id IN (SELECT id FROM tasks WHERE due_at <= ${clock} + ? AND ${isFree(clock)}
+                    ORDER BY due_at LIMIT 1 ${tx.dialect === 'postgresql' ? 'FOR UPDATE SKIP LOCKED' : ''})
+     RETURNING id, kind, key, due_at, attempts, detail`,
+    writer,
+    lease,
+    ahead,
+  )
+}
+
+/** @returns false when the task is not the writer's any more */
+export async function renewTask(tx: Queries, id: string, writer: string, lease: Micros): Promise<boolean> {
+  const renewed = await tx.run(
+    `UPDATE tasks SET lease_expires_at = ${databaseNow(tx.dialect)} + ? WHERE id = ? AND writer = ?`,
+    lease,
+    id,
+    writer,
+  )
+  return renewed === 1
+}
+
+/** Gives a task back, to go on after `delay`. */
+export async function releaseTask(
+  tx: Queries,
+  { id, attempts, detail }: Pick<TaskRow, 'id' | 'attempts' | 'detail'>,
+  { writer, delay }: { writer: string; delay: Micros },
+): Promise<void> {
+  await tx.run(
+    `UPDATE tasks SET writer = NULL, lease_expires_at = NULL, due_at = ${databaseNow(tx.dialect)} + ?, attempts = ?, detail = ?
+      WHERE id = ? AND writer = ?`,
+    delay,
+    attempts,
+    detail,
+    id,
+    writer,
+  )
+}
+
+/** Deletes a task that is done, if it is still the writer's. */
+export async function deleteTask(tx: Queries, id: string, writer: string): Promise<void> {
+  await tx.run('DELETE FROM tasks WHERE id = ? AND writer = ?', id, writer)
+}
+
+/** Up to `limit` tasks after one, in the order of their ids. By primary key. */
+export function listTasks(db: Queries, after: string, limit: number): Promise<(TaskRow & { is_running: number })[]> {
+  return db.all(
+    `SELECT id, kind, key, due_at, attempts, detail, CASE WHEN ${isFree(databaseNow(db.dialect))} THEN 0 ELSE 1 END AS is_running
+       FROM tasks
+      WHERE id > ?
+      ORDER BY id
+      LIMIT ?`,
+    after,
+    limit,
+  )
+}
+
+/** How many tasks of each kind are due, and for how long the oldest of them. */
+export function countDueTasks(db: Queries): Promise<{ kind: TaskKind; due: number; oldest_seconds: number }[]> {
+  const clock = databaseNow(db.dialect)
+  return db.all(
+    `SELECT kind, count(*) AS due, max(${clock} - due_at) / 1000000.0 AS oldest_seconds
+       FROM tasks WHERE due_at <= ${clock} GROUP BY kind`,
+  )
+}

@@ -1,0 +1,30 @@
+import type { Queries } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
+import type { Erasure } from './schema.ts'
+
+/** A user who was erased, as long as their messages are being gone through. */
+export interface ErasedAuthor {
+  user_id: string
+  messages: Erasure['messages']
+  erased_at: Micros
+}
+
+/** Hides the author of messages from this transaction on, and with `erase` what they say. What is erased stays so. */
+export async function insertErasedAuthor(tx: Queries, { user_id, messages, erased_at }: ErasedAuthor): Promise<void> {
+  await tx.run(
+    `INSERT INTO erased_authors (user_id, messages, erased_at) VALUES (?, ?, ?)
+     ON CONFLICT (user_id) DO UPDATE SET messages = excluded.messages WHERE erased_authors.messages = 'keep'`,
+    user_id,
+    messages,
+    erased_at,
+  )
+}
+
+/** By primary key. */
+export function findErasedAuthor(db: Queries, userId: string): Promise<ErasedAuthor | undefined> {
+  return db.get<ErasedAuthor>('SELECT user_id, messages, erased_at FROM erased_authors WHERE user_id = ?', userId)
+}
+
+export async function deleteErasedAuthor(tx: Queries, userId: string): Promise<void> {
+  await tx.run('DELETE FROM erased_authors WHERE user_id = ?', userId)
+}
