@@ -105,7 +105,8 @@ export const erase = defineCommand({
     await withChat(args, async (chat) => {
       const user_id = await idOf(chat, args.user)
       await chat.users.erase(OPERATOR, user_id, { messages })
-      print(args, { user_id, messages }, oneLine(`User ${args.user} is erased.`))
+      const rest = 'What they wrote is out of sight; the running service, or the next to start, goes through it.'
+      print(args, { user_id, messages }, `${oneLine(`User ${args.user} is erased.`)} ${rest}`)
     })
   },
 })

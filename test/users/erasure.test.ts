@@ -1,8 +1,17 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { AssistantRequest } from '../../lib/assistant/provider.ts'
 import { OPERATOR } from '../../lib/index.ts'
+import { exportArchive } from '../../lib/storage/export.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
+import {
+  codeOf,
+  PASSWORD,
+  type Person,
+  startService,
+  startThread,
+  type TestService,
+  times,
+} from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
 
 /** Says a word and then nothing more until nobody wants the rest. */
@@ -366,5 +375,63 @@ describeOnEachDatabase('an erasure that was cut short', (openUrl) => {
     const contents = await service.chat.context.db.all('SELECT content FROM messages')
     expect(JSON.stringify(contents)).not.toContain('SECRET')
     await service.close()
+  })
+})
+
+describeOnEachDatabase('messages of an erased person', (openUrl) => {
+  it('are out of sight before they are removed, and reads say the same afterwards', async () => {
+    const url = await openUrl()
+    const service = await startService(url)
+    await service.chat.context.tasks.stop()
+    const { ada, grace, eve, conversation_id, root } = await startThread(service)
+    const params = { conversation_id }
+    await ada.addParticipant({ params, body: { user_id: eve.id } })
+    const reply = async (person: Person, parent_id: string, content: string) =>
+      (await person.replyToMessage({ params: { parent_id }, body: { content } })).message_id
+    const first = await reply(grace, root.message_id, 'SECRET first')
+    await grace.editMessage({ params: { message_id: first }, body: { content: 'SECRET edited' } })
+    await reply(ada, first, 'kept')
+    await eve.markThreadRead({ params: { root_id: root.root_id }, body: { message_id: first } })
+    await reply(grace, first, `SECRET ${'long '.repeat(1_000)}`)
+    await grace.postRoot({ params, body: { content: 'SECRET root' } })
+
+    await service.chat.users.erase(OPERATOR, grace.id, { messages: 'erase' })
+    const actor = await service.chat.users.actor(eve.id)
+    const read = async () => {
+      const page = await eve.readThread({ params: { root_id: root.root_id } })
+      const events: unknown[] = []
+      const lastEventId = `${page.stream_position!.split('.')[0]}.0`
+      for await (const { event } of service.chat.events.follow(actor, conversation_id, { lastEventId })) {
+        if (event.type === 'message.deleted' || event.type === 'stream.ready') break
+        events.push(event)
+      }
+      return {
+        messages: page.messages,
+        message: await eve.readMessage({ params: { message_id: first } }),
+        revisions: await eve.listRevisions({ params: { message_id: first } }),
+        threads: (await eve.listThreads({ params })).threads,
+        unread: (await eve.readUnread({ params })).threads,
+        conversations: (await eve.listConversations({ query: {} })).conversations.map(({ unread }) => unread),
+        events,
+      }
+    }
+    const withoutInstants = (text: unknown) => JSON.stringify(text).replaceAll(/"deleted_at":"[^"]*"/g, '"deleted"')
+    const before = withoutInstants(await read())
+    expect(before.includes('SECRET')).toBe(false)
+    expect(before.includes(grace.id)).toBe(false)
+    expect(await codeOf(reply(ada, first, 'too late'))).toBe('message_deleted')
+    expect(await codeOf(ada.restoreMessage({ params: { message_id: first } }))).toBe('conflict')
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+    let archive = ''
+    await exportArchive(service.chat.context.db, (lines) => {
+      archive += lines
+    })
+    expect(archive.includes('SECRET')).toBe(false)
+
+    const other = await startService(url)
+    await other.chat.context.tasks.settle()
+    expect(withoutInstants(await read())).toBe(before)
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+    await Promise.all([other.close(), service.close()])
   })
 })

@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { OPERATOR } from '../../lib/index.ts'
+import { TABLES } from '../../lib/storage/archive.ts'
+import { fileOf } from '../storage/handles.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { startService, times } from '../support/service.ts'
+
+/** Long enough for pages of its own, too. */
+const long = (word: string) => `${word} `.repeat(2_000)
+
+/** Never part of anything else. */
+const WORD = 'zxcanaryq'
+
+describeOnEachDatabase('what is deleted', (openUrl, dialect) => {
+  it('is in no table and, on SQLite, in no file once its removal has ended', async () => {
+    const url = await openUrl()
+    const service = await startService(url)
+    onTestFinished(service.close)
+    const { chat } = service
+    const ada = await chat.users.actor((await service.signIn('ada')).id)
+    const { user } = await chat.users.create(OPERATOR, {
+      username: `${WORD}name`,
+      email: `${WORD}@example.org`,
+      display_name: `${WORD} display`,
+      password: 'correct horse battery',
+    })
+    const grace = await chat.users.actor(user.id)
+    const { conversation_id: kept } = await chat.conversations.create(ada, { title: 'kept' })
+    await chat.conversations.addParticipant(ada, kept, { user_id: user.id })
+    const { conversation_id: gone } = await chat.conversations.create(ada, { title: `${WORD} title` })
+    await chat.invites.create(ada, gone, { email: `${WORD}.guest@example.org` })
+    for (const [actor, id] of [[grace, kept] as const, [ada, gone] as const]) {
+      for (const content of [WORD, long(WORD)]) {
+        const { message_id } = await chat.messages.postRoot(actor, id, {
+          content,
+          idempotency_key: `${id}${content.length}`,
+        })
+        for (const n of times(3, (i) => i))
+          await chat.messages.edit(actor, message_id, { content: `${content} ${n}`, reason: `${WORD} reason` })
+      }
+      await chat.messages.postRoot(actor, id, { content: `${WORD} question`, role: 'assistant' })
+    }
+    await chat.context.answers.idle()
+    expect(await listTraces()).not.toEqual([])
+
+    await chat.conversations.remove(ada, gone)
+    await chat.users.erase(OPERATOR, user.id, { messages: 'erase' })
+    await chat.context.tasks.settle()
+    expect(await listTraces()).toEqual([])
+    expect((await chat.ops.fsck()).findings).toEqual([])
+
+    /** The tables and the files that hold the word. */
+    async function listTraces(): Promise<string[]> {
+      const tables: string[] = []
+      for (const [name] of TABLES) {
+        const rows = await chat.context.db.all(`SELECT * FROM ${name}`)
+        if (JSON.stringify(rows).includes(WORD)) tables.push(name)
+      }
+      if (dialect === 'postgresql') return tables
+      const folder = dirname(fileOf(url))
+      const files = readdirSync(folder).filter((name) => readFileSync(join(folder, name)).includes(WORD))
+      return [...tables, ...files]
+    }
+  })
+})
