@@ -401,7 +401,9 @@ describeOnEachDatabase('messages of an erased person', (openUrl) => {
       const page = await eve.readThread({ params: { root_id: root.root_id } })
       const events: unknown[] = []
       const lastEventId = `${page.stream_position!.split('.')[0]}.0`
-      for await (const { event } of service.chat.events.follow(actor, conversation_id, { lastEventId })) {
+      for await (const { event } of service.chat.events.follow(actor, conversation_id, {
+        last_event_id: lastEventId,
+      })) {
         if (event.type === 'message.deleted' || event.type === 'stream.ready') break
         events.push(event)
       }
