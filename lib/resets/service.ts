@@ -1,5 +1,6 @@
 import { forgetDevices, rememberDevice } from '../auth/devices.ts'
 import { accountOf, clearFailures, passwordAccountOf } from '../auth/failures.ts'
+import { notify } from '../auth/notices.ts'
 import { refuseKeys } from '../auth/rules.ts'
 import type { Actor, Context } from '../context.ts'
 import { post } from '../emails/post.ts'
@@ -91,7 +92,7 @@ export async function redeem(ctx: Context, client: { ip?: string }, input: Passw
   if (!reset) throw worthless()
   const { user_id } = reset
   const hash = await ctx.passwords.hash(input.password, { user: user_id, ip: client.ip, is_known: true })
-  return ctx.write(async (tx) => {
+  const device = await ctx.write(async (tx) => {
     await lockUser(tx, user_id)
     const taken = await takeReset(tx, tokenHash, ctx.now())
     const user = await findUser(tx, user_id)
@@ -107,8 +108,10 @@ export async function redeem(ctx: Context, client: { ip?: string }, input: Passw
     const device = await rememberDevice(tx, user_id, undefined, ctx.now())
     tx.record({ act: 'password.reset', subject_id: user_id, ip: client.ip, detail: { keys } })
     tx.recheckStreams()
-    return { device }
+    return device
   })
+  notify(ctx, user_id, 'password.changed')
+  return { device }
 }
 
 /** Keeps a token beside earlier ones. @returns when it expires */

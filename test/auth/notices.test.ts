@@ -37,6 +37,11 @@ describeOnEachDatabase('notices to the owner of an account', (openUrl) => {
     await service.chat.users.change(OPERATOR, ada.id, { password: 'another horse' })
     expect((await mail).to).toBe(ada.email)
 
+    const { token } = await service.chat.resets.issue(OPERATOR, { email: ada.email })
+    mail = nextMail()
+    await ada.resetPassword({ body: { token, password: 'a third horse' } })
+    expect(await mail).toMatchObject({ to: ada.email, subject: 'The password of your account was changed' })
+
     mail = nextMail()
     await service.chat.users.change(OPERATOR, ada.id, { email: 'ada@example.net' })
     expect(await mail).toMatchObject({ to: ada.email, subject: 'The e-mail address of your account was changed' })
