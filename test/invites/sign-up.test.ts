@@ -115,8 +115,9 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
     expect(codes.sort()).toEqual([...Array(5).fill('email_taken'), ...Array(7).fill('rate_limited')])
     const refused = await signUp(token, newcomer(), node).catch((error: ChatError) => error)
     expect(refused).toMatchObject({ code: 'rate_limited', retry_after_seconds: 3600 })
-    const [listed] = (await ada.listInvites({ params: { conversation_id } })).invites.slice(-1)
-    expect(listed).toMatchObject({ uses: 0, max_uses: 9 })
+    const { invites } = await ada.listInvites({ params: { conversation_id } })
+    const listed = invites.find(({ max_uses }) => max_uses === 9)
+    expect(listed).toMatchObject({ uses: 0 })
     // Another invite is not concerned, nor are people with an account.
     expect(await codeOf(signUp(await invite(ada), taken()))).toBe('email_taken')
     expect(await (await service.signIn('ivan')).acceptInvite({ body: { token } })).toEqual({ conversation_id })

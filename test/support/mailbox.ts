@@ -1,11 +1,12 @@
 import type { Mail } from '../../lib/index.ts'
 
-/** A mailbox: mails as they arrive, to be waited for. */
+/** A mailbox: mails with a token as they arrive, to be waited for. Notices, which have none, are dropped. */
 export function createMailbox() {
   const mails: Mail[] = []
   const waiting: ((mail: Mail) => void)[] = []
   return {
     deliver(mail: Mail): void {
+      if (!mail.token) return
       const next = waiting.shift()
       if (next) next(mail)
       else mails.push(mail)
