@@ -22,6 +22,8 @@ export const LONGEST = {
   header: 16 * 1024,
   /** What `limits.message_bytes` can be at most; how long a message may be, that says. */
   message: 256 * 1024,
+  /** A little less than a body under `/v1` may have, so that a longer one is told which text is too long. */
+  echo: 65_000,
 } as const
 
 /**

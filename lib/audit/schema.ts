@@ -44,8 +44,14 @@ export const AuditAct = v.picklist([
 ])
 export type AuditAct = v.InferOutput<typeof AuditAct>
 
+// Each by name: some generators of clients have no words for a list of types.
+export const AuditText = v.string()
+export const AuditNumber = v.number()
+export const AuditFlag = v.boolean()
+export const AuditTexts = v.array(v.string())
+
 /** What else is known of an act, by name. */
-export const AuditDetail = v.record(v.string(), v.union([v.string(), v.number(), v.boolean(), v.array(v.string())]))
+export const AuditDetail = v.record(v.string(), v.union([AuditText, AuditNumber, AuditFlag, AuditTexts]))
 
 /** One act, as an administrator reads it. */
 export const AuditRecord = v.object({

@@ -18,8 +18,8 @@ export const Models = v.object({
 })
 export type Models = v.InferOutput<typeof Models>
 
-/** A content is echoed as it came: the longest that any message of ours can be. */
-const Said = opaque(LONGEST.message)
+/** A content is echoed as it came. */
+const Said = opaque(LONGEST.echo)
 
 export const TextPart = v.object({ type: v.literal('text'), text: Said })
 export const OtherPart = v.object({ type: v.pipe(v.string(), v.maxLength(64), v.notValue('text')) })

@@ -7,6 +7,7 @@ type Document = {
   paths: Record<string, Record<string, { operationId?: string }>>
   components: Record<'schemas' | 'responses' | 'headers' | 'parameters', Record<string, Schema>>
 }
+type Discriminator = { propertyName: string; mapping?: Record<string, string> }
 
 const openApi = openApiDocument(parseConfig()) as unknown as Document
 const { schemas } = openApi.components
@@ -55,12 +56,25 @@ it('names every alternative', () => {
   expect(placesWhere(({ schema }) => 'allOf' in schema)).toEqual([])
 })
 
+it('tells alternatives apart only by what each of them has as its one value', () => {
+  const unlike = all.flatMap(({ place, schema }) => {
+    const { propertyName, mapping = {} } = (schema.discriminator ?? {}) as Discriminator
+    return Object.entries(mapping).flatMap(([value, $ref]) => {
+      const { properties } = schemas[$ref.split('/').pop()!] as { properties: Record<string, Schema> }
+      return String(properties[propertyName]!.enum) === value ? [] : [`${place}: ${value}`]
+    })
+  })
+  expect(unlike).toEqual([])
+})
+
 it('gives constants and choices a type', () => {
   expect(placesWhere(({ schema }) => 'const' in schema)).toEqual([])
   expect(placesWhere(({ schema }) => 'enum' in schema && schema.type === undefined)).toEqual([])
 })
 
-it('says what may be null in a list of types', () => {
+it('says what may be null in a list of types, and nothing else', () => {
+  const isList = ({ type }: Schema) => Array.isArray(type) && (type.length !== 2 || !type.includes('null'))
+  expect(placesWhere(({ schema }) => isList(schema))).toEqual([])
   expect(placesWhere(({ schema }) => 'nullable' in schema || schema.type === 'null')).toEqual([])
 })
 

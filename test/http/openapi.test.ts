@@ -94,6 +94,11 @@ it('says where the service is known to be, and what its cookies and headers are 
   expect(paths['/api/conversations']!.post!.security).toEqual([{ session: [] }, { key: [] }])
 })
 
+it('says how long a message may be here', () => {
+  const { Content } = documentOf({ limits: { message_bytes: 1000 } }).components.schemas
+  expect(Content).toMatchObject({ maxLength: 1000 })
+})
+
 describe.each(allRoutes)('%s', (name, route) => {
   const operation = operationOf(route.path, route.method)
 

@@ -3,10 +3,12 @@ import { endpoints } from '../limit.ts'
 import type { Json } from './schemas.ts'
 
 /** The named schemas with what only a service as a whole knows: its configuration and its routes. */
-export function withBounds(schemas: Json, { invites }: Config): Json {
+export function withBounds(schemas: Json, { invites, limits }: Config): Json {
   const pattern = prefixPattern(endpoints.map((each) => each.path))
   return {
     ...schemas,
+    // Of bytes, which JSON Schema cannot count: no text of more characters has so few.
+    Content: { ...(schemas.Content as Json), maxLength: limits.message_bytes },
     InviteInput: withProperty(schemas.InviteInput, 'max_uses', { maximum: invites.max_uses }),
     LimitAssignmentInput: withProperty(schemas.LimitAssignmentInput, 'path', { pattern }),
   }

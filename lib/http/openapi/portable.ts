@@ -30,10 +30,10 @@ function mapValues(schema: Json): Json {
   )
 }
 
-/** Alternatives of different plain types as one schema with a list of types; nothing when one of them is more than that. */
+/** A plain type or null as one schema with a list of both; nothing when there is more to choose from. */
 function mergeTypes(alternatives: Json[]): Json | undefined {
   const types = alternatives.flatMap(({ type }) => type as string | string[] | undefined)
-  if (types.includes(undefined) || new Set(types).size < types.length) return undefined
+  if (types.includes(undefined) || types.length > 2 || !types.includes('null')) return undefined
   const merged: Json = Object.assign({}, ...alternatives, { type: types })
   if (Array.isArray(merged.enum) && types.includes('null')) merged.enum = [...merged.enum, null]
   return merged

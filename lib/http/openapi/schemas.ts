@@ -141,13 +141,12 @@ function definitions(): Record<string, Json> {
   return converted
 }
 
-/** One of several events, told apart by their type. */
+/** One of several shapes, told apart by their type: where each has one type only, a discriminator says so. */
 function oneOf(variants: v.GenericSchema[]): Json {
   const references = variants.map((each) => [entriesOf(each).type.literal, reference(NAMED.get(each)!)] as const)
-  return {
-    oneOf: references.map(([, $ref]) => ({ $ref })),
-    discriminator: { propertyName: 'type', mapping: Object.fromEntries(references) },
-  }
+  const alternatives = { oneOf: references.map(([, $ref]) => ({ $ref })) }
+  if (!variants.every((each) => 'literal' in entriesOf(each).type)) return alternatives
+  return { ...alternatives, discriminator: { propertyName: 'type', mapping: Object.fromEntries(references) } }
 }
 
 interface Node {

@@ -49,6 +49,8 @@ export const DESCRIPTION = `Users, conversations with participants, threads of m
 
 - Bodies are JSON in UTF-8, fields in snake_case. Unknown fields are ignored, types are never converted, and what is not
   there is left out, never null, unless it says so. Ids are UUIDv7, instants are RFC 3339 in UTC with microseconds.
+- A body nested deeper than 32, with more than 1,000 entries in all (10,000 under \`/v1\`) or with a key \`__proto__\`
+  anywhere is \`malformed_json\`. Lengths count UTF-16 units: a character beyond U+FFFF, such as most emoji, is two.
 - Signing in sets two cookies. Every call of a session but GET repeats the CSRF cookie in a header. An API key in
   \`Authorization: Bearer\` needs neither.
 - Failures are problem documents (RFC 9457): \`code\` is for programs and does not change, \`detail\` is for people, and
