@@ -18,6 +18,7 @@ import * as presence from '../../presence/schema.ts'
 import * as resets from '../../resets/schema.ts'
 import { Id, Instant } from '../../schema.ts'
 import * as setup from '../../setup/schema.ts'
+import * as tasks from '../../tasks/schema.ts'
 import * as threads from '../../threads/schema.ts'
 import * as users from '../../users/schema.ts'
 import { FieldProblem, Problem } from '../failure.ts'
@@ -49,6 +50,7 @@ const FEATURES: object[] = [
   presence,
   resets,
   setup,
+  tasks,
   threads,
   users,
   streams,
