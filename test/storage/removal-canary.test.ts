@@ -1,9 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { OPERATOR } from '../../lib/index.ts'
-import { TABLES } from '../../lib/storage/archive.ts'
-import { fileOf } from '../storage/handles.ts'
+import { tracesOf } from '../fault/traces.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startService, times } from '../support/service.ts'
 
@@ -13,7 +10,7 @@ const long = (word: string) => `${word} `.repeat(2_000)
 /** Never part of anything else. */
 const WORD = 'zxcanaryq'
 
-describeOnEachDatabase('what is deleted', (openUrl, dialect) => {
+describeOnEachDatabase('what is deleted', (openUrl) => {
   it('is in no table and, on SQLite, in no file once its removal has ended', async () => {
     const url = await openUrl()
     const service = await startService(url)
@@ -43,25 +40,12 @@ describeOnEachDatabase('what is deleted', (openUrl, dialect) => {
       await chat.messages.postRoot(actor, id, { content: `${WORD} question`, role: 'assistant' })
     }
     await chat.context.answers.idle()
-    expect(await listTraces()).not.toEqual([])
+    expect(await tracesOf(chat, url, WORD)).not.toEqual([])
 
     await chat.conversations.remove(ada, gone)
     await chat.users.erase(OPERATOR, user.id, { messages: 'erase' })
     await chat.context.tasks.settle()
-    expect(await listTraces()).toEqual([])
+    expect(await tracesOf(chat, url, WORD)).toEqual([])
     expect((await chat.ops.fsck()).findings).toEqual([])
-
-    /** The tables and the files that hold the word. */
-    async function listTraces(): Promise<string[]> {
-      const tables: string[] = []
-      for (const [name] of TABLES) {
-        const rows = await chat.context.db.all(`SELECT * FROM ${name}`)
-        if (JSON.stringify(rows).includes(WORD)) tables.push(name)
-      }
-      if (dialect === 'postgresql') return tables
-      const folder = dirname(fileOf(url))
-      const files = readdirSync(folder).filter((name) => readFileSync(join(folder, name)).includes(WORD))
-      return [...tables, ...files]
-    }
   })
 })

@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ChatClient } from '../../lib/client.ts'
+import { ChatError } from '../../lib/errors.ts'
+import { type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../lib/index.ts'
+import { inconsistenciesIn } from './invariants.ts'
+import { settle } from './people.ts'
+import { startProcess } from './process.ts'
+import { tracesOf } from './traces.ts'
+
+/** A service that is killed again and again while it removes what was deleted. */
+export interface RemovalCrashOptions {
+  /** An empty database. */
+  url: string
+  cycles: number
+  /** How many messages there are to remove in each removal. */
+  messages: number
+  random: () => number
+  /** Whether the lease of the process that was killed runs out by itself, or is said to have run out. */
+  lease: 'awaited' | 'lapsed'
+  onCycle?: (figures: RemovalCrashFigures) => void
+}
+
+/** What came of it. */
+export interface RemovalCrashFigures {
+  cycles: number
+  /** Kills that left some messages of a conversation, or of a person, and not all. */
+  interrupted: { conversation: number; person: number }
+  /** The longest from a start to the end of what was left. */
+  slowest_ms: number
+  /** What may not be: shown or kept although it is deleted, and what `fsck` finds. */
+  faults: string[]
+}
+
+/** What is to be removed, and how far that is. */
+interface Planted {
+  /** In every text. */
+  word: string
+  remove(client: ChatClient): Promise<unknown>
+  /** The messages that are not removed yet. */
+  left(): Promise<number>
+  /** What of it a client is still shown. */
+  shown(client: ChatClient): Promise<string[]>
+}
+
+/** Long enough that a removal takes several batches. */
+const FILLING = ' lorem ipsum'.repeat(400)
+
+/** How long a removal may take to end: the lease of the process that was killed, a poll, and the work. */
+const PATIENCE_MS = 60_000
+
+const POSTS_AT_ONCE = 50
+
+/** Kills the service in the middle of removals, starts it again, and looks whether they go on and leave nothing. */
+export async function crashRemovals(options: RemovalCrashOptions): Promise<RemovalCrashFigures> {
+  const { url, cycles, random, lease, onCycle } = options
+  let server = await startProcess(url)
+  const place = await settle(server.base_url)
+  const client = await place.signIn()
+  const chat = createChatService(parseConfig({}), await openStorage({ database: url }))
+  const figures: RemovalCrashFigures = {
+    cycles: 0,
+    interrupted: { conversation: 0, person: 0 },
+    slowest_ms: 0,
+    faults: [],
+  }
+
+  async function crashIn(kind: 'conversation' | 'person', planted: Planted): Promise<void> {
+    const { port } = server
+    await planted.remove(client)
+    const enough = options.messages * (0.1 + 0.8 * random())
+    while ((await planted.left()) > enough) await sleep(1)
+    await server.kill()
+    const left = await planted.left()
+    if (left > 0) figures.interrupted[kind]++
+    if (lease === 'lapsed') await chat.context.db.run('UPDATE tasks SET lease_expires_at = 1 WHERE writer IS NOT NULL')
+    server = await startProcess(url, { port })
+    const started = performance.now()
+    figures.faults.push(...(await planted.shown(client)))
+    if (!(await haveEnded(chat))) figures.faults.push(`the removal of a ${kind} does not end`)
+    if (left > 0) figures.slowest_ms = Math.max(figures.slowest_ms, performance.now() - started)
+    if ((await planted.left()) > 0) figures.faults.push(`messages of a ${kind} are left`)
+    const traces = await tracesOf(chat, url, planted.word)
+    figures.faults.push(...traces.map((found) => `a text of a ${kind} that was removed is in ${found}`))
+  }
+
+  try {
+    while (figures.cycles < cycles && figures.faults.length === 0) {
+      const n = figures.cycles
+      await crashIn('conversation', await plantConversation(chat, options.messages, `zxcanary${n}c`))
+      await crashIn('person', await plantPerson(chat, place.conversation_id, options.messages, `zxcanary${n}p`))
+      figures.cycles++
+      onCycle?.(figures)
+    }
+  } finally {
+    await server.kill()
+    await chat.close()
+  }
+  figures.faults.push(...(await inconsistenciesIn(url)))
+  return figures
+}
+
+async function plantConversation(chat: Chat, messages: number, word: string): Promise<Planted> {
+  const ada = await findFirst(chat)
+  const { conversation_id } = await chat.conversations.create(ada, { title: word })
+  const root_id = await fill(chat, ada, conversation_id, messages, word)
+  return {
+    word,
+    remove: (client) => client.deleteConversation({ params: { conversation_id } }),
+    left: () => count(chat, 'conversation_id', conversation_id),
+    shown: async (client) => [
+      ...(await isFound(client.readConversation({ params: { conversation_id } }), 'a deleted conversation is shown')),
+      ...(await isFound(client.readThread({ params: { root_id } }), 'a thread of a deleted conversation is shown')),
+    ],
+  }
+}
+
+async function plantPerson(chat: Chat, conversationId: string, messages: number, word: string): Promise<Planted> {
+  const ada = await findFirst(chat)
+  const { user } = await chat.users.create(OPERATOR, { username: word, email: `${word}@example.org` })
+  await chat.conversations.addParticipant(ada, conversationId, { user_id: user.id })
+  const root_id = await fill(chat, await chat.users.actor(user.id), conversationId, messages, word)
+  return {
+    word,
+    remove: (client) => client.eraseUser({ params: { user_id: user.id }, query: { messages: 'erase' } }),
+    left: () => count(chat, 'posted_by', user.id),
+    shown: async (client) => {
+      const page = await client.readThread({ params: { root_id } })
+      return JSON.stringify(page).includes(word) ? ['a text of an erased person is shown'] : []
+    },
+  }
+}
+
+/** @returns the root of the thread that now has so many messages */
+async function fill(
+  chat: Chat,
+  author: Awaited<ReturnType<typeof findFirst>>,
+  conversationId: string,
+  messages: number,
+  word: string,
+): Promise<string> {
+  const content = word + FILLING
+  const { message_id } = await chat.messages.postRoot(author, conversationId, { content })
+  await chat.messages.edit(author, message_id, { content: `${content} again` })
+  for (let posted = 1; posted < messages; posted += POSTS_AT_ONCE) {
+    const size = Math.min(POSTS_AT_ONCE, messages - posted)
+    await Promise.all(
+      Array.from({ length: size }, () => chat.messages.reply(author, message_id, { content, role: 'user' })),
+    )
+  }
+  return message_id
+}
+
+async function findFirst(chat: Chat) {
+  const { users } = await chat.users.list(OPERATOR)
+  return chat.users.actor(users.find(({ roles }) => roles.includes('admin'))!.id)
+}
+
+async function count({ context: { db } }: Chat, column: 'conversation_id' | 'posted_by', id: string): Promise<number> {
+  const row = await db.get<{ left: number }>(`SELECT count(*) AS left FROM messages WHERE ${column} = ?`, id)
+  return Number(row!.left)
+}
+
+async function isFound(call: Promise<unknown>, fault: string): Promise<string[]> {
+  try {
+    await call
+  } catch (error) {
+    if (error instanceof ChatError && error.code === 'not_found') return []
+    throw error
+  }
+  return [fault]
+}
+
+/** Waits until no task is left. @returns whether that is so in time */
+async function haveEnded({ context: { db } }: Chat): Promise<boolean> {
+  const deadline = performance.now() + PATIENCE_MS
+  while (performance.now() < deadline) {
+    if (!(await db.get('SELECT 1 AS found FROM tasks LIMIT 1'))) return true
+    await sleep(50)
+  }
+  return false
+}

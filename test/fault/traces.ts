@@ -1,0 +1,15 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { Chat } from '../../lib/index.ts'
+import { TABLES } from '../../lib/storage/archive.ts'
+
+/** The tables that hold a word, and on SQLite the files in the folder of the database. */
+export async function tracesOf({ context: { db } }: Chat, url: string, word: string): Promise<string[]> {
+  const tables: string[] = []
+  for (const [name] of TABLES) {
+    if (JSON.stringify(await db.all(`SELECT * FROM ${name}`)).includes(word)) tables.push(name)
+  }
+  if (db.dialect === 'postgresql') return tables
+  const folder = dirname(url.slice('sqlite:'.length))
+  return [...tables, ...readdirSync(folder).filter((name) => readFileSync(join(folder, name)).includes(word))]
+}
