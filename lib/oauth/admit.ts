@@ -36,7 +36,12 @@ export async function admit(ctx: Context, tx: Tx, person: Person, linkTo?: strin
     if (known && known !== linkTo) throw new ChatError('conflict', { message: 'Another account has this identity.' })
     if (!known) return link(ctx, tx, person, await getEnabledUser(tx, linkTo))
   }
-  if (known) return { user: await withProof(ctx, tx, person, await getEnabledUser(tx, known)), act: 'oauth.signed_in' }
+  if (known) {
+    const user = await getEnabledUser(tx, known)
+    // Removed since it was found, by its owner or by a lockdown: it signs nobody in any more.
+    if ((await findIdentity(tx, person))?.id !== known) throw new ChatError('oauth_state_invalid')
+    return { user: await withProof(ctx, tx, person, user), act: 'oauth.signed_in' }
+  }
   try {
     return await welcome(ctx, tx, person)
   } catch (error) {

@@ -6,7 +6,9 @@ import type { Actor, Context } from '../context.ts'
 import { post } from '../emails/post.ts'
 import { ChatError } from '../errors.ts'
 import type { Tx } from '../events/write.ts'
+import { deleteIdentities } from '../identities/store.ts'
 import { digest, newToken, SECOND, toInstant } from '../ids.ts'
+import { revokeInvitesOf } from '../invites/revocation.ts'
 import { deleteKeysOf } from '../keys/store.ts'
 import { takeShared } from '../limits/buckets.ts'
 import { endSessions } from '../sessions/store.ts'
@@ -44,11 +46,11 @@ export async function request(ctx: Context, client: { ip?: string }, input: Forg
   const found = await findUserByEmail(ctx.db, input.email)
   const user = found?.disabled_at ? undefined : found
   const token = newToken()
-  await ctx.write(async (tx) => {
-    await keepReset(ctx, tx, user?.id ?? '', token)
+  const kept = await ctx.write(async (tx) => {
     tx.record({ act: 'password.reset_requested', subject_id: user?.id, ip: client.ip })
+    return keepReset(ctx, tx, { user_id: user?.id ?? '', email: input.email, token })
   })
-  if (user) post(ctx, user.id, resetMail(user.email, token, ctx.config.server.public_url))
+  if (user && kept) post(ctx, user.id, resetMail(user.email, token, ctx.config.server.public_url))
 }
 
 /**
@@ -67,8 +69,11 @@ export async function issue(ctx: Context, actor: Actor, input: ForgottenPassword
   const expires_at = await ctx.write(async (tx) => {
     const actor_id = actor.user_id || undefined
     tx.record({ act: 'password.reset_requested', actor_id, subject_id: user.id, ip: actor.ip })
-    return keepReset(ctx, tx, user.id, token)
+    return keepReset(ctx, tx, { user_id: user.id, email: input.email, token })
   })
+  // Its address was changed, or it was disabled, since it was looked for.
+  if (expires_at === undefined)
+    throw new ChatError('conflict', { message: 'The account was changed just now: try again.' })
   return {
     token,
     ...(public_url !== undefined && { url: resetUrl(public_url, token) }),
@@ -79,7 +84,8 @@ export async function issue(ctx: Context, actor: Actor, input: ForgottenPassword
 /**
  * Sets a new password with a token. All tokens of the user are spent then: of several callers at once one succeeds. All
  * sessions and API keys of the user end, with their streams. It signs nobody in, but failed sign-ins are forgotten, and
- * the browser is known from now on: guesses of others do not lock the user out of it.
+ * the browser is known from now on: guesses of others do not lock the user out of it. With an address that was not proven
+ * before, identities at providers and open invites end as well.
  *
  * @returns the token that the browser is known by
  * @throws ChatError `not_found` for a token that is unknown, expired or used; `unavailable` when too many passwords wait
@@ -101,12 +107,16 @@ export async function redeem(ctx: Context, client: { ip?: string }, input: Passw
     await markEmailVerified(tx, user_id, ctx.now())
     await endSessions(tx, { user_id })
     const keys = input.keep_keys ? 0 : await deleteKeysOf(tx, user_id)
+    // An address that was not proven: another person may have registered it, and linked an identity to come back with.
+    const isProven = user.email_verified_at !== null
+    const identities = isProven ? 0 : await deleteIdentities(tx, user_id)
+    if (!isProven) await revokeInvitesOf(ctx, tx, { user_id })
     await deleteResets(tx, user_id)
     await clearFailures(tx, accountOf(user.email, undefined))
     await clearFailures(tx, passwordAccountOf(user_id))
     await forgetDevices(tx, user_id)
     const device = await rememberDevice(tx, user_id, undefined, ctx.now())
-    tx.record({ act: 'password.reset', subject_id: user_id, ip: client.ip, detail: { keys } })
+    tx.record({ act: 'password.reset', subject_id: user_id, ip: client.ip, detail: { keys, identities } })
     tx.recheckStreams()
     return device
   })
@@ -114,13 +124,21 @@ export async function redeem(ctx: Context, client: { ip?: string }, input: Passw
   return { device }
 }
 
-/** Keeps a token beside earlier ones. @returns when it expires */
-async function keepReset(ctx: Context, tx: Tx, user_id: string, token: string): Promise<number> {
+/**
+ * Keeps a token beside earlier ones, unless the account has another address or was disabled since it was looked for.
+ *
+ * @returns when it expires; `undefined` when it was not kept
+ */
+async function keepReset(
+  ctx: Context,
+  tx: Tx,
+  { user_id, email, token }: { user_id: string; email: string; token: string },
+): Promise<number | undefined> {
   const expires_at = ctx.now() + LIFETIME_SECONDS * SECOND
   await lockUser(tx, user_id)
-  await insertReset(tx, { token_hash: digest(token), user_id, expires_at })
+  const kept = await insertReset(tx, { token_hash: digest(token), user_id, email_key: uniqueKey(email), expires_at })
   await deleteOldestResets(tx, user_id, MAX_PENDING)
-  return expires_at
+  return kept ? expires_at : undefined
 }
 
 function worthless(): ChatError {

@@ -13,14 +13,21 @@ export function findReset(db: Queries, tokenHash: string, now: Micros): Promise<
   return db.get('SELECT user_id FROM password_resets WHERE token_hash = ? AND expires_at >= ?', tokenHash, now)
 }
 
-/** Keeps a reset, if there is such a user: for an unknown one this does the same work and keeps nothing. */
-export async function insertReset(tx: Queries, row: ResetRow): Promise<void> {
+/**
+ * Keeps a reset, if there is such a user, with this address and not disabled: for an unknown one this does the same work
+ * and keeps nothing.
+ *
+ * @returns the number of rows added: 0 also when the account was changed since it was looked for
+ */
+export function insertReset(tx: Queries, row: ResetRow & { email_key: string }): Promise<number> {
   const bigint = tx.dialect === 'postgresql' ? '::bigint' : ''
-  await tx.run(
-    `INSERT INTO password_resets (token_hash, user_id, expires_at) SELECT ?, id, ?${bigint} FROM users WHERE id = ?`,
+  return tx.run(
+    `INSERT INTO password_resets (token_hash, user_id, expires_at)
+     SELECT ?, id, ?${bigint} FROM users WHERE id = ? AND email_key = ? AND disabled_at IS NULL`,
     row.token_hash,
     row.expires_at,
     row.user_id,
+    row.email_key,
   )
 }
 

@@ -26,7 +26,7 @@ export const inputs = { change: AccountChanges }
  * the next request, a new password ends the user's other sessions.
  *
  * @throws ChatError `forbidden`, also with an API key for anything but the name that is shown; `not_found`;
- *   `confirmation_required` for another address; `email_taken`; `conflict` where no administrator would be left
+ *   `confirmation_required` for another address and for the actor's own password; `email_taken`; `conflict` where no administrator would be left
  */
 export async function change(
   ctx: Context,
@@ -41,7 +41,9 @@ export async function change(
   const password_hash = input.password === undefined ? undefined : await ctx.passwords.hash(input.password, hasher)
   let before: UserRow | undefined
   const attempt = ctx.write(async (tx) => {
-    if (input.email !== undefined) await requireConfirmation(ctx, tx, actor)
+    // Without it, a session that was found would get past the current password, and confirm itself with the new one.
+    const isOwnPassword = input.password !== undefined && userId === actor.user_id
+    if (input.email !== undefined || isOwnPassword) await requireConfirmation(ctx, tx, actor)
     const resigns = input.disabled === true || (input.roles !== undefined && !input.roles.includes('admin'))
     const user = await takeAccount(tx, actor, userId, { resigns })
     before = user

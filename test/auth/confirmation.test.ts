@@ -51,6 +51,17 @@ describeOnEachDatabase('what outlives a session', (openUrl) => {
     expect((await founder.changeUser({ params, body })).user.email).toBe('moved@example.net')
   })
 
+  it('is asked of an administrator who sets their own password as that of any user', async () => {
+    const founder = await service.signIn('founder')
+    const other = await service.signIn('other')
+    const change = (user_id: string) => founder.changeUser({ params: { user_id }, body: { password: PASSWORD } })
+    now += 601 * SECOND
+    expect(await codeOf(change(founder.id))).toBe('confirmation_required')
+    await change(other.id)
+    await founder.confirmPassword({ body: { password: PASSWORD } })
+    expect((await change(founder.id)).user.id).toBe(founder.id)
+  })
+
   it('takes a password that is guessed no more often than with a password change, on the same count', async () => {
     const thief = await service.signIn('guessed')
     const guess = (password: string) => codeOf(thief.confirmPassword({ body: { password } }))

@@ -1,9 +1,52 @@
 import { expect, it } from 'vitest'
 import { OPERATOR } from '../../lib/index.ts'
+import type { Primitive, Queries } from '../../lib/storage/database.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, startService, times } from '../support/service.ts'
 import { createBrowser, PUBLIC_URL } from './browser.ts'
 import { returnFrom, startPlain } from './plain.ts'
+
+describeOnEachDatabase('an identity that is removed during a sign-in', (openUrl, dialect) => {
+  // SQLite lets nobody write between the steps of a sign-in.
+  it.runIf(dialect === 'postgresql')('signs in no more', async () => {
+    const there = await startPlain()
+    const url = await openUrl()
+    const config = { server: { public_url: PUBLIC_URL }, oauth: { plain: there.plain } }
+    const node = await startService(url, { config })
+    await node.signIn('founder')
+    let lockDown: (() => Promise<unknown>) | undefined
+    const service = await startService(url, {
+      config,
+      wrap: ({ db, ...storage }) => {
+        const paused = (tx: Queries): Queries => ({
+          ...tx,
+          async get<T>(sql: string, ...params: Primitive[]) {
+            const row = await tx.get<T>(sql, ...params)
+            if (sql.includes('FROM identities')) await lockDown?.()
+            return row
+          },
+        })
+        return { ...storage, db: { ...db, write: (work, options) => db.write((tx) => work(paused(tx)), options) } }
+      },
+    })
+    const browser = createBrowser(service.base_url)
+    const signIn = async () => {
+      const path = returnFrom(await browser.begin('plain'))
+      const response = await browser.ask(path, { headers: { accept: 'application/json' } })
+      return (await response.json()) as { code?: string; user: { id: string } }
+    }
+    there.answers['/user'] = { id: 1, email: 'ada@example.org' }
+    const { user } = await signIn()
+    lockDown = () => {
+      lockDown = undefined
+      return node.chat.users.lockdown(OPERATOR, user.id)
+    }
+    expect((await signIn()).code).toBe('oauth_state_invalid')
+    expect(await node.chat.context.db.all('SELECT id FROM sessions WHERE user_id = ?', user.id)).toEqual([])
+    await Promise.all([service.close(), node.close()])
+    there.close()
+  })
+})
 
 describeOnEachDatabase('an account that is linked by its address', (openUrl) => {
   async function start() {

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { accountOf } from '../../lib/auth/failures.ts'
+import { insertIdentity } from '../../lib/identities/store.ts'
 import { digest, SECOND, toInstant } from '../../lib/ids.ts'
 import type { Mail } from '../../lib/index.ts'
 import { OPERATOR } from '../../lib/index.ts'
+import type { Primitive } from '../../lib/storage/database.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { createMailbox } from '../support/mailbox.ts'
@@ -117,6 +119,56 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     await service.client().resetPassword({ body: { token, password: NEW_PASSWORD, keep_keys: true } })
     const actor = await service.chat.auth.authenticate(new Headers({ authorization: `Bearer ${key}` }))
     expect(actor.user_id).toBe(mia.id)
+  })
+
+  it('leaves no identity and no invite to a user who had not proven the address, and those of others stay', async () => {
+    for (const email_verified of [false, true]) {
+      const username = `proven-${email_verified}`
+      const email = `${username}@example.org`
+      const { user } = await service.chat.users.create(OPERATOR, {
+        username,
+        email,
+        email_verified,
+        password: PASSWORD,
+      })
+      const squatter = service.client()
+      await squatter.login({ body: { email, password: PASSWORD } })
+      const { conversation_id } = await squatter.createConversation({ body: {} })
+      await squatter.createInvite({ params: { conversation_id }, body: {} })
+      const { context } = service.chat
+      const linked = { provider: 'p', issuer: 'https://p.example', subject: username, user_id: user.id, created_at: 1 }
+      await context.write((tx) => insertIdentity(tx, { ...linked, id: context.id() }))
+      await reset((await forgot(email)).token)
+      const left = email_verified ? 1 : 0
+      expect(await rows('SELECT id FROM identities WHERE user_id = ?', user.id)).toHaveLength(left)
+      const open = 'SELECT id FROM invites WHERE created_by = ? AND revoked_at IS NULL'
+      expect(await rows(open, user.id)).toHaveLength(left)
+    }
+  })
+
+  it('is mailed no link that is good for an account whose address was changed just then', async () => {
+    const { id, email } = await service.signIn('moving')
+    let change: (() => Promise<unknown>) | undefined
+    const moving = await startService(url, {
+      ports: { now: () => now, mail: box.deliver },
+      wrap: ({ db, ...storage }) => ({
+        ...storage,
+        db: {
+          ...db,
+          async get<T>(sql: string, ...params: Primitive[]) {
+            const row = await db.get<T>(sql, ...params)
+            if (sql.includes('WHERE email_key')) await change?.()
+            return row
+          },
+        },
+      }),
+    })
+    change = () => service.chat.users.change(OPERATOR, id, { email: 'moved@example.org' })
+    await moving.chat.resets.request({}, { email })
+    expect(await rows('SELECT token_hash FROM password_resets WHERE user_id = ?', id)).toEqual([])
+    change = undefined
+    await moving.close()
+    expect((await forgot('moved@example.org')).to).toBe('moved@example.org')
   })
 
   it('lets its owner in while others guess: earlier failures are forgotten, and the browser is known', async () => {
