@@ -5,6 +5,7 @@ import { meLogins } from './rows/logins.ts'
 import { marks, marksControl } from './rows/marks.ts'
 import { posts1, posts32 } from './rows/posts.ts'
 import { tree, unreadAll, unreadAnywhere, unreadLatest } from './rows/reads.ts'
+import { removal, removalControl, removalRate } from './rows/removals.ts'
 import { durablePost, me } from './rows/requests.ts'
 import { idleMemory, start } from './rows/start.ts'
 import { streamMemory } from './rows/streams.ts'
@@ -21,6 +22,9 @@ export const ROWS: Row[] = [
   meLogins,
   marks,
   marksControl,
+  removal,
+  removalControl,
+  removalRate,
   streamMemory,
   start,
   idleMemory,

@@ -15,7 +15,8 @@ const QUICK_MESSAGES = 100_000
 const QUICK_SECONDS = 1
 
 const SMALL_THREAD = 1_000
-const THREAD = 100
+/** The messages of each of many threads. */
+export const THREAD = 100
 const UNREAD = 100
 
 /** A reply to a message this deep goes beside it instead. */
@@ -25,8 +26,10 @@ const MAX_DEPTH = 12
 const BATCH = 250
 
 /** The reader's side of a conversation that `author` fills. */
-interface Room {
+export interface Room {
   chat: Chat
+  /** The database. */
+  file: string
   author: Actor
   reader: Actor
   conversationId: string
@@ -123,10 +126,11 @@ function messagesOf({ seconds }: Bench): number {
 }
 
 /** Gives `work` the library on a database of its own, with a conversation that the reader has joined. */
-async function inRoom<T>(work: (room: Room) => Promise<T>): Promise<T> {
+export async function inRoom<T>(work: (room: Room) => Promise<T>): Promise<T> {
   const folder = temporaryFolder()
+  const file = join(folder, 'chat.db')
   // Only reads are measured: what fills the database need not wait for the disk.
-  const storage = await openStorage({ database: `sqlite:${join(folder, 'chat.db')}`, durability: 'os' })
+  const storage = await openStorage({ database: `sqlite:${file}`, durability: 'os' })
   const config = parseConfig({ security: { password: { bcrypt_cost: 4 } } })
   const chat = createChatService(config, storage)
   try {
@@ -139,7 +143,7 @@ async function inRoom<T>(work: (room: Room) => Promise<T>): Promise<T> {
     const { conversation_id: conversationId } = await chat.conversations.create(author, { title: 'Bench' })
     await chat.conversations.addParticipant(author, conversationId, { user_id: user.id })
     const since = Date.now() * 1000 + 1_000
-    return await work({ chat, author, reader, conversationId, since, random: createRandom() })
+    return await work({ chat, file, author, reader, conversationId, since, random: createRandom() })
   } finally {
     await chat.close()
     rmSync(folder, { recursive: true, force: true })
@@ -235,7 +239,7 @@ function growTree(size: number, random: Room['random']): Planted[] {
 }
 
 /** Stores `count` threads of 100 messages. They began one after the other, but the order of their last messages differs. */
-async function fillThreads(room: Room, count: number): Promise<string[]> {
+export async function fillThreads(room: Room, count: number): Promise<string[]> {
   const numbers = Array.from({ length: count }, (_, number) => number)
   const places = shuffled(room, numbers)
   const threads = await inBatches(numbers, (number) =>

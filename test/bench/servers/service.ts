@@ -49,7 +49,7 @@ export async function startService(command: string[], more: NodeJS.ProcessEnv = 
   const server = await startBareService(command, newDatabase(), more)
   try {
     await call(server, '/api/setup', ACCOUNT)
-    const headers = sessionHeaders(await call(server, '/api/auth/login', ACCOUNT))
+    const headers = await signIn(server, ACCOUNT)
     const created = await call(server, '/api/conversations', { title: 'Bench' }, headers)
     const { conversation_id } = (await created.json()) as { conversation_id: string }
     const root = await call(server, `/api/threads/${conversation_id}/root`, { content: 'Bench' }, headers)
@@ -59,6 +59,11 @@ export async function startService(command: string[], more: NodeJS.ProcessEnv = 
     await server.stop()
     throw error
   }
+}
+
+/** @returns what the requests of somebody carry who is signed in from now on */
+export async function signIn(server: Server, credentials: Credentials): Promise<Record<string, string>> {
+  return sessionHeaders(await call(server, '/api/auth/login', credentials))
 }
 
 /** Creates users, in the name of the one who is signed in. */
@@ -78,7 +83,7 @@ export async function signInParticipants(service: Service, users: Credentials[])
   for (const credentials of users) {
     const invitee = { username: credentials.email.split('@')[0] }
     await call(service, `/api/conversations/${service.conversationId}/participants`, invitee, service.headers)
-    headers.push(sessionHeaders(await call(service, '/api/auth/login', credentials)))
+    headers.push(await signIn(service, credentials))
   }
   return headers
 }
