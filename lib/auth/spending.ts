@@ -4,7 +4,7 @@ import { takeShared } from '../limits/buckets.ts'
 
 /**
  * Acts of users that are each a row of the audit log, kept for a year: one user does not fill it. At once more than
- * anybody needs, twice the keys a user may have for one, and then one a minute.
+ * a user needs, twice the keys a user may have for one, and then one a minute.
  */
 const RATES = {
   'key.created': { requests_per_second: 1 / 60, burst: 100 },

@@ -36,7 +36,7 @@ function mayGive(issuer: Issuer, role: ParticipantRole): boolean {
   return mayWrite(splitRoles(issuer.roles)) && canManage(issuer.role, role)
 }
 
-/** The roles that a participant with this role can invite nobody to. */
+/** The roles that a participant with this role may not give. */
 export function rolesBeyond(role: ParticipantRole): ParticipantRole[] {
   return ParticipantRole.options.filter((other) => !canManage(role, other))
 }

@@ -112,7 +112,7 @@ export async function findIssuer(
   )
 }
 
-/** An invite that until the transaction ends nobody else changes. By primary key. */
+/** An invite that no other transaction changes until this one ends. By primary key. */
 export function lockInvite(tx: Queries, id: string): Promise<InviteRow | undefined> {
   const lock = tx.dialect === 'postgresql' ? 'FOR UPDATE' : ''
   return tx.get<InviteRow>(`SELECT ${COLUMNS} FROM invites WHERE id = ? ${lock}`, id)

@@ -36,8 +36,8 @@ export async function rememberRotated(tx: Queries, tokenHash: string, sessionId:
 }
 
 /**
- * Ends the session of a token that was rotated away, when it comes back after {@link GRACE_SECONDS}: somebody else has a
- * copy of it, or its owner is cut off from a session that somebody else has refreshed (RFC 9700, section 4.14.2).
+ * Ends the session of a token that was rotated away, when it comes back after {@link GRACE_SECONDS}: a
+ * copy of it was stolen, or its owner is cut off from a session that a thief has refreshed (RFC 9700, section 4.14.2).
  * Nothing happens for a token that no session had, which costs one look-up.
  */
 export async function endIfReplayed(ctx: Context, tokenHash: string, ip: string | undefined): Promise<void> {

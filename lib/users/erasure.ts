@@ -29,7 +29,7 @@ const TAKEOVER_SECONDS = 15
 /** How many remembered posts of the user are deleted at a time. */
 const KEYS_BATCH = 500
 
-/** How many of the reasons somebody gave are forgotten in a transaction. */
+/** How many of the reasons a user gave are forgotten in a transaction. */
 const REASONS_PAGE = 200
 
 /**
@@ -111,7 +111,7 @@ async function endAnswers(ctx: Context, userId: string): Promise<void> {
   }
 }
 
-/** What they gave as reasons for deleting is not what they said to anybody: it goes in any case. */
+/** What they gave as reasons for deleting is not what they said in a conversation: it goes in any case. */
 async function eraseReasons(ctx: Context, userId: string): Promise<void> {
   while ((await ctx.write((tx) => forgetReasons(tx, userId, REASONS_PAGE))) === REASONS_PAGE);
 }
