@@ -78,6 +78,11 @@ it('says what may be null in a list of types, and nothing else', () => {
   expect(placesWhere(({ schema }) => 'nullable' in schema || schema.type === 'null')).toEqual([])
 })
 
+it('has patterns that are regular expressions of Unicode', () => {
+  const patterns = all.flatMap(({ schema }) => (typeof schema.pattern === 'string' ? [schema.pattern] : []))
+  for (const pattern of patterns) expect(() => new RegExp(pattern, 'u'), pattern).not.toThrow()
+})
+
 it('has no pattern and no length beside a format', () => {
   const beside = ['pattern', 'minLength', 'maxLength']
   expect(placesWhere(({ schema }) => 'format' in schema && beside.some((word) => word in schema))).toEqual([])

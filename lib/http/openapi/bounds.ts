@@ -32,5 +32,5 @@ function prefixPattern(texts: string[]): string {
 }
 
 function escaped(character: string): string {
-  return /[a-z0-9/_]/i.test(character) ? character : `\\${character}`
+  return /[a-z0-9/_-]/i.test(character) ? character : `\\${character}`
 }
