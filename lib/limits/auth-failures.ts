@@ -1,5 +1,5 @@
 import { ChatError } from '../errors.ts'
-import { digest } from '../ids.ts'
+import { digest, SECOND } from '../ids.ts'
 import type { Micros } from '../storage/sql.ts'
 import { createLocalBuckets } from './buckets.ts'
 import { networkOf, type Rate } from './rules.ts'
@@ -37,18 +37,29 @@ const MAX_GOOD_CREDENTIALS = 10_000
 /** Makes the count of one process, in memory: it writes nothing. */
 export function createAuthFailures(perMinute: number, now: () => Micros): AuthFailures {
   const rate: Rate = { requests_per_second: perMinute / 60, burst: perMinute }
-  const networks = createLocalBuckets(MAX_NETWORKS)
+  let networks = createLocalBuckets(MAX_NETWORKS)
+  let latest = 0
   /** In the order of their last use. */
   const good = new Set<string>()
 
+  /** After a clock has stepped back the count begins anew: nobody is refused until the clock comes round again. */
+  function instant(): Micros {
+    const at = now()
+    if (at < latest - SECOND) networks = createLocalBuckets(MAX_NETWORKS)
+    latest = at
+    return at
+  }
+
   return {
     check({ ip = '', credential }) {
-      const { allowed, retry_after_seconds = 1 } = networks.peek(networkOf(ip), now(), rate)
+      const at = instant()
+      const { allowed, retry_after_seconds = 1 } = networks.peek(networkOf(ip), at, rate)
       if (allowed || (credential !== undefined && good.has(digest(credential)))) return
       throw new ChatError('rate_limited', { retry_after_seconds })
     },
     failed({ ip = '' }) {
-      networks.take(networkOf(ip), now(), rate)
+      const at = instant()
+      networks.take(networkOf(ip), at, rate)
     },
     forget({ credential }) {
       if (credential !== undefined) good.delete(digest(credential))

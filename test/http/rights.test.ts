@@ -71,6 +71,9 @@ const BODIES: Record<string, (world: World) => object> = {
   createChatCompletion: () => ({ model: 'gpt-4', messages: [{ role: 'user', content: 'hello' }] }),
 }
 
+/** What a call has to ask in its address. */
+const QUERIES: Record<string, string> = { searchUsers: '?query=target' }
+
 /** Limits that nobody runs into. */
 const PARAMS = { requests_per_second: 1000, burst: 1000 }
 
@@ -189,7 +192,7 @@ describeOnEachDatabase('rights', (openUrl) => {
       }
       const path = route.path.replace(/\{(\w+)\}/g, (_: string, param: string) => String(world[param as keyof World]))
       const body = BODIES[name]?.(world)
-      const response = await checkedFetch(service.base_url + path, {
+      const response = await checkedFetch(service.base_url + path + (QUERIES[name] ?? ''), {
         method: route.method,
         headers: { ...session, ...(body && { 'content-type': 'application/json' }) },
         ...(body && { body: JSON.stringify(body) }),

@@ -36,6 +36,15 @@ describe('failed authentication', () => {
     expect(call('2001:db8:1:2::1')).toBe(1)
   })
 
+  it('refuses no network longer because a clock has stepped back', () => {
+    const failures = createAuthFailures(2, () => now)
+    const ip = '192.0.2.9'
+    for (let i = 0; i < 2; i++) failures.failed({ ip })
+    expect(refusalOf(() => failures.check({ ip }))).toBe(30)
+    now -= 3_600 * SECOND
+    expect(refusalOf(() => failures.check({ ip }))).toBeUndefined()
+  })
+
   it('lets credentials through that were good the last time, as many as are remembered', () => {
     const failures = createAuthFailures(1, () => now)
     const ip = '192.0.2.1'
