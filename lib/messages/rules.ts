@@ -2,6 +2,7 @@ import type { Actor } from '../context.ts'
 import { canModerate, canPost, mayWrite } from '../conversations/rules.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import { ChatError } from '../errors.ts'
+import { PATHS } from '../threads/schema.ts'
 import type { Message, PostedMessage } from './schema.ts'
 
 /** The path of every thread's root. Never empty: `path > ''` is the whole thread. */
@@ -20,9 +21,11 @@ export function childPath(parentPath: string, ordinal: number): string {
   return parentPath + digits.length.toString(36) + digits
 }
 
-/** Whether a text consists of what paths consist of, so that it has a place among them. */
+const PATHS_EXPRESSION = new RegExp(PATHS)
+
+/** Whether a text can be a path at all: digits behind their count, again and again. */
 export function isPath(path: string): boolean {
-  return /^[0-9a-z]+$/.test(path)
+  return path !== '' && PATHS_EXPRESSION.test(path)
 }
 
 /** The paths from the root's down to this one: those of a message's ancestors and its own. */

@@ -29,13 +29,13 @@ export const ThreadPage = v.object({
 })
 export type ThreadPage = v.InferOutput<typeof ThreadPage>
 
+/** The form of paths, and of none at all: base-36 digits behind their count, again and again. */
+export const PATHS =
+  '^(1[0-9a-z]|2[0-9a-z]{2}|3[0-9a-z]{3}|4[0-9a-z]{4}|5[0-9a-z]{5}|6[0-9a-z]{6}|7[0-9a-z]{7}|8[0-9a-z]{8})*$'
+
 export const TreeQuery = v.object({
   cursor_path: v.optional(
-    v.pipe(
-      opaque(4096),
-      v.description('The path of the last message already read'),
-      v.metadata({ pattern: '^[0-9a-z]*$' }),
-    ),
+    v.pipe(opaque(4096), v.description('The path of the last message already read'), v.metadata({ pattern: PATHS })),
   ),
   limit: Limit(200, 500),
 })

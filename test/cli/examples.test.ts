@@ -23,7 +23,8 @@ const ORDER: string[][] = [
   ['invite create', 'invite list', 'invite revoke', 'limits profiles update', 'user set-roles', 'session revoke'],
   ['limits profiles delete', 'backup', 'export', 'events prune', 'events renew-epoch'],
   ['limits profiles create', 'restore', 'import', 'fsck', 'doctor', 'user disable'],
-  ['limits assignments create', 'user enable', 'user lockdown'],
+  ['limits assignments create', 'user enable', 'user set-email'],
+  ['user lockdown'],
   ['limits assignments list', 'limits assignments delete', 'user erase'],
 ]
 
