@@ -10,7 +10,9 @@ describeOnEachDatabase('a stolen database', (openUrl, dialect) => {
     const mailed = new Promise<string>((resolve) => {
       arrived = resolve
     })
-    const service = await startService(await openUrl(), { ports: { mail: ({ token }) => arrived(token) } })
+    const service = await startService(await openUrl(), {
+      ports: { mail: ({ token }) => void (token && arrived(token)) },
+    })
     const ada: Person = await service.signIn('ada')
     const keep = (name: string, { cookie, 'x-csrf-token': csrf }: Record<string, string>) => {
       secrets[`session, ${name}`] = /SESSION_ID=([^;]+)/.exec(cookie!)![1]!

@@ -50,7 +50,7 @@ describe('chat-server', () => {
     expect(bare.stdout).toContain('USAGE chat-server serve|setup|migrate|user|')
     expect([help, short]).toEqual([bare, bare])
     expect(group.stdout).toContain(
-      'USAGE chat-server user list|create|set-password|set-roles|reset-link|disable|enable|lockdown|erase',
+      'USAGE chat-server user list|create|set-password|set-email|set-roles|reset-link|disable|enable|lockdown|erase',
     )
     expect(versions).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })

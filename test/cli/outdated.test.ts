@@ -13,7 +13,10 @@ describeOnEachDatabase('a database of an older version', (openUrl) => {
     const url = await openUrl()
     const storage = await openStorage({ database: url })
     const steps = await storage.migrate()
+    // What the last step has made is taken back.
     await storage.db.run('DELETE FROM migrations WHERE id = ?', steps.length)
+    await storage.db.run('DROP INDEX messages_by_reasoner')
+    await storage.db.run('ALTER TABLE messages DROP COLUMN delete_reason')
     const cwd = folder({ 'chat.jsonl': '' })
     const env = { CHAT_DATABASE__URL: url, CHAT_PASSWORD: 'correct horse battery' }
     for (const command of COMMANDS) {
