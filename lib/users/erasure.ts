@@ -29,7 +29,7 @@ const TAKEOVER_SECONDS = 15
 /** How many remembered posts of the user are deleted at a time. */
 const KEYS_BATCH = 500
 
-/** How many of the reasons a user gave are forgotten in a transaction. */
+/** How many of the reasons somebody gave are forgotten in a transaction. */
 const REASONS_PAGE = 200
 
 /**
@@ -55,9 +55,10 @@ export async function erase(ctx: Context, actor: Actor, userId: string, { messag
 
 /** Goes on with the erasure of a person whose account is shut: finishes the call, then goes through the messages. */
 export async function goOn(ctx: Context, { key, detail, isOver }: TaskRun): Promise<TaskOutcome> {
-  const author = await findErasedAuthor(ctx.db, key)
-  if (!author) return { done: true }
+  if (!(await findErasedAuthor(ctx.db, key))) return { done: true }
   await leave(ctx, key)
+  // Only now nothing changes it any more: until the account was deleted, another call may have had the messages erased.
+  const author = (await findErasedAuthor(ctx.db, key))!
   const eraser = createTraceEraser(ctx, author, detail)
   if (!(await inBatches(isOver, eraser.next))) return { done: false, detail: eraser.progress() }
   await ctx.write(async (tx) => {
@@ -111,7 +112,7 @@ async function endAnswers(ctx: Context, userId: string): Promise<void> {
   }
 }
 
-/** What they gave as reasons for deleting is not what they said in a conversation: it goes in any case. */
+/** What they gave as reasons for deleting is not what they said to anybody: it goes in any case. */
 async function eraseReasons(ctx: Context, userId: string): Promise<void> {
   while ((await ctx.write((tx) => forgetReasons(tx, userId, REASONS_PAGE))) === REASONS_PAGE);
 }

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { AssistantRequest } from '../../lib/assistant/provider.ts'
 import { OPERATOR } from '../../lib/index.ts'
 import { exportArchive } from '../../lib/storage/export.ts'
+import { insertErasedAuthor } from '../../lib/users/erased.ts'
+import { erase as eraseUser, goOn } from '../../lib/users/erasure.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import {
   codeOf,
@@ -435,5 +437,37 @@ describeOnEachDatabase('messages of an erased person', (openUrl) => {
     expect(withoutInstants(await read())).toBe(before)
     expect((await service.chat.ops.fsck()).findings).toEqual([])
     await Promise.all([other.close(), service.close()])
+  })
+  it('are erased also when that is asked for while a task finishes a call that was to keep them', async () => {
+    const service = await startService(await openUrl())
+    const { context } = service.chat
+    await context.tasks.stop()
+    const { ada, grace, root } = await startThread(service)
+    const { message_id } = await grace.replyToMessage({
+      params: { parent_id: root.message_id },
+      body: { content: 'SECRET' },
+    })
+    let writes = 0
+    const write: typeof context.write = (run) =>
+      ++writes > 1 ? Promise.reject(new Error('killed')) : context.write(run)
+    await expect(eraseUser({ ...context, write }, OPERATOR, grace.id, { messages: 'keep' })).rejects.toThrow('killed')
+
+    let isAsked = false
+    const late: typeof context.write = async (run) => {
+      if (!isAsked) {
+        isAsked = true
+        const author = { user_id: grace.id, messages: 'erase' as const, erased_at: context.now() }
+        await context.write((tx) => insertErasedAuthor(tx, author))
+      }
+      return context.write(run)
+    }
+    await goOn(
+      { ...context, write: late },
+      { key: grace.id, detail: {}, isOver: () => false, signal: new AbortController().signal },
+    )
+    const message = await ada.readMessage({ params: { message_id } })
+    expect(message).toMatchObject({ content: '', deleted_at: expect.any(String) })
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+    await service.close()
   })
 })
