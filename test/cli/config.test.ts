@@ -267,7 +267,7 @@ describe('chat-server config', () => {
       headers: ['X-Key: ********', 'X-Other: ********'],
       system_prompt: 'Be brief.\n"Always."',
     })
-    expect(json.stderr).toMatch(/^CHAT_FOO in the environment sets nothing.*\n$/m)
+    expect(json.stderr).toMatch(/^CHAT_FOO in the environment sets nothing.*$/m)
   })
 
   it('checks: 0 when it can be used, 2 when it cannot, or under --strict when it had better not', async () => {

@@ -191,6 +191,7 @@ describeOnEachDatabase('conversations', (openUrl) => {
     ]) {
       expect(await codeOf(call())).toBe('not_found')
     }
+    await service.chat.context.tasks.settle()
     for (const table of ['messages', 'threads', 'events', 'participants', 'message_revisions', 'thread_members']) {
       const column =
         table === 'message_revisions' ? 'message_id' : table === 'thread_members' ? 'root_id' : 'conversation_id'

@@ -38,7 +38,7 @@ export const readsHead: Which = (sql) => sql.includes('min(seq)')
 export const readsSessions: Which = (sql) => /FROM sessions\s+WHERE id IN/.test(sql)
 
 /** Reads of who takes part in what. */
-export const readsPlaces: Which = (sql) => /FROM participants\s+WHERE user_id IN/.test(sql)
+export const readsPlaces: Which = (sql) => /FROM participants p JOIN conversations c .*\s+WHERE p\.user_id IN/.test(sql)
 
 /** The look for changes of other processes. */
 export const looksForChanges: Which = (sql) => sql === 'change token'

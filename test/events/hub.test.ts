@@ -208,7 +208,7 @@ describeOnEachDatabase('what races', (openUrl) => {
 
   it('keeps no place for a client that is gone before its stream begins', async () => {
     const { service, conversation_id, cookie, ada } = await start()
-    const visits = held.hold((sql) => sql.includes('FROM participants WHERE conversation_id = ?'), 'after')
+    const visits = held.hold((sql) => /FROM participants p JOIN .*\s+WHERE p\.conversation_id = \?/.test(sql), 'after')
     const gone = once(service.server, 'connection').then(([socket]) => once(socket as Socket, 'close'))
     const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
     socket.write(`GET /api/stream/conversations/${conversation_id} HTTP/1.1\r\nhost: x\r\ncookie: ${cookie}\r\n\r\n`)
@@ -223,7 +223,7 @@ describeOnEachDatabase('what races', (openUrl) => {
 
   it('tells nothing to whoever has lost the right to it on the way in', async () => {
     const { service, ada, grace, params, conversation_id, graces_cookie } = await start()
-    const visit = held.hold((sql) => sql.includes('FROM participants WHERE conversation_id = ?'), 'after')
+    const visit = held.hold((sql) => /FROM participants p JOIN .*\s+WHERE p\.conversation_id = \?/.test(sql), 'after')
     const opening = openStream(service.base_url, conversation_id, { cookie: graces_cookie })
     await visit.reached
     await ada.removeParticipant({ params: { ...params, user_id: grace.id } })
