@@ -20,8 +20,11 @@ export interface Passwords {
   isOutdated(hash: string): boolean
 }
 
-/** The two functions of bcrypt. */
-export type Bcrypt = Pick<typeof nodeRs, 'hash' | 'verify'>
+/** The two functions of bcrypt, told in words of ours: published types name no package. */
+export interface Bcrypt {
+  hash(password: string, options: { cost: number; rejectLongPasswords: boolean }): Promise<string>
+  verify(password: string, hash: string): Promise<boolean>
+}
 
 /**
  * @param cost the base-2 logarithm of bcrypt's rounds
