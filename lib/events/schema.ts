@@ -91,13 +91,12 @@ export type ConversationStreamEvent = v.InferOutput<typeof ConversationStreamEve
 /** Why the server ended a stream. */
 export type CloseReason = Extract<StreamEvent, { type: 'stream.closed' }>['payload']['reason']
 
-/** An id that is of no use gets `stream.reset`, however long it is: a browser would try a refused one for ever. */
 export const StreamQuery = v.object({
   last_event_id: v.optional(
-    v.pipe(opaque(LONGEST.header), v.description('Resume after this event, as the header `Last-Event-ID` does')),
+    v.pipe(opaque(LONGEST.token), v.description('Resume after this event, as the header `Last-Event-ID` does')),
   ),
 })
 
 export const StreamHeaders = v.object({
-  'last-event-id': v.optional(v.pipe(opaque(LONGEST.header), v.description('Resume after this event'))),
+  'last-event-id': v.optional(v.pipe(opaque(LONGEST.token), v.description('Resume after this event'))),
 })

@@ -158,11 +158,7 @@ describe('over HTTP', () => {
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       })
-      // The id that a stream is resumed from may be as long as a header: one of no use gets `stream.reset`.
-      const isStream = route.answer === 'stream' && response.ok
-      const text = isStream ? '' : await response.text()
-      await (isStream && response.body?.cancel())
-      expect(isStream ? [200] : [400, 404, 422], `${target.slice(0, 99)} ${text}`).toContain(response.status)
+      expect([400, 404, 422], `${target.slice(0, 99)} ${await response.text()}`).toContain(response.status)
     }
     // A path may be as long as an address; what is looked up by it is not normalised.
     const allowed = { normalize: 0, toLowerCase: 0, hash: LONGEST.url } as Record<string, number>
