@@ -215,10 +215,10 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
 
     /**
      * Brings the schema up to date (unless `storage.migrate` is false, when an old one is an error) and starts the
-     * work that goes on by itself. Half of an archive is not served, nor are tables that somebody has changed.
+     * work that goes on by itself. Half of an archive is not served, nor are tables that were changed from outside.
      *
      * @param options.background false starts nothing that goes on: for a command beside a running service
-     * @param options.changed true takes tables that somebody has changed: for a check that tells of them
+     * @param options.changed true takes tables that were changed from outside: for a check that tells of them
      */
     async start(options: { background?: boolean; changed?: boolean } = {}): Promise<void> {
       if (!options.changed) await assertOurs(db)

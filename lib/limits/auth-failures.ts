@@ -42,7 +42,7 @@ export function createAuthFailures(perMinute: number, now: () => Micros): AuthFa
   /** In the order of their last use. */
   const good = new Set<string>()
 
-  /** After a clock has stepped back the count begins anew: nobody is refused until the clock comes round again. */
+  /** After a clock has stepped back the count begins anew: no network is refused until the clock comes round again. */
   function instant(): Micros {
     const at = now()
     if (at < latest - SECOND) networks = createLocalBuckets(MAX_NETWORKS)

@@ -144,7 +144,7 @@ export async function deleteAssignment(ctx: Context, actor: Actor, id: string): 
   })
 }
 
-/** @throws ChatError `conflict` when there are as many as there may be; until the transaction ends nobody else adds one */
+/** @throws ChatError `conflict` when there are as many as there may be; until the transaction ends no other call adds one */
 async function assertRoom(tx: Tx, what: 'profiles' | 'assignments'): Promise<void> {
   if ((await store.lockAndCount(tx, what)) < MAX_ENTRIES) return
   throw new ChatError('conflict', { message: `There are at most ${MAX_ENTRIES} ${what}: delete one first.` })

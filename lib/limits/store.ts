@@ -65,7 +65,7 @@ export function listProfiles(db: Queries, after: string, limit: number): Promise
 /** Any number: who holds it adds profiles and assignments. */
 const ADDING_LOCK = 7_201_996
 
-/** How many profiles or assignments there are; until the transaction ends nobody else adds one. */
+/** How many profiles or assignments there are; until the transaction ends no other call adds one. */
 export async function lockAndCount(tx: Queries, what: 'profiles' | 'assignments'): Promise<number> {
   if (tx.dialect === 'postgresql') await tx.get('SELECT pg_advisory_xact_lock(?)', ADDING_LOCK)
   return (await tx.get<{ count: number }>(`SELECT count(*) AS count FROM limit_${what}`))!.count

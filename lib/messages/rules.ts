@@ -38,19 +38,19 @@ export function pathsDownTo(path: string): string[] {
   return paths
 }
 
-/** Somebody with the place they have in the conversation of a message. */
+/** An actor with their role in the conversation of a message. */
 export interface Hand {
   actor: Actor
   role: ParticipantRole
 }
 
-/** Whether somebody may delete a message: their own as long as they may post, others' as an owner or admin. */
+/** Whether an actor may delete a message: their own as long as they may post, others' as an owner or admin. */
 export function mayDelete({ actor, role }: Hand, message: { posted_by: string | null }): boolean {
   if (!mayWrite(actor.roles)) return false
   return canModerate(role) || (canPost(role) && message.posted_by === actor.user_id)
 }
 
-/** Whether somebody may restore a message, once it is deleted: who deleted it, or an owner or admin. */
+/** Whether an actor may restore a message, once it is deleted: its deleter, or an owner or admin. */
 export function mayRestore(hand: Hand, message: { posted_by: string | null; deleted_by: string | null }): boolean {
   return mayDelete(hand, { posted_by: message.deleted_by ?? message.posted_by })
 }

@@ -105,7 +105,7 @@ function addAnswer(message: Message, row: MessageRow): void {
   if (row.usage) message.usage = JSON.parse(row.usage) as Usage
 }
 
-/** A row as somebody in particular reads it: why it was deleted is for those who may restore it. */
+/** A row as one reader sees it: why it was deleted is for those who may restore it. */
 export function toMessageFor(reader: Hand, row: MessageRow): Message {
   const message = toMessage(row)
   if (row.deleted_at && row.delete_reason !== null && mayRestore(reader, row)) message.delete_reason = row.delete_reason
@@ -260,7 +260,7 @@ export async function wipe(tx: Queries, messages: MessageTrace[], at: Micros): P
   await tx.run(`DELETE FROM message_chunks WHERE message_id IN ${these}`, ids)
 }
 
-/** Forgets up to `limit` of the reasons that somebody gave for deleting. By (deleted_by). @returns how many */
+/** Forgets up to `limit` of the reasons that a user gave for deleting. By (deleted_by). @returns how many */
 export function forgetReasons(tx: Queries, userId: string, limit: number): Promise<number> {
   return tx.run(
     `UPDATE messages SET delete_reason = NULL

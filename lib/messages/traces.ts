@@ -7,7 +7,7 @@ import { countOut, forgetMember, listTraces, reassignLive } from '../threads/sto
 import type { ErasedAuthor } from '../users/erased.ts'
 import { anonymize, listPathsAfter, type MessageTrace, wipe } from './store.ts'
 
-/** How many threads are looked through at a time for what somebody wrote. */
+/** How many threads are looked through at a time for what a user wrote. */
 const THREADS_PAGE = 1_000
 
 /** How many threads one transaction changes: on PostgreSQL it holds the locks of their conversations. */
@@ -103,7 +103,7 @@ async function eraseIn(
   return { ...end, messages: theirs.length, ms: performance.now() - began }
 }
 
-/** Locks conversations in one order, so that nobody waits in a circle. @returns the clocks of those that are there */
+/** Locks conversations in one order, so that no two calls deadlock. @returns the clocks of those that are there */
 async function lockAll(tx: Tx, conversationIds: Set<string>): Promise<Map<string, Micros>> {
   const clocks = new Map<string, Micros>()
   for (const id of [...conversationIds].sort()) {

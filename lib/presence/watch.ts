@@ -60,7 +60,7 @@ export function createPresenceWatch(deps: { db: Database; kv: Kv; hub: Hub; log:
       hub.announce(conversation_id, event)
       if (index % SLICE < SLICE - 1) continue
       await new Promise(setImmediate)
-      // Somebody has told something newer meanwhile, to all of them.
+      // A newer status was sent meanwhile, to all of them.
       if ((told.get(userId) ?? 'offline') !== presence.status) return
     }
   }

@@ -81,7 +81,7 @@ export function createPool(options: { url: string; max?: number }): PgPool {
 
 /**
  * Sets the timeouts of statements outside of transactions, on a connection that is ours alone. A pooler names another
- * process than the one that answers: what is set there would be for whoever gets the connection next.
+ * process than the one that answers: what is set there would hold for the next user of the connection.
  */
 async function setUp(client: pg.ClientBase): Promise<void> {
   const { processID } = client as unknown as { processID: number }

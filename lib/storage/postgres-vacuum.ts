@@ -17,7 +17,7 @@ export async function vacuum(pool: PgPool, tables: readonly string[], signal: Ab
     for (const table of tables) {
       if (signal.aborted) return
       const vacuumed = client.query(`VACUUM ${table}`)
-      // Nobody waits for it after the signal.
+      // No caller waits for it after the signal.
       vacuumed.catch(() => {})
       await Promise.race([vacuumed, aborted])
     }

@@ -29,7 +29,7 @@ const TAKEOVER_SECONDS = 15
 /** How many remembered posts of the user are deleted at a time. */
 const KEYS_BATCH = 500
 
-/** How many of the reasons somebody gave are forgotten in a transaction. */
+/** How many of the reasons a user gave are deleted in a transaction. */
 const REASONS_PAGE = 200
 
 /**
