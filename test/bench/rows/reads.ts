@@ -18,6 +18,8 @@ const SMALL_THREAD = 1_000
 /** The messages of each of many threads. */
 export const THREAD = 100
 const UNREAD = 100
+/** The threads of an answer about what is unread, unless more are asked for; the total is of all of them. */
+const UNREAD_PAGE = 200
 
 /** A reply to a message this deep goes beside it instead. */
 const MAX_DEPTH = 12
@@ -108,7 +110,7 @@ function unread(
         const read = () =>
           medianMs(bench, async () => {
             const { threads, total } = await room.chat.threads.unread(room.reader, room.conversationId)
-            if (threads.length !== expected.threads || total !== expected.total)
+            if (threads.length !== Math.min(expected.threads, UNREAD_PAGE) || total !== expected.total)
               throw new Error(`${total} messages in ${threads.length} threads were unread`)
           })
         await read()
