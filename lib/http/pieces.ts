@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ChatError } from '../errors.ts'
+import { networkOf } from '../limits/rules.ts'
 
 const encoder = new TextEncoder()
 
@@ -21,22 +22,23 @@ export function createPieceStreams(limits = STREAMS) {
     /**
      * Begins one.
      *
-     * @param address of the client; those whose address is unknown count as one
+     * @param address of the client; those whose address is unknown count as one, and so does a network of IPv6
      * @throws ChatError `too_many_streams` to one address, `unavailable` in all
      */
     begin(pieces: Iterable<unknown>, address = ''): ReadableStream<Uint8Array> {
-      const own = open.get(address) ?? 0
+      const network = networkOf(address)
+      const own = open.get(network) ?? 0
       if (own >= limits.per_address) throw new ChatError('too_many_streams', { retry_after_seconds: 1 })
       if (all >= limits.in_all) throw new ChatError('unavailable', { retry_after_seconds: 1 })
-      open.set(address, own + 1)
+      open.set(network, own + 1)
       all++
       return streamPieces(pieces, {
         seconds: limits.seconds,
         over() {
           all--
-          const left = open.get(address)! - 1
-          if (left > 0) open.set(address, left)
-          else open.delete(address)
+          const left = open.get(network)! - 1
+          if (left > 0) open.set(network, left)
+          else open.delete(network)
         },
       })
     },

@@ -231,6 +231,12 @@ export function invariants({ dialect, now, max_sessions_per_user }: Circumstance
       find: 'SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id WHERE u.disabled_at IS NOT NULL',
     },
     {
+      name: 'sessions.rotated',
+      says: 'A token that was rotated away is of a session that exists, and not its present one.',
+      find: `SELECT r.session_id AS id FROM rotated_tokens r LEFT JOIN sessions s ON s.id = r.session_id
+              WHERE s.id IS NULL OR s.token_hash = r.token_hash`,
+    },
+    {
       // The next sign-in ends those beyond: a cap that was lowered is no fault of the database.
       name: 'sessions.cap',
       note: true,

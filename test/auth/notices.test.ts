@@ -1,19 +1,30 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Mail, OPERATOR } from '../../lib/index.ts'
+import { createBrowser, PUBLIC_URL } from '../oauth/browser.ts'
+import { type PlainProvider, returnFrom, startPlain } from '../oauth/plain.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
 
 describeOnEachDatabase('notices to the owner of an account', (openUrl) => {
   let service: TestService
+  let provider: PlainProvider
   let send: (mail: Mail) => Promise<void>
   const lines: string[] = []
   const log = (message: string, fields?: object) => void lines.push(JSON.stringify({ message, ...fields }))
   beforeAll(async () => {
     const ports = { mail: (mail: Mail) => send(mail), log: { debug: log, info: log, warn: log, error: log } }
-    service = await startService(await openUrl(), { ports })
+    provider = await startPlain()
+    const config = {
+      server: { public_url: PUBLIC_URL },
+      oauth: { plain: provider.plain, link_verified_email: true },
+    }
+    service = await startService(await openUrl(), { config, ports })
     await service.signIn('founder')
   })
-  afterAll(() => service.close())
+  afterAll(async () => {
+    await service.close()
+    provider.close()
+  })
 
   /** The next mail. */
   const nextMail = () =>
@@ -46,6 +57,48 @@ describeOnEachDatabase('notices to the owner of an account', (openUrl) => {
     await service.chat.users.change(OPERATOR, ada.id, { email: 'ada@example.net' })
     expect(await mail).toMatchObject({ to: ada.email, subject: 'The e-mail address of your account was changed' })
     expect((await mail).text).not.toContain('example.net')
+  })
+
+  it('tell of a linked provider, whether its user asked for it or the address was the same, and of no other sign-in', async () => {
+    const mails: Mail[] = []
+    let told = () => {}
+    const mailed = (count: number) =>
+      new Promise<Mail[]>((resolve) => {
+        told = () => mails.length >= count && resolve(mails)
+        told()
+      })
+    send = async (mail) => {
+      mails.push(mail)
+      told()
+    }
+    const linus = await service.signIn('linus')
+    const subject = 'A new way to sign in to your account'
+    const browser = createBrowser(service.base_url)
+    const signIn = async (user: object, query = {}) => {
+      provider.answers['/user'] = user
+      return (await browser.ask(returnFrom(await browser.begin('plain', query)))).status
+    }
+    const credentials = { email: linus.email, password: PASSWORD }
+    const headers = { 'content-type': 'application/json' }
+    await browser.ask('/api/auth/login', { method: 'POST', headers, body: JSON.stringify(credentials) })
+
+    const elsewhere = { id: 7, email: 'canary@elsewhere.example' }
+    expect(await signIn(elsewhere, { link: 'true' })).toBe(303)
+    expect((await mailed(1))[0]).toMatchObject({ to: linus.email, subject, token: '' })
+    // What is linked already, and who is new, is no news to anybody.
+    expect(await signIn(elsewhere, { link: 'true' })).toBe(303)
+    expect(await signIn(elsewhere)).toBe(303)
+    expect(await signIn({ id: 8, email: 'new@example.org', email_verified: true })).toBe(303)
+    expect(await signIn({ id: 9, email: linus.email, email_verified: true })).toBe(303)
+    expect((await mailed(2))[1]).toMatchObject({ to: linus.email, subject })
+
+    await linus.createKey({ body: { name: 'the last' } })
+    expect((await mailed(3)).map((mail) => [mail.to, mail.subject])).toEqual([
+      [linus.email, subject],
+      [linus.email, subject],
+      [linus.email, 'A new API key for your account'],
+    ])
+    expect(JSON.stringify(mails)).not.toContain('canary')
   })
 
   it('fill no mailbox and no log with what could not be sent', async () => {

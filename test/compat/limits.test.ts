@@ -43,22 +43,53 @@ it('says at least 64 characters at a time, and all of it', () => {
   }
 })
 
-it('has four streams to an address, and others to others', async () => {
+/**
+ * An answer of 9 MB, more than the sockets of both ends keep: while its client reads nothing, its stream stays open.
+ * Each of three pieces for a message repeats the name of the model, which JSON makes six times as long.
+ */
+const UNREAD = JSON.stringify({
+  model: '\u0001'.repeat(256),
+  messages: times(1_800, () => ({ role: 'user', content: 'x' })),
+  stream: true,
+})
+
+it.each([
+  ['an address', ['192.0.2.1', '192.0.2.1', '192.0.2.1', '192.0.2.1'], '192.0.2.1', '192.0.2.2'],
+  [
+    'a network of IPv6',
+    ['2001:db8::1', '2001:db8::2', '2001:db8:0:0:ffff::', '2001:db8::1'],
+    '2001:db8::3',
+    '2001:db8:0:1::1',
+  ],
+])('answers 429 to the fifth open stream of %s, and others to others', async (_, addresses, same, another) => {
   const sockets: Socket[] = []
-  const body = JSON.stringify({ ...LONG, model: 'm'.repeat(256), stream: true })
-  const stream = (address: string) => {
-    const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1').pause()
-    sockets.push(socket)
-    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-forwarded-for: ${address}\r\n`
-    socket.write(`${head}content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
-    return once(socket, 'readable')
-  }
-  // So many that some wait for their reader: what the system takes of each is not ours to say.
-  await Promise.all(times(4, () => stream('192.0.2.1')))
-  const fifth = await send({ ...LONG, stream: true }, { 'x-forwarded-for': '192.0.2.2' })
-  expect(fifth.status).toBe(200)
-  await fifth.body!.cancel()
+  await Promise.all(
+    addresses.map((address) => {
+      const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1').pause()
+      sockets.push(socket)
+      const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-forwarded-for: ${address}\r\n`
+      socket.write(`${head}content-type: application/json\r\ncontent-length: ${UNREAD.length}\r\n\r\n${UNREAD}`)
+      return once(socket, 'readable')
+    }),
+  )
+  const stream = (address: string) => send({ ...LONG, stream: true }, { 'x-forwarded-for': address })
+  const fifth = await stream(same)
+  expect([fifth.status, fifth.headers.get('retry-after')]).toEqual([429, '1'])
+  expect((await fifth.json()).error).toMatchObject({ type: 'invalid_request_error', code: 'too_many_streams' })
+  // An answer in one is none of them.
+  expect((await send(LONG, { 'x-forwarded-for': same })).status).toBe(200)
+  const other = await stream(another)
+  expect(other.status).toBe(200)
+  await other.body!.cancel()
+
   for (const socket of sockets) socket.destroy()
+  await expect
+    .poll(async () => {
+      const again = await stream(same)
+      await again.body!.cancel()
+      return again.status
+    })
+    .toBe(200)
 })
 
 it('counts streams by address and in all, and frees their places however they end', async () => {

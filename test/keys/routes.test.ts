@@ -4,8 +4,16 @@ import { SECOND, toInstant } from '../../lib/ids.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, type Person, startService, type TestService, times, UNREACHABLE_PROVIDER } from '../support/service.ts'
-import { openStream } from '../support/stream.ts'
+import {
+  codeOf,
+  PASSWORD,
+  type Person,
+  startService,
+  type TestService,
+  times,
+  UNREACHABLE_PROVIDER,
+} from '../support/service.ts'
+import { openStream, signInByHand } from '../support/stream.ts'
 
 describeOnEachDatabase('API keys', (openUrl) => {
   let service: TestService
@@ -201,6 +209,31 @@ describeOnEachDatabase('API keys', (openUrl) => {
     it('not with an end that is past', async () => {
       const body = { name: 'x', expires_at: '2020-01-01T00:00:00Z' }
       expect(await codeOf(ada.createKey({ body }))).toBe('conflict')
+    })
+
+    it('a hundred at once, over all nodes, then one a minute, with those counted that come to nothing', async () => {
+      const person = await service.signIn('busy')
+      const headers = await signInByHand(service.base_url, person.email, PASSWORD)
+      const post = (name: number) =>
+        checkedFetch(`${[service, node][name % 2]!.base_url}/api/auth/keys`, {
+          method: 'POST',
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify({ name: `key ${name}` }),
+        })
+      const answers = await Promise.all(times(110, post))
+      const count = (status: number) => answers.filter((answer) => answer.status === status).length
+      expect([count(201), count(409), count(429)]).toEqual([50, 50, 10])
+      const refused = await post(0)
+      expect([(await readFailure(refused)).code, refused.headers.get('retry-after')]).toEqual(['rate_limited', '60'])
+      // Of another user nothing is counted.
+      await (await service.signIn('idle')).createKey({ body: { name: 'the first' } })
+
+      now += 60 * SECOND - 1
+      expect((await post(1)).status).toBe(429)
+      now += 1
+      const [key] = (await person.listKeys()).keys
+      await person.revokeKey({ params: { key_id: key!.id } })
+      expect([(await post(2)).status, (await post(3)).status]).toEqual([201, 429])
     })
 
     it('up to fifty by one user, however many are asked for at once', async () => {

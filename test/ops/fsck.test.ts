@@ -39,6 +39,7 @@ const BREAKS: Record<string, string> = {
     VALUES ('a', 'none', '*', '/api/*', 0, 0)`,
   'users.own': "INSERT INTO api_keys (id, user_id, name, key_hash, created_at) VALUES ('k', 'nobody', 'bot', 'h', 0)",
   'users.disabled': 'UPDATE users SET disabled_at = 1',
+  'sessions.rotated': "INSERT INTO rotated_tokens (token_hash, session_id, rotated_at) VALUES ('t', 'none', 0)",
   'sessions.cap': 'UPDATE sessions SET user_id = (SELECT min(id) FROM users)',
 }
 

@@ -3,7 +3,7 @@ import type { Storage } from '../../lib/index.ts'
 import type { Primitive, Queries } from '../../lib/storage/database.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
-import { openStream, signInByHand } from '../support/stream.ts'
+import { openStream, refreshByHand, signInByHand } from '../support/stream.ts'
 
 const HOUR = 3_600 * 1_000_000
 const DAY = 24 * HOUR
@@ -127,6 +127,22 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
     expect(await service.chat.ops.prune()).toMatchObject({ invites: 3 })
     expect(await accept(revoked.token)).toBe('not_found')
     expect(await accept(lasting)).toBe('invite_expired')
+  })
+
+  it('are the replaced tokens of a session, for as long as the session is remembered', async () => {
+    const { ada } = await startThread(service)
+    const old = await signInByHand(service.base_url, ada.email, PASSWORD)
+    await refreshByHand(service.base_url, await refreshByHand(service.base_url, old))
+    clock += 400 * DAY
+    const later = await signInByHand(service.base_url, ada.email, PASSWORD)
+    await refreshByHand(service.base_url, later)
+    clock += 30 * DAY
+    expect(await service.chat.ops.prune()).toMatchObject({ sessions: 0 })
+    expect(await count('rotated_tokens')).toBe(3)
+    clock += 1
+    expect((await service.chat.ops.prune()).sessions).toBeGreaterThan(0)
+    expect(await count('rotated_tokens')).toBe(1)
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 
   it('are entries of the audit log, for a year or as long as is configured', async () => {

@@ -7,7 +7,8 @@ import { migrate } from '../../lib/storage/migrate.ts'
 import { MIGRATIONS } from '../../lib/storage/migrations.ts'
 import { openStorage } from '../../lib/storage/open.ts'
 import { type Dialect, describeOnEachDatabase } from '../support/databases.ts'
-import { startService } from '../support/service.ts'
+import { PASSWORD, startService } from '../support/service.ts'
+import { refreshByHand, type SignedHeaders, signInByHand } from '../support/stream.ts'
 import { fileOf, openHandle } from './handles.ts'
 
 /**
@@ -92,6 +93,30 @@ describeOnEachDatabase('a database of the first schema', (openUrl, dialect) => {
     }
     const sessions = await db.all<Record<string, number>>('SELECT confirmed_at, issued_at FROM sessions')
     expect(sessions[0]!.confirmed_at).toBe(sessions[0]!.issued_at)
+  })
+
+  it('keeps sessions, whose replaced tokens are remembered from then on', async () => {
+    let now = Date.now() * 1000
+    const service = await startService(await openUrl(), { ports: { now: () => now } })
+    onTestFinished(service.close)
+    const { email } = await service.signIn('ada')
+    const before = await signInByHand(service.base_url, email, PASSWORD)
+    const { db } = service.chat.context
+    await db.write(async (tx) => {
+      // As it was before that step.
+      await tx.run('DROP TABLE rotated_tokens')
+      await tx.run("DELETE FROM migrations WHERE name = '0009-rotated-tokens'")
+    })
+    expect(await migrate(db)).toEqual(['0009-rotated-tokens'])
+    const statusOf = async (headers: SignedHeaders) =>
+      (await fetch(`${service.base_url}/api/auth/me`, { headers })).status
+    expect(await statusOf(before)).toBe(200)
+    const after = await refreshByHand(service.base_url, before)
+    expect(await db.all('SELECT session_id FROM rotated_tokens')).toHaveLength(1)
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+    now += 11_000_000
+    expect([await statusOf(before), await statusOf(after)]).toEqual([401, 401])
+    expect(await db.all('SELECT session_id FROM rotated_tokens')).toEqual([])
   })
 
   async function load(url: string): Promise<void> {
