@@ -127,7 +127,8 @@ export async function openSession(ctx: Context, tx: Tx, user: ShownUser, client:
  * Gives the session new tokens and a new idle deadline; the old tokens are worthless at once.
  *
  * @param client `token` is the one to be replaced
- * @throws ChatError `unauthenticated` when another refresh was faster; `forbidden` with an API key
+ * @throws ChatError `unauthenticated` when another refresh was faster; `forbidden` with an API key; `rate_limited` after 100
+ *   refreshes of the session in an hour
  */
 export async function refresh(ctx: Context, actor: Actor, client: Client): Promise<SignedIn> {
   refuseKeys(actor)

@@ -50,7 +50,8 @@ export async function create(ctx: Context, actor: Actor, input: ApiKeyInput): Pr
       created_at: ctx.now(),
       expires_at,
     })
-    tx.record({ act: 'key.created', actor_id: actor.user_id, subject_id: id, ip: actor.ip, detail: { name } })
+    // Without its name: that is the user's text, and would outlive them in the audit log.
+    tx.record({ act: 'key.created', actor_id: actor.user_id, subject_id: id, ip: actor.ip })
     return { id, name, key, ...(expires_at !== null && { expires_at: toInstant(expires_at) }) }
   })
   notify(ctx, actor.user_id, 'key.created')

@@ -1,12 +1,19 @@
 import { noteUse } from '../auth/uses.ts'
 import type { Context } from '../context.ts'
+import { ChatError } from '../errors.ts'
 import { SECOND } from '../ids.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { deleteLiveSession } from './store.ts'
 
-/** Tokens kept of a session. An older one is unknown when it comes back: 401, and nothing more. */
-const TOKENS_PER_SESSION = 20
+/**
+ * Refreshes of a session within an hour. Without an end to them, a thief refreshes until the token of the owner is
+ * forgotten, and nobody learns that two parties have the session.
+ */
+const REFRESHES = { most: 100, seconds: 3600 }
+
+/** Tokens kept of a session, of ten hours at least. An older one is unknown when it comes back: 401, and nothing more. */
+const TOKENS_PER_SESSION = 1_000
 
 /** For so long an old token may come back by accident: from another tab, or in a request that was under way. */
 const GRACE_SECONDS = 10
@@ -18,21 +25,35 @@ interface RotatedToken {
   rotated_at: Micros
 }
 
-/** Remembers the token that a refresh replaces, and forgets the oldest ones. By rotated_tokens_of_session. */
+/**
+ * Remembers the token that a refresh replaces, and forgets the oldest ones. By rotated_tokens_of_session.
+ *
+ * @throws ChatError `rate_limited` for a session that was refreshed too often lately
+ */
 export async function rememberRotated(tx: Queries, tokenHash: string, sessionId: string, now: Micros): Promise<void> {
+  const earlier = await nthLatest(tx, sessionId, REFRESHES.most)
+  const rest = earlier === undefined ? 0 : earlier + REFRESHES.seconds * SECOND - now
+  // A rotation in the future was written before a clock stepped back.
+  if (rest > 0 && earlier! <= now)
+    throw new ChatError('rate_limited', { retry_after_seconds: Math.ceil(rest / SECOND) })
   await tx.run(
     'INSERT INTO rotated_tokens (token_hash, session_id, rotated_at) VALUES (?, ?, ?)',
     tokenHash,
     sessionId,
     now,
   )
-  await tx.run(
-    `DELETE FROM rotated_tokens WHERE session_id = ? AND token_hash NOT IN
-       (SELECT token_hash FROM rotated_tokens WHERE session_id = ? ORDER BY rotated_at DESC, token_hash LIMIT ?)`,
+  const oldest = await nthLatest(tx, sessionId, TOKENS_PER_SESSION)
+  await tx.run('DELETE FROM rotated_tokens WHERE session_id = ? AND rotated_at < ?', sessionId, oldest ?? 0)
+}
+
+/** When the `n`-th token from the end was rotated away; `undefined` when there are fewer. */
+async function nthLatest(tx: Queries, sessionId: string, n: number): Promise<Micros | undefined> {
+  const row = await tx.get<{ rotated_at: Micros }>(
+    'SELECT rotated_at FROM rotated_tokens WHERE session_id = ? ORDER BY rotated_at DESC LIMIT 1 OFFSET ?',
     sessionId,
-    sessionId,
-    TOKENS_PER_SESSION,
+    n - 1,
   )
+  return row?.rotated_at
 }
 
 /**

@@ -85,10 +85,12 @@ describeOnEachDatabase('API keys', (openUrl) => {
     expect(await codeOf(withKey(key, node.base_url).readMe())).toBe('unauthenticated')
     expect(await codeOf(ada.revokeKey({ params: { key_id: id } }))).toBe('not_found')
     const acts = await service.chat.context.db.all(
-      "SELECT act, actor_id, ip FROM audit_log WHERE subject_id = ? AND act LIKE 'key.%' ORDER BY id",
+      "SELECT act, actor_id, ip, detail FROM audit_log WHERE subject_id = ? AND act LIKE 'key.%' ORDER BY id",
       id,
     )
-    expect(acts).toEqual(['key.created', 'key.revoked'].map((act) => ({ act, actor_id: ada.id, ip: '127.0.0.1' })))
+    // The name of a key is text of its user, which goes with them: the audit log does not keep it.
+    const entry = { actor_id: ada.id, ip: '127.0.0.1', detail: null }
+    expect(acts).toEqual(['key.created', 'key.revoked'].map((act) => ({ act, ...entry })))
   })
 
   it('end when they expire: not at the instant, but after it', async () => {

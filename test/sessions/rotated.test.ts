@@ -97,25 +97,43 @@ describeOnEachDatabase('a session token that was rotated away', (openUrl) => {
     }
   })
 
-  it('is remembered for the last twenty rotations, and as a digest', async () => {
+  it('is not made forgotten by refreshing on, which ends after a hundred times in an hour', async () => {
+    const stolen = await signIn()
+    let current = stolen
+    for (let i = 0; i < 100; i++) current = await refreshByHand(service.base_url, current)
+    const refused = await checkedFetch(`${node.base_url}/api/auth/refresh`, { method: 'POST', headers: current })
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3600'])
+    later(3600)
+    current = await refreshByHand(service.base_url, current)
+    expect(await codeFor(current)).toBe('ok')
+    expect(await codeFor(stolen)).toBe('unauthenticated')
+    expect(await codeFor(current)).toBe('unauthenticated')
+  })
+
+  it('is remembered as a digest, with a thousand of a session', async () => {
     const first = await signIn()
-    let current = await refreshByHand(service.base_url, first)
-    const second = current
-    for (let i = 0; i < 20; i++) {
-      later(1)
-      current = await refreshByHand(service.base_url, current)
-    }
-    const { session } = await sessionOf(current)
-    const rows = await service.chat.context.db.all(
-      'SELECT token_hash FROM rotated_tokens WHERE session_id = ?',
-      session.id,
-    )
-    expect(rows).toHaveLength(20)
+    const second = await refreshByHand(service.base_url, first)
+    const { session } = await sessionOf(second)
+    const { db, write } = service.chat.context
+    await write(async (tx) => {
+      for (let i = 0; i < 1_000; i++)
+        await tx.run(
+          'INSERT INTO rotated_tokens (token_hash, session_id, rotated_at) VALUES (?, ?, ?)',
+          `${session.id} ${i}`,
+          session.id,
+          now + i,
+        )
+    })
+    later(3601)
+    const third = await refreshByHand(service.base_url, second)
+    const rows = await db.all('SELECT token_hash FROM rotated_tokens WHERE session_id = ?', session.id)
+    expect(rows).toHaveLength(1_000)
     expect(JSON.stringify(rows)).not.toContain(/SESSION_ID=([^;]*)/.exec(second.cookie)![1])
     expect(await codeFor(first)).toBe('unauthenticated')
-    expect(await codeFor(current)).toBe('ok')
+    later(11)
+    expect(await codeFor(third)).toBe('ok')
     expect(await codeFor(second)).toBe('unauthenticated')
-    expect(await codeFor(current)).toBe('unauthenticated')
+    expect(await codeFor(third)).toBe('unauthenticated')
   })
 
   it('changes nothing of a session that has expired', async () => {
