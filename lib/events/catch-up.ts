@@ -11,6 +11,8 @@ export interface Late {
   db: Database
   /** The size of a page, in bytes. */
   page_bytes: number
+  /** Resolves when it is the reader's turn to be sent a page, and when the reader is closed. */
+  turn(reader: Reader): Promise<void>
   /** Closes the reader if it has no right to its stream any more. */
   recheck(reader: Reader): Promise<void>
   tell(reader: Reader, event: StreamEvent, id?: string): void
@@ -34,6 +36,8 @@ export async function catchUp(
   let sent = tellStart(reader, head, last_event_id, late)
   // Nothing is awaited between the last comparison and joining the others, so no event slips through in between.
   while (sent < channel.position() && !reader.closed) {
+    await late.turn(reader)
+    if (reader.closed) return
     const isPast = sent < head.last
     // Not beyond what the others have got: what they get next, this reader gets with them.
     const page = await channel.page(sent, isPast ? head.last : channel.position(), late.page_bytes)

@@ -10,6 +10,7 @@ import { type Delivery, encode, farewellsIn, type Places, select } from './deliv
 import type { CloseReason, PassingEvent, StreamEvent } from './schema.ts'
 import { conversationSource, feedSource } from './sources.ts'
 import { listLastSeqs } from './store.ts'
+import { createTurns } from './turns.ts'
 import type { Outcome, Passing } from './write.ts'
 
 /** Where a reader's events go. */
@@ -60,6 +61,8 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
   const audiences = new Map<string, Audience>()
   const readers = new Set<Reader>()
   const streamsOf = new Map<string, number>()
+  // Readers that are behind; each is in it at most once, so it is never longer than there are open streams.
+  const turns = createTurns<Reader>()
   let isLeaving = false
   let draining = false
   let streamsChanged: (userId: string) => void = () => {}
@@ -115,6 +118,7 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     if (reader.closed) return
     reader.closed = true
     readers.delete(reader)
+    turns.leave(reader)
     part(reader)
     release(reader.user_id)
     if (reason === 'too_slow') metrics.dropped()
@@ -142,6 +146,7 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     return {
       db,
       page_bytes: config.sse.max_buffer_bytes,
+      turn: turns.wait,
       recheck: (reader) => recheck([reader]),
       tell,
       send,

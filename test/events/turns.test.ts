@@ -1,0 +1,127 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { createTurns } from '../../lib/events/turns.ts'
+import { ChatError } from '../../lib/index.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { startService, type TestService, times } from '../support/service.ts'
+import { holdStorage, readsLog, type Which } from './held.ts'
+import { positionOf, seqOf, soon, startReading, turns } from './readers.ts'
+
+const READERS = 12
+const PAGE_BYTES = 16 * 1024
+
+describeOnEachDatabase('streams that resume at the same time', (openUrl) => {
+  const held = holdStorage()
+  let service: TestService
+  let thread: Awaited<ReturnType<typeof startReading>>
+  beforeAll(async () => {
+    const config = { sse: { max_buffer_bytes: PAGE_BYTES } }
+    service = await startService(await openUrl(), { wrap: held.wrap, config })
+    thread = await startReading(service)
+  })
+  afterEach(() => held.reset())
+  afterAll(() => service.close())
+
+  /** Streams that have been sent the first page of what they missed; `release` has all of them go on. */
+  async function resumeTogether() {
+    const params = { conversation_id: thread.conversation_id }
+    const last_event_id = await positionOf(thread.ada, params.conversation_id)
+    for (let i = 0; i < 2; i++) await thread.ada.postRoot({ params, body: { content: 'x'.repeat(PAGE_BYTES) } })
+    const last = seqOf(await positionOf(thread.ada, params.conversation_id))
+    const actor = await service.chat.users.actor(thread.ada.id)
+    let arrived = 0
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const open = async () => {
+      const reader = { leave: () => {}, messages: 0, hasEnded: false }
+      const opening = await service.chat.events.open(actor, params.conversation_id, { last_event_id })
+      reader.leave = opening.connect({
+        write({ events }) {
+          reader.messages += events.filter(({ event }) => event.type === 'message.new').length
+        },
+        pending: () => 0,
+        drained() {
+          arrived++
+          return released
+        },
+        end() {
+          reader.hasEnded = true
+        },
+      })
+      return reader
+    }
+    const readers = await Promise.all(times(READERS, open))
+    await soon(() => expect(arrived).toBe(READERS))
+    expect(readers.map((each) => each.messages)).toEqual(times(READERS, () => 1))
+    // Not what is read of the log when its end moves on.
+    const readsPage: Which = (sql, sqlParams) => readsLog()(sql, sqlParams) && Number(sqlParams[1]) < last
+    const before = held.count(readsPage)
+    return { readers, release, readsPage, pagesRead: () => held.count(readsPage) - before }
+  }
+
+  it('read the pages that they missed in a turn of the event loop each', async () => {
+    const { readers, release, pagesRead } = await resumeTogether()
+    const highestCounts: number[] = []
+    release()
+    while (pagesRead() < READERS) {
+      await nextTurn()
+      highestCounts.push(pagesRead())
+    }
+    expect(new Set(highestCounts.filter((count) => count > 0))).toEqual(new Set(times(READERS, (i) => i + 1)))
+    await soon(() => expect(readers.filter((each) => each.messages < 2)).toEqual([]))
+    for (const each of readers) each.leave()
+  })
+
+  it('take no turn of the others when they are closed while they wait', async () => {
+    const { readers, release, pagesRead } = await resumeTogether()
+    release()
+    // In the same turn of the event loop: all of them wait, and none has gone on.
+    for (let i = 0; i < 100; i++) await null
+    expect(pagesRead()).toBe(0)
+    const [last, ...closed] = readers.toReversed()
+    for (const each of closed) each.leave()
+    await soon(() => expect(last!.messages).toBe(2))
+    await turns()
+    expect(pagesRead()).toBe(1)
+    expect(closed.filter((each) => each.messages > 1 || !each.hasEnded)).toEqual([])
+    last!.leave()
+    expect(service.chat.context.hub.size()).toBe(0)
+  })
+
+  it('are served also when one before them fails', async () => {
+    const { readers, release, readsPage } = await resumeTogether()
+    let isFirst = true
+    const readsFirstPage: Which = (sql, params) => {
+      const isIt = isFirst && readsPage(sql, params)
+      if (isIt) isFirst = false
+      return isIt
+    }
+    held.fail(readsFirstPage, new ChatError('unavailable'))
+    release()
+    const [failed, ...others] = readers
+    await soon(() => expect(others.filter((each) => each.messages < 2)).toEqual([]))
+    expect(failed).toMatchObject({ messages: 1, hasEnded: true })
+    expect(others.filter((each) => each.hasEnded)).toEqual([])
+    for (const each of others) each.leave()
+  })
+})
+
+it('lets one entry go on in each turn of the event loop, and those that leave at once', async () => {
+  const { wait, leave } = createTurns<number>()
+  const done: number[] = []
+  const waits = times(5, (i) => wait(i).then(() => done.push(i)))
+  leave(1)
+  leave(3)
+  leave(3)
+  await null
+  expect(done).toEqual([1, 3])
+  for (const next of [0, 2, 4]) {
+    await nextTurn()
+    expect(done.at(-1)).toBe(next)
+  }
+  await Promise.all(waits)
+  // An empty queue starts again.
+  await wait(5)
+})
