@@ -49,6 +49,13 @@ export interface Places {
   since: number
 }
 
+/** One of these conversations that a stream of all conversations follows. */
+export function findShared({ joined }: Places, conversationIds: ReadonlySet<string>): string | undefined {
+  const [fewer, other] = joined.size < conversationIds.size ? [joined, conversationIds] : [conversationIds, joined]
+  for (const id of fewer.keys()) if (other.has(id)) return id
+  return undefined
+}
+
 /**
  * What of a delivery is for somebody who follows all of their conversations: what happened in them since they joined,
  * and every change of their own membership. Keeps `places` up to date with it.

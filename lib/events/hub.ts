@@ -6,7 +6,7 @@ import type { Database } from '../storage/database.ts'
 import { findRefusals } from './access.ts'
 import { catchUp, type Late } from './catch-up.ts'
 import { type Channel, createChannel } from './channel.ts'
-import { type Delivery, encode, farewellsIn, type Places, select } from './delivery.ts'
+import { type Delivery, encode, farewellsIn, findShared, type Places, select } from './delivery.ts'
 import type { CloseReason, PassingEvent, StreamEvent } from './schema.ts'
 import { conversationSource, feedSource } from './sources.ts'
 import { listLastSeqs } from './store.ts'
@@ -222,6 +222,21 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
     /** Says something once to whoever listens; nothing is kept of it. */
     announce(conversationId: string, event: PassingEvent): void {
       committed({ conversations: new Map(), passing: [{ conversation_id: conversationId, event }], recheck: false })
+    },
+
+    /**
+     * Sends an event about a user to the streams of these conversations, of which there may be thousands: only those
+     * with a reader are touched. A stream of all conversations gets it once, so it needs one that it shares.
+     */
+    announceIn(conversationIds: ReadonlySet<string>, event: PassingEvent): void {
+      const heard = new Set([...conversationIds].filter((id) => audiences.get(id)?.level.size))
+      for (const { places } of audiences.get(FEED)?.level ?? []) {
+        const shared = places && findShared(places, conversationIds)
+        if (shared !== undefined) heard.add(shared)
+      }
+      // All at once: repeats are left out within one delivery.
+      const passing = [...heard].map((conversation_id) => ({ conversation_id, event }))
+      committed({ conversations: new Map(), passing, recheck: false })
     },
 
     /** Whether something could not be delivered since this was last asked: then somebody has to look again. */

@@ -14,9 +14,6 @@ const LAPSE_SECONDS = 60
 /** How long it is known when somebody was there last. */
 const REMEMBERED_SECONDS = 30 * 24 * 60 * 60
 
-/** How many conversations are told at a time: others take turns between, also with who takes part in thousands. */
-const SLICE = 100
-
 /** How long a store may take to say how somebody is. */
 const KV_TIMEOUT_MS = 1_000
 
@@ -56,13 +53,10 @@ export function createPresenceWatch(deps: { db: Database; kv: Kv; hub: Hub; log:
     if (presence.status === 'offline') told.delete(userId)
     else told.set(userId, presence.status)
     const event = { type: 'presence.update' as const, payload: { user_id: userId, ...presence } }
-    for (const [index, { conversation_id }] of (await listPlaces(db, userId)).entries()) {
-      hub.announce(conversation_id, event)
-      if (index % SLICE < SLICE - 1) continue
-      await new Promise(setImmediate)
-      // A newer status was sent meanwhile, to all of them.
-      if ((told.get(userId) ?? 'offline') !== presence.status) return
-    }
+    const places = await listPlaces(db, userId)
+    // Else a newer status was sent meanwhile.
+    if ((told.get(userId) ?? 'offline') === presence.status)
+      hub.announceIn(new Set(places.map((place) => place.conversation_id)), event)
   }
 
   return {

@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Storage } from '../../lib/index.ts'
+import { TABLES } from '../../lib/storage/archive.ts'
+import type { Primitive, Queries } from '../../lib/storage/database.ts'
+import { promised } from '../storage/handles.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
+import { openStream, signInByHand } from '../support/stream.ts'
+
+/** What became of the removals of conversations, over both nodes: of each commit how many were taken, and how they ended. */
+const tasks = { taken: 0, released: 0, done: 0 }
+
+/** Counts what the transactions of a node do with tasks that remove a conversation. */
+function watching({ db, ...storage }: Storage): Storage {
+  const removals = new Set<unknown>()
+  const watched = (tx: Queries, counts: typeof tasks): Queries => ({
+    ...tx,
+    async get<T>(sql: string, ...params: Primitive[]) {
+      const row = await tx.get<T>(sql, ...params)
+      const task = row as { id: string; kind?: string } | undefined
+      if (sql.startsWith('UPDATE tasks SET writer') && task?.kind === 'conversation.remove') {
+        removals.add(task.id)
+        counts.taken++
+      }
+      return row
+    },
+    async run(sql, ...params) {
+      const changes = await tx.run(sql, ...params)
+      // Both name the task before its writer, at their end.
+      if (!removals.has(params.at(-2))) return changes
+      if (sql.startsWith('UPDATE tasks SET writer = NULL')) counts.released += changes
+      if (sql.startsWith('DELETE FROM tasks')) counts.done += changes
+      return changes
+    },
+  })
+  const write: typeof db.write = async (work, options) => {
+    let counts = { ...tasks }
+    const result = await db.write((tx) => {
+      counts = { taken: 0, released: 0, done: 0 }
+      return work(watched(tx, counts))
+    }, options)
+    for (const name of ['taken', 'released', 'done'] as const) tasks[name] += counts[name]
+    return result
+  }
+  return { ...storage, db: { ...db, write } }
+}
+
+describeOnEachDatabase('a conversation that is deleted on one of two nodes', (openUrl) => {
+  let here: TestService
+  let there: TestService
+  beforeAll(async () => {
+    Object.assign(tasks, { taken: 0, released: 0, done: 0 })
+    const url = await openUrl()
+    const config = { session: { max_sessions_per_user: false as const } }
+    here = await startService(url, { config, wrap: watching })
+    there = await startService(url, { config, wrap: watching })
+  })
+  afterAll(() => Promise.all([here.close(), there.close()]))
+
+  it('ends the streams of the other, and nothing of what is posted meanwhile is left, nor removed twice', async () => {
+    const ROUNDS = 4
+    for (const round of times(ROUNDS, (n) => n)) {
+      const ada = await here.signIn('ada')
+      const grace = await there.signIn('grace')
+      const { conversation_id } = await ada.createConversation({ body: { title: 'Engines' } })
+      const params = { conversation_id }
+      await ada.addParticipant({ params, body: { user_id: grace.id } })
+      const root = await ada.postRoot({ params, body: { content: 'first' } })
+      const { cookie } = await signInByHand(there.base_url, grace.email, PASSWORD)
+      const streams = [
+        await openStream(there.base_url, conversation_id, { cookie }),
+        await openStream(here.base_url, conversation_id, { cookie }),
+      ]
+      for (const stream of streams) await stream.until('stream.ready')
+
+      const message = { params: { message_id: root.message_id } }
+      const reply = { params: { parent_id: root.message_id } }
+      const changes: ((content: string) => Promise<unknown>)[] = [
+        (content) => grace.postRoot({ params, body: { content } }),
+        (content) => grace.postRoot({ params, body: { content }, headers: { 'idempotency-key': content } }),
+        (content) => grace.postRoot({ params, body: { content, role: 'assistant' } }),
+        (content) => grace.replyToMessage({ ...reply, body: { content } }),
+        (content) => ada.replyToMessage({ ...reply, body: { content } }),
+        (content) => ada.editMessage({ ...message, body: { content } }),
+        () => ada.createInvite({ params, body: {} }),
+      ]
+      let done = 0
+      const [busy, enough] = [promised(), 10 * (round + 1)]
+      /** Makes one change after another until there is no conversation any more. */
+      const goOn = async (change: (content: string) => Promise<unknown>) => {
+        for (let n = 0; ; n++) {
+          await change(`${round}-${n}`)
+          if (++done === enough) busy.resolve()
+        }
+      }
+      const refusals = Promise.all(changes.map((change) => codeOf(goOn(change))))
+      await busy.promise
+      await ada.deleteConversation({ params })
+      expect(await refusals).toEqual(changes.map(() => 'not_found'))
+
+      for (const stream of streams) {
+        const last = (await stream.until('stream.closed')).at(-1)!
+        expect(last.event.payload).toEqual({ reason: 'removed' })
+        expect(await stream.next()).toBeUndefined()
+      }
+      await Promise.all([here, there].map(({ chat }) => chat.context.answers.idle()))
+      await Promise.all([here, there].map(({ chat }) => chat.context.tasks.settle()))
+
+      const { db } = there.chat.context
+      const tables = TABLES.map(([name]) => name).filter((name) =>
+        /conv|part|thread|mess|answ|invite|events|idem/.test(name),
+      )
+      for (const table of tables) expect(await db.all(`SELECT * FROM ${table}`), table).toEqual([])
+      expect((await there.chat.ops.fsck()).findings).toEqual([])
+    }
+    // Each was taken again only after it was given back, and done once.
+    expect(tasks.done).toBe(ROUNDS)
+    expect(tasks.taken).toBe(tasks.released + tasks.done)
+  })
+})

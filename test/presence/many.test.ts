@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { ReceivedEvent } from '../../lib/client.ts'
+import type { Storage } from '../../lib/index.ts'
+import type { Primitive } from '../../lib/storage/database.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
+import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
+
+const MANY = 3_000
+
+describeOnEachDatabase('presence of a user with thousands of conversations', (openUrl) => {
+  let service: TestService
+  const statements: string[] = []
+
+  /** Keeps the statements that a service asks its database. */
+  const counting = ({ db, ...storage }: Storage): Storage => {
+    const counted = <Q extends object>(queries: Q): Q => {
+      const copy = { ...queries } as Record<string, unknown>
+      for (const name of ['all', 'get', 'run'])
+        copy[name] = (sql: string, ...params: Primitive[]) => {
+          statements.push(sql)
+          return (queries as Record<string, (...given: unknown[]) => unknown>)[name]!(sql, ...params)
+        }
+      return copy as Q
+    }
+    return {
+      ...storage,
+      db: {
+        ...counted(db),
+        write: (work, options) => db.write((tx) => work(counted(tx)), options),
+        snapshot: (work) => db.snapshot((reads) => work(counted(reads))),
+      },
+    }
+  }
+  beforeAll(async () => {
+    service = await startService(await openUrl(), { wrap: counting })
+  })
+  afterAll(() => service.close())
+
+  /** Makes conversations of these people, as rows, since that is quick. */
+  async function share(people: Person[], count: number): Promise<string[]> {
+    const { id, write } = service.chat.context
+    const conversations = times(count, () => id())
+    await write(async (tx) => {
+      for (const conversation_id of conversations) {
+        await tx.run(
+          "INSERT INTO conversations (id, title, is_group, created_at, clock) VALUES (?, '', 1, 0, 0)",
+          conversation_id,
+        )
+        for (const person of people)
+          await tx.run(
+            "INSERT INTO participants (conversation_id, user_id, role, joined_at) VALUES (?, ?, 'owner', 0)",
+            conversation_id,
+            person.id,
+          )
+      }
+    })
+    return conversations
+  }
+
+  async function follow(person: Person, conversation_id?: string): Promise<TestStream> {
+    const { cookie } = await signInByHand(service.base_url, person.email, PASSWORD)
+    const stream = await openStream(service.base_url, conversation_id, { cookie })
+    await stream.until('stream.ready')
+    return stream
+  }
+
+  /** What the work asks of the tables that presence is sent by. */
+  async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
+    statements.length = 0
+    await work()
+    return statements.filter((sql) => /FROM (events|participants|conversations)/.test(sql))
+  }
+  const becomes = (stream: TestStream, person: Person, status: string) =>
+    stream.until(
+      'presence.update',
+      ({ type, payload }) => type === 'presence.update' && payload.user_id === person.id && payload.status === status,
+    )
+
+  it('is sent once to who follows them all, and to who reads one, with few statements', async () => {
+    const ada = await service.signIn('ada')
+    const grace = await service.signIn('grace')
+    const eve = await service.signIn('eve')
+    const [conversation_id] = await share([ada, grace, eve], 1)
+    await share([ada, grace], MANY)
+    const { conversation_id: own } = await grace.createConversation()
+    const [all, one] = [await follow(grace), await follow(eve, conversation_id)]
+
+    const seen: ReceivedEvent[] = []
+    const asked = await statementsOf(async () => {
+      const hers = await follow(ada)
+      seen.push(...(await becomes(all, ada, 'online')))
+      await becomes(one, ada, 'online')
+      await hers.close()
+      seen.push(...(await becomes(all, ada, 'offline')))
+      await becomes(one, ada, 'offline')
+    })
+    // One more would come before these.
+    for (const content of ['so', 'far']) {
+      const { message_id } = await grace.postRoot({ params: { conversation_id: own }, body: { content } })
+      seen.push(...(await all.until('message.new', (event) => JSON.stringify(event).includes(message_id))))
+    }
+    const told = seen.filter(({ event }) => event.type === 'presence.update' && event.payload.user_id === ada.id)
+    expect(told.map(({ event }) => (event.payload as { status: string }).status)).toEqual(['online', 'offline'])
+    expect(asked.length).toBeLessThan(40)
+    await Promise.all([all.close(), one.close()])
+  })
+
+  it('asks for no conversation that nobody reads', async () => {
+    const dora = await service.signIn('dora')
+    await share([dora], MANY)
+    const asked = await statementsOf(async () => {
+      await dora.sendHeartbeat({ body: { status: 'away' } })
+      await dora.sendHeartbeat({ body: { status: 'offline' } })
+    })
+    expect(asked.length).toBeLessThan(10)
+  })
+})
