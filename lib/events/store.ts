@@ -117,12 +117,12 @@ export function listFeed(db: Queries, seq: number, limit: number): Promise<Event
   )
 }
 
-/** Where the feed stands. */
+/** Where the feed stands. Its last number is one that was given out: the event may be deleted with its conversation. */
 export async function findFeedHead(db: Queries): Promise<Head> {
   const [number, last] =
     db.dialect === 'sqlite'
       ? ['id', "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0)"]
-      : ['feed', '(SELECT coalesce(max(feed), 0) FROM events)']
+      : ['feed', `greatest(${LAST_FEED}, (SELECT max(feed) FROM events), 0)`]
   const row = await db.get<{ last: number; first: number; epoch: string }>(
     `SELECT ${last} AS last, (SELECT coalesce(min(${number}), 0) FROM events) AS first,
             (SELECT value FROM meta WHERE name = 'epoch') AS epoch`,
@@ -135,6 +135,9 @@ const FEED_LOCK = 7_201_995
 
 /** How many lines are numbered at a time. */
 const FEED_PAGE = 1_000
+
+/** The last number that was given out as `feed`; NULL before the first, and below the highest after an earlier version. */
+const LAST_FEED = "(SELECT CAST(value AS BIGINT) FROM meta WHERE name = 'last_feed')"
 
 /**
  * Gives lines that have none their place in the feed, on PostgreSQL. Within a conversation their ids rise in the order
@@ -153,6 +156,11 @@ export async function numberFeed(db: Database): Promise<boolean> {
         WHERE events.id = numbered.id`,
       FEED_PAGE,
     )
+    if (numbered > 0)
+      await tx.run(
+        `INSERT INTO meta (name, value) SELECT 'last_feed', CAST(max(feed) AS TEXT) FROM events
+         ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value`,
+      )
     return numbered === FEED_PAGE
   })
 }

@@ -118,6 +118,38 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
     }
   })
 
+  it('resumes from the id of an event whose conversation has been removed since', async () => {
+    const kept = await converse(ada)
+    await post(ada, kept, 'kept')
+    const removed = await converse(ada)
+    const stream = await open()
+    await stream.next()
+    await post(ada, removed, 'removed')
+    const last = (await stream.until('message.new', says('removed'))).at(-1)!.id!
+    await stream.close()
+    // The events with the highest numbers are deleted with it.
+    await ada.deleteConversation({ params: { conversation_id: removed } })
+    await Promise.all(nodes.map(({ chat }) => chat.context.tasks.settle()))
+    const { db } = nodes[0]!.chat.context
+    expect(await db.all('SELECT id FROM events WHERE conversation_id = ?', removed)).toEqual([])
+
+    for (const node of [0, 1]) {
+      const resumed = await open(last, node)
+      expect((await resumed.next())!.event).toMatchObject({
+        type: 'stream.ready',
+        payload: { resumed: true, last_event_id: last },
+      })
+      await post(ada, kept, `to node ${node}`)
+      const seen = await resumed.until('message.new', says(`to node ${node}`))
+      expect(seen.map(({ event }) => event.type)).not.toContain('stream.reset')
+      await resumed.close()
+    }
+    // Nor is an id that was never given out taken for one of those.
+    const beyond = await open(`${last.split('.')[0]}.9000000000000000`)
+    expect((await beyond.until('stream.reset')).at(-1)!.event.payload).toMatchObject({ reason: 'future' })
+    await beyond.close()
+  })
+
   it.each(['', 'x', '0123456789abcdef.1', `${'0'.repeat(16)}.99`])(
     'says when %j is no place to resume from',
     async (id) => {
