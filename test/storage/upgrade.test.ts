@@ -4,11 +4,12 @@ import * as v from 'valibot'
 import { expect, it, onTestFinished } from 'vitest'
 import { Id } from '../../lib/schema.ts'
 import { migrate } from '../../lib/storage/migrate.ts'
-import { MIGRATIONS } from '../../lib/storage/migrations.ts'
+import { COLUMN_TYPES, MIGRATIONS } from '../../lib/storage/migrations.ts'
 import { openStorage } from '../../lib/storage/open.ts'
 import { type Dialect, describeOnEachDatabase } from '../support/databases.ts'
 import { PASSWORD, startService } from '../support/service.ts'
 import { refreshByHand, type SignedHeaders, signInByHand } from '../support/stream.ts'
+import { runProcess } from './child.ts'
 import { fileOf, openHandle } from './handles.ts'
 
 /**
@@ -61,6 +62,29 @@ describeOnEachDatabase('a database of the first schema', (openUrl, dialect) => {
     expect((await grace.readThread({ params: { root_id }, query: {} })).messages.map(({ content }) => content)).toEqual(
       [...messages.slice(0, 4).map(({ content }) => content), 'Still here', 'to be deleted'],
     )
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
+  it('is finished after each step in turn was cut off at its last statement', { timeout: 120_000 }, async () => {
+    const url = await openUrl()
+    await load(url)
+    for (const [index, step] of MIGRATIONS.entries()) {
+      if (index === 0) continue
+      const last = step.statements(COLUMN_TYPES[dialect], dialect).at(-1)!
+      expect(await runProcess('migrate', url, last)).toEqual({ signal: 'SIGKILL', output: '' })
+      const storage = await openStorage({ database: url })
+      const pending = (await storage.migrations()).filter(({ applied_at }) => !applied_at).map(({ name }) => name)
+      expect(pending).toEqual(MIGRATIONS.slice(index).map(({ name }) => name))
+      await storage.close()
+    }
+    const service = await startService(url)
+    onTestFinished(service.close)
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+    const grace = await service.signIn('grace')
+    const { conversations } = await grace.listConversations({ query: {} })
+    const params = { conversation_id: conversations[0]!.id }
+    expect((await grace.listThreads({ params, query: {} })).threads).toHaveLength(2)
+    await grace.postRoot({ params, body: { content: 'Still here' } })
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 

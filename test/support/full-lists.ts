@@ -15,6 +15,8 @@ export interface Filled {
   invites: string[]
   sessions: string[]
   audit: string[]
+  tasks: string[]
+  identities: string[]
   profiles: string[]
   assignments: string[]
   threads: string[]
@@ -29,7 +31,8 @@ const long = (length: number) => `x${'\u0001'.repeat(length - 1)}`
 /** Rows at a time, so that filling is quick. */
 const ROWS = 100
 
-async function insert(tx: Queries, table: string, rows: Record<string, Primitive>[]): Promise<void> {
+/** Adds rows to a table. */
+export async function insert(tx: Queries, table: string, rows: Record<string, Primitive>[]): Promise<void> {
   const columns = Object.keys(rows[0]!)
   const tuple = `(${columns.map(() => '?').join(', ')})`
   for (let at = 0; at < rows.length; at += ROWS) {
@@ -53,6 +56,8 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
   const conversations = ids(210)
   const invites = ids(1_100)
   const audit = ids(450)
+  const tasks = ids(450)
+  const identities = ids(50)
   const assignments = ids(1000)
   const profiles = ids(1000).map((each) => `p${each}`.padEnd(64, '~'))
   const threads = ids(210)
@@ -128,6 +133,24 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
       tx,
       'audit_log',
       audit.map((id) => ({ id, at, act: 'doctor.probed', detail })),
+    )
+    await insert(
+      tx,
+      'tasks',
+      // Not due for years: no process takes them.
+      tasks.map((id) => ({ id, kind: 'conversation.remove', key: id, due_at: 2 * at, detail: '{"removed":1}' })),
+    )
+    await insert(
+      tx,
+      'identities',
+      identities.map((id, n) => ({
+        id,
+        provider: 'provider_a',
+        issuer: `https://issuer.example/${id}`,
+        subject: `${n}`.padEnd(255, '"'),
+        user_id: ownerId,
+        created_at: at + (n >> 2),
+      })),
     )
     const profile = { requests_per_second: 1, burst: 1, description: long(500), created_at: at, updated_at: at }
     await insert(
@@ -221,6 +244,8 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
     invites,
     sessions,
     audit,
+    tasks,
+    identities,
     profiles,
     assignments,
     threads,

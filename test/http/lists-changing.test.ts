@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Primitive, Queries } from '../../lib/storage/database.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { type Filled, fill, insert } from '../support/full-lists.ts'
+import { type Item, LISTS, lists } from '../support/list-table.ts'
+import { PASSWORD, startService, type TestService } from '../support/service.ts'
+import { signInByHand } from '../support/stream.ts'
+
+/** How many items a page has, where that can be said. */
+const PAGE = 25
+
+type Row = Record<string, Primitive>
+
+/** A copy of a row is beside it in a list that is ordered by time or id: only the end of its id differs. */
+const beside = (id: string, n: number) => id.slice(0, -4) + (0x1000 + n).toString(16)
+
+/** Adds a copy of an item beside it, under a name of its own, and removes one again. */
+interface Copied {
+  staying: (filled: Filled) => string[]
+  copy: (tx: Queries, template: string, name: string, filled: Filled) => Promise<void>
+  remove: (tx: Queries, name: string, filled: Filled) => Promise<unknown>
+  nameOf?: (template: string, n: number) => string
+}
+
+async function copyRow(tx: Queries, table: string, key: Row, change: Row): Promise<void> {
+  const where = Object.keys(key).map((column) => `${column} = ?`)
+  const row = await tx.get<Row>(`SELECT * FROM ${table} WHERE ${where.join(' AND ')}`, ...Object.values(key))
+  await insert(tx, table, [{ ...row!, ...change }])
+}
+
+const byId = (table: string, staying: Copied['staying'], others: (id: string) => Row = () => ({})): Copied => ({
+  staying,
+  copy: (tx, template, id) => copyRow(tx, table, { id: template }, { id, ...others(id) }),
+  remove: (tx, id) => tx.run(`DELETE FROM ${table} WHERE id = ?`, id),
+})
+
+const userOf = (id: string): Row => ({
+  email: `${id}@example.org`,
+  email_key: `${id}@example.org`,
+  username: `many-${id}`,
+  username_key: `many-${id}`,
+})
+
+/** Lists whose items come and go as rows, anywhere in the list. */
+const COPIED: Record<string, Copied> = {
+  listUsers: byId('users', ({ users }) => users, userOf),
+  listAudit: byId('audit_log', ({ audit }) => audit),
+  listTasks: byId(
+    'tasks',
+    ({ tasks }) => tasks,
+    (id) => ({ key: id }),
+  ),
+  listSessions: byId(
+    'sessions',
+    ({ sessions }) => sessions,
+    (id) => ({ token_hash: id, csrf_hash: id }),
+  ),
+  listInvites: byId(
+    'invites',
+    ({ invites }) => invites,
+    (id) => ({ token_hash: id }),
+  ),
+  listConversations: {
+    staying: ({ conversations }) => conversations,
+    async copy(tx, template, id, { owner_id: user_id }) {
+      await copyRow(tx, 'conversations', { id: template }, { id })
+      await copyRow(tx, 'participants', { conversation_id: template, user_id }, { conversation_id: id })
+    },
+    remove: (tx, id) => tx.run('UPDATE conversations SET deleted_at = 1 WHERE id = ?', id),
+  },
+  listParticipants: {
+    staying: ({ users }) => users,
+    async copy(tx, template, id, { conversation_id }) {
+      await copyRow(tx, 'users', { id: template }, { id, ...userOf(id) })
+      await copyRow(tx, 'participants', { conversation_id, user_id: template }, { user_id: id })
+    },
+    remove: (tx, id, { conversation_id }) =>
+      tx.run('DELETE FROM participants WHERE conversation_id = ? AND user_id = ?', conversation_id, id),
+  },
+  listLimitProfiles: {
+    staying: ({ profiles }) => profiles,
+    copy: (tx, template, name) =>
+      copyRow(tx, 'limit_profiles', { name: template }, { id: name.slice(1, 37), name, name_key: name }),
+    remove: (tx, name) => tx.run('DELETE FROM limit_profiles WHERE name = ?', name),
+    nameOf: (template, n) => `p${beside(template.slice(1, 37), n)}`.padEnd(64, '~'),
+  },
+}
+
+/** Lists whose items come, and go or move, by what users do: what stays, and a change of the rest. */
+const LIVED: Record<
+  string,
+  (service: TestService, filled: Filled) => Promise<[staying: string[], change: () => Promise<unknown>]>
+> = {
+  async listThreads({ chat }, { threads, users, conversation_id }) {
+    const author = await chat.users.actor(users[0]!)
+    const moving = threads.filter((_, n) => n % 4 === 1)
+    return [
+      threads.filter((_, n) => n % 4 !== 1),
+      async () => {
+        await chat.messages.postRoot(author, conversation_id, { content: 'new' })
+        for (const root of [moving.shift(), moving.pop()])
+          if (root) await chat.messages.reply(author, root, { content: 'to the front' })
+      },
+    ]
+  },
+  async readUnread({ chat }, { threads, users, conversation_id, owner_id }) {
+    const [author, reader] = [await chat.users.actor(users[0]!), await chat.users.actor(owner_id)]
+    const read = threads.filter((_, n) => n % 4 === 3)
+    return [
+      threads.filter((_, n) => n % 4 === 0 || n % 4 === 2),
+      async () => {
+        await chat.messages.postRoot(author, conversation_id, { content: 'new' })
+        for (const root of [read.shift(), read.pop()]) if (root) await chat.threads.markRead(reader, root, {})
+      },
+    ]
+  },
+  async readThread({ chat }, { messages, users }) {
+    const author = await chat.users.actor(users[0]!)
+    const parents = messages.slice(1, -1)
+    return [
+      messages,
+      async () => {
+        for (const parent of [parents.shift(), parents.pop()])
+          if (parent) await chat.messages.reply(author, parent, { content: 'in between' })
+      },
+    ]
+  },
+  async listRevisions({ chat }, { root_id, revisions, users }) {
+    const author = await chat.users.actor(users[0]!)
+    // An edit adds one at the end, and the oldest of a hundred goes.
+    return [revisions.slice(20), () => chat.messages.edit(author, root_id, { content: 'edited' })]
+  },
+}
+
+/** Lists that are one answer, or that do not change once they can be read in pages. */
+const WHOLE = [
+  'searchUsers',
+  'readConversation',
+  'listLimitAssignments',
+  'listKeys',
+  'listIdentities',
+  'listModels',
+  'listChunks',
+]
+
+it('changes every list of several pages', () => {
+  const known = [...Object.keys(COPIED), ...Object.keys(LIVED), ...WHOLE]
+  expect(known.sort()).toEqual(lists.map(({ name }) => name).sort())
+})
+
+describeOnEachDatabase('lists that change while they are read', (openUrl) => {
+  let service: TestService
+  let filled: Filled
+  let cookie: string
+  /** How many copies were made: no two have the same name. */
+  let copies = 0
+  beforeAll(async () => {
+    service = await startService(await openUrl(), { config: { session: { max_sessions_per_user: false } } })
+    const ada = await service.signIn('ada')
+    filled = await fill(service.chat, ada.id)
+    ;({ cookie } = await signInByHand(service.base_url, ada.email, PASSWORD))
+  }, 120_000)
+  afterAll(() => service.close())
+
+  /** Follows a list to its end, with a change beside the request of each page. */
+  async function walk(name: string, change: (page: string[]) => Promise<unknown>): Promise<string[]> {
+    const { key, path, query = '', next } = LISTS[name]!
+    const { field } = lists.find((list) => list.name === name)!
+    const seen: string[] = []
+    let page: string[] = []
+    let cursor: string | number | undefined
+    do {
+      const goOn = cursor === undefined ? '' : `&${next![0]}=${encodeURIComponent(cursor)}`
+      const search = query.replace(/limit=\d+/, `limit=${PAGE}`) + goOn
+      const [response] = await Promise.all([
+        fetch(`${service.base_url}${path(filled)}?${search}`, { headers: { cookie } }),
+        change(page),
+      ])
+      expect(response.status).toBe(200)
+      const answer = await response.json()
+      const items: Item[] = field ? answer[field] : answer
+      page = items.map((item) => String(item[key]))
+      seen.push(...page)
+      cursor = next?.[1](answer, items.at(-1)!)
+    } while (cursor !== undefined)
+    return seen
+  }
+
+  function expectOnce(staying: string[], seen: string[]): void {
+    const counts = new Map<string, number>()
+    for (const each of seen) counts.set(each, (counts.get(each) ?? 0) + 1)
+    expect(staying.filter((each) => counts.get(each) !== 1)).toEqual([])
+  }
+
+  it.each(Object.entries(COPIED))(
+    '%s misses and repeats nothing that stays',
+    { timeout: 60_000 },
+    async (name, copied) => {
+      const { write } = service.chat.context
+      const { copy, remove, nameOf = beside } = copied
+      const staying = copied.staying(filled)
+      const passing = new Map<string, string>()
+      /** Adds a copy beside each of these. */
+      const add = (tx: Queries, templates: string[]) =>
+        templates.reduce(async (before, template) => {
+          await before
+          const added = nameOf(template, copies++)
+          await copy(tx, template, added, filled)
+          passing.set(added, template)
+        }, Promise.resolve())
+      // Every other item may go, so that the last one of a page often does.
+      await write((tx) => add(tx, staying.filter((_, index) => index % 2 === 0).slice(0, 120)))
+      let from = 0
+      const seen = await walk(name, (page) =>
+        write(async (tx) => {
+          const gone = [...page.filter((each) => passing.has(each)), ...[...passing.keys()].slice(-2)]
+          for (const each of new Set(gone)) {
+            await remove(tx, each, filled)
+            passing.delete(each)
+          }
+          await add(tx, [staying[from % staying.length]!, staying.at(-1 - (from % staying.length))!])
+          from += 7
+        }),
+      )
+      expect(seen.length).toBeGreaterThan(staying.length)
+      expectOnce(staying, seen)
+    },
+  )
+
+  it.each(Object.entries(LIVED))(
+    '%s misses and repeats nothing that stays',
+    { timeout: 60_000 },
+    async (name, live) => {
+      const [staying, change] = await live(service, filled)
+      expectOnce(staying, await walk(name, change))
+    },
+  )
+})

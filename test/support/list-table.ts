@@ -1,0 +1,144 @@
+import type * as v from 'valibot'
+import type { AnyRoute } from '../../lib/http/route.ts'
+import { allRoutes } from './all-routes.ts'
+import type { Filled } from './full-lists.ts'
+
+/** An item of a list, as far as following it needs it. */
+export type Item = Record<string, string | number>
+
+/** How a list is followed, when it is filled: what names its items, and how the next page is asked for. */
+export interface Followed {
+  /** The field that its items have their name in. */
+  key: string
+  /** The names of all its items; `undefined` where they need not be known one by one. */
+  expected: (filled: Filled) => (string | number)[] | undefined
+  path: (filled: Filled) => string
+  query?: string
+  /** How the cursor is asked for, and where it is: in the answer, or in the last item. */
+  next?: [parameter: string, from: (answer: Record<string, string>, last: Item) => string | number | undefined]
+}
+
+const after: Followed['next'] = ['after', (answer) => answer.next_after]
+const conversation = ({ conversation_id }: Filled) => `/api/conversations/${conversation_id}`
+
+/** Every list, by the name of its route. */
+export const LISTS: Record<string, Followed> = {
+  listUsers: {
+    key: 'id',
+    expected: ({ users }) => users,
+    path: () => '/api/admin/users',
+    query: 'limit=200&query=many',
+    next: after,
+  },
+  listAudit: {
+    key: 'id',
+    expected: ({ audit }) => audit,
+    path: () => '/api/admin/audit',
+    query: 'limit=200&act=doctor.probed',
+    next: after,
+  },
+  listTasks: {
+    key: 'id',
+    expected: ({ tasks }) => tasks,
+    path: () => '/api/admin/tasks',
+    query: 'limit=200',
+    next: after,
+  },
+  // The best fifty, and no more: it is for completing a name.
+  searchUsers: { key: 'id', expected: () => undefined, path: () => '/api/users', query: 'limit=50&query=many' },
+  listSessions: {
+    key: 'id',
+    expected: ({ sessions }) => sessions,
+    path: () => '/api/auth/sessions',
+    query: 'limit=1000',
+    next: after,
+  },
+  listConversations: {
+    key: 'id',
+    expected: ({ conversations }) => conversations,
+    path: () => '/api/conversations',
+    query: 'limit=200',
+    next: after,
+  },
+  // Shows the first 200.
+  readConversation: { key: 'user_id', expected: () => undefined, path: conversation },
+  listParticipants: {
+    key: 'user_id',
+    expected: ({ people }) => people,
+    path: (filled) => `${conversation(filled)}/participants`,
+    query: 'limit=1000',
+    next: after,
+  },
+  listInvites: {
+    key: 'id',
+    expected: ({ invites }) => invites,
+    path: (filled) => `${conversation(filled)}/invites`,
+    query: 'limit=1000',
+    next: after,
+  },
+  listThreads: {
+    key: 'root_id',
+    expected: ({ threads }) => threads,
+    path: (filled) => `${conversation(filled)}/threads`,
+    query: 'limit=200',
+    next: after,
+  },
+  readUnread: {
+    key: 'root_id',
+    expected: ({ threads }) => threads,
+    path: (filled) => `${conversation(filled)}/unread`,
+    query: 'limit=1000',
+    next: after,
+  },
+  readThread: {
+    key: 'id',
+    expected: ({ messages }) => messages,
+    path: ({ root_id }) => `/api/threads/${root_id}/tree`,
+    query: 'limit=500',
+    next: ['cursor_path', (answer) => answer.next_cursor],
+  },
+  listRevisions: {
+    key: 'replaced_at',
+    expected: ({ revisions }) => revisions,
+    path: ({ root_id }) => `/api/messages/${root_id}/revisions`,
+    query: 'limit=200',
+    next: after,
+  },
+  listChunks: {
+    key: 'idx',
+    expected: ({ chunks }) => chunks,
+    path: ({ answer_id }) => `/api/messages/${answer_id}/chunks`,
+    query: 'limit=1000',
+    next: ['from', (_, last) => last && Number(last.idx) + 1],
+  },
+  listLimitProfiles: {
+    key: 'name',
+    expected: ({ profiles }) => profiles,
+    path: () => '/api/admin/limits/profiles',
+    next: ['after', (_, last) => last?.name],
+  },
+  listLimitAssignments: {
+    key: 'id',
+    expected: ({ assignments }) => assignments,
+    path: () => '/api/admin/limits/assignments',
+  },
+  // Fifty at most.
+  listKeys: { key: 'id', expected: () => undefined, path: () => '/api/auth/keys' },
+  // Fifty at most.
+  listIdentities: { key: 'id', expected: ({ identities }) => identities, path: () => '/api/auth/identities' },
+  // Two.
+  listModels: { key: 'id', expected: () => undefined, path: () => '/v1/models' },
+}
+
+/** The name of the list in an answer; empty for an answer that is one, `undefined` for one that has none. */
+function listIn(schema: v.GenericSchema | undefined): string | undefined {
+  const { type, entries = {} } = (schema ?? {}) as { type?: string; entries?: Record<string, { type: string }> }
+  if (type === 'array') return ''
+  return Object.keys(entries).find((name) => entries[name]!.type === 'array')
+}
+
+/** The lists of the route table: the name of the route, and the field of the answer that has the items. */
+export const lists = allRoutes.flatMap(([name, route]: [string, AnyRoute]) => {
+  const field = route.method === 'GET' && route.answer === 'json' ? listIn(route.output) : undefined
+  return field === undefined ? [] : [{ name, field }]
+})
