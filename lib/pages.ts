@@ -20,8 +20,13 @@ export function countWithin(sizes: readonly number[]): number {
  */
 export function fit<T>(items: T[], atMost?: (item: T) => number): T[] {
   if (atMost && items.reduce((sum, item) => sum + atMost(item), 0) <= PAGE_BYTES) return items
-  const count = countWithin(items.map((item) => Buffer.byteLength(JSON.stringify(item)) + 1))
-  return count < items.length ? items.slice(0, count) : items
+  let room = PAGE_BYTES
+  // Ends with the first item that is too much: what is left out is not measured.
+  const end = items.findIndex((item, index) => {
+    room -= Buffer.byteLength(JSON.stringify(item)) + 1
+    return room < 0 && index > 0
+  })
+  return end < 0 ? items : items.slice(0, end)
 }
 
 /** The longest that a text can be as JSON, in bytes: a control character is written `\u0000`. */

@@ -61,8 +61,12 @@ function stateOf(socket: Socket): string | undefined {
   return `${socket.bytesWritten} ${socket.writableLength} ${queued}`
 }
 
-/** Resolves when it is this response's turn: requests that a client sends without waiting are answered one by one. */
+/**
+ * Resolves when it is this response's turn: requests that a client sends without waiting are answered one by one. Other
+ * connections come in between: what the system takes of an answer at once would otherwise begin the next one before
+ * anything else is read, and a thousand such requests hold the process until all are answered.
+ */
 export function turnOf(response: ServerResponse | undefined): Promise<void> | undefined {
   if (!response || response.socket !== null || response.destroyed || response.req.socket.destroyed) return undefined
-  return new Promise((resolve) => response.once('socket', () => resolve()))
+  return new Promise((resolve) => response.once('socket', () => setImmediate(resolve)))
 }

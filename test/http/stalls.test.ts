@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import { createServer, IncomingMessage, ServerResponse } from 'node:http'
+import { type AddressInfo, connect, Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createChatApp, createNodeHandler } from '../../lib/http/app.ts'
+import { turnOf } from '../../lib/http/stalls.ts'
 import { createSqliteFile, type FreshDatabase } from '../support/databases.ts'
 import { collectGarbage } from '../support/gc.ts'
 import { PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
@@ -105,3 +106,15 @@ it("closes nothing that waits for the host's own answers", async () => {
   host.closeAllConnections()
   await new Promise((resolve) => host.close(resolve))
 }, 60_000)
+
+it('lets other connections come between two requests that one has sent without waiting', async () => {
+  const response = new ServerResponse(new IncomingMessage(new Socket()))
+  const order: string[] = []
+  const turn = turnOf(response)!.then(() => order.push('its turn'))
+  response.emit('socket')
+  // Whatever has come in by now is handled before: sockets are read between ticks and immediates.
+  await new Promise<void>((resolve) => process.nextTick(resolve))
+  order.push('others')
+  await turn
+  expect(order).toEqual(['others', 'its turn'])
+})
