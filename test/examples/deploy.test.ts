@@ -126,6 +126,23 @@ it.skipIf(!hasAnalyzer)('the unit is one that systemd understands', () => {
   })
 })
 
+it('the image has all files of the package, and its dependencies in the versions of the lockfile', () => {
+  const dockerfile = readFileSync(join(ROOT, 'examples', 'deploy', 'Dockerfile'), 'utf8')
+  const { files, bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const [build, runtime] = dockerfile.split(/^FROM /m).slice(1) as [string, string]
+  expect(build).toMatch(/^RUN npm ci .*&& npm prune --omit=dev /m)
+  expect(dockerfile).not.toMatch(/npm (i|install|pack)\b/)
+
+  const copied = [...runtime.matchAll(/^COPY --from=build (.*) \S+$/gm)].flatMap(([, sources]) => sources!.split(' '))
+  expect(copied).toEqual(
+    expect.arrayContaining(['package.json', 'node_modules', ...files].map((file: string) => `/src/${file}`)),
+  )
+  expect(runtime).toContain(`ln -s /opt/chat-server/${bin['chat-server']} /usr/local/bin/chat-server`)
+  // Everything that runs after the last change of the user is run without the rights of root.
+  expect(runtime.match(/^USER .*$/gm)).toEqual(['USER node'])
+  expect(runtime.indexOf('USER node')).toBeLessThan(runtime.indexOf('ENTRYPOINT'))
+})
+
 async function startStopping(url: string, env: Record<string, string> = {}): Promise<ServeProcess> {
   const server = await startServe(url, { env: { ...TRUSTING, ...env } })
   onTestFinished(() => server.signal('SIGKILL'))
