@@ -22,9 +22,6 @@ const MAX_SESSION_SECONDS = 400 * 24 * 60 * 60
 
 /** Half of what a request's body may have, since JSON escapes take room as well. */
 
-/** An answer is held in memory while it is made, and is one row at its end. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024
-
 /** The longest list of participants that one invite may bring. */
 const MAX_INVITE_USES = 100_000
 
@@ -195,7 +192,7 @@ export const ConfigSchema = v.object({
       unit: 'seconds',
     }),
     context_bytes: key(
-      integer(1, MAX_ANSWER_BYTES),
+      integer(1, LONGEST.answer),
       65_536,
       'How much of the thread the assistant is sent, cut from the oldest side; what is asked is sent in any case.',
       { unit: 'bytes' },
@@ -206,7 +203,7 @@ export const ConfigSchema = v.object({
       'Answers one user may have under way at once, in all processes; 429 beyond.',
     ),
     max_running: key(integer(1, 100_000), 100, 'Answers under way at once, in all processes; 503 beyond.'),
-    answer_bytes: key(integer(1, MAX_ANSWER_BYTES), 262_144, 'Longest answer, counted in UTF-8; a longer one fails.', {
+    answer_bytes: key(integer(1, LONGEST.answer), 262_144, 'Longest answer, counted in UTF-8; a longer one fails.', {
       unit: 'bytes',
     }),
   }),

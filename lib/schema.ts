@@ -11,6 +11,11 @@ export const LONGEST = {
   /** More than bcrypt reads, and enough for any password to be refused for what it is. */
   password: 1024,
   name: 200,
+  username: 64,
+  /** The name of an API key. */
+  label: 100,
+  /** Why a message was edited or deleted, and what a limit profile is for. */
+  remark: 500,
   title: 200,
   search: 200,
   /** Our own tokens have 43 characters, API keys three more. */
@@ -22,6 +27,8 @@ export const LONGEST = {
   header: 16 * 1024,
   /** What `limits.message_bytes` can be at most; how long a message may be, that says. */
   message: 256 * 1024,
+  /** What `assistant.answer_bytes` can be at most: an answer is held in memory while it is made, and is one row at its end. */
+  answer: 16 * 1024 * 1024,
   /** A little less than a body under `/v1` may have, so that a longer one is told which text is too long. */
   echo: 65_000,
 } as const

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 import { isLabel, PATTERNS } from '../characters.ts'
-import { AnyInstant, Id, Instant, text } from '../schema.ts'
+import { AnyInstant, Id, Instant, LONGEST, text } from '../schema.ts'
 
 /** What a key is for, in its user's words. */
 const KeyName = v.pipe(
-  text(100),
+  text(LONGEST.label),
   v.check(isLabel, 'must be visible, with no control characters'),
   v.metadata({ minLength: 1, pattern: PATTERNS.label }),
 )

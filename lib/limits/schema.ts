@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { isVisible, PATTERNS } from '../characters.ts'
-import { Id, Instant, text } from '../schema.ts'
+import { Id, Instant, LONGEST, text } from '../schema.ts'
 
 /** One in 115 days; what is rarer is a ban, not a rate. */
 const MIN_PER_SECOND = 0.000_000_1
@@ -30,7 +30,7 @@ const Name = v.pipe(
 )
 
 const Description = v.pipe(
-  text(500),
+  text(LONGEST.remark),
   v.check((text) => text === '' || isVisible(text), 'must be visible'),
   v.metadata({ pattern: PATTERNS.visible_or_empty }),
 )

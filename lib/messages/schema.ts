@@ -63,7 +63,7 @@ export const IdempotencyHeader = v.object({ 'idempotency-key': v.optional(Idempo
 export const Post = v.object({ ...MessageInput.entries, idempotency_key: v.optional(IdempotencyKey) })
 export type Post = v.InferOutput<typeof Post>
 
-const Reason = v.optional(text(500))
+const Reason = v.optional(text(LONGEST.remark))
 
 export const Edit = v.object({ content: Content, reason: Reason })
 export type Edit = v.InferOutput<typeof Edit>

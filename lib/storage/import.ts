@@ -1,13 +1,15 @@
 import { newId } from '../ids.ts'
 import { type Counts, type Header, type Line, PAGE, type Progress, TABLES, VERSION } from './archive.ts'
 import type { Database, Primitive, Queries, Row } from './database.ts'
+import { findTooLong } from './lengths.ts'
 import { listMigrations } from './migrate.ts'
 
 /**
  * Fills an empty database of the current schema from an archive. When it was interrupted, the same archive goes on
  * where it was. The events begin another history: readers of before read everything again.
  *
- * @throws Error when the database is not empty; when the archive is none, is newer than this program, or is not whole
+ * @throws Error when the database is not empty; when the archive is none, is newer than this program, or is not whole;
+ *   when a text in it is longer than the service takes: then the database is empty again
  */
 export async function importArchive(
   db: Database,
@@ -22,12 +24,19 @@ export async function importArchive(
     counts[batch.table] = (counts[batch.table] ?? 0) + batch.rows.length
     if (batch.table) onProgress(batch.table, counts[batch.table]!)
   }
+  let number = 0
   for await (const text of lines) {
+    number++
     const line = parseLine(text)
     if (!insert) {
       await begin(db, line as Header)
       insert = await createInserter(db)
     } else if ('table' in line) {
+      const tooLong = findTooLong(line.table, line.row)
+      if (tooLong) {
+        await undo(db)
+        throw new Error(`Nothing was imported: in line ${number} of the archive, ${tooLong}`)
+      }
       if (line.table !== batch.table || batch.rows.length === PAGE) {
         await flush()
         batch = { table: line.table, rows: [] }
@@ -78,6 +87,14 @@ async function begin(db: Database, header: Header): Promise<void> {
       if (await tx.get(`SELECT 1 AS found FROM ${table} LIMIT 1`)) throw new Error('The database is not empty')
     }
     await tx.run("INSERT INTO meta (name, value) VALUES ('import', ?)", header.id)
+  })
+}
+
+/** Empties the database of what came from the archive: nothing else was in it when the import began. */
+function undo(db: Database): Promise<void> {
+  return db.write(async (tx) => {
+    for (const [table] of TABLES.toReversed()) await tx.run(`DELETE FROM ${table}`)
+    await tx.run("DELETE FROM meta WHERE name = 'import'")
   })
 }
 

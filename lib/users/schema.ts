@@ -12,7 +12,7 @@ export const Email = v.pipe(
 
 /** A name others know a user by; unique without regard to case. */
 export const Username = v.pipe(
-  text(64),
+  text(LONGEST.username),
   v.minLength(1),
   v.check(
     isUsername,

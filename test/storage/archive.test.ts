@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, inject, it } from 'vitest'
 import { createChatService, openStorage, parseConfig, type Storage } from '../../lib/index.ts'
 import { TABLES } from '../../lib/storage/archive.ts'
-import { createPostgresDatabase, createSqliteFile, type FreshDatabase } from '../support/databases.ts'
+import {
+  createPostgresDatabase,
+  createSqliteFile,
+  describeOnEachDatabase,
+  type FreshDatabase,
+} from '../support/databases.ts'
 import { startService, startThread } from '../support/service.ts'
 
 /** Tables that an archive leaves out, and why. */
@@ -110,6 +115,40 @@ describe.skipIf(!hasPostgres)('an archive', () => {
     expect(posted.message.content).toBe('on')
     await service.close()
     expect(await findings(urls[1]!)).toEqual([])
+  })
+})
+
+describeOnEachDatabase('an archive with a text that is too long', (openUrl) => {
+  it('is refused with the number of the line, and nothing of it is imported', async () => {
+    const url = await create(createSqliteFile)
+    await fill(url)
+    const lines = await exportLines(await open(url))
+    const target = await open(await openUrl())
+    for (const [table, column, longest] of [
+      ['users', 'username', 3 * 64],
+      ['users', 'email', 254],
+      ['users', 'display_name', 200],
+      ['users', 'password_hash', 256 * 1024],
+      ['conversations', 'title', 200],
+      ['messages', 'content', 256 * 1024],
+      ['messages', 'delete_reason', 500],
+      ['message_chunks', 'content', 16 * 1024 * 1024],
+    ] as const) {
+      const at = lines.findIndex((line) => line.startsWith(`{"table":"${table}"`))
+      const line = JSON.parse(lines[at]!)
+      const spoilt = [...lines]
+      spoilt[at] = JSON.stringify({ ...line, row: { ...line.row, [column]: 'x'.repeat(longest + 1) } })
+      await expect(target.import(each(spoilt))).rejects.toThrow(
+        `in line ${at + 1} of the archive, ${table}.${column} has ${longest + 1} characters; at most ${longest}`,
+      )
+      for (const [name] of TABLES) expect(await target.db.all(`SELECT * FROM ${name}`), name).toEqual([])
+    }
+    // The database takes another archive then, also one whose texts are just short enough.
+    const [at, line] = [...lines.entries()].find(([, each]) => each.startsWith('{"table":"messages"'))!
+    const { table, row } = JSON.parse(line)
+    lines[at] = JSON.stringify({ table, row: { ...row, content: 'x'.repeat(256 * 1024) } })
+    await target.import(each(lines))
+    expect(dataOf(await exportLines(target))).toEqual(dataOf(lines))
   })
 })
 
