@@ -1,5 +1,5 @@
 import { type CommandDef, defineCommand } from 'citty'
-import { VERSION } from '../lib/version.ts'
+import { VERSION } from '../lib/core/version.ts'
 
 /** Every command there is. Each is loaded when it is run or asked about. */
 export const root: CommandDef = defineCommand({

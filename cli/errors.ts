@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
-import { ConfigError } from '../lib/config.ts'
-import { ChatError } from '../lib/errors.ts'
-import { UsageError } from './command.ts'
+import { ConfigError } from '../lib/config/parse.ts'
+import { ChatError } from '../lib/core/errors.ts'
+import { UsageError } from './args/command.ts'
 import { oneLine, print } from './output.ts'
 
 /** Why a command failed, as its `--json` document tells it. */

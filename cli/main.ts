@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 import { runCommand } from 'citty'
-import { VERSION } from '../lib/version.ts'
-import { checkArgs, findCommand } from './command.ts'
+import { VERSION } from '../lib/core/version.ts'
+import { checkArgs, findCommand } from './args/command.ts'
 import { root } from './commands.ts'
-import { exitCodeOf, isUsageError, reportFailure } from './failure.ts'
+import { exitCodeOf, isUsageError, reportFailure } from './errors.ts'
 import { exitOnBrokenOutput } from './output.ts'
-import { usageOf } from './usage.ts'
+import { usageOf } from './args/usage.ts'
 
 async function main(rawArgs: string[]): Promise<void> {
   const [first] = rawArgs

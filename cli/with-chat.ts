@@ -1,7 +1,7 @@
-import type { Chat } from '../lib/chat.ts'
+import type { Chat } from '../lib/service.ts'
 import type { Storage } from '../lib/storage/open.ts'
-import { type ConfigFlags, loadConfig } from './config.ts'
-import { createLogger } from './logger.ts'
+import { type ConfigFlags, loadConfig } from './config/load.ts'
+import { createLogger } from './logging/logger.ts'
 import { printNote } from './output.ts'
 
 /**

@@ -1,10 +1,10 @@
 import type * as v from 'valibot'
-import type { Client, SignedIn } from '../auth/service.ts'
-import type { Chat } from '../chat.ts'
-import type { Actor } from '../context.ts'
-import type { ErrorCode } from '../errors.ts'
-import type { Opening } from '../events/service.ts'
-import type { Endpoint } from '../limits/rules.ts'
+import type { Client, SignedIn } from './accounts/sessions/service.ts'
+import type { Chat } from './service.ts'
+import type { Actor } from './context.ts'
+import type { ErrorCode } from './core/errors.ts'
+import type { Opening } from './chat/events/service.ts'
+import type { Endpoint } from './limits/rules.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 

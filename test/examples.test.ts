@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { createChatClient } from '../lib/client.ts'
+import { createChatClient } from '../lib/client/index.ts'
 import { hasBrowser, openBrowser, type Page } from './support/browser.ts'
 import { ROOT, start } from './support/example.ts'
 

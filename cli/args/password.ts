@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { UsageError } from './command.ts'
-import { printNote } from './output.ts'
+import { printNote } from '../output.ts'
 
 /** The flag of every command that takes a password. */
 export const passwordArg = {

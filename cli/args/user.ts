@@ -1,5 +1,5 @@
-import type { Chat } from '../lib/chat.ts'
-import { OPERATOR } from '../lib/context.ts'
+import type { Chat } from '../../lib/service.ts'
+import { OPERATOR } from '../../lib/context.ts'
 
 /** The flag of every command that is about one user. */
 export const userArg = {

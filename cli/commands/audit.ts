@@ -1,10 +1,10 @@
 import { defineCommand as defineGroup } from 'citty'
-import type { AuditAct } from '../../lib/audit/schema.ts'
+import type { AuditAct } from '../../lib/accounts/audit/schema.ts'
 import { OPERATOR } from '../../lib/context.ts'
-import { commonArgs, defineCommand } from '../command.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
 import { print, table } from '../output.ts'
-import { moreOf, pageArgs, pageOf } from '../paging.ts'
-import { idOf, userArg } from '../whom.ts'
+import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
+import { idOf, userArg } from '../args/user.ts'
 import { withChat } from '../with-chat.ts'
 
 const list = defineCommand({

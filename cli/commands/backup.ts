@@ -1,6 +1,6 @@
 import type { Queries } from '../../lib/storage/database.ts'
-import { partialOf } from '../../lib/storage/files.ts'
-import { commonArgs, defineCommand } from '../command.ts'
+import { partialOf } from '../../lib/storage/archive/files.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
 import { oneLine, print } from '../output.ts'
 import { showGrowth } from '../progress.ts'
 import { withStorage } from '../with-chat.ts'

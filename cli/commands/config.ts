@@ -1,12 +1,12 @@
 import { defineCommand as defineGroup } from 'citty'
 import { stringifyTOML } from 'confbox'
-import { maskSecrets } from '../../lib/config.ts'
-import { commonArgs, defineCommand } from '../command.ts'
-import { DEFAULT_FILE, loadConfig } from '../config.ts'
-import { configTemplate } from '../config-template.ts'
-import { writeNewFile } from '../files.ts'
+import { maskSecrets } from '../../lib/config/parse.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
+import { DEFAULT_FILE, loadConfig } from '../config/load.ts'
+import { configTemplate } from '../config/template.ts'
+import { writeNewFile } from '../config/permissions.ts'
 import { oneLine, print, printNote } from '../output.ts'
-import { refuseIfStrict, warningsOf } from '../warnings.ts'
+import { refuseIfStrict, warningsOf } from '../config/warnings.ts'
 
 const init = defineCommand({
   meta: { name: 'init', description: 'Write a configuration file with every key and its default' },

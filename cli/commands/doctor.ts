@@ -1,5 +1,5 @@
-import { commonArgs, defineCommand } from '../command.ts'
-import { loadConfig } from '../config.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
+import { loadConfig } from '../config/load.ts'
 import { describeFindings } from '../doctor/finding.ts'
 import { print } from '../output.ts'
 
@@ -16,7 +16,7 @@ export default defineCommand({
   },
   run: async ({ args }) => {
     const loaded = loadConfig(args)
-    const { examine } = await import('../doctor/examine.ts')
+    const { examine } = await import('../doctor/run-checks.ts')
     const findings = await examine(loaded, { readOnly: args['read-only'] === true })
     const wrong = findings.filter(({ severity }) => severity === 'error' || (args.strict && severity === 'warning'))
     print(args, { healthy: wrong.length === 0, findings }, describeFindings(findings))

@@ -1,6 +1,6 @@
 import { defineCommand as defineGroup } from 'citty'
-import { assertMigratable } from '../../lib/storage/migrate.ts'
-import { commonArgs, defineCommand } from '../command.ts'
+import { assertMigratable } from '../../lib/storage/schema/migrate.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
 import { print, table } from '../output.ts'
 import { withChat, withStorage } from '../with-chat.ts'
 

@@ -1,4 +1,4 @@
-import { commonArgs, defineCommand } from '../command.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
 import { print } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { withChat } from '../with-chat.ts'

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
-import { assertMigrated } from '../../lib/storage/migrate.ts'
-import { commonArgs, defineCommand } from '../command.ts'
+import { assertMigrated } from '../../lib/storage/schema/migrate.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
 import { print } from '../output.ts'
 import { showProgress } from '../progress.ts'
 import { migrateEmpty, withStorage } from '../with-chat.ts'

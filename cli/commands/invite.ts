@@ -1,9 +1,9 @@
 import { defineCommand as defineGroup } from 'citty'
 import { OPERATOR } from '../../lib/context.ts'
-import type { ParticipantRole } from '../../lib/conversations/schema.ts'
-import { commonArgs, defineCommand } from '../command.ts'
+import type { ParticipantRole } from '../../lib/chat/conversations/schema.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
 import { print, table } from '../output.ts'
-import { moreOf, pageArgs, pageOf } from '../paging.ts'
+import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
 import { withChat } from '../with-chat.ts'
 
 const conversationArg = {

@@ -1,9 +1,9 @@
 import { defineCommand as defineGroup } from 'citty'
-import type { Chat } from '../../lib/chat.ts'
+import type { Chat } from '../../lib/service.ts'
 import { OPERATOR } from '../../lib/context.ts'
 import { endpoints } from '../../lib/http/limit.ts'
 import type { LimitAssignmentInput, LimitProfile } from '../../lib/limits/schema.ts'
-import { commonArgs, defineCommand } from '../command.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
 import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 

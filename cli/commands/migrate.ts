@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { commonArgs, defineCommand, UsageError } from '../command.ts'
-import { type ConfigFlags, loadConfig } from '../config.ts'
+import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
+import { type ConfigFlags, loadConfig } from '../config/load.ts'
 import { sqliteFile } from '../doctor/files.ts'
 import { print, table } from '../output.ts'
 import { withStorage } from '../with-chat.ts'

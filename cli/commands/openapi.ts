@@ -1,7 +1,7 @@
 import { stringifyYAML } from 'confbox'
-import { commonArgs, defineCommand } from '../command.ts'
-import { loadConfig } from '../config.ts'
-import { writeNewFile } from '../files.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
+import { loadConfig } from '../config/load.ts'
+import { writeNewFile } from '../config/permissions.ts'
 import { oneLine, print } from '../output.ts'
 
 export default defineCommand({

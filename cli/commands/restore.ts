@@ -1,5 +1,5 @@
-import { commonArgs, defineCommand } from '../command.ts'
-import { loadConfig } from '../config.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
+import { loadConfig } from '../config/load.ts'
 import { oneLine, print, printNote } from '../output.ts'
 
 export default defineCommand({

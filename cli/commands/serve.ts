@@ -1,4 +1,4 @@
-import { commonArgs, defineCommand } from '../command.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
 
 export default defineCommand({
   meta: { name: 'serve', description: 'Serve the API until SIGTERM or SIGINT' },
@@ -11,5 +11,5 @@ export default defineCommand({
     ...commonArgs,
   },
   // Loaded by those who serve only: the help of a command waits for no database driver.
-  run: async ({ args }) => (await import('../server.ts')).serve(args),
+  run: async ({ args }) => (await import('../server/serve.ts')).serve(args),
 })

@@ -1,10 +1,10 @@
 import { defineCommand as defineGroup } from 'citty'
-import type { Chat } from '../../lib/chat.ts'
+import type { Chat } from '../../lib/service.ts'
 import { OPERATOR } from '../../lib/context.ts'
-import { commonArgs, defineCommand, UsageError } from '../command.ts'
+import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { print, table } from '../output.ts'
-import { moreOf, pageArgs, pageOf } from '../paging.ts'
-import { idOf, userArg } from '../whom.ts'
+import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
+import { idOf, userArg } from '../args/user.ts'
 import { withChat } from '../with-chat.ts'
 
 const user = { ...userArg.user, required: false } as const

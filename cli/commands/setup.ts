@@ -1,6 +1,6 @@
-import { commonArgs, defineCommand } from '../command.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
 import { oneLine, print } from '../output.ts'
-import { passwordArg, readPassword } from '../password.ts'
+import { passwordArg, readPassword } from '../args/password.ts'
 import { withChat } from '../with-chat.ts'
 
 export default defineCommand({

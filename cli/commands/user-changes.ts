@@ -1,10 +1,10 @@
 import type { Role } from '../../lib/context.ts'
 import { OPERATOR } from '../../lib/context.ts'
-import type { AccountChanges, Erasure } from '../../lib/users/schema.ts'
-import { commonArgs, defineCommand, UsageError } from '../command.ts'
+import type { AccountChanges, Erasure } from '../../lib/accounts/users/schema.ts'
+import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { oneLine, print } from '../output.ts'
-import { passwordArg, readPassword } from '../password.ts'
-import { idOf, userArg } from '../whom.ts'
+import { passwordArg, readPassword } from '../args/password.ts'
+import { idOf, userArg } from '../args/user.ts'
 import { withChat } from '../with-chat.ts'
 
 /** What the commands below share: they change one account and say so. */

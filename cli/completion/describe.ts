@@ -1,5 +1,5 @@
 import type { CommandDef } from 'citty'
-import { resolve } from './command.ts'
+import { resolve } from '../args/command.ts'
 
 /** A flag, or a word that a command takes by its place. */
 export interface DescribedArg {

@@ -1,4 +1,4 @@
-import type { DescribedArg, DescribedCommand } from './tree.ts'
+import type { DescribedArg, DescribedCommand } from './describe.ts'
 
 /** What a shell is told, so that it completes commands, flags, their values, and names of files. */
 export type Shell = 'bash' | 'zsh' | 'fish'

@@ -1,4 +1,4 @@
-import { type ConfigKey, type ConfigProblem, configKeys, findKey, nearestKey } from '../lib/config.ts'
+import { type ConfigKey, type ConfigProblem, configKeys, findKey, nearestKey } from '../../lib/config/parse.ts'
 
 /** What the environment sets, and what in it looks wrong. */
 export interface Environment {

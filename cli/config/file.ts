@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
 import { parseJSON, parseTOML, parseYAML } from 'confbox'
-import { ConfigError } from '../lib/config.ts'
+import { ConfigError } from '../../lib/config/parse.ts'
 
 /** A configuration file as it was written: nothing in it is checked yet. */
 export interface ConfigFile {

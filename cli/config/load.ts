@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { type Config, ConfigError, type ConfigProblem, configKeys, parseConfig } from '../lib/config.ts'
-import { type ConfigFile, lineOf, readConfigFile } from './config-file.ts'
+import { type Config, ConfigError, type ConfigProblem, configKeys, parseConfig } from '../../lib/config/parse.ts'
+import { type ConfigFile, lineOf, readConfigFile } from './file.ts'
 import { readEnvironment, toTyped } from './environment.ts'
 
 /** Read when it is there, and neither `--config` nor CHAT_CONFIG names another. */

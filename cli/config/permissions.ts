@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { replaceFile } from '../lib/storage/files.ts'
+import { replaceFile } from '../../lib/storage/archive/files.ts'
 
 /**
  * Writes a new file that only this user may read. Under `--force` one that is there is replaced, once all of the new one

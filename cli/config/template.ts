@@ -1,4 +1,4 @@
-import { type ConfigKey, configKeys } from '../lib/config.ts'
+import { type ConfigKey, configKeys } from '../../lib/config/parse.ts'
 
 /** A configuration file in TOML that changes nothing yet: every key, commented out, with its default and reason. */
 export function configTemplate(): string {

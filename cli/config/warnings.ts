@@ -1,5 +1,5 @@
 import { isIPv4 } from 'node:net'
-import { type Config, ConfigError } from '../lib/config.ts'
+import { type Config, ConfigError } from '../../lib/config/parse.ts'
 
 /** Something that is allowed, and seldom meant. */
 export interface Doubt {

@@ -1,6 +1,6 @@
-import type { Config } from '../../lib/config.ts'
-import { oauthProviders } from '../../lib/config-oauth.ts'
-import { isLoopback } from '../warnings.ts'
+import type { Config } from '../../lib/config/parse.ts'
+import { oauthProviders } from '../../lib/config/oauth.ts'
+import { isLoopback } from '../config/warnings.ts'
 import { type Finding, failure, ok, warning } from './finding.ts'
 
 /** Whether the addresses, the cookies and the providers of a configuration go together. Nothing is asked of anybody. */

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs'
-import { findKey } from '../../lib/config.ts'
-import type { LoadedConfig } from '../config.ts'
-import { readConfigFile } from '../config-file.ts'
-import { doubtsOf } from '../warnings.ts'
+import { findKey } from '../../lib/config/parse.ts'
+import type { LoadedConfig } from '../config/load.ts'
+import { readConfigFile } from '../config/file.ts'
+import { doubtsOf } from '../config/warnings.ts'
 import { type Finding, note, ok, warning } from './finding.ts'
 
 /** What there is to say of a configuration that can be used: its doubts, and who may read its secrets. */

@@ -1,5 +1,5 @@
 import type { DatabaseFacts } from '../../lib/storage/inspect.ts'
-import type { MigrationState } from '../../lib/storage/migrate.ts'
+import type { MigrationState } from '../../lib/storage/schema/migrate.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
 /** The oldest PostgreSQL that has what is used. */

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, type StatsFs, statfsSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { partsOf } from '../../lib/storage/files.ts'
+import { partsOf } from '../../lib/storage/archive/files.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
 const MIB = 1024 * 1024

@@ -1,5 +1,5 @@
-import type { Config } from '../../lib/config.ts'
-import { VERSION } from '../../lib/version.ts'
+import type { Config } from '../../lib/config/parse.ts'
+import { VERSION } from '../../lib/core/version.ts'
 import { isLocalHost } from './addresses.ts'
 import { judgeClock } from './database.ts'
 import { type Finding, failure, note, ok, skipped, warning } from './finding.ts'

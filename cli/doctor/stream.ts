@@ -1,4 +1,4 @@
-import type { Chat } from '../../lib/chat.ts'
+import type { Chat } from '../../lib/service.ts'
 import { OPERATOR } from '../../lib/context.ts'
 import type { Probe } from '../../lib/ops/probe.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'

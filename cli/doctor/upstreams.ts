@@ -1,7 +1,7 @@
-import type { Config } from '../../lib/config.ts'
-import { oauthProviders, type ProviderSettings } from '../../lib/config-oauth.ts'
-import { currentMicros } from '../../lib/ids.ts'
-import { createProvider } from '../../lib/oauth/client.ts'
+import type { Config } from '../../lib/config/parse.ts'
+import { oauthProviders, type ProviderSettings } from '../../lib/config/oauth.ts'
+import { currentMicros } from '../../lib/core/ids.ts'
+import { createProvider } from '../../lib/accounts/oauth/client.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'
 import { ask, parseJson } from './http.ts'
 

@@ -1,4 +1,4 @@
-import { oneLine } from './output.ts'
+import { oneLine } from '../output.ts'
 
 /** What goes with a message. */
 export type Fields = Record<string, unknown>

@@ -1,8 +1,8 @@
 import { type ConsolaReporter, createConsola, LogLevels } from 'consola'
-import type { Config } from '../lib/config.ts'
-import type { Log } from '../lib/context.ts'
-import { createJsonLines, type Fields, toPrettyLine } from './log-line.ts'
-import { createLogSink, type LogStream } from './log-sink.ts'
+import type { Config } from '../../lib/config/parse.ts'
+import type { Log } from '../../lib/context.ts'
+import { createJsonLines, type Fields, toPrettyLine } from './line.ts'
+import { createLogSink, type LogStream } from './sink.ts'
 
 /** A log on `stream`, standard error by default: one line for each call, whatever is in it. */
 export function createLogger(

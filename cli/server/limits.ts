@@ -1,7 +1,7 @@
 import type { Server } from 'node:http'
-import type { Config } from '../lib/config.ts'
-import type { Log } from '../lib/context.ts'
-import { MAX_HEADERS } from '../lib/http/malformed.ts'
+import type { Config } from '../../lib/config/parse.ts'
+import type { Log } from '../../lib/context.ts'
+import { MAX_HEADERS } from '../../lib/http/malformed.ts'
 
 /** What a server lets its clients do, in Node's terms. */
 export type ServerLimits = typeof SERVER_LIMITS

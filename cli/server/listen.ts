@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import type { RequestListener, Server } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { listen as listhen } from 'listhen'
-import { applyLimits, type ServerLimits } from './server-limits.ts'
+import { applyLimits, type ServerLimits } from './limits.ts'
 
 /** A server that takes requests. */
 export interface Listening {

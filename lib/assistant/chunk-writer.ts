@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
-import { causeText } from '../errors.ts'
-import type { Tx } from '../events/write.ts'
-import { type Draft, isBehind, storeChunks } from './draft.ts'
+import { causeText } from '../core/errors.ts'
+import type { Tx } from '../live/transaction.ts'
+import { type Draft, isBehind, storeChunks } from './drafts.ts'
 
 /** Pause between two chunks of an answer: short enough to read along, long enough that fast ones cost few commits. */
 const CHUNK_MS = 40

@@ -1,6 +1,6 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/parse.ts'
 import { createEcho } from './echo.ts'
-import { createOpenAi } from './openai.ts'
+import { createOpenAi } from './openai/provider.ts'
 import type { Assistant } from './provider.ts'
 
 /** The assistant that the configuration names. */

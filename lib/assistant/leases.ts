@@ -1,11 +1,11 @@
 import type { Context } from '../context.ts'
-import { enterUnattended } from '../conversations/access.ts'
-import { ChatError, causeText } from '../errors.ts'
-import { newId, SECOND } from '../ids.ts'
-import type { MessageRow } from '../messages/store.ts'
+import { enterUnattended } from '../chat/conversations/access.ts'
+import { ChatError, causeText } from '../core/errors.ts'
+import { newId, SECOND } from '../core/ids.ts'
+import type { MessageRow } from '../chat/messages/store.ts'
 import type { Queries } from '../storage/database.ts'
-import { endAnswer, INTERRUPTED } from './ending.ts'
-import { insertUnderWay, listLapsed, lockAndCountUnderWay, renewLeases } from './store.ts'
+import { endAnswer, INTERRUPTED } from '../chat/answers/ending.ts'
+import { insertUnderWay, listLapsed, lockAndCountUnderWay, renewLeases } from '../chat/answers/store.ts'
 
 /** Who writes an answer and is not heard of for so long is taken for dead. */
 const LEASE = 10 * SECOND

@@ -1,4 +1,4 @@
-import type { Usage } from './schema.ts'
+import type { Usage } from '../chat/answers/schema.ts'
 
 /** Who says a turn of the talk that an answer continues. */
 export type TurnRole = 'system' | 'user' | 'assistant'

@@ -1,16 +1,16 @@
 import type * as v from 'valibot'
-import { readCookie } from './auth/cookies.ts'
-import type { CompatFailure } from './compat/schema.ts'
-import { ChatError, ERRORS, type ErrorCode, type FieldError } from './errors.ts'
-import { createPauses, pause, retryAfterOf, spread } from './events/pauses.ts'
-import type { ConversationStreamEvent } from './events/schema.ts'
-import { readEvents, readPieces } from './events/wire.ts'
-import { type AnyRoute, HEADER_FIELDS, type Params, type Route } from './http/route.ts'
-import { routes } from './http/routes.ts'
+import { readCookie } from '../core/headers.ts'
+import type { CompatFailure } from '../openai-api/schema.ts'
+import { ChatError, ERRORS, type ErrorCode, type FieldError } from '../core/errors.ts'
+import { createPauses, pause, retryAfterOf, spread } from './backoff.ts'
+import type { ConversationStreamEvent } from '../chat/events/schema.ts'
+import { readEvents, readPieces } from './event-stream.ts'
+import { type AnyRoute, HEADER_FIELDS, type Params, type Route } from '../endpoint.ts'
+import { routes } from '../endpoints.ts'
 
-export { ChatError, type ErrorCode } from './errors.ts'
-export type { ConversationStreamEvent } from './events/schema.ts'
-export type { Message } from './messages/schema.ts'
+export { ChatError, type ErrorCode } from '../core/errors.ts'
+export type { ConversationStreamEvent } from '../chat/events/schema.ts'
+export type { Message } from '../chat/messages/schema.ts'
 
 /** How to reach a service, and what differs from its defaults. */
 export interface ClientOptions {

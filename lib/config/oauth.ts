@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { flag, key, section, someText, text } from './config-key.ts'
-import type { Config } from './config-schema.ts'
+import { flag, key, section, someText, text } from './key.ts'
+import type { Config } from './schema.ts'
 
 const secureUrl = v.pipe(
   text,

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { isSection, type KeyNotes } from './config-key.ts'
-import { isProviderName, oauthProblems } from './config-oauth.ts'
-import { type Config, type ConfigInput, ConfigSchema } from './config-schema.ts'
+import { isSection, type KeyNotes } from './key.ts'
+import { isProviderName, oauthProblems } from './oauth.ts'
+import { type Config, type ConfigInput, ConfigSchema } from './schema.ts'
 
-export type { Config, ConfigInput } from './config-schema.ts'
+export type { Config, ConfigInput } from './schema.ts'
 
 /** One value that can be configured, as its documentation shows it. */
 export interface ConfigKey {

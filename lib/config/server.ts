@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import * as v from 'valibot'
-import { integer, key, MAX_TIMER_SECONDS, section, someText, text } from './config-key.ts'
+import { integer, key, MAX_TIMER_SECONDS, section, someText, text } from './key.ts'
 
 /** Scheme, host and port; a URL would also take `*` for a host. */
 const ORIGIN = /^https?:\/\/(\[[0-9a-f:]+\]|[0-9a-z._-]+)(:\d+)?$/

@@ -1,4 +1,4 @@
-import { ChatError } from '../errors.ts'
+import { ChatError } from './errors.ts'
 
 /**
  * Keeps API keys away from what rules over sign-in: who finds one makes no second one of it, and locks nobody out.

@@ -1,4 +1,4 @@
-import { LONGEST } from '../schema.ts'
+import { LONGEST } from './schema.ts'
 
 /**
  * The value of a cookie in a `Cookie` header. `undefined` when it is missing, and when it is there twice with

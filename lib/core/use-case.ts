@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import type { Context } from './context.ts'
+import type { Context } from '../context.ts'
 import { ChatError } from './errors.ts'
 import { LONGEST } from './schema.ts'
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { ChatError } from '../errors.ts'
+import { ChatError } from '../core/errors.ts'
 
 /** What a body may hold: larger ones are made to hurt, not to say something. */
 export interface BodyLimits {

@@ -1,5 +1,5 @@
 import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net'
-import type { Config } from '../config.ts'
+import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
 
 /** Finds out where a call came from. */

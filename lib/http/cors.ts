@@ -1,5 +1,5 @@
-import type { Config } from '../config.ts'
-import { HEADER_FIELDS } from './route.ts'
+import type { Config } from '../config/parse.ts'
+import { HEADER_FIELDS } from '../endpoint.ts'
 
 type Pair = [name: string, value: string]
 

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/parse.ts'
 import { createCors } from './cors.ts'
 
 type Pair = [name: string, value: string]

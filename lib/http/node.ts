@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Chat } from '../chat.ts'
+import type { Chat } from '../service.ts'
 import { createChatApp, createNodeHandler } from './app.ts'
 
 /** The service as a listener of `node:http`. */

@@ -1,6 +1,6 @@
 import { stringifyYAML } from 'confbox/yaml'
-import type { Config } from '../config.ts'
-import { VERSION } from '../version.ts'
+import type { Config } from '../config/parse.ts'
+import { VERSION } from '../core/version.ts'
 import { withBounds } from './openapi/bounds.ts'
 import { OpenApiDocument } from './openapi/document.ts'
 import { failureResponses, failureSchemas } from './openapi/failures.ts'
@@ -8,8 +8,8 @@ import { namedHeadersIn } from './openapi/headers.ts'
 import { securitySchemes, toOperation } from './openapi/operation.ts'
 import { type Json, namedSchemasIn } from './openapi/schemas.ts'
 import { DESCRIPTION, TAGS } from './openapi/texts.ts'
-import { type AnyRoute, route, type Tag } from './route.ts'
-import { routes } from './routes.ts'
+import { type AnyRoute, route, type Tag } from '../endpoint.ts'
+import { routes } from '../endpoints.ts'
 
 /**
  * The OpenAPI 3.1 description of every route, made from the route values themselves.

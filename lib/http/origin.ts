@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/parse.ts'
 
 /** What is known of where a request comes from. */
 export interface Provenance {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { ChatError } from '../errors.ts'
+import { ChatError } from '../core/errors.ts'
 import { networkOf } from '../limits/rules.ts'
 
 const encoder = new TextEncoder()

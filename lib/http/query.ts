@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import { ChatError } from '../errors.ts'
+import { ChatError } from '../core/errors.ts'
 
 interface SchemaNode {
   type: string

@@ -1,11 +1,11 @@
-import { readCookie } from '../auth/cookies.ts'
-import type { SignedIn } from '../auth/service.ts'
-import type { Chat } from '../chat.ts'
-import type { Config } from '../config.ts'
-import { ChatError } from '../errors.ts'
+import { readCookie } from '../core/headers.ts'
+import type { SignedIn } from '../accounts/sessions/service.ts'
+import type { Chat } from '../service.ts'
+import type { Config } from '../config/parse.ts'
+import { ChatError } from '../core/errors.ts'
 import { bindingCookie, clearedCookies, deviceCookie, sessionCookies } from './cookies.ts'
 import type { FailureShape } from './failure.ts'
-import { type AnyRoute, HEADER_FIELDS } from './route.ts'
+import { type AnyRoute, HEADER_FIELDS } from '../endpoint.ts'
 
 /** An answer before it is given to the runtime. */
 export interface Reply {

@@ -1,7 +1,7 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
-import type { Opening } from '../events/service.ts'
-import type { AnyRoute } from './route.ts'
+import type { Opening } from '../chat/events/service.ts'
+import type { AnyRoute } from '../endpoint.ts'
 
 /** All that the log tells of a request: no header, no body, no query, no path as it was sent, no address. */
 export interface RequestEntry {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { fromNodeHandler, type H3Event, HTTPResponse } from 'h3'
-import type { Opening } from '../events/service.ts'
+import type { Opening } from '../chat/events/service.ts'
 import { answerUnread, hasUnreadBody } from './linger.ts'
 import type { Reply } from './reply.ts'
 import { streamToNode, streamToWeb } from './sse.ts'

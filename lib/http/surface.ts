@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Config } from '../config/parse.ts'
 import type { BodyLimits } from './body.ts'
 import { type FailureShape, OPENAI, PROBLEM } from './failure.ts'
 

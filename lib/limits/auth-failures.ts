@@ -1,5 +1,5 @@
-import { ChatError } from '../errors.ts'
-import { digest, SECOND } from '../ids.ts'
+import { ChatError } from '../core/errors.ts'
+import { digest, SECOND } from '../core/ids.ts'
 import type { Micros } from '../storage/sql.ts'
 import { createLocalBuckets } from './buckets.ts'
 import { networkOf, type Rate } from './rules.ts'

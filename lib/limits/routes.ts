@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { route } from '../http/route.ts'
+import { route } from '../endpoint.ts'
 import {
   LimitAssignment,
   LimitAssignmentInput,

@@ -1,9 +1,9 @@
-import type { AuditAct } from '../audit/schema.ts'
+import type { AuditAct } from '../accounts/audit/schema.ts'
 import type { Actor, Context } from '../context.ts'
-import { ChatError } from '../errors.ts'
-import type { Tx } from '../events/write.ts'
-import { fit } from '../pages.ts'
-import { assertAdmin, uniqueKey } from '../users/rules.ts'
+import { ChatError } from '../core/errors.ts'
+import type { Tx } from '../live/transaction.ts'
+import { fit } from '../core/pages.ts'
+import { assertAdmin, uniqueKey } from '../accounts/users/rules.ts'
 import { covers, type Endpoint } from './rules.ts'
 import {
   type LimitAssignment,

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
-import { ChatError } from '../errors.ts'
-import { takeShared } from '../limits/buckets.ts'
+import { ChatError } from '../core/errors.ts'
+import { takeShared } from './buckets.ts'
 
 /**
  * Acts of users that are each a row of the audit log, kept for a year: one user does not fill it. At once more than

@@ -1,8 +1,8 @@
-import { ChatError } from '../errors.ts'
-import { type NumberedEvent, withIds } from './compose.ts'
+import { ChatError } from '../core/errors.ts'
+import { type NumberedEvent, withIds } from '../chat/events/render.ts'
 import { type Delivered, type Delivery, encode } from './delivery.ts'
-import type { Head } from './rules.ts'
-import type { PassingEvent } from './schema.ts'
+import type { Head } from './position.ts'
+import type { PassingEvent } from '../chat/events/schema.ts'
 
 /** A log that can be followed: of one conversation, or of all. */
 export interface Source {

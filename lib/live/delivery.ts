@@ -1,6 +1,6 @@
 import type { Micros } from '../storage/sql.ts'
-import { toFrame } from './rules.ts'
-import type { ConversationStreamEvent } from './schema.ts'
+import { toFrame } from './position.ts'
+import type { ConversationStreamEvent } from '../chat/events/schema.ts'
 
 /** An event with its id; those that are not persisted have none. */
 export interface Delivered {

@@ -1,5 +1,5 @@
 import type { Log } from '../context.ts'
-import { causeText } from '../errors.ts'
+import { causeText } from '../core/errors.ts'
 import type { Database } from '../storage/database.ts'
 import type { Hub } from './hub.ts'
 

@@ -1,10 +1,10 @@
-import { listPlaces } from '../conversations/store.ts'
+import { listPlaces } from '../chat/conversations/store.ts'
 import type { Database } from '../storage/database.ts'
 import type { Channel } from './channel.ts'
 import { type Delivery, type Places, select } from './delivery.ts'
 import type { Reader } from './hub.ts'
-import { eventId, type Head, startFrom } from './rules.ts'
-import type { CloseReason, StreamEvent } from './schema.ts'
+import { eventId, type Head, startFrom } from './position.ts'
+import type { CloseReason, StreamEvent } from '../chat/events/schema.ts'
 
 /** What bringing a reader up to date needs of the hub. */
 export interface Late {

@@ -1,14 +1,14 @@
-import { type AuditEntry, insertAuditEntry } from '../audit/store.ts'
+import { type AuditEntry, insertAuditEntry } from '../accounts/audit/store.ts'
 import type { Log } from '../context.ts'
-import { ChatError } from '../errors.ts'
-import type { Metrics, Refusal } from '../ops/metrics.ts'
+import { ChatError } from '../core/errors.ts'
+import type { Metrics, Refusal } from '../metrics/registry.ts'
 import type { Database, Patience, Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { insertTask, type NewTask } from '../tasks/store.ts'
-import type { NumberedEvent } from './compose.ts'
+import type { NumberedEvent } from '../chat/events/render.ts'
 import type { Hub } from './hub.ts'
-import type { PassingEvent, PersistedEvent } from './schema.ts'
-import { appendEvents, type NewEvent } from './store.ts'
+import type { PassingEvent, PersistedEvent } from '../chat/events/schema.ts'
+import { appendEvents, type NewEvent } from './log.ts'
 
 /** A transaction that carries its events. */
 export interface Tx extends Queries {

@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
-import { causeText } from '../errors.ts'
-import type { Tx } from '../events/write.ts'
+import { causeText } from '../core/errors.ts'
+import type { Tx } from './transaction.ts'
 
 /** Writes down that a session or key is used, or over. A storage that takes no writes keeps nobody from reading. */
 export async function noteUse(ctx: Context, what: 'key' | 'session', work: (tx: Tx) => Promise<void>): Promise<void> {

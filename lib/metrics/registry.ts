@@ -1,9 +1,9 @@
 import { Counter, Gauge, Registry } from 'prom-client'
 import { TASK_KINDS, type TaskKind } from '../tasks/schema.ts'
-import { VERSION } from '../version.ts'
+import { VERSION } from '../core/version.ts'
 import { createHistogram } from './histogram.ts'
-import { createProcessMetrics } from './process-metrics.ts'
-import { createRequestMetrics } from './request-metrics.ts'
+import { createProcessMetrics } from './process.ts'
+import { createRequestMetrics } from './requests.ts'
 
 /** What the service counts of itself. */
 export interface Metrics {

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client'
 import { createHistogram } from './histogram.ts'
-import type { Metrics } from './metrics.ts'
+import type { Metrics } from './registry.ts'
 
 const BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]
 

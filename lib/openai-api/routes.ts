@@ -1,4 +1,4 @@
-import { route } from '../http/route.ts'
+import { route } from '../endpoint.ts'
 import { Completion, CompletionChunk, CompletionInput, Models } from './schema.ts'
 
 export const listModels = route({

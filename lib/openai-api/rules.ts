@@ -1,4 +1,4 @@
-import type { ChatError } from '../errors.ts'
+import type { ChatError } from '../core/errors.ts'
 import type { CompatFailure, Completion, CompletionChunk, CompletionInput, CompletionMessage, Usage } from './schema.ts'
 
 /** Some words, or a part of a long one; short only at the end: of single letters, an answer would be a hundred times its question. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { LONGEST, opaque, plainObject } from '../schema.ts'
+import { LONGEST, opaque, plainObject } from '../core/schema.ts'
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const Seconds = v.pipe(Count, v.description('Seconds since 1970'))

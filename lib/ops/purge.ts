@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts'
-import { TABLES } from '../storage/archive.ts'
-import type { TaskOutcome, TaskRun } from '../tasks/worker.ts'
+import { TABLES } from '../storage/archive/format.ts'
+import type { TaskOutcome, TaskRun } from '../tasks/runner.ts'
 
 /** How soon it is tried again while another process reads what was there before. */
 const RETRY_SECONDS = 5

@@ -1,8 +1,8 @@
 import type { Log } from '../context.ts'
-import type { Bus } from '../events/bus.ts'
-import type { Hub } from '../events/hub.ts'
+import type { Bus } from '../live/poller.ts'
+import type { Hub } from '../live/hub.ts'
 import type { Database } from '../storage/database.ts'
-import { listMigrations } from '../storage/migrate.ts'
+import { listMigrations } from '../storage/schema/migrate.ts'
 
 /** What can keep the service from its work, and what is said of it. */
 export const OBSTACLES = {

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts'
-import { WAL_BYTES, walBytes } from '../storage/sqlite-file.ts'
+import { WAL_BYTES, walBytes } from '../storage/sqlite/file.ts'
 
 /** Warns when what is written to SQLite first piles up, because somebody keeps it from going into the database. */
 export async function checkWal({ db, log }: Pick<Context, 'db' | 'log'>): Promise<void> {

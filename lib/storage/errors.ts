@@ -1,4 +1,4 @@
-import { ChatError } from '../errors.ts'
+import { ChatError } from '../core/errors.ts'
 
 /** Primary result codes of SQLite that are the storage's trouble, not the caller's (https://sqlite.org/rescode.html). */
 const SQLITE_TROUBLE: Record<number, string> = {

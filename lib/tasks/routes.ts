@@ -1,4 +1,4 @@
-import { route } from '../http/route.ts'
+import { route } from '../endpoint.ts'
 import { TaskPage, TasksQuery } from './schema.ts'
 
 export const listTasks = route({

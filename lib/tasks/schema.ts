@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Id, Instant, Limit } from '../schema.ts'
+import { Id, Instant, Limit } from '../core/schema.ts'
 
 /** Everything a task may be. */
 export const TaskKind = v.picklist(['conversation.remove', 'user.erase', 'storage.purge'])

@@ -1,5 +1,5 @@
 import type { Actor, Context } from '../context.ts'
-import { assertAdmin } from '../users/rules.ts'
+import { assertAdmin } from '../accounts/users/rules.ts'
 import { type TaskPage, TasksQuery } from './schema.ts'
 import { listTasks, toTaskRecord } from './store.ts'
 

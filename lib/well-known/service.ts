@@ -1,6 +1,6 @@
-import type { WellKnownEntry } from '../config-well-known.ts'
+import type { WellKnownEntry } from '../config/well-known.ts'
 import type { Context } from '../context.ts'
-import { ChatError } from '../errors.ts'
+import { ChatError } from '../core/errors.ts'
 
 /**
  * The document that is configured under exactly this path.

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readAnswer } from '../../lib/assistant/answer.ts'
+import { readAnswer } from '../../lib/assistant/openai/answer.ts'
 import type { AnswerPiece } from '../../lib/assistant/provider.ts'
 
 async function* pieces(...given: unknown[]): AsyncGenerator<AnswerPiece> {

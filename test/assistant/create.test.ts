@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createAssistant } from '../../lib/assistant/create.ts'
-import { parseConfig } from '../../lib/config.ts'
+import { parseConfig } from '../../lib/config/parse.ts'
 import { startModelServer, streams } from '../support/model-server.ts'
 import { asking, collect } from './turns.ts'
 

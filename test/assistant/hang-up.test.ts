@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { readAnswer } from '../../lib/assistant/answer.ts'
-import { createOpenAi } from '../../lib/assistant/openai.ts'
+import { readAnswer } from '../../lib/assistant/openai/answer.ts'
+import { createOpenAi } from '../../lib/assistant/openai/provider.ts'
 import { collectGarbage } from '../support/gc.ts'
 import { type ModelCall, startModelServer } from '../support/model-server.ts'
 import { asking } from './turns.ts'

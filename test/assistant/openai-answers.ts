@@ -1,4 +1,4 @@
-import { createOpenAi } from '../../lib/assistant/openai.ts'
+import { createOpenAi } from '../../lib/assistant/openai/provider.ts'
 import { type Behaviour, startModelServer } from '../support/model-server.ts'
 import { asking, collect } from './turns.ts'
 

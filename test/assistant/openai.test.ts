@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createOpenAi, type OpenAiOptions } from '../../lib/assistant/openai.ts'
+import { createOpenAi, type OpenAiOptions } from '../../lib/assistant/openai/provider.ts'
 import {
   type Behaviour,
   completes,

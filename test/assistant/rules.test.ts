@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Ancestor, toTurns, wholeLength } from '../../lib/assistant/rules.ts'
-import { pathsDownTo } from '../../lib/messages/rules.ts'
+import { type Ancestor, toTurns, wholeLength } from '../../lib/chat/answers/rules.ts'
+import { pathsDownTo } from '../../lib/chat/messages/rules.ts'
 
 const says = (content: string, more: Partial<Ancestor> = {}): Ancestor => ({
   role: 'user',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { ReceivedEvent } from '../../lib/client.ts'
+import type { ReceivedEvent } from '../../lib/client/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import {
   type Behaviour,

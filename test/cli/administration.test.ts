@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createChatClient } from '../../lib/client.ts'
+import { createChatClient } from '../../lib/client/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'

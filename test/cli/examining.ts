@@ -6,9 +6,9 @@ import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
-import { examine } from '../../cli/doctor/examine.ts'
+import { examine } from '../../cli/doctor/run-checks.ts'
 import type { Finding } from '../../cli/doctor/finding.ts'
-import { parseConfig } from '../../lib/config.ts'
+import { parseConfig } from '../../lib/config/parse.ts'
 import { folder } from './process.ts'
 
 /** What the doctor finds with this configuration, by code. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { createLogSink } from '../../cli/log-sink.ts'
+import { createLogSink } from '../../cli/logging/sink.ts'
 import { times } from '../support/service.ts'
 
 /** A stream of which somebody takes what is written, or nobody does. */

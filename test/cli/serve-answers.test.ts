@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { createChatClient } from '../../lib/client.ts'
+import { createChatClient } from '../../lib/client/index.ts'
 import { createRandom } from '../fault/random.ts'
 import { startUpstream } from '../fault/upstream.ts'
 import { openStream, signInByHand } from '../support/stream.ts'

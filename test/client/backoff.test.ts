@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { createPauses, retryAfterOf } from '../../lib/events/pauses.ts'
+import { createPauses, retryAfterOf } from '../../lib/client/backoff.ts'
 import { times } from '../support/service.ts'
 
 afterEach(() => void vi.restoreAllMocks())

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readEvents, type WireEvent } from '../../lib/events/wire.ts'
+import { readEvents, type WireEvent } from '../../lib/client/event-stream.ts'
 
 const TEXT = [
   'retry: 2000\n\n',

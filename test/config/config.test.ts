@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { type Config, ConfigError, configKeys, maskSecrets, nearestKey, parseConfig } from '../lib/config.ts'
-import { oauthProviders } from '../lib/config-oauth.ts'
-import { PAGES } from './support/generate-docs.ts'
+import { type Config, ConfigError, configKeys, maskSecrets, nearestKey, parseConfig } from '../../lib/config/parse.ts'
+import { oauthProviders } from '../../lib/config/oauth.ts'
+import { PAGES } from '../support/generate-docs.ts'
 
 const CLIENT = { client_id: 'id', client_secret: 'hunter2' }
 
@@ -413,7 +413,7 @@ describe('configKeys', () => {
 
   it('is what the committed documentation shows', async () => {
     for (const [path, page] of Object.entries(PAGES)) {
-      const committed = readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+      const committed = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
       expect(committed, 'run: npx tsx test/support/generate-docs.ts').toBe(await page())
     }
   })

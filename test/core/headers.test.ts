@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readCookie } from '../../lib/auth/cookies.ts'
+import { readCookie } from '../../lib/core/headers.ts'
 
 it.each<[header: string | null | undefined, value: string | undefined]>([
   [null, undefined],

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChatClient, Message } from '../../lib/client.ts'
+import type { ChatClient, Message } from '../../lib/client/index.ts'
 import type { Upstream } from './upstream.ts'
 
 /** How long an answer whose process died may be left without an end. */

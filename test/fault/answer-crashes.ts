@@ -1,5 +1,5 @@
-import type { ChatClient, Message } from '../../lib/client.ts'
-import { ChatError } from '../../lib/errors.ts'
+import type { ChatClient, Message } from '../../lib/client/index.ts'
+import { ChatError } from '../../lib/core/errors.ts'
 import { differencesIn, faultsIn, untilEnded } from './answer-checks.ts'
 import { seqOf, startFollowers } from './followers.ts'
 import { inconsistenciesIn } from './invariants.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChatClient } from '../../lib/client.ts'
+import type { ChatClient } from '../../lib/client/index.ts'
 import { type Figures, seqOf, startFollowers } from './followers.ts'
 import { settle } from './people.ts'
 import { startProcess } from './process.ts'

@@ -1,5 +1,5 @@
-import type { ChatClient } from '../../lib/client.ts'
-import { ChatError } from '../../lib/errors.ts'
+import type { ChatClient } from '../../lib/client/index.ts'
+import { ChatError } from '../../lib/core/errors.ts'
 import { seqOf, startFollowers } from './followers.ts'
 import { inconsistenciesIn } from './invariants.ts'
 import { type Place, settle } from './people.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChatClient } from '../../lib/client.ts'
+import type { ChatClient } from '../../lib/client/index.ts'
 import { signInByHand } from '../support/stream.ts'
 import { inconsistenciesIn } from './invariants.ts'
 import { ADA, type Place, settle } from './people.ts'

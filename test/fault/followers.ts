@@ -1,4 +1,4 @@
-import type { ConversationStreamEvent } from '../../lib/events/schema.ts'
+import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
 import { openRaw, type RawEvent, type RawStream } from './raw-reader.ts'
 
 /** Readers that lose their connection all the time and come back with the last id they have. */

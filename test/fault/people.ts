@@ -1,4 +1,4 @@
-import { type ChatClient, createChatClient } from '../../lib/client.ts'
+import { type ChatClient, createChatClient } from '../../lib/client/index.ts'
 
 /** Who sets the service up. */
 export const ADA = { email: 'ada@example.org', password: 'correct horse battery' }

@@ -1,5 +1,5 @@
 import { connect } from 'node:net'
-import type { ConversationStreamEvent } from '../../lib/events/schema.ts'
+import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
 
 /** An event as it came over the wire. */
 export interface RawEvent {

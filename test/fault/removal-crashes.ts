@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChatClient } from '../../lib/client.ts'
-import { ChatError } from '../../lib/errors.ts'
+import type { ChatClient } from '../../lib/client/index.ts'
+import { ChatError } from '../../lib/core/errors.ts'
 import { type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../lib/index.ts'
 import { inconsistenciesIn } from './invariants.ts'
 import { settle } from './people.ts'

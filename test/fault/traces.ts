@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Chat } from '../../lib/index.ts'
-import { TABLES } from '../../lib/storage/archive.ts'
+import { TABLES } from '../../lib/storage/archive/format.ts'
 
 /** The tables that hold a word, and on SQLite the files in the folder of the database. */
 export async function tracesOf({ context: { db } }: Chat, url: string, word: string): Promise<string[]> {

@@ -1,4 +1,4 @@
-import type { AnyRoute } from '../../lib/http/route.ts'
+import type { AnyRoute } from '../../lib/endpoint.ts'
 import { allRoutes } from '../support/all-routes.ts'
 
 /** How the calls of a pass are authenticated. */

@@ -1,4 +1,4 @@
-import { routes } from '../../lib/http/routes.ts'
+import { routes } from '../../lib/endpoints.ts'
 import { openStorage } from '../../lib/index.ts'
 import { type RunOptions, run } from '../cli/process.ts'
 import { type Serving, serve } from '../cli/serving.ts'

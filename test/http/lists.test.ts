@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../lib/context.ts'
-import { conversationSource } from '../../lib/events/sources.ts'
+import { conversationSource } from '../../lib/chat/events/sources.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { type Filled, fill } from '../support/full-lists.ts'
 import { type Item, LISTS, lists } from '../support/list-table.ts'

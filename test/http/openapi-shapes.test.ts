@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseConfig } from '../../lib/config.ts'
+import { parseConfig } from '../../lib/config/parse.ts'
 import { openApiDocument } from '../../lib/http/openapi.ts'
 
 type Schema = Record<string, unknown>

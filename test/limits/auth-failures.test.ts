@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { SECOND } from '../../lib/ids.ts'
+import { SECOND } from '../../lib/core/ids.ts'
 import type { ChatError } from '../../lib/index.ts'
 import { createAuthFailures } from '../../lib/limits/auth-failures.ts'
 import { checkedFetch } from '../support/answers.ts'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { AssistantRequest } from '../../lib/assistant/provider.ts'
-import type { ConversationStreamEvent } from '../../lib/events/schema.ts'
-import { routes } from '../../lib/http/routes.ts'
+import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
+import { routes } from '../../lib/endpoints.ts'
 import { type Actor, type Chat, createChatService, type Message, openStorage, parseConfig } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 

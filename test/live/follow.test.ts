@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ReceivedEvent } from '../../lib/client.ts'
+import type { ReceivedEvent } from '../../lib/client/index.ts'
 import type { Actor } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, startService, type TestService, times } from '../support/service.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import type { Outcome } from '../../lib/events/write.ts'
+import type { Outcome } from '../../lib/live/transaction.ts'
 import { createChatApp } from '../../lib/http/app.ts'
 import { ChatError, openStorage } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'

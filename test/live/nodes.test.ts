@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import type { ReceivedEvent } from '../../lib/client.ts'
+import type { ReceivedEvent } from '../../lib/client/index.ts'
 import { startFollowers } from '../fault/followers.ts'
 import { type ServerProcess, startProcess } from '../fault/process.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Start, startFrom, toFrame } from '../../lib/events/rules.ts'
+import { type Start, startFrom, toFrame } from '../../lib/live/position.ts'
 
 const EPOCH = '0123456789abcdef'
 const refused = (reason: string, seq: number) => ({ resumed: false, seq, reason })

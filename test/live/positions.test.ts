@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ConversationStreamEvent } from '../../lib/events/schema.ts'
+import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startService, type TestService, times } from '../support/service.ts'
 import { openStream } from '../support/stream.ts'

@@ -1,5 +1,5 @@
 import { vi } from 'vitest'
-import type { ReceivedEvent } from '../../lib/client.ts'
+import type { ReceivedEvent } from '../../lib/client/index.ts'
 import type { Chat } from '../../lib/index.ts'
 import { PASSWORD, type Person, startThread, type TestService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { createTurns } from '../../lib/events/turns.ts'
+import { createTurns } from '../../lib/live/turns.ts'
 import { ChatError } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startService, type TestService, times } from '../support/service.ts'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { echoInPieces } from '../../lib/compat/rules.ts'
+import { echoInPieces } from '../../lib/openai-api/rules.ts'
 import { createPieceStreams } from '../../lib/http/pieces.ts'
 import { codeOf, startService, type TestService, times } from '../support/service.ts'
 

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { afterAll, expect, it } from 'vitest'
 import { checkWal } from '../../lib/ops/wal.ts'
 import { openStorage } from '../../lib/storage/open.ts'
-import { WAL_BYTES } from '../../lib/storage/sqlite-file.ts'
+import { WAL_BYTES } from '../../lib/storage/sqlite/file.ts'
 import { fileOf, openHandle } from '../storage/handles.ts'
 import { createSqliteFile } from '../support/databases.ts'
 

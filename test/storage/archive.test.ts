@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, inject, it } from 'vitest'
 import { createChatService, openStorage, parseConfig, type Storage } from '../../lib/index.ts'
-import { TABLES } from '../../lib/storage/archive.ts'
+import { TABLES } from '../../lib/storage/archive/format.ts'
 import {
   createPostgresDatabase,
   createSqliteFile,

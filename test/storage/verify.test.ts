@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs'
 import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import { createChatService, openStorage, parseConfig, restoreStorage } from '../../lib/index.ts'
-import { listChanges } from '../../lib/storage/judge.ts'
+import { listChanges } from '../../lib/storage/schema/verify.ts'
 import { createSqliteFile, type Dialect, describeOnEachDatabase } from '../support/databases.ts'
 import { fileOf, openHandle } from './handles.ts'
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { openApiRoutes } from '../../lib/http/openapi.ts'
-import type { AnyRoute } from '../../lib/http/route.ts'
-import { routes } from '../../lib/http/routes.ts'
+import type { AnyRoute } from '../../lib/endpoint.ts'
+import { routes } from '../../lib/endpoints.ts'
 import { documentedHeaders } from './documented-headers.ts'
 
 declare module 'vitest' {

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { AuditAct, AuditRecord } from '../../lib/audit/schema.ts'
+import { AuditAct, AuditRecord } from '../../lib/accounts/audit/schema.ts'
 
 /** What each act means, and who its entry names. */
 const ACTS: Record<AuditAct, string> = {
@@ -55,7 +55,7 @@ const EXAMPLE: AuditRecord = {
   detail: { changed: ['roles'], roles: ['admin', 'member'] },
 }
 
-const INTRODUCTION = `<!-- Made from lib/audit/schema.ts by test/support/generate-docs.ts: change it there. -->
+const INTRODUCTION = `<!-- Made from lib/accounts/audit/schema.ts by test/support/generate-docs.ts: change it there. -->
 
 # Audit log
 

@@ -1,6 +1,6 @@
-import { commonArgs } from '../../cli/command.ts'
+import { commonArgs } from '../../cli/args/command.ts'
 import { root } from '../../cli/commands.ts'
-import { type DescribedArg, type DescribedCommand, describeTree } from '../../cli/tree.ts'
+import { type DescribedArg, type DescribedCommand, describeTree } from '../../cli/completion/describe.ts'
 
 const INTRODUCTION = `<!-- Made from cli/commands by test/support/generate-docs.ts: change it there. -->
 

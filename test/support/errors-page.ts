@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../../lib/errors.ts'
+import { ERRORS, type ErrorCode } from '../../lib/core/errors.ts'
 import { wrap } from './markdown.ts'
 
 /** Why each failure comes, and what helps. */
@@ -227,7 +227,7 @@ const EXAMPLE = {
   errors: [{ path: 'content', message: 'must have something visible in it' }],
 }
 
-const INTRODUCTION = `<!-- Made from lib/errors.ts by test/support/generate-docs.ts: change its codes there, and the rest in
+const INTRODUCTION = `<!-- Made from lib/core/errors.ts by test/support/generate-docs.ts: change its codes there, and the rest in
      test/support/errors-page.ts. -->
 
 # Errors

@@ -1,9 +1,9 @@
 import * as v from 'valibot'
-import { ConversationFields } from '../../lib/conversations/schema.ts'
-import { ConversationStreamEvent, PassingEvent, PersistedEvent, StreamEvent } from '../../lib/events/schema.ts'
-import { Message } from '../../lib/messages/schema.ts'
-import { Id, Instant } from '../../lib/schema.ts'
-import { ThreadSummary } from '../../lib/threads/schema.ts'
+import { ConversationFields } from '../../lib/chat/conversations/schema.ts'
+import { ConversationStreamEvent, PassingEvent, PersistedEvent, StreamEvent } from '../../lib/chat/events/schema.ts'
+import { Message } from '../../lib/chat/messages/schema.ts'
+import { Id, Instant } from '../../lib/core/schema.ts'
+import { ThreadSummary } from '../../lib/chat/threads/schema.ts'
 import { wrap } from './markdown.ts'
 
 type Type = ConversationStreamEvent['type']
@@ -161,7 +161,7 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
   },
 }
 
-const INTRODUCTION = `<!-- Made from lib/events/schema.ts by test/support/generate-docs.ts: change it there. -->
+const INTRODUCTION = `<!-- Made from lib/chat/events/schema.ts by test/support/generate-docs.ts: change it there. -->
 
 # Events
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { keysBySection } from '../../cli/config-template.ts'
-import { variableName } from '../../cli/environment.ts'
-import type { ConfigKey } from '../../lib/config.ts'
+import { keysBySection } from '../../cli/config/template.ts'
+import { variableName } from '../../cli/config/environment.ts'
+import type { ConfigKey } from '../../lib/config/parse.ts'
 import { auditPage } from './audit-page.ts'
 import { cliPage } from './cli-page.ts'
 import { errorsPage } from './errors-page.ts'
@@ -19,7 +19,7 @@ export const PAGES: Record<string, () => string | Promise<string>> = {
   'docs/reference/errors.md': errorsPage,
 }
 
-const CONFIGURATION = `<!-- Made from lib/config-schema.ts by test/support/generate-docs.ts: change it there. -->
+const CONFIGURATION = `<!-- Made from lib/config/schema.ts by test/support/generate-docs.ts: change it there. -->
 
 # Configuration
 

@@ -1,5 +1,5 @@
 import type * as v from 'valibot'
-import type { AnyRoute } from '../../lib/http/route.ts'
+import type { AnyRoute } from '../../lib/endpoint.ts'
 import { allRoutes } from './all-routes.ts'
 import type { Filled } from './full-lists.ts'
 

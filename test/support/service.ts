@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type ChatClient, createChatClient } from '../../lib/client.ts'
+import { type ChatClient, createChatClient } from '../../lib/client/index.ts'
 import { createNodeListener } from '../../lib/http/node.ts'
 import {
   type Chat,

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import type { ReceivedEvent } from '../../lib/client.ts'
-import { ConversationStreamEvent } from '../../lib/events/schema.ts'
-import { readEvents } from '../../lib/events/wire.ts'
+import type { ReceivedEvent } from '../../lib/client/index.ts'
+import { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
+import { readEvents } from '../../lib/client/event-stream.ts'
 
 /** An open stream of a test: each event is checked against its schema as it arrives. */
 export interface TestStream {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createTaskWorker, type TaskHandler } from '../../lib/tasks/worker.ts'
+import { createTaskWorker, type TaskHandler } from '../../lib/tasks/runner.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startService, type TestService } from '../support/service.ts'
 

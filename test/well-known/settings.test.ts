@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { loadConfig } from '../../cli/config.ts'
-import { ConfigError, parseConfig } from '../../lib/config.ts'
+import { loadConfig } from '../../cli/config/load.ts'
+import { ConfigError, parseConfig } from '../../lib/config/parse.ts'
 
 const ENTRY = { path: 'security.txt', content_type: 'text/plain; charset=utf-8', body: 'Contact: x' }
 

@@ -1,4 +1,4 @@
-import { route } from '../http/route.ts'
+import { route } from '../../endpoint.ts'
 import { ApiKeyInput, ApiKeys, CreatedKey } from './schema.ts'
 
 export const listKeys = route({

@@ -1,4 +1,4 @@
-import { LONGEST } from '../schema.ts'
+import { LONGEST } from '../../core/schema.ts'
 
 /** What every API key begins with, so that one that got lost can be told from other secrets. */
 export const KEY_PREFIX = 'cs_'

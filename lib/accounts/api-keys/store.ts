@@ -1,6 +1,6 @@
-import { toInstant } from '../ids.ts'
-import type { Queries } from '../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { toInstant } from '../../core/ids.ts'
+import type { Queries } from '../../storage/database.ts'
+import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
 import type { ApiKey } from './schema.ts'
 
 /** An API key as it is stored: of the key itself only a digest. */

@@ -1,4 +1,4 @@
-import { route } from '../http/route.ts'
+import { route } from '../../endpoint.ts'
 import { AuditPage, AuditQuery } from './schema.ts'
 
 export const listAudit = route({

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Id, Instant, Limit } from '../schema.ts'
+import { Id, Instant, Limit } from '../../core/schema.ts'
 
 /** Everything that is written down about who gets in and who administers. */
 export const AuditAct = v.picklist([

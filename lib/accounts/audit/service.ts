@@ -1,5 +1,5 @@
-import type { Actor, Context } from '../context.ts'
-import { fit } from '../pages.ts'
+import type { Actor, Context } from '../../context.ts'
+import { fit } from '../../core/pages.ts'
 import { assertAdmin } from '../users/rules.ts'
 import { type AuditPage, AuditQuery } from './schema.ts'
 import { findWindowEnd, listEntries, toRecord } from './store.ts'

@@ -1,6 +1,6 @@
-import { toInstant } from '../ids.ts'
-import type { Queries } from '../storage/database.ts'
-import type { Micros } from '../storage/sql.ts'
+import { toInstant } from '../../core/ids.ts'
+import type { Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
 import type { AuditAct, AuditRecord } from './schema.ts'
 
 /** Who did what to whom, from where. It holds no secret, and no address of somebody who has no account. */

@@ -1,4 +1,4 @@
-import type { Context, Mail } from '../context.ts'
+import type { Context, Mail } from '../../context.ts'
 
 /** Sends a mail later, so that neither its work nor its failure shows in the answer. */
 export function post(ctx: Context, userId: string, mail: Mail): void {

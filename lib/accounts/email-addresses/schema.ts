@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { LONGEST, opaque } from '../schema.ts'
+import { LONGEST, opaque } from '../../core/schema.ts'
 
 /** The token of a mailed link that proves an address. */
 export const EmailProof = v.object({ token: opaque(LONGEST.token) })

@@ -1,5 +1,5 @@
-import type { Queries } from '../storage/database.ts'
-import type { Micros } from '../storage/sql.ts'
+import type { Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
 
 /** A mailed link as it is stored: of its token only a digest. */
 export interface VerificationRow {

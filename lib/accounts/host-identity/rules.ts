@@ -1,5 +1,5 @@
 import { joinRoles, usernameOf } from '../users/rules.ts'
-import type { HostIdentity } from './schema.ts'
+import type { HostIdentity } from '../identities/schema.ts'
 
 /** The fields of a user that the host sets, as they are stored. */
 export function toProfile({ username, email, display_name, roles }: HostIdentity) {

@@ -1,12 +1,12 @@
 import * as v from 'valibot'
-import type { Actor, Context, IdentityRequest } from '../context.ts'
-import { mayWrite } from '../conversations/rules.ts'
-import { ChatError } from '../errors.ts'
-import type { Tx } from '../events/write.ts'
-import { revokeInvitesOf } from '../invites/revocation.ts'
-import type { Queries } from '../storage/database.ts'
-import { isTaken } from '../storage/failures.ts'
-import type { Micros } from '../storage/sql.ts'
+import type { Actor, Context, IdentityRequest } from '../../context.ts'
+import { mayWrite } from '../../chat/conversations/rules.ts'
+import { ChatError } from '../../core/errors.ts'
+import type { Tx } from '../../live/transaction.ts'
+import { revokeInvitesOf } from '../../chat/invites/revocation.ts'
+import type { Queries } from '../../storage/database.ts'
+import { isTaken } from '../../storage/errors.ts'
+import type { Micros } from '../../storage/sql.ts'
 import { splitRoles } from '../users/rules.ts'
 import {
   findUserByEmail,
@@ -17,9 +17,9 @@ import {
   type UserRow,
   updateProfile,
 } from '../users/store.ts'
-import { madeUp, toProfile } from './profile.ts'
-import { HostIdentity } from './schema.ts'
-import { findIdentity, type IdentityKey, insertIdentity } from './store.ts'
+import { madeUp, toProfile } from './rules.ts'
+import { HostIdentity } from '../identities/schema.ts'
+import { findIdentity, type IdentityKey, insertIdentity } from '../identities/store.ts'
 
 type Person = ShownUser & Pick<UserRow, 'disabled_at'>
 

@@ -1,4 +1,4 @@
-import { route } from '../http/route.ts'
+import { route } from '../../endpoint.ts'
 import { OwnIdentities } from './schema.ts'
 
 export const listIdentities = route({

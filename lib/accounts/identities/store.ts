@@ -1,5 +1,5 @@
-import type { Queries } from '../storage/database.ts'
-import type { Micros } from '../storage/sql.ts'
+import type { Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
 import type { UserRow } from '../users/store.ts'
 
 /**

@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi'
-import type { ProviderSettings } from '../config-oauth.ts'
+import type { ProviderSettings } from '../../config/oauth.ts'
 import { githubClaims } from './person.ts'
 import { type Options, RequestFailure } from './request.ts'
 

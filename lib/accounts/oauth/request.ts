@@ -1,5 +1,5 @@
 import * as oauth from 'oauth4webapi'
-import { isSecureUrl } from '../config-oauth.ts'
+import { isSecureUrl } from '../../config/oauth.ts'
 
 /** How long a provider may take for all it is asked at once: the answer to the browser is there within five seconds. */
 const TIMEOUT_MS = 4_500

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { isLocalPath, PATTERNS } from '../characters.ts'
+import { isLocalPath, PATTERNS } from '../../core/characters.ts'
 import { Subject } from '../identities/schema.ts'
-import { LONGEST, text } from '../schema.ts'
+import { LONGEST, text } from '../../core/schema.ts'
 import { DisplayName, Email } from '../users/schema.ts'
 
 /** Longer than any code, shorter than what would fill a database or a log. */

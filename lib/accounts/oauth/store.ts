@@ -1,5 +1,5 @@
-import type { Queries } from '../storage/database.ts'
-import type { Micros } from '../storage/sql.ts'
+import type { Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
 
 /** A sign-in elsewhere that has begun. Of its state, and of what binds it to a browser, only digests are kept. */
 export interface StateRow {

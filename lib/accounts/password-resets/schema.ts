@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Instant, LONGEST, opaque, text } from '../schema.ts'
+import { Instant, LONGEST, opaque, text } from '../../core/schema.ts'
 import { Password } from '../users/schema.ts'
 
 /** Who has forgotten a password. */

@@ -1,5 +1,5 @@
-import { ChatError } from '../errors.ts'
-import { networkOf } from '../limits/rules.ts'
+import { ChatError } from '../../core/errors.ts'
+import { networkOf } from '../../limits/rules.ts'
 
 /** The caller that a password is hashed for. */
 export interface HashCaller {

@@ -1,6 +1,6 @@
-import { digest, newToken, SECOND } from '../ids.ts'
-import type { Queries } from '../storage/database.ts'
-import type { Micros } from '../storage/sql.ts'
+import { digest, newToken, SECOND } from '../../core/ids.ts'
+import type { Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
 
 /** How long a browser in which somebody signed in is known; every sign-in begins it anew. */
 export const DEVICE_SECONDS = 180 * 24 * 60 * 60

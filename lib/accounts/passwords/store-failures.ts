@@ -1,6 +1,6 @@
-import { digest, SECOND } from '../ids.ts'
-import type { Queries } from '../storage/database.ts'
-import type { Micros } from '../storage/sql.ts'
+import { digest, SECOND } from '../../core/ids.ts'
+import type { Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
 import { uniqueKey } from '../users/rules.ts'
 
 /** Failures before the first pause, which the last of these brings. */

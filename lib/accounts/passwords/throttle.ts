@@ -1,7 +1,7 @@
-import { ChatError } from '../errors.ts'
-import { SECOND } from '../ids.ts'
-import type { Database } from '../storage/database.ts'
-import type { Micros } from '../storage/sql.ts'
+import { ChatError } from '../../core/errors.ts'
+import { SECOND } from '../../core/ids.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
 import {
   clearFailures,
   findPauseEnd,
@@ -9,7 +9,7 @@ import {
   type Reservation,
   reserveAttempt,
   returnAttempt,
-} from './failures.ts'
+} from './store-failures.ts'
 
 /** What has become of an attempt. */
 export interface Outcome {

@@ -1,11 +1,11 @@
 import { byActor } from '../audit/rules.ts'
-import type { Actor, Context } from '../context.ts'
-import { ChatError } from '../errors.ts'
-import type { Queries } from '../storage/database.ts'
+import type { Actor, Context } from '../../context.ts'
+import { ChatError } from '../../core/errors.ts'
+import type { Queries } from '../../storage/database.ts'
 import { assertAdmin } from '../users/rules.ts'
 import { findUser } from '../users/store.ts'
-import { Revocation, type SessionOfUser, SessionsQuery } from './schema.ts'
-import { endSessions, findSessionOwner, listSessionsOfUsers, toSessionOfUser } from './store.ts'
+import { Revocation, type SessionOfUser, SessionsQuery } from './schema-admin.ts'
+import { endSessions, findSessionOwner, listSessionsOfUsers, toSessionOfUser } from './store-list.ts'
 
 /** What each use-case takes last. */
 export const inputs = { list: SessionsQuery, revoke: Revocation }

@@ -1,12 +1,12 @@
 import { byActor } from '../audit/rules.ts'
-import { refuseKeys } from '../auth/rules.ts'
-import { type OwnSession, type OwnSessions, OwnSessionsQuery } from '../auth/schema.ts'
-import { toSession } from '../auth/store.ts'
-import type { Actor, Context } from '../context.ts'
-import { ChatError } from '../errors.ts'
-import { toInstant } from '../ids.ts'
-import { fit, fromCursor, toCursor } from '../pages.ts'
-import { deleteLiveSession, listSessions as findSessions, type ListedSession } from './store.ts'
+import { refuseKeys } from '../../core/actor.ts'
+import { type OwnSession, type OwnSessions, OwnSessionsQuery } from './schema.ts'
+import { toSession } from './store.ts'
+import type { Actor, Context } from '../../context.ts'
+import { ChatError } from '../../core/errors.ts'
+import { toInstant } from '../../core/ids.ts'
+import { fit, fromCursor, toCursor } from '../../core/pages.ts'
+import { deleteLiveSession, listSessions as findSessions, type ListedSession } from './store-list.ts'
 
 /** What each use-case takes last. */
 export const inputs = { listSessions: OwnSessionsQuery }

@@ -1,10 +1,10 @@
-import { noteUse } from '../auth/uses.ts'
-import type { Context } from '../context.ts'
-import { ChatError } from '../errors.ts'
-import { SECOND } from '../ids.ts'
-import type { Queries } from '../storage/database.ts'
-import type { Micros } from '../storage/sql.ts'
-import { deleteLiveSession } from './store.ts'
+import { noteUse } from '../../live/uses.ts'
+import type { Context } from '../../context.ts'
+import { ChatError } from '../../core/errors.ts'
+import { SECOND } from '../../core/ids.ts'
+import type { Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
+import { deleteLiveSession } from './store-list.ts'
 
 /**
  * Refreshes of a session within an hour. Without an end to them, a thief refreshes until the token of the owner is

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Id, Limit } from '../schema.ts'
+import { Id, Limit } from '../../core/schema.ts'
 
 /** Whose sessions, a page at a time. */
 export const SessionsQuery = v.object({ user_id: v.optional(Id), after: v.optional(Id), limit: Limit(50, 200) })

@@ -1,9 +1,9 @@
-import type { SessionRow } from '../auth/store.ts'
-import { toInstant } from '../ids.ts'
-import type { Place } from '../pages.ts'
-import type { Queries } from '../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../storage/sql.ts'
-import type { SessionOfUser } from './schema.ts'
+import type { SessionRow } from './store.ts'
+import { toInstant } from '../../core/ids.ts'
+import type { Place } from '../../core/pages.ts'
+import type { Queries } from '../../storage/database.ts'
+import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
+import type { SessionOfUser } from './schema-admin.ts'
 
 /** What a list of sessions shows of each. */
 export type ListedSession = Omit<SessionRow, 'token_hash' | 'csrf_hash' | 'confirmed_at'>

@@ -1,5 +1,5 @@
-import type { Queries } from '../storage/database.ts'
-import type { Micros } from '../storage/sql.ts'
+import type { Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
 
 /** Takes the one place for a first user. @returns whether it was still free */
 export async function claimSetup(tx: Queries, at: Micros): Promise<boolean> {

@@ -1,5 +1,5 @@
-import type { Actor, Role } from '../context.ts'
-import { ChatError } from '../errors.ts'
+import type { Actor, Role } from '../../context.ts'
+import { ChatError } from '../../core/errors.ts'
 
 /** What makes two names or addresses the same. Computed here alone: `lower()` of the databases differ. */
 export function uniqueKey(name: string): string {

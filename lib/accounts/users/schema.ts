@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { isEmail, isLabel, isUsername, PATTERNS } from '../characters.ts'
-import { Id, Instant, Limit, LONGEST, text } from '../schema.ts'
+import { isEmail, isLabel, isUsername, PATTERNS } from '../../core/characters.ts'
+import { Id, Instant, Limit, LONGEST, text } from '../../core/schema.ts'
 
 /** An e-mail address; outer spaces are cut, the rest is stored as given. */
 export const Email = v.pipe(

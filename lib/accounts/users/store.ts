@@ -1,6 +1,6 @@
-import { toInstant } from '../ids.ts'
-import type { Queries } from '../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { toInstant } from '../../core/ids.ts'
+import type { Queries } from '../../storage/database.ts'
+import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
 import { splitRoles, uniqueKey } from './rules.ts'
 import type { Account, User } from './schema.ts'
 

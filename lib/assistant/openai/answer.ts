@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as v from 'valibot'
-import { isVisible } from '../characters.ts'
-import { isStorable } from '../schema.ts'
-import { AnswerFailure } from './failure.ts'
-import type { AnswerPiece } from './provider.ts'
-import { wholeLength } from './rules.ts'
-import { Usage } from './schema.ts'
+import { isVisible } from '../../core/characters.ts'
+import { isStorable } from '../../core/schema.ts'
+import { AnswerFailure } from '../failure.ts'
+import type { AnswerPiece } from '../provider.ts'
+import { wholeLength } from '../../chat/answers/rules.ts'
+import { Usage } from '../../chat/answers/schema.ts'
 
 /** How long pieces are read without letting others have their turn. */
 const TURN_MS = 10

@@ -1,4 +1,4 @@
-import type { Tx } from '../events/write.ts'
+import type { Tx } from '../../live/transaction.ts'
 import type { FailureCode } from './schema.ts'
 import { type AnswerEnd, deleteUnderWay, finishAnswer } from './store.ts'
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Id, Instant, Limit } from '../schema.ts'
+import { Id, Instant, Limit } from '../../core/schema.ts'
 
 const Tokens = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)))
 

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts'
-import type { Tx } from '../events/write.ts'
+import type { Context } from '../../context.ts'
+import type { Tx } from '../../live/transaction.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'
 import { enterUnattended } from './access.ts'
 import { hide } from './removal.ts'

@@ -1,4 +1,4 @@
-import type { Actor, Role } from '../context.ts'
+import type { Actor, Role } from '../../context.ts'
 import type { ParticipantRole } from './schema.ts'
 
 const RANK: Record<ParticipantRole, number> = { owner: 3, admin: 2, member: 1, viewer: 0 }

@@ -1,7 +1,7 @@
-import { toInstant } from '../ids.ts'
-import type { Place } from '../pages.ts'
-import type { Queries } from '../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { toInstant } from '../../core/ids.ts'
+import type { Place } from '../../core/pages.ts'
+import type { Queries } from '../../storage/database.ts'
+import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
 import type { ConversationFields, Participant, ParticipantRole, Presence } from './schema.ts'
 
 /** A conversation as it is stored. */

@@ -1,15 +1,15 @@
-import { FAILURES, type FailureCode, type MessageDelta } from '../assistant/schema.ts'
-import { type ChunkRange, listDeltaSizes, listDeltas } from '../assistant/store.ts'
+import { FAILURES, type FailureCode, type MessageDelta } from '../answers/schema.ts'
+import { type ChunkRange, listDeltaSizes, listDeltas } from '../answers/store.ts'
 import { listConversationFields, toFields } from '../conversations/store.ts'
 import { listLightMessages, type MessageRow, toMessage, toPostedMessage, withTexts } from '../messages/store.ts'
-import { countWithin } from '../pages.ts'
-import type { Queries } from '../storage/database.ts'
-import type { Micros } from '../storage/sql.ts'
+import { countWithin } from '../../core/pages.ts'
+import type { Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
 import { listSummaries, toSummary } from '../threads/store.ts'
-import type { Delivered } from './delivery.ts'
-import { eventId } from './rules.ts'
+import type { Delivered } from '../../live/delivery.ts'
+import { eventId } from '../../live/position.ts'
 import type { PersistedEvent } from './schema.ts'
-import type { EventRow } from './store.ts'
+import type { EventRow } from '../../live/log.ts'
 
 /** A line of a log as it goes out. */
 export interface NumberedEvent {

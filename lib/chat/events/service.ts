@@ -1,9 +1,9 @@
 import type * as v from 'valibot'
-import type { Actor, Context } from '../context.ts'
+import type { Actor, Context } from '../../context.ts'
 import { visit } from '../conversations/access.ts'
-import { assertPerson } from '../users/rules.ts'
-import type { Delivered, Delivery } from './delivery.ts'
-import type { Reader, Sink } from './hub.ts'
+import { assertPerson } from '../../accounts/users/rules.ts'
+import type { Delivered, Delivery } from '../../live/delivery.ts'
+import type { Reader, Sink } from '../../live/hub.ts'
 import { StreamQuery } from './schema.ts'
 
 /** What each use-case takes last. */

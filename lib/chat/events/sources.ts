@@ -1,7 +1,7 @@
-import type { Database } from '../storage/database.ts'
-import type { Page, Source } from './channel.ts'
-import { compose } from './compose.ts'
-import { type EventRow, findFeedHead, findHead, listEvents, listFeed, numberFeed } from './store.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Page, Source } from '../../live/channel.ts'
+import { compose } from './render.ts'
+import { type EventRow, findFeedHead, findHead, listEvents, listFeed, numberFeed } from '../../live/log.ts'
 
 /** The log of one conversation. */
 export function conversationSource(db: Database, conversationId: string): Source {

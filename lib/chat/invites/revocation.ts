@@ -1,6 +1,6 @@
-import type { AuditEntry } from '../audit/store.ts'
-import type { Context } from '../context.ts'
-import type { Tx } from '../events/write.ts'
+import type { AuditEntry } from '../../accounts/audit/store.ts'
+import type { Context } from '../../context.ts'
+import type { Tx } from '../../live/transaction.ts'
 import { type MadeBy, revokeOpenInvites } from './store.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { canManage, mayWrite } from '../conversations/rules.ts'
 import { ParticipantRole } from '../conversations/schema.ts'
-import type { ErrorCode } from '../errors.ts'
-import { administers, splitRoles } from '../users/rules.ts'
+import type { ErrorCode } from '../../core/errors.ts'
+import { administers, splitRoles } from '../../accounts/users/rules.ts'
 
 /** What decides whether an invite can be accepted. */
 export interface InviteState {

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { ParticipantRole } from '../conversations/schema.ts'
-import { Cursor, Id, Instant, Limit, LONGEST, opaque } from '../schema.ts'
-import { Email, Password, Username } from '../users/schema.ts'
+import { Cursor, Id, Instant, Limit, LONGEST, opaque } from '../../core/schema.ts'
+import { Email, Password, Username } from '../../accounts/users/schema.ts'
 
 /** The most that `invites.max_uses` can be set to. */
 export const MAX_USES = 100_000

@@ -1,8 +1,8 @@
 import type { ParticipantRole } from '../conversations/schema.ts'
-import { toInstant } from '../ids.ts'
-import type { Place } from '../pages.ts'
-import type { Queries } from '../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { toInstant } from '../../core/ids.ts'
+import type { Place } from '../../core/pages.ts'
+import type { Queries } from '../../storage/database.ts'
+import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
 import type { Issuer, Maker, Refusals } from './rules.ts'
 import type { Invite } from './schema.ts'
 

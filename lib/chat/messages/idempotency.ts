@@ -1,7 +1,7 @@
-import { ChatError } from '../errors.ts'
-import { digest, SECOND } from '../ids.ts'
-import type { Queries } from '../storage/database.ts'
-import type { Micros } from '../storage/sql.ts'
+import { ChatError } from '../../core/errors.ts'
+import { digest, SECOND } from '../../core/ids.ts'
+import type { Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
 
 /** How long a repetition is recognised. */
 const KEPT_SECONDS = 24 * 60 * 60

@@ -1,6 +1,6 @@
-import { toInstant } from '../ids.ts'
-import type { Queries } from '../storage/database.ts'
-import type { Micros } from '../storage/sql.ts'
+import { toInstant } from '../../core/ids.ts'
+import type { Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
 import type { Revision } from './schema.ts'
 
 /** Gives a message another text and keeps the one it had, and of earlier ones the latest: `keep` in all. */

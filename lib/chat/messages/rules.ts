@@ -1,7 +1,7 @@
-import type { Actor } from '../context.ts'
+import type { Actor } from '../../context.ts'
 import { canModerate, canPost, mayWrite } from '../conversations/rules.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
-import { ChatError } from '../errors.ts'
+import { ChatError } from '../../core/errors.ts'
 import { PATHS } from '../threads/schema.ts'
 import type { Message, PostedMessage } from './schema.ts'
 

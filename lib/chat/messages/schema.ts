@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { MessageStatus, Usage } from '../assistant/schema.ts'
-import { isVisible, PATTERNS } from '../characters.ts'
-import { AnyInstant, Id, Instant, Limit, LONGEST, text } from '../schema.ts'
+import { MessageStatus, Usage } from '../answers/schema.ts'
+import { isVisible, PATTERNS } from '../../core/characters.ts'
+import { AnyInstant, Id, Instant, Limit, LONGEST, text } from '../../core/schema.ts'
 
 /** The text of a message; kept byte for byte. Its longest size in bytes is `limits.message_bytes`. */
 export const Content = v.pipe(

@@ -1,7 +1,7 @@
-import type { Usage } from '../assistant/schema.ts'
-import { toInstant } from '../ids.ts'
-import type { Primitive, Queries } from '../storage/database.ts'
-import { isErasedAuthor, jsonList, listOf, type Micros } from '../storage/sql.ts'
+import type { Usage } from '../answers/schema.ts'
+import { toInstant } from '../../core/ids.ts'
+import type { Primitive, Queries } from '../../storage/database.ts'
+import { isErasedAuthor, jsonList, listOf, type Micros } from '../../storage/sql.ts'
 import { type Hand, mayRestore } from './rules.ts'
 import type { Message } from './schema.ts'
 

@@ -1,10 +1,10 @@
-import type { Context } from '../context.ts'
+import type { Context } from '../../context.ts'
 import { lockConversation } from '../conversations/store.ts'
-import type { Tx } from '../events/write.ts'
-import type { Micros } from '../storage/sql.ts'
-import type { TaskDetail } from '../tasks/schema.ts'
+import type { Tx } from '../../live/transaction.ts'
+import type { Micros } from '../../storage/sql.ts'
+import type { TaskDetail } from '../../tasks/schema.ts'
 import { countOut, forgetMember, listTraces, reassignLive } from '../threads/store.ts'
-import type { ErasedAuthor } from '../users/erased.ts'
+import type { ErasedAuthor } from '../../erasure/store.ts'
 import { anonymize, listPathsAfter, type MessageTrace, wipe } from './store.ts'
 
 /** How many threads are looked through at a time for what a user wrote. */

@@ -1,4 +1,4 @@
-import { route } from '../http/route.ts'
+import { route } from '../../endpoint.ts'
 import { Heartbeat, TypingSignal } from './schema.ts'
 
 export const sendHeartbeat = route({

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Id } from '../schema.ts'
+import { Id } from '../../core/schema.ts'
 
 export const Heartbeat = v.object({ status: v.optional(v.picklist(['online', 'away', 'offline']), 'online') })
 export type Heartbeat = v.InferOutput<typeof Heartbeat>

@@ -1,12 +1,12 @@
-import type { Log } from '../context.ts'
+import type { Log } from '../../context.ts'
 import type { Presence } from '../conversations/schema.ts'
 import { listPlaces } from '../conversations/store.ts'
-import { causeText } from '../errors.ts'
-import type { Hub } from '../events/hub.ts'
-import { SECOND, toInstant } from '../ids.ts'
-import type { Database } from '../storage/database.ts'
-import type { Kv } from '../storage/kv.ts'
-import type { Micros } from '../storage/sql.ts'
+import { causeText } from '../../core/errors.ts'
+import type { Hub } from '../../live/hub.ts'
+import { SECOND, toInstant } from '../../core/ids.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Kv } from '../../storage/kv.ts'
+import type { Micros } from '../../storage/sql.ts'
 
 /** Who has not been heard of for so long is offline, unless a stream is open. */
 const LAPSE_SECONDS = 60

@@ -1,4 +1,4 @@
-import { route } from '../http/route.ts'
+import { route } from '../../endpoint.ts'
 import { ReadMark, ThreadPage, ThreadsQuery, TreePage, TreeQuery, UnreadQuery, UnreadThreads } from './schema.ts'
 
 export const listThreads = route({

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { Message } from '../messages/schema.ts'
-import { AnyInstant, Id, Instant, Limit, opaque, StreamPosition, text } from '../schema.ts'
+import { AnyInstant, Id, Instant, Limit, opaque, StreamPosition, text } from '../../core/schema.ts'
 
 /** A thread in a list; `unread` depends on who reads, and is not in events. */
 export const ThreadSummary = v.object({

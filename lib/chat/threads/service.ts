@@ -1,12 +1,12 @@
-import type { Actor, Context } from '../context.ts'
+import type { Actor, Context } from '../../context.ts'
 import { visit, visitLocked } from '../conversations/access.ts'
-import { ChatError } from '../errors.ts'
-import { findPosition } from '../events/store.ts'
-import { fromInstant, toInstant } from '../ids.ts'
+import { ChatError } from '../../core/errors.ts'
+import { findPosition } from '../../live/log.ts'
+import { fromInstant, toInstant } from '../../core/ids.ts'
 import { isPath } from '../messages/rules.ts'
 import type { Message } from '../messages/schema.ts'
 import { listTree, toMessageFor, withTexts } from '../messages/store.ts'
-import { countWithin, fit, jsonBytes } from '../pages.ts'
+import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import {
   ReadMark,
   type ThreadPage,

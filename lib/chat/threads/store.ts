@@ -1,6 +1,6 @@
-import { toInstant } from '../ids.ts'
-import type { Queries } from '../storage/database.ts'
-import { jsonList, listOf, type Micros, SOME_ERASED } from '../storage/sql.ts'
+import { toInstant } from '../../core/ids.ts'
+import type { Queries } from '../../storage/database.ts'
+import { jsonList, listOf, type Micros, SOME_ERASED } from '../../storage/sql.ts'
 import type { ThreadSummary } from './schema.ts'
 
 /** A thread's row with what its root shows. */

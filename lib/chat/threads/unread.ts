@@ -1,5 +1,5 @@
-import type { Queries } from '../storage/database.ts'
-import { jsonList, listOf, type Micros, SOME_ERASED } from '../storage/sql.ts'
+import type { Queries } from '../../storage/database.ts'
+import { jsonList, listOf, type Micros, SOME_ERASED } from '../../storage/sql.ts'
 
 /** What a thread has that a reader has not read. */
 export interface Unread {

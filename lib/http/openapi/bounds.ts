@@ -1,4 +1,4 @@
-import type { Config } from '../../config.ts'
+import type { Config } from '../../config/parse.ts'
 import { endpoints } from '../limit.ts'
 import type { Json } from './schemas.ts'
 

@@ -1,5 +1,5 @@
-import type { ErrorCode } from '../../errors.ts'
-import { type AnyRoute, isLimited } from '../route.ts'
+import type { ErrorCode } from '../../core/errors.ts'
+import { type AnyRoute, isLimited } from '../../endpoint.ts'
 import { surfaceOf } from '../surface.ts'
 
 /** The codes a route can answer with, those that come with its access and its surface included. */

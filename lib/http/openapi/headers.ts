@@ -1,4 +1,4 @@
-import { HEADER_FIELDS } from '../route.ts'
+import { HEADER_FIELDS } from '../../endpoint.ts'
 import type { Json } from './schemas.ts'
 
 const text = { type: 'string' }

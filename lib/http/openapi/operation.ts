@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
-import type { Config } from '../../config.ts'
-import type { AnyRoute } from '../route.ts'
+import type { Config } from '../../config/parse.ts'
+import type { AnyRoute } from '../../endpoint.ts'
 import { responsesOf } from './answers.ts'
 import { convert, expand, type Json } from './schemas.ts'
 import { HEADER_NAMES, PARAMETERS } from './texts.ts'

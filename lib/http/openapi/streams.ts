@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type ConversationStreamEvent, PassingEvent, PersistedEvent, StreamEvent } from '../../events/schema.ts'
+import { type ConversationStreamEvent, PassingEvent, PersistedEvent, StreamEvent } from '../../chat/events/schema.ts'
 import { reference } from './reference.ts'
 
 const types = [PersistedEvent, PassingEvent, StreamEvent].flatMap(({ options }) =>

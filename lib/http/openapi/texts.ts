@@ -1,5 +1,5 @@
-import type { Params, Tag } from '../route.ts'
-import type { routes } from '../routes.ts'
+import type { Params, Tag } from '../../endpoint.ts'
+import type { routes } from '../../endpoints.ts'
 
 type Path = (typeof routes)[keyof typeof routes]['path']
 type ParamName = Path extends infer P extends string ? keyof Params<P> : never

@@ -1,12 +1,12 @@
 import { copyFileSync, existsSync, rmSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { newId } from '../ids.ts'
-import type { Database, Queries } from './database.ts'
-import { isDamage } from './failures.ts'
+import { newId } from '../../core/ids.ts'
+import type { Database, Queries } from '../database.ts'
+import { isDamage } from '../errors.ts'
 import { assertFree, type Overwriting, partsOf, replaceFile } from './files.ts'
-import { assertAlone, assertOurs } from './judge.ts'
-import { assertMigratable } from './migrate.ts'
-import type { SqliteHandle } from './sqlite.ts'
+import { assertAlone, assertOurs } from '../schema/verify.ts'
+import { assertMigratable } from '../schema/migrate.ts'
+import type { SqliteHandle } from '../sqlite/database.ts'
 
 /** A SQLite file that is open. */
 export interface OpenFile {

@@ -1,8 +1,8 @@
-import { newId, toInstant } from '../ids.ts'
-import { type Counts, type Line, PAGE, type Progress, TABLES, VERSION } from './archive.ts'
-import type { Database, Dialect, Queries, Row } from './database.ts'
-import { listMigrations } from './migrate.ts'
-import { isErasedAuthor } from './sql.ts'
+import { newId, toInstant } from '../../core/ids.ts'
+import { type Counts, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
+import type { Database, Dialect, Queries, Row } from '../database.ts'
+import { listMigrations } from '../schema/migrate.ts'
+import { isErasedAuthor } from '../sql.ts'
 import { visibleRows } from './visible.ts'
 
 /** Of one database only: the other one has no such column, or numbers anew. */

@@ -1,4 +1,4 @@
-import type { Row } from './database.ts'
+import type { Row } from '../database.ts'
 
 /** The form of an archive; it changes when older programs could not read it. */
 export const VERSION = 1

@@ -1,4 +1,4 @@
-import type { Dialect } from './database.ts'
+import type { Dialect } from '../database.ts'
 
 /** How the rows of a table belong to a conversation, by the column that says so; the threads and conversations last. */
 const BELONGS: Record<string, 'conversation_id' | 'root_id' | 'message_id' | 'id'> = {

@@ -1,7 +1,7 @@
-import { digest } from '../ids.ts'
-import type { Database, Patience, Primitive, Queries, Row } from './database.ts'
-import { createDoor } from './door.ts'
-import { isConnectionGone, toStorageFailure } from './failures.ts'
+import { digest } from '../../core/ids.ts'
+import type { Database, Patience, Primitive, Queries, Row } from '../database.ts'
+import { createDoor } from '../sqlite/in-flight.ts'
+import { isConnectionGone, toStorageFailure } from '../errors.ts'
 import {
   createPool,
   listIdle,
@@ -12,9 +12,9 @@ import {
   type PgQuery,
   type PgResult,
   TIMEOUTS,
-} from './postgres-pool.ts'
-import { vacuum } from './postgres-vacuum.ts'
-import { createSilenceWatch } from './silence.ts'
+} from './pool.ts'
+import { vacuum } from './vacuum.ts'
+import { createSilenceWatch } from './watchdog.ts'
 
 /** A transaction the server gave up for the sake of another one is tried again this often. */
 const MAX_ATTEMPTS = 4

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Connection } from './silence.ts'
+import type { Connection } from './watchdog.ts'
 
 /** How long a request waits for a free connection, or for a server that does not answer. */
 const CONNECT_TIMEOUT_MS = 4_000

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { PATIENT_TIMEOUT_MS, type PgPool } from './postgres-pool.ts'
+import { PATIENT_TIMEOUT_MS, type PgPool } from './pool.ts'
 
 /** Vacuums tables on a connection of its own: it takes as long as it does, and stops with `signal`. */
 export async function vacuum(pool: PgPool, tables: readonly string[], signal: AbortSignal): Promise<void> {

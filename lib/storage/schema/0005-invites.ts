@@ -1,4 +1,4 @@
-import type { Migration } from '../migrations.ts'
+import type { Migration } from './migrations.ts'
 
 export const invites: Migration = {
   name: '0005-invites',

@@ -1,4 +1,4 @@
-import type { Migration } from '../migrations.ts'
+import type { Migration } from './migrations.ts'
 
 export const addresses: Migration = {
   name: '0007-addresses',

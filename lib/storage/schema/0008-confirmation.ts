@@ -1,5 +1,5 @@
 import type { Dialect } from '../database.ts'
-import type { Migration } from '../migrations.ts'
+import type { Migration } from './migrations.ts'
 
 export const confirmation: Migration = {
   name: '0008-confirmation',

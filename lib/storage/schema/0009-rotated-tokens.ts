@@ -1,4 +1,4 @@
-import type { Migration } from '../migrations.ts'
+import type { Migration } from './migrations.ts'
 
 export const rotatedTokens: Migration = {
   name: '0009-rotated-tokens',

@@ -1,4 +1,4 @@
-import type { Migration } from '../migrations.ts'
+import type { Migration } from './migrations.ts'
 
 export const deleteReason: Migration = {
   name: '0011-delete-reason',

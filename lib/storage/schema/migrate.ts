@@ -1,7 +1,7 @@
-import { ChatError } from '../errors.ts'
-import { currentMicros, digest, newId, toInstant } from '../ids.ts'
-import type { Database, Dialect, Queries } from './database.ts'
-import { sqliteTrouble } from './failures.ts'
+import { ChatError } from '../../core/errors.ts'
+import { currentMicros, digest, newId, toInstant } from '../../core/ids.ts'
+import type { Database, Dialect, Queries } from '../database.ts'
+import { sqliteTrouble } from '../errors.ts'
 import { COLUMN_TYPES, MIGRATIONS, type Migration } from './migrations.ts'
 import { MIGRATIONS_TABLE } from './shape.ts'
 

@@ -1,4 +1,4 @@
-import type { Dialect } from './database.ts'
+import type { Dialect } from '../database.ts'
 import { COLUMN_TYPES, MIGRATIONS } from './migrations.ts'
 
 /** Where the steps that were applied are kept. */

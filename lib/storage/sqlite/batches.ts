@@ -1,4 +1,4 @@
-import type { Queries } from './database.ts'
+import type { Queries } from '../database.ts'
 
 /** Somebody who waits for a transaction, and for its commit. */
 export interface Writer {

@@ -1,7 +1,7 @@
 import { accessSync, closeSync, constants, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { ChatError } from '../errors.ts'
-import type { Queries } from './database.ts'
+import { ChatError } from '../../core/errors.ts'
+import type { Queries } from '../database.ts'
 
 /** The file that an address names, if it names one. */
 export function sqlitePath(url: string): string | undefined {

@@ -1,6 +1,6 @@
 import type { Writer } from './batches.ts'
-import type { Primitive, Queries } from './database.ts'
-import type { SqliteStatement } from './sqlite.ts'
+import type { Primitive, Queries } from '../database.ts'
+import type { SqliteStatement } from './database.ts'
 
 /** A transaction from the inside: `over` once it has ended, `lost` to the trouble that ended it early. */
 export interface State {

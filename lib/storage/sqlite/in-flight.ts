@@ -1,4 +1,4 @@
-import { ChatError } from '../errors.ts'
+import { ChatError } from '../../core/errors.ts'
 
 /** Lets calls in until it is closed, which waits for those that are in. */
 export interface Door {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Queries } from './database.ts'
-import { sqliteTrouble } from './failures.ts'
-import type { SqliteHandle } from './sqlite.ts'
-import { WAL_BYTES } from './sqlite-file.ts'
+import type { Queries } from '../database.ts'
+import { sqliteTrouble } from '../errors.ts'
+import type { SqliteHandle } from './database.ts'
+import { WAL_BYTES } from './file.ts'
 
 /** `full` answers after the disk has synced; `os` leaves that to the operating system. */
 export type Durability = 'full' | 'os'

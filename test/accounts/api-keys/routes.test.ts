@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createChatClient } from '../../lib/client.ts'
-import { SECOND, toInstant } from '../../lib/ids.ts'
-import { allRoutes } from '../support/all-routes.ts'
-import { checkedFetch, readFailure } from '../support/answers.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
+import { createChatClient } from '../../../lib/client/index.ts'
+import { SECOND, toInstant } from '../../../lib/core/ids.ts'
+import { allRoutes } from '../../support/all-routes.ts'
+import { checkedFetch, readFailure } from '../../support/answers.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
 import {
   codeOf,
   PASSWORD,
@@ -12,8 +12,8 @@ import {
   type TestService,
   times,
   UNREACHABLE_PROVIDER,
-} from '../support/service.ts'
-import { openStream, signInByHand } from '../support/stream.ts'
+} from '../../support/service.ts'
+import { openStream, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('API keys', (openUrl) => {
   let service: TestService

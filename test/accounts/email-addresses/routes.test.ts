@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { digest, SECOND } from '../../lib/ids.ts'
-import { type ChatError, OPERATOR } from '../../lib/index.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { createMailbox } from '../support/mailbox.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
+import { digest, SECOND } from '../../../lib/core/ids.ts'
+import { type ChatError, OPERATOR } from '../../../lib/index.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { createMailbox } from '../../support/mailbox.ts'
+import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('an address that is not proven', (openUrl) => {
   let url: string

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createChatClient } from '../../lib/client.ts'
-import { type Identity, type IdentityRequest, OPERATOR } from '../../lib/index.ts'
-import { lockUser } from '../../lib/users/store.ts'
-import { allRoutes } from '../support/all-routes.ts'
-import { checkedFetch, readFailure } from '../support/answers.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
-import { openStream } from '../support/stream.ts'
+import { createChatClient } from '../../../lib/client/index.ts'
+import { type Identity, type IdentityRequest, OPERATOR } from '../../../lib/index.ts'
+import { lockUser } from '../../../lib/accounts/users/store.ts'
+import { allRoutes } from '../../support/all-routes.ts'
+import { checkedFetch, readFailure } from '../../support/answers.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { openStream } from '../../support/stream.ts'
 
 describeOnEachDatabase("the host's own login", (openUrl) => {
   let service: TestService

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { insertIdentity } from '../../lib/identities/store.ts'
-import { toInstant } from '../../lib/ids.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, type Person, startService, type TestService, UNREACHABLE_PROVIDER } from '../support/service.ts'
+import { insertIdentity } from '../../../lib/accounts/identities/store.ts'
+import { toInstant } from '../../../lib/core/ids.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, type Person, startService, type TestService, UNREACHABLE_PROVIDER } from '../../support/service.ts'
 
 describeOnEachDatabase('identities at providers', (openUrl) => {
   let service: TestService

@@ -1,4 +1,4 @@
-import { checkedFetch } from '../support/answers.ts'
+import { checkedFetch } from '../../support/answers.ts'
 
 /** What the service believes to be its address: providers send people there, and tests take them to the real one. */
 export const PUBLIC_URL = 'https://chat.example.org'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { assertEndpoints } from '../../lib/oauth/endpoints.ts'
+import { assertEndpoints } from '../../../lib/accounts/oauth/endpoints.ts'
 
 const judge = (issuer: string, endpoints: Record<string, string>, hosts?: string[]) =>
   assertEndpoints(new URL(issuer), { issuer, ...endpoints }, hosts)

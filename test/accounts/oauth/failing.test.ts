@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { readFailure } from '../support/answers.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { readFailure } from '../../support/answers.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { startService, type TestService } from '../../support/service.ts'
 import { createBrowser, PUBLIC_URL } from './browser.ts'
 import { ACCESS_TOKEN, type Answer, type PlainProvider, REFRESH_TOKEN, returnFrom, startPlain } from './plain.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { startService } from '../support/service.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { startService } from '../../support/service.ts'
 import { createBrowser, PUBLIC_URL } from './browser.ts'
 import { returnFrom, startPlain } from './plain.ts'
 

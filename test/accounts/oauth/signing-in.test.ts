@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { SECOND } from '../../lib/ids.ts'
-import { readFailure } from '../support/answers.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
+import { SECOND } from '../../../lib/core/ids.ts'
+import { readFailure } from '../../support/answers.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 import { type Browser, createBrowser, PUBLIC_URL } from './browser.ts'
 import { type OpenIdProvider, startOpenId } from './openid.ts'
 

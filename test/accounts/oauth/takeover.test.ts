@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { OPERATOR } from '../../lib/index.ts'
-import type { Primitive, Queries } from '../../lib/storage/database.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, times } from '../support/service.ts'
+import { OPERATOR } from '../../../lib/index.ts'
+import type { Primitive, Queries } from '../../../lib/storage/database.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
 import { createBrowser, PUBLIC_URL } from './browser.ts'
 import { returnFrom, startPlain } from './plain.ts'
 

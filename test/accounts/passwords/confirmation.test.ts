@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { SECOND } from '../../lib/ids.ts'
-import { OPERATOR } from '../../lib/index.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService } from '../support/service.ts'
+import { SECOND } from '../../../lib/core/ids.ts'
+import { OPERATOR } from '../../../lib/index.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService } from '../../support/service.ts'
 
 describeOnEachDatabase('what outlives a session', (openUrl) => {
   let service: TestService

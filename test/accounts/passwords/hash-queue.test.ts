@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest'
-import { createHashQueue, type HashCaller } from '../../lib/auth/hash-queue.ts'
-import { ChatError } from '../../lib/index.ts'
-import { times } from '../support/service.ts'
+import { createHashQueue, type HashCaller } from '../../../lib/accounts/passwords/hash-queue.ts'
+import { ChatError } from '../../../lib/index.ts'
+import { times } from '../../support/service.ts'
 
 let queue: ReturnType<typeof createHashQueue>
 let done: string[]

@@ -1,6 +1,6 @@
 import * as bcrypt from '@node-rs/bcrypt'
 import { expect, it } from 'vitest'
-import { createPasswords } from '../../lib/auth/passwords.ts'
+import { createPasswords } from '../../../lib/accounts/passwords/hash.ts'
 
 const passwords = createPasswords(4)
 const caller = { user: 'ada', ip: '192.0.2.1' }

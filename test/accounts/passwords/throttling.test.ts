@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createAttempts } from '../../lib/auth/attempts.ts'
-import { deleteExpiredDevices } from '../../lib/auth/devices.ts'
-import { SECOND } from '../../lib/ids.ts'
-import { ChatError } from '../../lib/index.ts'
-import { checkedFetch } from '../support/answers.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { PASSWORD, startService, type TestService, times } from '../support/service.ts'
-import { signInByHand } from '../support/stream.ts'
+import { createAttempts } from '../../../lib/accounts/passwords/throttle.ts'
+import { deleteExpiredDevices } from '../../../lib/accounts/passwords/known-devices.ts'
+import { SECOND } from '../../../lib/core/ids.ts'
+import { ChatError } from '../../../lib/index.ts'
+import { checkedFetch } from '../../support/answers.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { signInByHand } from '../../support/stream.ts'
 
 /** What a sign-in was answered. */
 interface Answer {

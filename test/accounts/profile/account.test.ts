@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { OPERATOR } from '../../lib/index.ts'
-import { checkedFetch } from '../support/answers.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
-import { openStream, signInByHand } from '../support/stream.ts'
+import { OPERATOR } from '../../../lib/index.ts'
+import { checkedFetch } from '../../support/answers.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { openStream, signInByHand } from '../../support/stream.ts'
 
 const NEW_PASSWORD = 'incorrect pony'
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { SECOND } from '../../lib/ids.ts'
-import { OPERATOR } from '../../lib/index.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
-import { openStream, signInByHand } from '../support/stream.ts'
+import { SECOND } from '../../../lib/core/ids.ts'
+import { OPERATOR } from '../../../lib/index.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { openStream, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('sessions of anybody', (openUrl) => {
   let service: TestService

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { PASSWORD, startService } from '../support/service.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { PASSWORD, startService } from '../../support/service.ts'
 
 describeOnEachDatabase('somebody who hangs up while the password is checked', (openUrl) => {
   it('has no session, and is no error', async () => {

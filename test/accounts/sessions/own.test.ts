@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { SECOND } from '../../lib/ids.ts'
-import { checkedFetch } from '../support/answers.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService } from '../support/service.ts'
-import { openStream, refreshByHand, signInByHand } from '../support/stream.ts'
+import { SECOND } from '../../../lib/core/ids.ts'
+import { checkedFetch } from '../../support/answers.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService } from '../../support/service.ts'
+import { openStream, refreshByHand, signInByHand } from '../../support/stream.ts'
 
 const HOUR = 3600
 

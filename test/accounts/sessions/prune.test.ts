@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { SECOND, toInstant } from '../../lib/ids.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, times } from '../support/service.ts'
+import { SECOND, toInstant } from '../../../lib/core/ids.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
 
 const DAY = 24 * 60 * 60
 

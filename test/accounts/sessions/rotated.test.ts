@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { SECOND } from '../../lib/ids.ts'
-import { checkedFetch } from '../support/answers.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { PASSWORD, startService, type TestService, times } from '../support/service.ts'
-import { openStream, refreshByHand, signInByHand } from '../support/stream.ts'
+import { SECOND } from '../../../lib/core/ids.ts'
+import { checkedFetch } from '../../support/answers.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { openStream, refreshByHand, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('a session token that was rotated away', (openUrl) => {
   let service: TestService

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { digest, SECOND } from '../../lib/ids.ts'
-import { checkedFetch } from '../support/answers.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
-import { signInByHand } from '../support/stream.ts'
+import { digest, SECOND } from '../../../lib/core/ids.ts'
+import { checkedFetch } from '../../support/answers.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('sessions', (openUrl) => {
   let service: TestService

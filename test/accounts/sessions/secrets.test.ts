@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { PASSWORD, type Person, startService } from '../support/service.ts'
-import { refreshByHand, signInByHand } from '../support/stream.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { PASSWORD, type Person, startService } from '../../support/service.ts'
+import { refreshByHand, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('a stolen database', (openUrl, dialect) => {
   it('opens nothing: no cookie, key, token or password is in it', async () => {

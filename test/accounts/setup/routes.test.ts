@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, times } from '../support/service.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
 
 const ADA = { email: 'Ada@Example.org', password: PASSWORD }
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createChatClient } from '../../lib/client.ts'
-import { insertIdentity } from '../../lib/identities/store.ts'
-import { OPERATOR } from '../../lib/index.ts'
-import { checkedFetch } from '../support/answers.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService } from '../support/service.ts'
-import { openStream, signInByHand } from '../support/stream.ts'
+import { createChatClient } from '../../../lib/client/index.ts'
+import { insertIdentity } from '../../../lib/accounts/identities/store.ts'
+import { OPERATOR } from '../../../lib/index.ts'
+import { checkedFetch } from '../../support/answers.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService } from '../../support/service.ts'
+import { openStream, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('a lockdown', (openUrl) => {
   let service: TestService

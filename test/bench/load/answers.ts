@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ChatClient, createChatClient } from '../../../lib/client.ts'
+import { type ChatClient, createChatClient } from '../../../lib/client/index.ts'
 import { createUsers, type Service, serviceTarget, signInParticipants } from '../servers/service.ts'
 import { createFailure } from './failure.ts'
 import { marker } from './marker.ts'

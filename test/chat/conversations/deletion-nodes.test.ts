@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Storage } from '../../lib/index.ts'
-import { TABLES } from '../../lib/storage/archive.ts'
-import type { Primitive, Queries } from '../../lib/storage/database.ts'
-import { promised } from '../storage/handles.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
-import { openStream, signInByHand } from '../support/stream.ts'
+import type { Storage } from '../../../lib/index.ts'
+import { TABLES } from '../../../lib/storage/archive/format.ts'
+import type { Primitive, Queries } from '../../../lib/storage/database.ts'
+import { promised } from '../../storage/handles.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { openStream, signInByHand } from '../../support/stream.ts'
 
 /** What became of the removals of conversations, over both nodes: of each commit how many were taken, and how they ended. */
 const tasks = { taken: 0, released: 0, done: 0 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { OPERATOR } from '../../lib/index.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, type Person, startService, startThread, type TestService } from '../support/service.ts'
+import { OPERATOR } from '../../../lib/index.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, type Person, startService, startThread, type TestService } from '../../support/service.ts'
 
 describeOnEachDatabase('the operator', (openUrl) => {
   let service: TestService

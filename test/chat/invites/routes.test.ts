@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { digest, SECOND } from '../../lib/ids.ts'
-import { checkedFetch } from '../support/answers.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
+import { digest, SECOND } from '../../../lib/core/ids.ts'
+import { checkedFetch } from '../../support/answers.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
 import {
   codeOf,
   PASSWORD,
@@ -10,7 +10,7 @@ import {
   startThread,
   type TestService,
   times,
-} from '../support/service.ts'
+} from '../../support/service.ts'
 
 describeOnEachDatabase('invites', (openUrl) => {
   let service: TestService

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { SECOND } from '../../lib/ids.ts'
-import { type ChatError, OPERATOR } from '../../lib/index.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
+import { SECOND } from '../../../lib/core/ids.ts'
+import { type ChatError, OPERATOR } from '../../../lib/index.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
 
 type Role = 'owner' | 'admin' | 'member'
 

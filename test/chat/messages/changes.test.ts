@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkedFetch } from '../support/answers.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
+import { checkedFetch } from '../../support/answers.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
 import {
   codeOf,
   PASSWORD,
@@ -9,8 +9,8 @@ import {
   startThread,
   type TestService,
   times,
-} from '../support/service.ts'
-import { openStream, refreshByHand, signInByHand } from '../support/stream.ts'
+} from '../../support/service.ts'
+import { openStream, refreshByHand, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('changing a message', (openUrl) => {
   let service: TestService

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, startService, startThread, type TestService, times } from '../support/service.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, startService, startThread, type TestService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('messages', (openUrl) => {
   let service: TestService

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { childPath, isPath, ROOT_PATH } from '../../lib/messages/rules.ts'
+import { childPath, isPath, ROOT_PATH } from '../../../lib/chat/messages/rules.ts'
 
 describe('childPath', () => {
   it.each([

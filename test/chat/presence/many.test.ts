@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { ReceivedEvent } from '../../lib/client.ts'
-import type { Storage } from '../../lib/index.ts'
-import type { Primitive } from '../../lib/storage/database.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
-import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
+import type { ReceivedEvent } from '../../../lib/client/index.ts'
+import type { Storage } from '../../../lib/index.ts'
+import type { Primitive } from '../../../lib/storage/database.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
 
 const MANY = 3_000
 

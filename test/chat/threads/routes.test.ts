@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Message } from '../../lib/messages/schema.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, startService, startThread, type TestService } from '../support/service.ts'
+import type { Message } from '../../../lib/chat/messages/schema.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, startService, startThread, type TestService } from '../../support/service.ts'
 
 describeOnEachDatabase('threads', (openUrl) => {
   let service: TestService

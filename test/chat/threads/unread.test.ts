@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { Actor, Chat } from '../../lib/index.ts'
-import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
+import type { Actor, Chat } from '../../../lib/index.ts'
+import { createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
 
 const OPERATOR: Actor = { user_id: '', roles: ['admin'] }
 const PEOPLE = 4
