@@ -1,3 +1,4 @@
+import type { Role } from './core/actor.ts'
 import type { Assistant } from './assistant/provider.ts'
 import type { Runner } from './assistant/runner.ts'
 import type { Attempts } from './accounts/passwords/throttle.ts'
@@ -107,24 +108,6 @@ export interface Mail {
   /** The secret that the mail carries; empty in a notice of what was changed, which carries none. */
   token: string
 }
-
-/** Who calls: every use-case takes it first. */
-export interface Actor {
-  user_id: string
-  roles: readonly Role[]
-  /** The session the call came with, when it came with one. */
-  session_id?: string
-  /** The API key the call came with, when it came with one. */
-  key_id?: string
-  /** The address the call came from, when it came from one. */
-  ip?: string
-}
-
-/** What a user may do in the service as a whole. */
-export type Role = 'admin' | 'member' | 'read_only'
-
-/** The person at the machine: the command line acts in this name. It is no user and takes part in no conversation. */
-export const OPERATOR: Actor = { user_id: '', roles: ['admin'] }
 
 /** Everything alive of one service. It is made by `createChatService` and dies with `close()`. */
 export interface Context {

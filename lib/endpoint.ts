@@ -1,7 +1,7 @@
+import type { Actor } from './core/actor.ts'
 import type * as v from 'valibot'
 import type { Client, SignedIn } from './accounts/sessions/service.ts'
 import type { Chat } from './service.ts'
-import type { Actor } from './context.ts'
 import type { ErrorCode } from './core/errors.ts'
 import type { Opening } from './chat/events/service.ts'
 import type { Endpoint } from './limits/rules.ts'

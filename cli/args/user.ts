@@ -1,5 +1,5 @@
+import { OPERATOR } from '../../lib/core/actor.ts'
 import type { Chat } from '../../lib/service.ts'
-import { OPERATOR } from '../../lib/context.ts'
 
 /** The flag of every command that is about one user. */
 export const userArg = {

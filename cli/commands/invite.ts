@@ -1,5 +1,5 @@
+import { OPERATOR } from '../../lib/core/actor.ts'
 import { defineCommand as defineGroup } from 'citty'
-import { OPERATOR } from '../../lib/context.ts'
 import type { ParticipantRole } from '../../lib/chat/conversations/schema.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { print, table } from '../output.ts'

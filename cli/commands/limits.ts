@@ -1,6 +1,6 @@
+import { OPERATOR } from '../../lib/core/actor.ts'
 import { defineCommand as defineGroup } from 'citty'
 import type { Chat } from '../../lib/service.ts'
-import { OPERATOR } from '../../lib/context.ts'
 import { endpoints } from '../../lib/http/limit.ts'
 import type { LimitAssignmentInput, LimitProfile } from '../../lib/limits/schema.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'

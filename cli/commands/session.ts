@@ -1,6 +1,6 @@
+import { OPERATOR } from '../../lib/core/actor.ts'
 import { defineCommand as defineGroup } from 'citty'
 import type { Chat } from '../../lib/service.ts'
-import { OPERATOR } from '../../lib/context.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { print, table } from '../output.ts'
 import { moreOf, pageArgs, pageOf } from '../args/paging.ts'

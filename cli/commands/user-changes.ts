@@ -1,5 +1,4 @@
-import type { Role } from '../../lib/context.ts'
-import { OPERATOR } from '../../lib/context.ts'
+import { OPERATOR, type Role } from '../../lib/core/actor.ts'
 import type { AccountChanges, Erasure } from '../../lib/accounts/users/schema.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { oneLine, print } from '../output.ts'

@@ -1,5 +1,5 @@
+import { OPERATOR, type Role } from '../../lib/core/actor.ts'
 import { defineCommand as defineGroup } from 'citty'
-import { OPERATOR, type Role } from '../../lib/context.ts'
 import type { Account } from '../../lib/accounts/users/schema.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { oneLine, print, table } from '../output.ts'

@@ -1,5 +1,5 @@
+import { OPERATOR } from '../../lib/core/actor.ts'
 import type { Chat } from '../../lib/service.ts'
-import { OPERATOR } from '../../lib/context.ts'
 import type { Probe } from '../../lib/ops/probe.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'
 import { describeFailure } from './http.ts'

@@ -1,6 +1,6 @@
+import { currentMicros } from '../../lib/core/time.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import { oauthProviders, type ProviderSettings } from '../../lib/config/oauth.ts'
-import { currentMicros } from '../../lib/core/ids.ts'
 import { createProvider } from '../../lib/accounts/oauth/client.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'
 import { ask, parseJson } from './http.ts'

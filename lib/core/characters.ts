@@ -81,3 +81,8 @@ export function isLocalPath(text: string): boolean {
 export function withoutUnseen(text: string): string {
   return text.replaceAll(new RegExp(HIDDEN, 'gu'), '')
 }
+
+/** What makes two names or addresses the same. Computed here alone: `lower()` of the databases differ. */
+export function uniqueKey(name: string): string {
+  return name.trim().normalize('NFKC').toLowerCase()
+}

@@ -1,7 +1,7 @@
+import { fromInstant, SECOND } from '../core/time.ts'
 import { DEVICE_SECONDS } from '../accounts/passwords/known-devices.ts'
 import type { SignedIn } from '../accounts/sessions/service.ts'
 import type { Config } from '../config/parse.ts'
-import { fromInstant, SECOND } from '../core/ids.ts'
 import { STATE_SECONDS } from '../accounts/oauth/service.ts'
 import type { Micros } from '../storage/sql.ts'
 

@@ -1,5 +1,6 @@
+import { SECOND } from '../core/time.ts'
 import { ChatError } from '../core/errors.ts'
-import { digest, SECOND } from '../core/ids.ts'
+import { digest } from '../core/ids.ts'
 import type { Micros } from '../storage/sql.ts'
 import { createLocalBuckets } from './buckets.ts'
 import { networkOf, type Rate } from './rules.ts'

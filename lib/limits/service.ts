@@ -1,9 +1,10 @@
+import { assertAdmin, type Actor } from '../core/actor.ts'
+import { uniqueKey } from '../core/characters.ts'
 import type { AuditAct } from '../accounts/audit/schema.ts'
-import type { Actor, Context } from '../context.ts'
+import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
 import type { Tx } from '../live/transaction.ts'
 import { fit } from '../core/pages.ts'
-import { assertAdmin, uniqueKey } from '../accounts/users/rules.ts'
 import { covers, type Endpoint } from './rules.ts'
 import {
   type LimitAssignment,

@@ -1,4 +1,4 @@
-import { toInstant } from '../core/ids.ts'
+import { toInstant } from '../core/time.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import type { Rate } from './rules.ts'

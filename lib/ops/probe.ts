@@ -1,10 +1,11 @@
+import { assertAdmin, type Actor } from '../core/actor.ts'
+import { SECOND } from '../core/time.ts'
 import { byActor } from '../accounts/audit/rules.ts'
 import { insertSession } from '../accounts/sessions/store.ts'
-import type { Actor, Context } from '../context.ts'
+import type { Context } from '../context.ts'
 import { insertConversation, insertParticipant, updateTitle } from '../chat/conversations/store.ts'
-import { digest, newToken, SECOND } from '../core/ids.ts'
+import { digest, newToken } from '../core/ids.ts'
 import type { Queries } from '../storage/database.ts'
-import { assertAdmin } from '../accounts/users/rules.ts'
 import { hasUsers, insertUser, PROBE_DOMAIN } from '../accounts/users/store.ts'
 
 /** A stranger in a conversation of its own, by whom a running service can be tried from outside. */

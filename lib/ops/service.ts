@@ -1,7 +1,7 @@
+import { bearerOf } from '../core/headers.ts'
 import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
 import { digest, sameDigest } from '../core/ids.ts'
-import { bearerOf } from '../accounts/api-keys/rules.ts'
 import { countDueTasks } from '../tasks/store.ts'
 import { OBSTACLES } from './readiness.ts'
 import type { Health, Readiness } from './schema.ts'

@@ -1,5 +1,5 @@
-import type { Actor, Context } from '../context.ts'
-import { assertAdmin } from '../accounts/users/rules.ts'
+import { assertAdmin, type Actor } from '../core/actor.ts'
+import type { Context } from '../context.ts'
 import { type TaskPage, TasksQuery } from './schema.ts'
 import { listTasks, toTaskRecord } from './store.ts'
 

@@ -1,4 +1,4 @@
-import { SECOND, toInstant } from '../core/ids.ts'
+import { SECOND, toInstant } from '../core/time.ts'
 import type { Queries } from '../storage/database.ts'
 import { databaseNow, jsonList, listOf, type Micros } from '../storage/sql.ts'
 import type { TaskDetail, TaskKind, TaskRecord } from './schema.ts'

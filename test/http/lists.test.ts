@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { OPERATOR } from '../../lib/context.ts'
+import { OPERATOR } from '../../lib/core/actor.ts'
 import { conversationSource } from '../../lib/chat/events/sources.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { type Filled, fill } from '../support/full-lists.ts'

@@ -1,4 +1,4 @@
-import { toInstant } from '../../lib/core/ids.ts'
+import { toInstant } from '../../lib/core/time.ts'
 import type { Chat } from '../../lib/index.ts'
 import type { Primitive, Queries } from '../../lib/storage/database.ts'
 import { times } from './service.ts'

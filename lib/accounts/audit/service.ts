@@ -1,6 +1,6 @@
-import type { Actor, Context } from '../../context.ts'
+import { assertAdmin, type Actor } from '../../core/actor.ts'
+import type { Context } from '../../context.ts'
 import { fit } from '../../core/pages.ts'
-import { assertAdmin } from '../users/rules.ts'
 import { type AuditPage, AuditQuery } from './schema.ts'
 import { findWindowEnd, listEntries, toRecord } from './store.ts'
 

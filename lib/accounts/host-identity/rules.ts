@@ -1,4 +1,5 @@
-import { joinRoles, usernameOf } from '../users/rules.ts'
+import { joinRoles } from '../../core/actor.ts'
+import { usernameOf } from '../users/rules.ts'
 import type { HostIdentity } from '../identities/schema.ts'
 
 /** The fields of a user that the host sets, as they are stored. */

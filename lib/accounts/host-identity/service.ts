@@ -1,13 +1,12 @@
+import { splitRoles, mayWrite, type Actor } from '../../core/actor.ts'
 import * as v from 'valibot'
-import type { Actor, Context, IdentityRequest } from '../../context.ts'
-import { mayWrite } from '../../chat/conversations/rules.ts'
+import type { Context, IdentityRequest } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { revokeInvitesOf } from '../../chat/invites/revocation.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isTaken } from '../../storage/errors.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { splitRoles } from '../users/rules.ts'
 import {
   findUserByEmail,
   findUserByUsername,

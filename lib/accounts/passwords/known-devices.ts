@@ -1,4 +1,5 @@
-import { digest, newToken, SECOND } from '../../core/ids.ts'
+import { SECOND } from '../../core/time.ts'
+import { digest, newToken } from '../../core/ids.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 

@@ -1,7 +1,8 @@
-import { digest, SECOND } from '../../core/ids.ts'
+import { uniqueKey } from '../../core/characters.ts'
+import { SECOND } from '../../core/time.ts'
+import { digest } from '../../core/ids.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { uniqueKey } from '../users/rules.ts'
 
 /** Failures before the first pause, which the last of these brings. */
 const FREE_FAILURES = 10

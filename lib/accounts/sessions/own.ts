@@ -1,10 +1,10 @@
+import { toInstant } from '../../core/time.ts'
 import { byActor } from '../audit/rules.ts'
-import { refuseKeys } from '../../core/actor.ts'
+import { refuseKeys, type Actor } from '../../core/actor.ts'
 import { type OwnSession, type OwnSessions, OwnSessionsQuery } from './schema.ts'
 import { toSession } from './store.ts'
-import type { Actor, Context } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
-import { toInstant } from '../../core/ids.ts'
 import { fit, fromCursor, toCursor } from '../../core/pages.ts'
 import { deleteLiveSession, listSessions as findSessions, type ListedSession } from './store-list.ts'
 

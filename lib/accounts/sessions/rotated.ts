@@ -1,7 +1,7 @@
+import { SECOND } from '../../core/time.ts'
 import { noteUse } from '../../live/uses.ts'
 import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
-import { SECOND } from '../../core/ids.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { deleteLiveSession } from './store-list.ts'

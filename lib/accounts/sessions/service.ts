@@ -1,7 +1,8 @@
-import type { Actor, Context } from '../../context.ts'
+import { SECOND } from '../../core/time.ts'
+import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'
-import { digest, fingerprint, newToken, SECOND } from '../../core/ids.ts'
+import { digest, fingerprint, newToken } from '../../core/ids.ts'
 import { rememberRotated } from './rotated.ts'
 import { endSessions } from './store-list.ts'
 import type { Micros } from '../../storage/sql.ts'
@@ -9,7 +10,7 @@ import { findUser, findUserByEmail, lockUser, type ShownUser, toUser, updatePass
 import { findDevice, rememberDevice } from '../passwords/known-devices.ts'
 import { accountOf } from '../passwords/store-failures.ts'
 import type { HashCaller } from '../passwords/hash-queue.ts'
-import { refuseKeys } from '../../core/actor.ts'
+import { refuseKeys, type Actor } from '../../core/actor.ts'
 import { Credentials, type LoginAnswer, type MeAnswer } from './schema.ts'
 import {
   deleteSessionByToken,

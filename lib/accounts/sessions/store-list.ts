@@ -1,5 +1,5 @@
+import { toInstant } from '../../core/time.ts'
 import type { SessionRow } from './store.ts'
-import { toInstant } from '../../core/ids.ts'
 import type { Place } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../../storage/sql.ts'

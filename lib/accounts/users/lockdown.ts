@@ -1,7 +1,7 @@
 import { byActor } from '../audit/rules.ts'
 import { forgetDevices } from '../passwords/known-devices.ts'
-import { refuseKeys } from '../../core/actor.ts'
-import type { Actor, Context } from '../../context.ts'
+import { refuseKeys, assertAdmin, type Actor } from '../../core/actor.ts'
+import type { Context } from '../../context.ts'
 import { deleteIdentities } from '../identities/store.ts'
 import { revokeInvitesOf } from '../../chat/invites/revocation.ts'
 import { deleteKeysOf } from '../api-keys/store.ts'
@@ -9,7 +9,6 @@ import { deleteStatesOf } from '../oauth/store.ts'
 import { deleteResets } from '../password-resets/store.ts'
 import { endSessions } from '../sessions/store-list.ts'
 import { takeAccount } from './accounts.ts'
-import { assertAdmin } from './rules.ts'
 import type { Lockdown } from './schema.ts'
 
 /**

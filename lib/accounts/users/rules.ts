@@ -1,10 +1,6 @@
-import type { Actor, Role } from '../../context.ts'
+import { splitRoles } from '../../core/actor.ts'
+import type { Actor, Role } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-
-/** What makes two names or addresses the same. Computed here alone: `lower()` of the databases differ. */
-export function uniqueKey(name: string): string {
-  return name.trim().normalize('NFKC').toLowerCase()
-}
 
 /**
  * The username of a user who chose none: the part of the address before the @, also of an @ in one of its other forms.
@@ -13,16 +9,6 @@ export function uniqueKey(name: string): string {
  */
 export function usernameOf(email: string): string {
   return email.trim().normalize('NFKC').split('@')[0]!.slice(0, 64)
-}
-
-/** Roles as they are stored: each once, separated by commas. */
-export function joinRoles(roles: readonly string[]): string {
-  return [...new Set(roles)].sort().join(',')
-}
-
-/** Stored roles as a list. */
-export function splitRoles(roles: string): Role[] {
-  return roles.split(',') as Role[]
 }
 
 /** What decides whether an account administers. */
@@ -41,16 +27,6 @@ export function administers({ roles, disabled_at }: Omit<Standing, 'id'>): boole
 export function isLastAdmin(accounts: Standing[], id: string): boolean {
   const admins = accounts.filter(administers)
   return admins.length === 1 && admins[0]!.id === id
-}
-
-/** @throws ChatError `forbidden` for the operator, who has no account: nothing can be the operator's own */
-export function assertPerson({ user_id }: Actor): void {
-  if (user_id === '') throw new ChatError('forbidden')
-}
-
-/** @throws ChatError `forbidden` for whom is no administrator */
-export function assertAdmin(actor: Actor): void {
-  if (!actor.roles.includes('admin')) throw new ChatError('forbidden')
 }
 
 /**

@@ -1,10 +1,10 @@
 import { byActor } from '../audit/rules.ts'
-import { refuseKeys } from '../../core/actor.ts'
-import type { Actor, Context } from '../../context.ts'
+import { refuseKeys, assertAdmin, joinRoles, splitRoles, type Actor } from '../../core/actor.ts'
+import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import { LONGEST } from '../../core/schema.ts'
 import type { Queries } from '../../storage/database.ts'
-import { assertAdmin, assertStillAdmin, joinRoles, splitRoles } from './rules.ts'
+import { assertStillAdmin } from './rules.ts'
 import { type Account, type AccountPage, type People, PeopleQuery, UserInput, UsersQuery } from './schema.ts'
 import {
   findUser,

@@ -1,7 +1,8 @@
-import { toInstant } from '../../core/ids.ts'
+import { splitRoles } from '../../core/actor.ts'
+import { uniqueKey } from '../../core/characters.ts'
+import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
-import { splitRoles, uniqueKey } from './rules.ts'
 import type { Account, User } from './schema.ts'
 
 /** A user as it is stored. */

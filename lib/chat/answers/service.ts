@@ -1,4 +1,5 @@
-import type { Actor, Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
+import type { Context } from '../../context.ts'
 import { enter, visit } from '../conversations/access.ts'
 import { canModerate } from '../conversations/rules.ts'
 import { ChatError } from '../../core/errors.ts'

@@ -1,9 +1,9 @@
-import type { Actor, Context } from '../../context.ts'
+import { isOperator, mayWrite, type Actor } from '../../core/actor.ts'
+import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { isOperator, mayWrite } from './rules.ts'
 import type { ParticipantRole } from './schema.ts'
 import { findConversation, findPlace, lockConversation, lockPlace, type Where } from './store.ts'
 

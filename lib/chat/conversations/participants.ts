@@ -1,5 +1,6 @@
+import type { Actor } from '../../core/actor.ts'
 import { byActor } from '../../accounts/audit/rules.ts'
-import type { Actor, Context } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { createInvite } from '../invites/create.ts'

@@ -1,15 +1,14 @@
+import { assertPerson, mayWrite, type Actor } from '../../core/actor.ts'
+import { toInstant } from '../../core/time.ts'
 import { byActor } from '../../accounts/audit/rules.ts'
-import type { Actor, Context } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import { findPosition } from '../../live/log.ts'
-import { toInstant } from '../../core/ids.ts'
 import { fromCursor, toCursor } from '../../core/pages.ts'
 import { sumUnread } from '../threads/unread.ts'
-import { assertPerson } from '../../accounts/users/rules.ts'
 import { enter, visit } from './access.ts'
 import { findFirst, shown } from './people.ts'
 import { hide } from './removal.ts'
-import { mayWrite } from './rules.ts'
 import {
   type Conversation,
   ConversationInput,

@@ -1,7 +1,8 @@
-import { canManage, mayWrite } from '../conversations/rules.ts'
+import { splitRoles, mayWrite } from '../../core/actor.ts'
+import { canManage } from '../conversations/rules.ts'
 import { ParticipantRole } from '../conversations/schema.ts'
 import type { ErrorCode } from '../../core/errors.ts'
-import { administers, splitRoles } from '../../accounts/users/rules.ts'
+import { administers } from '../../accounts/users/rules.ts'
 
 /** What decides whether an invite can be accepted. */
 export interface InviteState {

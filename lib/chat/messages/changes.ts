@@ -1,5 +1,6 @@
+import type { Actor } from '../../core/actor.ts'
 import { CANCELLED, endAnswer } from '../answers/ending.ts'
-import type { Actor, Context } from '../../context.ts'
+import type { Context } from '../../context.ts'
 import { type Entered, enter } from '../conversations/access.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'

@@ -1,5 +1,5 @@
-import type { Actor } from '../../context.ts'
-import { canModerate, canPost, mayWrite } from '../conversations/rules.ts'
+import { mayWrite, type Actor } from '../../core/actor.ts'
+import { canModerate, canPost } from '../conversations/rules.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import { ChatError } from '../../core/errors.ts'
 import { PATHS } from '../threads/schema.ts'

@@ -1,5 +1,5 @@
+import { toInstant } from '../../core/time.ts'
 import type { Usage } from '../answers/schema.ts'
-import { toInstant } from '../../core/ids.ts'
 import type { Primitive, Queries } from '../../storage/database.ts'
 import { isErasedAuthor, jsonList, listOf, type Micros } from '../../storage/sql.ts'
 import { type Hand, mayRestore } from './rules.ts'

@@ -1,10 +1,10 @@
-import type { Actor, Context } from '../../context.ts'
+import { assertPerson, mayWrite, type Actor } from '../../core/actor.ts'
+import { SECOND, toInstant } from '../../core/time.ts'
+import type { Context } from '../../context.ts'
 import { visit } from '../conversations/access.ts'
-import { canPost, mayWrite } from '../conversations/rules.ts'
+import { canPost } from '../conversations/rules.ts'
 import { ChatError } from '../../core/errors.ts'
-import { SECOND, toInstant } from '../../core/ids.ts'
 import { findThreadConversation } from '../threads/store.ts'
-import { assertPerson } from '../../accounts/users/rules.ts'
 import { Heartbeat, TypingSignal } from './schema.ts'
 
 /** What each use-case takes last. */

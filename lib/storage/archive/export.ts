@@ -1,4 +1,5 @@
-import { newId, toInstant } from '../../core/ids.ts'
+import { toInstant } from '../../core/time.ts'
+import { newId } from '../../core/ids.ts'
 import { type Counts, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 import type { Database, Dialect, Queries, Row } from '../database.ts'
 import { listMigrations } from '../schema/migrate.ts'

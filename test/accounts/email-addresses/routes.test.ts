@@ -1,5 +1,6 @@
+import { SECOND } from '../../../lib/core/time.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { digest, SECOND } from '../../../lib/core/ids.ts'
+import { digest } from '../../../lib/core/ids.ts'
 import { type ChatError, OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { createMailbox } from '../../support/mailbox.ts'

@@ -1,7 +1,7 @@
+import { SECOND } from '../../../lib/core/time.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAttempts } from '../../../lib/accounts/passwords/throttle.ts'
 import { deleteExpiredDevices } from '../../../lib/accounts/passwords/known-devices.ts'
-import { SECOND } from '../../../lib/core/ids.ts'
 import { ChatError } from '../../../lib/index.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
