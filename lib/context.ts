@@ -1,3 +1,5 @@
+import type { AuditEntry } from './accounts/audit/store.ts'
+import type { MadeBy } from './chat/invites/store.ts'
 import type { Role } from './core/actor.ts'
 import type { Assistant } from './assistant/provider.ts'
 import type { Runner } from './assistant/runner.ts'
@@ -16,6 +18,18 @@ import type { PresenceWatch } from './chat/presence/watch.ts'
 import type { Database, Patience } from './storage/database.ts'
 import type { Kv } from './storage/kv.ts'
 import type { TaskWorker } from './tasks/runner.ts'
+
+// What a lower folder needs of a higher one is a type from here, and a value that is handed in.
+export type { AuditEntry } from './accounts/audit/store.ts'
+export type { AuditAct } from './accounts/audit/schema.ts'
+export type { Turn, TurnRole } from './assistant/provider.ts'
+export type {
+  CloseReason,
+  ConversationStreamEvent,
+  PassingEvent,
+  PersistedEvent,
+  StreamEvent,
+} from './chat/events/schema.ts'
 
 /**
  * All that the service ever tells beside a message; what is not listed does not compile. A line of the audit log also has
@@ -132,6 +146,12 @@ export interface Context {
   readonly log: Log
   readonly now: () => number
   readonly id: () => string
+  /**
+   * Revokes the open invites of a user who may no longer make such ones.
+   *
+   * @returns the number of invites
+   */
+  readonly revokeInvites: (tx: Tx, made: MadeBy, by?: Pick<AuditEntry, 'actor_id' | 'ip'>) => Promise<number>
   /** Runs one transaction with its events, which leave once it is durable. The only way to change anything. */
   readonly write: <T>(work: (tx: Tx) => Promise<T>, options?: Patience) => Promise<T>
 }

@@ -23,6 +23,10 @@ import { causeText } from './core/errors.ts'
 import { createBus } from './live/poller.ts'
 import { createHub } from './live/hub.ts'
 import * as events from './chat/events/service.ts'
+import { createStreamSources } from './chat/events/sources.ts'
+import { insertAuditEntry } from './accounts/audit/store.ts'
+import { revokeInvitesOf } from './chat/invites/revocation.ts'
+import { TASK_KINDS } from './tasks/schema.ts'
 import { createWrite } from './live/transaction.ts'
 import * as ownIdentities from './accounts/identities/own.ts'
 import { newId } from './core/ids.ts'
@@ -88,15 +92,15 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
   const { db, kv } = storage
   const log = ports.log ?? SILENT
   const now = ports.now ?? currentMicros
-  const metrics = createMetrics(db.dialect)
-  const hub = createHub({ db, config, log, metrics, now })
+  const metrics = createMetrics(db.dialect, TASK_KINDS)
+  const hub = createHub({ db, config, log, metrics, now, sources: createStreamSources(db, now) })
   const presenceWatch = createPresenceWatch({ db, kv, hub, log, now })
   hub.onStreams((userId) => void presenceWatch.streamsChanged(userId))
   const bus = createBus(db, hub, log)
   const passwords = createPasswords(config.security.password.bcrypt_cost)
   const providers = new Map(oauthProviders(config).map((each) => [each.name, createProvider(each, { log, now })]))
   const id = ports.id ?? newId
-  const write = createWrite({ db, hub, metrics, log, now, id, onTasks: () => tasks.wake() })
+  const write = createWrite({ db, hub, metrics, log, now, id, insertAuditEntry, onTasks: () => tasks.wake() })
   const provider = ports.assistant ?? createAssistant(config.assistant)
   const answers = createRunner({ config, db, write, metrics, log, now, provider })
   const tasks = createTaskWorker({
@@ -131,6 +135,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     now,
     id,
     write,
+    revokeInvites: (tx, made, by) => revokeInvitesOf({ now }, tx, made, by),
   }
   const timers: NodeJS.Timeout[] = []
 

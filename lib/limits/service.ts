@@ -1,7 +1,6 @@
 import { assertAdmin, type Actor } from '../core/actor.ts'
 import { uniqueKey } from '../core/characters.ts'
-import type { AuditAct } from '../accounts/audit/schema.ts'
-import type { Context } from '../context.ts'
+import type { AuditAct, Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
 import type { Tx } from '../live/transaction.ts'
 import { fit } from '../core/pages.ts'

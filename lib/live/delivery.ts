@@ -1,6 +1,7 @@
 import type { Micros } from '../storage/sql.ts'
-import { toFrame } from './position.ts'
-import type { ConversationStreamEvent } from '../chat/events/schema.ts'
+import type { NumberedEvent } from './log.ts'
+import { eventId, toFrame } from './position.ts'
+import type { ConversationStreamEvent } from '../context.ts'
 
 /** An event with its id; those that are not persisted have none. */
 export interface Delivered {
@@ -10,6 +11,11 @@ export interface Delivered {
   conversation_id?: string
   seq?: number
   at?: Micros
+}
+
+/** Events with the ids that a history of theirs gives them; those about what is gone are left out. */
+export function withIds(epoch: string, page: NumberedEvent[]): Delivered[] {
+  return page.flatMap(({ event, ...line }) => (event ? [{ ...line, id: eventId(epoch, line.seq), event }] : []))
 }
 
 /** Events and the bytes that say them: encoded once, whoever reads them. */

@@ -1,14 +1,11 @@
 import type { Config } from '../config/parse.ts'
-import type { Log } from '../context.ts'
+import type { CloseReason, Log, PassingEvent, StreamEvent } from '../context.ts'
 import { ChatError, causeText } from '../core/errors.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
-import { findRefusals } from '../chat/events/access.ts'
-import { catchUp, type Late } from './replay.ts'
-import { type Channel, createChannel } from './channel.ts'
+import { catchUp, type Late, type Membership } from './replay.ts'
+import { type Channel, createChannel, type Source } from './channel.ts'
 import { type Delivery, encode, farewellsIn, findShared, type Places, select } from './delivery.ts'
-import type { CloseReason, PassingEvent, StreamEvent } from '../chat/events/schema.ts'
-import { conversationSource, feedSource } from '../chat/events/sources.ts'
 import { listLastSeqs } from './log.ts'
 import { createTurns } from './turns.ts'
 import type { Outcome, Passing } from './transaction.ts'
@@ -37,6 +34,18 @@ export interface Reader {
   closed: boolean
 }
 
+/** What the hub has to know of conversations and of people: handed in, as both stand on it. */
+export interface StreamSources {
+  /** The log of one conversation. */
+  ofConversation(conversationId: string): Source
+  /** The log of all conversations. */
+  ofAll(): Source
+  /** The conversations that a user is in. */
+  listMemberships(userId: string): Promise<Membership[]>
+  /** The streams that must end, and why; sets `expires_at` of the others. */
+  findRefusals(readers: Reader[]): Promise<[Reader, CloseReason][]>
+}
+
 /** A channel, the readers that are level with it, and how many hold it: those still catching up count too. */
 interface Audience {
   channel: Channel
@@ -56,8 +65,15 @@ const RETURN_MS = { first: 2_000, apart: 100, turns: 31 }
 export type Hub = ReturnType<typeof createHub>
 
 /** Hands what is committed, the same bytes to all, to the streams of this process, and ends those that must end. */
-export function createHub(deps: { db: Database; config: Config; log: Log; metrics: Metrics; now: () => number }) {
-  const { db, config, log, metrics } = deps
+export function createHub(deps: {
+  db: Database
+  config: Config
+  log: Log
+  metrics: Metrics
+  now: () => number
+  sources: StreamSources
+}) {
+  const { db, config, log, metrics, sources } = deps
   const audiences = new Map<string, Audience>()
   const readers = new Set<Reader>()
   const streamsOf = new Map<string, number>()
@@ -78,7 +94,7 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
 
   function createAudience(name: string): Audience {
     const level = new Set<Reader>()
-    const source = name === FEED ? feedSource(db) : conversationSource(db, name)
+    const source = name === FEED ? sources.ofAll() : sources.ofConversation(name)
     const channel = createChannel(source, (delivery) => deliver(level, delivery))
     const audience = { channel, level, holders: 0 }
     audiences.set(name, audience)
@@ -138,13 +154,13 @@ export function createHub(deps: { db: Database; config: Config; log: Log; metric
   /** Closes those streams whose session, user or participation has ended. */
   async function recheck(suspects: Reader[] = [...readers]): Promise<void> {
     if (suspects.length === 0) return
-    for (const [reader, reason] of await findRefusals(db, deps.now(), suspects)) closeReader(reader, reason)
+    for (const [reader, reason] of await sources.findRefusals(suspects)) closeReader(reader, reason)
   }
 
   /** What a reader that joins an audience needs of the hub. */
   function late({ level }: Audience): Late {
     return {
-      db,
+      listMemberships: sources.listMemberships,
       page_bytes: config.sse.max_buffer_bytes,
       turn: turns.wait,
       recheck: (reader) => recheck([reader]),

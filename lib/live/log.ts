@@ -2,7 +2,7 @@ import { fingerprint } from '../core/ids.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { greatest, jsonList, listOf, type Micros } from '../storage/sql.ts'
 import { eventId, type Head } from './position.ts'
-import type { PersistedEvent } from '../chat/events/schema.ts'
+import type { PersistedEvent } from '../context.ts'
 
 /** An event to be logged. It names its message or member; the rest is read from where it lives. */
 export interface NewEvent {
@@ -23,6 +23,15 @@ export interface EventRow {
   message_id: string | null
   user_id: string | null
   detail: string | null
+}
+
+/** A line of a log as it goes out. */
+export interface NumberedEvent {
+  seq: number
+  conversation_id: string
+  at: Micros
+  /** Missing when what it is about is gone. */
+  event?: PersistedEvent
 }
 
 /**

@@ -1,14 +1,20 @@
-import { listPlaces } from '../chat/conversations/store.ts'
-import type { Database } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
 import type { Channel } from './channel.ts'
 import { type Delivery, type Places, select } from './delivery.ts'
 import type { Reader } from './hub.ts'
 import { eventId, type Head, startFrom } from './position.ts'
-import type { CloseReason, StreamEvent } from '../chat/events/schema.ts'
+import type { CloseReason, StreamEvent } from '../context.ts'
+
+/** A conversation that a user is in, and since when. */
+export interface Membership {
+  conversation_id: string
+  joined_at: Micros
+}
 
 /** What bringing a reader up to date needs of the hub. */
 export interface Late {
-  db: Database
+  /** The conversations that a user is in. */
+  listMemberships(userId: string): Promise<Membership[]>
   /** The size of a page, in bytes. */
   page_bytes: number
   /** Resolves when it is the reader's turn to be sent a page, and when the reader is closed. */
@@ -61,7 +67,7 @@ async function prepare(reader: Reader, channel: Channel, late: Late): Promise<He
   await channel.advance()
   const head = await channel.source.head()
   // After the head is read: who was removed before is seen here, who is removed later by the event of it.
-  if (reader.conversation_id === undefined) reader.places = await findPlaces(late.db, reader.user_id, head?.last ?? 0)
+  if (reader.conversation_id === undefined) reader.places = await findPlaces(late, reader.user_id, head?.last ?? 0)
   await late.recheck(reader)
   if (!head || reader.closed) return undefined
   if (channel.position() < head.last) await channel.advance()
@@ -81,7 +87,7 @@ function tellStart(reader: Reader, head: Head, last_event_id: string | undefined
   return seq
 }
 
-async function findPlaces(db: Database, user_id: string, since: number): Promise<Places> {
-  const places = await listPlaces(db, user_id)
+async function findPlaces({ listMemberships }: Late, user_id: string, since: number): Promise<Places> {
+  const places = await listMemberships(user_id)
   return { user_id, since, joined: new Map(places.map((each) => [each.conversation_id, each.joined_at])) }
 }

@@ -1,14 +1,11 @@
-import { type AuditEntry, insertAuditEntry } from '../accounts/audit/store.ts'
-import type { Log } from '../context.ts'
+import type { AuditEntry, Log, PassingEvent, PersistedEvent } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
 import type { Metrics, Refusal } from '../metrics/registry.ts'
 import type { Database, Patience, Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { insertTask, type NewTask } from '../tasks/store.ts'
-import type { NumberedEvent } from '../chat/events/render.ts'
 import type { Hub } from './hub.ts'
-import type { PassingEvent, PersistedEvent } from '../chat/events/schema.ts'
-import { appendEvents, type NewEvent } from './log.ts'
+import { appendEvents, type NewEvent, type NumberedEvent } from './log.ts'
 
 /** A transaction that carries its events. */
 export interface Tx extends Queries {
@@ -51,10 +48,12 @@ export function createWrite(deps: {
   log: Log
   now: () => Micros
   id: () => string
+  /** Stores an entry of the audit log. */
+  insertAuditEntry: (tx: Queries, id: string, at: Micros, entry: AuditEntry) => Promise<void>
   /** Is told of new tasks, once they are durable. */
   onTasks: () => void
 }) {
-  const { db, hub, metrics, log, now, id, onTasks } = deps
+  const { db, hub, metrics, log, now, id, insertAuditEntry, onTasks } = deps
   return async <T>(work: (tx: Tx) => Promise<T>, options?: Patience): Promise<T> => {
     const started = performance.now()
     const attempt = db.write(async (queries) => {

@@ -1,5 +1,4 @@
 import { Counter, Gauge, Registry } from 'prom-client'
-import { TASK_KINDS, type TaskKind } from '../tasks/schema.ts'
 import { VERSION } from '../core/version.ts'
 import { createHistogram } from './histogram.ts'
 import { createProcessMetrics } from './process.ts'
@@ -24,7 +23,7 @@ export interface Metrics {
   /** The end of an answer, by what has become of it. */
   answered(status: string): void
   /** A task that failed and is tried again, by its kind. */
-  taskFailed(kind: TaskKind): void
+  taskFailed(kind: string): void
   /** The page in Prometheus' text format. */
   render(levels: Levels): Promise<string>
   close(): void
@@ -42,7 +41,7 @@ export interface Levels {
   /** How many lines the log has lost so far. */
   log_lines_dropped: number
   /** The tasks that are due, by kind. */
-  tasks: { kind: TaskKind; due: number; oldest_seconds: number }[]
+  tasks: { kind: string; due: number; oldest_seconds: number }[]
 }
 
 const WRITE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]
@@ -55,8 +54,9 @@ const OUTCOMES = ['complete', 'failed', 'interrupted', 'cancelled']
  * Counters of one service, in a registry of its own.
  *
  * @param database which kind of database it is on
+ * @param taskKinds the kinds of tasks, each of which has its series from the start
  */
-export function createMetrics(database: string): Metrics {
+export function createMetrics(database: string, taskKinds: readonly string[]): Metrics {
   const registry = new Registry()
   /** With a series for each value of its label from the start: a rate sees no step from nothing to one. */
   const counter = (name: string, help: string, label?: string, values: readonly string[] = []) => {
@@ -100,7 +100,7 @@ export function createMetrics(database: string): Metrics {
     'chat_tasks_failed_total',
     'Tasks in the background that failed and are tried again',
     'kind',
-    TASK_KINDS,
+    taskKinds,
   )
   const tasksDue = gauge('chat_tasks_due', 'Tasks in the background that wait for a process or are worked on', ['kind'])
   const tasksOldest = gauge('chat_tasks_oldest_seconds', 'How long the oldest of those tasks has been due', ['kind'])
@@ -121,7 +121,7 @@ export function createMetrics(database: string): Metrics {
     async render(levels) {
       streams.set(levels.streams)
       answers.set(levels.answers)
-      for (const kind of TASK_KINDS) {
+      for (const kind of taskKinds) {
         const level = levels.tasks.find((each) => each.kind === kind)
         tasksDue.set({ kind }, level?.due ?? 0)
         tasksOldest.set({ kind }, Number(level?.oldest_seconds ?? 0))

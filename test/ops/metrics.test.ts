@@ -110,7 +110,7 @@ it('has a bounded number of series whatever paths, methods and hosts are sent, a
 })
 
 it('stays below that even if every route answered every status, and every limit had been renamed', async () => {
-  const metrics = createMetrics('sqlite')
+  const metrics = createMetrics('sqlite', TASK_KINDS)
   onTestFinished(() => metrics.close())
   const statuses = new Set([200, 201, 202, 204, ...Object.values(ERRORS).map(([status]) => status)])
   for (const { method, path } of Object.values<AnyRoute>(routes)) {
@@ -125,7 +125,7 @@ it('stays below that even if every route answered every status, and every limit 
 })
 
 it('puts a duration into each bucket it is not longer than', async () => {
-  const metrics = createMetrics('sqlite')
+  const metrics = createMetrics('sqlite', TASK_KINDS)
   onTestFinished(() => metrics.close())
   for (const seconds of [0.001, 0.0011, 5, 6]) metrics.write(seconds)
   const shown = await metrics.render({ streams: 0, answers: 0, log_lines_dropped: 0, tasks: [] })

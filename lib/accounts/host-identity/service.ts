@@ -3,7 +3,6 @@ import * as v from 'valibot'
 import type { Context, IdentityRequest } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'
-import { revokeInvitesOf } from '../../chat/invites/revocation.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isTaken } from '../../storage/errors.ts'
 import type { Micros } from '../../storage/sql.ts'
@@ -69,7 +68,7 @@ async function settle(ctx: Context, tx: Tx, identity: HostIdentity, ip: string |
   const profile = await profileOf(tx, identity, known ?? madeUp(ctx.id(), toProfile(identity)), ctx.now())
   if (known) {
     await updateProfile(tx, profile, ctx.now())
-    if (!mayWrite(splitRoles(profile.roles))) await revokeInvitesOf(ctx, tx, { user_id: known.id })
+    if (!mayWrite(splitRoles(profile.roles))) await ctx.revokeInvites(tx, { user_id: known.id })
     tx.record({ act: 'user.changed', subject_id: known.id, ip, detail: { by: 'host', roles: profile.roles } })
     return { ...known, ...profile }
   }

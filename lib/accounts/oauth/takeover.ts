@@ -3,7 +3,6 @@ import type { Context } from '../../context.ts'
 import { deleteVerifications } from '../email-addresses/store.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { deleteIdentities } from '../identities/store.ts'
-import { revokeInvitesOf } from '../../chat/invites/revocation.ts'
 import { deleteKeysOf } from '../api-keys/store.ts'
 import { deleteResets } from '../password-resets/store.ts'
 import { endSessions } from '../sessions/store-list.ts'
@@ -24,7 +23,7 @@ export async function takeOver(ctx: Context, tx: Tx, user: UserRow): Promise<Use
   await deleteResets(tx, user.id)
   await deleteVerifications(tx, user.id)
   await forgetDevices(tx, user.id)
-  await revokeInvitesOf(ctx, tx, { user_id: user.id }, { actor_id: user.id })
+  await ctx.revokeInvites(tx, { user_id: user.id }, { actor_id: user.id })
   await markEmailVerified(tx, user.id, now)
   tx.record({ act: 'account.taken_over', actor_id: user.id, subject_id: user.id })
   tx.recheckStreams()

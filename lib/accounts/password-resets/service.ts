@@ -10,7 +10,6 @@ import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { deleteIdentities } from '../identities/store.ts'
 import { digest, newToken } from '../../core/ids.ts'
-import { revokeInvitesOf } from '../../chat/invites/revocation.ts'
 import { deleteKeysOf } from '../api-keys/store.ts'
 import { takeShared } from '../../limits/buckets.ts'
 import { endSessions } from '../sessions/store-list.ts'
@@ -111,7 +110,7 @@ export async function redeem(ctx: Context, client: { ip?: string }, input: Passw
     // An address that was not proven: another person may have registered it, and linked an identity to come back with.
     const isProven = user.email_verified_at !== null
     const identities = isProven ? 0 : await deleteIdentities(tx, user_id)
-    if (!isProven) await revokeInvitesOf(ctx, tx, { user_id })
+    if (!isProven) await ctx.revokeInvites(tx, { user_id })
     await deleteResets(tx, user_id)
     await clearFailures(tx, accountOf(user.email, undefined))
     await clearFailures(tx, passwordAccountOf(user_id))

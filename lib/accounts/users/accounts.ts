@@ -8,7 +8,6 @@ import type { Context } from '../../context.ts'
 import { deleteVerifications } from '../email-addresses/store.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'
-import { revokeInvitesOf } from '../../chat/invites/revocation.ts'
 import { deleteResets } from '../password-resets/store.ts'
 import { endSessions } from '../sessions/store-list.ts'
 import type { Queries } from '../../storage/database.ts'
@@ -57,7 +56,7 @@ export async function change(
     }
     await updateUser(tx, changed, ctx.now())
     await endWhatMust(tx, actor, user, changed)
-    if (mayInvite(user) && !mayInvite(changed)) await revokeInvitesOf(ctx, tx, { user_id: userId }, byActor(actor))
+    if (mayInvite(user) && !mayInvite(changed)) await ctx.revokeInvites(tx, { user_id: userId }, byActor(actor))
     for (const entry of actsOf(user, changed)) tx.record({ ...entry, ...byActor(actor), subject_id: userId })
     return { user: toAccount(changed) }
   })

@@ -3,7 +3,6 @@ import { forgetDevices } from '../passwords/known-devices.ts'
 import { refuseKeys, assertAdmin, type Actor } from '../../core/actor.ts'
 import type { Context } from '../../context.ts'
 import { deleteIdentities } from '../identities/store.ts'
-import { revokeInvitesOf } from '../../chat/invites/revocation.ts'
 import { deleteKeysOf } from '../api-keys/store.ts'
 import { deleteStatesOf } from '../oauth/store.ts'
 import { deleteResets } from '../password-resets/store.ts'
@@ -27,7 +26,7 @@ export async function lockdown(ctx: Context, actor: Actor, userId: string): Prom
       sessions: await endSessions(tx, { user_id: userId }),
       keys: await deleteKeysOf(tx, userId),
       identities: await deleteIdentities(tx, userId),
-      invites: await revokeInvitesOf(ctx, tx, { user_id: userId }, byActor(actor)),
+      invites: await ctx.revokeInvites(tx, { user_id: userId }, byActor(actor)),
     }
     await deleteStatesOf(tx, userId)
     await deleteResets(tx, userId)

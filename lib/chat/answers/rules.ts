@@ -1,4 +1,4 @@
-import type { Turn, TurnRole } from '../../assistant/provider.ts'
+import type { Turn, TurnRole } from '../../context.ts'
 import type { MessageDelta } from './schema.ts'
 
 /** A message of the path that an answer continues. */

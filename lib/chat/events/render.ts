@@ -4,21 +4,9 @@ import { listConversationFields, toFields } from '../conversations/store.ts'
 import { listLightMessages, type MessageRow, toMessage, toPostedMessage, withTexts } from '../messages/store.ts'
 import { countWithin } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
 import { listSummaries, toSummary } from '../threads/store.ts'
-import type { Delivered } from '../../live/delivery.ts'
-import { eventId } from '../../live/position.ts'
 import type { PersistedEvent } from './schema.ts'
-import type { EventRow } from '../../live/log.ts'
-
-/** A line of a log as it goes out. */
-export interface NumberedEvent {
-  seq: number
-  conversation_id: string
-  at: Micros
-  /** Missing when what it is about is gone. */
-  event?: PersistedEvent
-}
+import type { EventRow, NumberedEvent } from '../../live/log.ts'
 
 /**
  * The events that lines of a log stand for, composed of what is stored now: a deleted text is in no replay, and an
@@ -65,11 +53,6 @@ export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedE
     const event = eventOf(row)
     return { seq: row.seq, conversation_id: row.conversation_id, at: row.created_at, ...(event && { event }) }
   })
-}
-
-/** Events with the ids that a history of theirs gives them; those about what is gone are left out. */
-export function withIds(epoch: string, page: NumberedEvent[]): Delivered[] {
-  return page.flatMap(({ event, ...line }) => (event ? [{ ...line, id: eventId(epoch, line.seq), event }] : []))
 }
 
 const isDelta = (row: EventRow) => row.type === 'message.delta'

@@ -1,7 +1,21 @@
 import type { Database } from '../../storage/database.ts'
 import type { Page, Source } from '../../live/channel.ts'
+import type { StreamSources } from '../../live/hub.ts'
+import type { Micros } from '../../storage/sql.ts'
+import { listPlaces } from '../conversations/store.ts'
+import { findRefusals } from './access.ts'
 import { compose } from './render.ts'
 import { type EventRow, findFeedHead, findHead, listEvents, listFeed, numberFeed } from '../../live/log.ts'
+
+/** What the hub has to know of conversations and of people. */
+export function createStreamSources(db: Database, now: () => Micros): StreamSources {
+  return {
+    ofConversation: (conversationId) => conversationSource(db, conversationId),
+    ofAll: () => feedSource(db),
+    listMemberships: (userId) => listPlaces(db, userId),
+    findRefusals: (readers) => findRefusals(db, now(), readers),
+  }
+}
 
 /** The log of one conversation. */
 export function conversationSource(db: Database, conversationId: string): Source {
@@ -18,7 +32,7 @@ export function conversationSource(db: Database, conversationId: string): Source
  * On SQLite lines are numbered as they are committed. On PostgreSQL a later number can be committed first, so there
  * they are numbered for this log by whoever reads it, one reader at a time, when they can be seen.
  */
-export function feedSource(db: Database): Source {
+function feedSource(db: Database): Source {
   const numbered = async () => {
     if (db.dialect === 'postgresql') while (await numberFeed(db));
   }
