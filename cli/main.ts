@@ -2,10 +2,10 @@
 import { runCommand } from 'citty'
 import { VERSION } from '../lib/core/version.ts'
 import { checkArgs, findCommand } from './args/command.ts'
+import { usageOf } from './args/usage.ts'
 import { root } from './commands.ts'
 import { exitCodeOf, isUsageError, reportFailure } from './errors.ts'
 import { exitOnBrokenOutput } from './output.ts'
-import { usageOf } from './args/usage.ts'
 
 async function main(rawArgs: string[]): Promise<void> {
   const [first] = rawArgs

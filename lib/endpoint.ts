@@ -1,10 +1,10 @@
-import type { Actor } from './core/actor.ts'
 import type * as v from 'valibot'
 import type { Client, SignedIn } from './accounts/sessions/service.ts'
-import type { Chat } from './service.ts'
-import type { ErrorCode } from './core/errors.ts'
 import type { Opening } from './chat/events/service.ts'
+import type { Actor } from './core/actor.ts'
+import type { ErrorCode } from './core/errors.ts'
 import type { Endpoint } from './limits/rules.ts'
+import type { Chat } from './service.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -17,12 +17,6 @@ export type Access = 'public' | 'optional' | 'session' | 'admin'
  * or a document, which is text that brings its media type along.
  */
 export type AnswerKind = 'json' | 'session' | 'redirect' | 'binding' | 'stream' | 'text' | 'document'
-
-/** Fields of an answer that go out as headers, and come back as fields in the client. */
-export const HEADER_FIELDS = {
-  stream_position: 'Stream-Position',
-  idempotency_replayed: 'Idempotency-Replayed',
-} as const
 
 /** The groups of the documentation. */
 export type Tag =

@@ -4,39 +4,32 @@ import { basename, dirname, posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseAst } from 'vitest/node'
 
-/**
- * The ladder, lowest step first: at run time a file imports from its own step and from those below; `import type` is
- * free. Where several patterns fit a file, the one with the fewest stars counts, then the lowest.
- */
-const LADDER: [step: string, ...files: string[]][] = [
-  ['errors · ids', 'lib/errors.ts', 'lib/ids.ts', 'lib/pages.ts', 'lib/version.ts'],
-  ['config · schema', 'lib/config.ts', 'lib/config-*.ts', 'lib/schema.ts', 'lib/characters.ts', 'lib/*/schema.ts'],
-  ['rules', 'lib/*/rules.ts'],
-  ['storage', 'lib/storage/**'],
-  ['store', 'lib/*/store.ts'],
-  ['context · events', 'lib/context.ts', 'lib/events/*.ts'],
-  ['service', 'lib/*/*.ts', 'lib/events/service.ts'],
-  ['chat', 'lib/chat.ts', 'lib/bind.ts', 'lib/index.ts'],
-  ['http/route', 'lib/http/route.ts'],
-  ['routes', 'lib/*/routes.ts', 'lib/events/routes.ts'],
-  ['http · client', 'lib/http/**', 'lib/http/routes.ts', 'lib/client.ts'],
-  ['cli', 'cli/**'],
-]
+/** The folders and files of `lib`, lowest first: at run time a file imports from its own one and from those before it. */
+const ORDER = [
+  ['core'],
+  ['config'],
+  ['storage'],
+  ['metrics'],
+  ['tasks', 'live', 'limits'],
+  ['accounts', 'chat', 'assistant', 'erasure'],
+  ['ops', 'openai-api', 'well-known'],
+  ['context.ts', 'endpoint.ts', 'service.ts', 'endpoints.ts'],
+  ['http', 'index.ts'],
+].flat()
 
-/** All that a role may import at run time; `@` is its own feature. A service has the ladder only. */
+/** What stands beside the order: types for all, and what stands on `core` alone. */
+const BESIDE: Record<string, string[]> = { 'context.ts': ['core'], 'endpoint.ts': ['core'], client: ['core'] }
+
+/** All that a role may import at run time beside `core`; `@` is its own folder. A service has the order only. */
 const ROLES: Record<string, string[]> = {
-  'schema.ts': ['valibot', 'lib/schema.ts', 'lib/characters.ts', 'lib/*/schema.ts'],
-  'rules.ts': ['lib/errors.ts', 'lib/schema.ts', 'lib/characters.ts', 'lib/*/schema.ts', 'lib/*/rules.ts'],
-  'store.ts': [
-    'lib/ids.ts',
-    'lib/schema.ts',
-    'lib/characters.ts',
-    'lib/*/schema.ts',
-    'lib/@/rules.ts',
-    'lib/storage/sql.ts',
-  ],
-  'routes.ts': ['valibot', 'lib/schema.ts', 'lib/characters.ts', 'lib/*/schema.ts', 'lib/http/route.ts'],
+  schema: ['valibot', 'lib/**/schema*.ts'],
+  rules: ['lib/**/schema*.ts', 'lib/**/rules*.ts'],
+  store: ['lib/**/schema*.ts', '@/rules*.ts', 'lib/storage/**', 'lib/live/log.ts'],
+  routes: ['valibot', 'lib/**/schema*.ts', 'lib/endpoint.ts'],
 }
+
+/** What of `core` is not for rules: time and chance. */
+const IMPURE = ['lib/core/ids.ts', 'lib/core/time.ts']
 
 /** The only places that name a package, in types too: ours are published without theirs. */
 const FENCES: Record<string, string[]> = {
@@ -46,42 +39,48 @@ const FENCES: Record<string, string[]> = {
   'better-sqlite3': ['lib/storage/**'],
   pg: ['lib/storage/**'],
   unstorage: ['lib/storage/**'],
-  '@node-rs/bcrypt': ['lib/auth/passwords.ts'],
-  oauth4webapi: ['lib/oauth/**'],
-  'prom-client': ['lib/ops/**'],
+  '@node-rs/bcrypt': ['lib/accounts/passwords/**'],
+  oauth4webapi: ['lib/accounts/oauth/**'],
+  'prom-client': ['lib/metrics/**'],
   citty: ['cli/**'],
   consola: ['cli/**'],
   listhen: ['cli/**'],
   confbox: ['cli/**', 'lib/http/**'],
 }
 
-/** What a browser gets with `lib/client.ts`: our files, these packages, and nothing of Node. */
-const BROWSER_PACKAGES = ['valibot']
+/** What a browser gets with `lib/client/index.ts`: our files, and no package. */
+const CLIENT = 'lib/client/index.ts'
 
-/** A file beside the five roles is named for what it is about, and `lib/index.ts` is the only barrel. */
+/** A file beside the five roles is named for what it is about, and an `index.ts` is what a package exports. */
 const DRAWERS = /^(utils?|helpers?|common|misc|shared|index)\.ts$/
+
+const ENTRIES = ['lib/index.ts', CLIENT]
 
 /** By then a file wants to be two. */
 const MAX_LINES = 300
 
 /** Each rule names what breaks it, as `file: why`. */
 const RULES: Record<string, (tree: Tree) => string[]> = {
-  'every file has a step on the ladder': (tree) =>
+  'every folder has a place in the order': (tree) =>
     Object.keys(tree)
-      .filter((path) => step(path) < 0)
-      .map((path) => `${path}: has no step`),
+      .filter((path) => path.startsWith('lib/') && !ORDER.includes(top(path)) && !BESIDE[top(path)])
+      .map((path) => `${path}: has no place`),
 
-  'imports go down the ladder': (tree) =>
+  'imports go down the order': (tree) =>
     everyImport(tree, ({ path }, { target, atRuntime }) => {
-      if (!atRuntime || step(target) <= step(path)) return
-      return `${stepName(path)} must not import ${stepName(target)}, ${target}`
+      if (!atRuntime || !isOurs(target) || mayImport(path, target)) return
+      return `${top(path)} must not import ${target}`
     }),
+
+  'no two folders import each other': pairs,
 
   'each role imports what its row allows': (tree) =>
     everyImport(tree, ({ path }, { target, atRuntime }) => {
-      const [, feature, role] = /^lib\/(?!http\/)([^/]+)\/([^/]+)$/.exec(path) ?? []
-      const allowed = role && ROLES[role]?.map((pattern) => pattern.replace('@', feature!))
-      if (atRuntime && allowed && !fits(target, allowed)) return `${role} must not import ${target}`
+      const [, folder, role] = /^(lib\/.+)\/(schema|rules|store|routes)(?:-[a-z-]+)?\.ts$/.exec(path) ?? []
+      if (!role || !atRuntime || /^lib\/(config|storage|core)/.test(folder!)) return
+      const allowed = ROLES[role]!.map((pattern) => pattern.replace('@', folder!))
+      if (role === 'rules' && IMPURE.includes(target)) return `rules must not import ${target}`
+      if (!fits(target, ['lib/core/**', ...allowed])) return `${role} must not import ${target}`
     }),
 
   'nothing imports in a circle': circles,
@@ -92,10 +91,10 @@ const RULES: Record<string, (tree: Tree) => string[]> = {
     }),
 
   'a browser can load the client': (tree) => {
-    const reached = new Set(['lib/client.ts'])
+    const reached = new Set([CLIENT])
     for (const path of reached) for (const { target } of runtimeImports(tree, path)) reached.add(target)
     return everyImport(tree, ({ path }, { target, atRuntime }) => {
-      if (!reached.has(path) || !atRuntime || isOurs(target) || BROWSER_PACKAGES.includes(target)) return
+      if (!reached.has(path) || !atRuntime || isOurs(target)) return
       return `the client loads it, and a browser has no ${target}`
     })
   },
@@ -123,7 +122,7 @@ const RULES: Record<string, (tree: Tree) => string[]> = {
 
   'files are named for what they are about': (tree) =>
     Object.keys(tree)
-      .filter((path) => path !== 'lib/index.ts' && DRAWERS.test(basename(path)))
+      .filter((path) => !ENTRIES.includes(path) && DRAWERS.test(basename(path)))
       .map((path) => `${path}: a drawer for anything`),
 
   [`no file is longer than ${MAX_LINES} lines`]: (tree) =>
@@ -151,31 +150,48 @@ describe('the source', () => {
 
 /** Sources that break a rule, each with the start of the complaint; those with none are allowed and look alike. */
 const EXAMPLES: Record<string, [complaint: string, sources: Record<string, string>][]> = {
-  'every file has a step on the ladder': [
-    ['lib/anything.ts: has no step', { 'lib/anything.ts': '' }],
-    ['', { 'lib/context.ts': '', 'lib/x/anything.ts': '', 'lib/storage/a/b.ts': '', 'cli/commands/a.ts': '' }],
+  'every folder has a place in the order': [
+    ['lib/anything/a.ts: has no place', { 'lib/anything/a.ts': '' }],
+    ['lib/anything.ts: has no place', { 'lib/anything.ts': '' }],
+    ['', { 'lib/context.ts': '', 'lib/chat/x/a.ts': '', 'lib/client/a.ts': '', 'cli/commands/a.ts': '' }],
   ],
-  'imports go down the ladder': [
-    ['lib/x/service.ts: service must not import http', { 'lib/x/service.ts': "import { a } from '../http/reply.ts'" }],
-    ['lib/chat.ts: chat must not import cli', { 'lib/chat.ts': "export { a } from '../cli/main.ts'" }],
-    ['lib/x/y.ts: service must not import chat', { 'lib/x/y.ts': "await import('../chat.ts')" }],
-    ['lib/events/hub.ts: context · events must', { 'lib/events/hub.ts': "import { a } from './service.ts'" }],
-    ['lib/x/y.ts: service must not import routes', { 'lib/x/y.ts': "export * from './routes.ts'" }],
+  'imports go down the order': [
+    [
+      'lib/chat/x/service.ts: chat must not import lib/http',
+      { 'lib/chat/x/service.ts': "import '../../http/send.ts'" },
+    ],
+    ['lib/service.ts: service.ts must not import cli', { 'lib/service.ts': "export { a } from '../cli/main.ts'" }],
+    ['lib/chat/x/y.ts: chat must not', { 'lib/chat/x/y.ts': "await import('../../service.ts')" }],
+    ['lib/live/hub.ts: live must not', { 'lib/live/hub.ts': "import { a } from '../chat/events/service.ts'" }],
+    ['lib/client/a.ts: client must not', { 'lib/client/a.ts': "import '../chat/x/schema.ts'" }],
+    ['lib/context.ts: context.ts must not', { 'lib/context.ts': "export { a } from './live/hub.ts'" }],
     // With `verbatimModuleSyntax` the statement stays, and with it the import.
-    ['lib/errors.ts: errors · ids must', { 'lib/errors.ts': "import { type A } from './context.ts'" }],
-    ['', { 'lib/x/service.ts': "import type { A } from '../chat.ts'\nexport type { B } from '../http/route.ts'" }],
-    ['', { 'lib/x/service.ts': "import { a } from '../y/service.ts'\nimport { b } from '../storage/kv.ts'" }],
+    ['lib/core/errors.ts: core must', { 'lib/core/errors.ts': "import { type A } from '../live/hub.ts'" }],
+    [
+      '',
+      {
+        'lib/chat/x/service.ts': "import type { A } from '../../service.ts'\nexport type { B } from '../../http/x.ts'",
+      },
+    ],
+    [
+      '',
+      { 'lib/chat/x/routes.ts': "import { route } from '../../endpoint.ts'", 'cli/a.ts': "import '../lib/http/x.ts'" },
+    ],
+  ],
+  'no two folders import each other': [
+    ['lib/chat/x ↔ lib/chat/y', { 'lib/chat/x/a.ts': "import '../y/b.ts'", 'lib/chat/y/c.ts': "import '../x/d.ts'" }],
+    ['', { 'lib/chat/x/a.ts': "import '../y/b.ts'", 'lib/chat/y/c.ts': "import type { A } from '../x/d.ts'" }],
+    ['', { 'lib/http/a.ts': "import './openapi/b.ts'", 'lib/http/openapi/c.ts': "import '../d.ts'" }],
   ],
   'each role imports what its row allows': [
-    ['lib/x/schema.ts: schema.ts must', { 'lib/x/schema.ts': "import { a } from '../errors.ts'" }],
-    ['lib/x/rules.ts: rules.ts must', { 'lib/x/rules.ts': "import { a } from '../ids.ts'" }],
-    ['lib/x/rules.ts: rules.ts must', { 'lib/x/rules.ts': "import { createHash } from 'node:crypto'" }],
-    ['lib/x/store.ts: store.ts must', { 'lib/x/store.ts': "import { a } from '../y/rules.ts'" }],
-    ['lib/x/store.ts: store.ts must', { 'lib/x/store.ts': "import { a } from '../storage/open.ts'" }],
-    ['lib/x/routes.ts: routes.ts must', { 'lib/x/routes.ts': "import { a } from './service.ts'" }],
-    ['lib/x/routes.ts: routes.ts must', { 'lib/x/routes.ts': "import { a } from '../http/reply.ts'" }],
-    ['', { 'lib/x/store.ts': "import { a } from './rules.ts'\nimport { b } from '../storage/sql.ts'" }],
-    ['', { 'lib/http/routes.ts': "import * as x from '../x/routes.ts'" }],
+    ['lib/chat/x/schema.ts: schema must', { 'lib/chat/x/schema.ts': "import { a } from '../y/rules.ts'" }],
+    ['lib/chat/x/rules.ts: rules must', { 'lib/chat/x/rules.ts': "import { a } from '../../core/ids.ts'" }],
+    ['lib/chat/x/rules.ts: rules must', { 'lib/chat/x/rules.ts': "import { createHash } from 'node:crypto'" }],
+    ['lib/chat/x/store.ts: store must', { 'lib/chat/x/store.ts': "import { a } from '../y/rules.ts'" }],
+    ['lib/chat/x/store-y.ts: store must', { 'lib/chat/x/store-y.ts': "import { a } from '../../live/hub.ts'" }],
+    ['lib/chat/x/routes.ts: routes must', { 'lib/chat/x/routes.ts': "import { a } from './service.ts'" }],
+    ['', { 'lib/chat/x/store.ts': "import { a } from './rules.ts'\nimport { b } from '../../storage/sql.ts'" }],
+    ['', { 'lib/endpoints.ts': "import * as x from './chat/x/routes.ts'" }],
   ],
   'nothing imports in a circle': [
     ['lib/x/a.ts → lib/x/b.ts → lib/x/a.ts', { 'lib/x/a.ts': "import './b.ts'", 'lib/x/b.ts': "import './a.ts'" }],
@@ -187,18 +203,26 @@ const EXAMPLES: Record<string, [complaint: string, sources: Record<string, strin
     ['lib/x/y.ts: h3 belongs', { 'lib/x/y.ts': "export let event: import('h3').H3Event" }],
     ['cli/main.ts: h3 belongs', { 'cli/main.ts': "import { toNodeHandler } from 'h3/node'" }],
     ['lib/x/store.ts: db0 belongs', { 'lib/x/store.ts': "import sqlite from 'db0/connectors/better-sqlite3'" }],
-    ['lib/auth/service.ts: @node-rs/bcrypt belongs', { 'lib/auth/service.ts': "import '@node-rs/bcrypt'" }],
-    ['lib/config.ts: confbox belongs', { 'lib/config.ts': "import { parseTOML } from 'confbox'" }],
-    ['', { 'lib/storage/postgres.ts': "import { Pool } from 'pg'", 'lib/http/openapi.ts': "import 'confbox/yaml'" }],
+    ['lib/chat/x/service.ts: @node-rs/bcrypt belongs', { 'lib/chat/x/service.ts': "import '@node-rs/bcrypt'" }],
+    ['lib/config/parse.ts: confbox belongs', { 'lib/config/parse.ts': "import { parseTOML } from 'confbox'" }],
+    [
+      '',
+      {
+        'lib/storage/postgres/pool.ts': "import { Pool } from 'pg'",
+        'lib/http/openapi/build.ts': "import 'confbox/yaml'",
+      },
+    ],
   ],
   'a browser can load the client': [
     [
-      'lib/x/schema.ts: the client loads it, and a browser has no node:crypto',
-      { 'lib/client.ts': "import './x/schema.ts'", 'lib/x/schema.ts': "import { randomUUID } from 'node:crypto'" },
+      'lib/core/ids.ts: the client loads it, and a browser has no node:crypto',
+      {
+        'lib/client/index.ts': "import '../core/ids.ts'",
+        'lib/core/ids.ts': "import { randomUUID } from 'node:crypto'",
+      },
     ],
-    ['lib/client.ts: the client loads it', { 'lib/client.ts': "import { H3 } from 'h3'" }],
-    ['', { 'lib/client.ts': "import type { A } from './x/y.ts'", 'lib/x/y.ts': "import 'node:fs'" }],
-    ['', { 'lib/client.ts': "import * as v from 'valibot'" }],
+    ['lib/client/index.ts: the client loads it', { 'lib/client/index.ts': "import * as v from 'valibot'" }],
+    ['', { 'lib/client/index.ts': "import type { A } from '../x/y.ts'", 'lib/x/y.ts': "import 'node:fs'" }],
   ],
   'relative imports name the .ts file, never the build': [
     ['lib/x/y.ts: imports ../errors', { 'lib/x/y.ts': "import { a } from '../errors'" }],
@@ -218,7 +242,7 @@ const EXAMPLES: Record<string, [complaint: string, sources: Record<string, strin
   'files are named for what they are about': [
     ['lib/x/utils.ts: a drawer', { 'lib/x/utils.ts': '' }],
     ['lib/x/index.ts: a drawer', { 'lib/x/index.ts': '' }],
-    ['', { 'lib/index.ts': '', 'lib/auth/passwords.ts': '' }],
+    ['', { 'lib/index.ts': '', 'lib/client/index.ts': '', 'lib/accounts/passwords/hash.ts': '' }],
   ],
   'no file is longer than 300 lines': [
     ['lib/x/y.ts: 301 lines', { 'lib/x/y.ts': 'f()\n'.repeat(301) }],
@@ -311,26 +335,37 @@ function isOurs(target: string): boolean {
   return /^(lib|cli)\//.test(target)
 }
 
-/** The number of a file's step, from 0; -1 for packages and for files that have none. */
-function step(path: string): number {
-  const fitting = LADDER.flatMap(([, ...patterns], index) => patterns.map((pattern) => ({ pattern, index })))
-    .filter(({ pattern }) => fits(path, [pattern]))
-    .sort((a, b) => stars(a.pattern) - stars(b.pattern) || a.index - b.index)
-  return fitting[0]?.index ?? -1
+/** The folder of `lib` that a file is in, or its name where it is in none. */
+function top(path: string): string {
+  return path.split('/')[1]!
 }
 
-function stepName(path: string): string | undefined {
-  return LADDER[step(path)]?.[0]
+function mayImport(path: string, target: string): boolean {
+  if (path.startsWith('cli/')) return true
+  if (target.startsWith('cli/')) return false
+  const [from, to] = [top(path), top(target)]
+  if (from === to) return true
+  if (BESIDE[from]) return BESIDE[from].includes(to)
+  return BESIDE[to] ? to !== 'client' : ORDER.indexOf(to) < ORDER.indexOf(from)
 }
 
-function stars(pattern: string): number {
-  return pattern.split(/\*+/).length
+/** Folders that import each other at run time; one that is inside the other is part of it. */
+function pairs(tree: Tree): string[] {
+  const found = new Set<string>()
+  for (const { path, imports } of Object.values(tree))
+    for (const { target, atRuntime } of imports)
+      if (atRuntime && isOurs(target)) found.add(`${dirname(path)} ${dirname(target)}`)
+  return [...found].flatMap((each) => {
+    const [from, to] = each.split(' ') as [string, string]
+    const isInside = `${from}/`.startsWith(`${to}/`) || `${to}/`.startsWith(`${from}/`)
+    return from < to && !isInside && found.has(`${to} ${from}`) ? [`${from} ↔ ${to}`] : []
+  })
 }
 
 /** `*` stands for a name, `**` for everything below a folder. */
 function fits(path: string, patterns: string[]): boolean {
   return patterns.some((pattern) => {
-    const expression = pattern.replace(/[.]/g, '\\.').replace(/\*+/g, (star) => (star === '*' ? '[^/]+' : '.+'))
+    const expression = pattern.replace(/[.]/g, '\\.').replace(/\*+/g, (star) => (star === '*' ? '[^/]*' : '.+'))
     return new RegExp(`^${expression}$`).test(path)
   })
 }

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { UsageError } from './command.ts'
 import { printNote } from '../output.ts'
+import { UsageError } from './command.ts'
 
 /** The flag of every command that takes a password. */
 export const passwordArg = {

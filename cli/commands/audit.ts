@@ -1,10 +1,10 @@
-import { OPERATOR } from '../../lib/core/actor.ts'
 import { defineCommand as defineGroup } from 'citty'
 import type { AuditAct } from '../../lib/accounts/audit/schema.ts'
+import { OPERATOR } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { print, table } from '../output.ts'
 import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
 import { idOf, userArg } from '../args/user.ts'
+import { print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
 const list = defineCommand({

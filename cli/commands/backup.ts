@@ -1,5 +1,5 @@
-import type { Queries } from '../../lib/storage/database.ts'
 import { partialOf } from '../../lib/storage/archive/files.ts'
+import type { Queries } from '../../lib/storage/database.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { oneLine, print } from '../output.ts'
 import { showGrowth } from '../progress.ts'

@@ -1,8 +1,8 @@
 import { type CommandDef, defineCommand as defineGroup } from 'citty'
 import { commonArgs, defineCommand } from '../args/command.ts'
+import { describeTree } from '../completion/describe.ts'
 import { completionFor, type Shell } from '../completion/scripts.ts'
 import { print } from '../output.ts'
-import { describeTree } from '../completion/describe.ts'
 
 /** How each shell gets to know the script, for good. */
 const INSTALL: Record<Shell, string> = {

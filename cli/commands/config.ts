@@ -3,10 +3,10 @@ import { stringifyTOML } from 'confbox'
 import { maskSecrets } from '../../lib/config/parse.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { DEFAULT_FILE, loadConfig } from '../config/load.ts'
-import { configTemplate } from '../config/template.ts'
 import { writeNewFile } from '../config/permissions.ts'
-import { oneLine, print, printNote } from '../output.ts'
+import { configTemplate } from '../config/template.ts'
 import { refuseIfStrict, warningsOf } from '../config/warnings.ts'
+import { oneLine, print, printNote } from '../output.ts'
 
 const init = defineCommand({
   meta: { name: 'init', description: 'Write a configuration file with every key and its default' },

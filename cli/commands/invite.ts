@@ -1,9 +1,9 @@
-import { OPERATOR } from '../../lib/core/actor.ts'
 import { defineCommand as defineGroup } from 'citty'
 import type { ParticipantRole } from '../../lib/chat/conversations/schema.ts'
+import { OPERATOR } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { print, table } from '../output.ts'
 import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
+import { print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
 const conversationArg = {

@@ -14,7 +14,7 @@ export default defineCommand({
     ...commonArgs,
   },
   run: async ({ args }) => {
-    const { openApiDocument } = await import('../../lib/http/openapi.ts')
+    const { openApiDocument } = await import('../../lib/http/openapi/build.ts')
     const { format, output } = args
     const document = openApiDocument(loadConfig(args).config)
     const text = format === 'yaml' ? stringifyYAML(withoutReferences(document)) : JSON.stringify(document, null, 2)

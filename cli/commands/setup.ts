@@ -1,6 +1,6 @@
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { oneLine, print } from '../output.ts'
 import { passwordArg, readPassword } from '../args/password.ts'
+import { oneLine, print } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
 export default defineCommand({

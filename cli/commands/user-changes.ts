@@ -1,9 +1,9 @@
-import { OPERATOR, type Role } from '../../lib/core/actor.ts'
 import type { AccountChanges, Erasure } from '../../lib/accounts/users/schema.ts'
+import { OPERATOR, type Role } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
-import { oneLine, print } from '../output.ts'
 import { passwordArg, readPassword } from '../args/password.ts'
 import { idOf, userArg } from '../args/user.ts'
+import { oneLine, print } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
 /** What the commands below share: they change one account and say so. */

@@ -1,11 +1,11 @@
-import { OPERATOR, type Role } from '../../lib/core/actor.ts'
 import { defineCommand as defineGroup } from 'citty'
 import type { Account } from '../../lib/accounts/users/schema.ts'
+import { OPERATOR, type Role } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
-import { oneLine, print, table } from '../output.ts'
 import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
 import { passwordArg, readPassword } from '../args/password.ts'
 import { userArg } from '../args/user.ts'
+import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 import { disable, enable, erase, lockdown, setEmail, setPassword, setRoles } from './user-changes.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type Config, ConfigError, type ConfigProblem, configKeys, parseConfig } from '../../lib/config/parse.ts'
-import { type ConfigFile, lineOf, readConfigFile } from './file.ts'
 import { readEnvironment, toTyped } from './environment.ts'
+import { type ConfigFile, lineOf, readConfigFile } from './file.ts'
 
 /** Read when it is there, and neither `--config` nor CHAT_CONFIG names another. */
 export const DEFAULT_FILE = 'chat-server.toml'

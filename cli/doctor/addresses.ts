@@ -1,5 +1,5 @@
-import type { Config } from '../../lib/config/parse.ts'
 import { oauthProviders } from '../../lib/config/oauth.ts'
+import type { Config } from '../../lib/config/parse.ts'
 import { isLoopback } from '../config/warnings.ts'
 import { type Finding, failure, ok, warning } from './finding.ts'
 

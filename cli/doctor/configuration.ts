@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { findKey } from '../../lib/config/parse.ts'
-import type { LoadedConfig } from '../config/load.ts'
 import { readConfigFile } from '../config/file.ts'
+import type { LoadedConfig } from '../config/load.ts'
 import { doubtsOf } from '../config/warnings.ts'
 import { type Finding, note, ok, warning } from './finding.ts'
 

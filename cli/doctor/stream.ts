@@ -1,6 +1,6 @@
 import { OPERATOR } from '../../lib/core/actor.ts'
-import type { Chat } from '../../lib/service.ts'
 import type { Probe } from '../../lib/ops/probe.ts'
+import type { Chat } from '../../lib/service.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'
 import { describeFailure } from './http.ts'
 

@@ -1,7 +1,7 @@
-import { currentMicros } from '../../lib/core/time.ts'
-import type { Config } from '../../lib/config/parse.ts'
-import { oauthProviders, type ProviderSettings } from '../../lib/config/oauth.ts'
 import { createProvider } from '../../lib/accounts/oauth/client.ts'
+import { oauthProviders, type ProviderSettings } from '../../lib/config/oauth.ts'
+import type { Config } from '../../lib/config/parse.ts'
+import { currentMicros } from '../../lib/core/time.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'
 import { ask, parseJson } from './http.ts'
 

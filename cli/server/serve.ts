@@ -3,14 +3,14 @@ import { type Config, maskSecrets } from '../../lib/config/parse.ts'
 import type { Log } from '../../lib/context.ts'
 import { createNodeListener } from '../../lib/http/node.ts'
 import { createChatService, openStorage } from '../../lib/index.ts'
-import { openBrowser } from './browser.ts'
 import { type ConfigFlags, loadConfig } from '../config/load.ts'
-import { listen } from './listen.ts'
+import { isLoopback, refuseIfStrict, warningsOf } from '../config/warnings.ts'
 import { createLogger } from '../logging/logger.ts'
 import { print, surviveBrokenOutput } from '../output.ts'
+import { openBrowser } from './browser.ts'
 import { limitsOf, tellOfRefusals } from './limits.ts'
+import { listen } from './listen.ts'
 import { createDeparture, firstSignal } from './shutdown.ts'
-import { isLoopback, refuseIfStrict, warningsOf } from '../config/warnings.ts'
 
 /** What `chat-server serve` may be told. */
 export interface ServeFlags extends ConfigFlags {

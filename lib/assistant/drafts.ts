@@ -1,8 +1,8 @@
-import type { Context } from '../context.ts'
-import { enterUnattended } from '../chat/conversations/access.ts'
-import type { Tx } from '../live/transaction.ts'
 import { toDelta } from '../chat/answers/rules.ts'
 import { insertChunk, takeIndex } from '../chat/answers/store.ts'
+import { enterUnattended } from '../chat/conversations/access.ts'
+import type { Context } from '../context.ts'
+import type { Tx } from '../live/transaction.ts'
 
 /** An answer that this process writes. */
 export interface Draft {

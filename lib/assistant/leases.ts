@@ -1,12 +1,12 @@
-import { SECOND } from '../core/time.ts'
-import type { Context } from '../context.ts'
-import { enterUnattended } from '../chat/conversations/access.ts'
-import { ChatError, causeText } from '../core/errors.ts'
-import { newId } from '../core/ids.ts'
-import type { MessageRow } from '../chat/messages/store.ts'
-import type { Queries } from '../storage/database.ts'
 import { endAnswer, INTERRUPTED } from '../chat/answers/ending.ts'
 import { insertUnderWay, listLapsed, lockAndCountUnderWay, renewLeases } from '../chat/answers/store.ts'
+import { enterUnattended } from '../chat/conversations/access.ts'
+import type { MessageRow } from '../chat/messages/store.ts'
+import type { Context } from '../context.ts'
+import { ChatError, causeText } from '../core/errors.ts'
+import { newId } from '../core/ids.ts'
+import { SECOND } from '../core/time.ts'
+import type { Queries } from '../storage/database.ts'
 
 /** Who writes an answer and is not heard of for so long is taken for dead. */
 const LEASE = 10 * SECOND

@@ -1,11 +1,11 @@
-/** How long a client waits before it opens a lost stream again, when nobody has said how long. */
+/** How long a client waits before it opens a lost stream again, unless the service says how long. */
 const USUAL_MS = 2_000
 
-/** Nobody is kept away longer, whatever is said: a timer beyond 24 days would end at once. */
+/** The longest wait, whatever the service says: a timer beyond 24 days would end at once. */
 const LONGEST_MS = 60_000
 
 /** How long to wait from one attempt to the next. */
-export interface Pauses {
+export interface Backoff {
   /** A stream has said how long (`retry:`). */
   told(ms: number): void
   /** A stream is open: what failed before it counts no more. */
@@ -15,7 +15,7 @@ export interface Pauses {
 }
 
 /** @param fixedMs instead of what streams say */
-export function createPauses(fixedMs?: number): Pauses {
+export function createBackoff(fixedMs?: number): Backoff {
   let told = USUAL_MS
   let failures = 0
   return {
@@ -32,7 +32,7 @@ export function createPauses(fixedMs?: number): Pauses {
   }
 }
 
-/** Up to half as much longer: those who were sent away together come back one by one. */
+/** Up to half as much longer: clients that lost their streams together come back one by one. */
 export function spread(ms: number): number {
   return ms * (1 + Math.random() / 2)
 }

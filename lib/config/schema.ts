@@ -1,9 +1,9 @@
 import * as v from 'valibot'
+import { LONGEST } from '../core/lengths.ts'
 import { flag, integer, key, MAX_TIMER_SECONDS, oneOf, section, someText, text } from './key.ts'
 import { OauthSection } from './oauth.ts'
 import { publicUrl, ServerSection } from './server.ts'
 import { WellKnownSection } from './well-known.ts'
-import { LONGEST } from '../core/schema.ts'
 
 /** What may name a cookie or a header (`token` of RFC 9110). */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/

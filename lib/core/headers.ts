@@ -1,4 +1,4 @@
-import { LONGEST } from './schema.ts'
+import { LONGEST } from './lengths.ts'
 
 /**
  * The value of a cookie in a `Cookie` header. `undefined` when it is missing, and when it is there twice with
@@ -26,3 +26,9 @@ export function bearerOf(authorization: string | null): string | undefined {
   const [scheme, ...token] = (authorization ?? '').trim().split(/\s+/)
   return scheme?.toLowerCase() === 'bearer' ? token.join(' ') : undefined
 }
+
+/** Fields of an answer that go out as headers, and come back as fields in the client. */
+export const HEADER_FIELDS = {
+  stream_position: 'Stream-Position',
+  idempotency_replayed: 'Idempotency-Replayed',
+} as const

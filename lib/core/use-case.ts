@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Context } from '../context.ts'
 import { ChatError } from './errors.ts'
-import { LONGEST } from './schema.ts'
+import { LONGEST } from './lengths.ts'
 
 /** A feature's use-cases, with the schema of the last argument of those that take an input. */
 interface Feature {

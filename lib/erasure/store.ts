@@ -1,6 +1,6 @@
+import type { Erasure } from '../accounts/users/schema.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
-import type { Erasure } from '../accounts/users/schema.ts'
 
 /** A user who was erased, as long as their messages are being gone through. */
 export interface ErasedAuthor {

@@ -1,5 +1,5 @@
 import type { Config } from '../config/parse.ts'
-import { HEADER_FIELDS } from '../endpoint.ts'
+import { HEADER_FIELDS } from '../core/headers.ts'
 
 type Pair = [name: string, value: string]
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { toCompatFailure } from '../openai-api/rules.ts'
 import { type ChatError, ERRORS } from '../core/errors.ts'
+import { toCompatFailure } from '../openai-api/rules.ts'
 
 /** How failures look: the same in every answer, in the OpenAPI document and in the tests. */
 export interface FailureShape {

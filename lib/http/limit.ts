@@ -1,9 +1,9 @@
-import type { Chat } from '../service.ts'
 import { ChatError } from '../core/errors.ts'
-import type { Verdict } from '../limits/limiter.ts'
-import type { Endpoint } from '../limits/rules.ts'
 import { type AnyRoute, isLimited } from '../endpoint.ts'
 import { routes } from '../endpoints.ts'
+import type { Verdict } from '../limits/limiter.ts'
+import type { Endpoint } from '../limits/rules.ts'
+import type { Chat } from '../service.ts'
 
 /** Every route that can be limited. */
 export const endpoints: readonly Endpoint[] = Object.values<AnyRoute>(routes).filter(isLimited)

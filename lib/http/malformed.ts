@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { H3Event } from 'h3'
-import { LONGEST } from '../core/schema.ts'
+import { LONGEST } from '../core/lengths.ts'
 
 /** How many headers a request may have. */
 export const MAX_HEADERS = 100

@@ -1,9 +1,9 @@
 import type { SignedIn } from '../accounts/sessions/service.ts'
-import type { Chat } from '../service.ts'
 import { ChatError } from '../core/errors.ts'
+import type { AnyRoute } from '../endpoint.ts'
+import type { Chat } from '../service.ts'
 import { sessionCookies } from './cookies.ts'
 import { type Reply, toReply } from './reply.ts'
-import type { AnyRoute } from '../endpoint.ts'
 
 /** A session, and where its browser goes next. */
 export interface Redirect {

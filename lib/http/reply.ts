@@ -1,11 +1,11 @@
-import { readCookie } from '../core/headers.ts'
 import type { SignedIn } from '../accounts/sessions/service.ts'
-import type { Chat } from '../service.ts'
 import type { Config } from '../config/parse.ts'
 import { ChatError } from '../core/errors.ts'
+import { HEADER_FIELDS, readCookie } from '../core/headers.ts'
+import type { AnyRoute } from '../endpoint.ts'
+import type { Chat } from '../service.ts'
 import { bindingCookie, clearedCookies, deviceCookie, sessionCookies } from './cookies.ts'
 import type { FailureShape } from './failure.ts'
-import { type AnyRoute, HEADER_FIELDS } from '../endpoint.ts'
 
 /** An answer before it is given to the runtime. */
 export interface Reply {

@@ -1,6 +1,6 @@
+import type { Opening } from '../chat/events/service.ts'
 import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
-import type { Opening } from '../chat/events/service.ts'
 import type { AnyRoute } from '../endpoint.ts'
 
 /** All that the log tells of a request: no header, no body, no query, no path as it was sent, no address. */

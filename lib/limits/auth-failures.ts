@@ -1,6 +1,6 @@
-import { SECOND } from '../core/time.ts'
 import { ChatError } from '../core/errors.ts'
 import { digest } from '../core/ids.ts'
+import { SECOND } from '../core/time.ts'
 import type { Micros } from '../storage/sql.ts'
 import { createLocalBuckets } from './buckets.ts'
 import { networkOf, type Rate } from './rules.ts'

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { isVisible, PATTERNS } from '../core/characters.ts'
-import { Id, Instant, LONGEST, text } from '../core/schema.ts'
+import { LONGEST } from '../core/lengths.ts'
+import { Id, Instant, text } from '../core/schema.ts'
 
 /** One in 115 days; what is rarer is a ban, not a rate. */
 const MIN_PER_SECOND = 0.000_000_1

@@ -1,9 +1,9 @@
-import { assertAdmin, type Actor } from '../core/actor.ts'
-import { uniqueKey } from '../core/characters.ts'
 import type { AuditAct, Context } from '../context.ts'
+import { type Actor, assertAdmin } from '../core/actor.ts'
+import { uniqueKey } from '../core/characters.ts'
 import { ChatError } from '../core/errors.ts'
-import type { Tx } from '../live/transaction.ts'
 import { fit } from '../core/pages.ts'
+import type { Tx } from '../live/transaction.ts'
 import { covers, type Endpoint } from './rules.ts'
 import {
   type LimitAssignment,

@@ -1,7 +1,7 @@
+import type { ConversationStreamEvent } from '../context.ts'
 import type { Micros } from '../storage/sql.ts'
 import type { NumberedEvent } from './log.ts'
 import { eventId, toFrame } from './position.ts'
-import type { ConversationStreamEvent } from '../context.ts'
 
 /** An event with its id; those that are not persisted have none. */
 export interface Delivered {

@@ -3,12 +3,12 @@ import type { CloseReason, Log, PassingEvent, StreamEvent } from '../context.ts'
 import { ChatError, causeText } from '../core/errors.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
-import { catchUp, type Late, type Membership } from './replay.ts'
 import { type Channel, createChannel, type Source } from './channel.ts'
 import { type Delivery, encode, farewellsIn, findShared, type Places, select } from './delivery.ts'
 import { listLastSeqs } from './log.ts'
-import { createTurns } from './turns.ts'
+import { catchUp, type Late, type Membership } from './replay.ts'
 import type { Outcome, Passing } from './transaction.ts'
+import { createTurns } from './turns.ts'
 
 /** Where a reader's events go. */
 export interface Sink {

@@ -1,8 +1,8 @@
+import type { PersistedEvent } from '../context.ts'
 import { fingerprint } from '../core/ids.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { greatest, jsonList, listOf, type Micros } from '../storage/sql.ts'
 import { eventId, type Head } from './position.ts'
-import type { PersistedEvent } from '../context.ts'
 
 /** An event to be logged. It names its message or member; the rest is read from where it lives. */
 export interface NewEvent {

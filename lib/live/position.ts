@@ -1,5 +1,5 @@
-import { LONGEST } from '../core/schema.ts'
 import type { ConversationStreamEvent } from '../context.ts'
+import { LONGEST } from '../core/lengths.ts'
 
 /** Where a conversation's log stands: `first` is the oldest sequence number still kept, 0 when there is none. */
 export interface Head {

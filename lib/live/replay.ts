@@ -1,9 +1,9 @@
+import type { CloseReason, StreamEvent } from '../context.ts'
 import type { Micros } from '../storage/sql.ts'
 import type { Channel } from './channel.ts'
 import { type Delivery, type Places, select } from './delivery.ts'
 import type { Reader } from './hub.ts'
 import { eventId, type Head, startFrom } from './position.ts'
-import type { CloseReason, StreamEvent } from '../context.ts'
 
 /** A conversation that a user is in, and since when. */
 export interface Membership {

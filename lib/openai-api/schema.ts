@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { LONGEST, opaque, plainObject } from '../core/schema.ts'
+import { LONGEST } from '../core/lengths.ts'
+import { opaque, plainObject } from '../core/schema.ts'
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0))
 const Seconds = v.pipe(Count, v.description('Seconds since 1970'))

@@ -1,5 +1,5 @@
-import { SECOND } from '../core/time.ts'
 import type { Context } from '../context.ts'
+import { SECOND } from '../core/time.ts'
 import { echo, echoInPieces } from './rules.ts'
 import { type Completion, type CompletionChunk, CompletionInput, type Models } from './schema.ts'
 

@@ -1,8 +1,8 @@
 import type { Context } from '../context.ts'
+import { withVisible } from '../storage/archive/visible.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { isDamage } from '../storage/errors.ts'
 import { listChanges } from '../storage/schema/verify.ts'
-import { withVisible } from '../storage/archive/visible.ts'
 import { type Invariant, invariants } from './invariants.ts'
 
 /** Nothing else notices what was added to tables of ours, and it may do anything. */

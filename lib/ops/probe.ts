@@ -1,12 +1,12 @@
-import { assertAdmin, type Actor } from '../core/actor.ts'
-import { SECOND } from '../core/time.ts'
 import { byActor } from '../accounts/audit/rules.ts'
 import { insertSession } from '../accounts/sessions/store.ts'
-import type { Context } from '../context.ts'
-import { insertConversation, insertParticipant, updateTitle } from '../chat/conversations/store.ts'
-import { digest, newToken } from '../core/ids.ts'
-import type { Queries } from '../storage/database.ts'
 import { hasUsers, insertUser, PROBE_DOMAIN } from '../accounts/users/store.ts'
+import { insertConversation, insertParticipant, updateTitle } from '../chat/conversations/store.ts'
+import type { Context } from '../context.ts'
+import { type Actor, assertAdmin } from '../core/actor.ts'
+import { digest, newToken } from '../core/ids.ts'
+import { SECOND } from '../core/time.ts'
+import type { Queries } from '../storage/database.ts'
 
 /** A stranger in a conversation of its own, by whom a running service can be tried from outside. */
 export interface Probe {

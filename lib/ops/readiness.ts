@@ -1,6 +1,6 @@
 import type { Log } from '../context.ts'
-import type { Bus } from '../live/poller.ts'
 import type { Hub } from '../live/hub.ts'
+import type { Bus } from '../live/poller.ts'
 import type { Database } from '../storage/database.ts'
 import { listMigrations } from '../storage/schema/migrate.ts'
 

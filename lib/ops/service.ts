@@ -1,6 +1,6 @@
-import { bearerOf } from '../core/headers.ts'
 import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
+import { bearerOf } from '../core/headers.ts'
 import { digest, sameDigest } from '../core/ids.ts'
 import { countDueTasks } from '../tasks/store.ts'
 import { OBSTACLES } from './readiness.ts'

@@ -1,4 +1,4 @@
-import { LONGEST } from '../core/schema.ts'
+import { LONGEST } from '../core/lengths.ts'
 import type { Row } from './database.ts'
 
 /** A username is stored in NFC, which may make it three times as long (https://unicode.org/faq/normalization.html). */

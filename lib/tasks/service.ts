@@ -1,5 +1,5 @@
-import { assertAdmin, type Actor } from '../core/actor.ts'
 import type { Context } from '../context.ts'
+import { type Actor, assertAdmin } from '../core/actor.ts'
 import { type TaskPage, TasksQuery } from './schema.ts'
 import { listTasks, toTaskRecord } from './store.ts'
 

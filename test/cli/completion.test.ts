@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { root } from '../../cli/commands.ts'
-import { completionFor, type Shell } from '../../cli/completion/scripts.ts'
 import { describeTree } from '../../cli/completion/describe.ts'
+import { completionFor, type Shell } from '../../cli/completion/scripts.ts'
 import { folder, run } from './process.ts'
 
 const LONG = { timeout: 60_000 }

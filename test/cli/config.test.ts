@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { loadConfig } from '../../cli/config/load.ts'
-import { lineOf, readConfigFile } from '../../cli/config/file.ts'
 import { readEnvironment, toTyped } from '../../cli/config/environment.ts'
+import { lineOf, readConfigFile } from '../../cli/config/file.ts'
+import { loadConfig } from '../../cli/config/load.ts'
 import { ConfigError, configKeys, parseConfig } from '../../lib/config/parse.ts'
 import { folder, run } from './process.ts'
 

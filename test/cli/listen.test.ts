@@ -3,10 +3,10 @@ import { type RequestListener, request } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { listen } from '../../cli/server/listen.ts'
-import { applyLimits } from '../../cli/server/limits.ts'
-import { createDeparture } from '../../cli/server/shutdown.ts'
 import { isLoopback, warningsOf } from '../../cli/config/warnings.ts'
+import { applyLimits } from '../../cli/server/limits.ts'
+import { listen } from '../../cli/server/listen.ts'
+import { createDeparture } from '../../cli/server/shutdown.ts'
 import { parseConfig } from '../../lib/config/parse.ts'
 
 const answer: RequestListener = (_request, response) => void response.end('ok')

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import type { LogStream } from '../../cli/logging/sink.ts'
 import { createLogger } from '../../cli/logging/logger.ts'
+import type { LogStream } from '../../cli/logging/sink.ts'
 import { oneLine, table } from '../../cli/output.ts'
 
 describe('the log', () => {

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { createPauses, retryAfterOf } from '../../lib/client/backoff.ts'
+import { createBackoff, retryAfterOf } from '../../lib/client/backoff.ts'
 import { times } from '../support/service.ts'
 
 afterEach(() => void vi.restoreAllMocks())
@@ -9,45 +9,45 @@ const shortest = () => vi.spyOn(Math, 'random').mockReturnValue(0)
 
 it('waits two seconds, or what it is told, and half as much longer at most', () => {
   shortest()
-  expect(createPauses().next()).toBe(2_000)
-  const pauses = createPauses()
-  pauses.told(4_000)
-  expect(pauses.next()).toBe(4_000)
+  expect(createBackoff().next()).toBe(2_000)
+  const backoff = createBackoff()
+  backoff.told(4_000)
+  expect(backoff.next()).toBe(4_000)
   longest()
-  expect(createPauses().next()).toBe(3_000)
+  expect(createBackoff().next()).toBe(3_000)
 })
 
 it('waits twice as long each time, up to a minute, until a stream opens', () => {
   shortest()
-  const pauses = createPauses()
-  expect(times(7, () => pauses.next())).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000])
-  times(2_000, () => pauses.next())
-  expect(pauses.next()).toBe(60_000)
-  pauses.opened()
-  expect(pauses.next()).toBe(2_000)
+  const backoff = createBackoff()
+  expect(times(7, () => backoff.next())).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000])
+  times(2_000, () => backoff.next())
+  expect(backoff.next()).toBe(60_000)
+  backoff.opened()
+  expect(backoff.next()).toBe(2_000)
 })
 
 it('waits what it is made with, whatever it is told', () => {
   shortest()
-  const pauses = createPauses(10)
-  pauses.told(4_000)
-  expect([pauses.next(), pauses.next()]).toEqual([10, 20])
-  expect(createPauses(0).next()).toBe(0)
+  const backoff = createBackoff(10)
+  backoff.told(4_000)
+  expect([backoff.next(), backoff.next()]).toEqual([10, 20])
+  expect(createBackoff(0).next()).toBe(0)
 })
 
 it('comes no sooner than it may, and within a minute and a half', () => {
   shortest()
-  expect(createPauses().next(10_000)).toBe(10_000)
+  expect(createBackoff().next(10_000)).toBe(10_000)
   longest()
-  expect(createPauses().next(1e12)).toBe(90_000)
-  const pauses = createPauses()
-  pauses.told(Number('9'.repeat(400)))
-  expect(pauses.next()).toBe(90_000)
+  expect(createBackoff().next(1e12)).toBe(90_000)
+  const backoff = createBackoff()
+  backoff.told(Number('9'.repeat(400)))
+  expect(backoff.next()).toBe(90_000)
 })
 
 it('does not send everybody back at the same moment', () => {
-  const pauses = times(100, () => createPauses().next())
-  expect(new Set(pauses).size).toBeGreaterThan(90)
+  const backoff = times(100, () => createBackoff().next())
+  expect(new Set(backoff).size).toBeGreaterThan(90)
 })
 
 it.each<[header: string | null, seconds: number | undefined]>([

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { type Config, ConfigError, configKeys, maskSecrets, nearestKey, parseConfig } from '../../lib/config/parse.ts'
 import { oauthProviders } from '../../lib/config/oauth.ts'
+import { type Config, ConfigError, configKeys, maskSecrets, nearestKey, parseConfig } from '../../lib/config/parse.ts'
 import { PAGES } from '../support/generate-docs.ts'
 
 const CLIENT = { client_id: 'id', client_secret: 'hunter2' }

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { AssistantRequest } from '../../lib/assistant/provider.ts'
+import { erase as eraseUser, goOn } from '../../lib/erasure/service.ts'
+import { insertErasedAuthor } from '../../lib/erasure/store.ts'
 import { OPERATOR } from '../../lib/index.ts'
 import { exportArchive } from '../../lib/storage/archive/export.ts'
-import { insertErasedAuthor } from '../../lib/erasure/store.ts'
-import { erase as eraseUser, goOn } from '../../lib/erasure/service.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import {
   codeOf,

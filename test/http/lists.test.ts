@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { OPERATOR } from '../../lib/core/actor.ts'
 import { conversationSource } from '../../lib/chat/events/sources.ts'
+import { OPERATOR } from '../../lib/core/actor.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { type Filled, fill } from '../support/full-lists.ts'
 import { type Item, LISTS, lists } from '../support/list-table.ts'

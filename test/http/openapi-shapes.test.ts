@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { parseConfig } from '../../lib/config/parse.ts'
-import { openApiDocument } from '../../lib/http/openapi.ts'
+import { openApiDocument } from '../../lib/http/openapi/build.ts'
 
 type Schema = Record<string, unknown>
 type Document = {

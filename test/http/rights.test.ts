@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { endpoints } from '../../lib/http/limit.ts'
 import { insertIdentity } from '../../lib/accounts/identities/store.ts'
+import { endpoints } from '../../lib/http/limit.ts'
 import { type Actor, OPERATOR } from '../../lib/index.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch } from '../support/answers.ts'

@@ -1,13 +1,14 @@
 import crypto from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
+import { resolve } from 'node:path'
 import type * as v from 'valibot'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { parseInput } from '../../lib/core/use-case.ts'
-import { ChatError } from '../../lib/core/errors.ts'
 import { HostIdentity } from '../../lib/accounts/identities/schema.ts'
 import { ProviderProfile } from '../../lib/accounts/oauth/schema.ts'
-import { LONGEST } from '../../lib/core/schema.ts'
+import { ChatError } from '../../lib/core/errors.ts'
+import { LONGEST } from '../../lib/core/lengths.ts'
+import { parseInput } from '../../lib/core/use-case.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { PASSWORD, startService, type TestService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
@@ -17,15 +18,12 @@ import { boundOf, inputWith, textsOf } from '../support/texts.ts'
 const marks = (length: number) => '\u0345\u0315\u0301\u0327\u05b0'.repeat(Math.ceil(length / 5)).slice(0, length)
 
 /** Every schema that something from outside has to meet: of routes, of use-cases, and of what others report of a user. */
-const FILES = (readdirSync('lib', { recursive: true }) as string[]).flatMap((file) => {
-  const [, folder, name] = /^([\w-]+)\/([\w-]+)\.ts$/.exec(file) ?? []
-  return folder && name ? [[folder, name]] : []
-})
+const FILES = (readdirSync('lib', { recursive: true }) as string[]).filter((file) => file.endsWith('.ts'))
 const features = await Promise.all(
   FILES.map(
-    async ([folder, name]): Promise<[string, { inputs?: Record<string, v.GenericSchema> }]> => [
-      `${folder}/${name}`,
-      await import(`../../lib/${folder}/${name}.ts`),
+    async (file): Promise<[string, { inputs?: Record<string, v.GenericSchema> }]> => [
+      file,
+      await import(/* @vite-ignore */ resolve('lib', file)),
     ],
   ),
 )
@@ -90,7 +88,7 @@ it('finds the texts of an input wherever they are', () => {
     'headers of postRoot: idempotency-key',
     'body of createChatCompletion: messages[].content',
     'body of createChatCompletion: messages[].content[].text',
-    'users/service list: query',
+    'accounts/users/service.ts list: query',
     'profile at a provider: names[]',
     'identity of the host: subject',
   ])

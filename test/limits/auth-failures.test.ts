@@ -1,5 +1,5 @@
-import { SECOND } from '../../lib/core/time.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SECOND } from '../../lib/core/time.ts'
 import type { ChatError } from '../../lib/index.ts'
 import { createAuthFailures } from '../../lib/limits/auth-failures.ts'
 import { checkedFetch } from '../support/answers.ts'

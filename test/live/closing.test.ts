@@ -1,5 +1,5 @@
-import { currentMicros, SECOND } from '../../lib/core/time.ts'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { currentMicros, SECOND } from '../../lib/core/time.ts'
 import { openStorage } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'

@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { echoInPieces } from '../../lib/openai-api/rules.ts'
 import { createPieceStreams } from '../../lib/http/pieces.ts'
+import { echoInPieces } from '../../lib/openai-api/rules.ts'
 import { codeOf, startService, type TestService, times } from '../support/service.ts'
 
 let service: TestService

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
+import { ChatError } from '../../lib/core/errors.ts'
 import { echo, echoInPieces, toCompatFailure } from '../../lib/openai-api/rules.ts'
 import type { CompletionMessage } from '../../lib/openai-api/schema.ts'
-import { ChatError } from '../../lib/core/errors.ts'
 
 const HEAD = { id: 'chatcmpl-1', created: 1, model: 'gpt-4' }
 const messagesOf = (...contents: CompletionMessage['content'][]) => ({

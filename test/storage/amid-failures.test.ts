@@ -1,6 +1,6 @@
-import { OPERATOR } from '../../lib/core/actor.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { OPERATOR } from '../../lib/core/actor.ts'
 import { takeShared } from '../../lib/limits/buckets.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { ChatError } from '../../lib/core/errors.ts'
 import type { Database, Dialect, Queries } from '../../lib/storage/database.ts'
-import { COLUMN_TYPES } from '../../lib/storage/schema/migrations.ts'
 import { openStorage, type Storage } from '../../lib/storage/open.ts'
+import { COLUMN_TYPES } from '../../lib/storage/schema/migrations.ts'
 import { codeOf, times } from '../support/service.ts'
 import { promised } from './handles.ts'
 

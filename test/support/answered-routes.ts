@@ -2,9 +2,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { openApiRoutes } from '../../lib/http/openapi.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
 import { routes } from '../../lib/endpoints.ts'
+import { openApiRoutes } from '../../lib/http/openapi/build.ts'
 import { documentedHeaders } from './documented-headers.ts'
 
 declare module 'vitest' {

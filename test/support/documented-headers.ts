@@ -1,6 +1,6 @@
 import { parseConfig } from '../../lib/config/parse.ts'
-import { openApiDocument } from '../../lib/http/openapi.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
+import { openApiDocument } from '../../lib/http/openapi/build.ts'
 
 /** Headers that every answer may have, and that the document tells of once, in its description; and those of HTTP. */
 const COMMON = [

@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import { ConversationFields } from '../../lib/chat/conversations/schema.ts'
 import { ConversationStreamEvent, PassingEvent, PersistedEvent, StreamEvent } from '../../lib/chat/events/schema.ts'
 import { Message } from '../../lib/chat/messages/schema.ts'
-import { Id, Instant } from '../../lib/core/schema.ts'
 import { ThreadSummary } from '../../lib/chat/threads/schema.ts'
+import { Id, Instant } from '../../lib/core/schema.ts'
 import { wrap } from './markdown.ts'
 
 type Type = ConversationStreamEvent['type']

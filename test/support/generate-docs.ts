@@ -1,15 +1,16 @@
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { keysBySection } from '../../cli/config/template.ts'
 import { variableName } from '../../cli/config/environment.ts'
+import { keysBySection } from '../../cli/config/template.ts'
 import type { ConfigKey } from '../../lib/config/parse.ts'
 import { auditPage } from './audit-page.ts'
 import { cliPage } from './cli-page.ts'
+import { clientOperations } from './client-operations.ts'
 import { errorsPage } from './errors-page.ts'
 import { eventsPage } from './events-page.ts'
 import { httpPage } from './http-page.ts'
 
-/** Every page that is made from the source: its path from the root of the project, and its text. */
+/** Every page and table that is made from the source: its path from the root of the project, and its text. */
 export const PAGES: Record<string, () => string | Promise<string>> = {
   'docs/reference/configuration.md': configurationPage,
   'docs/reference/events.md': eventsPage,
@@ -17,6 +18,7 @@ export const PAGES: Record<string, () => string | Promise<string>> = {
   'docs/reference/cli.md': cliPage,
   'docs/reference/http-api.md': httpPage,
   'docs/reference/errors.md': errorsPage,
+  'lib/client/operations.ts': clientOperations,
 }
 
 const CONFIGURATION = `<!-- Made from lib/config/schema.ts by test/support/generate-docs.ts: change it there. -->

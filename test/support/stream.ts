@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import type { ReceivedEvent } from '../../lib/client/index.ts'
 import { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
 import { readEvents } from '../../lib/client/event-stream.ts'
+import type { ReceivedEvent } from '../../lib/client/index.ts'
 
 /** An open stream of a test: each event is checked against its schema as it arrives. */
 export interface TestStream {

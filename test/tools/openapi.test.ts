@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { parseConfig } from '../../lib/config/parse.ts'
-import { openApiDocument } from '../../lib/http/openapi.ts'
+import { openApiDocument } from '../../lib/http/openapi/build.ts'
 import { startService } from '../support/service.ts'
 import { redocly, spectral } from './linters.ts'
 

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { isLabel, PATTERNS } from '../../core/characters.ts'
-import { AnyInstant, Id, Instant, LONGEST, text } from '../../core/schema.ts'
+import { LONGEST } from '../../core/lengths.ts'
+import { AnyInstant, Id, Instant, text } from '../../core/schema.ts'
 
 /** What a key is for, in its user's words. */
 const KeyName = v.pipe(

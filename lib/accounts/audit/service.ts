@@ -1,5 +1,5 @@
-import { assertAdmin, type Actor } from '../../core/actor.ts'
 import type { Context } from '../../context.ts'
+import { type Actor, assertAdmin } from '../../core/actor.ts'
 import { fit } from '../../core/pages.ts'
 import { type AuditPage, AuditQuery } from './schema.ts'
 import { findWindowEnd, listEntries, toRecord } from './store.ts'

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { LONGEST, opaque } from '../../core/schema.ts'
+import { LONGEST } from '../../core/lengths.ts'
+import { opaque } from '../../core/schema.ts'
 
 /** The token of a mailed link that proves an address. */
 export const EmailProof = v.object({ token: opaque(LONGEST.token) })

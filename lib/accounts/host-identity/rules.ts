@@ -1,6 +1,6 @@
 import { joinRoles } from '../../core/actor.ts'
-import { usernameOf } from '../users/rules.ts'
 import type { HostIdentity } from '../identities/schema.ts'
+import { usernameOf } from '../users/rules.ts'
 
 /** The fields of a user that the host sets, as they are stored. */
 export function toProfile({ username, email, display_name, roles }: HostIdentity) {

@@ -1,11 +1,13 @@
-import { splitRoles, mayWrite, type Actor } from '../../core/actor.ts'
 import * as v from 'valibot'
 import type { Context, IdentityRequest } from '../../context.ts'
+import { type Actor, mayWrite, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isTaken } from '../../storage/errors.ts'
 import type { Micros } from '../../storage/sql.ts'
+import { HostIdentity } from '../identities/schema.ts'
+import { findIdentity, type IdentityKey, insertIdentity } from '../identities/store.ts'
 import {
   findUserByEmail,
   findUserByUsername,
@@ -16,8 +18,6 @@ import {
   updateProfile,
 } from '../users/store.ts'
 import { madeUp, toProfile } from './rules.ts'
-import { HostIdentity } from '../identities/schema.ts'
-import { findIdentity, type IdentityKey, insertIdentity } from '../identities/store.ts'
 
 type Person = ShownUser & Pick<UserRow, 'disabled_at'>
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { Id, Instant, LONGEST, text } from '../../core/schema.ts'
+import { LONGEST } from '../../core/lengths.ts'
+import { Id, Instant, text } from '../../core/schema.ts'
 import { DisplayName, Email, Roles, Username } from '../users/schema.ts'
 
 /** The name of a user elsewhere. It is compared as it is: what both databases keep, and no longer than OpenID allows. */

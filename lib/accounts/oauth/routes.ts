@@ -1,5 +1,5 @@
-import { LoginAnswer } from '../sessions/schema.ts'
 import { route } from '../../endpoint.ts'
+import { LoginAnswer } from '../sessions/schema.ts'
 import { ManualCode, OauthBegin, OauthBegun, OauthReturn } from './schema.ts'
 
 export const beginOauth = route({

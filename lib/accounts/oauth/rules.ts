@@ -1,5 +1,5 @@
 import { isVisible, withoutUnseen } from '../../core/characters.ts'
-import { LONGEST } from '../../core/schema.ts'
+import { LONGEST } from '../../core/lengths.ts'
 
 /** What the cookie of a browser holds: what all its attempts are bound to, and the state of the last one. */
 export interface Binding {

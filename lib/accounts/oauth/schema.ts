@@ -1,7 +1,8 @@
 import * as v from 'valibot'
 import { isLocalPath, PATTERNS } from '../../core/characters.ts'
+import { LONGEST } from '../../core/lengths.ts'
+import { text } from '../../core/schema.ts'
 import { Subject } from '../identities/schema.ts'
-import { LONGEST, text } from '../../core/schema.ts'
 import { DisplayName, Email } from '../users/schema.ts'
 
 /** Longer than any code, shorter than what would fill a database or a log. */

@@ -1,10 +1,10 @@
-import { forgetDevices } from '../passwords/known-devices.ts'
 import type { Context } from '../../context.ts'
-import { deleteVerifications } from '../email-addresses/store.ts'
 import type { Tx } from '../../live/transaction.ts'
-import { deleteIdentities } from '../identities/store.ts'
 import { deleteKeysOf } from '../api-keys/store.ts'
+import { deleteVerifications } from '../email-addresses/store.ts'
+import { deleteIdentities } from '../identities/store.ts'
 import { deleteResets } from '../password-resets/store.ts'
+import { forgetDevices } from '../passwords/known-devices.ts'
 import { endSessions } from '../sessions/store-list.ts'
 import { markEmailVerified, removePassword, type UserRow } from '../users/store.ts'
 

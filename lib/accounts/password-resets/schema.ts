@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { Instant, LONGEST, opaque, text } from '../../core/schema.ts'
+import { LONGEST } from '../../core/lengths.ts'
+import { Instant, opaque, text } from '../../core/schema.ts'
 import { Password } from '../users/schema.ts'
 
 /** Who has forgotten a password. */

@@ -1,5 +1,5 @@
-import { SECOND } from '../../core/time.ts'
 import { digest, newToken } from '../../core/ids.ts'
+import { SECOND } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 

@@ -1,6 +1,6 @@
 import { uniqueKey } from '../../core/characters.ts'
-import { SECOND } from '../../core/time.ts'
 import { digest } from '../../core/ids.ts'
+import { SECOND } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 

@@ -1,5 +1,5 @@
-import { SECOND } from '../../core/time.ts'
 import { ChatError } from '../../core/errors.ts'
+import { SECOND } from '../../core/time.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import {

@@ -1,15 +1,15 @@
 import type { Context } from '../../context.ts'
+import { type Actor, mayWrite, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { deleteResets } from '../password-resets/store.ts'
-import { endSessions } from '../sessions/store-list.ts'
+import { spendAct } from '../../limits/spending.ts'
 import { isTaken } from '../../storage/errors.ts'
-import { findUser, lockUser, replacePasswordHash, updateProfile } from '../users/store.ts'
-import { checkOwnPassword } from '../passwords/confirmation.ts'
-import { notify } from '../notices.ts'
-import { refuseKeys, mayWrite, type Actor } from '../../core/actor.ts'
+import { notify } from '../notices/service.ts'
+import { deleteResets } from '../password-resets/store.ts'
+import { checkOwnPassword } from '../sessions/confirmation.ts'
 import { type MeAnswer, PasswordChange, ProfileChange } from '../sessions/schema.ts'
 import { me } from '../sessions/service.ts'
-import { spendAct } from '../../limits/spending.ts'
+import { endSessions } from '../sessions/store-list.ts'
+import { findUser, lockUser, replacePasswordHash, updateProfile } from '../users/store.ts'
 
 /** What each use-case takes last. */
 export const inputs = { changePassword: PasswordChange, changeProfile: ProfileChange }

@@ -1,11 +1,11 @@
-import { toInstant } from '../../core/time.ts'
-import { byActor } from '../audit/rules.ts'
-import { refuseKeys, type Actor } from '../../core/actor.ts'
-import { type OwnSession, type OwnSessions, OwnSessionsQuery } from './schema.ts'
-import { toSession } from './store.ts'
 import type { Context } from '../../context.ts'
+import { type Actor, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fit, fromCursor, toCursor } from '../../core/pages.ts'
+import { toInstant } from '../../core/time.ts'
+import { byActor } from '../audit/rules.ts'
+import { type OwnSession, type OwnSessions, OwnSessionsQuery } from './schema.ts'
+import { toSession } from './store.ts'
 import { deleteLiveSession, listSessions as findSessions, type ListedSession } from './store-list.ts'
 
 /** What each use-case takes last. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { Cursor, Id, Instant, Limit, LONGEST, text } from '../../core/schema.ts'
+import { LONGEST } from '../../core/lengths.ts'
+import { Cursor, Id, Instant, Limit, text } from '../../core/schema.ts'
 import { DisplayName, Password, User, Username } from '../users/schema.ts'
 
 export const Credentials = v.object({ email: text(LONGEST.email), password: text(LONGEST.password) })

@@ -1,16 +1,15 @@
-import { SECOND } from '../../core/time.ts'
 import type { Context } from '../../context.ts'
+import { type Actor, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import type { Tx } from '../../live/transaction.ts'
 import { digest, fingerprint, newToken } from '../../core/ids.ts'
-import { rememberRotated } from './rotated.ts'
-import { endSessions } from './store-list.ts'
+import { SECOND } from '../../core/time.ts'
+import type { Tx } from '../../live/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { findUser, findUserByEmail, lockUser, type ShownUser, toUser, updatePasswordHash } from '../users/store.ts'
+import type { HashCaller } from '../passwords/hash-queue.ts'
 import { findDevice, rememberDevice } from '../passwords/known-devices.ts'
 import { accountOf } from '../passwords/store-failures.ts'
-import type { HashCaller } from '../passwords/hash-queue.ts'
-import { refuseKeys, type Actor } from '../../core/actor.ts'
+import { findUser, findUserByEmail, lockUser, type ShownUser, toUser, updatePasswordHash } from '../users/store.ts'
+import { rememberRotated } from './rotated.ts'
 import { Credentials, type LoginAnswer, type MeAnswer } from './schema.ts'
 import {
   deleteSessionByToken,
@@ -23,6 +22,7 @@ import {
   type SessionUse,
   toSession,
 } from './store.ts'
+import { endSessions } from './store-list.ts'
 
 /** What each use-case takes last. */
 export const inputs = { login: Credentials }

@@ -1,9 +1,9 @@
-import { toInstant } from '../../core/time.ts'
-import type { SessionRow } from './store.ts'
 import type { Place } from '../../core/pages.ts'
+import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
 import type { SessionOfUser } from './schema-admin.ts'
+import type { SessionRow } from './store.ts'
 
 /** What a list of sessions shows of each. */
 export type ListedSession = Omit<SessionRow, 'token_hash' | 'csrf_hash' | 'confirmed_at'>

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { LONGEST, opaque } from '../../core/schema.ts'
+import { LONGEST } from '../../core/lengths.ts'
+import { opaque } from '../../core/schema.ts'
 import { DisplayName, Email, Password, User, Username } from '../users/schema.ts'
 
 export const SetupStatus = v.object({ is_setup: v.boolean() })

@@ -1,7 +1,7 @@
-import type { Client } from '../sessions/service.ts'
 import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, sameDigest } from '../../core/ids.ts'
+import type { Client } from '../sessions/service.ts'
 import { usernameOf } from '../users/rules.ts'
 import { addUser } from '../users/service.ts'
 import { hasUsers, toUser } from '../users/store.ts'

@@ -1,5 +1,4 @@
-import { splitRoles } from '../../core/actor.ts'
-import type { Actor, Role } from '../../core/actor.ts'
+import { type Actor, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 
 /**

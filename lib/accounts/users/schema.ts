@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { isEmail, isLabel, isUsername, PATTERNS } from '../../core/characters.ts'
-import { Id, Instant, Limit, LONGEST, text } from '../../core/schema.ts'
+import { LONGEST } from '../../core/lengths.ts'
+import { Id, Instant, Limit, text } from '../../core/schema.ts'
 
 /** An e-mail address; outer spaces are cut, the rest is stored as given. */
 export const Email = v.pipe(

@@ -1,9 +1,9 @@
-import { byActor } from '../audit/rules.ts'
-import { refuseKeys, assertAdmin, joinRoles, splitRoles, type Actor } from '../../core/actor.ts'
 import type { Context } from '../../context.ts'
+import { type Actor, assertAdmin, joinRoles, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { LONGEST } from '../../core/schema.ts'
+import { LONGEST } from '../../core/lengths.ts'
 import type { Queries } from '../../storage/database.ts'
+import { byActor } from '../audit/rules.ts'
 import { assertStillAdmin } from './rules.ts'
 import { type Account, type AccountPage, type People, PeopleQuery, UserInput, UsersQuery } from './schema.ts'
 import {

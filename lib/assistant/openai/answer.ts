@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as v from 'valibot'
-import { isVisible } from '../../core/characters.ts'
-import { isStorable } from '../../core/schema.ts'
-import { AnswerFailure } from '../failure.ts'
-import type { AnswerPiece } from '../provider.ts'
+import { AnswerFailure } from '../../chat/answers/failure.ts'
 import { wholeLength } from '../../chat/answers/rules.ts'
 import { Usage } from '../../chat/answers/schema.ts'
+import { isVisible } from '../../core/characters.ts'
+import { isStorable } from '../../core/schema.ts'
+import type { AnswerPiece } from '../provider.ts'
 
 /** How long pieces are read without letting others have their turn. */
 const TURN_MS = 10

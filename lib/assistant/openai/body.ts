@@ -1,4 +1,4 @@
-import { AnswerFailure } from '../failure.ts'
+import { AnswerFailure } from '../../chat/answers/failure.ts'
 
 type Body = ReadableStream<Uint8Array> | null
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { AnswerFailure } from '../failure.ts'
-import type { AnswerPiece } from '../provider.ts'
+import { AnswerFailure } from '../../chat/answers/failure.ts'
 import { Usage } from '../../chat/answers/schema.ts'
+import type { AnswerPiece } from '../provider.ts'
 
 /** What one event of a streamed answer, or an answer that was not streamed, tells of it. */
 export type ChunkPiece = Exclude<AnswerPiece, string>

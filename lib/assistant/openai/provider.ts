@@ -1,8 +1,8 @@
-import { readLines, readWhole, reasonOf } from './body.ts'
-import { AnswerFailure } from '../failure.ts'
-import { type ChunkPiece, toPiece } from './chunk.ts'
+import { AnswerFailure } from '../../chat/answers/failure.ts'
 import type { Assistant, Turn } from '../provider.ts'
-import { createQuote, createSummary } from '../quote.ts'
+import { readLines, readWhole, reasonOf } from './body.ts'
+import { type ChunkPiece, toPiece } from './chunk.ts'
+import { createQuote, createSummary } from './redact.ts'
 
 /** Where a model is, and what it is asked with. */
 export interface OpenAiOptions {

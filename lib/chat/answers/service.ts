@@ -1,13 +1,12 @@
-import type { Actor } from '../../core/actor.ts'
 import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { enter, visit } from '../conversations/access.ts'
 import { canModerate } from '../conversations/rules.ts'
-import { ChatError } from '../../core/errors.ts'
-import { findMessage } from '../messages/store.ts'
-import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { CANCELLED, endAnswer } from './ending.ts'
 import { type CancelledAnswer, type Chunk, ChunksQuery } from './schema.ts'
-import { listChunkSizes, listChunks } from './store.ts'
+import { findAnswer, listChunkSizes, listChunks } from './store.ts'
 
 /** What each use-case takes last. */
 export const inputs = { chunks: ChunksQuery }
@@ -20,7 +19,7 @@ export const inputs = { chunks: ChunksQuery }
 export async function cancel(ctx: Context, actor: Actor, messageId: string): Promise<CancelledAnswer> {
   const { isCancelled, status } = await ctx.write(async (tx) => {
     const place = await enter(ctx, tx, actor, { message_id: messageId })
-    const message = (await findMessage(tx, messageId))!
+    const message = (await findAnswer(tx, messageId))!
     if (message.posted_by !== actor.user_id && !canModerate(place.role)) throw new ChatError('forbidden')
     const { conversation_id } = message
     const isCancelled = await endAnswer(tx, { message_id: messageId, conversation_id }, CANCELLED)
@@ -38,7 +37,7 @@ export async function cancel(ctx: Context, actor: Actor, messageId: string): Pro
  */
 export function chunks(ctx: Context, actor: Actor, messageId: string, input: ChunksQuery): Promise<Chunk[]> {
   return ctx.db.snapshot(async (db) => {
-    const row = await findMessage(db, messageId)
+    const row = await findAnswer(db, messageId)
     await visit(db, actor, row?.conversation_id)
     if (row!.deleted_at) return []
     const sizes = await listChunkSizes(db, messageId, input.from, input.limit)

@@ -56,11 +56,6 @@ export async function lockAndCountUnderWay(tx: Queries, userId: string): Promise
   return row!
 }
 
-/** Ends the writing of all answers in a conversation: of those under way there are few. */
-export async function deleteUnderWayIn(tx: Queries, conversationId: string): Promise<void> {
-  await tx.run('DELETE FROM answers_under_way WHERE conversation_id = ?', conversationId)
-}
-
 /** Has the leases of these answers last for `lease` from now on, those that are still the writer's. @returns which they are */
 export async function renewLeases(
   tx: Queries,
@@ -222,6 +217,21 @@ export async function finishAnswer(tx: Queries, messageId: string, end: AnswerEn
     end.status,
     end.finish_reason,
     end.usage ? JSON.stringify(end.usage) : null,
+    messageId,
+  )
+}
+
+/** What decides who may read or stop an answer, of any message. By primary key. */
+export function findAnswer(
+  db: Queries,
+  messageId: string,
+): Promise<
+  { conversation_id: string; posted_by: string | null; status: MessageStatus; deleted_at: Micros | null } | undefined
+> {
+  return db.get(
+    `SELECT conversation_id, posted_by, status,
+            CASE WHEN ${isErasedAuthor('messages.posted_by')} THEN created_at ELSE deleted_at END AS deleted_at
+       FROM messages WHERE id = ?`,
     messageId,
   )
 }

@@ -1,5 +1,5 @@
-import { isOperator, mayWrite, type Actor } from '../../core/actor.ts'
 import type { Context } from '../../context.ts'
+import { type Actor, isOperator, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'

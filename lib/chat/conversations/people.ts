@@ -1,5 +1,5 @@
-import type { Actor } from '../../core/actor.ts'
 import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'

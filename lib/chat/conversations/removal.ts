@@ -1,11 +1,10 @@
-import { deleteUnderWayIn } from '../answers/store.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
 import { inBatches } from '../../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
-import { hideConversation } from './store.ts'
+import { deleteUnderWayIn, hideConversation } from './store.ts'
 
 /** How much text one batch removes: SQLite writes over all of it. */
 const BATCH_BYTES = 1024 * 1024

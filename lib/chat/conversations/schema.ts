@@ -1,6 +1,7 @@
 import * as v from 'valibot'
-import { Cursor, Id, Instant, Limit, LONGEST, StreamPosition, text } from '../../core/schema.ts'
 import { Email, Username } from '../../accounts/users/schema.ts'
+import { LONGEST } from '../../core/lengths.ts'
+import { Cursor, Id, Instant, Limit, StreamPosition, text } from '../../core/schema.ts'
 
 /** What a participant may do: owner everything; admin people below owner; member read and post; viewer read. */
 export const ParticipantRole = v.picklist(['owner', 'admin', 'member', 'viewer'])

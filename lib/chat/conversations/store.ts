@@ -1,5 +1,5 @@
-import { toInstant } from '../../core/time.ts'
 import type { Place } from '../../core/pages.ts'
+import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
 import type { ConversationFields, Participant, ParticipantRole, Presence } from './schema.ts'
@@ -262,4 +262,9 @@ export function listConversations(
     after.id,
     limit,
   )
+}
+
+/** Ends the writing of all answers in a conversation: of those under way there are few. */
+export async function deleteUnderWayIn(tx: Queries, conversationId: string): Promise<void> {
+  await tx.run('DELETE FROM answers_under_way WHERE conversation_id = ?', conversationId)
 }

@@ -1,12 +1,12 @@
+import { countWithin } from '../../core/pages.ts'
+import type { EventRow, NumberedEvent } from '../../live/log.ts'
+import type { Queries } from '../../storage/database.ts'
 import { FAILURES, type FailureCode, type MessageDelta } from '../answers/schema.ts'
 import { type ChunkRange, listDeltaSizes, listDeltas } from '../answers/store.ts'
 import { listConversationFields, toFields } from '../conversations/store.ts'
 import { listLightMessages, type MessageRow, toMessage, toPostedMessage, withTexts } from '../messages/store.ts'
-import { countWithin } from '../../core/pages.ts'
-import type { Queries } from '../../storage/database.ts'
 import { listSummaries, toSummary } from '../threads/store.ts'
 import type { PersistedEvent } from './schema.ts'
-import type { EventRow, NumberedEvent } from '../../live/log.ts'
 
 /**
  * The events that lines of a log stand for, composed of what is stored now: a deleted text is in no replay, and an

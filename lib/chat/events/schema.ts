@@ -1,8 +1,9 @@
 import * as v from 'valibot'
+import { LONGEST } from '../../core/lengths.ts'
+import { Id, Instant, opaque } from '../../core/schema.ts'
 import { FAILURES, type FailureCode, MessageDelta, Usage } from '../answers/schema.ts'
 import { ConversationFields } from '../conversations/schema.ts'
 import { Message } from '../messages/schema.ts'
-import { Id, Instant, LONGEST, opaque } from '../../core/schema.ts'
 import { ThreadSummary } from '../threads/schema.ts'
 
 const event = <T extends string, P extends v.GenericSchema>(type: T, payload: P) =>

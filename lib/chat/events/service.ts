@@ -1,9 +1,9 @@
-import { assertPerson, type Actor } from '../../core/actor.ts'
 import type * as v from 'valibot'
 import type { Context } from '../../context.ts'
-import { visit } from '../conversations/access.ts'
+import { type Actor, assertPerson } from '../../core/actor.ts'
 import type { Delivered, Delivery } from '../../live/delivery.ts'
 import type { Reader, Sink } from '../../live/hub.ts'
+import { visit } from '../conversations/access.ts'
 import { StreamQuery } from './schema.ts'
 
 /** What each use-case takes last. */

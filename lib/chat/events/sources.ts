@@ -1,11 +1,11 @@
-import type { Database } from '../../storage/database.ts'
 import type { Page, Source } from '../../live/channel.ts'
 import type { StreamSources } from '../../live/hub.ts'
+import { type EventRow, findFeedHead, findHead, listEvents, listFeed, numberFeed } from '../../live/log.ts'
+import type { Database } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { listPlaces } from '../conversations/store.ts'
 import { findRefusals } from './access.ts'
 import { compose } from './render.ts'
-import { type EventRow, findFeedHead, findHead, listEvents, listFeed, numberFeed } from '../../live/log.ts'
 
 /** What the hub has to know of conversations and of people. */
 export function createStreamSources(db: Database, now: () => Micros): StreamSources {

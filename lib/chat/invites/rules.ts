@@ -1,8 +1,8 @@
-import { splitRoles, mayWrite } from '../../core/actor.ts'
+import { administers } from '../../accounts/users/rules.ts'
+import { mayWrite, splitRoles } from '../../core/actor.ts'
+import type { ErrorCode } from '../../core/errors.ts'
 import { canManage } from '../conversations/rules.ts'
 import { ParticipantRole } from '../conversations/schema.ts'
-import type { ErrorCode } from '../../core/errors.ts'
-import { administers } from '../../accounts/users/rules.ts'
 
 /** What decides whether an invite can be accepted. */
 export interface InviteState {

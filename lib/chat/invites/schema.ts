@@ -1,7 +1,8 @@
 import * as v from 'valibot'
-import { ParticipantRole } from '../conversations/schema.ts'
-import { Cursor, Id, Instant, Limit, LONGEST, opaque } from '../../core/schema.ts'
 import { Email, Password, Username } from '../../accounts/users/schema.ts'
+import { LONGEST } from '../../core/lengths.ts'
+import { Cursor, Id, Instant, Limit, opaque } from '../../core/schema.ts'
+import { ParticipantRole } from '../conversations/schema.ts'
 
 /** The most that `invites.max_uses` can be set to. */
 export const MAX_USES = 100_000

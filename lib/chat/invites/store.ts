@@ -1,8 +1,8 @@
-import { toInstant } from '../../core/time.ts'
-import type { ParticipantRole } from '../conversations/schema.ts'
 import type { Place } from '../../core/pages.ts'
+import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
+import type { ParticipantRole } from '../conversations/schema.ts'
 import type { Issuer, Maker, Refusals } from './rules.ts'
 import type { Invite } from './schema.ts'
 

@@ -1,15 +1,15 @@
-import type { Actor } from '../../core/actor.ts'
-import { CANCELLED, endAnswer } from '../answers/ending.ts'
 import type { Context } from '../../context.ts'
-import { type Entered, enter } from '../conversations/access.ts'
+import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'
-import { recount } from '../threads/store.ts'
+import { CANCELLED, endAnswer } from '../answers/ending.ts'
+import { type Entered, enter } from '../conversations/access.ts'
 import { replaceContent } from './revisions.ts'
 import { assertContentFits, isWiped, mayDelete, mayRestore } from './rules.ts'
 import { Deletion, Edit } from './schema.ts'
 import { enterToPost } from './service.ts'
 import { findMessage, type MessageRow, markDeleted, markRestored } from './store.ts'
+import { recount } from './store-threads.ts'
 
 /** What each use-case takes last. */
 export const inputs = { edit: Edit, remove: Deletion }

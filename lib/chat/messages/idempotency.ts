@@ -1,6 +1,6 @@
-import { SECOND } from '../../core/time.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
+import { SECOND } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 

@@ -1,9 +1,9 @@
-import { mayWrite, type Actor } from '../../core/actor.ts'
+import { type Actor, mayWrite } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
 import { canModerate, canPost } from '../conversations/rules.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
-import { ChatError } from '../../core/errors.ts'
-import { PATHS } from '../threads/schema.ts'
 import type { Message, PostedMessage } from './schema.ts'
+import { PATHS } from './schema.ts'
 
 /** The path of every thread's root. Never empty: `path > ''` is the whole thread. */
 export const ROOT_PATH = '10'

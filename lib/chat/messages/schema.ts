@@ -1,7 +1,12 @@
 import * as v from 'valibot'
-import { MessageStatus, Usage } from '../answers/schema.ts'
 import { isVisible, PATTERNS } from '../../core/characters.ts'
-import { AnyInstant, Id, Instant, Limit, LONGEST, text } from '../../core/schema.ts'
+import { LONGEST } from '../../core/lengths.ts'
+import { AnyInstant, Id, Instant, Limit, text } from '../../core/schema.ts'
+import { MessageStatus, Usage } from '../answers/schema.ts'
+
+/** The form of paths, and of none at all: base-36 digits behind their count, again and again. */
+export const PATHS =
+  '^(1[0-9a-z]|2[0-9a-z]{2}|3[0-9a-z]{3}|4[0-9a-z]{4}|5[0-9a-z]{5}|6[0-9a-z]{6}|7[0-9a-z]{7}|8[0-9a-z]{8})*$'
 
 /** The text of a message; kept byte for byte. Its longest size in bytes is `limits.message_bytes`. */
 export const Content = v.pipe(

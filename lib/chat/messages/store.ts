@@ -1,7 +1,7 @@
 import { toInstant } from '../../core/time.ts'
-import type { Usage } from '../answers/schema.ts'
 import type { Primitive, Queries } from '../../storage/database.ts'
 import { isErasedAuthor, jsonList, listOf, type Micros } from '../../storage/sql.ts'
+import type { Usage } from '../answers/schema.ts'
 import { type Hand, mayRestore } from './rules.ts'
 import type { Message } from './schema.ts'
 

@@ -1,11 +1,11 @@
 import type { Context } from '../../context.ts'
-import { lockConversation } from '../conversations/store.ts'
+import type { ErasedAuthor } from '../../erasure/store.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { TaskDetail } from '../../tasks/schema.ts'
-import { countOut, forgetMember, listTraces, reassignLive } from '../threads/store.ts'
-import type { ErasedAuthor } from '../../erasure/store.ts'
+import { lockConversation } from '../conversations/store.ts'
 import { anonymize, listPathsAfter, type MessageTrace, wipe } from './store.ts'
+import { countOut, forgetMember, listTraces, reassignLive } from './store-threads.ts'
 
 /** How many threads are looked through at a time for what a user wrote. */
 const THREADS_PAGE = 1_000

@@ -1,9 +1,9 @@
-import { assertPerson, mayWrite, type Actor } from '../../core/actor.ts'
-import { SECOND, toInstant } from '../../core/time.ts'
 import type { Context } from '../../context.ts'
+import { type Actor, assertPerson, mayWrite } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { SECOND, toInstant } from '../../core/time.ts'
 import { visit } from '../conversations/access.ts'
 import { canPost } from '../conversations/rules.ts'
-import { ChatError } from '../../core/errors.ts'
 import { findThreadConversation } from '../threads/store.ts'
 import { Heartbeat, TypingSignal } from './schema.ts'
 

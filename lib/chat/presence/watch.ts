@@ -1,12 +1,12 @@
-import { SECOND, toInstant } from '../../core/time.ts'
 import type { Log } from '../../context.ts'
-import type { Presence } from '../conversations/schema.ts'
-import { listPlaces } from '../conversations/store.ts'
 import { causeText } from '../../core/errors.ts'
+import { SECOND, toInstant } from '../../core/time.ts'
 import type { Hub } from '../../live/hub.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Kv } from '../../storage/kv.ts'
 import type { Micros } from '../../storage/sql.ts'
+import type { Presence } from '../conversations/schema.ts'
+import { listPlaces } from '../conversations/store.ts'
 
 /** Who has not been heard of for so long is offline, unless a stream is open. */
 const LAPSE_SECONDS = 60

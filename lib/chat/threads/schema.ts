@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { Message } from '../messages/schema.ts'
 import { AnyInstant, Id, Instant, Limit, opaque, StreamPosition, text } from '../../core/schema.ts'
+import { Message, PATHS } from '../messages/schema.ts'
 
 /** A thread in a list; `unread` depends on who reads, and is not in events. */
 export const ThreadSummary = v.object({
@@ -28,10 +28,6 @@ export const ThreadPage = v.object({
   stream_position: v.optional(StreamPosition),
 })
 export type ThreadPage = v.InferOutput<typeof ThreadPage>
-
-/** The form of paths, and of none at all: base-36 digits behind their count, again and again. */
-export const PATHS =
-  '^(1[0-9a-z]|2[0-9a-z]{2}|3[0-9a-z]{3}|4[0-9a-z]{4}|5[0-9a-z]{5}|6[0-9a-z]{6}|7[0-9a-z]{7}|8[0-9a-z]{8})*$'
 
 export const TreeQuery = v.object({
   cursor_path: v.optional(

@@ -1,13 +1,14 @@
-import type { Actor } from '../../core/actor.ts'
-import { fromInstant, toInstant } from '../../core/time.ts'
 import type { Context } from '../../context.ts'
-import { visit, visitLocked } from '../conversations/access.ts'
+import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
+import { fromInstant, toInstant } from '../../core/time.ts'
 import { findPosition } from '../../live/log.ts'
+import { visit, visitLocked } from '../conversations/access.ts'
 import { isPath } from '../messages/rules.ts'
 import type { Message } from '../messages/schema.ts'
 import { listTree, toMessageFor, withTexts } from '../messages/store.ts'
-import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
+import { countUnread, listUnread, moveMark, sumUnread, type Unread } from '../unread/store.ts'
 import {
   ReadMark,
   type ThreadPage,
@@ -18,7 +19,6 @@ import {
   type UnreadThreads,
 } from './schema.ts'
 import { findArrival, findThreadConversation, listThreads, toSummary } from './store.ts'
-import { countUnread, listUnread, moveMark, sumUnread, type Unread } from './unread.ts'
 
 /** What each use-case takes last. */
 export const inputs = { list: ThreadsQuery, tree: TreeQuery, unread: UnreadQuery, markRead: ReadMark }

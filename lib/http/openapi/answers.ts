@@ -1,4 +1,5 @@
-import { type AnyRoute, HEADER_FIELDS, isLimited } from '../../endpoint.ts'
+import { HEADER_FIELDS } from '../../core/headers.ts'
+import { type AnyRoute, isLimited } from '../../endpoint.ts'
 import { failuresOf } from './failures.ts'
 import { type HeaderName, headersOf, LIMIT_HEADERS } from './headers.ts'
 import { convert, type Json } from './schemas.ts'

@@ -1,4 +1,4 @@
-import { HEADER_FIELDS } from '../../endpoint.ts'
+import { HEADER_FIELDS } from '../../core/headers.ts'
 import type { Json } from './schemas.ts'
 
 const text = { type: 'string' }

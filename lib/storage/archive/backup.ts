@@ -3,10 +3,10 @@ import { resolve } from 'node:path'
 import { newId } from '../../core/ids.ts'
 import type { Database, Queries } from '../database.ts'
 import { isDamage } from '../errors.ts'
-import { assertFree, type Overwriting, partsOf, replaceFile } from './files.ts'
-import { assertAlone, assertOurs } from '../schema/verify.ts'
 import { assertMigratable } from '../schema/migrate.ts'
+import { assertAlone, assertOurs } from '../schema/verify.ts'
 import type { SqliteHandle } from '../sqlite/database.ts'
+import { assertFree, type Overwriting, partsOf, replaceFile } from './files.ts'
 
 /** A SQLite file that is open. */
 export interface OpenFile {

@@ -1,9 +1,9 @@
-import { toInstant } from '../../core/time.ts'
 import { newId } from '../../core/ids.ts'
-import { type Counts, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
+import { toInstant } from '../../core/time.ts'
 import type { Database, Dialect, Queries, Row } from '../database.ts'
 import { listMigrations } from '../schema/migrate.ts'
 import { isErasedAuthor } from '../sql.ts'
+import { type Counts, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 import { visibleRows } from './visible.ts'
 
 /** Of one database only: the other one has no such column, or numbers anew. */

@@ -1,8 +1,8 @@
 import { newId } from '../../core/ids.ts'
-import { type Counts, type Header, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 import type { Database, Primitive, Queries, Row } from '../database.ts'
 import { findTooLong } from '../lengths.ts'
 import { listMigrations } from '../schema/migrate.ts'
+import { type Counts, type Header, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 
 /**
  * Fills an empty database of the current schema from an archive. When it was interrupted, the same archive goes on

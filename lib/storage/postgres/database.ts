@@ -1,7 +1,7 @@
 import { digest } from '../../core/ids.ts'
 import type { Database, Patience, Primitive, Queries, Row } from '../database.ts'
-import { createDoor } from '../sqlite/in-flight.ts'
 import { isConnectionGone, toStorageFailure } from '../errors.ts'
+import { createDoor } from '../sqlite/in-flight.ts'
 import {
   createPool,
   listIdle,

@@ -1,6 +1,6 @@
-import { currentMicros, toInstant } from '../../core/time.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newId } from '../../core/ids.ts'
+import { currentMicros, toInstant } from '../../core/time.ts'
 import type { Database, Dialect, Queries } from '../database.ts'
 import { sqliteTrouble } from '../errors.ts'
 import { COLUMN_TYPES, MIGRATIONS, type Migration } from './migrations.ts'

@@ -1,7 +1,7 @@
 import type { Database, Queries } from '../database.ts'
+import { jsonList, listOf } from '../sql.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { type Shape, shapeAfter } from './shape.ts'
-import { jsonList, listOf } from '../sql.ts'
 
 /** Something a database holds: a table, a view, an index, a trigger, a rule. */
 interface Thing {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createBatches, type Writer } from './batches.ts'
 import type { Database, Primitive, Queries, Row } from '../database.ts'
-import { createDoor } from './in-flight.ts'
 import { isDamage, sqliteTrouble, toStorageFailure } from '../errors.ts'
+import { createBatches, type Writer } from './batches.ts'
 import { createWriters, Spoilt, type State } from './group-commit.ts'
+import { createDoor } from './in-flight.ts'
 
 /** The part of better-sqlite3's `Database` and of node:sqlite's `DatabaseSync` used here. */
 export interface SqliteHandle {

@@ -1,5 +1,5 @@
-import type { Writer } from './batches.ts'
 import type { Primitive, Queries } from '../database.ts'
+import type { Writer } from './batches.ts'
 import type { SqliteStatement } from './database.ts'
 
 /** A transaction from the inside: `over` once it has ended, `lost` to the trouble that ended it early. */

@@ -1,6 +1,6 @@
-import { SECOND, toInstant } from '../../../lib/core/time.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createChatClient } from '../../../lib/client/index.ts'
+import { SECOND, toInstant } from '../../../lib/core/time.ts'
 import { allRoutes } from '../../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'

@@ -1,6 +1,6 @@
-import { toInstant } from '../../../lib/core/time.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insertIdentity } from '../../../lib/accounts/identities/store.ts'
+import { toInstant } from '../../../lib/core/time.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, type Person, startService, type TestService, UNREACHABLE_PROVIDER } from '../../support/service.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { parseInput } from '../../../lib/core/use-case.ts'
 import { githubClaims, toPerson } from '../../../lib/accounts/oauth/person.ts'
 import { numbered, readBinding, usernameFrom } from '../../../lib/accounts/oauth/rules.ts'
 import { Username } from '../../../lib/accounts/users/schema.ts'
+import { parseInput } from '../../../lib/core/use-case.ts'
 
 describe('a username', () => {
   it.each([

@@ -1,5 +1,5 @@
-import { SECOND, toInstant } from '../../../lib/core/time.ts'
 import { expect, it } from 'vitest'
+import { SECOND, toInstant } from '../../../lib/core/time.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
 

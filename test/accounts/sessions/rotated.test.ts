@@ -1,5 +1,5 @@
-import { SECOND } from '../../../lib/core/time.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { SECOND } from '../../../lib/core/time.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { PASSWORD, startService, type TestService, times } from '../../support/service.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { removeConversation } from '../../../lib/chat/conversations/removal.ts'
-import { TABLES } from '../../../lib/storage/archive/format.ts'
 import { exportArchive } from '../../../lib/storage/archive/export.ts'
+import { TABLES } from '../../../lib/storage/archive/format.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'

@@ -1,6 +1,6 @@
-import { currentMicros, SECOND, toInstant } from '../../../lib/core/time.ts'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import type { ConversationStreamEvent, ReceivedEvent } from '../../../lib/client/index.ts'
+import { currentMicros, SECOND, toInstant } from '../../../lib/core/time.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { fit, PAGE_BYTES } from '../lib/core/pages.ts'
+import { fit, PAGE_BYTES } from '../../lib/core/pages.ts'
 
 it('fits as many items into a page as it holds, one in any case, and measures none beyond', () => {
   const measured: number[] = []

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createChatClient } from '../../../lib/client/index.ts'
 import { insertIdentity } from '../../../lib/accounts/identities/store.ts'
+import { createChatClient } from '../../../lib/client/index.ts'
 import { OPERATOR } from '../../../lib/index.ts'
 import { checkedFetch } from '../../support/answers.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Mail, OPERATOR } from '../../lib/index.ts'
-import { createBrowser, PUBLIC_URL } from './oauth/browser.ts'
-import { type PlainProvider, returnFrom, startPlain } from './oauth/plain.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, type TestService, times } from '../support/service.ts'
+import { type Mail, OPERATOR } from '../../../lib/index.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+import { createBrowser, PUBLIC_URL } from '../oauth/browser.ts'
+import { type PlainProvider, returnFrom, startPlain } from '../oauth/plain.ts'
 
 describeOnEachDatabase('notices to the owner of an account', (openUrl) => {
   let service: TestService

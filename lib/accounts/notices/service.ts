@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts'
-import { takeShared } from '../limits/buckets.ts'
-import { findUser, type UserRow } from './users/store.ts'
+import type { Context } from '../../context.ts'
+import { takeShared } from '../../limits/buckets.ts'
+import { findUser, type UserRow } from '../users/store.ts'
 
 /** What each notice tells the owner of an account. */
 const NOTICES = {

@@ -1,14 +1,14 @@
-import { SECOND } from '../../core/time.ts'
 import type { Context } from '../../context.ts'
+import { type Actor, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import { SECOND } from '../../core/time.ts'
 import { takeShared } from '../../limits/buckets.ts'
 import type { Queries } from '../../storage/database.ts'
+import { passwordAccountOf } from '../passwords/store-failures.ts'
 import { findUser, lockUser } from '../users/store.ts'
-import { passwordAccountOf } from './store-failures.ts'
-import { refuseKeys, type Actor } from '../../core/actor.ts'
-import { Confirmation } from '../sessions/schema.ts'
-import { recordFailure } from '../sessions/service.ts'
-import { confirmSession, findConfirmation } from '../sessions/store.ts'
+import { Confirmation } from './schema.ts'
+import { recordFailure } from './service.ts'
+import { confirmSession, findConfirmation } from './store.ts'
 
 /** What each use-case takes last. */
 export const inputs = { confirm: Confirmation }

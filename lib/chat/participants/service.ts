@@ -1,38 +1,26 @@
-import type { Actor } from '../../core/actor.ts'
 import { byActor } from '../../accounts/audit/rules.ts'
-import type { Context } from '../../context.ts'
-import { ChatError } from '../../core/errors.ts'
-import type { Tx } from '../../live/transaction.ts'
-import { createInvite } from '../invites/create.ts'
-import { revokeInvitesOf } from '../invites/revocation.ts'
-import { rolesBeyond } from '../invites/rules.ts'
-import type { Queries } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
 import { findUser, findUserByEmail, findUserByUsername, type UserRow } from '../../accounts/users/store.ts'
-import { enter } from './access.ts'
-import { canManage } from './rules.ts'
+import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import type { Queries } from '../../storage/database.ts'
+import { enter } from '../conversations/access.ts'
+import { join } from '../conversations/membership.ts'
+import { canManage } from '../conversations/rules.ts'
 import {
   type AddedParticipant,
   type ChangedParticipant,
   ParticipantInput,
   type ParticipantRole,
   RoleChange,
-} from './schema.ts'
-import {
-  countParticipants,
-  deleteParticipant,
-  findConversation,
-  findPlace,
-  insertParticipant,
-  toParticipant,
-  updateRole,
-} from './store.ts'
+} from '../conversations/schema.ts'
+import { countParticipants, deleteParticipant, findPlace, toParticipant, updateRole } from '../conversations/store.ts'
+import { createInvite } from '../invites/create.ts'
+import { revokeInvitesOf } from '../invites/revocation.ts'
+import { rolesBeyond } from '../invites/rules.ts'
 
 /** What each use-case takes last. */
 export const inputs = { addParticipant: ParticipantInput, changeRole: RoleChange }
-
-/** Two people and no more talk in a conversation that is not a group. */
-const PAIR = 2
 
 /**
  * Adds a user to a conversation and tells it. For an e-mail address that is proven by no user, an invite is made instead.
@@ -63,27 +51,6 @@ export async function addParticipant(
   if (!added.row) return { invite: added.invite }
   await ctx.presence.introduce(conversationId, added.row.user_id)
   return { participant: toParticipant(added.row, await ctx.presence.find(added.row.user_id)) }
-}
-
-/**
- * Makes a user a participant inside a transaction that has entered the conversation, and tells it. Afterwards the
- * caller introduces them.
- *
- * @returns whether the user was not there yet
- * @throws ChatError `conflict` for a third one in a conversation of two
- */
-export async function join(
-  tx: Tx,
-  conversationId: string,
-  { user, role, at }: { user: Pick<UserRow, 'id'>; role: ParticipantRole; at: Micros },
-): Promise<boolean> {
-  if (!(await insertParticipant(tx, conversationId, { user_id: user.id, role, joined_at: at }))) return false
-  const conversation = await findConversation(tx, conversationId)
-  if (!conversation!.is_group && (await countParticipants(tx, conversationId)).all > PAIR) {
-    throw new ChatError('conflict', { message: 'This conversation is between two people.' })
-  }
-  tx.emit(conversationId, { type: 'membership.changed', user_id: user.id, detail: { role, action: 'added' } })
-  return true
 }
 
 /**

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction.ts'
+import { enterUnattended } from '../conversations/access.ts'
+import { hide } from '../conversations/removal.ts'
+import { countParticipants, deleteParticipant, findHeir, findPlace, updateRole } from '../conversations/store.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'
-import { enterUnattended } from './access.ts'
-import { hide } from './removal.ts'
-import { countParticipants, deleteParticipant, findHeir, findPlace, updateRole } from './store.ts'
 
 /**
  * Has somebody leave a conversation for good, and tells it. The last owner is followed by who is there longest, of the

@@ -1,4 +1,4 @@
-import { FAILURES, type FailureCode } from '../chat/answers/schema.ts'
+import { FAILURES, type FailureCode } from './schema.ts'
 
 /** The end of an answer that did not become whole. `cause` is for the log only. */
 export class AnswerFailure extends Error {

@@ -1,14 +1,14 @@
-import { byActor } from '../audit/rules.ts'
-import { forgetDevices } from '../passwords/known-devices.ts'
-import { refuseKeys, assertAdmin, type Actor } from '../../core/actor.ts'
 import type { Context } from '../../context.ts'
-import { deleteIdentities } from '../identities/store.ts'
+import { type Actor, assertAdmin, refuseKeys } from '../../core/actor.ts'
 import { deleteKeysOf } from '../api-keys/store.ts'
+import { byActor } from '../audit/rules.ts'
+import { deleteIdentities } from '../identities/store.ts'
 import { deleteStatesOf } from '../oauth/store.ts'
 import { deleteResets } from '../password-resets/store.ts'
+import { forgetDevices } from '../passwords/known-devices.ts'
 import { endSessions } from '../sessions/store-list.ts'
-import { takeAccount } from './accounts.ts'
-import type { Lockdown } from './schema.ts'
+import type { Lockdown } from '../users/schema.ts'
+import { takeAccount } from './change.ts'
 
 /**
  * Ends at once all that others may have got hold of: a person's sessions with their streams, API keys, identities at

@@ -1,0 +1,146 @@
+import type { Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
+
+/** Counts for what has no author any more. */
+const NOBODY = ''
+
+export async function insertThread(
+  tx: Queries,
+  thread: { root_id: string; conversation_id: string; at: Micros; author: string },
+): Promise<void> {
+  await tx.run(
+    `INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
+     VALUES (?, ?, ?, ?, 1, 1)`,
+    thread.root_id,
+    thread.conversation_id,
+    thread.at,
+    thread.at,
+  )
+  await tx.run(
+    'INSERT INTO thread_members (root_id, user_id, live_count) VALUES (?, ?, 1)',
+    thread.root_id,
+    thread.author,
+  )
+}
+
+/** Counts a reply in, and has the thread be active at `at`. */
+export async function countReply(tx: Queries, rootId: string, author: string, at: Micros): Promise<void> {
+  const { live_count } = await addLive(tx, rootId, author, 1)
+  await tx.run(
+    `UPDATE threads SET last_activity_at = ?, message_count = message_count + 1, participant_count = participant_count + ?
+      WHERE root_id = ?`,
+    at,
+    live_count === 1 ? 1 : 0,
+    rootId,
+  )
+}
+
+/**
+ * Counts a message out when it is deleted, or in again when it is restored: in the thread, for its author, and for
+ * everybody else whose mark is past it.
+ *
+ * @param by -1 or 1
+ */
+export async function recount(
+  tx: Queries,
+  message: { root_id: string; posted_by: string | null; created_at: Micros },
+  by: -1 | 1,
+): Promise<void> {
+  const author = message.posted_by ?? NOBODY
+  const { live_count } = await addLive(tx, message.root_id, author, by)
+  const wrote = live_count - by > 0
+  const writes = live_count > 0
+  await tx.run(
+    'UPDATE threads SET message_count = message_count + ?, participant_count = participant_count + ? WHERE root_id = ?',
+    by,
+    Number(writes) - Number(wrote),
+    message.root_id,
+  )
+  await tx.run(
+    'UPDATE thread_members SET read_count = read_count + ? WHERE root_id = ? AND read_at >= ? AND user_id <> ?',
+    by,
+    message.root_id,
+    message.created_at,
+    author,
+  )
+}
+
+/**
+ * Counts messages of one author out that are erased together: in the thread, for the author, and for everybody else
+ * whose mark is past some of them.
+ *
+ * @param arrivals when the messages arrived, those that were not deleted before
+ */
+export async function countOut(tx: Queries, rootId: string, author: string, arrivals: Micros[]): Promise<void> {
+  const { live_count } = await addLive(tx, rootId, author, -arrivals.length)
+  await tx.run(
+    'UPDATE threads SET message_count = message_count - ?, participant_count = participant_count - ? WHERE root_id = ?',
+    arrivals.length,
+    live_count === 0 ? 1 : 0,
+    rootId,
+  )
+  const upToMark =
+    tx.dialect === 'sqlite'
+      ? '(SELECT count(*) FROM json_each(?) WHERE value <= thread_members.read_at)'
+      : '(SELECT count(*) FROM jsonb_array_elements_text(?::jsonb) AS list(value) WHERE value::bigint <= thread_members.read_at)'
+  await tx.run(
+    `UPDATE thread_members SET read_count = read_count - CASE WHEN read_at >= ? THEN ? ELSE ${upToMark} END
+      WHERE root_id = ? AND read_at >= ? AND user_id <> ?`,
+    arrivals.reduce((latest, at) => Math.max(latest, at)),
+    arrivals.length,
+    JSON.stringify(arrivals),
+    rootId,
+    arrivals.reduce((earliest, at) => Math.min(earliest, at)),
+    author,
+  )
+}
+
+/** Has messages that count for their author count for nobody in particular. */
+export async function reassignLive(tx: Queries, rootId: string, author: string, count: number): Promise<void> {
+  const from = await addLive(tx, rootId, author, -count)
+  const to = await addLive(tx, rootId, NOBODY, count)
+  const gone = from.live_count === 0 ? -1 : 0
+  const come = to.live_count === count ? 1 : 0
+  await tx.run('UPDATE threads SET participant_count = participant_count + ? WHERE root_id = ?', gone + come, rootId)
+}
+
+/** Forgets that a user has read in a thread, or written in it: by then nothing there is theirs. */
+export async function forgetMember(tx: Queries, rootId: string, userId: string): Promise<void> {
+  await tx.run('DELETE FROM thread_members WHERE root_id = ? AND user_id = ?', rootId, userId)
+}
+
+/**
+ * Of the next `limit` threads after one, by id, those a user has written or read in. By primary keys.
+ *
+ * @returns with `last`, where to go on, when there may be more
+ */
+export async function listTraces(
+  db: Queries,
+  userId: string,
+  afterRootId: string,
+  limit: number,
+): Promise<{ traces: { root_id: string; conversation_id: string }[]; last?: string }> {
+  const rows = await db.all<{ root_id: string; conversation_id: string; user_id: string | null }>(
+    `SELECT t.root_id, t.conversation_id, r.user_id
+       FROM (SELECT root_id, conversation_id FROM threads WHERE root_id > ? ORDER BY root_id LIMIT ?) t
+       LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = ?
+      ORDER BY t.root_id`,
+    afterRootId,
+    limit,
+    userId,
+  )
+  const traces = rows.flatMap(({ root_id, conversation_id, user_id }) => (user_id ? { root_id, conversation_id } : []))
+  return { traces, ...(rows.length === limit && { last: rows.at(-1)!.root_id }) }
+}
+
+async function addLive(tx: Queries, rootId: string, author: string, by: number): Promise<{ live_count: number }> {
+  const row = await tx.get<{ live_count: number }>(
+    `INSERT INTO thread_members (root_id, user_id, live_count) VALUES (?, ?, ?)
+     ON CONFLICT (root_id, user_id) DO UPDATE SET live_count = thread_members.live_count + excluded.live_count
+     RETURNING live_count`,
+    rootId,
+    author,
+    by,
+  )
+  return row!
+}

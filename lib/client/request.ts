@@ -1,0 +1,68 @@
+import { readCookie } from '../core/headers.ts'
+import { toChatError } from './failure.ts'
+import type { ClientOptions } from './types.ts'
+
+/** What of a request differs from one to the next. */
+interface RequestInit {
+  body?: unknown
+  headers?: Record<string, string>
+  signal?: AbortSignal
+}
+
+/** Sends requests as one caller: with the API key, or with the session's cookies and CSRF token. */
+export interface Requester {
+  /** @throws ChatError what the service answered instead of a success */
+  request(method: string, path: string, init?: RequestInit): Promise<Response>
+  /** Keeps the CSRF token that a sign-in answered with; `undefined` forgets it. */
+  setCsrfToken(token: string | undefined): void
+}
+
+export function createRequester(options: ClientOptions): Requester {
+  const { api_key, csrf_cookie_name = 'CSRF-TOKEN', csrf_header_name = 'X-CSRF-TOKEN' } = options
+  const send = options.fetch ?? fetch
+  const base = options.base_url.replace(/\/$/, '')
+  // Browsers keep cookies themselves and show us none of these.
+  const jar = new Map<string, string>()
+  let csrf_token = options.csrf_token
+
+  function csrfToken(): string | undefined {
+    return (
+      jar.get(csrf_cookie_name) ??
+      (typeof document === 'undefined' ? undefined : readCookie(document.cookie, csrf_cookie_name)) ??
+      csrf_token
+    )
+  }
+
+  async function request(method: string, path: string, init: RequestInit = {}): Promise<Response> {
+    const headers: Record<string, string> = { ...init.headers }
+    if (api_key !== undefined) headers.authorization = `Bearer ${api_key}`
+    else if (jar.size > 0) headers.cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const token = api_key === undefined ? csrfToken() : undefined
+    if (method !== 'GET' && token) headers[csrf_header_name] = token
+    if (init.body !== undefined) headers['content-type'] = 'application/json'
+    const response = await send(base + path, {
+      method,
+      headers,
+      credentials: api_key === undefined ? 'include' : 'omit',
+      ...(init.body !== undefined && { body: JSON.stringify(init.body) }),
+      ...(init.signal && { signal: init.signal }),
+    })
+    for (const cookie of response.headers.getSetCookie?.() ?? []) keepCookie(jar, cookie)
+    if (!response.ok) throw await toChatError(response)
+    return response
+  }
+
+  return {
+    request,
+    setCsrfToken(token) {
+      csrf_token = token
+    },
+  }
+}
+
+function keepCookie(jar: Map<string, string>, cookie: string): void {
+  const [pair = '', ...attributes] = cookie.split(';')
+  const name = pair.slice(0, pair.indexOf('='))
+  if (attributes.some((attribute) => attribute.trim().toLowerCase() === 'max-age=0')) jar.delete(name)
+  else jar.set(name, pair.slice(name.length + 1))
+}

@@ -1,0 +1,46 @@
+import { ChatError } from '../core/errors.ts'
+import { createBackoff, pause } from './backoff.ts'
+import { readEvents } from './event-stream.ts'
+import { isPassing } from './failure.ts'
+import type { Requester } from './request.ts'
+import type { ConversationStreamEvent, FollowOptions, ReceivedEvent } from './types.ts'
+
+/** The events of a stream, which is opened again where it broke off, until the service ends it. */
+export async function* followStream(
+  { request }: Requester,
+  path: string,
+  { last_event_id, signal, retry_ms }: FollowOptions & { retry_ms?: number | undefined },
+): AsyncGenerator<ReceivedEvent> {
+  let last = last_event_id
+  let wasOpen = false
+  const backoff = createBackoff(retry_ms)
+  while (!signal?.aborted) {
+    let wait = 0
+    try {
+      const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) }
+      const response = await request('GET', path, { headers, ...(signal && { signal }) })
+      wasOpen = true
+      backoff.opened()
+      for await (const { id, data } of readEvents(response.body!, backoff.told)) {
+        const event = JSON.parse(data) as ConversationStreamEvent
+        last = id ?? last
+        yield id === undefined ? { event } : { id, event }
+        if (
+          event.type === 'stream.closed' &&
+          (event.payload.reason === 'session_ended' || event.payload.reason === 'removed')
+        )
+          return
+      }
+    } catch (error) {
+      if (signal?.aborted) return
+      if (error instanceof ChatError) {
+        // What the stream would have ended with, had it not been lost just then.
+        if (wasOpen && (error.status === 401 || error.status === 404)) return
+        // The lost stream may still have its place for a while.
+        if (!isPassing(error) && !(wasOpen && error.code === 'too_many_streams')) throw error
+        wait = (error.retry_after_seconds ?? 0) * 1000
+      }
+    }
+    await pause(backoff.next(wait), signal)
+  }
+}
