@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Opening } from '../chat/events/service.ts'
-import type { Sink } from '../live/hub.ts'
+import type { Sink } from '../live/reader.ts'
 
 /** How long a client should wait before it comes back. */
 const RETRY = Buffer.from('retry: 2000\n\n')

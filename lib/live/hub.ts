@@ -3,48 +3,13 @@ import type { CloseReason, Log, PassingEvent, StreamEvent } from '../context.ts'
 import { ChatError, causeText } from '../core/errors.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
-import { type Channel, createChannel, type Source } from './channel.ts'
-import { type Delivery, encode, farewellsIn, findShared, type Places, select } from './delivery.ts'
+import { type Channel, createChannel } from './channel.ts'
+import { type Delivery, encode, farewellsIn, findShared, select } from './delivery.ts'
 import { listLastSeqs } from './log.ts'
-import { catchUp, type Late, type Membership } from './replay.ts'
+import type { Reader, StreamSources } from './reader.ts'
+import { catchUp, type Late } from './replay.ts'
 import type { Outcome, Passing } from './transaction.ts'
 import { createTurns } from './turns.ts'
-
-/** Where a reader's events go. */
-export interface Sink {
-  write(delivery: Delivery): void
-  /** Bytes written and not yet taken by the client. */
-  pending(): number
-  /** Resolves once little is pending, or the client is gone. */
-  drained(): Promise<void>
-  end(): void
-}
-
-/** An open stream, of one conversation or of all of a user's. */
-export interface Reader {
-  readonly conversation_id: string | undefined
-  readonly user_id: string
-  readonly session_id: string | undefined
-  readonly key_id: string | undefined
-  readonly sink: Sink
-  /** When its session or API key expires unless it is used, in microseconds since 1970; looked up again then. */
-  expires_at: number
-  /** Of a reader that follows all of its conversations. */
-  places: Places | undefined
-  closed: boolean
-}
-
-/** What the hub has to know of conversations and of people: handed in, as both stand on it. */
-export interface StreamSources {
-  /** The log of one conversation. */
-  ofConversation(conversationId: string): Source
-  /** The log of all conversations. */
-  ofAll(): Source
-  /** The conversations that a user is in. */
-  listMemberships(userId: string): Promise<Membership[]>
-  /** The streams that must end, and why; sets `expires_at` of the others. */
-  findRefusals(readers: Reader[]): Promise<[Reader, CloseReason][]>
-}
 
 /** A channel, the readers that are level with it, and how many hold it: those still catching up count too. */
 interface Audience {

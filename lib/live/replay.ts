@@ -2,8 +2,8 @@ import type { CloseReason, StreamEvent } from '../context.ts'
 import type { Micros } from '../storage/sql.ts'
 import type { Channel } from './channel.ts'
 import { type Delivery, type Places, select } from './delivery.ts'
-import type { Reader } from './hub.ts'
 import { eventId, type Head, startFrom } from './position.ts'
+import type { Reader } from './reader.ts'
 
 /** A conversation that a user is in, and since when. */
 export interface Membership {

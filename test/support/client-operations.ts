@@ -2,6 +2,9 @@ import type { Operation } from '../../lib/client/operation.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
 import { routes } from '../../lib/endpoints.ts'
 
+/** Of a line, with its end, as the formatter has it. */
+const MAX_WIDTH = 121
+
 const INTRODUCTION = `// Made from the routes by \`npm run docs\`: change it there. With it a browser loads neither the routes nor their schemas.
 import type { Operation } from './operation.ts'
 
@@ -12,7 +15,7 @@ import type { Operation } from './operation.ts'
 export function clientOperations(): string {
   const lines = Object.entries<AnyRoute>(routes)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, route]) => `  ${name}: ${toSource(toOperation(route))},\n`)
+    .map(([name, route]) => toSource(name, toOperation(route)))
   return `${INTRODUCTION}export const OPERATIONS = {\n${lines.join('')}} as const satisfies Record<string, Operation>\n`
 }
 
@@ -29,9 +32,11 @@ function toOperation({ method, path, answer, ...route }: AnyRoute): Operation {
   }
 }
 
-function toSource(operation: Operation): string {
+function toSource(name: string, operation: Operation): string {
   const fields = Object.entries(operation).map(
-    ([name, value]) => `${name}: ${JSON.stringify(value).replaceAll('"', "'")}`,
+    ([field, value]) => `${field}: ${JSON.stringify(value).replaceAll('"', "'")}`,
   )
-  return `{ ${fields.join(', ')} }`
+  const line = `  ${name}: { ${fields.join(', ')} },\n`
+  if (line.length <= MAX_WIDTH) return line
+  return `  ${name}: {\n${fields.map((field) => `    ${field},\n`).join('')}  },\n`
 }

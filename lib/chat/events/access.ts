@@ -1,7 +1,7 @@
 import { listLiveKeys } from '../../accounts/api-keys/store.ts'
 import { listLiveSessions } from '../../accounts/sessions/store-list.ts'
 import { listEnabledUsers } from '../../accounts/users/store.ts'
-import type { Reader } from '../../live/hub.ts'
+import type { Reader } from '../../live/reader.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { listParticipations } from '../conversations/store.ts'

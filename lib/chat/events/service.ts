@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import type { Context } from '../../context.ts'
 import { type Actor, assertPerson } from '../../core/actor.ts'
 import type { Delivered, Delivery } from '../../live/delivery.ts'
-import type { Reader, Sink } from '../../live/hub.ts'
+import type { Reader, Sink } from '../../live/reader.ts'
 import { visit } from '../conversations/access.ts'
 import { StreamQuery } from './schema.ts'
 

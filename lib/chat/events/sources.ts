@@ -1,6 +1,6 @@
 import type { Page, Source } from '../../live/channel.ts'
-import type { StreamSources } from '../../live/hub.ts'
 import { type EventRow, findFeedHead, findHead, listEvents, listFeed, numberFeed } from '../../live/log.ts'
+import type { StreamSources } from '../../live/reader.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { listPlaces } from '../conversations/store.ts'
