@@ -15,7 +15,7 @@ import type { Bus } from './live/poller.ts'
 import type { Tx } from './live/transaction.ts'
 import type { Metrics } from './metrics/registry.ts'
 import type { Readiness } from './ops/readiness.ts'
-import type { Database, Patience } from './storage/database.ts'
+import type { Database, TransactionOptions } from './storage/database.ts'
 import type { Kv } from './storage/kv.ts'
 import type { TaskWorker } from './tasks/runner.ts'
 
@@ -26,7 +26,7 @@ export type { Turn, TurnRole } from './assistant/provider.ts'
 export type {
   CloseReason,
   ConversationStreamEvent,
-  PassingEvent,
+  EphemeralEvent,
   PersistedEvent,
   StreamEvent,
 } from './chat/events/schema.ts'
@@ -153,5 +153,5 @@ export interface Context {
    */
   readonly revokeInvites: (tx: Tx, made: MadeBy, by?: Pick<AuditEntry, 'actor_id' | 'ip'>) => Promise<number>
   /** Runs one transaction with its events, which leave once it is durable. The only way to change anything. */
-  readonly write: <T>(work: (tx: Tx) => Promise<T>, options?: Patience) => Promise<T>
+  readonly write: <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions) => Promise<T>
 }

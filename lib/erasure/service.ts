@@ -74,14 +74,14 @@ function shut(ctx: Context, actor: Actor, userId: string, messages: Erasure['mes
     const user = await takeAccount(tx, actor, userId, { resigns: true })
     if (user.disabled_at === null) {
       await updateUser(tx, { ...user, disabled_at: ctx.now() }, ctx.now())
-      tx.record({ act: 'user.disabled', ...byActor(actor), subject_id: userId })
+      tx.audit({ act: 'user.disabled', ...byActor(actor), subject_id: userId })
     }
     await endSessions(tx, { user_id: userId })
     await revokeInvitesOf(ctx, tx, { user_id: userId }, byActor(actor))
     const isFirst = (await findErasedAuthor(tx, userId)) === undefined
     await insertErasedAuthor(tx, { user_id: userId, messages, erased_at: ctx.now() })
     tx.enqueue({ kind: 'user.erase', key: userId, delay_seconds: TAKEOVER_SECONDS })
-    if (isFirst) tx.record({ act: 'user.erased', ...byActor(actor), subject_id: userId, detail: { messages } })
+    if (isFirst) tx.audit({ act: 'user.erased', ...byActor(actor), subject_id: userId, detail: { messages } })
     tx.recheckStreams()
   })
 }

@@ -151,5 +151,5 @@ async function assertRoom(tx: Tx, what: 'profiles' | 'assignments'): Promise<voi
 }
 
 function record(tx: Tx, actor: Actor, act: AuditAct, subject_id: string, detail: Record<string, string | number>) {
-  tx.record({ act, actor_id: actor.user_id || undefined, subject_id, ip: actor.ip, detail })
+  tx.audit({ act, actor_id: actor.user_id || undefined, subject_id, ip: actor.ip, detail })
 }

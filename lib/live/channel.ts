@@ -1,4 +1,4 @@
-import type { PassingEvent } from '../context.ts'
+import type { EphemeralEvent } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
 import { type Delivered, type Delivery, encode, withIds } from './delivery.ts'
 import type { NumberedEvent } from './log.ts'
@@ -35,7 +35,7 @@ export type Channel = ReturnType<typeof createChannel>
 export function createChannel(source: Source, deliver: (delivery: Delivery) => void) {
   let epoch = ''
   let seq = 0
-  const passing = new Map<string, Delivered>()
+  const ephemeral = new Map<string, Delivered>()
   const offered: NumberedEvent[] = []
   let stale = false
   let advancing: Promise<void> | undefined
@@ -62,11 +62,11 @@ export function createChannel(source: Source, deliver: (delivery: Delivery) => v
 
   /** @returns whether it was the last one for now */
   async function readPage(): Promise<boolean> {
-    // What is announced while the log is read may go with an event that is not in this page.
-    const announced = [...passing]
+    // What is published while the log is read may go with an event that is not in this page.
+    const published = [...ephemeral]
     const { lines, isLast } = takeOffered() ?? (await source.read(seq, PAGE))
-    const said = isLast ? announced : []
-    for (const [subject, event] of said) if (passing.get(subject) === event) passing.delete(subject)
+    const said = isLast ? published : []
+    for (const [subject, event] of said) if (ephemeral.get(subject) === event) ephemeral.delete(subject)
     const events = [...withIds(epoch, lines), ...said.map(([, event]) => event)]
     seq = lines.at(-1)?.seq ?? seq
     if (events.length > 0) deliver(encode(events))
@@ -103,10 +103,10 @@ export function createChannel(source: Source, deliver: (delivery: Delivery) => v
     },
 
     /** Has an event said with the next delivery, where it stands for earlier ones about the same; nothing is kept of it. */
-    announce(conversationId: string, event: PassingEvent): void {
-      passing.set(`${conversationId} ${subjectOf(event)}`, { conversation_id: conversationId, event })
+    publish(conversationId: string, event: EphemeralEvent): void {
+      ephemeral.set(`${conversationId} ${subjectOf(event)}`, { conversation_id: conversationId, event })
     },
-    hasAnnouncements: () => passing.size > 0,
+    hasEphemeral: () => ephemeral.size > 0,
 
     /**
      * A page of what came after `from` up to `to`, for a reader that is behind; `undefined` when it is not kept.
@@ -126,7 +126,7 @@ export function createChannel(source: Source, deliver: (delivery: Delivery) => v
 }
 
 /** What an event is about: the next one about the same says all that this one did. */
-function subjectOf({ type, payload }: PassingEvent): string {
+function subjectOf({ type, payload }: EphemeralEvent): string {
   const { root_id, user_id } = payload as { root_id?: string; user_id?: string }
   return [type, root_id, user_id].join()
 }

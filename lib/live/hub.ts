@@ -1,5 +1,5 @@
 import type { Config } from '../config/parse.ts'
-import type { CloseReason, Log, PassingEvent, StreamEvent } from '../context.ts'
+import type { CloseReason, EphemeralEvent, Log, StreamEvent } from '../context.ts'
 import { ChatError, causeText } from '../core/errors.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
@@ -8,7 +8,7 @@ import { type Delivery, encode, farewellsIn, findShared, select } from './delive
 import { listLastSeqs } from './log.ts'
 import type { Reader, StreamSources } from './reader.ts'
 import { catchUp, type Late } from './replay.ts'
-import type { Outcome, Passing } from './transaction.ts'
+import type { Ephemeral, Outcome } from './transaction.ts'
 import { createTurns } from './turns.ts'
 
 /** A channel, the readers that are level with it, and how many hold it: those still catching up count too. */
@@ -136,30 +136,30 @@ export function createHub(deps: {
     }
   }
 
-  function whisper({ conversation_id, user_id, event }: Passing): void {
+  function publishToUser({ conversation_id, user_id, event }: Ephemeral): void {
     for (const name of [conversation_id, FEED]) {
       for (const reader of audiences.get(name)?.level ?? [])
         if (reader.user_id === user_id) send(reader, encode([{ conversation_id, event }]))
     }
   }
 
-  function committed({ conversations, passing, recheck: isDue }: Outcome): void {
-    for (const { conversation_id, user_id, event } of passing) {
+  function committed({ conversations, ephemeral, recheck: isDue }: Outcome): void {
+    for (const { conversation_id, user_id, event } of ephemeral) {
       if (user_id !== undefined) continue
       for (const name of [conversation_id, FEED]) {
         const audience = audiences.get(name)
-        if (audience?.level.size) audience.channel.announce(conversation_id, event)
+        if (audience?.level.size) audience.channel.publish(conversation_id, event)
       }
     }
     for (const [id, events] of conversations) audiences.get(id)?.channel.offer(events)
-    const touched = new Set([...conversations.keys(), ...passing.map((each) => each.conversation_id)])
+    const touched = new Set([...conversations.keys(), ...ephemeral.map((each) => each.conversation_id)])
     if (touched.size > 0) touched.add(FEED)
     const advances = [...touched].flatMap((name) => audiences.get(name)?.channel.advance() ?? [])
     if (advances.length === 0 && !isDue) return
     Promise.all(advances)
       .then(() => {
         // After all that was in the log by then: what is said may be about it.
-        for (const each of passing) if (each.user_id !== undefined) whisper(each)
+        for (const each of ephemeral) if (each.user_id !== undefined) publishToUser(each)
         return isDue ? recheck() : undefined
       })
       .catch((error) => {
@@ -200,24 +200,24 @@ export function createHub(deps: {
     /** Delivers what a transaction of this process has committed. */
     committed,
 
-    /** Says something once to whoever listens; nothing is kept of it. */
-    announce(conversationId: string, event: PassingEvent): void {
-      committed({ conversations: new Map(), passing: [{ conversation_id: conversationId, event }], recheck: false })
+    /** Sends an event that is not stored to the open streams of a conversation. */
+    publishEphemeral(conversationId: string, event: EphemeralEvent): void {
+      committed({ conversations: new Map(), ephemeral: [{ conversation_id: conversationId, event }], recheck: false })
     },
 
     /**
      * Sends an event about a user to the streams of these conversations, of which there may be thousands: only those
      * with a reader are touched. A stream of all conversations gets it once, so it needs one that it shares.
      */
-    announceIn(conversationIds: ReadonlySet<string>, event: PassingEvent): void {
+    publishAbout(conversationIds: ReadonlySet<string>, event: EphemeralEvent): void {
       const heard = new Set([...conversationIds].filter((id) => audiences.get(id)?.level.size))
       for (const { places } of audiences.get(FEED)?.level ?? []) {
         const shared = places && findShared(places, conversationIds)
         if (shared !== undefined) heard.add(shared)
       }
       // All at once: repeats are left out within one delivery.
-      const passing = [...heard].map((conversation_id) => ({ conversation_id, event }))
-      committed({ conversations: new Map(), passing, recheck: false })
+      const ephemeral = [...heard].map((conversation_id) => ({ conversation_id, event }))
+      committed({ conversations: new Map(), ephemeral, recheck: false })
     },
 
     /** Whether something could not be delivered since this was last asked: then somebody has to look again. */
@@ -232,7 +232,7 @@ export function createHub(deps: {
       await audiences.get(FEED)?.channel.advance()
       for (const { id, last_seq } of audiences.size ? await listLastSeqs(db, audiences.keys()) : []) {
         const channel = audiences.get(id)?.channel
-        if (channel && (channel.position() < last_seq || channel.hasAnnouncements())) await channel.advance()
+        if (channel && (channel.position() < last_seq || channel.hasEphemeral())) await channel.advance()
       }
     },
 

@@ -1,7 +1,7 @@
-import type { AuditEntry, Log, PassingEvent, PersistedEvent } from '../context.ts'
+import type { AuditEntry, EphemeralEvent, Log, PersistedEvent } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
 import type { Metrics, Refusal } from '../metrics/registry.ts'
-import type { Database, Patience, Queries } from '../storage/database.ts'
+import type { Database, Queries, TransactionOptions } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { insertTask, type NewTask } from '../tasks/store.ts'
 import type { Hub } from './hub.ts'
@@ -9,34 +9,34 @@ import { appendEvents, type NewEvent, type NumberedEvent } from './log.ts'
 
 /** A transaction that carries its events. */
 export interface Tx extends Queries {
-  /** Has the conversation's clock show `at` afterwards: the instant of what this transaction does in it. */
-  stamp(conversationId: string, at: Micros): void
-  /** Logs an event of a conversation; it goes out, with its number, once the transaction is durable. */
+  /** Sets the conversation's clock to `at` on commit: the time of what this transaction does in it. */
+  advanceClock(conversationId: string, at: Micros): void
+  /** Appends an event to the conversation's log; it is delivered, with its number, once the transaction is durable. */
   emit(conversationId: string, event: NewEvent): void
-  /** Says something once to whoever listens, after the transaction's events. Nothing is kept of it. */
-  announce(conversationId: string, event: PassingEvent): void
+  /** Sends an event that is not stored to the open streams of a conversation, after the transaction's own events. */
+  publishEphemeral(conversationId: string, event: EphemeralEvent): void
   /** The same, to one user's streams only. */
-  whisper(userId: string, conversationId: string, event: PassingEvent): void
-  /** Writes down who did what, with the transaction; once it is durable it is a line of the log, too. */
-  record(entry: AuditEntry): void
-  /** Adds work that goes on after this call; a process takes it up once the transaction is durable. */
+  publishToUser(userId: string, conversationId: string, event: EphemeralEvent): void
+  /** Adds an entry to the audit log, in the transaction; once it is durable, it is also logged. */
+  audit(entry: AuditEntry): void
+  /** Adds a background task; a process starts it once the transaction is durable. */
   enqueue(task: NewTask): void
-  /** Has the right of every open stream looked up again afterwards: a session or a participation may have ended. */
+  /** Checks after the commit whether each open stream is still allowed: a session or a participation may have ended. */
   recheckStreams(): void
 }
 
-/** Something to be said once: to all who listen to a conversation, or to one user's streams of it. */
-export interface Passing {
+/** An event that is not stored: for all streams of a conversation, or for those of one user. */
+export interface Ephemeral {
   conversation_id: string
   user_id?: string
-  event: PassingEvent
+  event: EphemeralEvent
 }
 
 /** What a transaction leaves to be done once it is durable. */
 export interface Outcome {
   /** Where there is something new; with it, where it is known, and the log need not be read for it. */
   conversations: Map<string, NumberedEvent[]>
-  passing: Passing[]
+  ephemeral: Ephemeral[]
   recheck: boolean
 }
 
@@ -54,12 +54,12 @@ export function createWrite(deps: {
   onTasks: () => void
 }) {
   const { db, hub, metrics, log, now, id, insertAuditEntry, onTasks } = deps
-  return async <T>(work: (tx: Tx) => Promise<T>, options?: Patience): Promise<T> => {
+  return async <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> => {
     const started = performance.now()
     const attempt = db.write(async (queries) => {
       const changes = new Map<string, { at: Micros; events: NewEvent[] }>()
-      const outcome: Outcome = { conversations: new Map(), passing: [], recheck: false }
-      const recorded: AuditEntry[] = []
+      const outcome: Outcome = { conversations: new Map(), ephemeral: [], recheck: false }
+      const audited: AuditEntry[] = []
       const tasks: NewTask[] = []
       const changeOf = (conversationId: string) => {
         const change = changes.get(conversationId) ?? { at: now(), events: [] }
@@ -73,13 +73,13 @@ export function createWrite(deps: {
         all,
         get,
         run,
-        stamp(conversationId, at) {
+        advanceClock(conversationId, at) {
           changeOf(conversationId).at = at
         },
         emit: (conversationId, event) => changeOf(conversationId).events.push(event),
-        announce: (conversation_id, event) => outcome.passing.push({ conversation_id, event }),
-        whisper: (user_id, conversation_id, event) => outcome.passing.push({ conversation_id, user_id, event }),
-        record: (entry) => recorded.push(entry),
+        publishEphemeral: (conversation_id, event) => outcome.ephemeral.push({ conversation_id, event }),
+        publishToUser: (user_id, conversation_id, event) => outcome.ephemeral.push({ conversation_id, user_id, event }),
+        audit: (entry) => audited.push(entry),
         enqueue: (task) => tasks.push(task),
         recheckStreams() {
           outcome.recheck = true
@@ -89,11 +89,11 @@ export function createWrite(deps: {
         const first = await appendEvents(queries, conversationId, events, at)
         if (first !== undefined) outcome.conversations.set(conversationId, numbered(conversationId, events, first, at))
       }
-      for (const entry of recorded) await insertAuditEntry(queries, id(), now(), entry)
+      for (const entry of audited) await insertAuditEntry(queries, id(), now(), entry)
       for (const task of tasks) await insertTask(queries, id(), task)
-      return { value, outcome, recorded, hasTasks: tasks.length > 0 }
+      return { value, outcome, audited, hasTasks: tasks.length > 0 }
     }, options)
-    const { value, outcome, recorded, hasTasks } = await attempt.catch((error) => {
+    const { value, outcome, audited, hasTasks } = await attempt.catch((error) => {
       const refusal = refusalOf(error)
       if (refusal) metrics.refused(refusal)
       throw error
@@ -101,7 +101,7 @@ export function createWrite(deps: {
     metrics.write((performance.now() - started) / 1000)
     hub.committed(outcome)
     if (hasTasks) onTasks()
-    for (const { detail, ...entry } of recorded) log.info('audit', { ...entry, ...detail })
+    for (const { detail, ...entry } of audited) log.info('audit', { ...entry, ...detail })
     return value
   }
 }

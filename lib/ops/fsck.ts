@@ -61,7 +61,7 @@ export async function fsck(
     }
   }
   try {
-    await db.snapshot(checkAll, { patient: true })
+    await db.snapshot(checkAll, { timeout: false })
   } catch (error) {
     // A damaged file is told of as far as it can be read.
     if (found.length === 0 || !isDamage((error as Error).cause)) throw error
@@ -112,6 +112,6 @@ function finding({ name, says, note }: Pick<Invariant, 'name' | 'says' | 'note'>
 }
 
 async function mend(db: Database, finding: Finding, repair: string): Promise<Finding> {
-  await db.write((tx) => tx.run(repair), { patient: true })
+  await db.write((tx) => tx.run(repair), { timeout: false })
   return { ...finding, repaired: true }
 }

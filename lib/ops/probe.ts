@@ -66,7 +66,7 @@ export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefin
     })
     await insertConversation(tx, { id: conversation_id, title: '', is_group: 0, created_at: now })
     await insertParticipant(tx, conversation_id, { user_id, role: 'owner', joined_at: now })
-    tx.record({ act: 'doctor.probed', ...byActor(actor), subject_id: user_id })
+    tx.audit({ act: 'doctor.probed', ...byActor(actor), subject_id: user_id })
     return true
   })
   if (!made) return undefined

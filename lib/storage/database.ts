@@ -16,10 +16,10 @@ export interface Queries {
   run(sql: string, ...params: Primitive[]): Promise<number>
 }
 
-/** How long a transaction may take. */
-export interface Patience {
-  /** It may take as long as it does: for work on all there is, of which somebody waits for the end. */
-  patient?: boolean
+/** How a transaction runs. */
+export interface TransactionOptions {
+  /** `false` turns the statement and lock timeouts off: for work on the whole database that an operator waits for. */
+  timeout?: false
 }
 
 /** A database with transactions: reads see committed rows only, whatever runs beside them. */
@@ -30,9 +30,9 @@ export interface Database extends Queries {
    * Each `await` inside must be one of its `tx`: others wait for this transaction. It may run again from the start
    * (a deadlock; another writer of the same commit that failed), so it must not change anything but the database.
    */
-  write<T>(work: (tx: Queries) => Promise<T>, options?: Patience): Promise<T>
+  write<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** Runs several reads on one state of the database. */
-  snapshot<T>(work: (db: Queries) => Promise<T>, options?: Patience): Promise<T>
+  snapshot<T>(work: (db: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**
    * Has what was deleted leave the files of the database too, as far as the database can: SQLite empties its WAL,
    * PostgreSQL vacuums these tables.

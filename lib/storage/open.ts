@@ -16,7 +16,7 @@ import { listMigrations, type MigrationState, migrate } from './schema/migrate.t
 import { createSqliteDatabase, type SqliteHandle } from './sqlite/database.ts'
 import { prepareFile, sqlitePath, watchFile } from './sqlite/file.ts'
 import { assertDurable, type Durability, setUpSqlite } from './sqlite/pragmas.ts'
-import { refuseNesting } from './transaction-guard.ts'
+import { guardTransactions } from './transaction-guard.ts'
 
 /** What a service keeps its data in. Made by {@link openStorage}; closed by whoever opened it, or with the service. */
 export interface Storage {
@@ -79,7 +79,7 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
   if (path) prepareFile(path, options.create ?? true)
   const db0 = typeof database === 'string' ? await connect(database, path) : database
   const opened = await toDatabase(db0, durability, path)
-  const db = options.strict ? refuseNesting(opened) : opened
+  const db = options.strict ? guardTransactions(opened) : opened
   const kv = createKv(options.kv ?? createStorage(), Date.now)
   return {
     db,

@@ -7,7 +7,7 @@ import type { Database } from './database.ts'
  * On SQLite such a transaction waits for itself; on PostgreSQL it takes a second connection, and with all of them
  * taken by transactions that do so, each waits for the others.
  */
-export function refuseNesting(db: Database): Database {
+export function guardTransactions(db: Database): Database {
   const inside = new AsyncLocalStorage<true>()
   const outer = async <T>(call: () => Promise<T>): Promise<T> => {
     if (inside.getStore()) throw new Error('A transaction used the outer database: use its tx')

@@ -115,7 +115,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     const { service, conversation_id, openLive } = await start()
     const stream = await openLive()
     const say = (user_id: string) =>
-      service.chat.context.hub.announce(conversation_id, {
+      service.chat.context.hub.publishEphemeral(conversation_id, {
         type: 'presence.update',
         payload: { user_id, status: 'online' },
       })

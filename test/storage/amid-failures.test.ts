@@ -66,12 +66,12 @@ describeOnEachDatabase('amid writers that fail after they have changed something
     const now = context.now()
 
     /** Changes all that a transaction can, and fails. */
-    const spoil = (index: number) =>
+    const abort = (index: number) =>
       context.write(async (tx) => {
-        await tx.run('INSERT INTO meta (name, value) VALUES (?, ?)', `spoilt ${index}`, '')
+        await tx.run('INSERT INTO meta (name, value) VALUES (?, ?)', `aborted ${index}`, '')
         tx.emit(conversation_id, { type: 'conversation.updated' })
-        tx.record({ act: 'doctor.probed', subject_id: 'spoilt' })
-        throw new Error('spoilt')
+        tx.audit({ act: 'doctor.probed', subject_id: 'aborted' })
+        throw new Error('aborted')
       })
     const make = {
       posts: (index: number) => post(`posted ${index}`),
@@ -90,7 +90,7 @@ describeOnEachDatabase('amid writers that fail after they have changed something
           invites.accept(undefined, {}, { token, username: `new${index}`, email: ada.email, password: PASSWORD }),
         ),
       signIns: () => patiently(() => auth.login({}, { email: grace.email, password: PASSWORD })),
-      spoilt: spoil,
+      aborted: abort,
       limited: async () => {
         const { allowed } = await takeShared(db, 'amid', now, { requests_per_second: 0.001, burst: BURST })
         if (!allowed) throw Object.assign(new Error(), { code: 'over' })
@@ -113,15 +113,15 @@ describeOnEachDatabase('amid writers that fail after they have changed something
     expect(count(outcomes.signUps, 'done')).toBe(0)
     expect([count(outcomes.limited, 'done'), count(outcomes.limited, 'over')]).toEqual([BURST, EACH - BURST])
     expect(count(outcomes.removals, 'last_owner')).toBe(EACH)
-    expect(count(outcomes.spoilt, 'Error: spoilt')).toBe(EACH)
+    expect(count(outcomes.aborted, 'Error: aborted')).toBe(EACH)
 
     await expect.poll(() => total('answers_under_way'), { timeout: 30_000 }).toBe(0)
     expect((await total('messages')) - before.messages).toBe(EACH + EACH / 2 + ANSWERS)
     expect((await total('message_revisions')) - before.revisions).toBe(EACH)
     expect(await total("events WHERE type = 'message.edited'")).toBe(EACH)
     expect(await total("events WHERE type = 'conversation.updated'")).toBe(0)
-    expect(await total("audit_log WHERE subject_id = 'spoilt'")).toBe(0)
-    expect(await total("meta WHERE name LIKE 'spoilt%'")).toBe(0)
+    expect(await total("audit_log WHERE subject_id = 'aborted'")).toBe(0)
+    expect(await total("meta WHERE name LIKE 'aborted%'")).toBe(0)
     expect(await total('idempotency_keys')).toBe(EACH / 2)
     expect(await total('sessions WHERE user_id = ?', grace.id)).toBe(SESSIONS)
     expect(await total('participants WHERE conversation_id = ?', conversation_id)).toBe(2 + MAX_USES)

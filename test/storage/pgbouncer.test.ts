@@ -44,7 +44,7 @@ describe.skipIf(why).each(['transaction', 'session'] as const)(
                      current_setting('idle_in_transaction_session_timeout') AS idle`)
       for (const run of [db.write, db.snapshot]) {
         expect(await run(limits)).toEqual({ statement: '10s', lock: '5s', idle: '5s' })
-        expect(await run(limits, { patient: true })).toEqual({ statement: '0', lock: '0', idle: '5s' })
+        expect(await run(limits, { timeout: false })).toEqual({ statement: '0', lock: '0', idle: '5s' })
       }
       expect(await limits(db)).toEqual({ statement: '0', lock: '0', idle: '0' })
       const without = await openStorage({ database: direct })

@@ -205,7 +205,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
       tx.get("SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock")
     for (const run of [db.write, db.snapshot]) {
       expect(await run(limits)).toEqual({ statement: '10s', lock: '5s' })
-      expect(await run(limits, { patient: true })).toEqual({ statement: '0', lock: '0' })
+      expect(await run(limits, { timeout: false })).toEqual({ statement: '0', lock: '0' })
     }
     expect(await limits(db)).toEqual({ statement: '10s', lock: '5s' })
   })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { ConversationFields } from '../../lib/chat/conversations/schema.ts'
-import { ConversationStreamEvent, PassingEvent, PersistedEvent, StreamEvent } from '../../lib/chat/events/schema.ts'
+import { ConversationStreamEvent, EphemeralEvent, PersistedEvent, StreamEvent } from '../../lib/chat/events/schema.ts'
 import { Message } from '../../lib/chat/messages/schema.ts'
 import { ThreadSummary } from '../../lib/chat/threads/schema.ts'
 import { Id, Instant } from '../../lib/core/schema.ts'
@@ -190,7 +190,7 @@ const GROUPS: [title: string, schema: { options: v.GenericSchema[] }, text: stri
   ],
   [
     'Said once',
-    PassingEvent as never,
+    EphemeralEvent as never,
     'These have no `id`. Who is not listening does not hear them, later or ever. Two about the same subject may become ' +
       'one, the later.',
   ],

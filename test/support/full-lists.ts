@@ -174,7 +174,7 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
   })
 
   await write(async (tx) => {
-    tx.stamp(conversation_id, at + threads.length + messages.length)
+    tx.advanceClock(conversation_id, at + threads.length + messages.length)
     const thread = { conversation_id, participant_count: 1 }
     await insert(tx, 'threads', [
       ...threads.map((root_id, n) => ({

@@ -57,7 +57,7 @@ export async function change(
     await updateUser(tx, changed, ctx.now())
     await endWhatMust(tx, actor, user, changed)
     if (mayInvite(user) && !mayInvite(changed)) await ctx.revokeInvites(tx, { user_id: userId }, byActor(actor))
-    for (const entry of actsOf(user, changed)) tx.record({ ...entry, ...byActor(actor), subject_id: userId })
+    for (const entry of actsOf(user, changed)) tx.audit({ ...entry, ...byActor(actor), subject_id: userId })
     return { user: toAccount(changed) }
   })
   const answer = await attempt.catch((error) => {

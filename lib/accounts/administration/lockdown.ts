@@ -31,7 +31,7 @@ export async function lockdown(ctx: Context, actor: Actor, userId: string): Prom
     await deleteStatesOf(tx, userId)
     await deleteResets(tx, userId)
     await forgetDevices(tx, userId)
-    tx.record({ act: 'user.locked_down', ...byActor(actor), subject_id: userId, detail: ended })
+    tx.audit({ act: 'user.locked_down', ...byActor(actor), subject_id: userId, detail: ended })
     tx.recheckStreams()
     return ended
   })

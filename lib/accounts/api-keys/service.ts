@@ -51,7 +51,7 @@ export async function create(ctx: Context, actor: Actor, input: ApiKeyInput): Pr
       expires_at,
     })
     // Without its name: that is the user's text, and would outlive them in the audit log.
-    tx.record({ act: 'key.created', actor_id: actor.user_id, subject_id: id, ip: actor.ip })
+    tx.audit({ act: 'key.created', actor_id: actor.user_id, subject_id: id, ip: actor.ip })
     return { id, name, key, ...(expires_at !== null && { expires_at: toInstant(expires_at) }) }
   })
   notify(ctx, actor.user_id, 'key.created')
@@ -69,7 +69,7 @@ export async function revoke(ctx: Context, actor: Actor, keyId: string): Promise
   refuseKeys(actor)
   await ctx.write(async (tx) => {
     if (!(await deleteKey(tx, keyId, actor.user_id))) throw new ChatError('not_found')
-    tx.record({ act: 'key.revoked', actor_id: actor.user_id, subject_id: keyId, ip: actor.ip })
+    tx.audit({ act: 'key.revoked', actor_id: actor.user_id, subject_id: keyId, ip: actor.ip })
     tx.recheckStreams()
   })
 }

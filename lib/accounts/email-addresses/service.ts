@@ -43,7 +43,7 @@ export async function sendVerification(ctx: Context, actor: Actor): Promise<void
     await lockUser(tx, user_id)
     const expires_at = ctx.now() + LIFETIME_SECONDS * SECOND
     await insertVerification(tx, { token_hash: digest(token), user_id, email_key, expires_at }, MAX_PENDING)
-    tx.record({ act: 'email.verification_sent', actor_id: user_id, subject_id: user_id, ip })
+    tx.audit({ act: 'email.verification_sent', actor_id: user_id, subject_id: user_id, ip })
   })
   post(ctx, user_id, verificationMail(user.email, user.username, token, ctx.config.server.public_url))
 }
@@ -65,7 +65,7 @@ export async function verify(ctx: Context, client: { ip?: string | undefined }, 
     if (!valid || !user || user.disabled_at !== null || uniqueKey(user.email) !== valid.email_key) throw worthless()
     await markEmailVerified(tx, user.id, ctx.now())
     await deleteVerifications(tx, user.id)
-    tx.record({ act: 'email.verified', subject_id: user.id, ip: client.ip, detail: { by: 'mail' } })
+    tx.audit({ act: 'email.verified', subject_id: user.id, ip: client.ip, detail: { by: 'mail' } })
   })
 }
 

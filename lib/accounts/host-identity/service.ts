@@ -69,7 +69,7 @@ async function settle(ctx: Context, tx: Tx, identity: HostIdentity, ip: string |
   if (known) {
     await updateProfile(tx, profile, ctx.now())
     if (!mayWrite(splitRoles(profile.roles))) await ctx.revokeInvites(tx, { user_id: known.id })
-    tx.record({ act: 'user.changed', subject_id: known.id, ip, detail: { by: 'host', roles: profile.roles } })
+    tx.audit({ act: 'user.changed', subject_id: known.id, ip, detail: { by: 'host', roles: profile.roles } })
     return { ...known, ...profile }
   }
   const row: UserRow = { ...profile, password_hash: null, disabled_at: null, created_at: ctx.now() }
@@ -77,7 +77,7 @@ async function settle(ctx: Context, tx: Tx, identity: HostIdentity, ip: string |
   if (taken) throw new ChatError(taken)
   const linked = { ...keyOf(identity), id: ctx.id(), user_id: row.id, created_at: ctx.now() }
   if (!(await insertIdentity(tx, linked))) throw new ChatError('conflict')
-  tx.record({ act: 'user.created', subject_id: row.id, ip, detail: { by: 'host', roles: row.roles } })
+  tx.audit({ act: 'user.created', subject_id: row.id, ip, detail: { by: 'host', roles: row.roles } })
   return row
 }
 

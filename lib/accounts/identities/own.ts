@@ -34,6 +34,6 @@ export async function remove(ctx: Context, actor: Actor, identityId: string): Pr
     if (signsIn(row) && !hasOther)
       throw new ChatError('conflict', { message: 'This is the only way into the account: add another one first.' })
     await deleteIdentity(tx, row.id)
-    tx.record({ act: 'identity.removed', ...byActor(actor), subject_id: user_id, detail: { provider: row.provider } })
+    tx.audit({ act: 'identity.removed', ...byActor(actor), subject_id: user_id, detail: { provider: row.provider } })
   })
 }

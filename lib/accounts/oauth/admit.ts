@@ -82,7 +82,7 @@ async function withProof(ctx: Context, tx: Tx, person: Person, user: UserRow): P
   if (user.email_verified_at !== null || !person.email_verified || !isAddressOf(user, person)) return user
   const email_verified_at = ctx.now()
   await markEmailVerified(tx, user.id, email_verified_at)
-  tx.record({ act: 'email.verified', actor_id: user.id, subject_id: user.id, detail: { by: person.provider } })
+  tx.audit({ act: 'email.verified', actor_id: user.id, subject_id: user.id, detail: { by: person.provider } })
   return { ...user, email_verified_at }
 }
 

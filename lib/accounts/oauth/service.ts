@@ -152,7 +152,7 @@ async function signIn(ctx: Context, from: Return, provider: Provider, returned: 
   const signedIn = await ctx.write(async (tx) => {
     if (linkTo) await assertSessionLives(tx, linkTo, actor!.session_id!)
     const { user, act } = await admit(ctx, tx, person, linkTo)
-    tx.record({ act, actor_id: user.id, subject_id: user.id, ip: client.ip, detail: { provider: from.provider } })
+    tx.audit({ act, actor_id: user.id, subject_id: user.id, ip: client.ip, detail: { provider: from.provider } })
     linkedTo = act === 'oauth.linked' ? user.id : undefined
     return openSession(ctx, tx, user, client)
   })
@@ -174,7 +174,7 @@ async function recorded(ctx: Context, from: Return, work: (from: Return) => Prom
     if (error instanceof ChatError && (error.status < 500 || error.code === 'oauth_provider_error')) {
       const { actor, client, provider } = from
       const detail = { provider, code: error.code }
-      await ctx.write(async (tx) => tx.record({ act: 'oauth.failed', actor_id: actor?.user_id, ip: client.ip, detail }))
+      await ctx.write(async (tx) => tx.audit({ act: 'oauth.failed', actor_id: actor?.user_id, ip: client.ip, detail }))
     }
     throw error
   }

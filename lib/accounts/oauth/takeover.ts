@@ -25,7 +25,7 @@ export async function takeOver(ctx: Context, tx: Tx, user: UserRow): Promise<Use
   await forgetDevices(tx, user.id)
   await ctx.revokeInvites(tx, { user_id: user.id }, { actor_id: user.id })
   await markEmailVerified(tx, user.id, now)
-  tx.record({ act: 'account.taken_over', actor_id: user.id, subject_id: user.id })
+  tx.audit({ act: 'account.taken_over', actor_id: user.id, subject_id: user.id })
   tx.recheckStreams()
   return { ...user, password_hash: null, email_verified_at: now }
 }

@@ -47,7 +47,7 @@ export async function request(ctx: Context, client: { ip?: string }, input: Forg
   const user = found?.disabled_at ? undefined : found
   const token = newToken()
   const kept = await ctx.write(async (tx) => {
-    tx.record({ act: 'password.reset_requested', subject_id: user?.id, ip: client.ip })
+    tx.audit({ act: 'password.reset_requested', subject_id: user?.id, ip: client.ip })
     return keepReset(ctx, tx, { user_id: user?.id ?? '', email: input.email, token })
   })
   if (user && kept) post(ctx, user.id, resetMail(user.email, token, ctx.config.server.public_url))
@@ -68,7 +68,7 @@ export async function issue(ctx: Context, actor: Actor, input: ForgottenPassword
   const { public_url } = ctx.config.server
   const expires_at = await ctx.write(async (tx) => {
     const actor_id = actor.user_id || undefined
-    tx.record({ act: 'password.reset_requested', actor_id, subject_id: user.id, ip: actor.ip })
+    tx.audit({ act: 'password.reset_requested', actor_id, subject_id: user.id, ip: actor.ip })
     return keepReset(ctx, tx, { user_id: user.id, email: input.email, token })
   })
   // Its address was changed, or it was disabled, since it was looked for.
@@ -116,7 +116,7 @@ export async function redeem(ctx: Context, client: { ip?: string }, input: Passw
     await clearFailures(tx, passwordAccountOf(user_id))
     await forgetDevices(tx, user_id)
     const device = await rememberDevice(tx, user_id, undefined, ctx.now())
-    tx.record({ act: 'password.reset', subject_id: user_id, ip: client.ip, detail: { keys, identities } })
+    tx.audit({ act: 'password.reset', subject_id: user_id, ip: client.ip, detail: { keys, identities } })
     tx.recheckStreams()
     return device
   })

@@ -31,7 +31,7 @@ export async function changePassword(ctx: Context, actor: Actor, input: Password
     if (!(await replacePasswordHash(tx, user_id, hashes, ctx.now()))) throw new ChatError('invalid_credentials')
     await endSessions(tx, { user_id, except: session_id })
     await deleteResets(tx, user_id)
-    tx.record({ act: 'password.changed', actor_id: user_id, subject_id: user_id, ip })
+    tx.audit({ act: 'password.changed', actor_id: user_id, subject_id: user_id, ip })
     tx.recheckStreams()
   })
   notify(ctx, user_id, 'password.changed')
@@ -57,7 +57,7 @@ export async function changeProfile(ctx: Context, actor: Actor, input: ProfileCh
       const display_name = input.display_name ?? user.display_name
       await updateProfile(tx, { ...user, username, display_name: display_name || null }, ctx.now())
       const changed = Object.keys(input).filter((field) => input[field as keyof ProfileChange] !== undefined)
-      tx.record({ act: 'profile.changed', actor_id: user_id, subject_id: user_id, ip, detail: { changed } })
+      tx.audit({ act: 'profile.changed', actor_id: user_id, subject_id: user_id, ip, detail: { changed } })
     })
   } catch (error) {
     throw isTaken(error) ? new ChatError('username_taken', { cause: error }) : error

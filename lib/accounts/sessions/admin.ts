@@ -39,7 +39,7 @@ export async function revoke(ctx: Context, actor: Actor, input: Revocation): Pro
     const revoked = await endSessions(tx, input)
     if (revoked === 0) return { revoked }
     const which = 'session_id' in input && { session_id: input.session_id }
-    tx.record({ act: 'session.revoked', ...byActor(actor), subject_id: owner, detail: { sessions: revoked, ...which } })
+    tx.audit({ act: 'session.revoked', ...byActor(actor), subject_id: owner, detail: { sessions: revoked, ...which } })
     tx.recheckStreams()
     return { revoked }
   })

@@ -38,7 +38,7 @@ export async function revokeSession(ctx: Context, actor: Actor, sessionId: strin
   await ctx.write(async (tx) => {
     if (!(await deleteLiveSession(tx, sessionId, actor.user_id, ctx.now()))) throw new ChatError('not_found')
     const detail = { sessions: 1, session_id: sessionId }
-    tx.record({ act: 'session.revoked', ...byActor(actor), subject_id: actor.user_id, detail })
+    tx.audit({ act: 'session.revoked', ...byActor(actor), subject_id: actor.user_id, detail })
     tx.recheckStreams()
   })
 }

@@ -68,7 +68,7 @@ export async function endIfReplayed(ctx: Context, tokenHash: string, ip: string 
   const { session_id, user_id } = found
   await noteUse(ctx, 'session', async (tx) => {
     if (!(await deleteLiveSession(tx, session_id, user_id, now))) return
-    tx.record({ act: 'session.replayed', subject_id: user_id, ip, detail: { session_id } })
+    tx.audit({ act: 'session.replayed', subject_id: user_id, ip, detail: { session_id } })
     tx.recheckStreams()
   })
 }

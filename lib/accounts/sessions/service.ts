@@ -85,7 +85,7 @@ export async function login(ctx: Context, client: Client, input: Credentials): P
     const current = await findUser(tx, user.id)
     if (current?.password_hash !== user.password_hash || current?.disabled_at) return undefined
     if (newHash) await updatePasswordHash(tx, user.id, newHash, ctx.now())
-    tx.record({ act: 'login.succeeded', actor_id: user.id, ip: client.ip })
+    tx.audit({ act: 'login.succeeded', actor_id: user.id, ip: client.ip })
     const signedIn = await openSession(ctx, tx, user, client)
     return { ...signedIn, device: await rememberDevice(tx, user.id, device && client.device, ctx.now()) }
   })
@@ -100,10 +100,10 @@ export async function recordFailure(
 ): Promise<void> {
   const { subject_id, account, why, pause_seconds } = failure
   await ctx.write(async (tx) => {
-    tx.record({ act: 'login.failed', subject_id, ip, detail: { why, account: fingerprint(account) } })
+    tx.audit({ act: 'login.failed', subject_id, ip, detail: { why, account: fingerprint(account) } })
     if (pause_seconds > 0) {
       const detail = { account: fingerprint(account), pause_seconds }
-      tx.record({ act: 'login.throttled', subject_id, ip, detail })
+      tx.audit({ act: 'login.throttled', subject_id, ip, detail })
     }
   })
 }
@@ -151,7 +151,7 @@ export async function logout(ctx: Context, actor: Actor): Promise<void> {
   refuseKeys(actor)
   await ctx.write(async (tx) => {
     await endSessions(tx, { session_id: actor.session_id ?? '' })
-    tx.record({ act: 'logout', actor_id: actor.user_id, subject_id: actor.user_id, ip: actor.ip })
+    tx.audit({ act: 'logout', actor_id: actor.user_id, subject_id: actor.user_id, ip: actor.ip })
     tx.recheckStreams()
   })
 }

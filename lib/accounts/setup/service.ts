@@ -58,7 +58,7 @@ async function createFirst(ctx: Context, client: Client, input: AdministratorInp
       roles: ['admin', 'member'],
       password_hash,
     })
-    tx.record({ act: 'setup.done', actor_id: row.id, ip: client.ip })
+    tx.audit({ act: 'setup.done', actor_id: row.id, ip: client.ip })
     return { is_setup: true, user: toUser(row) }
   })
 }

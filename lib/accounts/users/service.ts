@@ -37,7 +37,7 @@ export async function create(ctx: Context, actor: Actor, input: UserInput): Prom
   return ctx.write(async (tx) => {
     assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor)
     const row = await addUser(ctx, tx, { ...input, password_hash })
-    tx.record({ act: 'user.created', ...byActor(actor), subject_id: row.id, detail: { roles: splitRoles(row.roles) } })
+    tx.audit({ act: 'user.created', ...byActor(actor), subject_id: row.id, detail: { roles: splitRoles(row.roles) } })
     return { user: toAccount(row) }
   })
 }

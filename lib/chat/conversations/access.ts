@@ -68,7 +68,7 @@ export async function enter(
   const { conversation_id, role, joined_at, clock } = await visitLocked(tx, actor, where)
   if (!options.evenReadOnly && !mayWrite(actor.roles)) throw new ChatError('forbidden')
   const at = Math.max(ctx.now(), clock + 1)
-  tx.stamp(conversation_id, at)
+  tx.advanceClock(conversation_id, at)
   return { conversation_id, role, joined_at, at }
 }
 
@@ -110,6 +110,6 @@ export async function enterUnattended(
   const clock = await lockConversation(tx, conversationId, options)
   if (clock === undefined) return undefined
   const at = Math.max(ctx.now(), clock + 1)
-  tx.stamp(conversationId, at)
+  tx.advanceClock(conversationId, at)
   return at
 }

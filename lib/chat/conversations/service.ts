@@ -114,7 +114,7 @@ export async function remove(ctx: Context, actor: Actor, conversationId: string)
     const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
     if (place.role !== 'owner') throw new ChatError('forbidden')
     await hide(tx, conversationId, place.at)
-    tx.record({ act: 'conversation.deleted', ...byActor(actor), subject_id: conversationId })
+    tx.audit({ act: 'conversation.deleted', ...byActor(actor), subject_id: conversationId })
     tx.recheckStreams()
   })
 }

@@ -55,7 +55,7 @@ export const PersistedEvent = v.variant('type', [
 export type PersistedEvent = v.InferOutput<typeof PersistedEvent>
 
 /** What is said once to whoever listens. */
-export const PassingEvent = v.variant('type', [
+export const EphemeralEvent = v.variant('type', [
   event('thread.activity', v.object({ root_id: Id, last_activity_at: Instant })),
   event(
     'presence.update',
@@ -64,7 +64,7 @@ export const PassingEvent = v.variant('type', [
   event('typing.update', v.object({ conversation_id: Id, root_id: v.optional(Id), user_id: Id, expires_at: Instant })),
   event('unread.update', v.object({ conversation_id: Id, root_id: Id, unread: v.pipe(v.number(), v.integer()) })),
 ])
-export type PassingEvent = v.InferOutput<typeof PassingEvent>
+export type EphemeralEvent = v.InferOutput<typeof EphemeralEvent>
 
 /** What the stream says of itself. */
 export const StreamEvent = v.variant('type', [
@@ -86,7 +86,7 @@ export const StreamEvent = v.variant('type', [
 export type StreamEvent = v.InferOutput<typeof StreamEvent>
 
 /** Everything that arrives on a conversation's stream (interface: Events). */
-export const ConversationStreamEvent = v.variant('type', [PersistedEvent, PassingEvent, StreamEvent])
+export const ConversationStreamEvent = v.variant('type', [PersistedEvent, EphemeralEvent, StreamEvent])
 export type ConversationStreamEvent = v.InferOutput<typeof ConversationStreamEvent>
 
 /** Why the server ended a stream. */

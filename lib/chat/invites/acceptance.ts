@@ -42,10 +42,10 @@ export async function acceptAs(
   if (!(await takeUse(tx, invite.id, { signups: isSignup ? 1 : 0 }))) throw new ChatError('invite_used')
   if (invite.email_key !== null) await markEmailVerified(tx, user.id, ctx.now())
   const at = Math.max(ctx.now(), clock + 1)
-  tx.stamp(conversation_id, at)
+  tx.advanceClock(conversation_id, at)
   await join(tx, conversation_id, { user, role: invite.role, at })
   const detail = { conversation_id, role: invite.role }
-  tx.record({ act: 'invite.accepted', actor_id: user.id, subject_id: invite.id, ip, detail })
+  tx.audit({ act: 'invite.accepted', actor_id: user.id, subject_id: invite.id, ip, detail })
   return { conversation_id, joined: user.id }
 }
 

@@ -45,6 +45,6 @@ export async function createInvite(
   }
   await insertInvite(tx, row)
   const detail = { conversation_id: conversationId, role: row.role, max_uses, for_address: row.email !== null }
-  tx.record({ act: 'invite.created', ...byActor(actor), subject_id: row.id, detail })
+  tx.audit({ act: 'invite.created', ...byActor(actor), subject_id: row.id, detail })
   return { token, expires_at: toInstant(row.expires_at), invite_id: row.id }
 }

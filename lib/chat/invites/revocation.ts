@@ -23,7 +23,7 @@ export async function revokeInvitesOf(
     counts.set(`${conversation_id} ${role}`, { ...detail, count: detail.count + 1 })
   }
   for (const detail of counts.values()) {
-    tx.record({ act: 'invite.revoked', ...by, subject_id: made.user_id, detail })
+    tx.audit({ act: 'invite.revoked', ...by, subject_id: made.user_id, detail })
   }
   return revoked.length
 }

@@ -117,5 +117,5 @@ async function revokeFound(ctx: Context, tx: Tx, actor: Actor, invite: InviteRow
   if (!isOwn && !canModerate(await visitDoor(tx, actor, invite.conversation_id))) throw new ChatError('forbidden')
   if (!(await markRevoked(tx, invite.id, ctx.now()))) return
   const detail = { conversation_id: invite.conversation_id, role: invite.role }
-  tx.record({ act: 'invite.revoked', ...byActor(actor), subject_id: invite.id, detail })
+  tx.audit({ act: 'invite.revoked', ...byActor(actor), subject_id: invite.id, detail })
 }

@@ -41,7 +41,7 @@ export async function signUp(
     return await ctx.write(async (tx) => {
       const user = await addUser(ctx, tx, newcomer)
       const accepted = await acceptAs(ctx, tx, user, { token, ip: client.ip, signsUp: true })
-      tx.record({ act: 'invite.signed_up', actor_id: user.id, subject_id: accepted.conversation_id, ip: client.ip })
+      tx.audit({ act: 'invite.signed_up', actor_id: user.id, subject_id: accepted.conversation_id, ip: client.ip })
       return { ...accepted, signed_in: await openSession(ctx, tx, user, client) }
     })
   } catch (error) {

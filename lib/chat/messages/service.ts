@@ -63,7 +63,7 @@ export function reply(ctx: Context, actor: Actor, parentId: string, input: Post)
     const message = toMessage(row)
     tx.emit(conversation_id, { type: 'message.new', message_id: row.id, payload: { message } })
     const payload = { root_id, last_activity_at: message.created_at }
-    tx.announce(conversation_id, { type: 'thread.activity', payload })
+    tx.publishEphemeral(conversation_id, { type: 'thread.activity', payload })
     return { row, message }
   })
 }

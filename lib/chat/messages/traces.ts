@@ -130,6 +130,6 @@ async function count(
     user_id,
     live.map((message) => message.created_at),
   )
-  tx.stamp(conversation_id, at)
+  tx.advanceClock(conversation_id, at)
   for (const message of live) tx.emit(conversation_id, { type: 'message.deleted', message_id: message.id })
 }

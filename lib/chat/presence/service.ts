@@ -28,5 +28,5 @@ export async function type(ctx: Context, actor: Actor, input: TypingSignal): Pro
   if (root_id && (await findThreadConversation(ctx.db, root_id)) !== conversation_id) throw new ChatError('not_found')
   const expires_at = toInstant(seconds > 0 ? ctx.now() + seconds * SECOND : ctx.now() - SECOND)
   const payload = { conversation_id, ...(root_id && { root_id }), user_id: actor.user_id, expires_at }
-  ctx.hub.announce(conversation_id, { type: 'typing.update', payload })
+  ctx.hub.publishEphemeral(conversation_id, { type: 'typing.update', payload })
 }

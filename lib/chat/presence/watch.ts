@@ -56,7 +56,7 @@ export function createPresenceWatch(deps: { db: Database; kv: Kv; hub: Hub; log:
     const places = await listPlaces(db, userId)
     // Else a newer status was sent meanwhile.
     if ((told.get(userId) ?? 'offline') === presence.status)
-      hub.announceIn(new Set(places.map((place) => place.conversation_id)), event)
+      hub.publishAbout(new Set(places.map((place) => place.conversation_id)), event)
   }
 
   return {
@@ -65,7 +65,7 @@ export function createPresenceWatch(deps: { db: Database; kv: Kv; hub: Hub; log:
     /** Tells a conversation how somebody is who has just come in. */
     async introduce(conversationId: string, userId: string): Promise<void> {
       const payload = { user_id: userId, ...(await find(userId)) }
-      hub.announce(conversationId, { type: 'presence.update', payload })
+      hub.publishEphemeral(conversationId, { type: 'presence.update', payload })
     },
 
     /** The user says how it is; without a stream that holds for a minute. */

@@ -121,6 +121,6 @@ export async function markRead(ctx: Context, actor: Actor, rootId: string, input
     if (!(await moveMark(tx, reader, rootId, at))) return
     const unread = (await countUnread(tx, reader, [rootId])).get(rootId) ?? 0
     const payload = { conversation_id, root_id: rootId, unread }
-    tx.whisper(actor.user_id, conversation_id, { type: 'unread.update', payload })
+    tx.publishToUser(actor.user_id, conversation_id, { type: 'unread.update', payload })
   })
 }

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { type ConversationStreamEvent, PassingEvent, PersistedEvent, StreamEvent } from '../../chat/events/schema.ts'
+import { type ConversationStreamEvent, EphemeralEvent, PersistedEvent, StreamEvent } from '../../chat/events/schema.ts'
 import { reference } from './reference.ts'
 
-const types = [PersistedEvent, PassingEvent, StreamEvent].flatMap(({ options }) =>
+const types = [PersistedEvent, EphemeralEvent, StreamEvent].flatMap(({ options }) =>
   options.map(({ entries }): ConversationStreamEvent['type'] => entries.type.literal),
 )
 

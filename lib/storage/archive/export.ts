@@ -36,7 +36,7 @@ export async function exportArchive(
         }
       }
     },
-    { patient: true },
+    { timeout: false },
   )
   say({ end: true, counts })
   return counts

@@ -1,20 +1,20 @@
 import { digest } from '../../core/ids.ts'
-import type { Database, Patience, Primitive, Queries, Row } from '../database.ts'
+import type { Database, Primitive, Queries, Row, TransactionOptions } from '../database.ts'
 import { isConnectionGone, toStorageFailure } from '../errors.ts'
-import { createDoor } from '../sqlite/in-flight.ts'
+import { createInFlight } from '../in-flight.ts'
 import {
   createPool,
   listIdle,
   NO_TIMEOUTS,
-  PATIENT_TIMEOUT_MS,
   type PgPool,
   type PgPoolClient,
   type PgQuery,
   type PgResult,
   TIMEOUTS,
+  UNLIMITED_QUERY_MS,
 } from './pool.ts'
 import { vacuum } from './vacuum.ts'
-import { createSilenceWatch } from './watchdog.ts'
+import { createHalfOpenWatchdog } from './watchdog.ts'
 
 /** A transaction the server gave up for the sake of another one is tried again this often. */
 const MAX_ATTEMPTS = 4
@@ -81,8 +81,8 @@ function numbered(sql: string): string {
 /** Our face of a PostgreSQL pool: a connection for each transaction, named statements prepared once on each. */
 export function createPostgresDatabase(pool: PgPool): Database {
   const statements = new Map<string, { name: string; text: string }>()
-  const door = createDoor()
-  const silence = createSilenceWatch((processes) => listIdle(pool, processes))
+  const inFlight = createInFlight()
+  const watchdog = createHalfOpenWatchdog((processes) => listIdle(pool, processes))
 
   function prepare(sql: string) {
     // A name that says what is in it: a connection may have come from somebody who uses the same pool.
@@ -100,7 +100,7 @@ export function createPostgresDatabase(pool: PgPool): Database {
     }
   }
 
-  const ask = (client: PgPoolClient, query: string | PgQuery) => silence.watch(client, () => client.query(query))
+  const ask = (client: PgPoolClient, query: string | PgQuery) => watchdog.watch(client, () => client.query(query))
 
   /** A pooler may have the statement that was prepared on one connection run on another one. */
   const askFor = (client: PgPoolClient, sql: string, query: Pick<PgQuery, 'values' | 'query_timeout'>) =>
@@ -119,7 +119,7 @@ export function createPostgresDatabase(pool: PgPool): Database {
   }
 
   const outside = queries((sql, values) =>
-    door.enter(async () => {
+    inFlight.track(async () => {
       try {
         return await queryOnce(sql, values)
       } catch (error) {
@@ -131,23 +131,23 @@ export function createPostgresDatabase(pool: PgPool): Database {
   async function transaction<T>(
     begin: string,
     work: (tx: Queries) => Promise<T>,
-    { patient }: Patience = {},
+    { timeout }: TransactionOptions = {},
   ): Promise<T> {
-    const timeout = patient ? { query_timeout: PATIENT_TIMEOUT_MS } : {}
+    const limit = timeout === false ? { query_timeout: UNLIMITED_QUERY_MS } : {}
     const client = await pool.connect()
     let over = false
     let lost: unknown
     const tx = queries(async (sql, values) => {
       if (over) throw new Error('The transaction is over: await each tx call inside write()')
       try {
-        return await askFor(client, sql, { values, ...timeout })
+        return await askFor(client, sql, { values, ...limit })
       } catch (error) {
         lost ??= error
         throw error
       }
     })
     try {
-      await ask(client, begin + (patient ? NO_TIMEOUTS : TIMEOUTS))
+      await ask(client, begin + (timeout === false ? NO_TIMEOUTS : TIMEOUTS))
       const value = await work(tx)
       // After a failed statement COMMIT rolls back, and says so only in its tag.
       if (lost) throw lost
@@ -168,7 +168,11 @@ export function createPostgresDatabase(pool: PgPool): Database {
     }
   }
 
-  async function retried<T>(begin: string, work: (tx: Queries) => Promise<T>, options?: Patience): Promise<T> {
+  async function retried<T>(
+    begin: string,
+    work: (tx: Queries) => Promise<T>,
+    options?: TransactionOptions,
+  ): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await transaction(begin, work, options)
@@ -181,11 +185,11 @@ export function createPostgresDatabase(pool: PgPool): Database {
 
   return {
     ...outside,
-    write: (work, options) => door.enter(() => retried('BEGIN', work, options)),
+    write: (work, options) => inFlight.track(() => retried('BEGIN', work, options)),
     snapshot: (work, options) =>
-      door.enter(() => retried('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, options)),
+      inFlight.track(() => retried('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, options)),
     purge: (tables, signal) =>
-      door.enter(async () => {
+      inFlight.track(async () => {
         try {
           await vacuum(pool, tables, signal)
           return !signal.aborted
@@ -199,8 +203,8 @@ export function createPostgresDatabase(pool: PgPool): Database {
       return String(row?.token)
     },
     close: () =>
-      door.close(() => {
-        silence.close()
+      inFlight.close(() => {
+        watchdog.close()
         return pool.end()
       }),
   }

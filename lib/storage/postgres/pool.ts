@@ -23,9 +23,9 @@ const ASK_TIMEOUT_MS = 2_000
  */
 export const TIMEOUTS = `; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`
 
-/** The same for one that may take long, and how long it waits for an answer: pg knows no "for ever". */
+/** The same without timeouts of statements, and how long the client waits for an answer: pg has no "for ever". */
 export const NO_TIMEOUTS = `; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0`
-export const PATIENT_TIMEOUT_MS = 86_400_000
+export const UNLIMITED_QUERY_MS = 86_400_000
 
 const INT8_OID = 20
 

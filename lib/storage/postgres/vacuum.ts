@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { PATIENT_TIMEOUT_MS, type PgPool } from './pool.ts'
+import { type PgPool, UNLIMITED_QUERY_MS } from './pool.ts'
 
 /** Vacuums tables on a connection of its own: it takes as long as it does, and stops with `signal`. */
 export async function vacuum(pool: PgPool, tables: readonly string[], signal: AbortSignal): Promise<void> {
@@ -8,7 +8,7 @@ export async function vacuum(pool: PgPool, tables: readonly string[], signal: Ab
     ...options,
     // Not enumerable in a pool.
     password: options.password,
-    query_timeout: PATIENT_TIMEOUT_MS,
+    query_timeout: UNLIMITED_QUERY_MS,
   })
   client.on('error', () => {})
   const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))

@@ -5,48 +5,48 @@ export interface Connection {
   end(): unknown
 }
 
-/** Asks the database, by a way of its own, which of these processes have been waiting to be asked for a while. */
-export type AskWhoIsIdle = (processes: number[]) => Promise<number[]>
+/** Asks the database, over a connection of its own, which of these processes have been waiting for a query for a while. */
+export type FindIdle = (processes: number[]) => Promise<number[]>
 
-/** From when on an answer is so late that it is asked for. */
+/** After how long a query without a result is checked. */
 const LATE_MS = 2_000
 
-/** How often it is looked, and how soon again for one that the database is busy with. */
-const LOOK_MS = 500
+/** How often late queries are checked, and how soon again where the database is still busy with one. */
+const CHECK_MS = 500
 const BUSY_MS = 5_000
 
-/** Ends connections over which no answer will come. */
-export interface SilenceWatch {
-  /** Runs a query on a connection, and looks after it until it is answered. */
+/** Ends half-open connections: the database no longer has a query that the client still waits for. */
+export interface HalfOpenWatchdog {
+  /** Runs a query on a connection, and checks the connection until the query has a result. */
   watch<T>(connection: Connection, query: () => Promise<T>): Promise<T>
   close(): void
 }
 
 /**
- * Finds connections that were lost without a word, as behind a network that dropped everything for a while: here a query
- * waits for its answer, and the database waits for a query. Nothing but time would tell, and as long as a slow query may
- * take they would be missing in the pool. So the database is asked, over a new connection: when it answers, the way to
- * it is there again. One that it knows nothing of, as behind a pool of another kind, is left alone.
+ * Finds half-open connections, as after a network that dropped all packets for a while: here a query waits for its
+ * result, and the database waits for a query. Only a timeout would notice, and until then the pool lacks the connection.
+ * So the database is asked over a new connection: when it answers, the network works again. A process that the database
+ * does not know, as behind another kind of pooler, is left alone.
  */
-export function createSilenceWatch(askWhoIsIdle: AskWhoIsIdle): SilenceWatch {
+export function createHalfOpenWatchdog(findIdle: FindIdle): HalfOpenWatchdog {
   const waiting = new Map<Connection, { due: number }>()
   let asking = false
-  const timer = setInterval(() => void look(), LOOK_MS).unref()
+  const timer = setInterval(() => void check(), CHECK_MS).unref()
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const now = performance.now()
     const late = [...waiting].filter(([{ processID }, { due }]) => processID && due <= now)
     if (asking || late.length === 0) return
     asking = true
     try {
-      const idle = new Set(await askWhoIsIdle(late.map(([{ processID }]) => processID!)))
+      const idle = new Set(await findIdle(late.map(([{ processID }]) => processID!)))
       for (const [connection, query] of late) {
         if (waiting.get(connection) !== query) continue
         if (idle.has(connection.processID!)) void connection.end()
         else query.due = performance.now() + BUSY_MS
       }
     } catch {
-      // The database cannot be asked either: who waits is told so by the time-out.
+      // The database cannot be asked either: the query's own timeout ends it.
     } finally {
       asking = false
     }

@@ -36,7 +36,7 @@ export async function migrate(db: Database, onLong = () => {}): Promise<string[]
   const timer = setTimeout(onLong, LONG_MS).unref()
   try {
     for (const [index, migration] of MIGRATIONS.entries()) {
-      if (await applyPatiently(db, index + 1, migration)) applied.push(migration.name)
+      if (await applyWithRetries(db, index + 1, migration)) applied.push(migration.name)
     }
   } finally {
     clearTimeout(timer)
@@ -44,11 +44,11 @@ export async function migrate(db: Database, onLong = () => {}): Promise<string[]
   return applied
 }
 
-async function applyPatiently(db: Database, id: number, migration: Migration): Promise<boolean> {
+async function applyWithRetries(db: Database, id: number, migration: Migration): Promise<boolean> {
   const deadline = performance.now() + WAIT_MS
   for (;;) {
     try {
-      return await db.write((tx) => applyOnce(tx, id, migration), { patient: true })
+      return await db.write((tx) => applyOnce(tx, id, migration), { timeout: false })
     } catch (error) {
       if (!isLocked(error) || performance.now() >= deadline) throw error
     }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database, Primitive, Queries, Row } from '../database.ts'
 import { isDamage, sqliteTrouble, toStorageFailure } from '../errors.ts'
+import { createInFlight } from '../in-flight.ts'
 import { createBatches, type Writer } from './batches.ts'
-import { createWriters, Spoilt, type State } from './group-commit.ts'
-import { createDoor } from './in-flight.ts'
+import { BatchAborted, createWriters, type State } from './group-commit.ts'
 
 /** The part of better-sqlite3's `Database` and of node:sqlite's `DatabaseSync` used here. */
 export interface SqliteHandle {
@@ -44,7 +44,7 @@ const DAMAGE_MS = 3_000
  */
 export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => void = () => {}): Database {
   const statements = new Map<string, SqliteStatement>()
-  const door = createDoor()
+  const inFlight = createInFlight()
   const batches = createBatches(commit)
   const { direct, runTogether, runApart } = createWriters(prepare, hasTransaction, fail)
   let gate: Promise<void> | undefined
@@ -125,7 +125,7 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
 
   function outside<T>(step: () => T): Promise<T> {
     // Most of the time there is nothing to wait for, and it is done before anything else can happen.
-    if (!gate && !door.isClosing()) {
+    if (!gate && !inFlight.isClosing()) {
       try {
         assertUsable()
         return Promise.resolve(step())
@@ -133,7 +133,7 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
         if (sqliteTrouble(error) !== 'BUSY') return Promise.reject(fail(error))
       }
     }
-    return door.enter(async () => {
+    return inFlight.track(async () => {
       try {
         return await patiently(step)
       } catch (error) {
@@ -174,7 +174,7 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
       })
       for (const answer of answers) answer()
     } catch (error) {
-      if (error instanceof Spoilt) return commit(() => batch, runApart)
+      if (error instanceof BatchAborted) return commit(() => batch, runApart)
       const failed = batch.length > 0 ? batch : take()
       for (const writer of failed) writer.reject(fail(error))
     }
@@ -191,7 +191,7 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
       }),
 
     write: <T>(work: (tx: Queries) => Promise<T>) =>
-      door.enter(
+      inFlight.track(
         () =>
           new Promise<T>((resolve, reject) => {
             batches.add({ work, resolve: resolve as Writer['resolve'], reject })
@@ -199,7 +199,7 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
       ),
 
     snapshot: <T>(work: (db: Queries) => Promise<T>) =>
-      door.enter(async () => {
+      inFlight.track(async () => {
         const state: State = {}
         try {
           return await transaction('BEGIN', () => work(direct(state)))
@@ -224,7 +224,7 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
       }),
 
     close: () =>
-      door.close(() => {
+      inFlight.close(() => {
         unshare()
         statements.clear()
         handle.close()

@@ -10,8 +10,8 @@ export interface State {
   wrote?: boolean
 }
 
-/** Ends a batch in which a writer failed that had changed something: the others have to do without it. */
-export class Spoilt extends Error {}
+/** Aborts a batch in which a writer failed after it had changed something: the other writers run again without it. */
+export class BatchAborted extends Error {}
 
 /**
  * How writers run inside a transaction of SQLite.
@@ -53,7 +53,7 @@ export function createWriters(
    * Runs writers one after another, with nothing between them.
    *
    * @returns how to answer them, once the batch is committed
-   * @throws Spoilt when one has failed that cannot be undone without the others
+   * @throws BatchAborted when one has failed that cannot be undone without the others
    */
   async function runTogether(writers: Writer[]): Promise<(() => void)[]> {
     const answers: (() => void)[] = []
@@ -65,7 +65,7 @@ export function createWriters(
         answers.push(() => writer.resolve(value))
       } catch (error) {
         if (!hasTransaction()) throw state.lost ?? error
-        if (state.wrote) throw writers.length > 1 ? new Spoilt() : error
+        if (state.wrote) throw writers.length > 1 ? new BatchAborted() : error
         answers.push(() => writer.reject(toFailure(error)))
       } finally {
         state.over = true
