@@ -54,7 +54,7 @@ const CLIENT = 'lib/client/index.ts'
 /** A file beside the five roles is named for what it is about, and an `index.ts` is what a package exports. */
 const DRAWERS = /^(utils?|helpers?|common|misc|shared|index)\.ts$/
 
-const ENTRIES = ['lib/index.ts', CLIENT]
+const ENTRIES = ['lib/index.ts', 'lib/http/index.ts', CLIENT]
 
 /** By then a file wants to be two. */
 const MAX_LINES = 300

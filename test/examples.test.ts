@@ -188,8 +188,8 @@ const TSCONFIG = {
     rootDir: '.',
     paths: {
       'chat-server': [join(ROOT, 'dist/lib/index.d.ts')],
-      'chat-server/h3': [join(ROOT, 'dist/lib/http/app.d.ts')],
-      'chat-server/client': [join(ROOT, 'dist/lib/client.d.ts')],
+      'chat-server/h3': [join(ROOT, 'dist/lib/http/index.d.ts')],
+      'chat-server/client': [join(ROOT, 'dist/lib/client/index.d.ts')],
     },
   },
   include: ['*.ts'],

@@ -7,6 +7,7 @@ export default defineCommand({
     port: { type: 'string', description: 'Port to listen on; 0 picks a free one (server.port)' },
     host: { type: 'string', description: 'Address to listen on (server.host)' },
     open: { type: 'boolean', description: 'Show it in the browser' },
+    qr: { type: 'boolean', description: 'Print a QR code of its address for a phone; needs the package listhen' },
     strict: { type: 'boolean', description: 'Refuse to start where there would be a warning' },
     ...commonArgs,
   },

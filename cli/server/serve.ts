@@ -1,21 +1,21 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, maskSecrets } from '../../lib/config/parse.ts'
 import type { Log } from '../../lib/context.ts'
-import { createNodeListener } from '../../lib/http/node.ts'
+import { listen } from '../../lib/http/node/listen.ts'
+import { serveThrough } from '../../lib/http/node/serve.ts'
 import { createChatService, openStorage } from '../../lib/index.ts'
 import { type ConfigFlags, loadConfig } from '../config/load.ts'
 import { isLoopback, refuseIfStrict, warningsOf } from '../config/warnings.ts'
 import { createLogger } from '../logging/logger.ts'
 import { print, surviveBrokenOutput } from '../output.ts'
 import { openBrowser } from './browser.ts'
-import { limitsOf, tellOfRefusals } from './limits.ts'
-import { listen } from './listen.ts'
-import { createDeparture, firstSignal } from './shutdown.ts'
+import { createQrListener } from './qr.ts'
+import { firstSignal } from './signals.ts'
 
 /** What `chat-server serve` may be told. */
 export interface ServeFlags extends ConfigFlags {
   json?: boolean | undefined
   open?: boolean | undefined
+  qr?: boolean | undefined
   strict?: boolean | undefined
 }
 
@@ -36,21 +36,17 @@ export async function serve(flags: ServeFlags): Promise<never> {
     const { is_setup } = await chat.setup.status()
     if (!is_setup && config.setup.code === undefined && !isLoopback(config.server.host))
       warn(log, [SETUP_IS_OPEN], flags)
-    const departure = createDeparture(createNodeListener(chat))
-    const { server, url, port } = await listen(departure.handle, config.server, limitsOf(config))
-    tellOfRefusals(server, log)
+    const qr = flags.qr ? await createQrListener() : undefined
+    const { url, port, close } = await serveThrough(qr?.listen ?? listen, chat, {})
     isUp = true
     const shown = config.server.public_url ?? url
     const greeting = `chat-server listens on ${shown}${is_setup ? '' : setupHint(config, shown, flags)}`
     print(flags, { url: shown, host: config.server.host, port, is_setup }, greeting)
+    if (!flags.json) await qr?.show(config.server.public_url)
     if (flags.open) openBrowser(shown, (error) => log.warn('No browser could be opened.', { error }))
 
     log.info('Draining.', { signal: await signal })
-    chat.withdraw()
-    departure.dismiss()
-    await sleep(1000 * config.server.drain_delay_seconds)
-    chat.drain()
-    await departure.close(server)
+    await close()
   } finally {
     await chat.close()
   }

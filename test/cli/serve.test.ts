@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { folder, run } from './process.ts'
+import { finished, folder, run, start } from './process.ts'
 import { serve as serveWith } from './serving.ts'
 
 const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_DATABASE__URL: 'sqlite:chat.db' }
@@ -46,6 +46,18 @@ describe('serve', () => {
     plain.child.kill('SIGINT')
     json.child.kill('SIGINT')
     expect([(await plain.end).code, (await json.end).code]).toEqual([0, 0])
+  })
+
+  it('prints a QR code of the public address under --qr, and drains as without it', async () => {
+    const settings = { ...env, CHAT_SERVER__PUBLIC_URL: 'http://chat.localhost:8080' }
+    const child = start(['serve', '--port', '0', '--qr'], { cwd: folder(), env: settings })
+    const end = finished(child)
+    let printed = ''
+    while (!printed.includes('Network:')) printed += (await once(child.stdout, 'data'))[0]
+    child.kill('SIGTERM')
+    expect((await end).code).toBe(0)
+    expect(printed).toMatch(/^chat-server listens on http:\/\/chat\.localhost:8080\n/)
+    expect(printed).toMatch(/▀.*\n.*Network:.*http:\/\/chat\.localhost:8080/s)
   })
 
   it('ends at once on the second signal, whatever is still under way', async () => {

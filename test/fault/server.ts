@@ -1,7 +1,7 @@
 /** A host as small as can be, for tests that kill it: `server.ts <database> <port> [configuration as JSON]`. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createNodeListener } from '../../lib/http/node.ts'
+import { createNodeListener } from '../../lib/http/node/listener.ts'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 
 const [database, port, config = '{}'] = process.argv.slice(2)

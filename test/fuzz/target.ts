@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createNodeListener } from '../../lib/http/node.ts'
+import { createNodeListener } from '../../lib/http/node/listener.ts'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 import type { Caller } from './passes.ts'
 

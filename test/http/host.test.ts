@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
-import { createNodeListener } from '../../lib/http/node.ts'
+import { createNodeListener } from '../../lib/http/node/listener.ts'
 import { type Chat, createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 
 const ADA = { email: 'ada@example.org', password: 'correct horse' }

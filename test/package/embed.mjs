@@ -2,13 +2,18 @@
 const listenersBefore = process.eventNames().map(String)
 
 const { createChatService, openStorage, parseConfig } = await import('chat-server')
-const { createChatApp } = await import('chat-server/h3')
+const { createChatApp, serve } = await import('chat-server/h3')
 await import('chat-server/client')
 
 async function askSetup() {
   const chat = createChatService(parseConfig({}), await openStorage({ database: 'sqlite::memory:' }))
   await chat.start()
   const answer = await createChatApp(chat).fetch(new Request('http://x/api/setup'))
+  const server = await serve(chat, { port: 0 })
+  const overHttp = await fetch(`${server.url}/api/setup`)
+  await overHttp.body.cancel()
+  await server.close({ drain_seconds: 1 })
+  if (overHttp.status !== answer.status) throw new Error(`serve answers ${overHttp.status}`)
   return { chat, status: answer.status, body: await answer.json() }
 }
 

@@ -1,6 +1,11 @@
 /** What a strict Node project writes; it compiles against the installed package without `skipLibCheck`. */
 import { ChatError, createChatService, openStorage, parseConfig } from 'chat-server'
-import { createChatApp } from 'chat-server/h3'
+import { type ChatServer, createChatApp, serve } from 'chat-server/h3'
+
+export async function listen(): Promise<ChatServer> {
+  const chat = createChatService(parseConfig(), await openStorage())
+  return serve(chat, { port: 0, host: '::1' })
+}
 
 export async function answer(request: Request): Promise<Response> {
   const storage = await openStorage({ database: 'sqlite::memory:' })

@@ -102,7 +102,7 @@ async function checkSourceMaps(): Promise<void> {
 
 /** Compilers load each file that another names, so one such name breaks a project that checks what it installs. */
 async function checkTypes(): Promise<void> {
-  const loaded = new Set(['dist/lib/index.d.ts', 'dist/lib/http/app.d.ts', 'dist/lib/client/index.d.ts'])
+  const loaded = new Set(['dist/lib/index.d.ts', 'dist/lib/http/index.d.ts', 'dist/lib/client/index.d.ts'])
   const foreign: string[] = []
   for (const file of loaded) {
     const text = await readFile(join(installed, file), 'utf8')

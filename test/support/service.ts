@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type ChatClient, createChatClient } from '../../lib/client/index.ts'
-import { createNodeListener } from '../../lib/http/node.ts'
+import { createNodeListener } from '../../lib/http/node/listener.ts'
 import {
   type Chat,
   type ChatError,

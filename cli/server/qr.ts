@@ -1,0 +1,56 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Listener } from 'listhen'
+import { type Listen, listen } from '../../lib/http/node/listen.ts'
+
+/** A way to listen that can print a QR code afterwards. */
+export interface QrListener {
+  listen: Listen
+  /** Prints the addresses that other machines may use, the first of them as a QR code. */
+  show(public_url: string | undefined): Promise<void>
+}
+
+/**
+ * Listens by means of listhen, which knows the addresses of this machine and draws QR codes.
+ *
+ * @throws Error when listhen, which is an optional package, is not installed
+ */
+export async function createQrListener(): Promise<QrListener> {
+  const { listen: listhen } = await import('listhen').catch((cause) => {
+    throw new Error('--qr needs a package that is not installed: npm install listhen', { cause })
+  })
+  let listener: Listener | undefined
+  return {
+    async listen(handler, asked) {
+      const { address, port } = await findFree(handler, asked)
+      listener = await listhen(handler, {
+        hostname: address,
+        // Otherwise listhen takes another port, 3000 for example, when this one is taken. The range is empty.
+        port: { port, random: false, alternativePortRange: [1, 0], verbose: false },
+        // In production it takes 3000 for any port.
+        isProd: false,
+        public: address === '0.0.0.0' || address === '::',
+        showURL: false,
+        // It would end the process on a signal, before the requests in flight have ended.
+        autoClose: false,
+      })
+      if (listener.address.port !== port) {
+        await listener.close()
+        throw new Error(`Cannot listen on ${asked.host}:${port}: the port is taken`)
+      }
+      return listener.server as Server
+    },
+    async show(publicURL) {
+      await listener?.showURL({ qr: true, ...(publicURL && { publicURL }) })
+    },
+  }
+}
+
+/** Listens and stops: Node names the reason when an address is not available, and listhen takes another one silently. */
+async function findFree(...asked: Parameters<Listen>): Promise<AddressInfo> {
+  const server = await listen(...asked)
+  const address = server.address() as AddressInfo
+  await once(server.close(), 'close')
+  return address
+}

@@ -1,0 +1,2 @@
+export { type ChatApp, type ChatAppOptions, createChatApp, createNodeHandler } from './app.ts'
+export { type ChatServer, type CloseOptions, type ServeOptions, serve } from './node/serve.ts'

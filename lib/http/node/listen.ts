@@ -1,0 +1,55 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+
+/** Where a server is to listen. */
+export interface Address {
+  /** A name or an address of this machine. */
+  host: string
+  /** 0 picks a free port. */
+  port: number
+}
+
+/** Makes a server for a handler, and resolves once it listens. */
+export type Listen = (handler: RequestListener, address: Address) => Promise<Server>
+
+/** Ports that no browser connects to (https://fetch.spec.whatwg.org/#port-blocking). */
+const BLOCKED_PORTS = [
+  [1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110],
+  [111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532],
+  [540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 5060, 5061, 6000],
+  [6566, 6665, 6666, 6667, 6668, 6669, 6697, 10080],
+].flat()
+
+/**
+ * Listens on exactly this host and port.
+ *
+ * @throws Error that names the reason why the address is not available
+ */
+export const listen: Listen = async (handler, { host, port }) => {
+  if (BLOCKED_PORTS.includes(port)) throw new Error(`Cannot listen on ${host}:${port}: browsers refuse this port`)
+  const server = createServer(handler)
+  server.listen({ host, port })
+  try {
+    await once(server, 'listening')
+  } catch (cause) {
+    throw new Error(describe(cause as NodeJS.ErrnoException, { host, port }), { cause })
+  }
+  return server
+}
+
+/** A URL of the server for a browser on the same machine. */
+export function urlOf({ host, port }: Address): string {
+  if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+const REASONS: Record<string, string> = {
+  EADDRINUSE: 'the port is taken',
+  EACCES: 'this user may not use the port',
+  EADDRNOTAVAIL: 'no network interface has this address',
+}
+
+function describe({ code = '', syscall }: NodeJS.ErrnoException, { host, port }: Address): string {
+  if (syscall === 'getaddrinfo') return `Cannot listen on ${host}: no such host`
+  return `Cannot listen on ${host}:${port}: ${REASONS[code] ?? `the system refuses it (${code})`}`
+}

@@ -1,0 +1,79 @@
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Chat } from '../../service.ts'
+import { trackInFlight } from './in-flight.ts'
+import { applyLimits, limitsOf, logRefusedConnections } from './limits.ts'
+import { type Listen, listen, urlOf } from './listen.ts'
+import { createNodeListener } from './listener.ts'
+import { closeGracefully } from './shutdown.ts'
+
+/** Where to listen. */
+export interface ServeOptions {
+  /** 0 picks a free port. Default: `server.port` of the configuration. */
+  port?: number
+  /** A name or an address of this machine. Default: `server.host` of the configuration. */
+  host?: string
+}
+
+/** How to close a server. */
+export interface CloseOptions {
+  /**
+   * How long `/readyz` answers 503 before anything else changes: the time that a load balancer needs to look elsewhere.
+   * Default: `server.drain_delay_seconds` of the configuration.
+   */
+  delay_seconds?: number
+  /** How long requests in flight may take to end; what is left of them is cut off. Default 8. */
+  drain_seconds?: number
+}
+
+/** A service that listens. */
+export interface ChatServer {
+  /** For a browser on the same machine: `http://127.0.0.1:8080`. */
+  readonly url: string
+  /** The port it listens on. */
+  readonly port: number
+  /**
+   * Drains the chat, which ends its event streams, lets requests in flight end, and closes the port and all connections.
+   * Close the chat afterwards.
+   */
+  close(options?: CloseOptions): Promise<void>
+}
+
+/**
+ * Serves a chat on `node:http`, with the limits of `server.*` of the configuration. Installs no signal handler and
+ * prints nothing.
+ *
+ * @param chat started
+ * @throws Error that names the reason when it cannot listen there
+ */
+export function serve(chat: Chat, options: ServeOptions = {}): Promise<ChatServer> {
+  return serveThrough(listen, chat, options)
+}
+
+/** {@link serve} on a server that something else makes. */
+export async function serveThrough(listen: Listen, chat: Chat, options: ServeOptions): Promise<ChatServer> {
+  const { config, log } = chat.context
+  const { host = config.server.host, port = config.server.port } = options
+  const requests = trackInFlight(createNodeListener(chat))
+  const server = await listen(requests.handle, { host, port })
+  applyLimits(server, limitsOf(config))
+  logRefusedConnections(server, log)
+
+  async function drain(options: CloseOptions): Promise<void> {
+    chat.withdraw()
+    requests.endKeepAlive()
+    await sleep(1000 * (options.delay_seconds ?? config.server.drain_delay_seconds))
+    chat.drain()
+    await closeGracefully(server, requests, options.drain_seconds)
+  }
+  let closed: Promise<void> | undefined
+  const real = (server.address() as AddressInfo).port
+  return {
+    url: urlOf({ host, port: real }),
+    port: real,
+    close(options = {}) {
+      closed ??= drain(options)
+      return closed
+    },
+  }
+}
