@@ -8,23 +8,23 @@ const [base_url = 'http://127.0.0.1:8080', email = 'ada@example.org', password =
   process.argv.slice(2)
 const client = createChatClient({ base_url })
 
-const { is_setup } = await client.readSetup()
-if (!is_setup) await client.runSetup({ body: { email, password } })
+const { is_setup } = await client.setup.status()
+if (!is_setup) await client.setup.run({ email, password })
 // The client keeps the session and sends the CSRF token from here on.
-const { user } = await client.login({ body: { email, password } })
+const { user } = await client.auth.login({ email, password })
 console.log(`Signed in as ${user.username}.`)
 
-const { conversation_id } = await client.createConversation({ body: { title: 'Engines' } })
-const { root_id } = await client.postRoot({ params: { conversation_id }, body: { content: 'Does it run?' } })
+const { conversation_id } = await client.conversations.create({ title: 'Engines' })
+const { root_id } = await client.messages.postRoot(conversation_id, { content: 'Does it run?' })
 
 // Load, then follow from where the loading stood: nothing can fall in between.
-const { messages, stream_position } = await client.readThread({ params: { root_id } })
+const { messages, stream_position } = await client.threads.tree(root_id)
 for (const message of messages) console.log(`loaded:  ${message.content}`)
 
-await client.replyToMessage({ params: { parent_id: root_id }, body: { content: 'It runs.' } })
-for await (const { event } of client.follow(conversation_id, { last_event_id: stream_position })) {
+await client.messages.reply(root_id, { content: 'It runs.' })
+for await (const { event } of client.events.follow(conversation_id, { last_event_id: stream_position })) {
   if (event.type !== 'message.new') continue
   console.log(`arrived: ${event.payload.message.content}`)
   break
 }
-await client.logout()
+await client.auth.logout()

@@ -13,7 +13,7 @@ const ada = await chat.users.actor(setup.user.id)
 const grace = await chat.users.actor(created.user.id)
 
 const { conversation_id } = await chat.conversations.create(ada, { title: 'Engines' })
-await chat.conversations.addParticipant(ada, conversation_id, { user_id: grace.user_id })
+await chat.participants.add(ada, conversation_id, { user_id: grace.user_id })
 
 // Load, then follow from where the loading stood: nothing can fall in between.
 const { threads, stream_position } = await chat.threads.list(grace, conversation_id)

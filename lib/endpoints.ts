@@ -7,40 +7,55 @@ import * as resets from './accounts/password-resets/routes.ts'
 import * as auth from './accounts/sessions/routes.ts'
 import * as setup from './accounts/setup/routes.ts'
 import * as users from './accounts/users/routes.ts'
-import * as assistant from './chat/answers/routes.ts'
+import * as answers from './chat/answers/routes.ts'
 import * as conversations from './chat/conversations/routes.ts'
 import * as events from './chat/events/routes.ts'
 import * as invites from './chat/invites/routes.ts'
 import * as messages from './chat/messages/routes.ts'
+import * as participants from './chat/participants/routes.ts'
 import * as presence from './chat/presence/routes.ts'
 import * as threads from './chat/threads/routes.ts'
+import type { AnyRoute } from './endpoint.ts'
 import * as limits from './limits/routes.ts'
-import * as compat from './openai-api/routes.ts'
+import * as openai from './openai-api/routes.ts'
 import * as ops from './ops/routes.ts'
 import * as tasks from './tasks/routes.ts'
 import * as wellKnown from './well-known/routes.ts'
 
-/** Every endpoint by its name, which is its OpenAPI operation id and the client's method. */
-export const routes = {
-  ...setup,
-  ...auth,
-  ...oauth,
-  ...resets,
-  ...emails,
-  ...keys,
-  ...identities,
-  ...users,
-  ...audit,
-  ...tasks,
-  ...conversations,
-  ...invites,
-  ...threads,
-  ...messages,
-  ...assistant,
-  ...presence,
-  ...limits,
-  ...events,
-  ...ops,
-  ...wellKnown,
-  ...compat,
+/** Every endpoint by the feature it belongs to and its verb, as in `chat.messages.reply` and `client.messages.reply`. */
+export const endpoints = {
+  setup,
+  auth,
+  oauth,
+  resets,
+  emails,
+  keys,
+  identities,
+  users,
+  audit,
+  tasks,
+  conversations,
+  participants,
+  invites,
+  threads,
+  messages,
+  answers,
+  presence,
+  limits,
+  events,
+  ops,
+  wellKnown,
+  openai,
+}
+
+/** The same by operation id: `messagesReply`. */
+export const routes: Readonly<Record<string, AnyRoute>> = Object.fromEntries(
+  Object.entries(endpoints).flatMap(([feature, verbs]) =>
+    Object.entries<AnyRoute>(verbs).map(([verb, route]) => [operationId(feature, verb), route]),
+  ),
+)
+
+/** @returns for `messages` and `reply`: `messagesReply` */
+export function operationId(feature: string, verb: string): string {
+  return feature + verb[0]!.toUpperCase() + verb.slice(1)
 }

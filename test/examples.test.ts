@@ -54,10 +54,10 @@ describe('an example', () => {
     const host = start('embed-node.ts')
     const base_url = `${await host.printed(/http:\/\/[\d.:]+/)}/chat`
     const ada = createChatClient({ base_url })
-    await ada.login({ body: { email: 'ada@example.org', password: PASSWORD } })
-    const { conversation_id } = await ada.createConversation()
+    await ada.auth.login({ email: 'ada@example.org', password: PASSWORD })
+    const { conversation_id } = await ada.conversations.create()
     const seen: string[] = []
-    for await (const { event } of ada.follow(conversation_id)) {
+    for await (const { event } of ada.events.follow(conversation_id)) {
       seen.push(event.type === 'stream.closed' ? event.payload.reason : event.type)
       if (event.type === 'stream.ready') expect(await host.stop()).toBe(0)
       if (event.type === 'stream.closed') break

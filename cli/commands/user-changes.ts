@@ -77,7 +77,7 @@ export const lockdown = defineCommand({
   run: ({ args }) =>
     withChat(args, async (chat) => {
       const user_id = await idOf(chat, args.user)
-      const ended = await chat.users.lockdown(OPERATOR, user_id)
+      const ended = await chat.users.lockDown(OPERATOR, user_id)
       const { sessions, keys, identities, invites } = ended
       const counts = `${sessions} sessions, ${keys} keys, ${identities} identities and ${invites} invites`
       print(args, { user_id, ...ended }, oneLine(`User ${args.user} is locked down: ${counts} ended.`))

@@ -19,7 +19,7 @@ const ada = await chat.users.actor(user.id)
 const grace = { username: 'grace', email: 'grace@example.org', display_name: 'Grace Hopper', password }
 await chat.users.create(OPERATOR, grace)
 const { conversation_id } = await chat.conversations.create(ada, { title: 'Engines' })
-await chat.conversations.addParticipant(ada, conversation_id, { username: 'grace' })
+await chat.participants.add(ada, conversation_id, { username: 'grace' })
 await chat.messages.postRoot(ada, conversation_id, { content: 'Does it run?' })
 
 const handleChat = createNodeHandler(createChatApp(chat))

@@ -7,7 +7,7 @@ export async function converse(chat: Chat, question: string): Promise<void> {
   const ada = await chat.users.actor(setup.user.id)
   const grace = await chat.users.actor(created.user.id)
   const { conversation_id } = await chat.conversations.create(ada, { title: 'Engines' })
-  await chat.conversations.addParticipant(ada, conversation_id, { user_id: grace.user_id })
+  await chat.participants.add(ada, conversation_id, { user_id: grace.user_id })
 
   const root = await chat.messages.postRoot(ada, conversation_id, { content: 'The engine weaves patterns.' })
   const reply = await chat.messages.reply(grace, root.message_id, { content: 'As a loom weaves leaves.' })

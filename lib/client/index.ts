@@ -3,7 +3,7 @@ import { readPieces } from './event-stream.ts'
 import { repeated } from './failure.ts'
 import type { Operation } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
-import { assertCallable, pathOf } from './path.ts'
+import { pathOf, toCall } from './path.ts'
 import { createRequester, type Requester } from './request.ts'
 import { followStream } from './stream.ts'
 import type { ChatClient, ClientOptions } from './types.ts'
@@ -11,6 +11,7 @@ import type { ChatClient, ClientOptions } from './types.ts'
 export type { Message } from '../chat/messages/schema.ts'
 export { ChatError, type ErrorCode } from '../core/errors.ts'
 export type {
+  CallOptions,
   ChatClient,
   ClientOptions,
   ConversationStreamEvent,
@@ -18,40 +19,38 @@ export type {
   ReceivedEvent,
 } from './types.ts'
 
-/** What a call carries. */
-interface Input {
-  params?: Record<string, string>
-  query?: Record<string, unknown>
-  body?: unknown
-  headers?: Record<string, string>
-}
-
 /** A client of a service, for browsers and Node. It keeps the session: cookies where the runtime does not, and the CSRF token. */
 export function createChatClient(options: ClientOptions): ChatClient {
   const requester = createRequester(options)
   const { retry_ms } = options
-  const methods = Object.entries<Operation>(OPERATIONS)
-    .filter(([, operation]) => operation.answer !== 'stream')
-    .map(([name, operation]) => [name, (input?: Input) => call(requester, operation, input)])
+  const features = Object.entries(OPERATIONS).map(([feature, operations]) => [
+    feature,
+    Object.fromEntries(
+      Object.entries<Operation>(operations).map(([verb, operation]) => [
+        verb,
+        (...args: unknown[]) => call(requester, `${feature}.${verb}`, operation, args),
+      ]),
+    ),
+  ])
   return {
-    ...Object.fromEntries(methods),
-    follow: (conversation_id, options) =>
-      followStream(requester, pathOf(OPERATIONS.streamConversation.path, { conversation_id }, {}), {
-        ...options,
-        retry_ms,
-      }),
-    followAll: (options) => followStream(requester, OPERATIONS.streamAll.path, { ...options, retry_ms }),
+    ...Object.fromEntries(features),
+    events: {
+      follow: (conversation_id, options) =>
+        followStream(requester, pathOf(OPERATIONS.events.stream.path, [conversation_id]), { ...options, retry_ms }),
+      followAll: (options) => followStream(requester, OPERATIONS.events.streamAll.path, { ...options, retry_ms }),
+    },
   } as ChatClient
 }
 
-async function call(requester: Requester, operation: Operation, input: Input = {}): Promise<unknown> {
-  assertCallable(operation, input)
+async function call(requester: Requester, name: string, operation: Operation, args: unknown[]): Promise<unknown> {
+  const { ids, input, options } = toCall(name, operation, args)
   const { method, answer } = operation
   const encode = operation.takes_rest ? encodeURI : encodeURIComponent
-  const path = pathOf(operation.path, input.params ?? {}, input.query ?? {}, encode)
-  const body = operation.body && (input.body ?? (operation.body === 'optional' ? undefined : {}))
+  const path = pathOf(operation.path, ids, operation.input === 'query' ? input : {}, encode)
+  const body = operation.input === 'body' ? (input ?? (operation.is_optional ? undefined : {})) : undefined
   const accept = answer === 'redirect' && { accept: 'application/json' }
-  const attempt = () => requester.request(method, path, { body, headers: { ...accept, ...input.headers } })
+  const init = { ...options, body, headers: { ...accept, ...options.headers } }
+  const attempt = () => requester.request(method, path, init)
   const response = await (operation.is_read ? repeated(attempt) : attempt())
   if (operation.ends_session && response.status === 204) requester.setCsrfToken(undefined)
   if (response.status === 204) return undefined

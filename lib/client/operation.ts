@@ -2,8 +2,10 @@
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: string
-  /** Whether it takes a body, or may come without one. */
-  body?: 'required' | 'optional'
+  /** What the input is sent as, if it takes one. */
+  input?: 'query' | 'body'
+  /** Whether the body may be left out. */
+  is_optional?: true
   /** What comes back, unless it is JSON or nothing. */
   answer?: 'session' | 'redirect' | 'text' | 'stream'
   /** A call that changes nothing is made again when the service cannot be reached. */

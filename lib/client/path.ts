@@ -1,27 +1,45 @@
 import type { Operation } from './operation.ts'
+import type { CallOptions } from './types.ts'
 
-/** @throws TypeError naming what is missing, or is not known: a service would take it for something else, or for nothing */
-export function assertCallable(operation: Operation, input: { params?: object; query?: object }): void {
-  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!)
-  const given = { ...input.params } as Record<string, unknown>
-  const fail = (what: string) => {
-    const takes = names.length > 0 ? `params: { ${names.join(', ')} }` : 'no params'
-    throw new TypeError(`${operation.method} ${operation.path} ${what}: it takes ${takes}`)
-  }
-  const part = Object.keys(input).find((name) => !['params', 'query', 'body', 'headers'].includes(name))
-  if (part !== undefined) fail(`knows no "${part}"`)
-  for (const name of names)
-    if (typeof given[name] !== 'string') fail(`lacks "${name}" among the params ${JSON.stringify(Object.keys(given))}`)
+/** What a method was called with. */
+export interface Call {
+  ids: string[]
+  input: Record<string, unknown> | undefined
+  options: CallOptions
 }
 
-/** The path and query of a call. */
+/**
+ * The arguments of a method by what they are: the ids of the path, the input where there is one, the options.
+ *
+ * @throws TypeError naming what is missing or not known: a service would take it for something else, or for nothing
+ */
+export function toCall(name: string, { path, input: takesInput }: Operation, args: unknown[]): Call {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, each]) => each!)
+  const ids = args.slice(0, names.length)
+  const [input, options = {}] = takesInput ? args.slice(names.length) : [undefined, ...args.slice(names.length)]
+  const fail = (what: string) => {
+    const takes = [...names, ...(takesInput ? ['input'] : []), 'options'].join(', ')
+    throw new TypeError(`client.${name}(${takes}) ${what}`)
+  }
+  names.forEach((each, index) => {
+    if (typeof ids[index] !== 'string') fail(`needs "${each}", a string`)
+  })
+  if (args.length > names.length + (takesInput ? 2 : 1)) fail(`was called with ${args.length} arguments`)
+  if (input !== undefined && (typeof input !== 'object' || input === null)) fail('needs an object as its input')
+  const unknown = Object.keys(options as object).find((each) => each !== 'headers' && each !== 'signal')
+  if (unknown !== undefined) fail(`has no option "${unknown}"`)
+  return { ids: ids as string[], input: input as Call['input'], options: options as CallOptions }
+}
+
+/** The path of a call with its ids, which name one segment each, or (`rest`) all that is left; then its query. */
 export function pathOf(
   template: string,
-  params: Record<string, string>,
-  query: Record<string, unknown>,
+  ids: string[],
+  query: Record<string, unknown> = {},
   encode: (text: string) => string = encodeURIComponent,
 ): string {
-  const path = template.replace(/\{(\w+)\}/g, (_, name) => encode(params[name] ?? ''))
+  const left = [...ids]
+  const path = template.replace(/\{\w+\}/g, () => encode(left.shift() ?? ''))
   const search = new URLSearchParams(
     Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
   )

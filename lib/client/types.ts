@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
 import type { ConversationStreamEvent } from '../chat/events/schema.ts'
-import type { Params, Route } from '../endpoint.ts'
-import type { routes } from '../endpoints.ts'
+import type { Route } from '../endpoint.ts'
+import type { endpoints } from '../endpoints.ts'
 
 export type { ConversationStreamEvent } from '../chat/events/schema.ts'
 
@@ -34,20 +34,26 @@ type Parts<R> =
     ? { path: P; query: Q; body: B; output: O; kind: K; pieces: C }
     : never
 
-type Part<Name extends string, Schema> = Schema extends v.GenericSchema
-  ? Record<never, never> extends v.InferInput<Schema>
-    ? { [N in Name]?: v.InferInput<Schema> }
-    : { [N in Name]: v.InferInput<Schema> }
-  : Record<never, never>
+type PathNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? [Name, ...PathNames<Rest>]
+  : []
 
-type Arguments<R> = (keyof Params<Parts<R>['path']> extends never
-  ? Record<never, never>
-  : { params: Params<Parts<R>['path']> }) &
-  Part<'query', Parts<R>['query']> &
-  Part<'body', Parts<R>['body']> & {
-    /** Sent with the call, such as `Idempotency-Key`. */
-    headers?: Record<string, string>
-  }
+/** `['conversation_id', 'user_id']` → `[conversation_id: string, user_id: string]`, but for the names. */
+type Ids<Names extends string[]> = { [I in keyof Names]: string }
+
+type InputOf<R> = Parts<R>['body'] extends v.GenericSchema
+  ? v.InferInput<Parts<R>['body']>
+  : Parts<R>['query'] extends v.GenericSchema
+    ? v.InferInput<Parts<R>['query']>
+    : undefined
+
+/** The ids of the path in its order, then the input where there is one, then what is sent beside it. */
+type Arguments<R> =
+  InputOf<R> extends undefined
+    ? [...Ids<PathNames<Parts<R>['path']>>, options?: CallOptions]
+    : Record<never, never> extends InputOf<R>
+      ? [...Ids<PathNames<Parts<R>['path']>>, input?: InputOf<R>, options?: CallOptions]
+      : [...Ids<PathNames<Parts<R>['path']>>, input: InputOf<R>, options?: CallOptions]
 
 type Answer<R> = Parts<R>['kind'] extends 'text' | 'document'
   ? string
@@ -55,18 +61,21 @@ type Answer<R> = Parts<R>['kind'] extends 'text' | 'document'
     ? v.InferOutput<Parts<R>['output']>
     : undefined
 
-type Routes = typeof routes
-type Called = { [Name in keyof Routes]: Routes[Name]['answer'] extends 'stream' ? never : Name }[keyof Routes]
-
 type Method<R> = Parts<R>['pieces'] extends v.GenericSchema
-  ? StreamingMethod<Arguments<R>, Answer<R>, v.InferOutput<Parts<R>['pieces']>>
-  : Record<never, never> extends Arguments<R>
-    ? (input?: Arguments<R>) => Promise<Answer<R>>
-    : (input: Arguments<R>) => Promise<Answer<R>>
+  ? StreamingMethod<InputOf<R>, Answer<R>, v.InferOutput<Parts<R>['pieces']>>
+  : (...args: Arguments<R>) => Promise<Answer<R>>
 
 interface StreamingMethod<Input, Whole, Piece> {
-  (input: Input & { body: { stream: true } }): Promise<AsyncGenerator<Piece>>
-  (input: Input & { body: { stream?: false | null } }): Promise<Whole>
+  (input: Input & { stream: true }, options?: CallOptions): Promise<AsyncGenerator<Piece>>
+  (input: Input & { stream?: false | null }, options?: CallOptions): Promise<Whole>
+}
+
+/** What a call may carry beside its input. */
+export interface CallOptions {
+  /** Sent with the call, such as `Idempotency-Key`. */
+  headers?: Record<string, string>
+  /** Aborts the call. */
+  signal?: AbortSignal
 }
 
 /** An event as it arrived; those that are not persisted have no id. */
@@ -75,15 +84,20 @@ export interface ReceivedEvent {
   event: ConversationStreamEvent
 }
 
+type Features = typeof endpoints
+type Methods<F> = { [Verb in keyof F as F[Verb] extends { answer: 'stream' } ? never : Verb]: Method<F[Verb]> }
+
 /** Every endpoint as a method, and the streams as loops. Failures are `ChatError`s. */
-export type ChatClient = { [Name in Called]: Method<Routes[Name]> } & {
-  /**
-   * A conversation's events as they come. A lost connection is opened again where it broke off, so that nothing is
-   * missed or repeated; the loop ends when the session or the participation does, or with `signal`.
-   */
-  follow(conversationId: string, options?: FollowOptions): AsyncGenerator<ReceivedEvent>
-  /** The same of all conversations, those joined later included; the loop ends when the session does. */
-  followAll(options?: FollowOptions): AsyncGenerator<ReceivedEvent>
+export type ChatClient = { [F in Exclude<keyof Features, 'events'>]: Methods<Features[F]> } & {
+  events: {
+    /**
+     * A conversation's events as they come. A lost connection is opened again where it broke off, so that nothing is
+     * missed or repeated; the loop ends when the session or the participation does, or with `signal`.
+     */
+    follow(conversationId: string, options?: FollowOptions): AsyncGenerator<ReceivedEvent>
+    /** The same of all conversations, those joined later included; the loop ends when the session does. */
+    followAll(options?: FollowOptions): AsyncGenerator<ReceivedEvent>
+  }
 }
 
 /** Where a loop starts, and what ends it. */

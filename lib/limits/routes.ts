@@ -9,7 +9,7 @@ import {
   LimitProfilesQuery,
 } from './schema.ts'
 
-export const listLimitProfiles = route({
+export const listProfiles = route({
   method: 'GET',
   path: '/api/admin/limits/profiles',
   tag: 'Administration',
@@ -22,7 +22,7 @@ export const listLimitProfiles = route({
   handler: ({ chat, actor, query }) => chat.limits.listProfiles(actor, query),
 })
 
-export const createLimitProfile = route({
+export const createProfile = route({
   method: 'POST',
   path: '/api/admin/limits/profiles',
   tag: 'Administration',
@@ -38,7 +38,7 @@ export const createLimitProfile = route({
   handler: ({ chat, actor, body }) => chat.limits.createProfile(actor, body),
 })
 
-export const updateLimitProfile = route({
+export const updateProfile = route({
   method: 'PUT',
   path: '/api/admin/limits/profiles/{id}',
   tag: 'Administration',
@@ -52,7 +52,7 @@ export const updateLimitProfile = route({
   handler: ({ chat, actor, params, body }) => chat.limits.updateProfile(actor, params.id, body),
 })
 
-export const deleteLimitProfile = route({
+export const deleteProfile = route({
   method: 'DELETE',
   path: '/api/admin/limits/profiles/{id}',
   tag: 'Administration',
@@ -64,7 +64,7 @@ export const deleteLimitProfile = route({
   handler: ({ chat, actor, params }) => chat.limits.deleteProfile(actor, params.id),
 })
 
-export const listLimitAssignments = route({
+export const listAssignments = route({
   method: 'GET',
   path: '/api/admin/limits/assignments',
   tag: 'Administration',
@@ -75,7 +75,7 @@ export const listLimitAssignments = route({
   handler: ({ chat, actor }) => chat.limits.listAssignments(actor),
 })
 
-export const createLimitAssignment = route({
+export const createAssignment = route({
   method: 'POST',
   path: '/api/admin/limits/assignments',
   tag: 'Administration',
@@ -91,7 +91,7 @@ export const createLimitAssignment = route({
   handler: ({ chat, actor, endpoints, body }) => chat.limits.createAssignment(actor, endpoints, body),
 })
 
-export const deleteLimitAssignment = route({
+export const deleteAssignment = route({
   method: 'DELETE',
   path: '/api/admin/limits/assignments/{id}',
   tag: 'Administration',

@@ -10,10 +10,10 @@ export const listModels = route({
     'Two models that do the same, in the shape of OpenAI. `features.openai_compat = false` removes all of `/v1`.',
   access: 'public',
   output: Models,
-  handler: ({ chat }) => chat.compat.models(),
+  handler: ({ chat }) => chat.openai.listModels(),
 })
 
-export const createChatCompletion = route({
+export const complete = route({
   method: 'POST',
   path: '/v1/chat/completions',
   tag: 'Compatibility',
@@ -27,5 +27,5 @@ export const createChatCompletion = route({
   output: Completion,
   pieces: CompletionChunk,
   errors: ['too_many_streams'],
-  handler: ({ chat, body }) => chat.compat.complete(body),
+  handler: ({ chat, body }) => chat.openai.complete(body),
 })

@@ -13,7 +13,7 @@ const MODELS = [
 ] as const
 
 /** The two models that a client of OpenAI finds here; both do the same. */
-export function models(_ctx: Context): Models {
+export function listModels(_ctx: Context): Models {
   return {
     object: 'list',
     data: MODELS.map(({ id, created }) => ({ id, object: 'model', created, owned_by: 'chat-server' })),

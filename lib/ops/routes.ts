@@ -1,7 +1,7 @@
 import { route } from '../endpoint.ts'
 import { Health, Readiness } from './schema.ts'
 
-export const readHealth = route({
+export const health = route({
   method: 'GET',
   path: '/healthz',
   tag: 'Operations',
@@ -12,7 +12,7 @@ export const readHealth = route({
   handler: ({ chat }) => chat.ops.health(),
 })
 
-export const readReadiness = route({
+export const readiness = route({
   method: 'GET',
   path: '/readyz',
   tag: 'Operations',
@@ -22,10 +22,10 @@ export const readReadiness = route({
   access: 'public',
   output: Readiness,
   errors: ['unavailable'],
-  handler: ({ chat }) => chat.ops.ready(),
+  handler: ({ chat }) => chat.ops.readiness(),
 })
 
-export const readMetrics = route({
+export const metrics = route({
   method: 'GET',
   path: '/metrics',
   tag: 'Operations',

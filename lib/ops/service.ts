@@ -16,7 +16,7 @@ export function health(_ctx: Context): Health {
  *
  * @throws ChatError `unavailable`, with what fails in `errors`
  */
-export async function ready(ctx: Context): Promise<Readiness> {
+export async function readiness(ctx: Context): Promise<Readiness> {
   const failing = await ctx.readiness.obstacles()
   if (failing.length > 0) {
     throw new ChatError('unavailable', {

@@ -1,7 +1,7 @@
 import { route } from '../endpoint.ts'
 import { TaskPage, TasksQuery } from './schema.ts'
 
-export const listTasks = route({
+export const list = route({
   method: 'GET',
   path: '/api/admin/tasks',
   tag: 'Administration',

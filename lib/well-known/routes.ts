@@ -1,6 +1,6 @@
 import { route } from '../endpoint.ts'
 
-export const readWellKnown = route({
+export const get = route({
   method: 'GET',
   path: '/.well-known/{path}',
   takes_rest: true,
@@ -11,5 +11,5 @@ export const readWellKnown = route({
   access: 'public',
   answer: 'document',
   errors: ['not_found'],
-  handler: ({ chat, params }) => chat.wellKnown.read(params.path),
+  handler: ({ chat, params }) => chat.wellKnown.get(params.path),
 })

@@ -7,7 +7,7 @@ import { ChatError } from '../core/errors.ts'
  *
  * @throws ChatError `not_found`
  */
-export function read({ config }: Context, path: string): WellKnownEntry {
+export function get({ config }: Context, path: string): WellKnownEntry {
   const entry = config.well_known.entries.find((each) => each.path === path)
   if (!entry) throw new ChatError('not_found')
   return entry

@@ -27,8 +27,8 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     const { assistant, asked } = createPuppet()
     const service = await start({ ...options, ports: { assistant } })
     const { ada, conversation_id } = await startThread(service)
-    const ask = () => ada.postRoot({ params: { conversation_id }, body: { content: 'Why?', role: 'assistant' } })
-    const read = (message_id: string) => ada.readMessage({ params: { message_id } })
+    const ask = () => ada.messages.postRoot(conversation_id, { content: 'Why?', role: 'assistant' })
+    const read = (message_id: string) => ada.messages.get(message_id)
     const { answers } = service.chat.context
     return { service, ada, conversation_id, asked, ask, read, answers }
   }
@@ -53,7 +53,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     await answer.aborted
     await service.chat.context.answers.idle()
     expect(await read(message_id)).toMatchObject({ status: 'interrupted', content: 'Because' })
-    const { stream_position } = await ada.readConversation({ params: { conversation_id } })
+    const { stream_position } = await ada.conversations.get(conversation_id)
     const types: string[] = []
     const actor = await service.chat.users.actor(ada.id)
     for await (const { id, event } of service.chat.events.follow(actor, conversation_id, {
@@ -99,14 +99,11 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
       ports: { now: () => (Date.now() + 3_600_000) * 1000, assistant: createPuppet().assistant },
     })
     const { ada, conversation_id } = await startThread(ahead)
-    const { message_id } = await ada.postRoot({
-      params: { conversation_id },
-      body: { content: 'Why?', role: 'assistant' },
-    })
+    const { message_id } = await ada.messages.postRoot(conversation_id, { content: 'Why?', role: 'assistant' })
     const other = await start({ ports: {} })
     await ageLeases(other.chat, 11)
     await other.chat.context.answers.tend()
-    expect(await ada.readMessage({ params: { message_id } })).toMatchObject({ status: 'interrupted' })
+    expect(await ada.messages.get(message_id)).toMatchObject({ status: 'interrupted' })
   })
 
   it('are stopped by a cancellation in another process', async () => {
@@ -115,7 +112,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     const answer = await asked()
     const other = (await start({ ports: {} })).chat
     const actor = await other.users.actor(ada.id)
-    expect(await other.assistant.cancel(actor, message_id)).toMatchObject({ status: 'cancelled' })
+    expect(await other.answers.cancel(actor, message_id)).toMatchObject({ status: 'cancelled' })
     await answers.tend()
     await answer.aborted
     await answers.idle()
@@ -126,7 +123,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     const { assistant, asked } = createPuppet()
     const patient = await startService(url, { config: { assistant: { drain_seconds: 60 } }, ports: { assistant } })
     const { ada, conversation_id } = await startThread(patient)
-    const ask = () => ada.postRoot({ params: { conversation_id }, body: { content: 'Why?', role: 'assistant' } })
+    const ask = () => ada.messages.postRoot(conversation_id, { content: 'Why?', role: 'assistant' })
     const { message_id } = await ask()
     const answer = await asked()
     patient.chat.drain()

@@ -22,7 +22,7 @@ describeOnEachDatabase('answers under way', (openUrl) => {
     return Promise.all(
       names.map(async (name) => {
         const person: Person = await nodes[0]!.signIn(name)
-        const { conversation_id } = await person.createConversation({ body: {} })
+        const { conversation_id } = await person.conversations.create({})
         const { chat } = nodes[0]!
         const actor = await chat.users.actor(person.id)
         const ask = (n = 0, idempotency_key?: string) =>
@@ -64,11 +64,11 @@ describeOnEachDatabase('answers under way', (openUrl) => {
       await ask()
       answers.push(await puppet.asked())
     }
-    const refused = person.postRoot({ params: { conversation_id }, body: { content: 'Why?', role: 'assistant' } })
+    const refused = person.messages.postRoot(conversation_id, { content: 'Why?', role: 'assistant' })
     await expect(refused).rejects.toMatchObject({ code: 'rate_limited', retry_after_seconds: 2 })
     expect((await ask(1, 'once')).message_id).toBe(first.message_id)
 
-    await person.cancelAnswer({ params: { message_id: first.message_id } })
+    await person.answers.cancel(first.message_id)
     await ask()
     expect(await codeOf(ask())).toBe('rate_limited')
     answers[1]!.say('Because.')

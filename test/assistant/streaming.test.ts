@@ -42,10 +42,9 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
     return stream
   }
 
-  const ask = (content = 'Why?') =>
-    world.ada.postRoot({ params: { conversation_id: world.conversation_id }, body: { content, role: 'assistant' } })
+  const ask = (content = 'Why?') => world.ada.messages.postRoot(world.conversation_id, { content, role: 'assistant' })
 
-  const read = (message_id: string) => world.grace.readMessage({ params: { message_id } })
+  const read = (message_id: string) => world.grace.messages.get(message_id)
 
   it('stream into the message, the same to everybody', async () => {
     const { ada, grace, conversation_id } = world
@@ -92,14 +91,14 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
     })
     const done = { status: 'complete', content: 'Light scatters.', finish_reason: 'length', usage }
     expect(await read(message_id)).toMatchObject(done)
-    const chunks = await grace.listChunks({ params: { message_id } })
+    const chunks = await grace.answers.listChunks(message_id)
     expect(chunks.map(({ idx }) => idx)).toEqual(chunks.map((_, index) => index))
     expect(chunks.map(({ content }) => content).join('')).toBe('Light scatters.')
-    expect(await grace.listChunks({ params: { message_id }, query: { from: 1, limit: 1 } })).toEqual([chunks[1]])
-    const { threads } = await grace.listThreads({ params: { conversation_id } })
+    expect(await grace.answers.listChunks(message_id, { from: 1, limit: 1 })).toEqual([chunks[1]])
+    const { threads } = await grace.threads.list(conversation_id)
     expect(threads[0]).toMatchObject({ root_excerpt: 'Why is the sky blue?', unread: 1, message_count: 1 })
     expect(threads[0]).not.toHaveProperty('root_author')
-    const mine = (await ada.listThreads({ params: { conversation_id } })).threads[0]
+    const mine = (await ada.threads.list(conversation_id)).threads[0]
     expect(mine).toMatchObject({ unread: 0 })
   })
 
@@ -112,7 +111,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
     answer.say('two, ')
     await live.until('message.delta')
 
-    const tree = await world.grace.readThread({ params: { root_id: message_id } })
+    const tree = await world.grace.threads.tree(message_id)
     expect(tree.messages[0]!.content).toBe('One, two, ')
     const late = await follow(world.grace.email, tree.stream_position!)
     const again = await follow(world.grace.email, fresh!.id)
@@ -133,30 +132,21 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
 
   /** The id of what was before the first event. */
   async function beginningOf(conversation_id: string): Promise<string> {
-    const { stream_position } = await world.ada.readConversation({ params: { conversation_id } })
+    const { stream_position } = await world.ada.conversations.get(conversation_id)
     return stream_position!.replace(/\.\d+$/, '.0')
   }
 
   it('continue the path of a reply', async () => {
     const { ada, grace, root } = world
-    await grace.replyToMessage({ params: { parent_id: root.message_id }, body: { content: 'elsewhere' } })
-    const { message_id } = await grace.replyToMessage({
-      params: { parent_id: root.message_id },
-      body: { content: 'second' },
-    })
-    const first = await ada.replyToMessage({
-      params: { parent_id: message_id },
-      body: { content: 'third?', role: 'assistant' },
-    })
+    await grace.messages.reply(root.message_id, { content: 'elsewhere' })
+    const { message_id } = await grace.messages.reply(root.message_id, { content: 'second' })
+    const first = await ada.messages.reply(message_id, { content: 'third?', role: 'assistant' })
     const answer = await asked()
     answer.say('fourth')
     answer.end()
     const stream = await follow(ada.email, await beginningOf(world.conversation_id))
     await stream.until('message.done')
-    await ada.replyToMessage({
-      params: { parent_id: first.message_id },
-      body: { content: 'fifth?', role: 'assistant' },
-    })
+    await ada.messages.reply(first.message_id, { content: 'fifth?', role: 'assistant' })
     const { request } = await asked()
     expect(request.turns.slice(1).map(({ role, content }) => `${role}: ${content}`)).toEqual([
       'user: first',
@@ -174,30 +164,26 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
       const answer = await asked()
       answer.say('Because')
       await stream.until('message.delta')
-      const cancel = { params: { message_id } }
-      expect(await world.ada.cancelAnswer(cancel)).toEqual({ message_id, status: 'cancelled' })
+      expect(await world.ada.answers.cancel(message_id)).toEqual({ message_id, status: 'cancelled' })
       await answer.aborted
       const done = (await stream.until('message.done')).at(-1)!
       expect(done.event.payload).toMatchObject({ message_id, finish_reason: 'cancelled' })
       answer.say(' of the air.')
       const stopped = { status: 'cancelled', content: 'Because', finish_reason: 'cancelled' }
       expect(await read(message_id)).toMatchObject(stopped)
-      expect(await world.ada.cancelAnswer(cancel)).toEqual({ message_id, status: 'cancelled' })
-      expect(await world.ada.listChunks(cancel)).toHaveLength(1)
+      expect(await world.ada.answers.cancel(message_id)).toEqual({ message_id, status: 'cancelled' })
+      expect(await world.ada.answers.listChunks(message_id)).toHaveLength(1)
     })
 
     it('by nobody else but an owner or admin of the conversation', async () => {
       const { ada, grace, eve, conversation_id } = world
-      const { message_id } = await grace.postRoot({
-        params: { conversation_id },
-        body: { content: '?', role: 'assistant' },
-      })
+      const { message_id } = await grace.messages.postRoot(conversation_id, { content: '?', role: 'assistant' })
       await asked()
       const frank = await service.signIn('frank')
-      await ada.addParticipant({ params: { conversation_id }, body: { user_id: frank.id } })
-      expect(await codeOf(frank.cancelAnswer({ params: { message_id } }))).toBe('forbidden')
-      expect(await codeOf(eve.cancelAnswer({ params: { message_id } }))).toBe('not_found')
-      expect(await ada.cancelAnswer({ params: { message_id } })).toMatchObject({ status: 'cancelled' })
+      await ada.participants.add(conversation_id, { user_id: frank.id })
+      expect(await codeOf(frank.answers.cancel(message_id))).toBe('forbidden')
+      expect(await codeOf(eve.answers.cancel(message_id))).toBe('not_found')
+      expect(await ada.answers.cancel(message_id)).toMatchObject({ status: 'cancelled' })
     })
 
     it('by deleting the message, and are back with it', async () => {
@@ -207,14 +193,14 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
       const answer = await asked()
       answer.say('It is Neverland.')
       await stream.until('message.delta')
-      await ada.deleteMessage({ params: { message_id } })
+      await ada.messages.remove(message_id)
       await answer.aborted
       const events = await stream.until('message.deleted')
       expect(kept(events)).toEqual(['message.done', 'message.deleted'])
       const deleted = await read(message_id)
       expect(deleted).toMatchObject({ content: '', status: 'cancelled' })
       expect(deleted).not.toHaveProperty('prompt')
-      expect(await grace.listChunks({ params: { message_id } })).toEqual([])
+      expect(await grace.answers.listChunks(message_id)).toEqual([])
 
       const replay = await follow(grace.email, await beginningOf(world.conversation_id))
       const replayed = await replay.until('message.deleted')
@@ -222,16 +208,16 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
       const numbers = replayed.flatMap(({ id }) => (id === undefined ? [] : [Number(id.split('.')[1])]))
       expect(numbers).toEqual(numbers.map((_, index) => index + 1))
 
-      await ada.restoreMessage({ params: { message_id } })
+      await ada.messages.restore(message_id)
       expect(await read(message_id)).toMatchObject({ content: 'It is Neverland.', prompt: 'What is the secret?' })
-      expect(await grace.listChunks({ params: { message_id } })).toHaveLength(1)
+      expect(await grace.answers.listChunks(message_id)).toHaveLength(1)
     })
 
     it('by deleting the conversation', async () => {
       await ask()
       const answer = await asked()
       answer.say('Because')
-      await world.ada.deleteConversation({ params: { conversation_id: world.conversation_id } })
+      await world.ada.conversations.remove(world.conversation_id)
       await service.chat.context.answers.tend()
       await answer.aborted
       await service.chat.context.answers.idle()
@@ -255,16 +241,16 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
     const { ada, grace } = world
     const { message_id } = await ask()
     const answer = await asked()
-    const edit = { params: { message_id }, body: { content: 'Edited.' } }
-    expect(await codeOf(ada.editMessage(edit))).toBe('message_streaming')
+    const edit = { content: 'Edited.' }
+    expect(await codeOf(ada.messages.edit(message_id, edit))).toBe('message_streaming')
     answer.say('Because.')
     answer.end()
     await service.chat.context.answers.idle()
-    expect(await codeOf(grace.editMessage(edit))).toBe('forbidden')
-    await ada.editMessage(edit)
+    expect(await codeOf(grace.messages.edit(message_id, edit))).toBe('forbidden')
+    await ada.messages.edit(message_id, edit)
     expect(await read(message_id)).toMatchObject({ content: 'Edited.', status: 'complete' })
-    expect((await grace.listChunks({ params: { message_id } })).map(({ content }) => content)).toEqual(['Because.'])
-    const { revisions } = await grace.listRevisions({ params: { message_id } })
+    expect((await grace.answers.listChunks(message_id)).map(({ content }) => content)).toEqual(['Because.'])
+    const { revisions } = await grace.messages.listRevisions(message_id)
     expect(revisions.map(({ content }) => content)).toEqual(['Because.'])
   })
 
@@ -300,19 +286,20 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
   })
 
   it('are asked for once by a repeated post', async () => {
-    const post = {
-      params: { conversation_id: world.conversation_id },
-      body: { content: 'Why?', role: 'assistant' as const },
-      headers: { 'idempotency-key': 'once' },
-    }
-    const [first, second] = await Promise.all([world.ada.postRoot(post), world.ada.postRoot(post)])
+    const post = () =>
+      world.ada.messages.postRoot(
+        world.conversation_id,
+        { content: 'Why?', role: 'assistant' as const },
+        { headers: { 'idempotency-key': 'once' } },
+      )
+    const [first, second] = await Promise.all([post(), post()])
     expect(second.message_id).toBe(first.message_id)
     const answer = await asked()
     answer.say('Because.')
     answer.end()
     await service.chat.context.answers.idle()
     expect(service.chat.context.answers.size()).toBe(0)
-    expect(await world.ada.postRoot(post)).toMatchObject({
+    expect(await post()).toMatchObject({
       message: { status: 'complete', content: 'Because.' },
       idempotency_replayed: 'true',
     })
@@ -332,10 +319,10 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
     expect(page).toContain('chat_assistant_running 0')
 
     const { message_id } = await ask()
-    await world.ada.cancelAnswer({ params: { message_id } })
-    await world.ada.cancelAnswer({ params: { message_id } })
+    await world.ada.answers.cancel(message_id)
+    await world.ada.answers.cancel(message_id)
     const second = await ask()
-    await world.ada.deleteMessage({ params: { message_id: second.message_id } })
+    await world.ada.messages.remove(second.message_id)
     expect(await service.chat.ops.metrics(null)).toContain('chat_assistant_answers_total{outcome="cancelled"} 2')
   })
 })

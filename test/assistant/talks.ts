@@ -28,13 +28,13 @@ export async function startTalk(url: string, ...behaviours: Behaviour[]) {
   onTestFinished(() => stream.close())
   await stream.until('stream.ready')
 
-  const ask = () => ada.postRoot({ params: { conversation_id }, body: { content: 'Why?', role: 'assistant' } })
-  const read = (message_id: string) => grace.readMessage({ params: { message_id } })
+  const ask = () => ada.messages.postRoot(conversation_id, { content: 'Why?', role: 'assistant' })
+  const read = (message_id: string) => grace.messages.get(message_id)
   /** Asks, and waits for the end. */
   async function talk() {
     const { message_id } = await ask()
     const events = await stream.until('message.done')
-    const chunks = await grace.listChunks({ params: { message_id } })
+    const chunks = await grace.answers.listChunks(message_id)
     return { events, message: await read(message_id), produced: chunks.map(({ content }) => content).join('') }
   }
   return { model, service, ada, stream, lines, ask, read, talk }

@@ -38,9 +38,8 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
   async function startAsking(options: ServiceOptions = {}) {
     const service = await start(options)
     const { ada, conversation_id } = await startThread(service)
-    const ask = (to = conversation_id) =>
-      ada.postRoot({ params: { conversation_id: to }, body: { content: 'Why?', role: 'assistant' } })
-    const statusOf = async (message_id: string) => (await ada.readMessage({ params: { message_id } })).status
+    const ask = (to = conversation_id) => ada.messages.postRoot(to, { content: 'Why?', role: 'assistant' })
+    const statusOf = async (message_id: string) => (await ada.messages.get(message_id)).status
     return { service, chat: service.chat, ada, conversation_id, ask, statusOf, answers: service.chat.context.answers }
   }
 
@@ -138,7 +137,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     await closing
     expect(chat.context.answers.size()).toBe(0)
     const { statusOf } = {
-      statusOf: async (id: string) => (await ada.readMessage({ params: { message_id: id } })).status,
+      statusOf: async (id: string) => (await ada.messages.get(id)).status,
     }
     expect(await Promise.all([first, second].map(({ message_id }) => statusOf(message_id)))).toEqual([
       'complete',
@@ -156,7 +155,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     const { ada, ask, answers } = await startAsking({ ports: { assistant } })
     for (const _ of times(10, (index) => index)) {
       const { message_id } = await ask()
-      await ada.cancelAnswer({ params: { message_id } })
+      await ada.answers.cancel(message_id)
     }
     await answers.idle()
     await collectGarbage()
@@ -183,7 +182,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     const { chat, ada, conversation_id, ask, statusOf } = await startAsking({ ports: { assistant } })
     await ask()
     await ageLeases(chat, 1)
-    const { conversation_id: free } = await ada.createConversation({ body: {} })
+    const { conversation_id: free } = await ada.conversations.create({})
     const { message_id } = await ask(free)
     await chat.context.db.write((tx) => tx.run("UPDATE answers_under_way SET writer = 'ghost'"))
     const other = (await start()).chat
@@ -213,6 +212,6 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     const { ada, ask, answers } = await startAsking()
     const { message_id } = await ask()
     await answers.idle()
-    expect(await ada.listChunks({ params: { message_id }, query: { from: 9_000_000_000 } })).toEqual([])
+    expect(await ada.answers.listChunks(message_id, { from: 9_000_000_000 })).toEqual([])
   })
 })

@@ -68,7 +68,7 @@ describeOnEachDatabase('answers of a model server', (openUrl) => {
     const { model, ada, stream, ask, read } = await startTalk(await openUrl(), stallsAfter('Light '))
     const { message_id } = await ask()
     await stream.until('message.delta')
-    await ada.cancelAnswer({ params: { message_id } })
+    await ada.answers.cancel(message_id)
     await model.calls[0]!.closed
     expect(await read(message_id)).toMatchObject({ status: 'cancelled', content: 'Light ' })
   })
@@ -87,7 +87,7 @@ describeOnEachDatabase('answers of a model server', (openUrl) => {
     for (const status of ['failed', 'failed', 'failed', 'failed', 'complete']) {
       const talked = await talk()
       expect(talked.message.status).toBe(status)
-      seen.push(talked, await ada.readThread({ params: { root_id: talked.message.id } }))
+      seen.push(talked, await ada.threads.tree(talked.message.id))
     }
     expect(lines.filter((line) => line.includes('An answer failed'))).toHaveLength(4)
     seen.push(lines, await service.chat.ops.metrics(null))

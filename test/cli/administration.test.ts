@@ -24,11 +24,11 @@ describeOnEachDatabase('commands beside a serving process', (openUrl) => {
     const server = await serve({ cwd, env })
     const signIn = async (name: string, password: string) => {
       const person = createChatClient({ base_url: server.url })
-      await person.login({ body: { email: `${name}@example.org`, password } })
+      await person.auth.login({ email: `${name}@example.org`, password })
       return person
     }
     const ada = await signIn('ada', PASSWORD)
-    const { conversation_id } = await ada.createConversation({ body: {} })
+    const { conversation_id } = await ada.conversations.create({})
     const watch = async (password: string) => {
       const { cookie } = await signInByHand(server.url, grace.email, password)
       const stream = await openStream(server.url, undefined, { cookie })
@@ -39,23 +39,23 @@ describeOnEachDatabase('commands beside a serving process', (openUrl) => {
     // An invite from the machine lets her in.
     const created = await command(`invite create --conversation ${conversation_id} --max-uses 2 --ttl-seconds 600`)
     const hopper = await signIn('grace', PASSWORD)
-    await hopper.acceptInvite({ body: { token: created.token } })
+    await hopper.invites.accept({ token: created.token })
     const { invites } = await command(`invite list --conversation ${conversation_id}`)
     expect(invites).toMatchObject([{ id: created.invite_id, uses: 1, max_uses: 2, role: 'member' }])
     expect(await command(`invite revoke --id ${created.invite_id}`)).toEqual({ invite_id: created.invite_id })
-    expect(await codeOf(hopper.acceptInvite({ body: { token: 'x' } }))).toBe('not_found')
+    expect(await codeOf(hopper.invites.accept({ token: 'x' }))).toBe('not_found')
     expect((await command(`invite list --conversation ${conversation_id}`)).invites).toEqual([])
 
     // Other roles count for the next request.
     await command('user set-roles --user grace --roles admin,member')
-    expect((await hopper.listUsers()).users).toHaveLength(2)
+    expect((await hopper.users.list()).users).toHaveLength(2)
 
     // Her sessions are seen, and end.
     let stream = await watch(PASSWORD)
     expect((await command('session list --user grace')).sessions).toHaveLength(2)
     expect(await command('session revoke --user grace@example.org')).toEqual({ revoked: 2 })
     await stream.until('stream.closed')
-    expect(await codeOf(hopper.readMe())).toBe('unauthenticated')
+    expect(await codeOf(hopper.auth.me())).toBe('unauthenticated')
 
     stream = await watch(PASSWORD)
     await command(`user set-password --user ${grace.id}`, OTHER_PASSWORD)
@@ -83,9 +83,9 @@ describeOnEachDatabase('commands beside a serving process', (openUrl) => {
         'user.erased',
       ]),
     )
-    expect((await ada.listAudit({ query: { act: 'user.erased' } })).entries).toMatchObject([{ subject_id: grace.id }])
+    expect((await ada.audit.list({ act: 'user.erased' })).entries).toMatchObject([{ subject_id: grace.id }])
     expect(await command('session revoke --all')).toEqual({ revoked: expect.any(Number) })
-    expect(await codeOf(ada.readMe())).toBe('unauthenticated')
+    expect(await codeOf(ada.auth.me())).toBe('unauthenticated')
     server.child.kill('SIGTERM')
     const { code, stderr } = await server.end
     expect(code).toBe(0)

@@ -53,14 +53,14 @@ describeOnEachDatabase('the trial of the event stream', (openUrl) => {
   it('is nobody to be found, and takes no conversation of others with it', LONG, async () => {
     const { chat, ada } = await startSetUp(await openUrl())
     const probe = (await chat.ops.probe(OPERATOR))!
-    expect((await ada.searchUsers({ query: { query: 'doctor' } })).users).toEqual([])
+    expect((await ada.users.search({ query: 'doctor' })).users).toEqual([])
     const [stranger] = (await chat.users.list(OPERATOR, { query: 'doctor-' })).users
-    const { conversation } = await ada.createConversation({ body: { is_group: true } })
+    const { conversation } = await ada.conversations.create({ is_group: true })
     const conversation_id = conversation.id
-    await ada.addParticipant({ params: { conversation_id }, body: { user_id: stranger!.id, role: 'member' } })
+    await ada.participants.add(conversation_id, { user_id: stranger!.id, role: 'member' })
     await probe.remove()
     await probe.remove()
-    const { participants } = await ada.readConversation({ params: { conversation_id } })
+    const { participants } = await ada.conversations.get(conversation_id)
     expect(participants.map(({ user_id }) => user_id)).toEqual([ada.id])
     expect((await chat.ops.fsck()).findings).toEqual([])
   })

@@ -26,15 +26,15 @@ it('lets an answer end after SIGTERM, interrupts one that does not, and leaves n
   const cwd = folder()
   const serving = await serve({ cwd, env })
   const ada = createChatClient({ base_url: serving.url })
-  await ada.runSetup({ body: person })
-  await ada.login({ body: person })
-  const { conversation_id } = await ada.createConversation({})
+  await ada.setup.run(person)
+  await ada.auth.login(person)
+  const { conversation_id } = await ada.conversations.create()
   const { cookie } = await signInByHand(serving.url, person.email, person.password)
   const stream = await openStream(serving.url, conversation_id, { cookie })
 
   /** Asks, and waits until the answer has begun. */
   async function ask(content: string): Promise<string> {
-    const { message_id } = await ada.postRoot({ params: { conversation_id }, body: { content, role: 'assistant' } })
+    const { message_id } = await ada.messages.postRoot(conversation_id, { content, role: 'assistant' })
     await stream.until('message.delta', ({ payload }) => 'message_id' in payload && payload.message_id === message_id)
     return message_id
   }
@@ -54,14 +54,14 @@ it('lets an answer end after SIGTERM, interrupts one that does not, and leaves n
   const again = await serve({ cwd, env })
   const base_url = again.url
   const later = createChatClient({ base_url })
-  await later.login({ body: person })
-  const read = (message_id: string) => later.readMessage({ params: { message_id } })
+  await later.auth.login(person)
+  const read = (message_id: string) => later.messages.get(message_id)
   expect(await read(short)).toMatchObject({ status: 'complete', finish_reason: 'stop', content: `${text}The end.` })
   const cut = await read(endless)
   expect(cut).toMatchObject({ status: 'interrupted', finish_reason: 'interrupted' })
   expect(cut.content).not.toBe('')
   expect(upstream.to('endless')!.text.startsWith(cut.content)).toBe(true)
-  const chunks = await later.listChunks({ params: { message_id: endless }, query: { limit: 1000 } })
+  const chunks = await later.answers.listChunks(endless, { limit: 1000 })
   expect(chunks.map(({ content }) => content).join('')).toBe(cut.content)
   again.child.kill('SIGTERM')
   expect((await again.end).code).toBe(0)

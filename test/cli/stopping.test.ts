@@ -22,7 +22,7 @@ describe('a service that is told to stop', () => {
     expect(await readiness()).toBe(200)
     server.child.kill('SIGTERM')
     while ((await readiness()) === 200);
-    const { message_id } = await ada.postRoot({ params: { conversation_id }, body: { content: 'still here' } })
+    const { message_id } = await ada.messages.postRoot(conversation_id, { content: 'still here' })
     const [post] = (await stream.until('message.new')).slice(-1)
     expect(post!.event).toMatchObject({ payload: { message: { id: message_id } } })
     const answered = await fetch(`${server.url}/healthz`)
@@ -114,20 +114,19 @@ it('goes on where it was after the machine held it, and answers what came meanwh
   const server = await serve({ cwd: folder(), env })
   const { ada, conversation_id, stream } = await settle(server)
   await stream.until('stream.ready')
-  const params = { conversation_id }
   const question = Array.from({ length: 100 }, (_, i) => `word-${i}`).join(' ')
-  const { message_id } = await ada.postRoot({ params, body: { role: 'assistant', content: question } })
+  const { message_id } = await ada.messages.postRoot(conversation_id, { role: 'assistant', content: question })
   await stream.until('message.delta')
   server.child.kill('SIGSTOP')
-  const posts = ['one', 'two', 'three'].map((content) => ada.postRoot({ params, body: { content } }))
+  const posts = ['one', 'two', 'three'].map((content) => ada.messages.postRoot(conversation_id, { content }))
   await new Promise((resolve) => setTimeout(resolve, 3_000))
   server.child.kill('SIGCONT')
   const ids = (await Promise.all(posts)).map((post) => post.message_id)
   const seen = (await stream.until('message.done')).map(({ event }) => event)
   expect(seen.filter(({ type }) => type === 'message.done' || type === 'stream.closed')).toHaveLength(1)
-  const { content, status } = await ada.readMessage({ params: { message_id } })
+  const { content, status } = await ada.messages.get(message_id)
   expect({ content, status }).toEqual({ content: question, status: 'complete' })
-  const { threads } = await ada.listThreads({ params })
+  const { threads } = await ada.threads.list(conversation_id)
   expect(threads.map(({ root_id }) => root_id).sort()).toEqual([message_id, ...ids].sort())
   server.child.kill('SIGTERM')
   expect((await server.end).code).toBe(0)
@@ -136,9 +135,9 @@ it('goes on where it was after the machine held it, and answers what came meanwh
 /** Ada, in a conversation whose stream she has open. */
 async function settle({ url }: Serving) {
   const ada = createChatClient({ base_url: url })
-  await ada.runSetup({ body: ADA })
-  await ada.login({ body: ADA })
-  const { conversation_id } = await ada.createConversation()
+  await ada.setup.run(ADA)
+  await ada.auth.login(ADA)
+  const { conversation_id } = await ada.conversations.create()
   const { cookie } = await signInByHand(url, ADA.email, ADA.password)
   return { ada, conversation_id, stream: await openStream(url, conversation_id, { cookie }) }
 }

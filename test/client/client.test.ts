@@ -42,42 +42,45 @@ describeOnEachDatabase('a client', (openUrl) => {
   const credentials = { email: 'ada@example.org', password: PASSWORD }
 
   describe('keeps the session:', () => {
-    it('says which parameter is missing, or has a wrong name', async () => {
+    it('refuses a call with a missing id, an unknown option or an input that is no object', async () => {
       const client = createChatClient({ base_url: 'http://127.0.0.1:9' })
-      const wrong = { params: { id: 'x' } } as never
-      await expect(client.readConversation(wrong)).rejects.toThrow(
-        'GET /api/conversations/{conversation_id} lacks "conversation_id" among the params ["id"]: it takes params: { conversation_id }',
+      const { get, rename } = client.conversations as unknown as Record<
+        string,
+        (...args: unknown[]) => Promise<unknown>
+      >
+      await expect(get!({ conversation_id: 'x' })).rejects.toThrow(
+        'client.conversations.get(conversation_id, options) needs "conversation_id", a string',
       )
-      await expect(client.readConversation({ param: { conversation_id: 'x' } } as never)).rejects.toThrow(
-        'knows no "param"',
-      )
-      await expect(client.readConversation(undefined as never)).rejects.toThrow('lacks "conversation_id"')
+      await expect(get!()).rejects.toThrow('needs "conversation_id"')
+      await expect(get!('x', { header: {} })).rejects.toThrow('has no option "header"')
+      await expect(get!('x', {}, {})).rejects.toThrow('was called with 3 arguments')
+      await expect(rename!('x', 'a title')).rejects.toThrow('needs an object as its input')
     })
 
     it('the cookies of a sign-in, and the CSRF token where something is changed', async () => {
       const { client, last } = watched()
-      expect(await codeOf(client.readMe())).toBe('unauthenticated')
+      expect(await codeOf(client.auth.me())).toBe('unauthenticated')
       expect(last().headers.get('cookie')).toBeNull()
-      const { user, csrf_token } = await client.login({ body: credentials })
-      expect((await client.readMe()).user).toEqual(user)
+      const { user, csrf_token } = await client.auth.login(credentials)
+      expect((await client.auth.me()).user).toEqual(user)
       expect(last().headers.get('cookie')).toMatch(
         /^SESSION_ID=[\w-]{43}; CSRF-TOKEN=[\w-]{43}; SESSION_ID-DEVICE=[\w-]{43}$/,
       )
       expect(last().headers.get('x-csrf-token')).toBeNull()
-      await client.createConversation({ body: { title: 'mine' } })
+      await client.conversations.create({ title: 'mine' })
       expect(last().headers.get('x-csrf-token')).toBe(csrf_token)
     })
 
     it('none at all with an API key, which is sent instead', async () => {
       const { client } = watched()
-      await client.login({ body: credentials })
-      const { key } = await client.createKey({ body: { name: 'a script' } })
+      await client.auth.login(credentials)
+      const { key } = await client.keys.create({ name: 'a script' })
       const { client: script, last } = watched({ api_key: key })
-      await script.createConversation({ body: { title: 'by a script' } })
+      await script.conversations.create({ title: 'by a script' })
       const { authorization, cookie, 'x-csrf-token': csrf } = Object.fromEntries(last().headers)
       expect([authorization, cookie, csrf]).toEqual([`Bearer ${key}`, undefined, undefined])
       const abort = new AbortController()
-      for await (const { event } of script.followAll({ signal: abort.signal })) {
+      for await (const { event } of script.events.followAll({ signal: abort.signal })) {
         expect(event.type).toBe('stream.ready')
         abort.abort()
       }
@@ -85,15 +88,15 @@ describeOnEachDatabase('a client', (openUrl) => {
 
     it('the new ones of a refresh', async () => {
       const { client, last } = watched()
-      const before = await client.login({ body: credentials })
-      const { csrf_token } = await client.refresh()
+      const before = await client.auth.login(credentials)
+      const { csrf_token } = await client.auth.refresh()
       expect(csrf_token).not.toBe(before.csrf_token)
-      await client.createConversation({})
+      await client.conversations.create()
       expect(last().headers.get('x-csrf-token')).toBe(csrf_token)
     })
 
     it('the CSRF token where no cookie can be read, as on a page of another origin', async () => {
-      const { csrf_token } = await watched().client.login({ body: credentials })
+      const { csrf_token } = await watched().client.auth.login(credentials)
       let sent = new Headers()
       const blind: typeof fetch = async (input, init) => {
         sent = new Headers(init?.headers)
@@ -104,28 +107,28 @@ describeOnEachDatabase('a client', (openUrl) => {
         })
       }
       const again = createChatClient({ base_url: service.base_url, fetch: blind, csrf_token })
-      expect(await codeOf(again.createConversation({}))).toBe('unauthenticated')
+      expect(await codeOf(again.conversations.create())).toBe('unauthenticated')
       expect(sent.get('x-csrf-token')).toBe(csrf_token)
-      const fresh = await again.login({ body: credentials })
-      expect(await codeOf(again.createConversation({}))).toBe('unauthenticated')
+      const fresh = await again.auth.login(credentials)
+      expect(await codeOf(again.conversations.create())).toBe('unauthenticated')
       expect(sent.get('x-csrf-token')).toBe(fresh.csrf_token)
     })
 
     it('none after logout', async () => {
       const { client, last } = watched()
-      await client.login({ body: credentials })
-      expect(await client.logout()).toBeUndefined()
-      expect(await codeOf(client.createConversation({}))).toBe('unauthenticated')
+      await client.auth.login(credentials)
+      expect(await client.auth.logout()).toBeUndefined()
+      expect(await codeOf(client.conversations.create())).toBe('unauthenticated')
       expect(last().headers.get('cookie')).toMatch(/^SESSION_ID-DEVICE=[\w-]{43}$/)
       expect(last().headers.get('x-csrf-token')).toBeNull()
     })
 
     it('none after it has ended elsewhere', async () => {
       const { client } = watched()
-      const { session } = await client.login({ body: credentials })
+      const { session } = await client.auth.login(credentials)
       await service.chat.context.db.run('DELETE FROM sessions WHERE id = ?', session.id)
-      expect(await codeOf(client.readMe())).toBe('unauthenticated')
-      expect(await codeOf(client.readMe())).toBe('unauthenticated')
+      expect(await codeOf(client.auth.me())).toBe('unauthenticated')
+      expect(await codeOf(client.auth.me())).toBe('unauthenticated')
     })
 
     it('in a browser, which keeps the cookies itself and shows the token in the page’s', async () => {
@@ -138,14 +141,14 @@ describeOnEachDatabase('a client', (openUrl) => {
         },
       })
       vi.stubGlobal('document', { cookie: 'theme=dark; CSRF-TOKEN=shown' })
-      await client.logout()
+      await client.auth.logout()
       vi.unstubAllGlobals()
       expect([sent[0]!.get('x-csrf-token'), sent[0]!.get('cookie')]).toEqual(['shown', null])
     })
 
     it('apart from those of other clients', async () => {
       const { ada, grace } = reading
-      expect((await ada.readMe()).user.id).not.toBe((await grace.readMe()).user.id)
+      expect((await ada.auth.me()).user.id).not.toBe((await grace.auth.me()).user.id)
     })
   })
 
@@ -155,24 +158,24 @@ describeOnEachDatabase('a client', (openUrl) => {
     const other = await startService(url, { config })
     const names = { csrf_cookie_name: 'token', csrf_header_name: 'X-Token' }
     const { client, last } = watched({ base_url: `${other.base_url}/`, ...names })
-    const { csrf_token } = await client.login({ body: credentials })
-    await client.createConversation({})
+    const { csrf_token } = await client.auth.login(credentials)
+    await client.conversations.create()
     expect(last().headers.get('x-token')).toBe(csrf_token)
     await other.close()
   })
 
   it('adds the stream position to what it was read with', async () => {
     const { ada, conversation_id, root } = await readAnew(reading)
-    const { stream_position } = await ada.readConversation({ params: { conversation_id } })
+    const { stream_position } = await ada.conversations.get(conversation_id)
     expect(stream_position).toMatch(/^[0-9a-f]{16}\.4$/)
-    expect((await ada.listThreads({ params: { conversation_id } })).stream_position).toBe(stream_position)
-    expect((await ada.readThread({ params: { root_id: root.root_id } })).stream_position).toBe(stream_position)
+    expect((await ada.threads.list(conversation_id)).stream_position).toBe(stream_position)
+    expect((await ada.threads.tree(root.root_id)).stream_position).toBe(stream_position)
   })
 
   describe('fails with a ChatError', () => {
     it('that has the code, the status and the words of the answer', async () => {
       const { client } = watched()
-      const failed = client.login({ body: { ...credentials, password: 'wrong' } }).catch((error: ChatError) => error)
+      const failed = client.auth.login({ ...credentials, password: 'wrong' }).catch((error: ChatError) => error)
       expect(await failed).toMatchObject({
         name: 'ChatError',
         code: 'invalid_credentials',
@@ -183,7 +186,7 @@ describeOnEachDatabase('a client', (openUrl) => {
 
     it('that names the fields at fault', async () => {
       const { ada, conversation_id } = reading
-      const failed = ada.postRoot({ params: { conversation_id }, body: { content: '' } }).catch((error) => error)
+      const failed = ada.messages.postRoot(conversation_id, { content: '' }).catch((error) => error)
       expect(await failed).toMatchObject({
         code: 'validation_failed',
         errors: [{ path: 'content', message: expect.any(String) }],
@@ -206,9 +209,9 @@ describeOnEachDatabase('a client', (openUrl) => {
         const stop = new AbortController()
         stops.push(stop)
         const options = { signal: stop.signal, ...(last_event_id !== undefined && { last_event_id }) }
-        return toReading(client.follow(params.conversation_id, options), stop)
+        return toReading(client.events.follow(params.conversation_id, options), stop)
       }
-      const post = () => reading.ada.postRoot({ params, body: { content: 'x' } })
+      const post = () => reading.ada.messages.postRoot(params.conversation_id, { content: 'x' })
       return { ...reading, params, position, follow, post }
     }
 
@@ -245,15 +248,15 @@ describeOnEachDatabase('a client', (openUrl) => {
       const first = await startService(url, { config: MANY_SESSIONS })
       const port = Number(new URL(first.base_url).port)
       const client = first.client()
-      await client.login({ body: credentials })
+      await client.auth.login(credentials)
       const stop = new AbortController()
-      const stream = toReading(client.follow(conversation_id, { signal: stop.signal }), stop)
+      const stream = toReading(client.events.follow(conversation_id, { signal: stop.signal }), stop)
       await stream.until('stream.ready')
-      await client.postRoot({ params, body: { content: 'before' } })
+      await client.messages.postRoot(params.conversation_id, { content: 'before' })
       await first.close()
-      await ada.postRoot({ params, body: { content: 'meanwhile' } })
+      await ada.messages.postRoot(params.conversation_id, { content: 'meanwhile' })
       const second = await startService(url, { port, config: MANY_SESSIONS })
-      await client.postRoot({ params, body: { content: 'after' } })
+      await client.messages.postRoot(params.conversation_id, { content: 'after' })
       const seen = []
       while (seqsOf(seen).length < 6) seen.push(await stream.next())
       expect(seqsOf(seen)).toEqual(range(seqOf(position), seqOf(position) + 6))
@@ -266,10 +269,10 @@ describeOnEachDatabase('a client', (openUrl) => {
     it('until the session ends', async () => {
       const { follow, position } = await begin()
       const { client } = watched()
-      await client.login({ body: credentials })
+      await client.auth.login(credentials)
       const stream = follow(client, position)
       await stream.until('stream.ready')
-      await client.logout()
+      await client.auth.logout()
       const rest = await stream.rest()
       expect(rest.at(-1)!.event).toEqual({ type: 'stream.closed', payload: { reason: 'session_ended' } })
     })
@@ -278,14 +281,14 @@ describeOnEachDatabase('a client', (openUrl) => {
       const { ada, grace, params, follow } = await begin()
       const stream = follow(grace)
       await stream.until('stream.ready')
-      await ada.removeParticipant({ params: { ...params, user_id: grace.id } })
+      await ada.participants.remove(params.conversation_id, grace.id)
       expect(typesOf(await stream.rest())).toEqual(['membership.changed', 'stream.closed'])
     })
 
     it('until either has ended while the connection was lost', async () => {
       const { ada, params, follow } = await begin()
       const people = [await service.signIn('kim'), await service.signIn('leo')] as const
-      for (const { id } of people) await ada.addParticipant({ params, body: { user_id: id } })
+      for (const { id } of people) await ada.participants.add(params.conversation_id, { user_id: id })
       const streams = people.map((person) => follow(person))
       for (const stream of streams) await stream.until('stream.ready')
       const [kim, leo] = people
@@ -305,16 +308,16 @@ describeOnEachDatabase('a client', (openUrl) => {
 
       const slow = createChatClient({ base_url: 'http://127.0.0.1:1', retry_ms: 1_000_000 })
       const lost = new AbortController()
-      const waiting = slow.follow(params.conversation_id, { signal: lost.signal }).next()
+      const waiting = slow.events.follow(params.conversation_id, { signal: lost.signal }).next()
       setImmediate(() => lost.abort())
       expect((await waiting).done).toBe(true)
-      const never = slow.follow(params.conversation_id, { signal: AbortSignal.abort() })
+      const never = slow.events.follow(params.conversation_id, { signal: AbortSignal.abort() })
       expect((await never.next()).done).toBe(true)
     })
 
     it('until the loop is left, which closes the connection', async () => {
       const { conversation_id } = await begin()
-      for await (const _ of reading.ada.follow(conversation_id)) break
+      for await (const _ of reading.ada.events.follow(conversation_id)) break
       await soon(() => expect(service.chat.context.hub.size()).toBe(0))
     })
 
@@ -360,25 +363,25 @@ describe('a client of a service in trouble', () => {
 
   it('reads again after the time it is told', async () => {
     const { client, count } = await answering(busy, busy, ok)
-    expect(await client.readHealth()).toEqual({ status: 'ok' })
+    expect(await client.ops.health()).toEqual({ status: 'ok' })
     expect(count()).toBe(3)
   })
 
   it('reads again after a lost connection', async () => {
     const { client } = await answering((request) => request.socket.destroy(), ok)
-    expect(await client.readHealth()).toEqual({ status: 'ok' })
+    expect(await client.ops.health()).toEqual({ status: 'ok' })
   })
 
   it('gives up after some attempts, and says when to try again', async () => {
     const { client, count } = await answering(busy)
-    const failed = await client.readHealth().catch((error: ChatError) => error)
+    const failed = await client.ops.health().catch((error: ChatError) => error)
     expect(failed).toMatchObject({ code: 'unavailable', message: 'Busy.', retry_after_seconds: 0.02 })
     expect(count()).toBe(3)
   })
 
   it('sends nothing twice that changes something', async () => {
     const { client, count } = await answering(busy, ok)
-    expect(await codeOf(client.createConversation({}))).toBe('unavailable')
+    expect(await codeOf(client.conversations.create())).toBe('unavailable')
     expect(count()).toBe(1)
   })
 
@@ -393,7 +396,7 @@ describe('a client of a service in trouble', () => {
     [504, '<html>', 'unavailable'],
   ])('takes %i with %j for %s', async (status, body, code) => {
     const { client } = await answering(answer(status, body))
-    expect(await codeOf(client.createConversation({}))).toBe(code)
+    expect(await codeOf(client.conversations.create())).toBe(code)
   })
 
   it('follows on, whatever is between, once it had the stream', async () => {
@@ -407,7 +410,7 @@ describe('a client of a service in trouble', () => {
       events(OVER),
     )
     const seen = []
-    for await (const { id } of client.follow('x')) seen.push(id)
+    for await (const { id } of client.events.follow('x')) seen.push(id)
     expect(seen).toEqual(['a.1', 'a.2', undefined])
     expect(count()).toBe(7)
   })
@@ -422,7 +425,7 @@ describe('a client of a service in trouble', () => {
     // Without a time of its own, which would be seconds here.
     const client = createChatClient({ base_url })
     const asked = performance.now()
-    for await (const _ of client.follow('x'));
+    for await (const _ of client.events.follow('x'));
     expect(performance.now() - asked).toBeLessThan(1_500)
   })
 
@@ -433,7 +436,7 @@ describe('a client of a service in trouble', () => {
     )
     const abort = new AbortController()
     const reading = (async () => {
-      for await (const _ of client.follow('x', { signal: abort.signal }));
+      for await (const _ of client.events.follow('x', { signal: abort.signal }));
     })()
     while (count() < 2) await new Promise((resolve) => setImmediate(resolve))
     await new Promise((resolve) => setTimeout(resolve, 300))
@@ -456,7 +459,7 @@ describe('a client of a service in trouble', () => {
       asking(events('event: thread.activity\ndata: {"type":"thread.activity","payload":{}}\n\n')),
       asking(events(OVER)),
     )
-    for await (const _ of client.follow('x'));
+    for await (const _ of client.events.follow('x'));
     expect(asked).toEqual([undefined, 'a.1', 'a.2', 'a.2'])
   })
 
@@ -467,7 +470,7 @@ describe('a client of a service in trouble', () => {
       [500, 'internal'],
     ] as const) {
       const { client, count } = await answering(answer(status, { code }))
-      expect(await codeOf(client.follow('x').next())).toBe(code)
+      expect(await codeOf(client.events.follow('x').next())).toBe(code)
       expect(count()).toBe(1)
     }
   })
@@ -475,38 +478,39 @@ describe('a client of a service in trouble', () => {
 
 it('has the types of the routes', () => {
   const client = createChatClient({ base_url: 'http://localhost' })
-  expectTypeOf(client.postRoot).parameter(0).toExtend<{ params: { conversation_id: string } }>()
-  expectTypeOf<Awaited<ReturnType<typeof client.postRoot>>['message']['content']>().toEqualTypeOf<string>()
-  expectTypeOf<Awaited<ReturnType<typeof client.readThread>>['next_cursor']>().toEqualTypeOf<string | undefined>()
-  expectTypeOf(client.logout).returns.resolves.toEqualTypeOf<undefined>()
-  expectTypeOf(client.readMetrics).returns.resolves.toEqualTypeOf<string>()
-  expectTypeOf(client.follow('x')).toEqualTypeOf<AsyncGenerator<ReceivedEvent>>()
+  expectTypeOf(client.messages.postRoot).parameter(0).toEqualTypeOf<string>()
+  expectTypeOf(client.messages.postRoot).parameter(1).toExtend<{ content: string }>()
+  expectTypeOf<Awaited<ReturnType<typeof client.messages.postRoot>>['message']['content']>().toEqualTypeOf<string>()
+  expectTypeOf<Awaited<ReturnType<typeof client.threads.tree>>['next_cursor']>().toEqualTypeOf<string | undefined>()
+  expectTypeOf(client.auth.logout).returns.resolves.toEqualTypeOf<undefined>()
+  expectTypeOf(client.ops.metrics).returns.resolves.toEqualTypeOf<string>()
+  expectTypeOf(client.events.follow('x')).toEqualTypeOf<AsyncGenerator<ReceivedEvent>>()
   expectTypeOf<ReceivedEvent['event']>().toEqualTypeOf<ConversationStreamEvent>()
 
   // Never called: what is wrong here is found by the compiler.
   const wrong = () => [
     // @ts-expect-error a body is needed
-    client.login(),
+    client.auth.login(),
     // @ts-expect-error so is the whole of it
-    client.login({ body: { email: 'a@b' } }),
+    client.auth.login({ email: 'a@b' }),
     // @ts-expect-error text, not a number
-    client.login({ body: { email: 'a@b', password: 5 } }),
-    // @ts-expect-error the parameters of the path are needed
-    client.readConversation({}),
-    // @ts-expect-error under their own names
-    client.readConversation({ params: { id: 'x' } }),
+    client.auth.login({ email: 'a@b', password: 5 }),
+    // @ts-expect-error the ids of the path are needed
+    client.conversations.get(),
+    // @ts-expect-error as texts
+    client.conversations.get({ conversation_id: 'x' }),
     // @ts-expect-error the text of a message is called content
-    client.postRoot({ params: { conversation_id: 'x' }, body: { text: 'x' } }),
+    client.messages.postRoot('x', { text: 'x' }),
     // @ts-expect-error nobody posts as the system
-    client.postRoot({ params: { conversation_id: 'x' }, body: { content: 'x', role: 'system' } }),
+    client.messages.postRoot('x', { content: 'x', role: 'system' }),
     // @ts-expect-error a limit is a number
-    client.readThread({ params: { root_id: 'x' }, query: { limit: '5' } }),
+    client.threads.tree('x', { limit: '5' }),
     // @ts-expect-error a stream is followed, not called
-    client.streamConversation({ params: { conversation_id: 'x' } }),
+    client.events.stream('x'),
     // @ts-expect-error there is no such endpoint
     client.deleteEverything(),
   ]
-  const right = () => [client.readMe(), client.createConversation(), client.createConversation({ body: {} })]
+  const right = () => [client.auth.me(), client.conversations.create(), client.conversations.create({})]
   expect([wrong, right]).toHaveLength(2)
 })
 

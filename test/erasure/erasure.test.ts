@@ -36,52 +36,54 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
   afterAll(() => service.close())
 
   const erase = async (person: { id: string }, query: { messages?: 'keep' | 'erase' } = {}) => {
-    await ada.eraseUser({ params: { user_id: person.id }, query })
+    await ada.users.erase(person.id, query)
     await service.chat.context.tasks.settle()
   }
 
   /** A conversation of Ada's with Grace and Linus, new people each time. */
   async function begin() {
     const [grace, linus] = [await service.signIn(`grace-${n}`), await service.signIn(`linus-${n++}`)]
-    const { conversation_id } = await ada.createConversation({ body: { title: 'Engines' } })
+    const { conversation_id } = await ada.conversations.create({ title: 'Engines' })
     const params = { conversation_id }
-    for (const { id } of [grace, linus]) await ada.addParticipant({ params, body: { user_id: id } })
+    for (const { id } of [grace, linus]) await ada.participants.add(conversation_id, { user_id: id })
     const post = async (person: Person, content: string) =>
-      (await person.postRoot({ params, body: { content } })).message_id
+      (await person.messages.postRoot(conversation_id, { content })).message_id
     const reply = async (person: Person, parent_id: string, content: string) =>
-      (await person.replyToMessage({ params: { parent_id }, body: { content } })).message_id
+      (await person.messages.reply(parent_id, { content })).message_id
     return { grace, linus, conversation_id, params, post, reply }
   }
 
   async function expectCountersRight(reader: Person, conversation_id: string) {
-    const params = { conversation_id }
-    const { threads } = await reader.listThreads({ params, query: { limit: 200 } })
+    const _params = { conversation_id }
+    const { threads } = await reader.threads.list(conversation_id, { limit: 200 })
     for (const thread of threads) {
-      const { messages } = await reader.readThread({ params: { root_id: thread.root_id }, query: { limit: 500 } })
+      const { messages } = await reader.threads.tree(thread.root_id, { limit: 500 })
       const live = messages.filter((message) => !message.deleted_at)
       expect(thread).toMatchObject({
         message_count: live.length,
         participant_count: new Set(live.map((message) => message.author_user_id ?? message.requested_by)).size,
       })
     }
-    const { threads: unread } = await reader.readUnread({ params })
+    const { threads: unread } = await reader.threads.unread(conversation_id)
     const listed = threads.filter((thread) => thread.unread! > 0)
     expect(unread).toEqual(listed.map(({ root_id, unread }) => ({ root_id, unread })))
     return new Map(threads.map((thread) => [thread.root_id, thread.unread]))
   }
 
   it('cannot come back in, and leaves name and address to others', async () => {
-    const { grace, conversation_id, params } = await begin()
+    const { grace, conversation_id } = await begin()
     const { cookie } = await signInByHand(service.base_url, grace.email, PASSWORD)
     const stream = await openStream(service.base_url, conversation_id, { cookie })
     await stream.until('stream.ready')
     await erase(grace)
     await stream.until('stream.closed')
-    expect(await codeOf(grace.readMe())).toBe('unauthenticated')
-    const login = service.client().login({ body: { email: grace.email, password: PASSWORD } })
+    expect(await codeOf(grace.auth.me())).toBe('unauthenticated')
+    const login = service.client().auth.login({ email: grace.email, password: PASSWORD })
     expect(await codeOf(login)).toBe('invalid_credentials')
     expect(await codeOf(erase(grace))).toBe('not_found')
-    expect((await ada.readConversation({ params })).participants.map((each) => each.user_id)).not.toContain(grace.id)
+    expect((await ada.conversations.get(conversation_id)).participants.map((each) => each.user_id)).not.toContain(
+      grace.id,
+    )
     const again = await service.signIn(grace.email.split('@')[0]!)
     expect(again.id).not.toBe(grace.id)
     const { db } = service.chat.context
@@ -97,15 +99,15 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     const middle = await reply(linus, mine, 'by Linus')
     const leaf = await reply(grace, middle, 'by Grace again')
     const gone = await reply(grace, middle, 'deleted by Grace')
-    await grace.deleteMessage({ params: { message_id: gone }, body: { reason: 'wrong room' } })
-    expect((await ada.readMessage({ params: { message_id: gone } })).delete_reason).toBe('wrong room')
+    await grace.messages.remove(gone, { reason: 'wrong room' })
+    expect((await ada.messages.get(gone)).delete_reason).toBe('wrong room')
     const other = await post(linus, 'by Linus')
-    await ada.markThreadRead({ params: { root_id: mine }, body: { message_id: middle } })
+    await ada.threads.markRead(mine, { message_id: middle })
     const before = await expectCountersRight(ada, conversation_id)
     const linusBefore = await expectCountersRight(linus, conversation_id)
 
     await erase(grace)
-    const { messages } = await ada.readThread({ params: { root_id: mine } })
+    const { messages } = await ada.threads.tree(mine)
     expect(messages.map((message) => message.content)).toEqual(['by Grace', 'by Linus', 'by Grace again', ''])
     expect(messages.map((message) => message.author_user_id)).toEqual([undefined, linus.id, undefined, undefined])
     expect(messages.map((message) => message.delete_reason)).toEqual([undefined, undefined, undefined, undefined])
@@ -113,15 +115,15 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     expect(await expectCountersRight(linus, conversation_id)).toEqual(linusBefore)
 
     // What is nobody's goes on like the others: deleted, restored, answered, counted.
-    await ada.deleteMessage({ params: { message_id: leaf } })
+    await ada.messages.remove(leaf)
     await expectCountersRight(linus, conversation_id)
-    await ada.restoreMessage({ params: { message_id: leaf } })
-    await ada.restoreMessage({ params: { message_id: gone } })
+    await ada.messages.restore(leaf)
+    await ada.messages.restore(gone)
     await reply(linus, leaf, 'still here')
-    await ada.markThreadRead({ params: { root_id: mine }, body: {} })
+    await ada.threads.markRead(mine, {})
     expect((await expectCountersRight(ada, conversation_id)).get(mine)).toBe(0)
     await expectCountersRight(linus, conversation_id)
-    expect((await ada.readThread({ params: { root_id: other } })).messages).toHaveLength(1)
+    expect((await ada.threads.tree(other)).messages).toHaveLength(1)
 
     // A second one without a name counts with the first as one.
     await erase(linus)
@@ -129,17 +131,17 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
   })
 
   it('may take every word along, and no thread breaks', async () => {
-    const { grace, linus, conversation_id, params, post, reply } = await begin()
+    const { grace, linus, conversation_id, post, reply } = await begin()
     const mine = await post(grace, 'SECRET root')
     const middle = await reply(linus, mine, 'by Linus')
     const leaf = await reply(grace, middle, 'SECRET first')
-    await grace.editMessage({ params: { message_id: leaf }, body: { content: 'SECRET second' } })
+    await grace.messages.edit(leaf, { content: 'SECRET second' })
     const gone = await reply(grace, middle, 'SECRET deleted')
-    await ada.deleteMessage({ params: { message_id: gone }, body: { reason: 'SECRET reason' } })
+    await ada.messages.remove(gone, { reason: 'SECRET reason' })
     const other = await post(linus, 'by Linus')
     const ask = { content: 'SECRET question', role: 'assistant' as const }
-    const { message_id: answer } = await grace.postRoot({ params, body: ask })
-    await ada.markThreadRead({ params: { root_id: mine }, body: {} })
+    const { message_id: answer } = await grace.messages.postRoot(conversation_id, ask)
+    await ada.threads.markRead(mine, {})
 
     const { cookie } = await signInByHand(service.base_url, linus.email, PASSWORD)
     const stream = await openStream(service.base_url, conversation_id, { cookie })
@@ -153,7 +155,7 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
       const seen = await stream.until('message.deleted', (event) => JSON.stringify(event).includes(id))
       told.push(...seen)
     }
-    const { messages } = await linus.readThread({ params: { root_id: mine } })
+    const { messages } = await linus.threads.tree(mine)
     expect(messages.map((message) => [message.id, message.content, Boolean(message.deleted_at)])).toEqual([
       [mine, '', true],
       [middle, 'by Linus', false],
@@ -161,28 +163,28 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
       [gone, '', true],
     ])
     await service.chat.context.answers.idle()
-    expect(await linus.listChunks({ params: { message_id: answer } })).toEqual([])
-    expect(await linus.readMessage({ params: { message_id: answer } })).toMatchObject({
+    expect(await linus.answers.listChunks(answer)).toEqual([])
+    expect(await linus.messages.get(answer)).toMatchObject({
       content: '',
       status: 'cancelled',
       deleted_at: expect.any(String),
     })
-    expect((await linus.listRevisions({ params: { message_id: leaf } })).revisions).toEqual([])
-    const { threads } = await linus.listThreads({ params })
+    expect((await linus.messages.listRevisions(leaf)).revisions).toEqual([])
+    const { threads } = await linus.threads.list(conversation_id)
     expect(threads.map((thread) => thread.root_excerpt).sort()).toEqual(['', '', 'by Linus'])
     const zero = new Map([mine, other, answer].map((root_id) => [root_id, 0]))
     expect(await expectCountersRight(linus, conversation_id)).toEqual(zero)
     expect(await expectCountersRight(ada, conversation_id)).toEqual(new Map([...zero, [other, 1]]))
 
     for (const message_id of [leaf, gone, answer])
-      expect(await codeOf(ada.restoreMessage({ params: { message_id } }))).toBe('conflict')
+      expect(await codeOf(ada.messages.restore(message_id))).toBe('conflict')
     await reply(linus, middle, 'life goes on')
     const counts = new Map([...zero, [other, 1], [mine, 1]])
     expect(await expectCountersRight(ada, conversation_id)).toEqual(counts)
 
     const replay = await openStream(service.base_url, conversation_id, {
       cookie,
-      last_event_id: `${(await ada.readConversation({ params })).stream_position!.split('.')[0]}.0`,
+      last_event_id: `${(await ada.conversations.get(conversation_id)).stream_position!.split('.')[0]}.0`,
     })
     const replayed = await replay.until('message.new', (event) => JSON.stringify(event).includes('life goes on'))
     expect(JSON.stringify([told, replayed])).not.toContain('SECRET')
@@ -198,13 +200,16 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     const stream = await openStream(service.base_url, params.conversation_id, { cookie })
     // What is said before it is ready may be part of what a client has loaded.
     await stream.until('stream.ready')
-    const { message_id } = await grace.postRoot({ params, body: { content: 'question', role: 'assistant' } })
+    const { message_id } = await grace.messages.postRoot(params.conversation_id, {
+      content: 'question',
+      role: 'assistant',
+    })
     await stream.until('message.delta')
     await erase(grace)
     const done = (await stream.until('message.done')).at(-1)!
     expect(done.event.payload).toMatchObject({ message_id, finish_reason: 'cancelled' })
     await service.chat.context.answers.idle()
-    const answer = await ada.readMessage({ params: { message_id } })
+    const answer = await ada.messages.get(message_id)
     expect(answer).toMatchObject({ status: 'cancelled', content: 'SECRET beginning', prompt: 'question' })
     expect(answer).not.toHaveProperty('requested_by')
     await stream.close()
@@ -213,9 +218,9 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
   it('is taken out of conversations left long ago', async () => {
     const { grace, params, post } = await begin()
     const root_id = await post(grace, 'by Grace')
-    await grace.removeParticipant({ params: { ...params, user_id: grace.id } })
+    await grace.participants.remove(params.conversation_id, grace.id)
     await erase(grace, { messages: 'erase' })
-    const [message] = (await ada.readThread({ params: { root_id } })).messages
+    const [message] = (await ada.threads.tree(root_id)).messages
     expect(message).toMatchObject({ content: '', deleted_at: expect.any(String) })
     expect(message).not.toHaveProperty('author_user_id')
   })
@@ -226,49 +231,49 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     ['else the longest-standing viewer', ['viewer', 'viewer'], 0],
   ] as const)('leaves what nobody else owns to %s', async (_, roles, heir) => {
     const owner = await service.signIn(`owner-${n++}`)
-    const { conversation_id } = await owner.createConversation({ body: {} })
-    const params = { conversation_id }
+    const { conversation_id } = await owner.conversations.create({})
+    const _params = { conversation_id }
     const people: Person[] = []
     for (const role of roles) {
       const person = await service.signIn(`heir-${n++}`)
-      await owner.addParticipant({ params, body: { user_id: person.id, role } })
+      await owner.participants.add(conversation_id, { user_id: person.id, role })
       people.push(person)
     }
     await erase(owner)
-    const { participants } = await people[heir]!.readConversation({ params })
+    const { participants } = await people[heir]!.conversations.get(conversation_id)
     expect(participants.map((each) => each.role)).toEqual(roles.map((role, i) => (i === heir ? 'owner' : role)))
   })
 
   it('takes along a conversation nobody is left in, and leaves one with another owner alone', async () => {
     const { grace, params } = await begin()
-    const alone = await grace.createConversation({ body: {} })
-    await grace.postRoot({ params: { conversation_id: alone.conversation_id }, body: { content: 'to myself' } })
+    const alone = await grace.conversations.create({})
+    await grace.messages.postRoot(alone.conversation_id, { content: 'to myself' })
     await erase(grace)
     const { db } = service.chat.context
     expect(await db.all('SELECT id FROM conversations WHERE id = ?', alone.conversation_id)).toEqual([])
-    const { participants } = await ada.readConversation({ params })
+    const { participants } = await ada.conversations.get(params.conversation_id)
     expect(participants.map((each) => each.role)).toEqual(['owner', 'member'])
   })
 
   it('lets nobody in by an invite of theirs, nor is invited any more', async () => {
     const { grace, linus, params } = await begin()
-    await ada.changeParticipantRole({ params: { ...params, user_id: grace.id }, body: { role: 'admin' } })
-    const { token } = await grace.createInvite({ params, body: { max_uses: 5 } })
-    const theirs = await ada.createInvite({ params, body: { email: grace.email } })
-    const another = await ada.createInvite({ params, body: {} })
+    await ada.participants.changeRole(params.conversation_id, grace.id, { role: 'admin' })
+    const { token } = await grace.invites.create(params.conversation_id, { max_uses: 5 })
+    const theirs = await ada.invites.create(params.conversation_id, { email: grace.email })
+    const another = await ada.invites.create(params.conversation_id, {})
     await erase(grace)
     const eve = await service.signIn(`eve-${n++}`)
-    expect(await codeOf(eve.acceptInvite({ body: { token } }))).toBe('invite_revoked')
-    expect(await codeOf(eve.acceptInvite({ body: { token: theirs.token } }))).toBe('not_found')
-    await linus.acceptInvite({ body: { token: another.token } })
-    await eve.acceptInvite({ body: { token: another.token } })
+    expect(await codeOf(eve.invites.accept({ token }))).toBe('invite_revoked')
+    expect(await codeOf(eve.invites.accept({ token: theirs.token }))).toBe('not_found')
+    await linus.invites.accept({ token: another.token })
+    await eve.invites.accept({ token: another.token })
   })
 
   it('is erased once by two who do it at once, and wholly by who does it after half of it', async () => {
     const { grace, linus, params, post } = await begin()
     for (const i of times(12, (i) => i)) {
       await post(grace, `SECRET ${i}`)
-      await grace.createConversation({ body: {} })
+      await grace.conversations.create({})
     }
     const actor = await service.chat.users.actor(ada.id)
     const results = await Promise.allSettled(
@@ -303,7 +308,7 @@ describeOnEachDatabase('somebody who wrote a lot', (openUrl) => {
       const actorOf = async (name: string) => service.chat.users.actor((await service.signIn(name)).id)
       const [ada, grace] = [await actorOf('ada'), await actorOf('grace')]
       const { conversation_id } = await service.chat.conversations.create(ada)
-      await service.chat.conversations.addParticipant(ada, conversation_id, { user_id: grace.user_id })
+      await service.chat.participants.add(ada, conversation_id, { user_id: grace.user_id })
       const post = (by: typeof ada) => service.chat.messages.postRoot(by, conversation_id, { content: 'root' })
       const first = await post(ada)
       const reply = (i: number) =>
@@ -359,7 +364,7 @@ describeOnEachDatabase('an erasure that was cut short', (openUrl) => {
       const name = `grace-${steps}`
       const grace = await service.chat.users.actor((await service.signIn(name)).id)
       const { conversation_id } = await service.chat.conversations.create(grace, {})
-      await service.chat.conversations.addParticipant(grace, conversation_id, { user_id: ada.user_id })
+      await service.chat.participants.add(grace, conversation_id, { user_id: ada.user_id })
       await service.chat.messages.postRoot(grace, conversation_id, { content: 'SECRET' })
       left = steps
       isCutShort = await service.chat.users.erase(OPERATOR, grace.user_id, { messages: 'erase' }).then(
@@ -386,21 +391,21 @@ describeOnEachDatabase('messages of an erased person', (openUrl) => {
     const service = await startService(url)
     await service.chat.context.tasks.stop()
     const { ada, grace, eve, conversation_id, root } = await startThread(service)
-    const params = { conversation_id }
-    await ada.addParticipant({ params, body: { user_id: eve.id } })
+    const _params = { conversation_id }
+    await ada.participants.add(conversation_id, { user_id: eve.id })
     const reply = async (person: Person, parent_id: string, content: string) =>
-      (await person.replyToMessage({ params: { parent_id }, body: { content } })).message_id
+      (await person.messages.reply(parent_id, { content })).message_id
     const first = await reply(grace, root.message_id, 'SECRET first')
-    await grace.editMessage({ params: { message_id: first }, body: { content: 'SECRET edited' } })
+    await grace.messages.edit(first, { content: 'SECRET edited' })
     await reply(ada, first, 'kept')
-    await eve.markThreadRead({ params: { root_id: root.root_id }, body: { message_id: first } })
+    await eve.threads.markRead(root.root_id, { message_id: first })
     await reply(grace, first, `SECRET ${'long '.repeat(1_000)}`)
-    await grace.postRoot({ params, body: { content: 'SECRET root' } })
+    await grace.messages.postRoot(conversation_id, { content: 'SECRET root' })
 
     await service.chat.users.erase(OPERATOR, grace.id, { messages: 'erase' })
     const actor = await service.chat.users.actor(eve.id)
     const read = async () => {
-      const page = await eve.readThread({ params: { root_id: root.root_id } })
+      const page = await eve.threads.tree(root.root_id)
       const events: unknown[] = []
       const lastEventId = `${page.stream_position!.split('.')[0]}.0`
       for await (const { event } of service.chat.events.follow(actor, conversation_id, {
@@ -411,11 +416,11 @@ describeOnEachDatabase('messages of an erased person', (openUrl) => {
       }
       return {
         messages: page.messages,
-        message: await eve.readMessage({ params: { message_id: first } }),
-        revisions: await eve.listRevisions({ params: { message_id: first } }),
-        threads: (await eve.listThreads({ params })).threads,
-        unread: (await eve.readUnread({ params })).threads,
-        conversations: (await eve.listConversations({ query: {} })).conversations.map(({ unread }) => unread),
+        message: await eve.messages.get(first),
+        revisions: await eve.messages.listRevisions(first),
+        threads: (await eve.threads.list(conversation_id)).threads,
+        unread: (await eve.threads.unread(conversation_id)).threads,
+        conversations: (await eve.conversations.list({})).conversations.map(({ unread }) => unread),
         events,
       }
     }
@@ -424,7 +429,7 @@ describeOnEachDatabase('messages of an erased person', (openUrl) => {
     expect(before.includes('SECRET')).toBe(false)
     expect(before.includes(grace.id)).toBe(false)
     expect(await codeOf(reply(ada, first, 'too late'))).toBe('message_deleted')
-    expect(await codeOf(ada.restoreMessage({ params: { message_id: first } }))).toBe('conflict')
+    expect(await codeOf(ada.messages.restore(first))).toBe('conflict')
     expect((await service.chat.ops.fsck()).findings).toEqual([])
     let archive = ''
     await exportArchive(service.chat.context.db, (lines) => {
@@ -443,10 +448,7 @@ describeOnEachDatabase('messages of an erased person', (openUrl) => {
     const { context } = service.chat
     await context.tasks.stop()
     const { ada, grace, root } = await startThread(service)
-    const { message_id } = await grace.replyToMessage({
-      params: { parent_id: root.message_id },
-      body: { content: 'SECRET' },
-    })
+    const { message_id } = await grace.messages.reply(root.message_id, { content: 'SECRET' })
     let writes = 0
     const write: typeof context.write = (run) =>
       ++writes > 1 ? Promise.reject(new Error('killed')) : context.write(run)
@@ -465,7 +467,7 @@ describeOnEachDatabase('messages of an erased person', (openUrl) => {
       { ...context, write: late },
       { key: grace.id, detail: {}, isOver: () => false, signal: new AbortController().signal },
     )
-    const message = await ada.readMessage({ params: { message_id } })
+    const message = await ada.messages.get(message_id)
     expect(message).toMatchObject({ content: '', deleted_at: expect.any(String) })
     expect((await service.chat.ops.fsck()).findings).toEqual([])
     await service.close()

@@ -44,17 +44,17 @@ async function askModel(model: MockLanguageModelV3) {
   const service = await startService('sqlite::memory:', { config, ports: { assistant: createAiSdk(model) } })
   onTestFinished(() => service.close())
   const { ada, root } = await startThread(service)
-  const { message_id } = await ada.replyToMessage({
-    params: { parent_id: root.message_id },
-    body: { content: 'Why?', role: 'assistant' },
-  })
+  const { message_id } = await ada.messages.reply(root.message_id, { content: 'Why?', role: 'assistant' })
   const params = { message_id }
   return {
     ada,
     params,
     async end() {
       await service.chat.context.answers.idle()
-      return { message: await ada.readMessage({ params }), chunks: await ada.listChunks({ params }) }
+      return {
+        message: await ada.messages.get(params.message_id),
+        chunks: await ada.answers.listChunks(params.message_id),
+      }
     },
   }
 }
@@ -95,8 +95,8 @@ it('a cancelled answer stops the work of the AI SDK', async () => {
   await expect.poll(() => model.doStreamCalls.length).toBe(1)
   const { abortSignal } = model.doStreamCalls[0]!
   const aborted = new Promise((resolve) => abortSignal!.addEventListener('abort', resolve))
-  await expect.poll(() => ada.listChunks({ params })).toHaveLength(1)
-  await ada.cancelAnswer({ params })
+  await expect.poll(() => ada.answers.listChunks(params.message_id)).toHaveLength(1)
+  await ada.answers.cancel(params.message_id)
   await aborted
   expect((await end()).message).toMatchObject({ status: 'cancelled', content: 'Light ' })
 })

@@ -28,19 +28,19 @@ describe.each(PROXIES.filter((proxy) => proxy.isInstalled))('the example for $na
     const server = await startStopping(url)
     const base_url = await startProxy(proxy, [server.port])
     const ada = createChatClient({ base_url })
-    await ada.runSetup({ body: ADA })
-    await ada.login({ body: ADA })
-    const params = await ada.createConversation()
+    await ada.setup.run(ADA)
+    await ada.auth.login(ADA)
+    const params = await ada.conversations.create()
 
     const headers = await signInByHand(base_url, ADA.email, ADA.password)
     const stream = await openStream(base_url, params.conversation_id, { cookie: headers.cookie })
     expect(stream.response.headers.get('content-encoding')).toBeNull()
     await stream.until('stream.ready')
-    await ada.postRoot({ params, body: { content: 'first' } })
+    await ada.messages.postRoot(params.conversation_id, { content: 'first' })
     await stream.until('message.new')
     // Longer than the proxy waits for anything of a server: only heartbeats keep the stream.
     await new Promise((resolve) => setTimeout(resolve, 5_000))
-    await ada.postRoot({ params, body: { content: 'second' } })
+    await ada.messages.postRoot(params.conversation_id, { content: 'second' })
     const seen = await stream.until('message.new')
     expect(seen.map(({ event }) => event.type)).not.toContain('stream.closed')
 
@@ -75,22 +75,23 @@ describe.skipIf(!haproxy.isInstalled || !inject('postgres_url'))('two services b
     const [one, two] = [await startStopping(url, env), await startStopping(url, env)]
     const base_url = await startProxy(haproxy, [one.port, two.port])
     const ada = createChatClient({ base_url, retry_ms: 50 })
-    await ada.runSetup({ body: ADA })
-    await ada.login({ body: ADA })
-    const params = await ada.createConversation()
+    await ada.setup.run(ADA)
+    await ada.auth.login(ADA)
+    const params = await ada.conversations.create()
 
     const posted: string[] = []
     const seen: string[] = []
     const abort = new AbortController()
     const opened = withResolvers()
     const reading = (async () => {
-      for await (const { event } of ada.follow(params.conversation_id, { signal: abort.signal })) {
+      for await (const { event } of ada.events.follow(params.conversation_id, { signal: abort.signal })) {
         if (event.type === 'stream.ready') opened.resolve()
         if (event.type === 'message.new') seen.push(event.payload.message.id)
       }
     })()
     await opened.promise
-    const post = async () => posted.push((await ada.postRoot({ params, body: { content: 'hello' } })).message_id)
+    const post = async () =>
+      posted.push((await ada.messages.postRoot(params.conversation_id, { content: 'hello' })).message_id)
     for (let i = 0; i < 20; i++) await post()
     one.signal('SIGTERM')
     let isOver = false

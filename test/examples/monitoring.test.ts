@@ -39,7 +39,7 @@ beforeAll(async () => {
   guide = await readFile(join(FOLDER, '../../docs/guides/monitoring.md'), 'utf8')
   const service = await startService('sqlite::memory:')
   await startThread(service)
-  const lines = (await service.client().readMetrics()).split('\n')
+  const lines = (await service.client().ops.metrics()).split('\n')
   await service.close()
   exported = {
     families: new Set(lines.flatMap((line) => /^# TYPE (\S+)/.exec(line)?.[1] ?? [])),

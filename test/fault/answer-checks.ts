@@ -10,7 +10,7 @@ const POLL_MS = 50
 /** The answers in a thread, once all of them have ended; as they are when that takes too long. */
 export async function untilEnded(client: ChatClient, root_id: string, killed: number): Promise<Message[]> {
   for (;;) {
-    const { messages } = await client.readThread({ params: { root_id }, query: { limit: 500 } })
+    const { messages } = await client.threads.tree(root_id, { limit: 500 })
     const answers = messages.filter(({ role }) => role === 'assistant')
     const isOver = answers.every(({ status }) => status !== 'streaming')
     if (isOver || performance.now() - killed > END_MS) return answers
@@ -21,7 +21,7 @@ export async function untilEnded(client: ChatClient, root_id: string, killed: nu
 /** What is wrong with an answer that a crash has ended, beside what was said upstream. */
 export async function faultsIn(client: ChatClient, answer: Message, upstream: Upstream): Promise<string[]> {
   const { id: message_id, prompt = '', status, content } = answer
-  const chunks = await client.listChunks({ params: { message_id }, query: { limit: 1000 } })
+  const chunks = await client.answers.listChunks(message_id, { limit: 1000 })
   // It may have been killed before it asked.
   const { text, call } = upstream.to(prompt) ?? { text: '' }
   const isWhole = status === 'complete' && prompt.endsWith('short')

@@ -63,7 +63,7 @@ type Stage = Omit<AnswerCrashOptions, 'nodes'> & {
 async function crashOn({ url, upstream, nodes, cycles, random, onCycle }: Stage): Promise<AnswerCrashFigures> {
   const { conversation_id, signIn, cookie } = await settle(nodes.first)
   const [asker, watcher] = [await signIn(), await signInAt(nodes.last)]
-  const position = async () => (await watcher.readConversation({ params: { conversation_id } })).stream_position!
+  const position = async () => (await watcher.conversations.get(conversation_id)).stream_position!
   const from = await position()
   const reading = { conversation_id, cookie: await cookie(), target: nodes.reachable }
   const cutAfter = () => Math.floor(2 ** (9 + random() * 7))
@@ -74,7 +74,7 @@ async function crashOn({ url, upstream, nodes, cycles, random, onCycle }: Stage)
 
   /** Asks, kills in the middle of it, and waits until somebody has ended what is left. */
   async function cycle(): Promise<void> {
-    const { root_id } = await watcher.postRoot({ params: { conversation_id }, body: { content: 'root' } })
+    const { root_id } = await watcher.messages.postRoot(conversation_id, { content: 'root' })
     const killed = new Promise<number>((resolve, reject) =>
       upstream.after(1 + Math.floor(random() * MOST_PIECES), () => nodes.kill().then(resolve, reject)),
     )
@@ -116,7 +116,7 @@ async function askAll(asker: ChatClient, parent_id: string, cycle: number): Prom
   const prompts = MANNERS.flatMap((manner) => Array.from({ length: EACH }, (_, n) => `${cycle}.${n} ${manner}`))
   const ask = async (content: string) => {
     try {
-      await asker.replyToMessage({ params: { parent_id }, body: { content, role: 'assistant' } })
+      await asker.messages.reply(parent_id, { content, role: 'assistant' })
     } catch (error) {
       if (error instanceof ChatError) throw error
     }

@@ -34,8 +34,7 @@ export async function cutReaders({ url, readers, reconnects, seconds, random }: 
     const anyNode = () => nodes[Math.floor(random() * nodes.length)]!.base_url
     const { conversation_id, signIn, signInAt, cookie } = await settle(nodes[0]!.base_url)
     const ada = await signIn()
-    const params = { conversation_id }
-    const position = async () => (await ada.readConversation({ params })).stream_position!
+    const position = async () => (await ada.conversations.get(conversation_id)).stream_position!
     const from = await position()
     const followers = startFollowers({
       target: anyNode,
@@ -57,7 +56,7 @@ export async function cutReaders({ url, readers, reconnects, seconds, random }: 
       writers.map(async (writer) => {
         while (!isDone()) {
           const content = `${'grüß 🥊 '.repeat(1 + Math.floor(random() ** 4 * 500))}`
-          acknowledged.add((await writer.postRoot({ params, body: { content } })).message_id)
+          acknowledged.add((await writer.messages.postRoot(conversation_id, { content })).message_id)
           await sleep((1000 * WRITERS) / POSTS_PER_SECOND)
         }
       }),

@@ -63,7 +63,7 @@ export async function crash({ url, cycles, posts, random, onCycle }: CrashOption
     figures.unanswered += await writeUntilKilled(writers, acknowledged, { enough, kill, random })
     server = await startProcess(url, { port, config: CONFIG })
     restarted.resolve()
-    for (const writer of writers) await writer.readMe().catch((error) => figures.faults.push(`session: ${error}`))
+    for (const writer of writers) await writer.auth.me().catch((error) => figures.faults.push(`session: ${error}`))
     figures.faults.push(...(await lossesIn(writers[0]!, acknowledged)))
     figures.cycles++
     figures.acknowledged += acknowledged.size
@@ -107,7 +107,7 @@ function differences(told: Map<number, string>, whole: Map<number, string>, thre
 
 /** A thread with the messages that are acknowledged in it, by id; its root is the first. */
 async function startThread(client: ChatClient, { conversation_id }: Place): Promise<Map<string, string>> {
-  const { message } = await client.postRoot({ params: { conversation_id }, body: { content: 'root' } })
+  const { message } = await client.messages.postRoot(conversation_id, { content: 'root' })
   return new Map([[message.id, message.content]])
 }
 
@@ -126,7 +126,7 @@ async function writeUntilKilled(
         const parent_id = ids[Math.floor(random() * Math.min(ids.length, 50))]!
         const content = `${index}/${i} ${'grüß 🥊 '.repeat(Math.floor(random() * 100))}`
         try {
-          const { message } = await writer.replyToMessage({ params: { parent_id }, body: { content } })
+          const { message } = await writer.messages.reply(parent_id, { content })
           acknowledged.set(message.id, content)
           ids.push(message.id)
           if (ids.length > enough) killed ??= kill()
@@ -148,7 +148,7 @@ async function lossesIn(client: ChatClient, acknowledged: Map<string, string>): 
   let cursor_path: string | undefined
   do {
     const query = { limit: 500, ...(cursor_path && { cursor_path }) }
-    const page = await client.readThread({ params: { root_id: root_id! }, query })
+    const page = await client.threads.tree(root_id!, query)
     for (const { id, content } of page.messages) found.set(id, content)
     cursor_path = page.next_cursor
   } while (cursor_path)
@@ -159,7 +159,7 @@ async function lossesIn(client: ChatClient, acknowledged: Map<string, string>): 
 }
 
 async function positionOf(client: ChatClient, { conversation_id }: Place): Promise<string> {
-  return (await client.readConversation({ params: { conversation_id } })).stream_position!
+  return (await client.conversations.get(conversation_id)).stream_position!
 }
 
 function deferred(): { promise: Promise<void>; resolve: () => void } {

@@ -51,7 +51,7 @@ export async function drain(options: DrainOptions): Promise<DrainFigures> {
     const posts = new Map<string, Set<string>>()
     while (figures.cycles < cycles) {
       const client = await place.signInAt(server.base_url)
-      const { root_id } = await client.postRoot({ params: place, body: { content: 'root' } })
+      const { root_id } = await client.messages.postRoot(place.conversation_id, { content: 'root' })
       posts.set(root_id, new Set([root_id]))
       await cycle(server, { ...options, place, root_id, acknowledged: posts.get(root_id)!, figures })
       server = await startServe(url)
@@ -172,7 +172,7 @@ async function differences(client: ChatClient, root_id: string, acknowledged: Se
   let cursor_path: string | undefined
   do {
     const query = { limit: 500, ...(cursor_path && { cursor_path }) }
-    const page = await client.readThread({ params: { root_id }, query })
+    const page = await client.threads.tree(root_id, query)
     for (const { id } of page.messages) if (!missing.delete(id)) unheard.push(`nobody was told of message ${id}`)
     cursor_path = page.next_cursor
   } while (cursor_path)

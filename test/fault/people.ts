@@ -17,9 +17,9 @@ export interface Place {
 /** Sets a service up and opens a conversation in it. */
 export async function settle(base_url: string): Promise<Place> {
   const ada = createChatClient({ base_url })
-  await ada.runSetup({ body: ADA })
-  await ada.login({ body: ADA })
-  const { conversation_id } = await ada.createConversation({})
+  await ada.setup.run(ADA)
+  await ada.auth.login(ADA)
+  const { conversation_id } = await ada.conversations.create()
   return {
     conversation_id,
     signIn: () => signInAt(base_url),
@@ -41,6 +41,6 @@ export async function settle(base_url: string): Promise<Place> {
 /** A new client of another service on the same database, signed in. */
 export async function signInAt(base_url: string): Promise<ChatClient> {
   const client = createChatClient({ base_url })
-  await client.login({ body: ADA })
+  await client.auth.login(ADA)
   return client
 }

@@ -105,11 +105,11 @@ async function plantConversation(chat: Chat, messages: number, word: string): Pr
   const root_id = await fill(chat, ada, conversation_id, messages, word)
   return {
     word,
-    remove: (client) => client.deleteConversation({ params: { conversation_id } }),
+    remove: (client) => client.conversations.remove(conversation_id),
     left: () => count(chat, 'conversation_id', conversation_id),
     shown: async (client) => [
-      ...(await isFound(client.readConversation({ params: { conversation_id } }), 'a deleted conversation is shown')),
-      ...(await isFound(client.readThread({ params: { root_id } }), 'a thread of a deleted conversation is shown')),
+      ...(await isFound(client.conversations.get(conversation_id), 'a deleted conversation is shown')),
+      ...(await isFound(client.threads.tree(root_id), 'a thread of a deleted conversation is shown')),
     ],
   }
 }
@@ -117,14 +117,14 @@ async function plantConversation(chat: Chat, messages: number, word: string): Pr
 async function plantPerson(chat: Chat, conversationId: string, messages: number, word: string): Promise<Planted> {
   const ada = await findFirst(chat)
   const { user } = await chat.users.create(OPERATOR, { username: word, email: `${word}@example.org` })
-  await chat.conversations.addParticipant(ada, conversationId, { user_id: user.id })
+  await chat.participants.add(ada, conversationId, { user_id: user.id })
   const root_id = await fill(chat, await chat.users.actor(user.id), conversationId, messages, word)
   return {
     word,
-    remove: (client) => client.eraseUser({ params: { user_id: user.id }, query: { messages: 'erase' } }),
+    remove: (client) => client.users.erase(user.id, { messages: 'erase' }),
     left: () => count(chat, 'posted_by', user.id),
     shown: async (client) => {
-      const page = await client.readThread({ params: { root_id } })
+      const page = await client.threads.tree(root_id)
       return JSON.stringify(page).includes(word) ? ['a text of an erased person is shown'] : []
     },
   }

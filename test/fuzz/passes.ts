@@ -17,14 +17,21 @@ export interface Pass {
  * Calls that end or take away what the calls are made with: a session, a key, a password, an account. They are made apart
  * from those whose answers would tell them which one that is.
  */
-const ENDS_ACCESS = ['revokeSession', 'revokeKey', 'changePassword', 'changeUser', 'eraseUser', 'changeMe']
+const ENDS_ACCESS = [
+  'authRevokeSession',
+  'keysRevoke',
+  'authChangePassword',
+  'usersChange',
+  'usersErase',
+  'authChangeProfile',
+]
 
 /** Without a session these only say that there is none; with one, they end it. */
-const ENDS_SESSION = ['logout', 'refresh']
+const ENDS_SESSION = ['authLogout', 'authRefresh']
 
 const isOfSession = ({ access }: AnyRoute) => access === 'session' || access === 'admin'
 /** Calls no key may make; the use-cases say which these are. */
-const isForPeople = (name: string, { sign_in }: AnyRoute) => sign_in || name === 'createUser'
+const isForPeople = (name: string, { sign_in }: AnyRoute) => sign_in || name === 'usersCreate'
 
 const namesWhere = (belongs: (name: string, route: AnyRoute) => boolean) =>
   allRoutes.filter(([name, route]) => belongs(name, route)).map(([name]) => name)

@@ -210,7 +210,7 @@ describeOnEachDatabase('every route', (openUrl) => {
     having((route) => route.query !== undefined && 'limit' in (route.query as unknown as { entries: object }).entries),
   )('$name takes a sensible limit only', async ({ name, route }) => {
     // The search of people needs to be told of whom.
-    const search = name === 'searchUsers' ? 'query=ada&' : ''
+    const search = name === 'usersSearch' ? 'query=ada&' : ''
     for (const limit of ['0', '-1', '1.5', 'ten', '', '1e3', '9'.repeat(400)]) {
       const refused = await send({ ...route, path: `${route.path}?${search}limit=${limit}` }, admin)
       expect(refused, limit).toMatchObject({ status: 422, code: 'validation_failed' })

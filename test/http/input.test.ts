@@ -68,28 +68,28 @@ const PARAMETERS: Record<string, string> = {
 
 /** A body that each route takes, in which one field after the other is spoiled. */
 const VALID: Record<string, object> = {
-  login: { email: 'eve@example.org', password: PASSWORD },
-  exchangeOauthCode: { auth_code: 'x' },
-  confirmPassword: { password: 'not the one' },
-  changePassword: { current_password: 'not the one', new_password: PASSWORD },
-  resetPassword: { token: 'made up', password: PASSWORD },
-  createKey: { name: 'a key' },
-  createUser: { username: 'somebody', email: 'somebody@example.org' },
-  addParticipant: { username: 'eve' },
-  renameConversation: { title: 'Engines' },
-  changeParticipantRole: { role: 'member' },
-  acceptInvite: { token: 'x' },
-  postRoot: { content: 'x' },
-  replyToMessage: { content: 'x' },
-  editMessage: { content: 'y' },
-  createLimitProfile: { name: 'x', params: { requests_per_second: 1, burst: 1 } },
-  updateLimitProfile: { params: { requests_per_second: 1, burst: 1 } },
-  createLimitAssignment: {
+  authLogin: { email: 'eve@example.org', password: PASSWORD },
+  oauthExchangeCode: { auth_code: 'x' },
+  authConfirm: { password: 'not the one' },
+  authChangePassword: { current_password: 'not the one', new_password: PASSWORD },
+  resetsRedeem: { token: 'made up', password: PASSWORD },
+  keysCreate: { name: 'a key' },
+  usersCreate: { username: 'somebody', email: 'somebody@example.org' },
+  participantsAdd: { username: 'eve' },
+  conversationsRename: { title: 'Engines' },
+  participantsChangeRole: { role: 'member' },
+  invitesAccept: { token: 'x' },
+  messagesPostRoot: { content: 'x' },
+  messagesReply: { content: 'x' },
+  messagesEdit: { content: 'y' },
+  limitsCreateProfile: { name: 'x', params: { requests_per_second: 1, burst: 1 } },
+  limitsUpdateProfile: { params: { requests_per_second: 1, burst: 1 } },
+  limitsCreateAssignment: {
     profile_id: '01890000-0000-7000-8000-000000000000',
     method: 'GET',
     path: '/api/users',
   },
-  createChatCompletion: { model: 'gpt-4', messages: [{ role: 'user', content: 'x' }] },
+  openaiComplete: { model: 'gpt-4', messages: [{ role: 'user', content: 'x' }] },
 }
 
 interface SchemaNode {
@@ -117,10 +117,10 @@ describeOnEachDatabase('input', (openUrl) => {
     service = await startService(await openUrl())
     const thread = await startThread(service)
     ;({ ada, grace, conversation_id } = thread)
-    const other = await ada.postRoot({ params: { conversation_id }, body: { content: 'x' } })
+    const other = await ada.messages.postRoot(conversation_id, { content: 'x' })
     // Somebody to whom anything may happen.
     const frank = await service.signIn('frank')
-    await ada.addParticipant({ params: { conversation_id }, body: { user_id: frank.id } })
+    await ada.participants.add(conversation_id, { user_id: frank.id })
     ids = {
       conversation_id,
       user_id: frank.id,
@@ -162,7 +162,7 @@ describeOnEachDatabase('input', (openUrl) => {
     return { status: response.status, code, paths: errors?.map((error) => error.path) }
   }
 
-  const validBody = (name: string): object => (name === 'setTyping' ? { conversation_id } : (VALID[name] ?? {}))
+  const validBody = (name: string): object => (name === 'presenceSetTyping' ? { conversation_id } : (VALID[name] ?? {}))
 
   /** The valid body of a route with some fields otherwise, which are JSON already. */
   function toBody(name: string, fields: Record<string, string>): string {
@@ -244,30 +244,30 @@ describeOnEachDatabase('input', (openUrl) => {
     }
 
     it.each(Object.entries(KEPT))('is kept as it is, whoever reads it and how: %s', async (_, content) => {
-      const { stream_position } = await ada.readConversation({ params: { conversation_id } })
+      const { stream_position } = await ada.conversations.get(conversation_id)
       const live = await follow()
-      const { message } = await ada.postRoot({ params: { conversation_id }, body: { content } })
+      const { message } = await ada.messages.postRoot(conversation_id, { content })
       const params = { message_id: message.id }
       expect(message.content).toBe(content)
-      expect((await ada.readMessage({ params })).content).toBe(content)
-      expect((await ada.readThread({ params: { root_id: message.id } })).messages[0]!.content).toBe(content)
+      expect((await ada.messages.get(params.message_id)).content).toBe(content)
+      expect((await ada.threads.tree(message.id)).messages[0]!.content).toBe(content)
       expect(contentOf(await live.until('message.new'))).toBe(content)
       expect(contentOf(await (await follow(stream_position)).until('message.new'))).toBe(content)
 
-      await ada.editMessage({ params, body: { content: 'another' } })
-      expect((await ada.listRevisions({ params })).revisions[0]!.content).toBe(content)
-      await ada.editMessage({ params, body: { content } })
+      await ada.messages.edit(params.message_id, { content: 'another' })
+      expect((await ada.messages.listRevisions(params.message_id)).revisions[0]!.content).toBe(content)
+      await ada.messages.edit(params.message_id, { content })
       const edits = await live.until('message.edited', (event) => textOf(event) === content)
       expect(contentOf(edits)).toBe(content)
-      await ada.deleteMessage({ params })
-      await ada.restoreMessage({ params })
-      expect((await grace.readMessage({ params })).content).toBe(content)
+      await ada.messages.remove(params.message_id)
+      await ada.messages.restore(params.message_id)
+      expect((await grace.messages.get(params.message_id)).content).toBe(content)
     })
 
     it.each(['x'.repeat(65_537), `${'\u{1F600}'.repeat(16_384)}x`, '\u00E9'.repeat(32_769)])(
       'has 65,536 bytes at most',
       async (content) => {
-        const call = ada.postRoot({ params: { conversation_id }, body: { content } })
+        const call = ada.messages.postRoot(conversation_id, { content })
         expect(await codeOf(call)).toBe('validation_failed')
       },
     )

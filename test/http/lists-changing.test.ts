@@ -43,24 +43,24 @@ const userOf = (id: string): Row => ({
 
 /** Lists whose items come and go as rows, anywhere in the list. */
 const COPIED: Record<string, Copied> = {
-  listUsers: byId('users', ({ users }) => users, userOf),
-  listAudit: byId('audit_log', ({ audit }) => audit),
-  listTasks: byId(
+  usersList: byId('users', ({ users }) => users, userOf),
+  auditList: byId('audit_log', ({ audit }) => audit),
+  tasksList: byId(
     'tasks',
     ({ tasks }) => tasks,
     (id) => ({ key: id }),
   ),
-  listSessions: byId(
+  authListSessions: byId(
     'sessions',
     ({ sessions }) => sessions,
     (id) => ({ token_hash: id, csrf_hash: id }),
   ),
-  listInvites: byId(
+  invitesList: byId(
     'invites',
     ({ invites }) => invites,
     (id) => ({ token_hash: id }),
   ),
-  listConversations: {
+  conversationsList: {
     staying: ({ conversations }) => conversations,
     async copy(tx, template, id, { owner_id: user_id }) {
       await copyRow(tx, 'conversations', { id: template }, { id })
@@ -68,7 +68,7 @@ const COPIED: Record<string, Copied> = {
     },
     remove: (tx, id) => tx.run('UPDATE conversations SET deleted_at = 1 WHERE id = ?', id),
   },
-  listParticipants: {
+  participantsList: {
     staying: ({ users }) => users,
     async copy(tx, template, id, { conversation_id }) {
       await copyRow(tx, 'users', { id: template }, { id, ...userOf(id) })
@@ -77,7 +77,7 @@ const COPIED: Record<string, Copied> = {
     remove: (tx, id, { conversation_id }) =>
       tx.run('DELETE FROM participants WHERE conversation_id = ? AND user_id = ?', conversation_id, id),
   },
-  listLimitProfiles: {
+  limitsListProfiles: {
     staying: ({ profiles }) => profiles,
     copy: (tx, template, name) =>
       copyRow(tx, 'limit_profiles', { name: template }, { id: name.slice(1, 37), name, name_key: name }),
@@ -134,13 +134,13 @@ const LIVED: Record<
 
 /** Lists that are one answer, or that do not change once they can be read in pages. */
 const WHOLE = [
-  'searchUsers',
-  'readConversation',
-  'listLimitAssignments',
-  'listKeys',
-  'listIdentities',
-  'listModels',
-  'listChunks',
+  'usersSearch',
+  'conversationsGet',
+  'limitsListAssignments',
+  'keysList',
+  'identitiesList',
+  'openaiListModels',
+  'answersListChunks',
 ]
 
 it('changes every list of several pages', () => {

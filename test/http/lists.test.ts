@@ -94,7 +94,7 @@ describeOnEachDatabase('lists with the largest items', (openUrl) => {
     const seen: string[] = []
     let after: string | undefined
     do {
-      const page = await chat.messages.revisions(author, filled.root_id, { after })
+      const page = await chat.messages.listRevisions(author, filled.root_id, { after })
       seen.push(...page.revisions.map((each) => each.replaced_at))
       after = page.next_after
     } while (after)

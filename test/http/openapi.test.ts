@@ -113,7 +113,7 @@ describe.each(allRoutes)('%s', (name, route) => {
     for (const { name, description } of operation.parameters ?? []) expect(description, name).toMatch(/\w/)
     expect(Boolean(operation.requestBody)).toBe(route.body !== undefined)
     const ways = { public: 0, optional: 3, session: 2, admin: 2 }[route.access as 'public']
-    if (name !== 'readMetrics') expect(operation.security.length).toBe(ways && ways - Number(route.sign_in === true))
+    if (name !== 'opsMetrics') expect(operation.security.length).toBe(ways && ways - Number(route.sign_in === true))
   })
 
   it('has an example of its body that can be sent', () => {

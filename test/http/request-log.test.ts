@@ -42,7 +42,7 @@ async function start(requests: 'all' | 'problems' | 'none', options: ServiceOpti
 it('tells of a request who called which route, how that ended and how long it took, and nothing else', async () => {
   const { service, lines, of } = await start('all')
   const { ada, conversation_id } = await startThread(service)
-  await ada.readConversation({ params: { conversation_id } })
+  await ada.conversations.get(conversation_id)
   const headers = { 'x-request-id': 'mine-and-only', 'user-agent': 'canary', cookie: 'a=canary', canary: 'canary' }
   const sent = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' } }
   await fetch(`${service.base_url}/api/threads/canary/root?canary=1`, { ...sent, body: '{"content":"canary"}' })
@@ -89,8 +89,8 @@ it('tells how a sign-in through a provider was answered: a browser is sent on, a
 
 it('tells of probes to who debugs only', async () => {
   const { service, of } = await start('all')
-  await service.client().readHealth()
-  await service.client().readMetrics()
+  await service.client().ops.health()
+  await service.client().ops.metrics()
   expect([...of('/healthz'), ...of('/metrics')].map(({ level, status }) => [level, status])).toEqual([
     ['debug', 200],
     ['debug', 200],
@@ -149,14 +149,14 @@ it('tells of problems only, unless more is asked for', async () => {
 })
 
 it.each<[AnyRoute | undefined, Partial<RequestEntry>, Record<'all' | 'problems' | 'none', string | undefined>]>([
-  [routes.readMe, {}, { all: 'info', problems: undefined, none: undefined }],
-  [routes.readMe, { status: 429 }, { all: 'info', problems: undefined, none: undefined }],
-  [routes.readMe, { status: 500 }, { all: 'warn', problems: 'warn', none: undefined }],
-  [routes.readMe, { ms: 1_000 }, { all: 'info', problems: undefined, none: undefined }],
-  [routes.readMe, { ms: 1_001 }, { all: 'warn', problems: 'warn', none: undefined }],
+  [routes.authMe, {}, { all: 'info', problems: undefined, none: undefined }],
+  [routes.authMe, { status: 429 }, { all: 'info', problems: undefined, none: undefined }],
+  [routes.authMe, { status: 500 }, { all: 'warn', problems: 'warn', none: undefined }],
+  [routes.authMe, { ms: 1_000 }, { all: 'info', problems: undefined, none: undefined }],
+  [routes.authMe, { ms: 1_001 }, { all: 'warn', problems: 'warn', none: undefined }],
   [undefined, { status: 404 }, { all: 'info', problems: undefined, none: undefined }],
-  [routes.streamConversation, { ms: 86_400_000 }, { all: 'info', problems: undefined, none: undefined }],
-  [routes.readReadiness, { status: 503 }, { all: 'debug', problems: undefined, none: undefined }],
+  [routes.eventsStream, { ms: 86_400_000 }, { all: 'info', problems: undefined, none: undefined }],
+  [routes.opsReadiness, { status: 503 }, { all: 'debug', problems: undefined, none: undefined }],
 ])('%# has the level of what it is', (route, entry, levels) => {
   for (const [requests, level] of Object.entries(levels)) {
     const { log, lines } = recorder()

@@ -42,37 +42,37 @@ const TABLE = new Map(
 
 /** What a call needs beside its path: a valid body. Everything named is new for each call. */
 const BODIES: Record<string, (world: World) => object> = {
-  runSetup: () => ({ email: 'late@example.org', password: PASSWORD }),
-  login: () => ({ email: 'nobody@example.org', password: PASSWORD }),
-  exchangeOauthCode: () => ({ auth_code: 'of nobody' }),
-  changeMe: () => ({ display_name: 'Somebody' }),
-  confirmPassword: () => ({ password: PASSWORD }),
-  changePassword: () => ({ current_password: PASSWORD, new_password: PASSWORD }),
-  forgotPassword: () => ({ email: 'nobody@example.org' }),
-  resetPassword: () => ({ token: 'made up', password: PASSWORD }),
-  verifyEmail: () => ({ token: 'made up' }),
-  createKey: () => ({ name: 'a key' }),
-  createUser: (world) => ({ username: `new-${world.n}`, email: `new-${world.n}@example.org` }),
-  changeUser: () => ({ display_name: 'Renamed' }),
-  createConversation: () => ({}),
-  renameConversation: () => ({ title: 'Renamed' }),
-  addParticipant: (world) => ({ user_id: world.stranger }),
-  changeParticipantRole: () => ({ role: 'viewer' }),
-  createInvite: () => ({}),
-  acceptInvite: (world) => ({ token: world.token }),
-  postRoot: () => ({ content: 'hello' }),
-  replyToMessage: () => ({ content: 'hello' }),
-  editMessage: () => ({ content: 'edited' }),
-  sendHeartbeat: () => ({}),
-  setTyping: (world) => ({ conversation_id: world.conversation_id }),
-  createLimitProfile: (world) => ({ name: `new-${world.n}`, params: PARAMS }),
-  updateLimitProfile: () => ({ params: PARAMS }),
-  createLimitAssignment: (world) => ({ profile_id: world.profile_id, method: 'GET', path: '/api/users' }),
-  createChatCompletion: () => ({ model: 'gpt-4', messages: [{ role: 'user', content: 'hello' }] }),
+  setupRun: () => ({ email: 'late@example.org', password: PASSWORD }),
+  authLogin: () => ({ email: 'nobody@example.org', password: PASSWORD }),
+  oauthExchangeCode: () => ({ auth_code: 'of nobody' }),
+  authChangeProfile: () => ({ display_name: 'Somebody' }),
+  authConfirm: () => ({ password: PASSWORD }),
+  authChangePassword: () => ({ current_password: PASSWORD, new_password: PASSWORD }),
+  resetsRequest: () => ({ email: 'nobody@example.org' }),
+  resetsRedeem: () => ({ token: 'made up', password: PASSWORD }),
+  emailsVerify: () => ({ token: 'made up' }),
+  keysCreate: () => ({ name: 'a key' }),
+  usersCreate: (world) => ({ username: `new-${world.n}`, email: `new-${world.n}@example.org` }),
+  usersChange: () => ({ display_name: 'Renamed' }),
+  conversationsCreate: () => ({}),
+  conversationsRename: () => ({ title: 'Renamed' }),
+  participantsAdd: (world) => ({ user_id: world.stranger }),
+  participantsChangeRole: () => ({ role: 'viewer' }),
+  invitesCreate: () => ({}),
+  invitesAccept: (world) => ({ token: world.token }),
+  messagesPostRoot: () => ({ content: 'hello' }),
+  messagesReply: () => ({ content: 'hello' }),
+  messagesEdit: () => ({ content: 'edited' }),
+  presenceSendHeartbeat: () => ({}),
+  presenceSetTyping: (world) => ({ conversation_id: world.conversation_id }),
+  limitsCreateProfile: (world) => ({ name: `new-${world.n}`, params: PARAMS }),
+  limitsUpdateProfile: () => ({ params: PARAMS }),
+  limitsCreateAssignment: (world) => ({ profile_id: world.profile_id, method: 'GET', path: '/api/users' }),
+  openaiComplete: () => ({ model: 'gpt-4', messages: [{ role: 'user', content: 'hello' }] }),
 }
 
 /** What a call has to ask in its address. */
-const QUERIES: Record<string, string> = { searchUsers: '?query=target' }
+const QUERIES: Record<string, string> = { usersSearch: '?query=target' }
 
 /** Limits that nobody runs into. */
 const PARAMS = { requests_per_second: 1000, burst: 1000 }
@@ -137,12 +137,12 @@ describeOnEachDatabase('rights', (openUrl) => {
     const founder = actors.get('founder')!
     const { conversation_id } = await chat.conversations.create(founder)
     const add = (name: string, role: 'owner' | 'admin' | 'member' | 'viewer') =>
-      chat.conversations.addParticipant(founder, conversation_id, { user_id: idOf(name), role })
+      chat.participants.add(founder, conversation_id, { user_id: idOf(name), role })
     await add('owner', 'owner')
     await add('admin', 'admin')
     for (const name of ['member', 'read_only', 'removed', 'target']) await add(name, 'member')
     await add('viewer', 'viewer')
-    await chat.conversations.removeParticipant(founder, conversation_id, idOf('removed'))
+    await chat.participants.remove(founder, conversation_id, idOf('removed'))
     const { message_id } = await chat.messages.postRoot(actors.get('member')!, conversation_id, {
       content: 'by the member',
     })
@@ -168,7 +168,7 @@ describeOnEachDatabase('rights', (openUrl) => {
   async function createLimits(name: string): Promise<Pick<World, 'id' | 'profile_id'>> {
     const { limits } = service.chat
     const profile = await limits.createProfile(OPERATOR, { name: `profile-${n}`, params: PARAMS })
-    if (name !== 'deleteLimitAssignment') return { id: profile.id, profile_id: profile.id }
+    if (name !== 'limitsDeleteAssignment') return { id: profile.id, profile_id: profile.id }
     const path = `${endpoints[0]!.path.slice(0, n % 5)}*`
     const method = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE', '*'] as const)[n % 6]!
     const { id } = await limits.createAssignment(OPERATOR, endpoints, { profile_id: profile.id, method, path })
@@ -181,12 +181,12 @@ describeOnEachDatabase('rights', (openUrl) => {
 
   describe.each(allRoutes.map(([name, route]) => ({ name, route })))('$name', ({ name, route }) => {
     it.each(CALLERS)('by %s', async (caller) => {
-      const ownSession = name === 'logout' || name === 'refresh'
+      const ownSession = name === 'authLogout' || name === 'authRefresh'
       const session = ownSession ? await sessionOf(caller) : (sessions.get(caller) ?? (await sessionOf(caller)))
       if (!ownSession) sessions.set(caller, session)
       const world = await createWorld(name)
-      if (name === 'restoreMessage') await service.chat.messages.remove(actors.get('member')!, world.message_id)
-      if (name === 'eraseUser' || name === 'lockDownUser') {
+      if (name === 'messagesRestore') await service.chat.messages.remove(actors.get('member')!, world.message_id)
+      if (name === 'usersErase' || name === 'usersLockDown') {
         const passing = { username: `passing-${world.n}`, email: `passing-${world.n}@example.org` }
         world.user_id = (await service.chat.users.create(OPERATOR, passing)).user.id
       }

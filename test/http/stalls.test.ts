@@ -22,7 +22,7 @@ beforeAll(async () => {
   const { ada, root } = await startThread(service)
   root_id = root.root_id
   const content = '~'.repeat(65_536)
-  for (let n = 0; n < 16; n++) await ada.replyToMessage({ params: { parent_id: root_id }, body: { content } })
+  for (let n = 0; n < 16; n++) await ada.messages.reply(root_id, { content })
   ;({ cookie } = await signInByHand(service.base_url, ada.email, PASSWORD))
 }, 60_000)
 afterAll(async () => {

@@ -83,11 +83,11 @@ it('finds the texts of an input wherever they are', () => {
   expect(FIELDS.length).toBeGreaterThan(80)
   const places = FIELDS.map(({ name, path }) => `${name}: ${path}`)
   for (const place of [
-    'body of login: password',
-    'query of listUsers: query',
-    'headers of postRoot: idempotency-key',
-    'body of createChatCompletion: messages[].content',
-    'body of createChatCompletion: messages[].content[].text',
+    'body of authLogin: password',
+    'query of usersList: query',
+    'headers of messagesPostRoot: idempotency-key',
+    'body of openaiComplete: messages[].content',
+    'body of openaiComplete: messages[].content[].text',
     'accounts/users/service.ts list: query',
     'profile at a provider: names[]',
     'identity of the host: subject',

@@ -31,13 +31,13 @@ describeOnEachDatabase('a service in trouble', (openUrl) => {
     const { ada, conversation_id, root } = await startThread(service)
     isFull = true
     now += 120 * SECOND
-    expect((await ada.readMe()).user.username).toBe('ada')
-    expect((await ada.readThread({ params: { root_id: root.root_id } })).messages).toHaveLength(1)
-    expect(await codeOf(ada.postRoot({ params: { conversation_id }, body: { content: 'x' } }))).toBe('storage_full')
+    expect((await ada.auth.me()).user.username).toBe('ada')
+    expect((await ada.threads.tree(root.root_id)).messages).toHaveLength(1)
+    expect(await codeOf(ada.messages.postRoot(conversation_id, { content: 'x' }))).toBe('storage_full')
     expect(warnings).toContain('The use of a session could not be written down')
     expect(warnings).toContain('Request failed for want of the storage')
     isFull = false
-    await ada.postRoot({ params: { conversation_id }, body: { content: 'there is room again' } })
+    await ada.messages.postRoot(conversation_id, { content: 'there is room again' })
     await service.close()
   })
 
@@ -75,8 +75,8 @@ describeOnEachDatabase('a service in trouble', (openUrl) => {
     const kv = { get: () => new Promise<never>(() => {}), set: async () => {}, delete: async () => {} }
     const service = await startService(await openUrl(), { wrap: (storage) => ({ ...storage, kv }) })
     const { ada, eve, conversation_id } = await startThread(service)
-    const added = ada.addParticipant({ params: { conversation_id }, body: { user_id: eve.id } })
-    const posts = times(5, (i) => ada.postRoot({ params: { conversation_id }, body: { content: `${i}` } }))
+    const added = ada.participants.add(conversation_id, { user_id: eve.id })
+    const posts = times(5, (i) => ada.messages.postRoot(conversation_id, { content: `${i}` }))
     await Promise.all(posts)
     expect(await added).toMatchObject({ participant: { user_id: eve.id, presence: { status: 'offline' } } })
     await service.close()
@@ -86,8 +86,14 @@ describeOnEachDatabase('a service in trouble', (openUrl) => {
     const service = await startService(await openUrl())
     const ada = await service.signIn('ada')
     for (let i = 0; i < 10; i++) {
-      await Promise.allSettled([ada.readMe(), ada.refresh(), ada.readMe(), ada.listConversations(), ada.readMe()])
-      expect((await ada.readMe()).user.username).toBe('ada')
+      await Promise.allSettled([
+        ada.auth.me(),
+        ada.auth.refresh(),
+        ada.auth.me(),
+        ada.conversations.list(),
+        ada.auth.me(),
+      ])
+      expect((await ada.auth.me()).user.username).toBe('ada')
     }
     await service.close()
   })
@@ -99,7 +105,7 @@ describeOnEachDatabase('a service in trouble', (openUrl) => {
     for (let i = 0; i < 5; i++) sessions.push(await service.signIn('ada'))
     now -= 3600 * SECOND
     const newest = await service.signIn('ada')
-    expect((await newest.readMe()).user.username).toBe('ada')
+    expect((await newest.auth.me()).user.username).toBe('ada')
     await service.close()
   })
 
@@ -121,8 +127,8 @@ describeOnEachDatabase('a service in trouble', (openUrl) => {
   it('lowers a limit to its maximum, and takes instants as RFC 3339 has them only', async () => {
     const service = await startService(await openUrl())
     const { ada, conversation_id } = await startThread(service)
-    for (let i = 0; i < 51; i++) await ada.createUser({ body: { username: `us${i}`, email: `u${i}@example.org` } })
-    expect((await ada.searchUsers({ query: { query: 'us', limit: 1e9 } })).users).toHaveLength(50)
+    for (let i = 0; i < 51; i++) await ada.users.create({ username: `us${i}`, email: `u${i}@example.org` })
+    expect((await ada.users.search({ query: 'us', limit: 1e9 })).users).toHaveLength(50)
     const { cookie } = await signInByHand(service.base_url, ada.email, PASSWORD)
     const list = async (query: string) =>
       (
@@ -145,7 +151,7 @@ it('takes no writes to a database file that is gone', async () => {
   rmSync(url.slice('sqlite:'.length))
   let status = 200
   while (status !== 503) status = (await checkedFetch(`${service.base_url}/readyz`)).status
-  expect(await codeOf(service.client().login({ body: { email: 'ada@example.org', password: PASSWORD } }))).toBe(
+  expect(await codeOf(service.client().auth.login({ email: 'ada@example.org', password: PASSWORD }))).toBe(
     'unavailable',
   )
   await service.close()

@@ -45,20 +45,20 @@ describeOnEachDatabase('rate limits', (openUrl) => {
     work: (profileId: string) => Promise<void>,
   ) {
     const { method, path, params, name = 'strict' } = limit
-    const { id: profile_id } = await ada.createLimitProfile({ body: { name, params } })
-    const { id } = await ada.createLimitAssignment({ body: { profile_id, method, path } })
+    const { id: profile_id } = await ada.limits.createProfile({ name, params })
+    const { id } = await ada.limits.createAssignment({ profile_id, method, path })
     try {
       await work(profile_id)
     } finally {
       later(3600)
-      await ada.deleteLimitAssignment({ params: { id } })
-      await ada.deleteLimitProfile({ params: { id: profile_id } })
+      await ada.limits.deleteAssignment(id)
+      await ada.limits.deleteProfile(profile_id)
     }
   }
 
   it('let a profile be made, changed, assigned and deleted', async () => {
     const body = { name: 'slow', params: { requests_per_second: 0.5, burst: 2 }, description: 'For bots' }
-    const created = await ada.createLimitProfile({ body })
+    const created = await ada.limits.createProfile(body)
     expect(created).toEqual({
       id: created.id,
       algorithm: 'gcra',
@@ -67,30 +67,27 @@ describeOnEachDatabase('rate limits', (openUrl) => {
       updated_at: created.created_at,
     })
     const named = { ...body, name: 'SLOW' }
-    expect(await codeOf(ada.createLimitProfile({ body: named }))).toBe('conflict')
+    expect(await codeOf(ada.limits.createProfile(named))).toBe('conflict')
     later(1)
     const changed = { requests_per_second: 3, burst: 7 }
-    const updated = await ada.updateLimitProfile({ params: { id: created.id }, body: { params: changed } })
+    const updated = await ada.limits.updateProfile(created.id, { params: changed })
     expect(updated).toMatchObject({ name: 'slow', params: changed, description: 'For bots' })
     expect(updated.updated_at > updated.created_at).toBe(true)
-    const plain = await ada.updateLimitProfile({
-      params: { id: created.id },
-      body: { params: changed, description: '' },
-    })
+    const plain = await ada.limits.updateProfile(created.id, { params: changed, description: '' })
     expect(plain).not.toHaveProperty('description')
-    expect(await ada.listLimitProfiles()).toEqual([plain])
+    expect(await ada.limits.listProfiles()).toEqual([plain])
 
     const assignment = { profile_id: created.id, method: 'GET' as const, path: '/api/users' }
-    const assigned = await ada.createLimitAssignment({ body: assignment })
+    const assigned = await ada.limits.createAssignment(assignment)
     expect(assigned).toMatchObject({ profile_name: 'slow', method: 'GET', path_pattern: '/api/users' })
-    expect(await ada.listLimitAssignments()).toEqual([assigned])
-    expect(await codeOf(ada.createLimitAssignment({ body: assignment }))).toBe('conflict')
-    expect(await codeOf(ada.deleteLimitProfile({ params: { id: created.id } }))).toBe('profile_in_use')
-    await ada.deleteLimitAssignment({ params: { id: assigned.id } })
-    expect(await codeOf(ada.deleteLimitAssignment({ params: { id: assigned.id } }))).toBe('not_found')
-    await ada.deleteLimitProfile({ params: { id: created.id } })
-    expect(await codeOf(ada.deleteLimitProfile({ params: { id: created.id } }))).toBe('not_found')
-    expect(await codeOf(ada.updateLimitProfile({ params: { id: created.id }, body: { params } }))).toBe('not_found')
+    expect(await ada.limits.listAssignments()).toEqual([assigned])
+    expect(await codeOf(ada.limits.createAssignment(assignment))).toBe('conflict')
+    expect(await codeOf(ada.limits.deleteProfile(created.id))).toBe('profile_in_use')
+    await ada.limits.deleteAssignment(assigned.id)
+    expect(await codeOf(ada.limits.deleteAssignment(assigned.id))).toBe('not_found')
+    await ada.limits.deleteProfile(created.id)
+    expect(await codeOf(ada.limits.deleteProfile(created.id))).toBe('not_found')
+    expect(await codeOf(ada.limits.updateProfile(created.id, { params }))).toBe('not_found')
     const acts = await first.chat.context.db.all<{ act: string; ip: string }>(
       "SELECT act, ip FROM audit_log WHERE act LIKE 'limit_%' ORDER BY id",
     )
@@ -117,7 +114,7 @@ describeOnEachDatabase('rate limits', (openUrl) => {
   ])('refuse parameters that are no rate: %o', async (wrong) => {
     later(60)
     const body = { name: 'wrong', params: wrong as typeof params }
-    expect(await codeOf(ada.createLimitProfile({ body }))).toBe('validation_failed')
+    expect(await codeOf(ada.limits.createProfile(body))).toBe('validation_failed')
   })
 
   it.each([
@@ -131,10 +128,10 @@ describeOnEachDatabase('rate limits', (openUrl) => {
     '',
   ])('refuse the path %j, which is that of no route that is limited', async (path) => {
     later(60)
-    const { id: profile_id } = await ada.createLimitProfile({ body: { name: 'unused', params } })
+    const { id: profile_id } = await ada.limits.createProfile({ name: 'unused', params })
     const body = { profile_id, method: '*' as const, path }
-    expect(await codeOf(ada.createLimitAssignment({ body }))).toBe('validation_failed')
-    await ada.deleteLimitProfile({ params: { id: profile_id } })
+    expect(await codeOf(ada.limits.createAssignment(body))).toBe('validation_failed')
+    await ada.limits.deleteProfile(profile_id)
   })
 
   it('let exactly as many through as there is room for, of a thousand calls at once on two nodes', async () => {
@@ -174,7 +171,7 @@ describeOnEachDatabase('rate limits', (openUrl) => {
     const one = { requests_per_second: 0.01, burst: 1 }
     await withLimit({ method: 'GET', path: '/api/auth/me', params: one }, async (id) => {
       expect([await status(), await status()]).toEqual([200, 429])
-      await ada.updateLimitProfile({ params: { id }, body: { params: { requests_per_second: 1000, burst: 1000 } } })
+      await ada.limits.updateProfile(id, { params: { requests_per_second: 1000, burst: 1000 } })
       expect([await status(), await status()]).toEqual([200, 200])
     })
     expect((await get(second, '/api/auth/me', headers)).profile).toBe('default')
@@ -209,7 +206,7 @@ describeOnEachDatabase('rate limits', (openUrl) => {
       expect(anonymous.filter(({ status }) => status === 200)).toHaveLength(50)
       expect(anonymous.filter(({ status }) => status === 429)).toHaveLength(10)
     }
-    expect((await grace.readHealth()).status).toBe('ok')
+    expect((await grace.ops.health()).status).toBe('ok')
     expect(await get(first, '/healthz')).toMatchObject({ status: 200, profile: null })
     expect(await get(first, '/openapi.json')).toMatchObject({ status: 200, profile: null })
     const page = await (await fetch(`${first.base_url}/metrics`)).text()

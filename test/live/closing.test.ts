@@ -98,7 +98,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
       const [kim, ada] = [await signIn('kim'), await signIn('ada')]
       const { user } = (await (await call('me', kim, 'GET')).json()) as { user: { id: string } }
       const params = { conversation_id: thread.conversation_id }
-      await thread.ada.addParticipant({ params, body: { user_id: user.id } })
+      await thread.ada.participants.add(params.conversation_id, { user_id: user.id })
       const [disabled, other] = [await open(kim), await open(ada)]
       const elsewhere = await openStorage({ database: url })
       await elsewhere.db.run('UPDATE users SET disabled_at = ? WHERE id = ?', now, user.id)
@@ -168,16 +168,16 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
       now += SECOND
       const ada = await service.signIn('ada')
       const max = await service.signIn('max')
-      await ada.addParticipant({ params: params(), body: { user_id: max.id } })
+      await ada.participants.add(params().conversation_id, { user_id: max.id })
       const [first, second] = [await open(await headersOf(service, max)), await open(await headersOf(service, max))]
       const other = await open(await headersOf(service, ada))
-      await ada.removeParticipant({ params: { ...params(), user_id: max.id } })
+      await ada.participants.remove(params().conversation_id, max.id)
       for (const stream of [first, second]) expect(await reasonOf(stream, ['membership.changed'])).toEqual(REMOVED)
       const told = (await other.until('membership.changed')).at(-1)
       expect(told!.event.payload).toEqual({ ...params(), user_id: max.id, action: 'removed' })
       await expectOpen(other)
 
-      await ada.addParticipant({ params: params(), body: { user_id: max.id } })
+      await ada.participants.add(params().conversation_id, { user_id: max.id })
       await expectOpen(await open(await headersOf(service, max)))
     })
 
@@ -185,9 +185,9 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
       now += SECOND
       const ada = await service.signIn('ada')
       const leo = await service.signIn('leo')
-      await ada.addParticipant({ params: params(), body: { user_id: leo.id } })
+      await ada.participants.add(params().conversation_id, { user_id: leo.id })
       const stream = await open(await headersOf(service, leo))
-      await leo.removeParticipant({ params: { ...params(), user_id: leo.id } })
+      await leo.participants.remove(params().conversation_id, leo.id)
       expect(await reasonOf(stream, ['membership.changed'])).toEqual(REMOVED)
     })
   })

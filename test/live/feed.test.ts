@@ -22,9 +22,9 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
 
   const open = (last_event_id?: string, node = 0) =>
     openStream(nodes[node]!.base_url, undefined, { ...headers, ...(last_event_id !== undefined && { last_event_id }) })
-  const converse = async (person: Person) => (await person.createConversation()).conversation_id
+  const converse = async (person: Person) => (await person.conversations.create()).conversation_id
   const post = (person: Person, conversation_id: string, content: string) =>
-    person.postRoot({ params: { conversation_id }, body: { content } })
+    person.messages.postRoot(conversation_id, { content })
   const says = (content: string) => (event: ConversationStreamEvent) =>
     event.type === 'message.new' && event.payload.message.content === content
   const contentOf = (event: ConversationStreamEvent) =>
@@ -41,7 +41,7 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
     await post(grace, foreign, 'hidden')
     await post(ada, second, 'two')
     const third = await converse(ada)
-    await grace.addParticipant({ params: { conversation_id: foreign }, body: { user_id: ada.id } })
+    await grace.participants.add(foreign, { user_id: ada.id })
     await post(ada, third, 'three')
     await post(grace, foreign, 'four')
     const seen = await stream.until('message.new', says('four'))
@@ -52,12 +52,12 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
 
   it('tells of a removal, and then nothing more of that conversation', async () => {
     const theirs = await converse(grace)
-    await grace.addParticipant({ params: { conversation_id: theirs }, body: { user_id: ada.id } })
+    await grace.participants.add(theirs, { user_id: ada.id })
     const mine = await converse(ada)
     const stream = await open()
     const ready = await stream.next()
     await post(grace, theirs, 'before')
-    await grace.removeParticipant({ params: { conversation_id: theirs, user_id: ada.id } })
+    await grace.participants.remove(theirs, ada.id)
     await post(grace, theirs, 'after')
     await post(ada, mine, 'end')
     const live = await stream.until('message.new', says('end'))
@@ -109,7 +109,7 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
     expect(new Set(ids).size).toBe(ids.length)
     expect(new Set(seen).size).toBe(120)
     for (const [c, conversation_id] of conversations.entries()) {
-      const { threads } = await ada.listThreads({ params: { conversation_id }, query: { limit: 200 } })
+      const { threads } = await ada.threads.list(conversation_id, { limit: 200 })
       const ordered = threads.map((thread) => thread.root_excerpt).reverse()
       expect(
         seen.filter((each) => each.startsWith(conversation_id)).map((each) => each.split(' ')[1]),
@@ -128,7 +128,7 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
     const last = (await stream.until('message.new', says('removed'))).at(-1)!.id!
     await stream.close()
     // The events with the highest numbers are deleted with it.
-    await ada.deleteConversation({ params: { conversation_id: removed } })
+    await ada.conversations.remove(removed)
     await Promise.all(nodes.map(({ chat }) => chat.context.tasks.settle()))
     const { db } = nodes[0]!.chat.context
     expect(await db.all('SELECT id FROM events WHERE conversation_id = ?', removed)).toEqual([])
@@ -165,17 +165,16 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
 
   it('carries what passes, once, and what is for the reader alone', async () => {
     const shared = await Promise.all(times(3, () => converse(grace)))
-    for (const conversation_id of shared)
-      await grace.addParticipant({ params: { conversation_id }, body: { user_id: ada.id } })
+    for (const conversation_id of shared) await grace.participants.add(conversation_id, { user_id: ada.id })
     const root = await post(grace, shared[0]!, 'read me')
     const stream = await open()
     await stream.next()
     // What passes reaches those who have caught up.
     await post(grace, shared[2]!, 'level')
     await stream.until('message.new', says('level'))
-    await grace.sendHeartbeat({ body: { status: 'away' } })
-    await grace.setTyping({ body: { conversation_id: shared[1]! } })
-    await ada.markThreadRead({ params: { root_id: root.root_id } })
+    await grace.presence.sendHeartbeat({ status: 'away' })
+    await grace.presence.setTyping({ conversation_id: shared[1]! })
+    await ada.threads.markRead(root.root_id)
     const seen = await stream.until('unread.update')
     expect(seen.at(-1)!.event).toMatchObject({
       payload: { conversation_id: shared[0], root_id: root.root_id, unread: 0 },
@@ -189,7 +188,7 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
     const mine = await converse(ada)
     const { chat } = nodes[0]!
     const actor = await chat.users.actor(ada.id)
-    const loops = [chat.events.followAll(actor), ada.followAll()]
+    const loops = [chat.events.followAll(actor), ada.events.followAll()]
     for (const loop of loops) expect((await loop.next()).value!.event.type).toBe('stream.ready')
     const arrived = loops.map(async (loop) => {
       for await (const { event } of loop) if (says('to all')(event)) return true

@@ -95,38 +95,38 @@ const ROLES = ['owner', 'admin', 'member', 'viewer'] as const
 
 /** One action for each route that changes what a client sees of a conversation. */
 const ACTIONS: Record<string, Act> = {
-  postRoot: async ({ chat, conversation_id, messages }, by, pick) =>
+  messagesPostRoot: async ({ chat, conversation_id, messages }, by, pick) =>
     messages.push((await chat.messages.postRoot(by, conversation_id, { content: `root ${pick}` })).message_id),
-  replyToMessage: async (world, by, pick) =>
+  messagesReply: async (world, by, pick) =>
     world.messages.push(
       (await world.chat.messages.reply(by, pickOf(world, pick), { content: `reply ${pick}` })).message_id,
     ),
-  cancelAnswer: async (world, by, pick) => {
+  answersCancel: async (world, by, pick) => {
     const parent = pickOf(world, pick)
     const { message_id } = await world.chat.messages.reply(by, parent, { content: `ask ${pick}`, role: 'assistant' })
     world.messages.push(message_id)
     // Whole, cut off, deleted or failed, as it comes; in any case nothing goes on behind the back of the next step.
-    if (pick % 4 === 1) await world.chat.assistant.cancel(by, message_id)
+    if (pick % 4 === 1) await world.chat.answers.cancel(by, message_id)
     if (pick % 4 === 2) await world.chat.messages.remove(by, message_id)
     await world.chat.context.answers.idle()
   },
-  editMessage: (world, by, pick) => world.chat.messages.edit(by, pickOf(world, pick), { content: `edit ${pick}` }),
-  deleteMessage: (world, by, pick) => world.chat.messages.remove(by, pickOf(world, pick)),
-  restoreMessage: (world, by, pick) => world.chat.messages.restore(by, pickOf(world, pick)),
-  renameConversation: ({ chat, conversation_id }, by, pick) =>
+  messagesEdit: (world, by, pick) => world.chat.messages.edit(by, pickOf(world, pick), { content: `edit ${pick}` }),
+  messagesRemove: (world, by, pick) => world.chat.messages.remove(by, pickOf(world, pick)),
+  messagesRestore: (world, by, pick) => world.chat.messages.restore(by, pickOf(world, pick)),
+  conversationsRename: ({ chat, conversation_id }, by, pick) =>
     chat.conversations.rename(by, conversation_id, { title: `title ${pick}` }),
-  addParticipant: ({ chat, conversation_id, people }, by, pick) =>
-    chat.conversations.addParticipant(by, conversation_id, {
+  participantsAdd: ({ chat, conversation_id, people }, by, pick) =>
+    chat.participants.add(by, conversation_id, {
       user_id: people[pick % people.length]!.user_id,
       role: ROLES[pick % 4]!,
     }),
-  changeParticipantRole: ({ chat, conversation_id, people }, by, pick) =>
-    chat.conversations.changeRole(by, conversation_id, people[pick % people.length]!.user_id, {
+  participantsChangeRole: ({ chat, conversation_id, people }, by, pick) =>
+    chat.participants.changeRole(by, conversation_id, people[pick % people.length]!.user_id, {
       role: ROLES[(pick >> 2) % 4]!,
     }),
-  removeParticipant: ({ chat, conversation_id, people }, by, pick) =>
-    chat.conversations.removeParticipant(by, conversation_id, people[1 + (pick % (people.length - 1))]!.user_id),
-  acceptInvite: async ({ chat, conversation_id, people }, by, pick) => {
+  participantsRemove: ({ chat, conversation_id, people }, by, pick) =>
+    chat.participants.remove(by, conversation_id, people[1 + (pick % (people.length - 1))]!.user_id),
+  invitesAccept: async ({ chat, conversation_id, people }, by, pick) => {
     const { token } = await chat.invites.create(people[0]!, conversation_id, { role: ROLES[1 + (pick % 3)]! })
     await chat.invites.accept(by, {}, { token })
   },
@@ -134,13 +134,13 @@ const ACTIONS: Record<string, Act> = {
 
 /** Routes that change nothing a client sees of a conversation, and why. */
 const SILENT: Record<string, string> = {
-  createConversation: 'nobody can have a snapshot from before',
-  deleteConversation: 'its streams close',
-  createInvite: 'only its maker learns of an invite',
-  revokeInvite: 'only its maker learns of an invite',
-  markThreadRead: 'unread.update, to the reader alone',
-  sendHeartbeat: 'presence is not kept',
-  setTyping: 'typing is not kept',
+  conversationsCreate: 'nobody can have a snapshot from before',
+  conversationsRemove: 'its streams close',
+  invitesCreate: 'only its maker learns of an invite',
+  invitesRevoke: 'only its maker learns of an invite',
+  threadsMarkRead: 'unread.update, to the reader alone',
+  presenceSendHeartbeat: 'presence is not kept',
+  presenceSetTyping: 'typing is not kept',
 }
 
 it('has an action, or a reason for none, for each route that changes something', () => {
@@ -161,20 +161,20 @@ async function* assistant({ turns }: AssistantRequest) {
 
 /** Every action once, by somebody who may. */
 const WALK = [
-  { action: 'addParticipant', by: 0, pick: 3 },
-  { action: 'changeParticipantRole', by: 0, pick: 11 },
-  { action: 'removeParticipant', by: 0, pick: 2 },
-  { action: 'acceptInvite', by: 3, pick: 1 },
-  { action: 'postRoot', by: 0, pick: 0 },
-  { action: 'replyToMessage', by: 0, pick: 0 },
-  { action: 'cancelAnswer', by: 0, pick: 0 },
-  { action: 'cancelAnswer', by: 0, pick: 1 },
-  { action: 'cancelAnswer', by: 0, pick: 2 },
-  { action: 'cancelAnswer', by: 0, pick: 3 },
-  { action: 'editMessage', by: 1, pick: 0 },
-  { action: 'deleteMessage', by: 1, pick: 0 },
-  { action: 'restoreMessage', by: 1, pick: 0 },
-  { action: 'renameConversation', by: 0, pick: 0 },
+  { action: 'participantsAdd', by: 0, pick: 3 },
+  { action: 'participantsChangeRole', by: 0, pick: 11 },
+  { action: 'participantsRemove', by: 0, pick: 2 },
+  { action: 'invitesAccept', by: 3, pick: 1 },
+  { action: 'messagesPostRoot', by: 0, pick: 0 },
+  { action: 'messagesReply', by: 0, pick: 0 },
+  { action: 'answersCancel', by: 0, pick: 0 },
+  { action: 'answersCancel', by: 0, pick: 1 },
+  { action: 'answersCancel', by: 0, pick: 2 },
+  { action: 'answersCancel', by: 0, pick: 3 },
+  { action: 'messagesEdit', by: 1, pick: 0 },
+  { action: 'messagesRemove', by: 1, pick: 0 },
+  { action: 'messagesRestore', by: 1, pick: 0 },
+  { action: 'conversationsRename', by: 0, pick: 0 },
 ]
 
 describeOnEachDatabase('the events of a conversation', (openUrl, dialect) => {
@@ -192,7 +192,7 @@ describeOnEachDatabase('the events of a conversation', (openUrl, dialect) => {
         const { conversation_id } = await chat.conversations.create(people[0]!)
         const world: World = { chat, people, conversation_id, messages: [] }
         for (const person of people.slice(1, 3)) {
-          await chat.conversations.addParticipant(people[0]!, conversation_id, { user_id: person.user_id })
+          await chat.participants.add(people[0]!, conversation_id, { user_id: person.user_id })
           await ACTIONS.postRoot!(world, person, 0)
         }
         const before = steps.length > 0 ? cut % steps.length : 0

@@ -23,7 +23,7 @@ import {
   withSeq,
 } from './readers.ts'
 
-const CONTENT = { body: { content: 'x' } }
+const CONTENT = { content: 'x' }
 
 describeOnEachDatabase('what races', (openUrl) => {
   const held = holdStorage()
@@ -68,15 +68,15 @@ describeOnEachDatabase('what races', (openUrl) => {
       await soon(() => {
         if (service.chat.context.hub.size() === 0) throw new Error('not yet')
       })
-      await thread.ada.postRoot({ params: { conversation_id: thread.conversation_id }, ...CONTENT })
+      await thread.ada.messages.postRoot(thread.conversation_id, CONTENT)
       await stream.until('message.new')
       // The first look for changes of others finds some, whatever there is: it is not to help a test.
       await poll(service.chat)
       return stream
     }
     const params = { conversation_id: thread.conversation_id }
-    const post = () => thread.ada.postRoot({ params, ...CONTENT })
-    const reply = () => thread.ada.replyToMessage({ params: { parent_id: thread.root.message_id }, ...CONTENT })
+    const post = () => thread.ada.messages.postRoot(params.conversation_id, CONTENT)
+    const reply = () => thread.ada.messages.reply(thread.root.message_id, CONTENT)
     return { service, ...thread, params, open, openLive, post, reply }
   }
 
@@ -152,9 +152,9 @@ describeOnEachDatabase('what races', (openUrl) => {
     const stream = await openLive(graces_cookie)
     await other.until('message.new')
     const look = held.hold(readsLog(seqOf(await positionOf(ada, conversation_id))), 'before')
-    const { message } = await ada.replyToMessage({ params: { parent_id: root.message_id }, ...CONTENT })
+    const { message } = await ada.messages.reply(root.message_id, CONTENT)
     await look.reached
-    await grace.markThreadRead({ params: { root_id: root.root_id }, body: {} })
+    await grace.threads.markRead(root.root_id, {})
     await turns()
     look.release()
     const seen = await stream.until('unread.update')
@@ -164,7 +164,7 @@ describeOnEachDatabase('what races', (openUrl) => {
       event: { type: 'unread.update', payload: { ...params, root_id: root.root_id, unread: 0 } },
     })
     // It is nobody else's.
-    await ada.postRoot({ params, ...CONTENT })
+    await ada.messages.postRoot(params.conversation_id, CONTENT)
     expect(typesOf(await other.until('thread.new'))).toEqual(['message.new', 'thread.activity', 'thread.new'])
   })
 
@@ -226,7 +226,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     const visit = held.hold((sql) => /FROM participants p JOIN .*\s+WHERE p\.conversation_id = \?/.test(sql), 'after')
     const opening = openStream(service.base_url, conversation_id, { cookie: graces_cookie })
     await visit.reached
-    await ada.removeParticipant({ params: { ...params, user_id: grace.id } })
+    await ada.participants.remove(params.conversation_id, grace.id)
     visit.release()
     const stream = await opening
     expect(await stream.next()).toEqual({ event: { type: 'stream.closed', payload: { reason: 'removed' } } })
@@ -329,7 +329,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     const position = await positionOf(ada, conversation_id)
     // Nothing is delivered until all of it is in the log: then one look reads the removal and what came after.
     const look = held.hold(readsLog(seqOf(position)), 'before')
-    await ada.removeParticipant({ params: { ...params, user_id: grace.id } })
+    await ada.participants.remove(params.conversation_id, grace.id)
     await post()
     look.release()
     const seen = await stream.until('stream.closed')
@@ -348,14 +348,14 @@ describeOnEachDatabase('what races', (openUrl) => {
   ] as const)('tells a reader of the past nothing that happened after its removal, %s', async (_, which, when) => {
     const { service, ada, grace, conversation_id, params, graces_cookie, open, post } = await start()
     // A removal that is undone is part of the past, and ends nothing.
-    await ada.removeParticipant({ params: { ...params, user_id: grace.id } })
-    await ada.addParticipant({ params, body: { user_id: grace.id } })
+    await ada.participants.remove(params.conversation_id, grace.id)
+    await ada.participants.add(params.conversation_id, { user_id: grace.id })
     const position = await positionOf(ada, conversation_id)
     const reading = held.hold(which, when)
     const stream = await open(withSeq(position, 0), graces_cookie)
     await reading.reached
     const recheck = held.hold(readsSessions, 'before')
-    await ada.removeParticipant({ params: { ...params, user_id: grace.id } })
+    await ada.participants.remove(params.conversation_id, grace.id)
     await post()
     await recheck.reached
     reading.release()
@@ -412,7 +412,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     )
     const position = await positionOf(ada, conversation_id)
     const body = { content: 'x'.repeat(60_000) }
-    for (let i = 0; i < 10; i++) await ada.postRoot({ params: { conversation_id }, body })
+    for (let i = 0; i < 10; i++) await ada.messages.postRoot(conversation_id, body)
     const opening = await service.chat.events.open(await service.chat.users.actor(ada.id), conversation_id, {
       last_event_id: position,
     })
@@ -428,7 +428,7 @@ describeOnEachDatabase('what races', (openUrl) => {
       end: () => {},
     })
     await full
-    await ada.postRoot({ params: { conversation_id }, body })
+    await ada.messages.postRoot(conversation_id, body)
     await turns()
     expect(bytes).toBeGreaterThan(100_000)
     expect(bytes).toBeLessThan(200_000)
@@ -473,7 +473,7 @@ describeOnEachDatabase('what races', (openUrl) => {
   it('gives a place back at once when a reader that has stopped reading is told to go', async () => {
     const { service, ada, conversation_id, post } = await start()
     const position = await positionOf(ada, conversation_id)
-    await inTens(60, () => ada.postRoot({ params: { conversation_id }, body: { content: 'x'.repeat(60_000) } }))
+    await inTens(60, () => ada.messages.postRoot(conversation_id, { content: 'x'.repeat(60_000) }))
     const headers = await headersOf(service, ada)
     const socket = connect(Number(new URL(service.base_url).port), '127.0.0.1')
     socket.pause()

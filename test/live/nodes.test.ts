@@ -54,7 +54,7 @@ describeOnEachDatabase('two nodes on one database', (openUrl) => {
     const posted = []
     for (let i = 0; i < 5; i++) {
       const params = { parent_id: root.message_id }
-      posted.push((await ada.replyToMessage({ params, body: { content: `${i}` } })).message)
+      posted.push((await ada.messages.reply(params.parent_id, { content: `${i}` })).message)
     }
     for (const stream of [far, near]) {
       const last = posted.at(-1)!
@@ -118,7 +118,7 @@ describeOnEachDatabase('two nodes on one database', (openUrl) => {
     let last = position
     const seqs: number[] = []
     for (let i = 0; i < 6; i++) {
-      await ada.postRoot({ params, body: { content: `${i}` } })
+      await ada.messages.postRoot(params.conversation_id, { content: `${i}` })
       const stream = await open(i % 2 ? here : there, { cookie, last_event_id: last })
       const seen = await stream.until('message.new')
       expect(seen[0]!.event.payload).toMatchObject({ resumed: true })
@@ -142,8 +142,8 @@ describeOnEachDatabase('two nodes on one database', (openUrl) => {
     const ended = await first.until('stream.closed')
     expect(ended.at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
 
-    await ada.removeParticipant({ params: { ...params, user_id: grace.id } })
-    await ada.postRoot({ params, body: { content: 'without her' } })
+    await ada.participants.remove(params.conversation_id, grace.id)
+    await ada.messages.postRoot(params.conversation_id, { content: 'without her' })
     const removed = await second.until('stream.closed')
     expect(typesOf(removed)).toEqual(['membership.changed', 'stream.closed'])
     expect(removed.at(-1)!.event.payload).toEqual({ reason: 'removed' })
@@ -163,7 +163,7 @@ describeOnEachDatabase('two nodes on one database', (openUrl) => {
       const near = await open(here, { cookie })
       await far.until('stream.ready')
       await near.until('stream.ready')
-      await ada.postRoot({ params, body: { content: 'here' } })
+      await ada.messages.postRoot(params.conversation_id, { content: 'here' })
       const answer = await fetch(`${other.base_url}/api/threads/${conversation_id}/root`, {
         method: 'POST',
         headers: { cookie, ...csrf, 'content-type': 'application/json' },

@@ -57,12 +57,12 @@ describeOnEachDatabase('what was read, and the stream from there on,', (openUrl)
     const found = await meanwhile(
       async (i) => {
         const parent_id = ids[i % ids.length]!
-        const posted = await (i % 2 ? ada : grace).replyToMessage({ params: { parent_id }, body: { content: `${i}` } })
+        const posted = await (i % 2 ? ada : grace).messages.reply(parent_id, { content: `${i}` })
         ids.push(posted.message_id)
       },
-      () => ada.readThread({ params, query: { limit: 500 } }),
+      () => ada.threads.tree(params.root_id, { limit: 500 }),
     )
-    const end = await ada.readThread({ params, query: { limit: 500 } })
+    const end = await ada.threads.tree(params.root_id, { limit: 500 })
     expect(end.messages).toHaveLength(WRITERS * WRITES + 1)
     for (const { messages, stream_position } of found) {
       const later = (await rest(conversation_id, stream_position!)).flatMap((event) =>
@@ -76,16 +76,16 @@ describeOnEachDatabase('what was read, and the stream from there on,', (openUrl)
   it('are the list of threads as it is in the end', async () => {
     const { ada, grace, conversation_id, root } = await readAnew(reading)
     const roots = [root.message_id]
-    const params = { conversation_id }
+    const _params = { conversation_id }
     const found = await meanwhile(
       async (i) => {
         const body = { content: `${i}` }
-        if (i % 3 === 0) roots.push((await ada.postRoot({ params, body })).root_id)
-        else await grace.replyToMessage({ params: { parent_id: roots[i % roots.length]! }, body })
+        if (i % 3 === 0) roots.push((await ada.messages.postRoot(conversation_id, body)).root_id)
+        else await grace.messages.reply(roots[i % roots.length]!, body)
       },
-      () => ada.listThreads({ params, query: { limit: 200 } }),
+      () => ada.threads.list(conversation_id, { limit: 200 }),
     )
-    const end = await ada.listThreads({ params, query: { limit: 200 } })
+    const end = await ada.threads.list(conversation_id, { limit: 200 })
     for (const { threads, stream_position } of found) {
       const counts = new Map(threads.map((thread) => [thread.root_id, thread.message_count]))
       for (const event of await rest(conversation_id, stream_position!)) {
@@ -100,13 +100,12 @@ describeOnEachDatabase('what was read, and the stream from there on,', (openUrl)
 
   it('are what is unread as it is in the end', async () => {
     const { ada, grace, conversation_id, root } = await readAnew(reading)
-    const params = { conversation_id }
+    const _params = { conversation_id }
     const found = await meanwhile(
-      (i) =>
-        (i % 3 ? ada : grace).replyToMessage({ params: { parent_id: root.message_id }, body: { content: `${i}` } }),
-      () => grace.readUnread({ params }),
+      (i) => (i % 3 ? ada : grace).messages.reply(root.message_id, { content: `${i}` }),
+      () => grace.threads.unread(conversation_id),
     )
-    const end = await grace.readUnread({ params })
+    const end = await grace.threads.unread(conversation_id)
     expect(end.total).toBeGreaterThan(1)
     for (const { total, stream_position } of found) {
       const later = (await rest(conversation_id, stream_position!)).filter(
@@ -118,20 +117,20 @@ describeOnEachDatabase('what was read, and the stream from there on,', (openUrl)
 
   it('are the participants as they are in the end', async () => {
     const { ada, grace, eve, conversation_id } = await readAnew(reading)
-    const params = { conversation_id }
+    const _params = { conversation_id }
     const found = await meanwhile(
       async (i) => {
         const { id: user_id } = i % 2 ? eve : grace
         // Others may have been faster; then there is nothing to do.
         const change =
           i % 4 < 2
-            ? ada.addParticipant({ params, body: { user_id } })
-            : ada.removeParticipant({ params: { ...params, user_id } })
+            ? ada.participants.add(conversation_id, { user_id })
+            : ada.participants.remove(conversation_id, user_id)
         await change.catch(() => {})
       },
-      () => ada.readConversation({ params }),
+      () => ada.conversations.get(conversation_id),
     )
-    const end = await ada.readConversation({ params })
+    const end = await ada.conversations.get(conversation_id)
     for (const { participants, stream_position } of found) {
       const present = new Set(participants.map((participant) => participant.user_id))
       for (const event of await rest(conversation_id, stream_position!)) {

@@ -22,9 +22,9 @@ export async function startReading(service: TestService) {
 /** Another conversation of the same people, as {@link startReading} has it. */
 export async function readAnew(reading: Awaited<ReturnType<typeof startReading>>): Promise<typeof reading> {
   const { ada, grace } = reading
-  const { conversation_id } = await ada.createConversation({ body: { title: 'Engines' } })
-  await ada.addParticipant({ params: { conversation_id }, body: { user_id: grace.id } })
-  const root = await ada.postRoot({ params: { conversation_id }, body: { content: 'first' } })
+  const { conversation_id } = await ada.conversations.create({ title: 'Engines' })
+  await ada.participants.add(conversation_id, { user_id: grace.id })
+  const root = await ada.messages.postRoot(conversation_id, { content: 'first' })
   return { ...reading, conversation_id, root }
 }
 
@@ -40,7 +40,7 @@ export function withSeq(id: string, seq: number): string {
 
 /** The id of a conversation's latest event. */
 export async function positionOf(person: Person, conversation_id: string): Promise<string> {
-  return (await person.readConversation({ params: { conversation_id } })).stream_position!
+  return (await person.conversations.get(conversation_id)).stream_position!
 }
 
 /** The numbers of the events of the log among these: not of `stream.ready`, whose id says where to resume. */

@@ -26,8 +26,7 @@ describeOnEachDatabase('readers that stop reading', (openUrl) => {
     const { base_url } = server
     const { conversation_id } = place
     const [ada, cookie] = [await place.signIn(), await place.cookie()]
-    const params = { conversation_id }
-    const position = async () => (await ada.readConversation({ params })).stream_position!
+    const position = async () => (await ada.conversations.get(conversation_id)).stream_position!
     const from = await position()
     const reader = { conversation_id, cookie, from, target: () => base_url }
     const healthy = startFollowers({ ...reader, readers: HEALTHY })
@@ -48,7 +47,7 @@ describeOnEachDatabase('readers that stop reading', (openUrl) => {
     let highest = before
     for (let i = 0; i < POSTS; i += 4) {
       const body = { content: `${i} ${'x'.repeat(60_000)}` }
-      await Promise.all(times(4, () => ada.postRoot({ params, body })))
+      await Promise.all(times(4, () => ada.messages.postRoot(conversation_id, body)))
       highest = Math.max(highest, await server.metric('process_resident_memory_bytes'))
     }
     expect(highest - before).toBeLessThan(150 * MEGABYTE)

@@ -46,7 +46,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
     streams.push(stream)
     return stream
   }
-  const post = (content = 'x') => reading.ada.postRoot({ params, body: { content } })
+  const post = (content = 'x') => reading.ada.messages.postRoot(params.conversation_id, { content })
   const pathOf = (id: string) => `${service.base_url}/api/stream/conversations/${id}`
 
   describe('without an id', () => {
@@ -63,13 +63,12 @@ describeOnEachDatabase('a stream', (openUrl) => {
       })
 
       const root = await post('a root')
-      const { message } = await grace.replyToMessage({
-        params: { parent_id: root.message_id },
-        body: { content: 'a reply\nof two lines,\r\nthree \u2028 even' },
+      const { message } = await grace.messages.reply(root.message_id, {
+        content: 'a reply\nof two lines,\r\nthree \u2028 even',
       })
       const { id } = await service.signIn('mary')
-      await ada.addParticipant({ params, body: { user_id: id, role: 'viewer' } })
-      await grace.sendHeartbeat({ body: { status: 'away' } })
+      await ada.participants.add(params.conversation_id, { user_id: id, role: 'viewer' })
+      await grace.presence.sendHeartbeat({ status: 'away' })
 
       const told = await stream.until(
         'presence.update',
@@ -103,7 +102,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
       const { grace, root, position } = await begin()
       const live = await open()
       await live.until('stream.ready')
-      await grace.replyToMessage({ params: { parent_id: root.message_id }, body: { content: 'x' } })
+      await grace.messages.reply(root.message_id, { content: 'x' })
       await live.until('thread.activity')
       await post()
       const late = await open({ last_event_id: position })
@@ -168,7 +167,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
   describe('with an id of no use says so, and goes on live:', () => {
     const epoch = (id: string) => id.slice(0, id.indexOf('.'))
     const foreign = async () => {
-      const { conversation_id } = await reading.ada.createConversation({})
+      const { conversation_id } = await reading.ada.conversations.create()
       return positionOf(reading.ada, conversation_id)
     }
     it.each<[what: string, reason: string, make: (position: string) => string | Promise<string>]>([
@@ -356,7 +355,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
     await turns()
     service.chat.context.hub.beat()
     const root = await post('zwölf Boxkämpfer 🥊')
-    await ada.replyToMessage({ params: { parent_id: root.message_id }, body: { content: 'over\nand out' } })
+    await ada.messages.reply(root.message_id, { content: 'over\nand out' })
     await Promise.all(reading)
     expect(fromNode.news()).toBe(fromWeb.news())
 

@@ -26,7 +26,8 @@ describeOnEachDatabase('streams that resume at the same time', (openUrl) => {
   async function resumeTogether() {
     const params = { conversation_id: thread.conversation_id }
     const last_event_id = await positionOf(thread.ada, params.conversation_id)
-    for (let i = 0; i < 2; i++) await thread.ada.postRoot({ params, body: { content: 'x'.repeat(PAGE_BYTES) } })
+    for (let i = 0; i < 2; i++)
+      await thread.ada.messages.postRoot(params.conversation_id, { content: 'x'.repeat(PAGE_BYTES) })
     const last = seqOf(await positionOf(thread.ada, params.conversation_id))
     const actor = await service.chat.users.actor(thread.ada.id)
     let arrived = 0

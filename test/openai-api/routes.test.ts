@@ -156,7 +156,7 @@ it('is there for pages of other sites, with or without a session', async () => {
 })
 
 it('says each model twice: as OpenAI does, and with a name to show', async () => {
-  const { object, data, models } = await service.client().listModels()
+  const { object, data, models } = await service.client().openai.listModels()
   expect([object, data.map(({ id }) => id)]).toEqual(['list', ['gpt-4', 'gpt-3.5']])
   expect(models).toEqual([
     { id: 'gpt-4', name: 'GPT-4', model_type: 'chat' },
@@ -200,7 +200,7 @@ describe('with features.openai_compat = false', () => {
 
 it('does not need features.auth_v1', async () => {
   const without = await startService('sqlite::memory:', { config: { features: { auth_v1: false } } })
-  expect((await without.client().listModels()).data).toHaveLength(2)
+  expect((await without.client().openai.listModels()).data).toHaveLength(2)
   await without.close()
 })
 
@@ -217,14 +217,14 @@ it('is below the path the service is mounted under', async () => {
 describe('the client', () => {
   it('gets the answer in one, or in pieces, and knows which', async () => {
     const client = service.client()
-    const whole = await client.createChatCompletion({ body: HELLO })
+    const whole = await client.openai.complete(HELLO)
     expect(whole.choices[1]!.message.content).toBe('Hello there, how are you?')
     let text = ''
-    for await (const { choices } of await client.createChatCompletion({ body: { ...HELLO, stream: true } }))
+    for await (const { choices } of await client.openai.complete({ ...HELLO, stream: true }))
       text += choices[0]!.delta.content ?? ''
     expect(text).toBe('Be brief.Hello there, how are you?')
     expectTypeOf(whole).toEqualTypeOf<Completion>()
-    const streamed = (client: ChatClient) => client.createChatCompletion({ body: { ...HELLO, stream: true } })
+    const streamed = (client: ChatClient) => client.openai.complete({ ...HELLO, stream: true })
     expectTypeOf(streamed).returns.resolves.toEqualTypeOf<AsyncGenerator<CompletionChunk>>()
   })
 
@@ -237,7 +237,7 @@ describe('the client', () => {
           ? new Response('', { status: 503, headers: { 'retry-after': '0.01' } })
           : fetch(input, init),
     })
-    const failed = client.createChatCompletion({ body: { ...HELLO, model: '' } })
+    const failed = client.openai.complete({ ...HELLO, model: '' })
     await expect(failed).rejects.toMatchObject({
       code: 'validation_failed',
       errors: [{ path: 'model', message: expect.any(String) }],
@@ -247,12 +247,12 @@ describe('the client', () => {
 })
 
 it('is a function of the service too', async () => {
-  const { compat } = service.chat
-  expect(compat.models().models).toHaveLength(2)
-  expect(await compat.complete(HELLO)).toMatchObject({
+  const { openai } = service.chat
+  expect(openai.listModels().models).toHaveLength(2)
+  expect(await openai.complete(HELLO)).toMatchObject({
     choices: [{}, { message: { content: HELLO.messages[1]!.content } }],
   })
-  const pieces = (await compat.complete({ ...HELLO, stream: true })) as Iterable<CompletionChunk>
+  const pieces = (await openai.complete({ ...HELLO, stream: true })) as Iterable<CompletionChunk>
   expect([...pieces].at(-1)!.choices[0]!.finish_reason).toBe('stop')
-  expect(await codeOf(compat.complete({ ...HELLO, model: '' }))).toBe('validation_failed')
+  expect(await codeOf(openai.complete({ ...HELLO, model: '' }))).toBe('validation_failed')
 })

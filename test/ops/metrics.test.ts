@@ -33,21 +33,21 @@ const readingOf = (page: string, series: string) =>
 async function start(options: ServiceOptions = {}) {
   const service = await startService('sqlite::memory:', options)
   onTestFinished(() => service.close())
-  return { service, page: () => service.client().readMetrics() }
+  return { service, page: () => service.client().ops.metrics() }
 }
 
 it('counts requests by route template and status, and nothing about who gets in', async () => {
   const { service, page } = await start()
   const { ada, eve, conversation_id } = await startThread(service)
-  await ada.readConversation({ params: { conversation_id } })
-  await codeOf(eve.readConversation({ params: { conversation_id } }))
-  await ada.readMe()
-  await ada.createKey({ body: { name: 'bot' } })
-  await ada.listSessions()
-  await service.client().forgotPassword({ body: { email: ada.email } })
-  const { token } = await ada.createInvite({ params: { conversation_id }, body: {} })
+  await ada.conversations.get(conversation_id)
+  await codeOf(eve.conversations.get(conversation_id))
+  await ada.auth.me()
+  await ada.keys.create({ name: 'bot' })
+  await ada.auth.listSessions()
+  await service.client().resets.request({ email: ada.email })
+  const { token } = await ada.invites.create(conversation_id, {})
   const person = { username: 'linus', email: 'linus@example.org', password: 'correct horse battery' }
-  await service.client().acceptInvite({ body: { token, ...person } })
+  await service.client().invites.accept({ token, ...person })
 
   const shown = await page()
   const route = 'route="/api/conversations/{conversation_id}"'
@@ -158,7 +158,7 @@ it('counts what the storage does not take, by the reason, and not what we refuse
   }
   const post = () =>
     service.chat.messages.postRoot({ user_id: ada.id, roles: ['member'] }, conversation_id, { content: 'x' })
-  await codeOf(ada.postRoot({ params: { conversation_id: ada.id }, body: { content: 'x' } }))
+  await codeOf(ada.messages.postRoot(ada.id, { content: 'x' }))
   expect(await refused()).toEqual([0, 0])
   trouble = 'storage_full'
   await codeOf(post())

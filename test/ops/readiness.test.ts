@@ -136,13 +136,13 @@ describe('/readyz on SQLite', () => {
     const holder = spawn(process.execPath, ['-e', hold, file], { stdio: ['pipe', 'pipe', 'inherit'] })
     onTestFinished(() => void holder.kill('SIGKILL'))
     await heard(holder.stdout)
-    const refused = codeOf(ada.createConversation())
+    const refused = codeOf(ada.conversations.create())
     expect(await Promise.all(times(3, () => probe(service.base_url)))).toEqual([[], [], []])
-    expect((await ada.listConversations()).conversations).toEqual([])
+    expect((await ada.conversations.list()).conversations).toEqual([])
     expect(await refused).toBe('unavailable')
     holder.stdin.end()
     await once(holder, 'exit')
-    await ada.createConversation()
+    await ada.conversations.create()
   })
 
   it('names a database whose file may not be written any more, until it may', async ({ skip }) => {
@@ -190,7 +190,7 @@ describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
     onTestFinished(() => cluster.stop())
     const service = await startService(cluster.url)
     onTestFinished(() => service.close())
-    const answer = service.chat.ops.ready()
+    const answer = service.chat.ops.readiness()
     const until = performance.now() + 2_000
     while (performance.now() < until);
     expect(await answer).toMatchObject({ status: 'ready' })

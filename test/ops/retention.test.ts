@@ -42,11 +42,11 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
 
   it('are events, for two days; who comes back later is told to read again', async () => {
     const { ada, conversation_id, root } = await startThread(service)
-    const { stream_position } = await ada.readConversation({ params: { conversation_id } })
-    const reply = (content: string) => ada.replyToMessage({ params: { parent_id: root.message_id }, body: { content } })
+    const { stream_position } = await ada.conversations.get(conversation_id)
+    const reply = (content: string) => ada.messages.reply(root.message_id, { content })
     clock += 47 * HOUR
     await reply('kept for two days more')
-    const { stream_position: later } = await ada.readConversation({ params: { conversation_id } })
+    const { stream_position: later } = await ada.conversations.get(conversation_id)
     await reply('the last one')
     expect(await service.chat.ops.prune()).toMatchObject({ events: 0 })
     clock += 2 * HOUR
@@ -68,13 +68,13 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
       await inTime.close()
     }
     // What happened is gone from the log only.
-    const tree = await ada.readThread({ params: { root_id: root.root_id } })
+    const tree = await ada.threads.tree(root.root_id)
     expect(tree.messages).toHaveLength(3)
   })
 
   it('are events, but for the newest of all, so that numbers go on', async () => {
     const { ada, conversation_id } = await startThread(service)
-    const { stream_position } = await ada.readConversation({ params: { conversation_id } })
+    const { stream_position } = await ada.conversations.get(conversation_id)
     const actor = await service.chat.users.actor(ada.id)
     const feedHead = async () => {
       for await (const { id } of service.chat.events.followAll(actor)) return id
@@ -84,7 +84,7 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
     await service.chat.ops.prune()
     expect(await count('events')).toBe(1)
     expect(await feedHead()).toBe(before)
-    expect((await ada.readConversation({ params: { conversation_id } })).stream_position).toBe(stream_position)
+    expect((await ada.conversations.get(conversation_id)).stream_position).toBe(stream_position)
   })
 
   it('are events of a busy day, in batches, by two processes at once', { timeout: 60_000 }, async () => {
@@ -101,7 +101,7 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
   it('are keys of posts, for a day', async () => {
     const { ada, conversation_id } = await startThread(service)
     const post = (key: string) =>
-      ada.postRoot({ params: { conversation_id }, body: { content: key }, headers: { 'idempotency-key': key } })
+      ada.messages.postRoot(conversation_id, { content: key }, { headers: { 'idempotency-key': key } })
     await post('old')
     clock += 23 * HOUR
     await post('new')
@@ -112,12 +112,12 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
 
   it('are invites, for a month after they have run out, whatever became of them', async () => {
     const { ada, eve, conversation_id } = await startThread(service)
-    const invite = () => ada.createInvite({ params: { conversation_id }, body: { ttl_seconds: 60 } })
-    const accept = (token: string) => codeOf(eve.acceptInvite({ body: { token } }))
+    const invite = () => ada.invites.create(conversation_id, { ttl_seconds: 60 })
+    const accept = (token: string) => codeOf(eve.invites.accept({ token }))
     const [expired, revoked, used] = [await invite(), await invite(), await invite()]
-    const { token: lasting } = await ada.createInvite({ params: { conversation_id }, body: { ttl_seconds: 2_592_000 } })
-    await ada.revokeInvite({ params: { token: revoked.token } })
-    await (await service.signIn('linus')).acceptInvite({ body: { token: used.token } })
+    const { token: lasting } = await ada.invites.create(conversation_id, { ttl_seconds: 2_592_000 })
+    await ada.invites.revoke(revoked.token)
+    await (await service.signIn('linus')).invites.accept({ token: used.token })
     expect(await accept(used.token)).toBe('invite_used')
 
     clock += 60_000_000 + 30 * DAY
@@ -147,10 +147,10 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
 
   it('are entries of the audit log, for a year or as long as is configured', async () => {
     const { ada } = await startThread(service)
-    const acts = async () => (await ada.listAudit({ query: {} })).entries.map(({ act }) => act)
+    const acts = async () => (await ada.audit.list({})).entries.map(({ act }) => act)
     const before = (await acts()).length
     clock += 365 * DAY - HOUR
-    await ada.createUser({ body: { username: 'linus', email: 'linus@example.org' } })
+    await ada.users.create({ username: 'linus', email: 'linus@example.org' })
     expect(await service.chat.ops.prune()).toMatchObject({ audit_entries: 0 })
     clock += 2 * HOUR
     expect(await service.chat.ops.prune()).toMatchObject({ audit_entries: before })
@@ -227,7 +227,7 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
     }))
     await insert('audit_log', (id) => ({ id, at, act: 'logout' }))
     // Not the newest, which stays.
-    await ada.postRoot({ params: { conversation_id }, body: { content: 'later' } })
+    await ada.messages.postRoot(conversation_id, { content: 'later' })
   }
 })
 

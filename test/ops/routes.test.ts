@@ -6,8 +6,8 @@ import { startService } from '../support/service.ts'
 describeOnEachDatabase('operations', (openUrl) => {
   it('is healthy and ready, until it drains', async () => {
     const service = await startService(await openUrl())
-    expect(await service.client().readHealth()).toEqual({ status: 'ok' })
-    expect(await service.client().readReadiness()).toEqual({
+    expect(await service.client().ops.health()).toEqual({ status: 'ok' })
+    expect(await service.client().ops.readiness()).toEqual({
       status: 'ready',
       checks: { database: 'ok', migrations: 'ok', bus: 'ok' },
     })
@@ -16,7 +16,7 @@ describeOnEachDatabase('operations', (openUrl) => {
     expect(response.status).toBe(503)
     expect(response.headers.get('retry-after')).toBe('1')
     expect(await response.json()).toMatchObject({ code: 'unavailable', errors: [{ path: 'draining' }] })
-    expect(await service.client().readHealth()).toEqual({ status: 'ok' })
+    expect(await service.client().ops.health()).toEqual({ status: 'ok' })
     await service.close()
   })
 

@@ -3,12 +3,12 @@ import { type ChatClient, createChatClient } from 'chat-server/client'
 
 export async function open(): Promise<ChatClient | undefined> {
   const client = createChatClient({ base_url: document.location.origin })
-  const { is_setup } = await client.readSetup()
+  const { is_setup } = await client.setup.status()
   return is_setup ? client : undefined
 }
 
 export async function* newTexts(client: ChatClient, conversation_id: string): AsyncGenerator<string> {
-  for await (const { event } of client.follow(conversation_id)) {
+  for await (const { event } of client.events.follow(conversation_id)) {
     if (event.type === 'message.new') yield event.payload.message.content ?? ''
   }
 }

@@ -44,7 +44,7 @@ describeOnEachDatabase('amid writers that fail after they have changed something
 
   it('the others are done exactly once, and those leave nothing', { timeout: 120_000 }, async () => {
     const { ada, grace, conversation_id, root } = await startThread(service)
-    const { context, conversations, messages, invites, auth, users } = service.chat
+    const { context, messages, invites, auth, users } = service.chat
     const { db } = context
     const actor = await users.actor(ada.id)
     const post = (content: string, more: object = {}) =>
@@ -95,7 +95,7 @@ describeOnEachDatabase('amid writers that fail after they have changed something
         const { allowed } = await takeShared(db, 'amid', now, { requests_per_second: 0.001, burst: BURST })
         if (!allowed) throw Object.assign(new Error(), { code: 'over' })
       },
-      removals: () => conversations.removeParticipant(actor, conversation_id, ada.id),
+      removals: () => service.chat.participants.remove(actor, conversation_id, ada.id),
     }
     const kinds = Object.keys(make) as (keyof typeof make)[]
     // One of each kind after the other, so that every batch has some that fail.

@@ -45,16 +45,16 @@ async function open(url: string): Promise<Storage> {
 async function fill(url: string): Promise<void> {
   const service = await startService(url)
   const { ada, grace, conversation_id, root } = await startThread(service)
-  const { message_id } = await ada.replyToMessage({
-    params: { parent_id: root.message_id },
-    body: { content: 'Grüße, 你好 "quoted"\n' },
-    headers: { 'idempotency-key': 'once' },
-  })
-  await ada.editMessage({ params: { message_id }, body: { content: 'edited' } })
-  await ada.deleteMessage({ params: { message_id }, body: { reason: 'off topic' } })
-  await grace.markThreadRead({ params: { root_id: root.root_id }, body: {} })
-  await ada.createInvite({ params: { conversation_id }, body: {} })
-  await grace.postRoot({ params: { conversation_id }, body: { content: 'Are you there?', role: 'assistant' } })
+  const { message_id } = await ada.messages.reply(
+    root.message_id,
+    { content: 'Grüße, 你好 "quoted"\n' },
+    { headers: { 'idempotency-key': 'once' } },
+  )
+  await ada.messages.edit(message_id, { content: 'edited' })
+  await ada.messages.remove(message_id, { reason: 'off topic' })
+  await grace.threads.markRead(root.root_id, {})
+  await ada.invites.create(conversation_id, {})
+  await grace.messages.postRoot(conversation_id, { content: 'Are you there?', role: 'assistant' })
   await service.chat.context.answers.idle()
   await service.close()
 }
@@ -110,8 +110,8 @@ describe.skipIf(!hasPostgres)('an archive', () => {
     // Numbers go on behind what was imported, and old ids of events are of no use.
     const service = await startService(urls[1]!)
     const ada = await service.signIn('ada')
-    const { conversations } = await ada.listConversations({})
-    const posted = await ada.postRoot({ params: { conversation_id: conversations[0]!.id }, body: { content: 'on' } })
+    const { conversations } = await ada.conversations.list()
+    const posted = await ada.messages.postRoot(conversations[0]!.id, { content: 'on' })
     expect(posted.message.content).toBe('on')
     await service.close()
     expect(await findings(urls[1]!)).toEqual([])

@@ -40,7 +40,7 @@ describe('a backup of SQLite', () => {
   it('has everything acknowledged before it began, whatever is written meanwhile', async () => {
     const service = await start()
     const { ada, root } = await startThread(service)
-    const reply = (content: string) => ada.replyToMessage({ params: { parent_id: root.message_id }, body: { content } })
+    const reply = (content: string) => ada.messages.reply(root.message_id, { content })
     const before = await Promise.all(times(50, (index) => reply(`before ${index}`)))
     // As the command line does it: on a connection of its own.
     const storage = await openStorage({ database: url })
@@ -63,7 +63,7 @@ describe('a backup of SQLite', () => {
   it('begins another history, so that every reader of before reads again', async () => {
     const service = await start()
     const { ada, conversation_id } = await startThread(service)
-    const { stream_position } = await ada.readConversation({ params: { conversation_id } })
+    const { stream_position } = await ada.conversations.get(conversation_id)
     await service.chat.context.db.run('VACUUM INTO ?', copy)
     await stop(service)
 
@@ -122,7 +122,7 @@ describe('a backup of SQLite', () => {
     const storage = await openStorage({ database: url })
     await storage.backup(copy)
     await storage.close()
-    await ada.replyToMessage({ params: { parent_id: root.message_id }, body: { content: 'after the backup' } })
+    await ada.messages.reply(root.message_id, { content: 'after the backup' })
     // As after a crash: of the last commits nothing is in the file yet.
     const path = join(folder, 'chat.db')
     copyFileSync(`${path}-wal`, join(folder, 'left'))

@@ -27,8 +27,7 @@ describe.skipIf(why).each(['transaction', 'session'] as const)(
       const { cookie } = await signInByHand(two.base_url, grace.email, PASSWORD)
       const stream = await openStream(two.base_url, conversation_id, { cookie: cookie! })
       await stream.until('stream.ready')
-      const reply = (content: string) =>
-        ada.replyToMessage({ params: { parent_id: root.message_id }, body: { content } })
+      const reply = (content: string) => ada.messages.reply(root.message_id, { content })
       await Promise.all(times(30, (index) => reply(`reply ${index}`)))
       for (const _ of times(30, () => 0)) await stream.until('message.new')
       await stream.close()

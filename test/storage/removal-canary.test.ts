@@ -25,7 +25,7 @@ describeOnEachDatabase('what is deleted', (openUrl) => {
     })
     const grace = await chat.users.actor(user.id)
     const { conversation_id: kept } = await chat.conversations.create(ada, { title: 'kept' })
-    await chat.conversations.addParticipant(ada, kept, { user_id: user.id })
+    await chat.participants.add(ada, kept, { user_id: user.id })
     const { conversation_id: gone } = await chat.conversations.create(ada, { title: `${WORD} title` })
     await chat.invites.create(ada, gone, { email: `${WORD}.guest@example.org` })
     for (const [actor, id] of [[grace, kept] as const, [ada, gone] as const]) {

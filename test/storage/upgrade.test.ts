@@ -33,18 +33,18 @@ describeOnEachDatabase('a database of the first schema', (openUrl, dialect) => {
     onTestFinished(service.close)
     expect((await service.chat.ops.fsck()).findings).toEqual([])
     const [ada, grace, eve] = [await service.signIn('ada'), await service.signIn('grace'), await service.signIn('eve')]
-    expect((await eve.readMe()).user.email_verified).toBe(true)
-    const { conversations } = await eve.listConversations({ query: {} })
+    expect((await eve.auth.me()).user.email_verified).toBe(true)
+    const { conversations } = await eve.conversations.list({})
     expect(conversations).toMatchObject([{ title: 'Engines', role: 'member', participant_count: 3 }])
     const params = { conversation_id: conversations[0]!.id }
-    const { threads } = await grace.listThreads({ params, query: {} })
+    const { threads } = await grace.threads.list(params.conversation_id, {})
     expect(threads.map(({ root_excerpt, message_count, unread }) => [root_excerpt, message_count, unread])).toEqual([
       ['Another thread', 1, 0],
       ['first', 4, 0],
     ])
 
     const { root_id } = threads[1]!
-    const { messages } = await ada.readThread({ params: { root_id }, query: {} })
+    const { messages } = await ada.threads.tree(root_id, {})
     expect(messages.map(({ content, depth }) => [depth, content])).toEqual([
       [0, 'first'],
       [1, 'It\'s 🥊; "quoted" -- and\na new line'],
@@ -53,15 +53,15 @@ describeOnEachDatabase('a database of the first schema', (openUrl, dialect) => {
       [1, ''],
     ])
     const edited = messages[2]!.id
-    expect((await ada.listRevisions({ params: { message_id: edited } })).revisions).toMatchObject([
-      { content: 'third' },
-    ])
+    expect((await ada.messages.listRevisions(edited)).revisions).toMatchObject([{ content: 'third' }])
 
-    await eve.replyToMessage({ params: { parent_id: edited }, body: { content: 'Still here' } })
-    await ada.restoreMessage({ params: { message_id: messages[4]!.id } })
-    expect((await grace.readThread({ params: { root_id }, query: {} })).messages.map(({ content }) => content)).toEqual(
-      [...messages.slice(0, 4).map(({ content }) => content), 'Still here', 'to be deleted'],
-    )
+    await eve.messages.reply(edited, { content: 'Still here' })
+    await ada.messages.restore(messages[4]!.id)
+    expect((await grace.threads.tree(root_id, {})).messages.map(({ content }) => content)).toEqual([
+      ...messages.slice(0, 4).map(({ content }) => content),
+      'Still here',
+      'to be deleted',
+    ])
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 
@@ -81,10 +81,10 @@ describeOnEachDatabase('a database of the first schema', (openUrl, dialect) => {
     onTestFinished(service.close)
     expect((await service.chat.ops.fsck()).findings).toEqual([])
     const grace = await service.signIn('grace')
-    const { conversations } = await grace.listConversations({ query: {} })
+    const { conversations } = await grace.conversations.list({})
     const params = { conversation_id: conversations[0]!.id }
-    expect((await grace.listThreads({ params, query: {} })).threads).toHaveLength(2)
-    await grace.postRoot({ params, body: { content: 'Still here' } })
+    expect((await grace.threads.list(params.conversation_id, {})).threads).toHaveLength(2)
+    await grace.messages.postRoot(params.conversation_id, { content: 'Still here' })
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 

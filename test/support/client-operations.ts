@@ -1,6 +1,6 @@
 import type { Operation } from '../../lib/client/operation.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
-import { routes } from '../../lib/endpoints.ts'
+import { endpoints } from '../../lib/endpoints.ts'
 
 /** Of a line, with its end, as the formatter has it. */
 const MAX_WIDTH = 121
@@ -8,22 +8,30 @@ const MAX_WIDTH = 121
 const INTRODUCTION = `// Made from the routes by \`npm run docs\`: change it there. With it a browser loads neither the routes nor their schemas.
 import type { Operation } from './operation.ts'
 
-/** Every endpoint, by the name of the client's method. */
+/** Every endpoint, by its feature and verb. */
 `
 
-/** \`lib/client/operations.ts\`: what the client has to know of each route. */
+/** `lib/client/operations.ts`: what the client has to know of each route. */
 export function clientOperations(): string {
-  const lines = Object.entries<AnyRoute>(routes)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, route]) => toSource(name, toOperation(route)))
-  return `${INTRODUCTION}export const OPERATIONS = {\n${lines.join('')}} as const satisfies Record<string, Operation>\n`
+  const features = sorted(endpoints).map(([feature, verbs]) => {
+    const lines = sorted<AnyRoute>(verbs).map(([verb, route]) => toSource(verb, toOperation(route)))
+    return `  ${feature}: {\n${lines.join('')}  },\n`
+  })
+  return `${INTRODUCTION}export const OPERATIONS = {\n${features.join('')}} as const satisfies Record<string, Record<string, Operation>>\n`
+}
+
+/** By name: modules list their exports in the order of their bundler. */
+function sorted<T>(named: Record<string, T>): [string, T][] {
+  return Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
 function toOperation({ method, path, answer, ...route }: AnyRoute): Operation {
   return {
     method,
     path,
-    ...(route.body && { body: route.body_optional ? 'optional' : 'required' }),
+    ...(route.query && { input: 'query' }),
+    ...(route.body && { input: 'body' }),
+    ...(route.body_optional && { is_optional: true }),
     ...(answer === 'document' && { answer: 'text' }),
     ...((answer === 'session' || answer === 'redirect' || answer === 'text' || answer === 'stream') && { answer }),
     ...(!route.changes && answer !== 'redirect' && answer !== 'stream' && { is_read: true }),
@@ -36,7 +44,7 @@ function toSource(name: string, operation: Operation): string {
   const fields = Object.entries(operation).map(
     ([field, value]) => `${field}: ${JSON.stringify(value).replaceAll('"', "'")}`,
   )
-  const line = `  ${name}: { ${fields.join(', ')} },\n`
+  const line = `    ${name}: { ${fields.join(', ')} },\n`
   if (line.length <= MAX_WIDTH) return line
-  return `  ${name}: {\n${fields.map((field) => `    ${field},\n`).join('')}  },\n`
+  return `    ${name}: {\n${fields.map((field) => `      ${field},\n`).join('')}    },\n`
 }

@@ -23,21 +23,21 @@ const conversation = ({ conversation_id }: Filled) => `/api/conversations/${conv
 
 /** Every list, by the name of its route. */
 export const LISTS: Record<string, Followed> = {
-  listUsers: {
+  usersList: {
     key: 'id',
     expected: ({ users }) => users,
     path: () => '/api/admin/users',
     query: 'limit=200&query=many',
     next: after,
   },
-  listAudit: {
+  auditList: {
     key: 'id',
     expected: ({ audit }) => audit,
     path: () => '/api/admin/audit',
     query: 'limit=200&act=doctor.probed',
     next: after,
   },
-  listTasks: {
+  tasksList: {
     key: 'id',
     expected: ({ tasks }) => tasks,
     path: () => '/api/admin/tasks',
@@ -45,15 +45,15 @@ export const LISTS: Record<string, Followed> = {
     next: after,
   },
   // The best fifty, and no more: it is for completing a name.
-  searchUsers: { key: 'id', expected: () => undefined, path: () => '/api/users', query: 'limit=50&query=many' },
-  listSessions: {
+  usersSearch: { key: 'id', expected: () => undefined, path: () => '/api/users', query: 'limit=50&query=many' },
+  authListSessions: {
     key: 'id',
     expected: ({ sessions }) => sessions,
     path: () => '/api/auth/sessions',
     query: 'limit=1000',
     next: after,
   },
-  listConversations: {
+  conversationsList: {
     key: 'id',
     expected: ({ conversations }) => conversations,
     path: () => '/api/conversations',
@@ -61,73 +61,73 @@ export const LISTS: Record<string, Followed> = {
     next: after,
   },
   // Shows the first 200.
-  readConversation: { key: 'user_id', expected: () => undefined, path: conversation },
-  listParticipants: {
+  conversationsGet: { key: 'user_id', expected: () => undefined, path: conversation },
+  participantsList: {
     key: 'user_id',
     expected: ({ people }) => people,
     path: (filled) => `${conversation(filled)}/participants`,
     query: 'limit=1000',
     next: after,
   },
-  listInvites: {
+  invitesList: {
     key: 'id',
     expected: ({ invites }) => invites,
     path: (filled) => `${conversation(filled)}/invites`,
     query: 'limit=1000',
     next: after,
   },
-  listThreads: {
+  threadsList: {
     key: 'root_id',
     expected: ({ threads }) => threads,
     path: (filled) => `${conversation(filled)}/threads`,
     query: 'limit=200',
     next: after,
   },
-  readUnread: {
+  threadsUnread: {
     key: 'root_id',
     expected: ({ threads }) => threads,
     path: (filled) => `${conversation(filled)}/unread`,
     query: 'limit=1000',
     next: after,
   },
-  readThread: {
+  threadsTree: {
     key: 'id',
     expected: ({ messages }) => messages,
     path: ({ root_id }) => `/api/threads/${root_id}/tree`,
     query: 'limit=500',
     next: ['cursor_path', (answer) => answer.next_cursor],
   },
-  listRevisions: {
+  messagesListRevisions: {
     key: 'replaced_at',
     expected: ({ revisions }) => revisions,
     path: ({ root_id }) => `/api/messages/${root_id}/revisions`,
     query: 'limit=200',
     next: after,
   },
-  listChunks: {
+  answersListChunks: {
     key: 'idx',
     expected: ({ chunks }) => chunks,
     path: ({ answer_id }) => `/api/messages/${answer_id}/chunks`,
     query: 'limit=1000',
     next: ['from', (_, last) => last && Number(last.idx) + 1],
   },
-  listLimitProfiles: {
+  limitsListProfiles: {
     key: 'name',
     expected: ({ profiles }) => profiles,
     path: () => '/api/admin/limits/profiles',
     next: ['after', (_, last) => last?.name],
   },
-  listLimitAssignments: {
+  limitsListAssignments: {
     key: 'id',
     expected: ({ assignments }) => assignments,
     path: () => '/api/admin/limits/assignments',
   },
   // Fifty at most.
-  listKeys: { key: 'id', expected: () => undefined, path: () => '/api/auth/keys' },
+  keysList: { key: 'id', expected: () => undefined, path: () => '/api/auth/keys' },
   // Fifty at most.
-  listIdentities: { key: 'id', expected: ({ identities }) => identities, path: () => '/api/auth/identities' },
+  identitiesList: { key: 'id', expected: ({ identities }) => identities, path: () => '/api/auth/identities' },
   // Two.
-  listModels: { key: 'id', expected: () => undefined, path: () => '/v1/models' },
+  openaiListModels: { key: 'id', expected: () => undefined, path: () => '/v1/models' },
 }
 
 /** The name of the list in an answer; empty for an answer that is one, `undefined` for one that has none. */

@@ -87,7 +87,7 @@ export async function startService(url: string, options: ServiceOptions = {}): P
     if (!is_setup) await chat.setup.run({ email, password: PASSWORD })
     else await createUser(chat, name, email, roles)
     const person = client()
-    const { user } = await person.login({ body: { email, password: PASSWORD } })
+    const { user } = await person.auth.login({ email, password: PASSWORD })
     return Object.assign(person, { id: user.id, email })
   }
 
@@ -124,9 +124,9 @@ export async function startThread(service: TestService) {
   const ada = await service.signIn('ada')
   const grace = await service.signIn('grace')
   const eve = await service.signIn('eve')
-  const { conversation_id } = await ada.createConversation({ body: { title: 'Engines' } })
-  await ada.addParticipant({ params: { conversation_id }, body: { user_id: grace.id } })
-  const root = await ada.postRoot({ params: { conversation_id }, body: { content: 'first' } })
+  const { conversation_id } = await ada.conversations.create({ title: 'Engines' })
+  await ada.participants.add(conversation_id, { user_id: grace.id })
+  const root = await ada.messages.postRoot(conversation_id, { content: 'first' })
   return { ada, grace, eve, conversation_id, root }
 }
 

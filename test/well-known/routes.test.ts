@@ -35,7 +35,7 @@ describe('a well-known document', () => {
   ])('is served as it is configured: %s', async (path, type, body) => {
     const response = await read(`/.well-known/${path}`)
     expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([200, type, body])
-    expect(await service.client().readWellKnown({ params: { path } })).toBe(body)
+    expect(await service.client().wellKnown.get(path)).toBe(body)
     const head = await read(`/.well-known/${path}`, { method: 'HEAD' })
     expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([200, type, ''])
   })
@@ -89,7 +89,7 @@ describe('a well-known document', () => {
   })
 
   it('is a function of the service, too', () => {
-    expect(service.chat.wellKnown.read('security.txt')).toEqual({
+    expect(service.chat.wellKnown.get('security.txt')).toEqual({
       path: 'security.txt',
       content_type: 'text/plain; charset=utf-8',
       body: SECURITY,

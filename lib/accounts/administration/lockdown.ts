@@ -17,7 +17,7 @@ import { takeAccount } from './change.ts'
  * @returns the number of sessions, keys, identities and invites that ended
  * @throws ChatError `forbidden`, also with an API key; `not_found`
  */
-export async function lockdown(ctx: Context, actor: Actor, userId: string): Promise<Lockdown> {
+export async function lockDown(ctx: Context, actor: Actor, userId: string): Promise<Lockdown> {
   assertAdmin(actor)
   refuseKeys(actor)
   return ctx.write(async (tx) => {

@@ -1,7 +1,7 @@
 import { route } from '../../endpoint.ts'
 import { ApiKeyInput, ApiKeys, CreatedKey } from './schema.ts'
 
-export const listKeys = route({
+export const list = route({
   method: 'GET',
   path: '/api/auth/keys',
   tag: 'Authentication',
@@ -13,7 +13,7 @@ export const listKeys = route({
   handler: ({ chat, actor }) => chat.keys.list(actor),
 })
 
-export const createKey = route({
+export const create = route({
   method: 'POST',
   path: '/api/auth/keys',
   tag: 'Authentication',
@@ -30,7 +30,7 @@ export const createKey = route({
   handler: ({ chat, actor, body }) => chat.keys.create(actor, body),
 })
 
-export const revokeKey = route({
+export const revoke = route({
   method: 'DELETE',
   path: '/api/auth/keys/{key_id}',
   tag: 'Authentication',

@@ -1,7 +1,7 @@
 import { route } from '../../endpoint.ts'
 import { AuditPage, AuditQuery } from './schema.ts'
 
-export const listAudit = route({
+export const list = route({
   method: 'GET',
   path: '/api/admin/audit',
   tag: 'Administration',

@@ -15,7 +15,7 @@ export const sendVerification = route({
   handler: ({ chat, actor }) => chat.emails.sendVerification(actor),
 })
 
-export const verifyEmail = route({
+export const verify = route({
   method: 'POST',
   path: '/api/auth/verify-email',
   tag: 'Authentication',

@@ -1,7 +1,7 @@
 import { route } from '../../endpoint.ts'
 import { OwnIdentities } from './schema.ts'
 
-export const listIdentities = route({
+export const list = route({
   method: 'GET',
   path: '/api/auth/identities',
   tag: 'Authentication',
@@ -13,7 +13,7 @@ export const listIdentities = route({
   handler: ({ chat, actor }) => chat.identities.list(actor),
 })
 
-export const removeIdentity = route({
+export const remove = route({
   method: 'DELETE',
   path: '/api/auth/identities/{identity_id}',
   tag: 'Authentication',

@@ -2,7 +2,7 @@ import { route } from '../../endpoint.ts'
 import { LoginAnswer } from '../sessions/schema.ts'
 import { ManualCode, OauthBegin, OauthBegun, OauthReturn } from './schema.ts'
 
-export const beginOauth = route({
+export const begin = route({
   method: 'GET',
   path: '/api/oauth/{provider}',
   tag: 'Authentication',
@@ -26,7 +26,7 @@ export const beginOauth = route({
   handler: ({ chat, actor, client, params, query }) => chat.oauth.begin(actor, client, params.provider, query),
 })
 
-export const finishOauth = route({
+export const finish = route({
   method: 'GET',
   path: '/api/oauth/{provider}/callback',
   tag: 'Authentication',
@@ -54,7 +54,7 @@ export const finishOauth = route({
   handler: ({ chat, actor, client, params, query }) => chat.oauth.finish(actor, client, params.provider, query),
 })
 
-export const exchangeOauthCode = route({
+export const exchangeCode = route({
   method: 'POST',
   path: '/api/oauth/{provider}/manual',
   tag: 'Authentication',
@@ -79,5 +79,5 @@ export const exchangeOauthCode = route({
     'username_taken',
     'conflict',
   ],
-  handler: ({ chat, actor, client, params, body }) => chat.oauth.manual(actor, client, params.provider, body),
+  handler: ({ chat, actor, client, params, body }) => chat.oauth.exchangeCode(actor, client, params.provider, body),
 })

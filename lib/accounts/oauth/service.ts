@@ -16,7 +16,7 @@ import { ManualCode, OauthBegin, type OauthBegun, OauthReturn } from './schema.t
 import { insertState, type StateRow, takeState } from './store.ts'
 
 /** What each use-case takes last. */
-export const inputs = { begin: OauthBegin, finish: OauthReturn, manual: ManualCode }
+export const inputs = { begin: OauthBegin, finish: OauthReturn, exchangeCode: ManualCode }
 
 /** How long somebody may take to sign in elsewhere. */
 export const STATE_SECONDS = 600
@@ -105,7 +105,7 @@ export async function finish(
  *
  * @throws ChatError as {@link finish}; `not_found` too where `oauth.manual_enabled` is off; `setup_required`
  */
-export async function manual(
+export async function exchangeCode(
   ctx: Context,
   actor: Actor | undefined,
   client: Client,

@@ -1,7 +1,7 @@
 import { route } from '../../endpoint.ts'
 import { ForgottenPassword, PasswordReset } from './schema.ts'
 
-export const forgotPassword = route({
+export const request = route({
   method: 'POST',
   path: '/api/auth/forgot',
   tag: 'Authentication',
@@ -16,7 +16,7 @@ export const forgotPassword = route({
   handler: ({ chat, client, body }) => chat.resets.request(client, body),
 })
 
-export const resetPassword = route({
+export const redeem = route({
   method: 'POST',
   path: '/api/auth/reset',
   tag: 'Authentication',

@@ -55,7 +55,7 @@ export const logout = route({
   handler: ({ chat, actor }) => chat.auth.logout(actor),
 })
 
-export const readMe = route({
+export const me = route({
   method: 'GET',
   path: '/api/auth/me',
   tag: 'Authentication',
@@ -66,7 +66,7 @@ export const readMe = route({
   handler: ({ chat, actor }) => chat.auth.me(actor),
 })
 
-export const changeMe = route({
+export const changeProfile = route({
   method: 'PATCH',
   path: '/api/auth/me',
   tag: 'Authentication',
@@ -97,7 +97,7 @@ export const changePassword = route({
   handler: ({ chat, actor, body }) => chat.auth.changePassword(actor, body),
 })
 
-export const confirmPassword = route({
+export const confirm = route({
   method: 'POST',
   path: '/api/auth/confirm',
   tag: 'Authentication',

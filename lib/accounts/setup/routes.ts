@@ -1,7 +1,7 @@
 import { route } from '../../endpoint.ts'
 import { SetupDone, SetupInput, SetupStatus } from './schema.ts'
 
-export const readSetup = route({
+export const status = route({
   method: 'GET',
   path: '/api/setup',
   tag: 'Setup',
@@ -14,7 +14,7 @@ export const readSetup = route({
   handler: ({ chat }) => chat.setup.status(),
 })
 
-export const runSetup = route({
+export const run = route({
   method: 'POST',
   path: '/api/setup',
   tag: 'Setup',

@@ -11,7 +11,7 @@ import {
   UsersQuery,
 } from './schema.ts'
 
-export const listUsers = route({
+export const list = route({
   method: 'GET',
   path: '/api/admin/users',
   tag: 'Administration',
@@ -23,7 +23,7 @@ export const listUsers = route({
   handler: ({ chat, actor, query }) => chat.users.list(actor, query),
 })
 
-export const createUser = route({
+export const create = route({
   method: 'POST',
   path: '/api/admin/users',
   tag: 'Administration',
@@ -38,7 +38,7 @@ export const createUser = route({
   handler: ({ chat, actor, body }) => chat.users.create(actor, body),
 })
 
-export const changeUser = route({
+export const change = route({
   method: 'PATCH',
   path: '/api/admin/users/{user_id}',
   tag: 'Administration',
@@ -53,7 +53,7 @@ export const changeUser = route({
   handler: ({ chat, actor, params, body }) => chat.users.change(actor, params.user_id, body),
 })
 
-export const eraseUser = route({
+export const erase = route({
   method: 'DELETE',
   path: '/api/admin/users/{user_id}',
   tag: 'Administration',
@@ -67,7 +67,7 @@ export const eraseUser = route({
   handler: ({ chat, actor, params, query }) => chat.users.erase(actor, params.user_id, query),
 })
 
-export const lockDownUser = route({
+export const lockDown = route({
   method: 'POST',
   path: '/api/admin/users/{user_id}/lockdown',
   tag: 'Administration',
@@ -77,10 +77,10 @@ export const lockDownUser = route({
   access: 'admin',
   output: Lockdown,
   errors: ['not_found'],
-  handler: ({ chat, actor, params }) => chat.users.lockdown(actor, params.user_id),
+  handler: ({ chat, actor, params }) => chat.users.lockDown(actor, params.user_id),
 })
 
-export const searchUsers = route({
+export const search = route({
   method: 'GET',
   path: '/api/users',
   tag: 'Users',

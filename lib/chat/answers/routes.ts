@@ -12,10 +12,10 @@ export const listChunks = route({
   query: ChunksQuery,
   output: Chunks,
   errors: ['not_found'],
-  handler: ({ chat, actor, params, query }) => chat.assistant.chunks(actor, params.message_id, query),
+  handler: ({ chat, actor, params, query }) => chat.answers.listChunks(actor, params.message_id, query),
 })
 
-export const cancelAnswer = route({
+export const cancel = route({
   method: 'POST',
   path: '/api/messages/{message_id}/cancel',
   tag: 'Threads and messages',
@@ -26,5 +26,5 @@ export const cancelAnswer = route({
   status: 202,
   output: CancelledAnswer,
   errors: ['not_found', 'forbidden'],
-  handler: ({ chat, actor, params }) => chat.assistant.cancel(actor, params.message_id),
+  handler: ({ chat, actor, params }) => chat.answers.cancel(actor, params.message_id),
 })

@@ -6,10 +6,10 @@ import { enter, visit } from '../conversations/access.ts'
 import { canModerate } from '../conversations/rules.ts'
 import { CANCELLED, endAnswer } from './ending.ts'
 import { type CancelledAnswer, type Chunk, ChunksQuery } from './schema.ts'
-import { findAnswer, listChunkSizes, listChunks } from './store.ts'
+import { findAnswer, listChunks as findChunks, listChunkSizes } from './store.ts'
 
 /** What each use-case takes last. */
-export const inputs = { chunks: ChunksQuery }
+export const inputs = { listChunks: ChunksQuery }
 
 /**
  * Stops an answer; what was produced stays. One that has ended is left as it is.
@@ -35,14 +35,14 @@ export async function cancel(ctx: Context, actor: Actor, messageId: string): Pro
  *
  * @throws ChatError `not_found`
  */
-export function chunks(ctx: Context, actor: Actor, messageId: string, input: ChunksQuery): Promise<Chunk[]> {
+export function listChunks(ctx: Context, actor: Actor, messageId: string, input: ChunksQuery): Promise<Chunk[]> {
   return ctx.db.snapshot(async (db) => {
     const row = await findAnswer(db, messageId)
     await visit(db, actor, row?.conversation_id)
     if (row!.deleted_at) return []
     const sizes = await listChunkSizes(db, messageId, input.from, input.limit)
     const last = sizes[countWithin(sizes.map((each) => each.size)) - 1]
-    return last ? fit(await listChunks(db, messageId, input.from, last.idx), sizeOfChunk) : []
+    return last ? fit(await findChunks(db, messageId, input.from, last.idx), sizeOfChunk) : []
   })
 }
 

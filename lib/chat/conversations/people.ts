@@ -8,7 +8,7 @@ import { type Conversation, type Participant, type ParticipantPage, Participants
 import { countParticipants, listParticipants as findPeople, type ParticipantRow, toParticipant } from './store.ts'
 
 /** What each use-case takes last. */
-export const inputs = { listParticipants: ParticipantsQuery }
+export const inputs = { list: ParticipantsQuery }
 
 /** How many participants a conversation shows by itself. */
 const SHOWN = 200
@@ -20,7 +20,7 @@ const FIRST = { at: 0, id: '' }
  *
  * @throws ChatError `not_found`; `invalid_cursor`
  */
-export async function listParticipants(
+export async function list(
   ctx: Context,
   actor: Actor,
   conversationId: string,

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { route } from '../../endpoint.ts'
 import { ConversationStreamEvent, StreamHeaders, StreamQuery } from './schema.ts'
 
-export const streamConversation = route({
+export const stream = route({
   method: 'GET',
   path: '/api/stream/conversations/{conversation_id}',
   tag: 'Stream',

@@ -1,7 +1,7 @@
 import { route } from '../../endpoint.ts'
 import { Acceptance, Accepted, CreatedInvite, InviteInput, Invites, InvitesQuery } from './schema.ts'
 
-export const createInvite = route({
+export const create = route({
   method: 'POST',
   path: '/api/conversations/{conversation_id}/invites',
   tag: 'Invites',
@@ -16,7 +16,7 @@ export const createInvite = route({
   handler: ({ chat, actor, params, body }) => chat.invites.create(actor, params.conversation_id, body),
 })
 
-export const listInvites = route({
+export const list = route({
   method: 'GET',
   path: '/api/conversations/{conversation_id}/invites',
   tag: 'Invites',
@@ -30,7 +30,7 @@ export const listInvites = route({
   handler: ({ chat, actor, params, query }) => chat.invites.list(actor, params.conversation_id, query),
 })
 
-export const acceptInvite = route({
+export const accept = route({
   method: 'POST',
   path: '/api/invites/accept',
   tag: 'Invites',
@@ -59,7 +59,7 @@ export const acceptInvite = route({
   handler: ({ chat, actor, client, body }) => chat.invites.accept(actor, client, body),
 })
 
-export const revokeInvite = route({
+export const revoke = route({
   method: 'POST',
   path: '/api/invites/{token}/revoke',
   tag: 'Invites',

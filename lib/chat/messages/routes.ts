@@ -31,7 +31,7 @@ export const postRoot = route({
     }),
 })
 
-export const replyToMessage = route({
+export const reply = route({
   method: 'POST',
   path: '/api/messages/{parent_id}/reply',
   tag: 'Threads and messages',
@@ -51,7 +51,7 @@ export const replyToMessage = route({
     }),
 })
 
-export const readMessage = route({
+export const get = route({
   method: 'GET',
   path: '/api/messages/{message_id}',
   tag: 'Threads and messages',
@@ -74,10 +74,10 @@ export const listRevisions = route({
   query: RevisionsQuery,
   output: Revisions,
   errors: ['not_found'],
-  handler: ({ chat, actor, params, query }) => chat.messages.revisions(actor, params.message_id, query),
+  handler: ({ chat, actor, params, query }) => chat.messages.listRevisions(actor, params.message_id, query),
 })
 
-export const editMessage = route({
+export const edit = route({
   method: 'POST',
   path: '/api/messages/{message_id}/edit',
   tag: 'Threads and messages',
@@ -91,7 +91,7 @@ export const editMessage = route({
   handler: ({ chat, actor, params, body }) => chat.messages.edit(actor, params.message_id, body),
 })
 
-export const deleteMessage = route({
+export const remove = route({
   method: 'POST',
   path: '/api/messages/{message_id}/delete',
   tag: 'Threads and messages',
@@ -107,7 +107,7 @@ export const deleteMessage = route({
   handler: ({ chat, actor, params, body }) => chat.messages.remove(actor, params.message_id, body),
 })
 
-export const restoreMessage = route({
+export const restore = route({
   method: 'POST',
   path: '/api/messages/{message_id}/restore',
   tag: 'Threads and messages',

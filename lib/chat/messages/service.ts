@@ -9,14 +9,14 @@ import type { Micros } from '../../storage/sql.ts'
 import { type Entered, enter, visit, type Where } from '../conversations/access.ts'
 import { canPost } from '../conversations/rules.ts'
 import { findEarlier, type Repeatable, remember } from './idempotency.ts'
-import { listRevisionSizes, listRevisions } from './revisions.ts'
+import { listRevisions as findRevisions, listRevisionSizes } from './revisions.ts'
 import { assertContentFits, childPath, ROOT_PATH, toPosted } from './rules.ts'
 import { type Message, Post, type PostedMessage, type Revision, type Revisions, RevisionsQuery } from './schema.ts'
 import { findMessage, insertMessage, type MessageRow, takeReplyPlace, toMessage, toMessageFor } from './store.ts'
 import { countReply, insertThread } from './store-threads.ts'
 
 /** What each use-case takes last. */
-export const inputs = { postRoot: Post, reply: Post, revisions: RevisionsQuery }
+export const inputs = { postRoot: Post, reply: Post, listRevisions: RevisionsQuery }
 
 /**
  * Starts a thread in a conversation and tells it.
@@ -80,7 +80,7 @@ export async function get(ctx: Context, actor: Actor, messageId: string): Promis
  *
  * @throws ChatError `not_found`
  */
-export function revisions(
+export function listRevisions(
   ctx: Context,
   actor: Actor,
   messageId: string,
@@ -93,7 +93,7 @@ export function revisions(
     const from = after === undefined ? 0 : fromInstant(after)
     const sizes = await listRevisionSizes(db, messageId, from, limit + 1)
     const read = sizes.slice(0, Math.min(limit, countWithin(sizes.map((each) => each.size))))
-    const revisions = fit(await listRevisions(db, messageId, from, read.at(-1)?.replaced_at ?? from), sizeOfRevision)
+    const revisions = fit(await findRevisions(db, messageId, from, read.at(-1)?.replaced_at ?? from), sizeOfRevision)
     return { revisions, ...(revisions.length < sizes.length && { next_after: revisions.at(-1)!.replaced_at }) }
   })
 }

@@ -20,7 +20,7 @@ import { revokeInvitesOf } from '../invites/revocation.ts'
 import { rolesBeyond } from '../invites/rules.ts'
 
 /** What each use-case takes last. */
-export const inputs = { addParticipant: ParticipantInput, changeRole: RoleChange }
+export const inputs = { add: ParticipantInput, changeRole: RoleChange }
 
 /**
  * Adds a user to a conversation and tells it. For an e-mail address that is proven by no user, an invite is made instead.
@@ -28,7 +28,7 @@ export const inputs = { addParticipant: ParticipantInput, changeRole: RoleChange
  * @throws ChatError `not_found` for the conversation or the user; `forbidden` below admin, or to add an owner without
  *   being one; `already_participant`; `conflict` for a third one in a conversation of two
  */
-export async function addParticipant(
+export async function add(
   ctx: Context,
   actor: Actor,
   conversationId: string,
@@ -88,12 +88,7 @@ export async function changeRole(
  *
  * @throws ChatError `not_found`, also for somebody who does not take part; `forbidden`; `last_owner`
  */
-export async function removeParticipant(
-  ctx: Context,
-  actor: Actor,
-  conversationId: string,
-  userId: string,
-): Promise<void> {
+export async function remove(ctx: Context, actor: Actor, conversationId: string, userId: string): Promise<void> {
   await ctx.write(async (tx) => {
     const place = await enter(
       ctx,

@@ -12,7 +12,7 @@ export const sendHeartbeat = route({
   example: { status: 'away' },
   body_optional: true,
   status: 204,
-  handler: ({ chat, actor, body }) => chat.presence.heartbeat(actor, body),
+  handler: ({ chat, actor, body }) => chat.presence.sendHeartbeat(actor, body),
 })
 
 export const setTyping = route({
@@ -27,5 +27,5 @@ export const setTyping = route({
   example: { conversation_id: '01980a3c-7000-7a10-8b20-0c4f1d2e3a43' },
   status: 204,
   errors: ['not_found', 'forbidden'],
-  handler: ({ chat, actor, body }) => chat.presence.type(actor, body),
+  handler: ({ chat, actor, body }) => chat.presence.setTyping(actor, body),
 })

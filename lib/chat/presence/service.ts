@@ -8,10 +8,10 @@ import { findThreadConversation } from '../threads/store.ts'
 import { Heartbeat, TypingSignal } from './schema.ts'
 
 /** What each use-case takes last. */
-export const inputs = { heartbeat: Heartbeat, type: TypingSignal }
+export const inputs = { sendHeartbeat: Heartbeat, setTyping: TypingSignal }
 
 /** Says that the actor is there, to all who share a conversation with it. */
-export async function heartbeat(ctx: Context, actor: Actor, input: Heartbeat): Promise<void> {
+export async function sendHeartbeat(ctx: Context, actor: Actor, input: Heartbeat): Promise<void> {
   assertPerson(actor)
   return ctx.presence.heartbeat(actor.user_id, input.status)
 }
@@ -21,7 +21,7 @@ export async function heartbeat(ctx: Context, actor: Actor, input: Heartbeat): P
  *
  * @throws ChatError `not_found` for the conversation, or a thread that is not in it; `forbidden` for whom may not post
  */
-export async function type(ctx: Context, actor: Actor, input: TypingSignal): Promise<void> {
+export async function setTyping(ctx: Context, actor: Actor, input: TypingSignal): Promise<void> {
   const { conversation_id, root_id, seconds } = input
   const place = await visit(ctx.db, actor, conversation_id)
   if (!canPost(place.role) || !mayWrite(actor.roles)) throw new ChatError('forbidden')

@@ -1,7 +1,7 @@
 import { route } from '../../endpoint.ts'
 import { ReadMark, ThreadPage, ThreadsQuery, TreePage, TreeQuery, UnreadQuery, UnreadThreads } from './schema.ts'
 
-export const listThreads = route({
+export const list = route({
   method: 'GET',
   path: '/api/conversations/{conversation_id}/threads',
   tag: 'Threads and messages',
@@ -15,7 +15,7 @@ export const listThreads = route({
   handler: ({ chat, actor, params, query }) => chat.threads.list(actor, params.conversation_id, query),
 })
 
-export const readThread = route({
+export const tree = route({
   method: 'GET',
   path: '/api/threads/{root_id}/tree',
   tag: 'Threads and messages',
@@ -29,7 +29,7 @@ export const readThread = route({
   handler: ({ chat, actor, params, query }) => chat.threads.tree(actor, params.root_id, query),
 })
 
-export const readUnread = route({
+export const unread = route({
   method: 'GET',
   path: '/api/conversations/{conversation_id}/unread',
   tag: 'Threads and messages',
@@ -43,7 +43,7 @@ export const readUnread = route({
   handler: ({ chat, actor, params, query }) => chat.threads.unread(actor, params.conversation_id, query),
 })
 
-export const markThreadRead = route({
+export const markRead = route({
   method: 'POST',
   path: '/api/threads/{root_id}/read',
   tag: 'Threads and messages',

@@ -1,7 +1,12 @@
 import type { Params, Tag } from '../../endpoint.ts'
-import type { routes } from '../../endpoints.ts'
+import type { endpoints } from '../../endpoints.ts'
 
-type Path = (typeof routes)[keyof typeof routes]['path']
+type Features = typeof endpoints
+type Path = { [F in keyof Features]: Features[F][keyof Features[F]] }[keyof Features] extends infer R
+  ? R extends { path: infer P }
+    ? P
+    : never
+  : never
 type ParamName = Path extends infer P extends string ? keyof Params<P> : never
 
 /** What each parameter of a path names. */

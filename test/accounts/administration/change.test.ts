@@ -19,12 +19,12 @@ describeOnEachDatabase('an account', (openUrl) => {
   afterAll(() => service.close())
 
   const newPerson = () => service.signIn(`person-${n++}`)
-  const change = (person: { id: string }, body: Parameters<Person['changeUser']>[0]['body'], by = ada) =>
-    by.changeUser({ params: { user_id: person.id }, body })
+  const change = (person: { id: string }, body: Parameters<Person['users']['change']>[1], by = ada) =>
+    by.users.change(person.id, body)
 
   it('that is disabled loses its sessions and streams at once, and gets in again once it is enabled', async () => {
     const grace = await newPerson()
-    const { conversation_id } = await grace.createConversation({ body: {} })
+    const { conversation_id } = await grace.conversations.create({})
     const { cookie } = await signInByHand(service.base_url, grace.email, PASSWORD)
     const streams = [
       await openStream(service.base_url, conversation_id, { cookie }),
@@ -34,19 +34,19 @@ describeOnEachDatabase('an account', (openUrl) => {
 
     const { user } = await change(grace, { disabled: true })
     expect(user).toMatchObject({ id: grace.id, disabled_at: expect.any(String) })
-    expect(await codeOf(grace.readMe())).toBe('unauthenticated')
+    expect(await codeOf(grace.auth.me())).toBe('unauthenticated')
     for (const stream of streams) {
       const closed = (await stream.until('stream.closed')).at(-1)!
       expect(closed.event.payload).toEqual({ reason: 'session_ended' })
       expect(await stream.next()).toBeUndefined()
     }
-    const login = (password: string) => service.client().login({ body: { email: grace.email, password } })
+    const login = (password: string) => service.client().auth.login({ email: grace.email, password })
     expect(await codeOf(login(PASSWORD))).toBe('account_disabled')
     expect(await codeOf(login('wrong horse'))).toBe('invalid_credentials')
 
     expect((await change(grace, { disabled: true })).user).toEqual(user)
     expect((await change(grace, { disabled: false })).user).not.toHaveProperty('disabled_at')
-    expect(await codeOf(grace.readMe())).toBe('unauthenticated')
+    expect(await codeOf(grace.auth.me())).toBe('unauthenticated')
     expect((await login(PASSWORD)).user.id).toBe(grace.id)
   })
 
@@ -58,35 +58,35 @@ describeOnEachDatabase('an account', (openUrl) => {
     await stream.until('stream.ready')
     await there.chat.users.change(OPERATOR, grace.id, { disabled: true })
     expect((await stream.until('stream.closed')).at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
-    expect(await codeOf(grace.readMe())).toBe('unauthenticated')
+    expect(await codeOf(grace.auth.me())).toBe('unauthenticated')
     await there.close()
   })
 
   it('with other roles has them at the next request, in the session it has', async () => {
     const grace = await newPerson()
-    expect(await codeOf(grace.listUsers())).toBe('forbidden')
+    expect(await codeOf(grace.users.list())).toBe('forbidden')
     expect((await change(grace, { roles: ['member', 'admin', 'member'] })).user.roles).toEqual(['admin', 'member'])
-    expect((await grace.listUsers({ query: { limit: 1 } })).users).toHaveLength(1)
+    expect((await grace.users.list({ limit: 1 })).users).toHaveLength(1)
     await change(grace, { roles: ['read_only'] })
-    expect(await codeOf(grace.listUsers())).toBe('forbidden')
-    expect(await codeOf(grace.createConversation({ body: {} }))).toBe('forbidden')
-    expect((await grace.readMe()).user.roles).toEqual(['read_only'])
+    expect(await codeOf(grace.users.list())).toBe('forbidden')
+    expect(await codeOf(grace.conversations.create({}))).toBe('forbidden')
+    expect((await grace.auth.me()).user.roles).toEqual(['read_only'])
   })
 
   it('with a new password has no session of the old one left', async () => {
     const grace = await newPerson()
     await change(grace, { password: OTHER_PASSWORD })
-    expect(await codeOf(grace.readMe())).toBe('unauthenticated')
-    expect(await codeOf(grace.login({ body: { email: grace.email, password: PASSWORD } }))).toBe('invalid_credentials')
-    await grace.login({ body: { email: grace.email, password: OTHER_PASSWORD } })
+    expect(await codeOf(grace.auth.me())).toBe('unauthenticated')
+    expect(await codeOf(grace.auth.login({ email: grace.email, password: PASSWORD }))).toBe('invalid_credentials')
+    await grace.auth.login({ email: grace.email, password: OTHER_PASSWORD })
 
     // Of one's own password, the session that changes it stays.
     await change(grace, { roles: ['admin'] })
     const elsewhere = service.client()
-    await elsewhere.login({ body: { email: grace.email, password: OTHER_PASSWORD } })
+    await elsewhere.auth.login({ email: grace.email, password: OTHER_PASSWORD })
     await change(grace, { password: PASSWORD }, grace)
-    expect((await grace.readMe()).user.id).toBe(grace.id)
-    expect(await codeOf(elsewhere.readMe())).toBe('unauthenticated')
+    expect((await grace.auth.me()).user.id).toBe(grace.id)
+    expect(await codeOf(elsewhere.auth.me())).toBe('unauthenticated')
     await change(grace, { roles: ['member'] })
   })
 
@@ -96,7 +96,7 @@ describeOnEachDatabase('an account', (openUrl) => {
     expect(user.display_name).toBe('G. Hopper')
     expect((await change(grace, {})).user).toEqual(user)
     expect((await change(grace, { display_name: '' })).user).not.toHaveProperty('display_name')
-    expect((await grace.readMe()).user).toMatchObject({ email: grace.email, roles: ['member'] })
+    expect((await grace.auth.me()).user).toMatchObject({ email: grace.email, roles: ['member'] })
   })
 
   it.each([
@@ -122,7 +122,7 @@ describeOnEachDatabase('an account', (openUrl) => {
     expect((await find(' Ada@example.org ')).id).toBe(ada.id)
     expect((await find(ada.id)).id).toBe(ada.id)
     expect(await codeOf(find('nobody'))).toBe('not_found')
-    await ada.createUser({ body: { username: 'ada@example.org', email: 'mallory@example.org' } })
+    await ada.users.create({ username: 'ada@example.org', email: 'mallory@example.org' })
     expect(await codeOf(find('ada@example.org'))).toBe('conflict')
     expect(await codeOf(service.chat.users.find({ user_id: ada.id, roles: ['member'] }, 'ada'))).toBe('forbidden')
   })
@@ -138,18 +138,18 @@ describeOnEachDatabase('the last administrator', (openUrl) => {
   it('can be neither disabled, stripped nor erased', async () => {
     const { service, ada } = await start()
     const grace = await service.signIn('grace', ['admin'])
-    await ada.changeUser({ params: { user_id: grace.id }, body: { disabled: true } })
+    await ada.users.change(grace.id, { disabled: true })
     const params = { user_id: ada.id }
-    expect(await codeOf(ada.changeUser({ params, body: { disabled: true } }))).toBe('conflict')
-    expect(await codeOf(ada.changeUser({ params, body: { roles: ['member'] } }))).toBe('conflict')
-    expect(await codeOf(ada.eraseUser({ params }))).toBe('conflict')
+    expect(await codeOf(ada.users.change(params.user_id, { disabled: true }))).toBe('conflict')
+    expect(await codeOf(ada.users.change(params.user_id, { roles: ['member'] }))).toBe('conflict')
+    expect(await codeOf(ada.users.erase(params.user_id))).toBe('conflict')
     expect(await codeOf(service.chat.users.change(OPERATOR, ada.id, { disabled: true }))).toBe('conflict')
-    expect((await ada.changeUser({ params, body: { roles: ['admin'] } })).user.roles).toEqual(['admin'])
+    expect((await ada.users.change(params.user_id, { roles: ['admin'] })).user.roles).toEqual(['admin'])
 
     // Who is none already may be anything, and with another one so may she.
-    await ada.changeUser({ params: { user_id: grace.id }, body: { roles: ['member'] } })
-    await ada.changeUser({ params: { user_id: grace.id }, body: { roles: ['admin'], disabled: false } })
-    await ada.eraseUser({ params })
+    await ada.users.change(grace.id, { roles: ['member'] })
+    await ada.users.change(grace.id, { roles: ['admin'], disabled: false })
+    await ada.users.erase(params.user_id)
     expect((await service.chat.users.list(OPERATOR, {})).users.map((user) => user.username)).toEqual(['grace'])
     await service.close()
   })

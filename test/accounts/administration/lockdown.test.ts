@@ -21,9 +21,9 @@ describeOnEachDatabase('a lockdown', (openUrl) => {
   it('ends sessions, keys, identities, reset links and invites of a person at once, on every node', async () => {
     const { chat } = service
     const grace = await service.signIn('grace')
-    const { conversation_id } = await grace.createConversation({ body: {} })
-    const { token } = await grace.createInvite({ params: { conversation_id }, body: {} })
-    const { key } = await grace.createKey({ body: { name: 'a bot' } })
+    const { conversation_id } = await grace.conversations.create({})
+    const { token } = await grace.invites.create(conversation_id, {})
+    const { key } = await grace.keys.create({ name: 'a bot' })
     const reset = await chat.resets.issue(OPERATOR, { email: grace.email })
     const linked = { provider: 'p', issuer: 'https://p.example', subject: 'grace', user_id: grace.id }
     for (const row of [linked, { ...linked, provider: 'host', issuer: '' }])
@@ -35,24 +35,24 @@ describeOnEachDatabase('a lockdown', (openUrl) => {
     for (const stream of streams) await stream.until('stream.ready')
 
     const founder = await service.signIn('founder')
-    const ended = await founder.lockDownUser({ params: { user_id: grace.id } })
+    const ended = await founder.users.lockDown(grace.id)
     expect(ended).toEqual({ sessions: 2, keys: 1, identities: 1, invites: 1 })
     for (const stream of streams)
       expect((await stream.until('stream.closed')).at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
-    expect(await codeOf(grace.readMe())).toBe('unauthenticated')
+    expect(await codeOf(grace.auth.me())).toBe('unauthenticated')
     const bot = createChatClient({ base_url: node.base_url, fetch: checkedFetch, api_key: key })
-    expect(await codeOf(bot.readMe())).toBe('unauthenticated')
+    expect(await codeOf(bot.auth.me())).toBe('unauthenticated')
     expect(await codeOf(chat.resets.redeem({}, { token: reset.token, password: 'incorrect pony' }))).toBe('not_found')
-    expect(await codeOf(founder.acceptInvite({ body: { token } }))).toBe('invite_revoked')
+    expect(await codeOf(founder.invites.accept({ token }))).toBe('invite_revoked')
     // The login of the application around the service goes on to know its user.
     expect(await chat.context.db.all('SELECT provider FROM identities')).toEqual([{ provider: 'host' }])
     const rows = "SELECT actor_id, subject_id, detail FROM audit_log WHERE act = 'user.locked_down'"
     expect(await chat.context.db.all(rows)).toEqual([
       { actor_id: founder.id, subject_id: grace.id, detail: JSON.stringify(ended) },
     ])
-    await service.client().login({ body: { email: grace.email, password: PASSWORD } })
-    expect(await codeOf(founder.lockDownUser({ params: { user_id: conversation_id } }))).toBe('not_found')
+    await service.client().auth.login({ email: grace.email, password: PASSWORD })
+    expect(await codeOf(founder.users.lockDown(conversation_id))).toBe('not_found')
     const bare = { ...(await chat.users.actor(founder.id)), key_id: 'a key' }
-    expect(await codeOf(chat.users.lockdown(bare, grace.id))).toBe('forbidden')
+    expect(await codeOf(chat.users.lockDown(bare, grace.id))).toBe('forbidden')
   })
 })

@@ -31,7 +31,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
 
   const withKey = (api_key: string, base_url = service.base_url) =>
     createChatClient({ base_url, fetch: checkedFetch, retry_ms: 10, api_key })
-  const make = (expires_at?: string) => ada.createKey({ body: { name: 'a bot', ...(expires_at && { expires_at }) } })
+  const make = (expires_at?: string) => ada.keys.create({ name: 'a bot', ...(expires_at && { expires_at }) })
   const me = async (headers: Record<string, string>) => {
     const response = await checkedFetch(`${service.base_url}/api/auth/me`, { headers })
     return response.ok ? 'ok' : (await readFailure(response)).code
@@ -42,25 +42,25 @@ describeOnEachDatabase('API keys', (openUrl) => {
     expect(key).toMatch(/^cs_[\w-]{43}$/)
     expect(rest).toEqual({ id: expect.any(String), name: 'a bot' })
     const bot = withKey(key)
-    expect(await bot.readMe()).toEqual({ user: (await ada.readMe()).user })
-    const { conversation_id } = await bot.createConversation({ body: { title: 'Bots' } })
-    await bot.postRoot({ params: { conversation_id }, body: { content: 'beep' } })
-    expect((await ada.listThreads({ params: { conversation_id } })).threads).toHaveLength(1)
-    expect((await bot.changeMe({ body: { display_name: 'Ada' } })).user.display_name).toBe('Ada')
-    expect(JSON.stringify(await ada.listKeys())).not.toContain(key)
-    expect((await bot.listUsers()).users.length).toBeGreaterThan(0)
+    expect(await bot.auth.me()).toEqual({ user: (await ada.auth.me()).user })
+    const { conversation_id } = await bot.conversations.create({ title: 'Bots' })
+    await bot.messages.postRoot(conversation_id, { content: 'beep' })
+    expect((await ada.threads.list(conversation_id)).threads).toHaveLength(1)
+    expect((await bot.auth.changeProfile({ display_name: 'Ada' })).user.display_name).toBe('Ada')
+    expect(JSON.stringify(await ada.keys.list())).not.toContain(key)
+    expect((await bot.users.list()).users.length).toBeGreaterThan(0)
   })
 
   it('are listed newest first, with their last use, which is written down once a minute at most', async () => {
     const { id, key } = await make(toInstant(now + 3600 * SECOND))
-    const listed = async () => (await ada.listKeys()).keys.find((each) => each.id === id)
+    const listed = async () => (await ada.keys.list()).keys.find((each) => each.id === id)
     const created_at = toInstant(now)
     const expires_at = toInstant(now + 3600 * SECOND)
     expect(await listed()).toEqual({ id, name: 'a bot', created_at, expires_at })
     const used = []
     for (const seconds of [0, 59, 1]) {
       now += seconds * SECOND
-      await withKey(key).readMe()
+      await withKey(key).auth.me()
       used.push((await listed())!.last_used_at)
     }
     expect(used).toEqual([created_at, created_at, toInstant(now)])
@@ -75,15 +75,15 @@ describeOnEachDatabase('API keys', (openUrl) => {
     ]
     for (const stream of streams) await stream.until('stream.ready')
     for (const foreign of [id, 'nope']) {
-      expect(await codeOf(eve.revokeKey({ params: { key_id: foreign } }))).toBe('not_found')
+      expect(await codeOf(eve.keys.revoke(foreign))).toBe('not_found')
     }
     expect(await me({ authorization: `bearer  ${key}` })).toBe('ok')
-    await ada.revokeKey({ params: { key_id: id } })
+    await ada.keys.revoke(id)
     for (const stream of streams)
       expect((await stream.until('stream.closed')).at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
-    expect(await codeOf(withKey(key).readMe())).toBe('unauthenticated')
-    expect(await codeOf(withKey(key, node.base_url).readMe())).toBe('unauthenticated')
-    expect(await codeOf(ada.revokeKey({ params: { key_id: id } }))).toBe('not_found')
+    expect(await codeOf(withKey(key).auth.me())).toBe('unauthenticated')
+    expect(await codeOf(withKey(key, node.base_url).auth.me())).toBe('unauthenticated')
+    expect(await codeOf(ada.keys.revoke(id))).toBe('not_found')
     const acts = await service.chat.context.db.all(
       "SELECT act, actor_id, ip, detail FROM audit_log WHERE subject_id = ? AND act LIKE 'key.%' ORDER BY id",
       id,
@@ -99,22 +99,22 @@ describeOnEachDatabase('API keys', (openUrl) => {
     const stream = await openStream(service.base_url, undefined, { authorization: `Bearer ${key}` })
     await stream.until('stream.ready')
     now += 100 * SECOND
-    expect(await codeOf(withKey('cs_wrong').readMe())).toBe('unauthenticated')
-    await withKey(key).readMe()
+    expect(await codeOf(withKey('cs_wrong').auth.me())).toBe('unauthenticated')
+    await withKey(key).auth.me()
     now += 1
     expect((await stream.until('stream.closed')).at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
-    expect(await codeOf(withKey(key).readMe())).toBe('unauthenticated')
+    expect(await codeOf(withKey(key).auth.me())).toBe('unauthenticated')
   })
 
   it('end with their user being disabled, and with its role', async () => {
     const grace = await service.signIn('grace')
-    const { key } = await grace.createKey({ body: { name: 'hers' } })
+    const { key } = await grace.keys.create({ name: 'hers' })
     const { db } = service.chat.context
     const bot = withKey(key)
     await db.write((tx) => tx.run("UPDATE users SET roles = 'read_only' WHERE username = 'grace'"))
-    expect(await codeOf(bot.createConversation())).toBe('forbidden')
+    expect(await codeOf(bot.conversations.create())).toBe('forbidden')
     await db.write((tx) => tx.run("UPDATE users SET disabled_at = 1 WHERE username = 'grace'"))
-    expect(await codeOf(bot.readMe())).toBe('unauthenticated')
+    expect(await codeOf(bot.auth.me())).toBe('unauthenticated')
   })
 
   it('decide alone: a token that is no key is nobody, whatever cookie comes with it', async () => {
@@ -150,9 +150,9 @@ describeOnEachDatabase('API keys', (openUrl) => {
   })
 
   const VALID: Record<string, object> = {
-    changePassword: { current_password: 'correct horse battery', new_password: 'incorrect pony' },
-    confirmPassword: { password: 'correct horse battery' },
-    createKey: { name: 'another' },
+    authChangePassword: { current_password: 'correct horse battery', new_password: 'incorrect pony' },
+    authConfirm: { password: 'correct horse battery' },
+    keysCreate: { name: 'another' },
   }
   const ownSignIn = allRoutes.filter(([, route]) => route.sign_in && route.access === 'session')
   it.each(ownSignIn.map(([name, route]) => ({ name, route })))('may not call $name', async ({ name, route }) => {
@@ -174,15 +174,15 @@ describeOnEachDatabase('API keys', (openUrl) => {
     const password = 'incorrect pony'
     const params = { user_id: grace.id }
     const refused = [
-      bot.createUser({ body: { ...person, password } }),
-      bot.createUser({ body: { ...person, roles: ['admin'] } }),
-      bot.changeUser({ params, body: { password } }),
-      bot.changeUser({ params: { user_id: ada.id }, body: { password } }),
-      bot.changeUser({ params, body: { roles: ['admin'] } }),
-      bot.changeUser({ params, body: { disabled: true } }),
-      bot.eraseUser({ params, query: {} }),
-      bot.changeMe({ body: { username: 'another' } }),
-      bot.beginOauth({ params: { provider: 'provider_a' }, query: { link: true } }),
+      bot.users.create({ ...person, password }),
+      bot.users.create({ ...person, roles: ['admin'] }),
+      bot.users.change(params.user_id, { password }),
+      bot.users.change(ada.id, { password }),
+      bot.users.change(params.user_id, { roles: ['admin'] }),
+      bot.users.change(params.user_id, { disabled: true }),
+      bot.users.erase(params.user_id, {}),
+      bot.auth.changeProfile({ username: 'another' }),
+      bot.oauth.begin('provider_a', { link: true }),
     ]
     expect(await Promise.all(refused.map(codeOf))).toEqual(refused.map(() => 'forbidden'))
     // The rules are those of the use-cases: calls in process are held by them as well.
@@ -191,9 +191,9 @@ describeOnEachDatabase('API keys', (openUrl) => {
     expect(await codeOf(service.chat.resets.issue(actor, { email: ada.email }))).toBe('forbidden')
     expect(await codeOf(service.chat.identities.list(actor))).toBe('forbidden')
 
-    const { user } = await bot.changeUser({ params, body: { display_name: 'Grace' } })
+    const { user } = await bot.users.change(params.user_id, { display_name: 'Grace' })
     expect(user.display_name).toBe('Grace')
-    expect((await bot.createUser({ body: person })).user.roles).toEqual(['member'])
+    expect((await bot.users.create(person)).user.roles).toEqual(['member'])
     await service.chat.auth.login({}, { email: grace.email, password: 'correct horse battery' })
   })
 
@@ -205,12 +205,12 @@ describeOnEachDatabase('API keys', (openUrl) => {
       ['with a long name', { name: 'x'.repeat(101) }],
       ['with an end that is none', { name: 'x', expires_at: 'tomorrow' }],
     ])('not %s', async (_, body) => {
-      expect(await codeOf(ada.createKey({ body }))).toBe('validation_failed')
+      expect(await codeOf(ada.keys.create(body))).toBe('validation_failed')
     })
 
     it('not with an end that is past', async () => {
       const body = { name: 'x', expires_at: '2020-01-01T00:00:00Z' }
-      expect(await codeOf(ada.createKey({ body }))).toBe('conflict')
+      expect(await codeOf(ada.keys.create(body))).toBe('conflict')
     })
 
     it('a hundred at once, over all nodes, then one a minute, with those counted that come to nothing', async () => {
@@ -228,13 +228,13 @@ describeOnEachDatabase('API keys', (openUrl) => {
       const refused = await post(0)
       expect([(await readFailure(refused)).code, refused.headers.get('retry-after')]).toEqual(['rate_limited', '60'])
       // Of another user nothing is counted.
-      await (await service.signIn('idle')).createKey({ body: { name: 'the first' } })
+      await (await service.signIn('idle')).keys.create({ name: 'the first' })
 
       now += 60 * SECOND - 1
       expect((await post(1)).status).toBe(429)
       now += 1
-      const [key] = (await person.listKeys()).keys
-      await person.revokeKey({ params: { key_id: key!.id } })
+      const [key] = (await person.keys.list()).keys
+      await person.keys.revoke(key!.id)
       expect([(await post(2)).status, (await post(3)).status]).toEqual([201, 429])
     })
 
@@ -245,7 +245,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
         times(60, (index) => [service, node][index % 2]!.chat.keys.create(actor, { name: `key ${index}` })),
       )
       expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(50)
-      expect(await codeOf(dora.createKey({ body: { name: 'one more' } }))).toBe('conflict')
+      expect(await codeOf(dora.keys.create({ name: 'one more' }))).toBe('conflict')
     })
   })
 })

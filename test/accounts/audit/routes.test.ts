@@ -17,20 +17,16 @@ describeOnEachDatabase('the audit log', (openUrl) => {
 
   /** What was written down about a user, oldest first. */
   const about = async (user_id: string) =>
-    (await ada.listAudit({ query: { user_id, limit: 200 } })).entries
-      .filter((entry) => entry.subject_id === user_id)
-      .reverse()
+    (await ada.audit.list({ user_id, limit: 200 })).entries.filter((entry) => entry.subject_id === user_id).reverse()
 
   it('says who did what to whom, when and from where', async () => {
-    const { user } = await ada.createUser({
-      body: { username: 'grace', email: 'grace@example.org', password: PASSWORD },
-    })
+    const { user } = await ada.users.create({ username: 'grace', email: 'grace@example.org', password: PASSWORD })
     const params = { user_id: user.id }
-    await ada.changeUser({ params, body: { roles: ['admin', 'member'], password: 'another horse' } })
-    await ada.changeUser({ params, body: { disabled: true, display_name: 'G.' } })
-    await ada.changeUser({ params, body: { disabled: true } })
+    await ada.users.change(params.user_id, { roles: ['admin', 'member'], password: 'another horse' })
+    await ada.users.change(params.user_id, { disabled: true, display_name: 'G.' })
+    await ada.users.change(params.user_id, { disabled: true })
     await service.chat.users.change(OPERATOR, user.id, { disabled: false })
-    await ada.eraseUser({ params, query: { messages: 'erase' } })
+    await ada.users.erase(params.user_id, { messages: 'erase' })
 
     const entries = await about(user.id)
     const by = { actor_id: ada.id, ip: expect.stringMatching(/127\.0\.0\.1$/) }
@@ -50,38 +46,38 @@ describeOnEachDatabase('the audit log', (openUrl) => {
   })
 
   it('begins with the set-up, and knows who signed up by an invite', async () => {
-    const setup = (await ada.listAudit({ query: { act: 'setup.done' } })).entries
+    const setup = (await ada.audit.list({ act: 'setup.done' })).entries
     expect(setup).toMatchObject([{ act: 'setup.done', actor_id: ada.id }])
-    const { conversation_id } = await ada.createConversation({ body: {} })
-    const { token } = await ada.createInvite({ params: { conversation_id }, body: {} })
+    const { conversation_id } = await ada.conversations.create({})
+    const { token } = await ada.invites.create(conversation_id, {})
     const noa = service.client()
-    await noa.acceptInvite({ body: { token, username: 'noa', email: 'noa@example.org', password: PASSWORD } })
-    const { user } = await noa.readMe()
-    const { entries } = await ada.listAudit({ query: { act: 'invite.signed_up', user_id: user.id } })
+    await noa.invites.accept({ token, username: 'noa', email: 'noa@example.org', password: PASSWORD })
+    const { user } = await noa.auth.me()
+    const { entries } = await ada.audit.list({ act: 'invite.signed_up', user_id: user.id })
     expect(entries).toMatchObject([{ actor_id: user.id, subject_id: conversation_id, ip: expect.any(String) }])
     expect(JSON.stringify(entries)).not.toContain(token)
   })
 
   it('knows the address the set-up came from', async () => {
     const fresh = await startService(await openUrl())
-    await fresh.client().runSetup({ body: { email: 'ada@example.org', password: PASSWORD } })
+    await fresh.client().setup.run({ email: 'ada@example.org', password: PASSWORD })
     const { entries } = await fresh.chat.audit.list(OPERATOR, {})
     expect(entries).toMatchObject([{ act: 'setup.done', ip: expect.stringMatching(/127\.0\.0\.1$/) }])
     await fresh.close()
   })
 
   it('writes down nothing of what did not happen', async () => {
-    const before = (await ada.listAudit()).entries[0]
-    expect(await codeOf(ada.createUser({ body: { username: 'ada', email: 'x@example.org' } }))).toBe('username_taken')
-    expect(await codeOf(ada.changeUser({ params: { user_id: ada.id }, body: { disabled: true } }))).toBe('conflict')
-    await ada.changeUser({ params: { user_id: ada.id }, body: { display_name: '' } })
-    expect((await ada.listAudit()).entries[0]).toEqual(before)
+    const before = (await ada.audit.list()).entries[0]
+    expect(await codeOf(ada.users.create({ username: 'ada', email: 'x@example.org' }))).toBe('username_taken')
+    expect(await codeOf(ada.users.change(ada.id, { disabled: true }))).toBe('conflict')
+    await ada.users.change(ada.id, { display_name: '' })
+    expect((await ada.audit.list()).entries[0]).toEqual(before)
   })
 
   it('is read in pages, newest first, also while it grows', async () => {
     for (const i of times(7, (i) => i))
-      await ada.createUser({ body: { username: `page-${i}`, email: `page-${i}@example.org` } })
-    const whole = (await ada.listAudit({ query: { limit: 200 } })).entries
+      await ada.users.create({ username: `page-${i}`, email: `page-${i}@example.org` })
+    const whole = (await ada.audit.list({ limit: 200 })).entries
     expect(whole.map((entry) => entry.id)).toEqual(
       whole
         .map((entry) => entry.id)
@@ -91,33 +87,33 @@ describeOnEachDatabase('the audit log', (openUrl) => {
     const paged: unknown[] = []
     let after: string | undefined
     do {
-      const page = await ada.listAudit({ query: { limit: 3, ...(after && { after }) } })
+      const page = await ada.audit.list({ limit: 3, ...(after && { after }) })
       paged.push(...page.entries)
       after = page.next_after
-      await ada.createUser({ body: { username: `more-${paged.length}`, email: `more-${paged.length}@example.org` } })
+      await ada.users.create({ username: `more-${paged.length}`, email: `more-${paged.length}@example.org` })
     } while (after)
     expect(paged).toEqual(whole)
   })
 
   it('looks through no more than a part of itself at once for a filter, and says where to go on', async () => {
     const { db, id } = service.chat.context
-    const rare = (await ada.listAudit({ query: { act: 'setup.done' } })).entries
+    const rare = (await ada.audit.list({ act: 'setup.done' })).entries
     const values = times(2_500, () => '(?, 0, ?)').join(', ')
     for (const _ of times(4, () => 0))
       await db.run(
         `INSERT INTO audit_log (id, at, act) VALUES ${values}`,
         ...times(2_500, () => [id(), 'logout']).flat(),
       )
-    const first = await ada.listAudit({ query: { act: 'setup.done' } })
+    const first = await ada.audit.list({ act: 'setup.done' })
     expect(first).toEqual({ entries: [], next_after: expect.any(String) })
-    expect(await ada.listAudit({ query: { act: 'setup.done', after: first.next_after! } })).toEqual({ entries: rare })
+    expect(await ada.audit.list({ act: 'setup.done', after: first.next_after! })).toEqual({ entries: rare })
   })
 
   it.each([
     ['an act there is not', { act: 'user.cloned' }],
     ['a cursor that is none', { after: 'x' }],
   ])('refuses %s', async (_, query) => {
-    expect(await codeOf(ada.listAudit({ query: query as never }))).toBe('validation_failed')
+    expect(await codeOf(ada.audit.list(query as never))).toBe('validation_failed')
   })
 
   it('is for administrators', async () => {

@@ -33,15 +33,15 @@ describeOnEachDatabase('an address that is not proven', (openUrl) => {
     const created = await service.chat.users.create(OPERATOR, user)
     expect(created.user.email_verified).toBe(false)
     const client = service.client()
-    await client.login({ body: { email, password: PASSWORD } })
+    await client.auth.login({ email, password: PASSWORD })
     return Object.assign(client, { id: created.user.id, email })
   }
   const send = async (person: Person) => {
-    await person.sendVerification()
+    await person.emails.sendVerification()
     return box.next()
   }
-  const verify = (token: string, on = service) => on.client().verifyEmail({ body: { token } })
-  const isProven = async (person: Person) => (await person.readMe()).user.email_verified
+  const verify = (token: string, on = service) => on.client().emails.verify({ token })
+  const isProven = async (person: Person) => (await person.auth.me()).user.email_verified
   const rows = (sql: string, ...params: string[]) => service.chat.context.db.all(sql, ...params)
 
   it('is proven with a token from a mail, once, without a session', async () => {
@@ -60,9 +60,9 @@ describeOnEachDatabase('an address that is not proven', (openUrl) => {
     await verify(mail.token)
     expect(await isProven(ada)).toBe(true)
     for (const { token } of [mail, other]) expect(await codeOf(verify(token))).toBe('not_found')
-    await ada.sendVerification()
+    await ada.emails.sendVerification()
     expect(box.size()).toBe(0)
-    const { entries } = await founder.listAudit({ query: { user_id: ada.id } })
+    const { entries } = await founder.audit.list({ user_id: ada.id })
     expect(entries.map(({ act }) => act).slice(0, 3)).toEqual([
       'email.verified',
       'email.verification_sent',
@@ -94,7 +94,7 @@ describeOnEachDatabase('an address that is not proven', (openUrl) => {
     const sent = await Promise.allSettled(times(9, (i) => [service, node][i % 2]!.chat.emails.sendVerification(actor)))
     for (const _ of times(5, String)) await box.next()
     expect(sent.filter((each) => each.status === 'fulfilled')).toHaveLength(5)
-    const refused = await heidi.sendVerification().catch((error: ChatError) => error)
+    const refused = await heidi.emails.sendVerification().catch((error: ChatError) => error)
     expect(refused).toMatchObject({ code: 'rate_limited', retry_after_seconds: 300 })
     now += 300 * SECOND
     await send(heidi)
@@ -111,18 +111,17 @@ describeOnEachDatabase('an address that is not proven', (openUrl) => {
 
   it('is proven by a reset link too', async () => {
     const judy = await unproven('judy')
-    await service.client().forgotPassword({ body: { email: judy.email } })
-    await service.client().resetPassword({ body: { token: (await box.next()).token, password: 'another horse' } })
-    await judy.login({ body: { email: judy.email, password: 'another horse' } })
+    await service.client().resets.request({ email: judy.email })
+    await service.client().resets.redeem({ token: (await box.next()).token, password: 'another horse' })
+    await judy.auth.login({ email: judy.email, password: 'another horse' })
     expect(await isProven(judy)).toBe(true)
   })
 
   it('is marked as proven, and another address is not, by an administrator', async () => {
     const kim = await unproven('kim')
     // Another address asks for a sign-in of the last ten minutes.
-    await founder.login({ body: { email: founder.email, password: PASSWORD } })
-    const change = (body: { email?: string; email_verified?: boolean }) =>
-      founder.changeUser({ params: { user_id: kim.id }, body })
+    await founder.auth.login({ email: founder.email, password: PASSWORD })
+    const change = (body: { email?: string; email_verified?: boolean }) => founder.users.change(kim.id, body)
     const { token } = await send(kim)
     const link = await service.chat.resets.issue(OPERATOR, { email: kim.email })
     expect((await change({ email_verified: true })).user.email_verified).toBe(true)
@@ -137,18 +136,18 @@ describeOnEachDatabase('an address that is not proven', (openUrl) => {
     // Links that were mailed to the old address open nothing.
     expect(await codeOf(verify(token))).toBe('not_found')
     const reset = { token: link.token, password: 'another horse' }
-    expect(await codeOf(service.client().resetPassword({ body: reset }))).toBe('not_found')
+    expect(await codeOf(service.client().resets.redeem(reset))).toBe('not_found')
     expect((await change({ email: 'kim@example.com', email_verified: true })).user.email_verified).toBe(true)
     expect((await change({ email_verified: false })).user.email_verified).toBe(false)
     expect(await codeOf(change({ email: 'Founder@example.org' }))).toBe('email_taken')
-    const { entries } = await founder.listAudit({ query: { act: 'user.changed', limit: 4 } })
+    const { entries } = await founder.audit.list({ act: 'user.changed', limit: 4 })
     expect(entries.map(({ detail }) => detail)).toEqual([
       { changed: ['email_verified'] },
       { changed: ['email', 'email_verified'] },
       { changed: ['email', 'email_verified'] },
       { changed: ['email'] },
     ])
-    await service.client().login({ body: { email: 'kim@example.com', password: PASSWORD } })
+    await service.client().auth.login({ email: 'kim@example.com', password: PASSWORD })
   })
 
   it('is not proven with an API key, nor without mail, nor for a user who was disabled since', async () => {

@@ -36,19 +36,19 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
   const users = () => service.chat.context.db.all<{ username: string }>('SELECT username, email, roles FROM users')
 
   it('decides who calls: somebody seen for the first time becomes a user, without a session or a CSRF token', async () => {
-    expect(await codeOf(as('nobody').readMe())).toBe('unauthenticated')
-    const { user, ...rest } = await as('ada').readMe()
+    expect(await codeOf(as('nobody').auth.me())).toBe('unauthenticated')
+    const { user, ...rest } = await as('ada').auth.me()
     const ada = { username: 'ada', email: 'ada@example.org', email_verified: true, roles: ['admin'] }
     expect([user, rest]).toEqual([{ id: expect.any(String), ...ada }, {}])
     expect(seen.at(-1)!.ip).toBe('127.0.0.1')
-    const { conversation_id } = await as('ada').createConversation()
-    await as('ada').postRoot({ params: { conversation_id }, body: { content: 'from the host' } })
-    expect((await as('ada').readMe()).user.id).toBe(user.id)
+    const { conversation_id } = await as('ada').conversations.create()
+    await as('ada').messages.postRoot(conversation_id, { content: 'from the host' })
+    expect((await as('ada').auth.me()).user.id).toBe(user.id)
     expect(await service.chat.auth.authenticate(new Headers({ 'x-host-user': 'ada' }))).toEqual({
       user_id: user.id,
       roles: ['admin'],
     })
-    expect(await codeOf(service.client().readSetup())).toBe('not_found')
+    expect(await codeOf(service.client().setup.status())).toBe('not_found')
     const created = "SELECT actor_id, subject_id, ip FROM audit_log WHERE act = 'user.created'"
     expect(await service.chat.context.db.all(created)).toEqual([
       { actor_id: null, subject_id: user.id, ip: '127.0.0.1' },
@@ -73,7 +73,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
       expect(new Set(found.map((actor) => actor.user_id)).size).toBe(1)
     }
     expect((await users()).filter((user) => user.username.startsWith('many'))).toHaveLength(1)
-    const { user } = await as('bare').readMe()
+    const { user } = await as('bare').auth.me()
     expect(user).toMatchObject({
       username: expect.stringMatching(/^user-/),
       email: `${user.id}@host.invalid`,
@@ -81,31 +81,31 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
       roles: ['member'],
     })
     people.set('bare', { subject: 'bare', email: 'bare@example.org' })
-    expect((await as('bare').readMe()).user).toMatchObject({ email: 'bare@example.org', email_verified: true })
+    expect((await as('bare').auth.me()).user).toMatchObject({ email: 'bare@example.org', email_verified: true })
   })
 
   it('is followed when it says something new of somebody, and leaves the rest alone', async () => {
     people.set('grace', { subject: '2', username: 'grace', email: 'grace@example.org', display_name: 'Grace' })
-    const { id } = (await as('grace').readMe()).user
+    const { id } = (await as('grace').auth.me()).user
     people.set('grace', { subject: '2', username: 'hopper', display_name: '', roles: ['read_only'] })
-    expect((await as('grace').readMe()).user).toEqual({
+    expect((await as('grace').auth.me()).user).toEqual({
       id,
       username: 'hopper',
       email: 'grace@example.org',
       email_verified: true,
       roles: ['read_only'],
     })
-    expect(await codeOf(as('grace').createConversation())).toBe('forbidden')
+    expect(await codeOf(as('grace').conversations.create())).toBe('forbidden')
     const written = () =>
       service.chat.context.db.get("SELECT count(*) AS count FROM audit_log WHERE act = 'user.changed'")
     const before = await written()
-    await as('grace').readMe()
+    await as('grace').auth.me()
     expect(await written()).toEqual(before)
   })
 
   it('does not give back a role that is being taken away just then', async () => {
     people.set('eve', { subject: 'eve', username: 'eve' })
-    const { id } = (await as('eve').readMe()).user
+    const { id } = (await as('eve').auth.me()).user
     const { db, write } = service.chat.context
     await db.write((tx) => tx.run("UPDATE users SET roles = 'admin,member' WHERE id = ?", id))
     people.set('eve', { subject: 'eve', username: 'eve', display_name: 'Eve' })
@@ -117,23 +117,23 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
       await delay(300)
     })
     await met
-    const { user } = await as('eve').readMe()
+    const { user } = await as('eve').auth.me()
     expect([user.roles, user.display_name]).toEqual([['member'], 'Eve'])
   })
 
   it('gives nobody the account of somebody else, and keeps nobody out for a name that is taken', async () => {
     people.set('impostor', { subject: '3', username: 'ADA', email: 'ada@example.org' })
-    const [ada, impostor] = [(await as('ada').readMe()).user, (await as('impostor').readMe()).user]
+    const [ada, impostor] = [(await as('ada').auth.me()).user, (await as('impostor').auth.me()).user]
     expect(impostor.id).not.toBe(ada.id)
     expect(impostor).toMatchObject({ username: expect.stringMatching(/^ADA-[0-9a-f]{12}$/), roles: ['member'] })
     expect(impostor.email).toBe(`${impostor.id}@host.invalid`)
-    expect((await as('impostor').readMe()).user).toEqual(impostor)
+    expect((await as('impostor').auth.me()).user).toEqual(impostor)
   })
 
   it('may say what cannot be kept: it counts as not said', async () => {
     const roles = ['editor'] as unknown as ['member']
     people.set('odd', { subject: 'x\u2028', username: 'a\nb', email: 'none', display_name: 'x'.repeat(201), roles })
-    const { user } = await as('odd').readMe()
+    const { user } = await as('odd').auth.me()
     expect(user).toEqual({
       id: user.id,
       username: expect.stringMatching(/^user-/),
@@ -145,9 +145,9 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
 
   it('does not bring back a user who is disabled here: that is nobody, and its streams end', async () => {
     people.set('dora', { subject: '4', username: 'dora' })
-    const { user } = await as('dora').readMe()
+    const { user } = await as('dora').auth.me()
     const abort = new AbortController()
-    const reader = as('dora').followAll({ signal: abort.signal })
+    const reader = as('dora').events.followAll({ signal: abort.signal })
     expect((await reader.next()).value!.event.type).toBe('stream.ready')
     await service.chat.context.write(async (tx) => {
       await tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id)
@@ -155,7 +155,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
     })
     expect((await reader.next()).value!.event.payload).toEqual({ reason: 'session_ended' })
     abort.abort()
-    expect(await codeOf(as('dora').readMe())).toBe('unauthenticated')
+    expect(await codeOf(as('dora').auth.me())).toBe('unauthenticated')
   })
 
   it('leaves nothing of the own sign-in: its routes are not there, its cookies and keys mean nothing', async () => {
@@ -167,7 +167,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
       })
       expect([name, (await readFailure(response)).code]).toEqual([name, 'not_found'])
     }
-    const { user } = await as('ada').readMe()
+    const { user } = await as('ada').auth.me()
     const { key } = await service.chat.keys.create({ user_id: user.id, roles: ['admin'] }, { name: 'a key' })
     const attempts: [string, string][] = [
       ['authorization', `Bearer ${key}`],
@@ -180,7 +180,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
       401,
     )
     const signUp = { token: 'x', username: 'new', email: 'new@example.org', password: PASSWORD }
-    expect(await codeOf(service.client().acceptInvite({ body: signUp }))).toBe('unauthenticated')
+    expect(await codeOf(service.client().invites.accept(signUp))).toBe('unauthenticated')
     const crossSite = { 'x-host-user': 'ada', 'sec-fetch-site': 'cross-site' }
     const response = await checkedFetch(`${service.base_url}/api/presence/heartbeat`, {
       method: 'POST',
@@ -202,13 +202,13 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
     ]
     for (const subject of subjects) {
       people.set('odd', { subject })
-      expect(await codeOf(as('odd').readMe())).toBe('unauthenticated')
+      expect(await codeOf(as('odd').auth.me())).toBe('unauthenticated')
       await expect(service.chat.auth.authenticate(new Headers({ 'x-host-user': 'odd' }))).rejects.toThrow(
         'The login of the host gave no usable subject: text of 1 to 255 characters, without NUL and lone surrogates.',
       )
     }
     expect(await users()).toEqual(before)
     people.set('long', { subject: '\u{1F600}'.repeat(127) })
-    expect((await as('long').readMe()).user.roles).toEqual(['member'])
+    expect((await as('long').auth.me()).user.roles).toEqual(['member'])
   })
 })

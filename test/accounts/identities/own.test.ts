@@ -24,7 +24,7 @@ describeOnEachDatabase('identities at providers', (openUrl) => {
   }
   const forgetPassword = ({ id }: Person) =>
     service.chat.context.write((tx) => tx.run('UPDATE users SET password_hash = NULL WHERE id = ?', id))
-  const remove = (by: Person, identity_id: string) => by.removeIdentity({ params: { identity_id } })
+  const remove = (by: Person, identity_id: string) => by.identities.remove(identity_id)
 
   it('are listed newest first and removed by their user only, with a row of the audit log', async () => {
     const [ada, eve] = [await service.signIn('ada'), await service.signIn('eve')]
@@ -32,13 +32,13 @@ describeOnEachDatabase('identities at providers', (openUrl) => {
     // The login of the application around the service is no provider.
     await linkTo(ada, 'host', '')
     const shown = ({ user_id: _, created_at, ...row }: typeof a) => ({ ...row, created_at: toInstant(created_at) })
-    expect(await ada.listIdentities()).toEqual({ identities: [b, a].map(shown) })
-    expect(await eve.listIdentities()).toEqual({ identities: [] })
+    expect(await ada.identities.list()).toEqual({ identities: [b, a].map(shown) })
+    expect(await eve.identities.list()).toEqual({ identities: [] })
     for (const id of [a.id, 'nope']) expect(await codeOf(remove(eve, id))).toBe('not_found')
     await remove(ada, a.id)
     await remove(ada, b.id)
     expect(await codeOf(remove(ada, a.id))).toBe('not_found')
-    expect(await ada.listIdentities()).toEqual({ identities: [] })
+    expect(await ada.identities.list()).toEqual({ identities: [] })
     const acts = "SELECT actor_id, subject_id, ip, detail FROM audit_log WHERE act = 'identity.removed' ORDER BY id"
     expect(await service.chat.context.db.all(acts)).toEqual(
       ['provider_a', 'provider_b'].map((provider) => ({
@@ -59,7 +59,7 @@ describeOnEachDatabase('identities at providers', (openUrl) => {
       rows.map(({ id }, index) => [service, node][index]!.chat.identities.remove(actor, id)),
     )
     expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
-    const { identities } = await grace.listIdentities()
+    const { identities } = await grace.identities.list()
     expect(identities).toHaveLength(1)
     expect(await codeOf(remove(grace, identities[0]!.id))).toBe('conflict')
   })

@@ -35,12 +35,12 @@ describeOnEachDatabase('notices to the owner of an account', (openUrl) => {
   it('tell of a new key and of a changed password, without a secret', async () => {
     const ada = await service.signIn('ada')
     let mail = nextMail()
-    const { key } = await ada.createKey({ body: { name: 'the name of a key' } })
+    const { key } = await ada.keys.create({ name: 'the name of a key' })
     expect(await mail).toMatchObject({ to: ada.email, subject: 'A new API key for your account', token: '' })
     expect(JSON.stringify(await mail)).not.toMatch(`${key}|the name of a key`)
 
     mail = nextMail()
-    await ada.changePassword({ body: { current_password: PASSWORD, new_password: 'incorrect pony' } })
+    await ada.auth.changePassword({ current_password: PASSWORD, new_password: 'incorrect pony' })
     expect(await mail).toMatchObject({ to: ada.email, subject: 'The password of your account was changed' })
     expect(JSON.stringify(await mail)).not.toContain('incorrect pony')
 
@@ -50,7 +50,7 @@ describeOnEachDatabase('notices to the owner of an account', (openUrl) => {
 
     const { token } = await service.chat.resets.issue(OPERATOR, { email: ada.email })
     mail = nextMail()
-    await ada.resetPassword({ body: { token, password: 'a third horse' } })
+    await ada.resets.redeem({ token, password: 'a third horse' })
     expect(await mail).toMatchObject({ to: ada.email, subject: 'The password of your account was changed' })
 
     mail = nextMail()
@@ -92,7 +92,7 @@ describeOnEachDatabase('notices to the owner of an account', (openUrl) => {
     expect(await signIn({ id: 9, email: linus.email, email_verified: true })).toBe(303)
     expect((await mailed(2))[1]).toMatchObject({ to: linus.email, subject })
 
-    await linus.createKey({ body: { name: 'the last' } })
+    await linus.keys.create({ name: 'the last' })
     expect((await mailed(3)).map((mail) => [mail.to, mail.subject])).toEqual([
       [linus.email, subject],
       [linus.email, subject],
@@ -119,8 +119,8 @@ describeOnEachDatabase('notices to the owner of an account', (openUrl) => {
 
   it('are one of the reasons why a user makes no endless row of keys and names', async () => {
     const dora = await service.signIn('dora')
-    const changes = await Promise.allSettled(times(40, (n) => dora.changeMe({ body: { display_name: `Dora ${n}` } })))
+    const changes = await Promise.allSettled(times(40, (n) => dora.auth.changeProfile({ display_name: `Dora ${n}` })))
     expect(changes.filter(({ status }) => status === 'fulfilled')).toHaveLength(30)
-    expect(await codeOf(dora.changeMe({ body: { display_name: 'Dora' } }))).toBe('rate_limited')
+    expect(await codeOf(dora.auth.changeProfile({ display_name: 'Dora' }))).toBe('rate_limited')
   })
 })

@@ -50,7 +50,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     expect(await refusal(await browser().ask('/api/oauth/provider_a'))).toEqual([409, 'setup_required'])
     const client = service.client()
     const params = { provider: 'provider_a' }
-    expect(await codeOf(client.exchangeOauthCode({ params, body: { auth_code: 'x' } }))).toBe('setup_required')
+    expect(await codeOf(client.oauth.exchangeCode(params.provider, { auth_code: 'x' }))).toBe('setup_required')
     await service.signIn('admin')
   })
 
@@ -275,12 +275,12 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
   it('is two calls of the typed client around a visit there', async () => {
     const client = service.client()
     const params = { provider: 'provider_a' }
-    const { auth_url } = await client.beginOauth({ params, query: { redirect_to: '/unused' } })
+    const { auth_url } = await client.oauth.begin(params.provider, { redirect_to: '/unused' })
     const back = await browser().visit(auth_url, 'programmer')
     const { code, state, iss } = Object.fromEntries(new URLSearchParams(back.split('?')[1]))
-    const { user } = await client.finishOauth({ params, query: { code, state, iss } })
-    expect(await client.readMe()).toMatchObject({ user: { id: user.id, username: 'programmer' } })
-    expect((await client.beginOauth({ params, query: { link: true } })).auth_url).toContain(a.issuer)
+    const { user } = await client.oauth.finish(params.provider, { code, state, iss })
+    expect(await client.auth.me()).toMatchObject({ user: { id: user.id, username: 'programmer' } })
+    expect((await client.oauth.begin(params.provider, { link: true })).auth_url).toContain(a.issuer)
   })
 
   it('takes a code by hand, with a state, with that of the browser, or with none', async () => {

@@ -39,7 +39,7 @@ describeOnEachDatabase('an identity that is removed during a sign-in', (openUrl,
     const { user } = await signIn()
     lockDown = () => {
       lockDown = undefined
-      return node.chat.users.lockdown(OPERATOR, user.id)
+      return node.chat.users.lockDown(OPERATOR, user.id)
     }
     expect((await signIn()).code).toBe('oauth_state_invalid')
     expect(await node.chat.context.db.all('SELECT id FROM sessions WHERE user_id = ?', user.id)).toEqual([])
@@ -77,7 +77,7 @@ describeOnEachDatabase('an account that is linked by its address', (openUrl) => 
         email_verified,
       })
       const client = service.client()
-      await client.login({ body: { email, password: PASSWORD } })
+      await client.auth.login({ email, password: PASSWORD })
       const actor = await service.chat.users.actor(user.id)
       const { key } = await service.chat.keys.create(actor, { name: 'a key' })
       return { client, user, actor, key, email }
@@ -89,17 +89,17 @@ describeOnEachDatabase('an account that is linked by its address', (openUrl) => 
     const { signIn, squat, close } = await start()
     const { client, user, email } = await squat('ada', true)
     expect((await signIn({ id: 1, email, email_verified: true })).user!.id).toBe(user.id)
-    expect((await client.readMe()).user.id).toBe(user.id)
-    await client.login({ body: { email, password: PASSWORD } })
-    expect((await client.listKeys()).keys).toHaveLength(1)
+    expect((await client.auth.me()).user.id).toBe(user.id)
+    await client.auth.login({ email, password: PASSWORD })
+    expect((await client.keys.list()).keys).toHaveLength(1)
     await close()
   })
 
   it('leaves nothing to the user who had not proven the address', async () => {
     const { service, founder, signIn, squat, close } = await start()
     const { client, user, actor, key, email } = await squat('ada')
-    const { conversation_id } = await client.createConversation({ body: {} })
-    const invite = await client.createInvite({ params: { conversation_id }, body: { role: 'owner' } })
+    const { conversation_id } = await client.conversations.create({})
+    const invite = await client.invites.create(conversation_id, { role: 'owner' })
     const reset = await service.chat.resets.issue(OPERATOR, { email })
     await service.chat.context.db.write((tx) =>
       tx.run(
@@ -108,24 +108,24 @@ describeOnEachDatabase('an account that is linked by its address', (openUrl) => 
       ),
     )
     expect(await signIn({ id: 1, email })).toMatchObject({ code: 'email_taken' })
-    expect((await client.readMe()).user.email_verified).toBe(false)
+    expect((await client.auth.me()).user.email_verified).toBe(false)
 
     const owner = await signIn({ id: 1, email: 'ADA@example.org', email_verified: true })
     expect(owner.user).toMatchObject({ id: user.id, email_verified: true })
-    expect(await codeOf(client.readMe())).toBe('unauthenticated')
-    expect(await codeOf(service.client().login({ body: { email, password: PASSWORD } }))).toBe('invalid_credentials')
+    expect(await codeOf(client.auth.me())).toBe('unauthenticated')
+    expect(await codeOf(service.client().auth.login({ email, password: PASSWORD }))).toBe('invalid_credentials')
     expect(await codeOf(service.chat.auth.authenticate(new Headers({ authorization: `Bearer ${key}` })))).toBe(
       'unauthenticated',
     )
     const body = { token: reset.token, password: 'another horse' }
-    expect(await codeOf(service.client().resetPassword({ body }))).toBe('not_found')
-    expect(await codeOf(founder.acceptInvite({ body: { token: invite.token } }))).toBe('invite_revoked')
+    expect(await codeOf(service.client().resets.redeem(body))).toBe('not_found')
+    expect(await codeOf(founder.invites.accept({ token: invite.token }))).toBe('invite_revoked')
     const { db } = service.chat.context
     expect(await db.all('SELECT issuer FROM identities WHERE user_id = ?', user.id)).toHaveLength(1)
     expect(await db.all('SELECT user_id FROM known_devices WHERE user_id = ?', user.id)).toEqual([])
     expect((await owner.me()).status).toBe(200)
     expect((await service.chat.keys.list(actor)).keys).toEqual([])
-    const { entries } = await founder.listAudit({ query: { user_id: user.id, limit: 3 } })
+    const { entries } = await founder.audit.list({ user_id: user.id, limit: 3 })
     expect(entries.map(({ act }) => act)).toContain('account.taken_over')
     await close()
   })
@@ -134,7 +134,7 @@ describeOnEachDatabase('an account that is linked by its address', (openUrl) => 
     const { service, node, signIn, squat, close } = await start()
     for (const attempt of times(3, (i) => i)) {
       const { client, user, email } = await squat(`ada${attempt}`)
-      const { session } = await client.readMe()
+      const { session } = await client.auth.me()
       const actor = { ...(await service.chat.users.actor(user.id)), session_id: session!.id }
       const calls = times(4, (i) => [
         [service, node][i % 2]!.chat.auth.login({}, { email, password: PASSWORD }),

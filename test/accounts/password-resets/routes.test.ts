@@ -31,11 +31,10 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
   afterAll(() => Promise.all([service.close(), node.close()]))
 
   const forgot = async (email: string): Promise<Mail> => {
-    await service.client().forgotPassword({ body: { email } })
+    await service.client().resets.request({ email })
     return box.next()
   }
-  const reset = (token: string, password = NEW_PASSWORD) =>
-    service.client().resetPassword({ body: { token, password } })
+  const reset = (token: string, password = NEW_PASSWORD) => service.client().resets.redeem({ token, password })
   const rows = (sql: string, ...params: string[]) => service.chat.context.db.all(sql, ...params)
 
   it('is replaced with a token from a mail, once; all sessions and keys end, with their streams, and only the browser of the reset is known', async () => {
@@ -46,7 +45,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
       await signInByHand(service.base_url, ada.email, PASSWORD),
     )
     await stream.until('stream.ready')
-    const { key } = await ada.createKey({ body: { name: 'a bot' } })
+    const { key } = await ada.keys.create({ name: 'a bot' })
     const bot = await openStream(service.base_url, undefined, { authorization: `Bearer ${key}` })
     await bot.until('stream.ready')
     const mail = await forgot(' ADA@example.org ')
@@ -63,9 +62,9 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     expect(await codeOf(service.chat.auth.authenticate(new Headers({ authorization: `Bearer ${key}` })))).toBe(
       'unauthenticated',
     )
-    expect(await codeOf(ada.readMe())).toBe('unauthenticated')
-    expect(await codeOf(ada.login({ body: { email: ada.email, password: PASSWORD } }))).toBe('invalid_credentials')
-    await ada.login({ body: { email: ada.email, password: NEW_PASSWORD } })
+    expect(await codeOf(ada.auth.me())).toBe('unauthenticated')
+    expect(await codeOf(ada.auth.login({ email: ada.email, password: PASSWORD }))).toBe('invalid_credentials')
+    await ada.auth.login({ email: ada.email, password: NEW_PASSWORD })
     expect(await codeOf(reset(mail.token))).toBe('not_found')
     const acts = "SELECT act, subject_id, ip FROM audit_log WHERE act LIKE 'password.reset%' ORDER BY id"
     expect(await rows(acts)).toEqual(
@@ -77,7 +76,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     const { user } = await service.chat.users.create(OPERATOR, { username: 'off', email: 'off@example.org' })
     await service.chat.context.db.write((tx) => tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id))
     for (const email of ['nobody@example.org', 'off@example.org', 'no address', "' OR 1=1--", ''])
-      expect(await service.client().forgotPassword({ body: { email } })).toBeUndefined()
+      expect(await service.client().resets.request({ email })).toBeUndefined()
     // The mails go out in order: one to somebody is behind any to nobody.
     expect((await forgot('founder@example.org')).to).toBe('founder@example.org')
     expect(box.size()).toBe(0)
@@ -115,9 +114,9 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
 
   it('keeps the API keys on request', async () => {
     const { email, ...mia } = await service.signIn('mia')
-    const { key } = await mia.createKey({ body: { name: 'a bot' } })
+    const { key } = await mia.keys.create({ name: 'a bot' })
     const { token } = await forgot(email)
-    await service.client().resetPassword({ body: { token, password: NEW_PASSWORD, keep_keys: true } })
+    await service.client().resets.redeem({ token, password: NEW_PASSWORD, keep_keys: true })
     const actor = await service.chat.auth.authenticate(new Headers({ authorization: `Bearer ${key}` }))
     expect(actor.user_id).toBe(mia.id)
   })
@@ -133,9 +132,9 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
         password: PASSWORD,
       })
       const squatter = service.client()
-      await squatter.login({ body: { email, password: PASSWORD } })
-      const { conversation_id } = await squatter.createConversation({ body: {} })
-      await squatter.createInvite({ params: { conversation_id }, body: {} })
+      await squatter.auth.login({ email, password: PASSWORD })
+      const { conversation_id } = await squatter.conversations.create({})
+      await squatter.invites.create(conversation_id, {})
       const { context } = service.chat
       const linked = { provider: 'p', issuer: 'https://p.example', subject: username, user_id: user.id, created_at: 1 }
       await context.write((tx) => insertIdentity(tx, { ...linked, id: context.id() }))
@@ -231,7 +230,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
 
   it('fills no mailbox: five mails at once, then one in five minutes, and those sent stay good', async () => {
     const { email } = await service.signIn('flooded')
-    const ask = (address: string, asked = service) => asked.client().forgotPassword({ body: { email: address } })
+    const ask = (address: string, asked = service) => asked.client().resets.request({ email: address })
     const mails: Mail[] = []
     for (const _ of times(5, String)) mails.push(await forgot(email))
     for (const each of [service, node]) for (const address of [email, ' FLOODED@example.org']) await ask(address, each)
@@ -251,14 +250,14 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     const judy = await service.signIn('judy')
     const { token } = await forgot(judy.email)
     expect(await codeOf(reset(token, 'short'))).toBe('validation_failed')
-    await judy.changePassword({ body: { current_password: PASSWORD, new_password: NEW_PASSWORD } })
+    await judy.auth.changePassword({ current_password: PASSWORD, new_password: NEW_PASSWORD })
     expect(await codeOf(reset(token))).toBe('not_found')
   })
 
   it('can be a first one, and is none for an account that was disabled meanwhile', async () => {
     const { user } = await service.chat.users.create(OPERATOR, { username: 'kim', email: 'kim@example.org' })
     await reset((await forgot('kim@example.org')).token)
-    await service.client().login({ body: { email: 'kim@example.org', password: NEW_PASSWORD } })
+    await service.client().auth.login({ email: 'kim@example.org', password: NEW_PASSWORD })
     const { token } = await forgot('kim@example.org')
     await service.chat.context.db.write((tx) => tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id))
     expect(await codeOf(reset(token))).toBe('not_found')
@@ -295,7 +294,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
           },
         },
       })
-      await broken.client().forgotPassword({ body: { email: 'founder@example.org' } })
+      await broken.client().resets.request({ email: 'founder@example.org' })
       await logged.next()
       expect(token).toMatch(/^[\w-]{43}$/)
       expect(lines.join('\n')).toContain('550 refused')
@@ -308,8 +307,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     const lines: string[] = []
     const say = (message: string) => void lines.push(message)
     const silent = await startService(url, { ports: { log: { debug: say, info: say, warn: say, error: say } } })
-    for (const email of ['founder@example.org', 'nobody@example.org'])
-      await silent.client().forgotPassword({ body: { email } })
+    for (const email of ['founder@example.org', 'nobody@example.org']) await silent.client().resets.request({ email })
     expect(lines).toEqual(Array(2).fill('A password reset was asked for, but no mail is configured'))
     await silent.close()
   })

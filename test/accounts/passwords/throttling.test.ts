@@ -263,8 +263,8 @@ describe('many sign-ins at once', () => {
     )
     let calls = 0
     while (left > 0) {
-      expect((await ada.readMe()).user.username).toBe('ada')
-      expect((await ada.readHealth()).status).toBe('ok')
+      expect((await ada.auth.me()).user.username).toBe('ada')
+      expect((await ada.ops.health()).status).toBe('ok')
       calls++
     }
     expect((await Promise.all(logins)).every(({ cookie }) => cookie)).toBe(true)

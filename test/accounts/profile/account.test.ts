@@ -26,7 +26,7 @@ describeOnEachDatabase('an account', (openUrl) => {
   describe('its password', () => {
     it('is changed by who knows it; all other sessions end with their streams, this one and its streams stay', async () => {
       const ada = await service.signIn('ada')
-      const { conversation_id } = await ada.createConversation()
+      const { conversation_id } = await ada.conversations.create()
       const here = await signInByHand(service.base_url, ada.email, PASSWORD)
       const [own, other] = await Promise.all([
         openStream(service.base_url, conversation_id, here),
@@ -41,14 +41,14 @@ describeOnEachDatabase('an account', (openUrl) => {
       })
       expect([response.status, response.headers.getSetCookie()]).toEqual([204, []])
       expect((await other.until('stream.closed')).at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
-      expect(await codeOf(ada.readMe())).toBe('unauthenticated')
+      expect(await codeOf(ada.auth.me())).toBe('unauthenticated')
       await service.chat.messages.postRoot(await service.chat.users.actor(ada.id), conversation_id, { content: 'on' })
       await own.until('message.new')
       await own.close()
 
       const client = service.client()
-      expect(await codeOf(client.login({ body: { email: ada.email, password: PASSWORD } }))).toBe('invalid_credentials')
-      await client.login({ body: { email: ada.email, password: NEW_PASSWORD } })
+      expect(await codeOf(client.auth.login({ email: ada.email, password: PASSWORD }))).toBe('invalid_credentials')
+      await client.auth.login({ email: ada.email, password: NEW_PASSWORD })
       expect(await acts('password.changed')).toEqual([
         { actor_id: ada.id, subject_id: ada.id, ip: '127.0.0.1', detail: null },
       ])
@@ -64,34 +64,34 @@ describeOnEachDatabase('an account', (openUrl) => {
         return verify(password, hash, caller)
       }
       const wrong = { current_password: 'wrong password', new_password: NEW_PASSWORD }
-      expect(await codeOf(grace.changePassword({ body: wrong }))).toBe('invalid_credentials')
+      expect(await codeOf(grace.auth.changePassword(wrong))).toBe('invalid_credentials')
       const { user } = await service.chat.users.create(OPERATOR, { username: 'bob', email: 'bob@example.org' })
       const bob = await service.chat.users.actor(user.id)
       expect(await codeOf(service.chat.auth.changePassword(bob, wrong))).toBe('invalid_credentials')
       // Nobody has this address, and it is compared all the same.
       const nobody = { email: 'nobody@example.org', password: PASSWORD }
-      expect(await codeOf(service.client().login({ body: nobody }))).toBe('invalid_credentials')
+      expect(await codeOf(service.client().auth.login(nobody))).toBe('invalid_credentials')
       passwords.verify = verify
       expect(compared).toEqual([expect.stringMatching(/^\$2/), null, undefined])
-      expect((await grace.readMe()).user.id).toBe(grace.id)
+      expect((await grace.auth.me()).user.id).toBe(grace.id)
     })
 
     it('is guessed with a session no more often than without one, on its own count', async () => {
       const thief = await service.signIn('guessed')
       const guess = (current_password: string) =>
-        codeOf(thief.changePassword({ body: { current_password, new_password: NEW_PASSWORD } }))
+        codeOf(thief.auth.changePassword({ current_password, new_password: NEW_PASSWORD }))
       for (let i = 0; i < 5; i++) expect(await guess('wrong password')).toBe('invalid_credentials')
       expect(await guess(PASSWORD)).toBe('rate_limited')
       const failures = (await acts('login.failed')).filter(({ subject_id }) => subject_id === thief.id)
       expect(failures).toHaveLength(5)
       // Signing in is another matter: the thief keeps nobody out.
-      await service.client().login({ body: { email: thief.email, password: PASSWORD } })
+      await service.client().auth.login({ email: thief.email, password: PASSWORD })
     })
 
     it('has to be one that can be kept', async () => {
       const grace = await service.signIn('grace')
       for (const new_password of ['short', 'é'.repeat(37), 'with\0nul and more', '\uD800lone surrogate'])
-        expect(await codeOf(grace.changePassword({ body: { current_password: PASSWORD, new_password } }))).toBe(
+        expect(await codeOf(grace.auth.changePassword({ current_password: PASSWORD, new_password }))).toBe(
           'validation_failed',
         )
     })
@@ -129,9 +129,9 @@ describeOnEachDatabase('an account', (openUrl) => {
   describe('its profile', () => {
     it('is changed by its user, and shows at once where the user takes part', async () => {
       const [ada, grace] = [await service.signIn('ivy'), await service.signIn('jane')]
-      const { conversation_id } = await ada.createConversation()
-      await ada.addParticipant({ params: { conversation_id }, body: { user_id: grace.id } })
-      const { user, session } = await grace.changeMe({ body: { username: 'Janet', display_name: 'Janet J.' } })
+      const { conversation_id } = await ada.conversations.create()
+      await ada.participants.add(conversation_id, { user_id: grace.id })
+      const { user, session } = await grace.auth.changeProfile({ username: 'Janet', display_name: 'Janet J.' })
       expect([user, session?.id]).toEqual([
         {
           id: grace.id,
@@ -141,15 +141,15 @@ describeOnEachDatabase('an account', (openUrl) => {
           display_name: 'Janet J.',
           roles: ['member'],
         },
-        (await grace.readMe()).session!.id,
+        (await grace.auth.me()).session!.id,
       ])
-      const { participants } = await ada.readConversation({ params: { conversation_id } })
+      const { participants } = await ada.conversations.get(conversation_id)
       expect(participants.find((each) => each.user_id === grace.id)).toMatchObject({
         username: 'Janet',
         display_name: 'Janet J.',
       })
-      expect((await grace.changeMe({ body: { display_name: '' } })).user).not.toHaveProperty('display_name')
-      expect((await grace.changeMe({ body: {} })).user.username).toBe('Janet')
+      expect((await grace.auth.changeProfile({ display_name: '' })).user).not.toHaveProperty('display_name')
+      expect((await grace.auth.changeProfile({})).user.username).toBe('Janet')
       expect((await acts('profile.changed')).map((each) => JSON.parse(each.detail).changed)).toEqual([
         ['display_name', 'username'],
         ['display_name'],
@@ -160,16 +160,16 @@ describeOnEachDatabase('an account', (openUrl) => {
     it('has a username that nobody else has, however it is written', async () => {
       const kim = await service.signIn('kim')
       for (const username of ['FOUNDER', 'ｆounder'])
-        expect(await codeOf(kim.changeMe({ body: { username } }))).toBe('username_taken')
-      expect((await kim.changeMe({ body: { username: 'KIM' } })).user.username).toBe('KIM')
+        expect(await codeOf(kim.auth.changeProfile({ username }))).toBe('username_taken')
+      expect((await kim.auth.changeProfile({ username: 'KIM' })).user.username).toBe('KIM')
       for (const username of ['', ' kim', 'a\u0000b', 'x'.repeat(65), '\u200b'])
-        expect(await codeOf(kim.changeMe({ body: { username } }))).toBe('validation_failed')
+        expect(await codeOf(kim.auth.changeProfile({ username }))).toBe('validation_failed')
     })
 
     it('gets a name that several want at once for one of them', async () => {
       const people = []
       for (const name of ['una', 'uma', 'ute', 'ula']) people.push(await service.signIn(name))
-      const results = await Promise.allSettled(people.map((each) => each.changeMe({ body: { username: 'wanted' } })))
+      const results = await Promise.allSettled(people.map((each) => each.auth.changeProfile({ username: 'wanted' })))
       expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1)
       const codes = results.flatMap((result) => (result.status === 'rejected' ? [result.reason.code] : []))
       expect(codes).toEqual(Array(3).fill('username_taken'))

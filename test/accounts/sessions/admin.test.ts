@@ -41,7 +41,7 @@ describeOnEachDatabase('sessions of anybody', (openUrl) => {
     expect(JSON.stringify(all)).not.toMatch(/hash|token/)
 
     now += 400 * SECOND
-    await ada.readMe()
+    await ada.auth.me()
     now += 300 * SECOND
     expect((await list()).sessions.map((session) => session.username)).toEqual(['ada'])
   })
@@ -54,22 +54,22 @@ describeOnEachDatabase('sessions of anybody', (openUrl) => {
     const [, second] = (await list({ user_id: linus.id })).sessions
     expect(await revoke({ session_id: second!.id })).toEqual({ revoked: 1 })
     expect((await stream.until('stream.closed')).at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
-    expect((await linus.readMe()).user.id).toBe(linus.id)
+    expect((await linus.auth.me()).user.id).toBe(linus.id)
     expect(await revoke({ user_id: linus.id })).toEqual({ revoked: 1 })
     expect(await revoke({ user_id: linus.id })).toEqual({ revoked: 0 })
-    expect(await codeOf(linus.readMe())).toBe('unauthenticated')
-    expect((await ada.readMe()).user.id).toBe(ada.id)
+    expect(await codeOf(linus.auth.me())).toBe('unauthenticated')
+    expect((await ada.auth.me()).user.id).toBe(ada.id)
     expect(await codeOf(revoke({ session_id: second!.id }))).toBe('not_found')
     expect(await codeOf(revoke({ user_id: second!.id }))).toBe('not_found')
     expect(await codeOf(revoke({} as never))).toBe('validation_failed')
 
-    const { entries } = await ada.listAudit({ query: { act: 'session.revoked' } })
+    const { entries } = await ada.audit.list({ act: 'session.revoked' })
     expect(entries.map(({ subject_id, detail }) => ({ subject_id, detail }))).toEqual([
       { subject_id: linus.id, detail: { sessions: 1 } },
       { subject_id: linus.id, detail: { sessions: 1, session_id: second!.id } },
     ])
     await revoke({ all: true })
-    expect(await codeOf(ada.readMe())).toBe('unauthenticated')
+    expect(await codeOf(ada.auth.me())).toBe('unauthenticated')
     expect((await list()).sessions).toEqual([])
   })
 

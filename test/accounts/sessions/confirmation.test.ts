@@ -13,25 +13,25 @@ describeOnEachDatabase('what outlives a session', (openUrl) => {
   })
   afterAll(() => service.close())
 
-  const name = { body: { name: 'a bot' } }
+  const name = { name: 'a bot' }
 
   it('is made for ten minutes after a sign-in, and later once the password is confirmed in this session', async () => {
     const ada = await service.signIn('ada')
     const elsewhere = await service.signIn('ada')
     now += 600 * SECOND
-    await ada.createKey(name)
+    await ada.keys.create(name)
     now += 1
-    expect(await codeOf(ada.createKey(name))).toBe('confirmation_required')
+    expect(await codeOf(ada.keys.create(name))).toBe('confirmation_required')
     // New tokens prove nothing.
-    await ada.refresh()
-    expect(await codeOf(ada.createKey(name))).toBe('confirmation_required')
-    expect(await codeOf(ada.confirmPassword({ body: { password: 'wrong password' } }))).toBe('invalid_credentials')
-    expect(await codeOf(ada.createKey(name))).toBe('confirmation_required')
-    await ada.confirmPassword({ body: { password: PASSWORD } })
-    await ada.createKey(name)
-    expect(await codeOf(elsewhere.createKey(name))).toBe('confirmation_required')
+    await ada.auth.refresh()
+    expect(await codeOf(ada.keys.create(name))).toBe('confirmation_required')
+    expect(await codeOf(ada.auth.confirm({ password: 'wrong password' }))).toBe('invalid_credentials')
+    expect(await codeOf(ada.keys.create(name))).toBe('confirmation_required')
+    await ada.auth.confirm({ password: PASSWORD })
+    await ada.keys.create(name)
+    expect(await codeOf(elsewhere.keys.create(name))).toBe('confirmation_required')
     now += 601 * SECOND
-    expect(await codeOf(ada.createKey(name))).toBe('confirmation_required')
+    expect(await codeOf(ada.keys.create(name))).toBe('confirmation_required')
   })
 
   it('is not asked of an actor without a session', async () => {
@@ -46,29 +46,29 @@ describeOnEachDatabase('what outlives a session', (openUrl) => {
     const params = { user_id: (await service.signIn('moved')).id }
     const body = { email: 'moved@example.net' }
     now += 601 * SECOND
-    expect(await codeOf(founder.changeUser({ params, body }))).toBe('confirmation_required')
-    await founder.confirmPassword({ body: { password: PASSWORD } })
-    expect((await founder.changeUser({ params, body })).user.email).toBe('moved@example.net')
+    expect(await codeOf(founder.users.change(params.user_id, body))).toBe('confirmation_required')
+    await founder.auth.confirm({ password: PASSWORD })
+    expect((await founder.users.change(params.user_id, body)).user.email).toBe('moved@example.net')
   })
 
   it('is asked of an administrator who sets their own password as that of any user', async () => {
     const founder = await service.signIn('founder')
     const other = await service.signIn('other')
-    const change = (user_id: string) => founder.changeUser({ params: { user_id }, body: { password: PASSWORD } })
+    const change = (user_id: string) => founder.users.change(user_id, { password: PASSWORD })
     now += 601 * SECOND
     expect(await codeOf(change(founder.id))).toBe('confirmation_required')
     await change(other.id)
-    await founder.confirmPassword({ body: { password: PASSWORD } })
+    await founder.auth.confirm({ password: PASSWORD })
     expect((await change(founder.id)).user.id).toBe(founder.id)
   })
 
   it('takes a password that is guessed no more often than with a password change, on the same count', async () => {
     const thief = await service.signIn('guessed')
-    const guess = (password: string) => codeOf(thief.confirmPassword({ body: { password } }))
+    const guess = (password: string) => codeOf(thief.auth.confirm({ password }))
     for (let i = 0; i < 5; i++) expect(await guess('wrong password')).toBe('invalid_credentials')
     expect(await guess(PASSWORD)).toBe('rate_limited')
     const change = { current_password: PASSWORD, new_password: PASSWORD }
-    expect(await codeOf(thief.changePassword({ body: change }))).toBe('rate_limited')
+    expect(await codeOf(thief.auth.changePassword(change))).toBe('rate_limited')
   })
 
   it('tells a user without a password to sign in again', async () => {

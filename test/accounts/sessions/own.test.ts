@@ -193,8 +193,8 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
 
   it('write down that they were ended by signing out', async () => {
     const person = service.client()
-    const { user } = await person.login({ body: { email: 'eve@example.org', password: PASSWORD } })
-    await person.logout()
+    const { user } = await person.auth.login({ email: 'eve@example.org', password: PASSWORD })
+    await person.auth.logout()
     const { db } = service.chat.context
     expect(await db.all("SELECT actor_id, ip FROM audit_log WHERE act = 'logout'")).toEqual([
       { actor_id: user.id, ip: '127.0.0.1' },

@@ -104,8 +104,8 @@ describeOnEachDatabase('sessions', (openUrl) => {
       { username: 'zoe', email: 'zoe@example.org', password: 'pass\u0065\u0301word' },
     )
     const client = service.client()
-    await client.login({ body: { email: '\uFF5Aoe@example.org', password: 'pass\u00E9word' } })
-    expect((await client.readMe()).user.username).toBe('zoe')
+    await client.auth.login({ email: '\uFF5Aoe@example.org', password: 'pass\u00E9word' })
+    expect((await client.auth.me()).user.username).toBe('zoe')
   })
 
   it('does not take a token that the client chose', async () => {
@@ -259,12 +259,8 @@ describeOnEachDatabase('sessions', (openUrl) => {
     await db.write((tx) => tx.run("UPDATE users SET disabled_at = 1 WHERE username = 'ada'"))
     expect(await me(headers)).toMatchObject({ code: 'unauthenticated' })
     const client = service.client()
-    expect(await codeOf(client.login({ body: { email: 'ada@example.org', password: PASSWORD } }))).toBe(
-      'account_disabled',
-    )
-    expect(await codeOf(client.login({ body: { email: 'ada@example.org', password: 'wrong' } }))).toBe(
-      'invalid_credentials',
-    )
+    expect(await codeOf(client.auth.login({ email: 'ada@example.org', password: PASSWORD }))).toBe('account_disabled')
+    expect(await codeOf(client.auth.login({ email: 'ada@example.org', password: 'wrong' }))).toBe('invalid_credentials')
     await db.write((tx) => tx.run("UPDATE users SET disabled_at = NULL, roles = 'member' WHERE username = 'ada'"))
     expect(await me(headers)).toMatchObject({ status: 200, user: { roles: ['member'] } })
   })

@@ -21,10 +21,10 @@ describeOnEachDatabase('a stolen database', (openUrl, dialect) => {
     const signedIn = await signInByHand(service.base_url, ada.email, PASSWORD)
     keep('before', signedIn)
     keep('after', await refreshByHand(service.base_url, signedIn))
-    secrets.key = (await ada.createKey({ body: { name: 'bot' } })).key
-    const { conversation_id } = await ada.createConversation()
-    secrets.invite = (await ada.createInvite({ params: { conversation_id }, body: {} })).token
-    await ada.forgotPassword({ body: { email: ada.email } })
+    secrets.key = (await ada.keys.create({ name: 'bot' })).key
+    const { conversation_id } = await ada.conversations.create()
+    secrets.invite = (await ada.invites.create(conversation_id, {})).token
+    await ada.resets.request({ email: ada.email })
     secrets.mailed = await mailed
 
     const { db } = service.chat.context

@@ -8,16 +8,14 @@ describeOnEachDatabase('setup', (openUrl) => {
   it('makes the first administrator, once', async () => {
     const service = await startService(await openUrl())
     const client = service.client()
-    expect(await client.readSetup()).toEqual({ is_setup: false })
-    const done = await client.runSetup({ body: { ...ADA, display_name: 'Ada L.' } })
+    expect(await client.setup.status()).toEqual({ is_setup: false })
+    const done = await client.setup.run({ ...ADA, display_name: 'Ada L.' })
     expect(done).toMatchObject({
       is_setup: true,
       user: { email: 'Ada@Example.org', username: 'Ada', display_name: 'Ada L.', email_verified: true },
     })
-    expect(await client.readSetup()).toEqual({ is_setup: true })
-    expect(await codeOf(client.runSetup({ body: { email: 'eve@example.org', password: PASSWORD } }))).toBe(
-      'already_set_up',
-    )
+    expect(await client.setup.status()).toEqual({ is_setup: true })
+    expect(await codeOf(client.setup.run({ email: 'eve@example.org', password: PASSWORD }))).toBe('already_set_up')
     await service.close()
   })
 
@@ -43,14 +41,14 @@ describeOnEachDatabase('setup', (openUrl) => {
     })
     const client = service.client()
     for (const setup_code of [undefined, '', 'open sesam', 'open sesame ', 'x'.repeat(1024)])
-      expect(await codeOf(client.runSetup({ body: { ...ADA, setup_code } }))).toBe('forbidden')
-    expect(await codeOf(client.runSetup({ body: { ...ADA, setup_code: 'x'.repeat(1025) } }))).toBe('validation_failed')
+      expect(await codeOf(client.setup.run({ ...ADA, setup_code }))).toBe('forbidden')
+    expect(await codeOf(client.setup.run({ ...ADA, setup_code: 'x'.repeat(1025) }))).toBe('validation_failed')
     // Wrong codes count as sign-ins of their address.
-    expect(await codeOf(client.runSetup({ body: { ...ADA, setup_code: 'open sesame' } }))).toBe('rate_limited')
+    expect(await codeOf(client.setup.run({ ...ADA, setup_code: 'open sesame' }))).toBe('rate_limited')
     const node = await startService(url, { config: { setup: { code: 'open sesame' } } })
-    const done = await node.client().runSetup({ body: { ...ADA, setup_code: 'open sesame' } })
+    const done = await node.client().setup.run({ ...ADA, setup_code: 'open sesame' })
     expect(done.user.email).toBe(ADA.email)
-    expect(await codeOf(node.client().runSetup({ body: { ...ADA, setup_code: 'wrong' } }))).toBe('already_set_up')
+    expect(await codeOf(node.client().setup.run({ ...ADA, setup_code: 'wrong' }))).toBe('already_set_up')
     for (const each of [service, node]) await each.close()
 
     const other = await startService(await openUrl(), { config: { setup: { code: 'open sesame' } } })
@@ -63,7 +61,7 @@ describeOnEachDatabase('setup', (openUrl) => {
     const nodes = [await startService(url), await startService(url)]
     const calls = times(50, (i) =>
       nodes[i % 2]!.client()
-        .runSetup({ body: { email: `user${i}@example.org`, password: PASSWORD } })
+        .setup.run({ email: `user${i}@example.org`, password: PASSWORD })
         .then(
           () => 'done',
           (error) => error.code,
@@ -93,17 +91,17 @@ describeOnEachDatabase('setup', (openUrl) => {
     ['65 characters of username', { ...ADA, username: 'x'.repeat(65) }],
   ])('refuses %s', async (_, body) => {
     const service = await startService(await openUrl())
-    expect(await codeOf(service.client().runSetup({ body }))).toBe('validation_failed')
-    expect(await service.client().readSetup()).toEqual({ is_setup: false })
+    expect(await codeOf(service.client().setup.run(body))).toBe('validation_failed')
+    expect(await service.client().setup.status()).toEqual({ is_setup: false })
     await service.close()
   })
 
   it('takes 72 bytes of password', async () => {
     const service = await startService(await openUrl())
     const password = 'a'.repeat(72)
-    await service.client().runSetup({ body: { ...ADA, password } })
-    expect((await service.client().login({ body: { email: ADA.email, password } })).user.username).toBe('Ada')
-    expect(await codeOf(service.client().login({ body: { email: ADA.email, password: `${password}a` } }))).toBe(
+    await service.client().setup.run({ ...ADA, password })
+    expect((await service.client().auth.login({ email: ADA.email, password })).user.username).toBe('Ada')
+    expect(await codeOf(service.client().auth.login({ email: ADA.email, password: `${password}a` }))).toBe(
       'invalid_credentials',
     )
     await service.close()

@@ -12,8 +12,11 @@ describeOnEachDatabase('users', (openUrl) => {
   afterAll(() => service.close())
 
   it('creates one who can sign in', async () => {
-    const { user } = await ada.createUser({
-      body: { username: 'Grace', email: ' grace@example.org ', password: PASSWORD, display_name: 'G. Hopper' },
+    const { user } = await ada.users.create({
+      username: 'Grace',
+      email: ' grace@example.org ',
+      password: PASSWORD,
+      display_name: 'G. Hopper',
     })
     expect(user).toMatchObject({
       username: 'Grace',
@@ -22,17 +25,17 @@ describeOnEachDatabase('users', (openUrl) => {
       roles: ['member'],
     })
     const client = service.client()
-    const signedIn = await client.login({ body: { email: 'GRACE@example.org', password: PASSWORD } })
+    const signedIn = await client.auth.login({ email: 'GRACE@example.org', password: PASSWORD })
     expect(signedIn.user.id).toBe(user.id)
-    expect((await client.readMe()).user).toEqual(signedIn.user)
+    expect((await client.auth.me()).user).toEqual(signedIn.user)
   })
 
   it('creates one without a password, who cannot', async () => {
-    await ada.createUser({ body: { username: 'bot', email: 'bot@example.org' } })
-    expect(await codeOf(service.client().login({ body: { email: 'bot@example.org', password: '' } }))).toBe(
+    await ada.users.create({ username: 'bot', email: 'bot@example.org' })
+    expect(await codeOf(service.client().auth.login({ email: 'bot@example.org', password: '' }))).toBe(
       'invalid_credentials',
     )
-    expect(await codeOf(service.client().login({ body: { email: 'bot@example.org', password: PASSWORD } }))).toBe(
+    expect(await codeOf(service.client().auth.login({ email: 'bot@example.org', password: PASSWORD }))).toBe(
       'invalid_credentials',
     )
   })
@@ -43,13 +46,13 @@ describeOnEachDatabase('users', (openUrl) => {
     ['username', { username: 'ADA', email: 'other@example.org' }, 'username_taken'],
     ['username in another Unicode form', { username: '\uFF41da', email: 'other@example.org' }, 'username_taken'],
   ])('gives a taken %s to nobody else', async (_, body, code) => {
-    expect(await codeOf(ada.createUser({ body }))).toBe(code)
+    expect(await codeOf(ada.users.create(body))).toBe(code)
   })
 
   it('lists users oldest first, in pages, by the beginning of a name or address', async () => {
     for (const name of ['li%', 'li_ng', 'lin', 'Linus', 'lz'])
-      await ada.createUser({ body: { username: name, email: `${name.replace('%', '-')}@list.example` } })
-    const names = async (query: object) => (await ada.listUsers({ query })).users.map((user) => user.username)
+      await ada.users.create({ username: name, email: `${name.replace('%', '-')}@list.example` })
+    const names = async (query: object) => (await ada.users.list(query)).users.map((user) => user.username)
     expect(await names({ query: 'LI' })).toEqual(['li%', 'li_ng', 'lin', 'Linus'])
     expect(await names({ query: 'li%' })).toEqual(['li%'])
     expect(await names({ query: 'li_' })).toEqual(['li_ng'])
@@ -58,7 +61,7 @@ describeOnEachDatabase('users', (openUrl) => {
     const paged: string[] = []
     let after: string | undefined
     do {
-      const page = await ada.listUsers({ query: { limit: 2, ...(after && { after }) } })
+      const page = await ada.users.list({ limit: 2, ...(after && { after }) })
       paged.push(...page.users.map((user) => user.username))
       after = page.next_after
     } while (after)
@@ -67,7 +70,7 @@ describeOnEachDatabase('users', (openUrl) => {
   })
 
   it('shows an administrator no secret', async () => {
-    const text = JSON.stringify(await ada.listUsers())
+    const text = JSON.stringify(await ada.users.list())
     expect(text).not.toMatch(/hash|\$2b\$/)
   })
 })

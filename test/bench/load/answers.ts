@@ -47,13 +47,11 @@ export async function whileAnswering<T>(
   const on = { marker: countOne, lost: fail }
   const readers = await or(openReaders(service.port, serviceTarget(service).steps, load.readers, on))
   const least = () => Math.min(...readers.map(({ position }) => position))
-  const post = {
-    params: { conversation_id: service.conversationId },
-    body: { content: 'Go on', role: 'assistant' },
-  } as const
   try {
     const asked = await Promise.all(
-      Array.from({ length: load.answers }, (_, n) => clients[n % clients.length]!.postRoot(post)),
+      Array.from({ length: load.answers }, (_, n) =>
+        clients[n % clients.length]!.messages.postRoot(service.conversationId, { content: 'Go on', role: 'assistant' }),
+      ),
     )
     const before = { tokens: least(), at: performance.now() }
     const value = await or(work())
@@ -63,9 +61,10 @@ export async function whileAnswering<T>(
     if (delivered < expected * load.answers)
       throw new Error(`a reader got ${delivered} tokens in ${seconds.toFixed(1)} s`)
 
-    const messages = asked.map(({ message_id }) => ({ params: { message_id } }))
-    await Promise.all(messages.map((message) => client.cancelAnswer(message)))
-    const stored = await Promise.all(messages.map(async (message) => countTokens(await client.readMessage(message))))
+    await Promise.all(asked.map(({ message_id }) => client.answers.cancel(message_id)))
+    const stored = await Promise.all(
+      asked.map(async ({ message_id }) => countTokens(await client.messages.get(message_id))),
+    )
     if (Math.min(...stored) < expected) throw new Error(`an answer has only ${Math.min(...stored)} tokens`)
     const all = stored.reduce((sum, count) => sum + count)
     await or(until(() => least() >= all))

@@ -143,7 +143,7 @@ export async function inRoom<T>(work: (room: Room) => Promise<T>): Promise<T> {
     const { users } = await chat.users.list(OPERATOR)
     const author = await chat.users.actor(users.find(({ id }) => id !== user.id)!.id)
     const { conversation_id: conversationId } = await chat.conversations.create(author, { title: 'Bench' })
-    await chat.conversations.addParticipant(author, conversationId, { user_id: user.id })
+    await chat.participants.add(author, conversationId, { user_id: user.id })
     const since = Date.now() * 1000 + 1_000
     return await work({ chat, file, author, reader, conversationId, since, random: createRandom() })
   } finally {

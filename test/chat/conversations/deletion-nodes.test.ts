@@ -62,10 +62,10 @@ describeOnEachDatabase('a conversation that is deleted on one of two nodes', (op
     for (const round of times(ROUNDS, (n) => n)) {
       const ada = await here.signIn('ada')
       const grace = await there.signIn('grace')
-      const { conversation_id } = await ada.createConversation({ body: { title: 'Engines' } })
-      const params = { conversation_id }
-      await ada.addParticipant({ params, body: { user_id: grace.id } })
-      const root = await ada.postRoot({ params, body: { content: 'first' } })
+      const { conversation_id } = await ada.conversations.create({ title: 'Engines' })
+      const _params = { conversation_id }
+      await ada.participants.add(conversation_id, { user_id: grace.id })
+      const root = await ada.messages.postRoot(conversation_id, { content: 'first' })
       const { cookie } = await signInByHand(there.base_url, grace.email, PASSWORD)
       const streams = [
         await openStream(there.base_url, conversation_id, { cookie }),
@@ -73,16 +73,14 @@ describeOnEachDatabase('a conversation that is deleted on one of two nodes', (op
       ]
       for (const stream of streams) await stream.until('stream.ready')
 
-      const message = { params: { message_id: root.message_id } }
-      const reply = { params: { parent_id: root.message_id } }
       const changes: ((content: string) => Promise<unknown>)[] = [
-        (content) => grace.postRoot({ params, body: { content } }),
-        (content) => grace.postRoot({ params, body: { content }, headers: { 'idempotency-key': content } }),
-        (content) => grace.postRoot({ params, body: { content, role: 'assistant' } }),
-        (content) => grace.replyToMessage({ ...reply, body: { content } }),
-        (content) => ada.replyToMessage({ ...reply, body: { content } }),
-        (content) => ada.editMessage({ ...message, body: { content } }),
-        () => ada.createInvite({ params, body: {} }),
+        (content) => grace.messages.postRoot(conversation_id, { content }),
+        (content) => grace.messages.postRoot(conversation_id, { content }, { headers: { 'idempotency-key': content } }),
+        (content) => grace.messages.postRoot(conversation_id, { content, role: 'assistant' }),
+        (content) => grace.messages.reply(root.message_id, { content }),
+        (content) => ada.messages.reply(root.message_id, { content }),
+        (content) => ada.messages.edit(root.message_id, { content }),
+        () => ada.invites.create(conversation_id, {}),
       ]
       let done = 0
       const [busy, enough] = [promised(), 10 * (round + 1)]
@@ -95,7 +93,7 @@ describeOnEachDatabase('a conversation that is deleted on one of two nodes', (op
       }
       const refusals = Promise.all(changes.map((change) => codeOf(goOn(change))))
       await busy.promise
-      await ada.deleteConversation({ params })
+      await ada.conversations.remove(conversation_id)
       expect(await refusals).toEqual(changes.map(() => 'not_found'))
 
       for (const stream of streams) {

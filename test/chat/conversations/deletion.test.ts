@@ -21,57 +21,55 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
     const ada = await service.signIn('ada')
     const grace = await service.signIn('grace')
     const eve = await service.signIn('eve')
-    const { conversation_id } = await ada.createConversation({ body: { title: 'CANARY title' } })
-    const params = { conversation_id }
-    await ada.addParticipant({ params, body: { user_id: grace.id } })
-    const { token } = await ada.createInvite({ params, body: {} })
-    const once = { params, body: { content: 'CANARY text' }, headers: { 'idempotency-key': 'once' } }
-    const { message_id } = await ada.postRoot(once)
-    const message = { params: { message_id } }
-    const root = { params: { root_id: message_id } }
+    const { conversation_id } = await ada.conversations.create({ title: 'CANARY title' })
+    await ada.participants.add(conversation_id, { user_id: grace.id })
+    const { token } = await ada.invites.create(conversation_id, {})
+    const post = () =>
+      ada.messages.postRoot(conversation_id, { content: 'CANARY text' }, { headers: { 'idempotency-key': 'once' } })
+    const { message_id } = await post()
     const { cookie } = await signInByHand(service.base_url, grace.email, PASSWORD)
     const stream = await openStream(service.base_url, conversation_id, { cookie })
     await stream.until('stream.ready')
 
-    await ada.deleteConversation({ params })
+    await ada.conversations.remove(conversation_id)
     await stream.until('stream.closed')
     const unknown = [
-      ada.readConversation({ params }),
-      ada.renameConversation({ params, body: { title: 'again' } }),
-      ada.deleteConversation({ params }),
-      ada.addParticipant({ params, body: { user_id: eve.id } }),
-      ada.removeParticipant({ params: { ...params, user_id: ada.id } }),
-      ada.createInvite({ params, body: {} }),
-      ada.listInvites({ params }),
-      eve.acceptInvite({ body: { token } }),
-      ada.revokeInvite({ params: { token } }),
-      ada.listThreads({ params }),
-      ada.readUnread({ params }),
-      ada.readThread(root),
-      ada.markThreadRead({ ...root, body: {} }),
-      ada.readMessage(message),
-      ada.listRevisions(message),
-      ada.listChunks(message),
-      ada.editMessage({ ...message, body: { content: 'again' } }),
-      ada.deleteMessage(message),
-      ada.postRoot(once),
-      ada.postRoot({ params, body: { content: 'again' } }),
-      ada.replyToMessage({ params: { parent_id: message_id }, body: { content: 'again' } }),
-      ada.setTyping({ body: { conversation_id } }),
+      ada.conversations.get(conversation_id),
+      ada.conversations.rename(conversation_id, { title: 'again' }),
+      ada.conversations.remove(conversation_id),
+      ada.participants.add(conversation_id, { user_id: eve.id }),
+      ada.participants.remove(conversation_id, ada.id),
+      ada.invites.create(conversation_id, {}),
+      ada.invites.list(conversation_id),
+      eve.invites.accept({ token }),
+      ada.invites.revoke(token),
+      ada.threads.list(conversation_id),
+      ada.threads.unread(conversation_id),
+      ada.threads.tree(message_id),
+      ada.threads.markRead(message_id, {}),
+      ada.messages.get(message_id),
+      ada.messages.listRevisions(message_id),
+      ada.answers.listChunks(message_id),
+      ada.messages.edit(message_id, { content: 'again' }),
+      ada.messages.remove(message_id),
+      post(),
+      ada.messages.postRoot(conversation_id, { content: 'again' }),
+      ada.messages.reply(message_id, { content: 'again' }),
+      ada.presence.setTyping({ conversation_id }),
     ]
     expect(await Promise.all(unknown.map(codeOf))).toEqual(unknown.map(() => 'not_found'))
     const refused = await fetch(`${service.base_url}/api/conversations/${conversation_id}/stream`, {
       headers: { cookie },
     })
     expect(refused.status).toBe(404)
-    expect((await ada.listConversations({ query: {} })).conversations).toEqual([])
+    expect((await ada.conversations.list({})).conversations).toEqual([])
 
     const { db } = service.chat.context
     expect(await db.all('SELECT id FROM messages WHERE id = ?', message_id)).toHaveLength(1)
-    const { tasks } = await ada.listTasks({ query: {} })
+    const { tasks } = await ada.tasks.list({})
     expect(tasks).toMatchObject([{ kind: 'conversation.remove', subject_id: conversation_id, attempts: 0 }])
-    expect(await codeOf(grace.listTasks({ query: {} }))).toBe('forbidden')
-    const { entries } = await ada.listAudit({ query: { act: 'conversation.deleted' } })
+    expect(await codeOf(grace.tasks.list({}))).toBe('forbidden')
+    const { entries } = await ada.audit.list({ act: 'conversation.deleted' })
     expect(entries).toMatchObject([{ actor_id: ada.id, subject_id: conversation_id }])
   })
 
@@ -93,7 +91,7 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
     const { chat } = service
     const create = async (title: string) => {
       const { conversation_id } = await chat.conversations.create(ada, { title })
-      await chat.conversations.addParticipant(ada, conversation_id, { user_id: grace.user_id })
+      await chat.participants.add(ada, conversation_id, { user_id: grace.user_id })
       return conversation_id
     }
     const [gone, kept] = [await create('CANARY'), await create('kept')]

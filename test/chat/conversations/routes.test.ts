@@ -13,22 +13,21 @@ describeOnEachDatabase('conversations', (openUrl) => {
 
   it('opens one, whose owner is who opened it', async () => {
     const { ada } = world
-    const { conversation_id, conversation } = await ada.createConversation({ body: { title: 'Täglich' } })
+    const { conversation_id, conversation } = await ada.conversations.create({ title: 'Täglich' })
     expect(conversation).toMatchObject({
       id: conversation_id,
       title: 'Täglich',
       is_group: true,
       participants: [{ user_id: ada.id, role: 'owner' }],
     })
-    expect(await ada.readConversation({ params: { conversation_id } })).toMatchObject(conversation)
+    expect(await ada.conversations.get(conversation_id)).toMatchObject(conversation)
   })
 
   it('adds people by id, name or address, in any spelling that is theirs', async () => {
     const { ada, grace, eve } = world
-    const { conversation_id } = await ada.createConversation()
-    const params = { conversation_id }
+    const { conversation_id } = await ada.conversations.create()
     const linus = await service.signIn('linus')
-    const add = (body: Parameters<typeof ada.addParticipant>[0]['body']) => ada.addParticipant({ params, body })
+    const add = (body: Parameters<typeof ada.participants.add>[1]) => ada.participants.add(conversation_id, body)
     expect(await add({ user_id: grace.id })).toMatchObject({
       participant: { user_id: grace.id, username: 'grace', role: 'member' },
     })
@@ -38,21 +37,21 @@ describeOnEachDatabase('conversations', (openUrl) => {
     expect(await add({ email: ' Linus@EXAMPLE.org', role: 'admin' })).toMatchObject({
       participant: { user_id: linus.id },
     })
-    expect((await ada.readConversation({ params })).participants.map((each) => each.role)).toEqual([
+    expect((await ada.conversations.get(conversation_id)).participants.map((each) => each.role)).toEqual([
       'owner',
       'member',
       'viewer',
       'admin',
     ])
-    expect(await codeOf(ada.addParticipant({ params, body: { user_id: grace.id } }))).toBe('already_participant')
-    expect(await codeOf(ada.addParticipant({ params, body: { username: 'nobody' } }))).toBe('not_found')
+    expect(await codeOf(ada.participants.add(conversation_id, { user_id: grace.id }))).toBe('already_participant')
+    expect(await codeOf(ada.participants.add(conversation_id, { username: 'nobody' }))).toBe('not_found')
   })
 
   it('adds somebody once, however many ask at once', async () => {
     const { ada, grace } = world
-    const { conversation_id } = await ada.createConversation()
+    const { conversation_id } = await ada.conversations.create()
     const call = () =>
-      ada.addParticipant({ params: { conversation_id }, body: { user_id: grace.id } }).then(
+      ada.participants.add(conversation_id, { user_id: grace.id }).then(
         () => 'added',
         (error) => error.code,
       )
@@ -62,30 +61,28 @@ describeOnEachDatabase('conversations', (openUrl) => {
 
   it('lets owners manage everybody, admins those below owner, and nobody else anyone', async () => {
     const { ada, grace, eve } = world
-    const { conversation_id } = await ada.createConversation()
-    const params = { conversation_id }
+    const { conversation_id } = await ada.conversations.create()
     const linus = await service.signIn('linus')
-    await ada.addParticipant({ params, body: { user_id: grace.id, role: 'admin' } })
-    expect(await codeOf(grace.addParticipant({ params, body: { user_id: eve.id, role: 'owner' } }))).toBe('forbidden')
-    await grace.addParticipant({ params, body: { user_id: eve.id, role: 'member' } })
-    expect(await codeOf(eve.addParticipant({ params, body: { user_id: linus.id } }))).toBe('forbidden')
-    expect(await codeOf(eve.removeParticipant({ params: { conversation_id, user_id: grace.id } }))).toBe('forbidden')
-    expect(await codeOf(grace.removeParticipant({ params: { conversation_id, user_id: ada.id } }))).toBe('forbidden')
-    await grace.removeParticipant({ params: { conversation_id, user_id: eve.id } })
-    expect(await codeOf(eve.readConversation({ params }))).toBe('not_found')
-    expect(await codeOf(ada.removeParticipant({ params: { conversation_id, user_id: eve.id } }))).toBe('not_found')
+    await ada.participants.add(conversation_id, { user_id: grace.id, role: 'admin' })
+    expect(await codeOf(grace.participants.add(conversation_id, { user_id: eve.id, role: 'owner' }))).toBe('forbidden')
+    await grace.participants.add(conversation_id, { user_id: eve.id, role: 'member' })
+    expect(await codeOf(eve.participants.add(conversation_id, { user_id: linus.id }))).toBe('forbidden')
+    expect(await codeOf(eve.participants.remove(conversation_id, grace.id))).toBe('forbidden')
+    expect(await codeOf(grace.participants.remove(conversation_id, ada.id))).toBe('forbidden')
+    await grace.participants.remove(conversation_id, eve.id)
+    expect(await codeOf(eve.conversations.get(conversation_id))).toBe('not_found')
+    expect(await codeOf(ada.participants.remove(conversation_id, eve.id))).toBe('not_found')
   })
 
   it('lets everybody leave but the last owner', async () => {
     const { ada, grace } = world
-    const { conversation_id } = await ada.createConversation()
-    const params = { conversation_id }
-    await ada.addParticipant({ params, body: { user_id: grace.id } })
-    expect(await codeOf(ada.removeParticipant({ params: { conversation_id, user_id: ada.id } }))).toBe('last_owner')
-    await grace.removeParticipant({ params: { conversation_id, user_id: grace.id } })
-    await ada.addParticipant({ params, body: { user_id: grace.id, role: 'owner' } })
+    const { conversation_id } = await ada.conversations.create()
+    await ada.participants.add(conversation_id, { user_id: grace.id })
+    expect(await codeOf(ada.participants.remove(conversation_id, ada.id))).toBe('last_owner')
+    await grace.participants.remove(conversation_id, grace.id)
+    await ada.participants.add(conversation_id, { user_id: grace.id, role: 'owner' })
     const leave = (person: typeof ada) =>
-      person.removeParticipant({ params: { conversation_id, user_id: person.id } }).then(
+      person.participants.remove(conversation_id, person.id).then(
         () => 'left',
         (error) => error.code,
       )
@@ -94,37 +91,35 @@ describeOnEachDatabase('conversations', (openUrl) => {
 
   it('keeps a conversation of two to two', async () => {
     const { ada, grace, eve } = world
-    const { conversation_id } = await ada.createConversation({ body: { is_group: false } })
-    const params = { conversation_id }
-    await ada.addParticipant({ params, body: { user_id: grace.id } })
-    expect(await codeOf(ada.addParticipant({ params, body: { user_id: eve.id } }))).toBe('conflict')
-    expect((await ada.readConversation({ params })).participants).toHaveLength(2)
+    const { conversation_id } = await ada.conversations.create({ is_group: false })
+    await ada.participants.add(conversation_id, { user_id: grace.id })
+    expect(await codeOf(ada.participants.add(conversation_id, { user_id: eve.id }))).toBe('conflict')
+    expect((await ada.conversations.get(conversation_id)).participants).toHaveLength(2)
   })
 
   it('lets a read-only user read, and change nothing', async () => {
     const { ada, root, conversation_id } = world
     const rita = await service.signIn('rita', ['read_only'])
-    await ada.addParticipant({ params: { conversation_id }, body: { user_id: rita.id, role: 'owner' } })
-    expect((await rita.readThread({ params: { root_id: root.root_id } })).messages).toHaveLength(1)
-    expect(await codeOf(rita.createConversation())).toBe('forbidden')
-    expect(await codeOf(rita.postRoot({ params: { conversation_id }, body: { content: 'x' } }))).toBe('forbidden')
-    expect(await codeOf(rita.removeParticipant({ params: { conversation_id, user_id: ada.id } }))).toBe('forbidden')
+    await ada.participants.add(conversation_id, { user_id: rita.id, role: 'owner' })
+    expect((await rita.threads.tree(root.root_id)).messages).toHaveLength(1)
+    expect(await codeOf(rita.conversations.create())).toBe('forbidden')
+    expect(await codeOf(rita.messages.postRoot(conversation_id, { content: 'x' }))).toBe('forbidden')
+    expect(await codeOf(rita.participants.remove(conversation_id, ada.id))).toBe('forbidden')
   })
 
   it('lets no post through after a removal', async () => {
     const { ada, grace } = world
-    const { conversation_id } = await ada.createConversation()
-    const params = { conversation_id }
-    await ada.addParticipant({ params, body: { user_id: grace.id } })
+    const { conversation_id } = await ada.conversations.create()
+    await ada.participants.add(conversation_id, { user_id: grace.id })
     const posts = times(20, (i) =>
-      grace.postRoot({ params, body: { content: `${i}` } }).then(
+      grace.messages.postRoot(conversation_id, { content: `${i}` }).then(
         ({ message }) => message.id,
         () => undefined,
       ),
     )
-    await ada.removeParticipant({ params: { conversation_id, user_id: grace.id } })
+    await ada.participants.remove(conversation_id, grace.id)
     const ids = (await Promise.all(posts)).filter((id) => id !== undefined)
-    const { threads } = await ada.listThreads({ params, query: { limit: 200 } })
+    const { threads } = await ada.threads.list(conversation_id, { limit: 200 })
     expect(new Set(threads.map((thread) => thread.root_id))).toEqual(new Set(ids))
     const log = await service.chat.context.db.all<{ type: string }>(
       'SELECT type FROM events WHERE conversation_id = ? ORDER BY seq',
@@ -136,10 +131,9 @@ describeOnEachDatabase('conversations', (openUrl) => {
   it('tells whether people are there', async () => {
     const { ada, grace, conversation_id } = world
     const presenceOf = async (id: string) =>
-      (await ada.readConversation({ params: { conversation_id } })).participants.find((each) => each.user_id === id)!
-        .presence
+      (await ada.conversations.get(conversation_id)).participants.find((each) => each.user_id === id)!.presence
     expect(await presenceOf(grace.id)).toEqual({ status: 'offline' })
-    await grace.sendHeartbeat({ body: { status: 'away' } })
+    await grace.presence.sendHeartbeat({ status: 'away' })
     expect(await presenceOf(grace.id)).toMatchObject({ status: 'away', last_seen_at: expect.any(String) })
   })
 
@@ -148,12 +142,12 @@ describeOnEachDatabase('conversations', (openUrl) => {
     const { ada } = world
     const ids: string[] = []
     for (let i = 0; i < 5; i++) {
-      const { conversation_id } = await ada.createConversation({ body: { title: `No. ${i}` } })
-      await ada.addParticipant({ params: { conversation_id }, body: { user_id: mia.id } })
+      const { conversation_id } = await ada.conversations.create({ title: `No. ${i}` })
+      await ada.participants.add(conversation_id, { user_id: mia.id })
       ids.unshift(conversation_id)
     }
-    await ada.postRoot({ params: { conversation_id: ids[4]! }, body: { content: 'wake up' } })
-    const { conversations } = await mia.listConversations()
+    await ada.messages.postRoot(ids[4]!, { content: 'wake up' })
+    const { conversations } = await mia.conversations.list()
     expect(conversations.map((each) => each.id)).toEqual([ids[4], ...ids.slice(0, 4)])
     expect(conversations[0]).toMatchObject({ title: 'No. 0', role: 'member', participant_count: 2, unread: 1 })
     expect(conversations[1]!.unread).toBe(0)
@@ -161,33 +155,32 @@ describeOnEachDatabase('conversations', (openUrl) => {
     const paged: string[] = []
     let after: string | undefined
     do {
-      const page = await mia.listConversations({ query: { limit: 2, ...(after && { after }) } })
+      const page = await mia.conversations.list({ limit: 2, ...(after && { after }) })
       paged.push(...page.conversations.map((each) => each.id))
       after = page.next_after
     } while (after)
     expect(paged).toEqual(conversations.map((each) => each.id))
     for (const after of ['', 'x', '1_2', `${'9'.repeat(30)}_${ids[0]}`]) {
-      expect(await codeOf(mia.listConversations({ query: { after } })), after).toBe('invalid_cursor')
+      expect(await codeOf(mia.conversations.list({ after })), after).toBe('invalid_cursor')
     }
   })
 
   it('is renamed and deleted by its owner, with everything in it', async () => {
     const { ada, grace } = world
-    const { conversation_id } = await ada.createConversation({ body: { title: 'before' } })
-    const params = { conversation_id }
-    await ada.addParticipant({ params, body: { user_id: grace.id, role: 'admin' } })
-    const root = await grace.postRoot({ params, body: { content: 'gone soon' } })
-    await grace.editMessage({ params: { message_id: root.message_id }, body: { content: 'gone sooner' } })
-    expect(await codeOf(grace.renameConversation({ params, body: { title: 'mine' } }))).toBe('forbidden')
-    expect(await codeOf(grace.deleteConversation({ params }))).toBe('forbidden')
-    expect(await ada.renameConversation({ params, body: { title: 'after' } })).toMatchObject({ title: 'after' })
+    const { conversation_id } = await ada.conversations.create({ title: 'before' })
+    await ada.participants.add(conversation_id, { user_id: grace.id, role: 'admin' })
+    const root = await grace.messages.postRoot(conversation_id, { content: 'gone soon' })
+    await grace.messages.edit(root.message_id, { content: 'gone sooner' })
+    expect(await codeOf(grace.conversations.rename(conversation_id, { title: 'mine' }))).toBe('forbidden')
+    expect(await codeOf(grace.conversations.remove(conversation_id))).toBe('forbidden')
+    expect(await ada.conversations.rename(conversation_id, { title: 'after' })).toMatchObject({ title: 'after' })
 
-    await ada.deleteConversation({ params })
+    await ada.conversations.remove(conversation_id)
     for (const call of [
-      () => ada.readConversation({ params }),
-      () => ada.readThread({ params: { root_id: root.root_id } }),
-      () => grace.readMessage({ params: { message_id: root.message_id } }),
-      () => ada.deleteConversation({ params }),
+      () => ada.conversations.get(conversation_id),
+      () => ada.threads.tree(root.root_id),
+      () => grace.messages.get(root.message_id),
+      () => ada.conversations.remove(conversation_id),
     ]) {
       expect(await codeOf(call())).toBe('not_found')
     }
@@ -203,15 +196,15 @@ describeOnEachDatabase('conversations', (openUrl) => {
 
   it('changes roles by the same rights, never leaving a conversation without an owner', async () => {
     const { ada, grace, eve } = world
-    const { conversation_id } = await ada.createConversation()
+    const { conversation_id } = await ada.conversations.create()
     const change = (by: typeof ada, user_id: string, role: 'owner' | 'admin' | 'member' | 'viewer') =>
-      by.changeParticipantRole({ params: { conversation_id, user_id }, body: { role } })
-    await ada.addParticipant({ params: { conversation_id }, body: { user_id: grace.id } })
-    await ada.addParticipant({ params: { conversation_id }, body: { user_id: eve.id } })
+      by.participants.changeRole(conversation_id, user_id, { role })
+    await ada.participants.add(conversation_id, { user_id: grace.id })
+    await ada.participants.add(conversation_id, { user_id: eve.id })
     expect(await codeOf(change(grace, eve.id, 'viewer'))).toBe('forbidden')
     expect(await change(ada, grace.id, 'admin')).toMatchObject({ participant: { user_id: grace.id, role: 'admin' } })
     await change(grace, eve.id, 'viewer')
-    expect(await codeOf(eve.postRoot({ params: { conversation_id }, body: { content: 'x' } }))).toBe('forbidden')
+    expect(await codeOf(eve.messages.postRoot(conversation_id, { content: 'x' }))).toBe('forbidden')
     expect(await codeOf(change(grace, eve.id, 'owner'))).toBe('forbidden')
     expect(await codeOf(change(grace, ada.id, 'member'))).toBe('forbidden')
     expect(await codeOf(change(ada, ada.id, 'member'))).toBe('last_owner')
@@ -226,10 +219,10 @@ describeOnEachDatabase('conversations', (openUrl) => {
 
   it('finds people by the beginning of their username, and shows no more of them', async () => {
     const { ada, grace } = world
-    expect((await ada.searchUsers({ query: { query: 'GRA' } })).users).toEqual([{ id: grace.id, username: 'grace' }])
-    expect((await ada.searchUsers({ query: { query: '%r' } })).users).toEqual([])
-    expect((await ada.searchUsers({ query: { query: 'grace@' } })).users).toEqual([])
+    expect((await ada.users.search({ query: 'GRA' })).users).toEqual([{ id: grace.id, username: 'grace' }])
+    expect((await ada.users.search({ query: '%r' })).users).toEqual([])
+    expect((await ada.users.search({ query: 'grace@' })).users).toEqual([])
     for (const query of ['', 'g', ' g ', '  '])
-      expect(await codeOf(ada.searchUsers({ query: { query } }))).toBe('validation_failed')
+      expect(await codeOf(ada.users.search({ query }))).toBe('validation_failed')
   })
 })

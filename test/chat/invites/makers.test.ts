@@ -19,10 +19,10 @@ describeOnEachDatabase('an invite and the rights of its maker', (openUrl) => {
   /** A conversation of the founder's with one more participant, and an invite that this one made. */
   async function startInvite({ role = 'owner', gives = 'owner' }: { role?: Role; gives?: Role } = {}) {
     const maker = await service.signIn(`maker${made++}`)
-    const { conversation_id } = await founder.createConversation({ body: {} })
+    const { conversation_id } = await founder.conversations.create({})
     const params = { conversation_id }
-    await founder.addParticipant({ params, body: { user_id: maker.id, role } })
-    const { token, invite_id } = await maker.createInvite({ params, body: { role: gives, max_uses: 50 } })
+    await founder.participants.add(conversation_id, { user_id: maker.id, role })
+    const { token, invite_id } = await maker.invites.create(conversation_id, { role: gives, max_uses: 50 })
     const member = { conversation_id, user_id: maker.id }
     return { maker, conversation_id, params, member, token, invite_id }
   }
@@ -30,14 +30,17 @@ describeOnEachDatabase('an invite and the rights of its maker', (openUrl) => {
 
   const newcomer = (name: string) => ({ username: name, email: `${name}@example.org`, password: PASSWORD })
   const open = async (conversation_id: string) =>
-    (await founder.listInvites({ params: { conversation_id } })).invites.map(({ id }) => id)
+    (await founder.invites.list(conversation_id)).invites.map(({ id }) => id)
   const changeRoles = (id: string, roles: ('member' | 'read_only')[]) =>
     service.chat.users.change(OPERATOR, id, { roles })
 
   const losses: [string, (it: Awaited<ReturnType<typeof startInvite>>) => Promise<unknown>][] = [
-    ['was demoted', ({ member }) => founder.changeParticipantRole({ params: member, body: { role: 'admin' } })],
-    ['was removed', ({ member }) => founder.removeParticipant({ params: member })],
-    ['has left', ({ maker, member }) => maker.removeParticipant({ params: member })],
+    [
+      'was demoted',
+      ({ member }) => founder.participants.changeRole(member.conversation_id, member.user_id, { role: 'admin' }),
+    ],
+    ['was removed', ({ member }) => founder.participants.remove(member.conversation_id, member.user_id)],
+    ['has left', ({ maker, member }) => maker.participants.remove(member.conversation_id, member.user_id)],
     ['was disabled', ({ maker }) => service.chat.users.change(OPERATOR, maker.id, { disabled: true })],
     ['was erased', ({ maker }) => service.chat.users.erase(OPERATOR, maker.id)],
     ['may only read in the service', ({ maker }) => changeRoles(maker.id, ['read_only'])],
@@ -47,10 +50,10 @@ describeOnEachDatabase('an invite and the rights of its maker', (openUrl) => {
     await lose(started)
     expect(await open(started.conversation_id)).toEqual([])
     const joiner = await service.signIn('joiner')
-    expect(await codeOf(joiner.acceptInvite({ body: { token: started.token } }))).toBe('invite_revoked')
+    expect(await codeOf(joiner.invites.accept({ token: started.token }))).toBe('invite_revoked')
     const body = { token: started.token, ...newcomer('sneaky') }
-    expect(await codeOf(service.client().acceptInvite({ body }))).toBe('invite_revoked')
-    const { entries } = await founder.listAudit({ query: { act: 'invite.revoked' } })
+    expect(await codeOf(service.client().invites.accept(body))).toBe('invite_revoked')
+    const { entries } = await founder.audit.list({ act: 'invite.revoked' })
     const { conversation_id } = started
     const by = expect.objectContaining({ detail: { conversation_id, role: 'owner', count: 1 } })
     expect(entries).toContainEqual(by)
@@ -62,26 +65,26 @@ describeOnEachDatabase('an invite and the rights of its maker', (openUrl) => {
     const joiner = await service.signIn('joiner')
     for (const change of ["roles = 'read_only'", 'disabled_at = 1', "roles = 'member'"]) {
       await db.write((tx) => tx.run(`UPDATE users SET ${change} WHERE id = ?`, maker.id))
-      expect(await codeOf(joiner.acceptInvite({ body: { token } }))).toBe('invite_revoked')
+      expect(await codeOf(joiner.invites.accept({ token }))).toBe('invite_revoked')
     }
     await db.write((tx) => tx.run('UPDATE users SET disabled_at = NULL WHERE id = ?', maker.id))
-    expect(await joiner.acceptInvite({ body: { token } })).toEqual({ conversation_id })
+    expect(await joiner.invites.accept({ token })).toEqual({ conversation_id })
   })
 
   it('stays when its maker could still make it', async () => {
     const { maker, member, token, invite_id, conversation_id } = await startInvite({ gives: 'member' })
-    await founder.changeParticipantRole({ params: member, body: { role: 'admin' } })
+    await founder.participants.changeRole(member.conversation_id, member.user_id, { role: 'admin' })
     await service.chat.users.change(OPERATOR, maker.id, { display_name: 'M', password: 'another horse' })
     expect(await open(conversation_id)).toEqual([invite_id])
-    expect(await (await service.signIn('joiner')).acceptInvite({ body: { token } })).toEqual({ conversation_id })
+    expect(await (await service.signIn('joiner')).invites.accept({ token })).toEqual({ conversation_id })
   })
 
   it('does not come back with the role of its maker', async () => {
     const { member, token } = await startInvite()
-    await founder.changeParticipantRole({ params: member, body: { role: 'admin' } })
-    await founder.changeParticipantRole({ params: member, body: { role: 'owner' } })
+    await founder.participants.changeRole(member.conversation_id, member.user_id, { role: 'admin' })
+    await founder.participants.changeRole(member.conversation_id, member.user_id, { role: 'owner' })
     const joiner = await service.signIn('joiner')
-    expect(await codeOf(joiner.acceptInvite({ body: { token } }))).toBe('invite_revoked')
+    expect(await codeOf(joiner.invites.accept({ token }))).toBe('invite_revoked')
   })
 
   it('of the operator has no maker and stays, whatever becomes of those who take part', async () => {
@@ -89,7 +92,7 @@ describeOnEachDatabase('an invite and the rights of its maker', (openUrl) => {
     const { token, invite_id } = await service.chat.invites.create(OPERATOR, conversation_id, { role: 'owner' })
     await service.chat.users.erase(OPERATOR, maker.id)
     expect(await open(conversation_id)).toEqual([invite_id])
-    expect(await (await service.signIn('joiner')).acceptInvite({ body: { token } })).toEqual({ conversation_id })
+    expect(await (await service.signIn('joiner')).invites.accept({ token })).toEqual({ conversation_id })
   })
 
   it.each(losses)('gives no role beyond those of a maker who at the same time %s, on two nodes', async (_, lose) => {
@@ -107,7 +110,7 @@ describeOnEachDatabase('an invite and the rights of its maker', (openUrl) => {
     await Promise.all([...calls.slice(0, 2), lose(started).then(note('lost')), ...calls.slice(2)])
     const codes = order.filter((each) => each !== 'in' && each !== 'lost')
     expect(new Set([...codes, 'invite_revoked'])).toEqual(new Set(['invite_revoked']))
-    expect(await codeOf((await service.signIn('late')).acceptInvite({ body: { token } }))).toBe('invite_revoked')
+    expect(await codeOf((await service.signIn('late')).invites.accept({ token }))).toBe('invite_revoked')
     expect(await open(conversation_id)).toEqual([])
     // Entries are written under the locks, so their order is that of the commits.
     const acceptedAfterwards = await service.chat.context.db.all(
@@ -120,15 +123,15 @@ describeOnEachDatabase('an invite and the rights of its maker', (openUrl) => {
   })
 
   it('leaves a trace when it is made, accepted and revoked, also by the operator', async () => {
-    const { conversation_id } = await founder.createConversation({ body: {} })
-    const params = { conversation_id }
+    const { conversation_id } = await founder.conversations.create({})
+    const _params = { conversation_id }
     const joiner = await service.signIn('joiner')
-    const own = await founder.createInvite({ params, body: { role: 'viewer', email: 'joiner@example.org' } })
+    const own = await founder.invites.create(conversation_id, { role: 'viewer', email: 'joiner@example.org' })
     const operators = await service.chat.invites.create(OPERATOR, conversation_id, { role: 'owner' })
-    await joiner.acceptInvite({ body: { token: own.token } })
+    await joiner.invites.accept({ token: own.token })
     await service.chat.invites.revokeById(OPERATOR, operators.invite_id)
     await service.chat.invites.revokeById(OPERATOR, operators.invite_id)
-    const { entries } = await founder.listAudit({ query: { limit: 4 } })
+    const { entries } = await founder.audit.list({ limit: 4 })
     expect(entries.map(({ id: _, at: __, ip: ___, ...entry }) => entry)).toEqual([
       { act: 'invite.revoked', subject_id: operators.invite_id, detail: { conversation_id, role: 'owner' } },
       {

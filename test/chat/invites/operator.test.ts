@@ -23,17 +23,17 @@ describeOnEachDatabase('the operator', (openUrl) => {
     const [listed] = (await invites.list(OPERATOR, conversation_id)).invites
     expect(listed).toMatchObject({ id: created.invite_id, role: 'owner', uses: 0 })
     expect(listed).not.toHaveProperty('created_by')
-    expect(await eve.acceptInvite({ body: { token: created.token } })).toEqual({ conversation_id })
+    expect(await eve.invites.accept({ token: created.token })).toEqual({ conversation_id })
 
     const second = await invites.create(OPERATOR, conversation_id, {})
     await invites.revokeById(OPERATOR, second.invite_id)
     await invites.revokeById(OPERATOR, second.invite_id)
-    const third = await ada.createInvite({ params: { conversation_id }, body: {} })
+    const third = await ada.invites.create(conversation_id, {})
     await invites.revoke(OPERATOR, third.token)
     expect((await invites.list(OPERATOR, conversation_id)).invites).toEqual([])
     const linus = await service.signIn('linus')
     for (const { token } of [second, third])
-      expect(await codeOf(linus.acceptInvite({ body: { token } }))).toBe('invite_revoked')
+      expect(await codeOf(linus.invites.accept({ token }))).toBe('invite_revoked')
   })
 
   it('gets nowhere with what is not there, and sees nothing of what is', async () => {
@@ -46,7 +46,7 @@ describeOnEachDatabase('the operator', (openUrl) => {
     for (const call of [
       () => conversations.get(OPERATOR, conversation_id),
       () => conversations.rename(OPERATOR, conversation_id, { title: 'x' }),
-      () => conversations.addParticipant(OPERATOR, conversation_id, { user_id: eve.id }),
+      () => service.chat.participants.add(OPERATOR, conversation_id, { user_id: eve.id }),
       () => threads.list(OPERATOR, conversation_id, {}),
       () => threads.tree(OPERATOR, root_id, {}),
       () => messages.reply(OPERATOR, root_id, { content: 'x' }),
@@ -57,8 +57,8 @@ describeOnEachDatabase('the operator', (openUrl) => {
 
   it('is nobody who has signed in: an administrator has no such right, nor has an empty name without the role', async () => {
     const { invites } = service.chat
-    const { invite_id } = await ada.createInvite({ params: { conversation_id }, body: {} })
-    const { user } = await ada.createUser({ body: { username: 'root', email: 'root@example.org', roles: ['admin'] } })
+    const { invite_id } = await ada.invites.create(conversation_id, {})
+    const { user } = await ada.users.create({ username: 'root', email: 'root@example.org', roles: ['admin'] })
     for (const actor of [await service.chat.users.actor(user.id), { user_id: '', roles: ['member' as const] }]) {
       expect(await codeOf(invites.create(actor, conversation_id, {}))).toBe('not_found')
       expect(await codeOf(invites.list(actor, conversation_id))).toBe('not_found')

@@ -26,38 +26,38 @@ describeOnEachDatabase('invites', (openUrl) => {
   })
   afterAll(() => service.close())
 
-  const invite = async (body: Parameters<Person['createInvite']>[0]['body'] = {}) =>
-    (await ada.createInvite({ params: { conversation_id }, body })).token
+  const invite = async (body: Parameters<Person['invites']['create']>[1] = {}) =>
+    (await ada.invites.create(conversation_id, body)).token
   const newcomer = (name: string) => ({ username: name, email: `${name}@example.org`, password: PASSWORD })
-  const accept = (person: Person, token: string) => person.acceptInvite({ body: { token } })
+  const accept = (person: Person, token: string) => person.invites.accept({ token })
 
   it('lets somebody with a session in, with the role it says', async () => {
     const linus = await service.signIn('linus')
     const token = await invite({ role: 'viewer' })
     expect(await accept(linus, token)).toEqual({ conversation_id })
-    const { participants } = await linus.readConversation({ params: { conversation_id } })
+    const { participants } = await linus.conversations.get(conversation_id)
     expect(participants.find((each) => each.user_id === linus.id)!.role).toBe('viewer')
   })
 
   it('signs somebody new up and in', async () => {
     const token = await invite()
     const client = service.client()
-    expect(await client.acceptInvite({ body: { token, ...newcomer('noa') } })).toEqual({ conversation_id })
-    expect(await client.readMe()).toMatchObject({ user: { username: 'noa', roles: ['member'] } })
-    await client.postRoot({ params: { conversation_id }, body: { content: 'hello from Noa' } })
-    expect(await codeOf(service.client().acceptInvite({ body: { token, ...newcomer('late') } }))).toBe('invite_used')
-    expect(await codeOf(service.client().login({ body: { email: 'late@example.org', password: PASSWORD } }))).toBe(
+    expect(await client.invites.accept({ token, ...newcomer('noa') })).toEqual({ conversation_id })
+    expect(await client.auth.me()).toMatchObject({ user: { username: 'noa', roles: ['member'] } })
+    await client.messages.postRoot(conversation_id, { content: 'hello from Noa' })
+    expect(await codeOf(service.client().invites.accept({ token, ...newcomer('late') }))).toBe('invite_used')
+    expect(await codeOf(service.client().auth.login({ email: 'late@example.org', password: PASSWORD }))).toBe(
       'invalid_credentials',
     )
   })
 
   it('asks for a session or an account to make', async () => {
     const token = await invite()
-    expect(await codeOf(service.client().acceptInvite({ body: { token } }))).toBe('unauthenticated')
-    expect(
-      await codeOf(service.client().acceptInvite({ body: { token, username: 'half', email: 'half@example.org' } })),
-    ).toBe('unauthenticated')
-    expect(await codeOf(service.client().acceptInvite({ body: { token, ...newcomer('ada') } }))).toBe('email_taken')
+    expect(await codeOf(service.client().invites.accept({ token }))).toBe('unauthenticated')
+    expect(await codeOf(service.client().invites.accept({ token, username: 'half', email: 'half@example.org' }))).toBe(
+      'unauthenticated',
+    )
+    expect(await codeOf(service.client().invites.accept({ token, ...newcomer('ada') }))).toBe('email_taken')
   })
 
   it('takes a dead session for none, and asks a live one for the CSRF token', async () => {
@@ -83,7 +83,7 @@ describeOnEachDatabase('invites', (openUrl) => {
     const token = await invite()
     await accept(grace, token)
     await accept(grace, token)
-    const { invites } = await ada.listInvites({ params: { conversation_id } })
+    const { invites } = await ada.invites.list(conversation_id)
     expect(invites.at(-1)).toMatchObject({ uses: 0, max_uses: 1 })
   })
 
@@ -106,14 +106,12 @@ describeOnEachDatabase('invites', (openUrl) => {
     const token = await invite({ email: 'Eve@example.org' })
     const mia = await service.signIn('mia')
     expect(await codeOf(accept(mia, token))).toBe('invite_email_mismatch')
-    expect(await codeOf(service.client().acceptInvite({ body: { token, ...newcomer('eva') } }))).toBe(
-      'invite_email_mismatch',
-    )
-    expect(await codeOf(service.client().login({ body: { email: 'eva@example.org', password: PASSWORD } }))).toBe(
+    expect(await codeOf(service.client().invites.accept({ token, ...newcomer('eva') }))).toBe('invite_email_mismatch')
+    expect(await codeOf(service.client().auth.login({ email: 'eva@example.org', password: PASSWORD }))).toBe(
       'invalid_credentials',
     )
     await accept(eve, token)
-    await ada.removeParticipant({ params: { conversation_id, user_id: eve.id } })
+    await ada.participants.remove(conversation_id, eve.id)
   })
 
   it('expires', async () => {
@@ -124,39 +122,38 @@ describeOnEachDatabase('invites', (openUrl) => {
 
   it('is revoked by who made it, or by an owner or admin, and then for good', async () => {
     const linus = await service.signIn('linus')
-    await ada.changeParticipantRole({ params: { conversation_id, user_id: grace.id }, body: { role: 'admin' } })
-    const { token } = await grace.createInvite({ params: { conversation_id }, body: {} })
-    expect(await codeOf(linus.revokeInvite({ params: { token } }))).toBe('forbidden')
-    expect(await codeOf(eve.revokeInvite({ params: { token } }))).toBe('not_found')
-    await ada.revokeInvite({ params: { token } })
-    await grace.revokeInvite({ params: { token } })
+    await ada.participants.changeRole(conversation_id, grace.id, { role: 'admin' })
+    const { token } = await grace.invites.create(conversation_id, {})
+    expect(await codeOf(linus.invites.revoke(token))).toBe('forbidden')
+    expect(await codeOf(eve.invites.revoke(token))).toBe('not_found')
+    await ada.invites.revoke(token)
+    await grace.invites.revoke(token)
     expect(await codeOf(accept(eve, token))).toBe('invite_revoked')
     expect(await codeOf(accept(eve, 'unknown'))).toBe('not_found')
   })
 
   it('is made and listed by owners and admins; only owners invite owners', async () => {
     const linus = await service.signIn('linus')
-    const params = { conversation_id }
-    expect(await codeOf(linus.createInvite({ params, body: {} }))).toBe('forbidden')
-    expect(await codeOf(linus.listInvites({ params }))).toBe('forbidden')
-    expect(await codeOf(grace.createInvite({ params, body: { role: 'owner' } }))).toBe('forbidden')
-    expect((await grace.listInvites({ params })).invites.length).toBeGreaterThan(0)
+    expect(await codeOf(linus.invites.create(conversation_id, {}))).toBe('forbidden')
+    expect(await codeOf(linus.invites.list(conversation_id))).toBe('forbidden')
+    expect(await codeOf(grace.invites.create(conversation_id, { role: 'owner' }))).toBe('forbidden')
+    expect((await grace.invites.list(conversation_id)).invites.length).toBeGreaterThan(0)
   })
 
   it('is what adding an address nobody has makes', async () => {
-    const added = await ada.addParticipant({ params: { conversation_id }, body: { email: 'future@example.org' } })
+    const added = await ada.participants.add(conversation_id, { email: 'future@example.org' })
     if (!('invite' in added)) throw new Error('No invite was made')
     const client = service.client()
-    expect(await codeOf(client.acceptInvite({ body: { token: added.invite.token, ...newcomer('other') } }))).toBe(
+    expect(await codeOf(client.invites.accept({ token: added.invite.token, ...newcomer('other') }))).toBe(
       'invite_email_mismatch',
     )
-    await client.acceptInvite({ body: { token: added.invite.token, ...newcomer('future') } })
-    expect((await client.readConversation({ params: { conversation_id } })).id).toBe(conversation_id)
+    await client.invites.accept({ token: added.invite.token, ...newcomer('future') })
+    expect((await client.conversations.get(conversation_id)).id).toBe(conversation_id)
   })
 
   it('shows its token once, and keeps a digest of it', async () => {
     const token = await invite()
-    expect(JSON.stringify(await ada.listInvites({ params: { conversation_id } }))).not.toContain(token)
+    expect(JSON.stringify(await ada.invites.list(conversation_id))).not.toContain(token)
     const rows = JSON.stringify(await service.chat.context.db.all('SELECT * FROM invites'))
     expect(rows).not.toContain(token)
     expect(rows).toContain(digest(token))

@@ -18,7 +18,7 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
     service = await startService(url, { ports: { now: () => now } })
     node = await startService(url, { ports: { now: () => now } })
     ada = await service.signIn('ada')
-    ;({ conversation_id } = await ada.createConversation({ body: {} }))
+    ;({ conversation_id } = await ada.conversations.create({}))
   })
   afterAll(() => Promise.all([service.close(), node.close()]))
 
@@ -30,13 +30,11 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
   /** A user who takes part with this role, and has this one in the service. */
   async function participant(name: string, role: Role, roles?: ('admin' | 'member')[]): Promise<Person> {
     const person = await service.signIn(name, roles)
-    await ada.addParticipant({ params: { conversation_id }, body: { user_id: person.id, role } })
+    await ada.participants.add(conversation_id, { user_id: person.id, role })
     return person
   }
-  const invite = async (person: Person, body: object = {}) =>
-    (await person.createInvite({ params: { conversation_id }, body })).token
-  const signUp = (token: string, person = newcomer(), on = service) =>
-    on.client().acceptInvite({ body: { token, ...person } })
+  const invite = async (person: Person, body: object = {}) => (await person.invites.create(conversation_id, body)).token
+  const signUp = (token: string, person = newcomer(), on = service) => on.client().invites.accept({ token, ...person })
   const configured = async (invites: object, work: (other: TestService) => Promise<void>) => {
     const other = await startService(url, { config: { invites }, ports: { now: () => now } })
     await work(other).finally(other.close)
@@ -49,7 +47,7 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
       const { token: operators } = await other.chat.invites.create(OPERATOR, conversation_id, {})
       expect(await codeOf(signUp(operators, newcomer(), other))).toBe('signup_disabled')
       const grace = await other.signIn('grace')
-      expect(await grace.acceptInvite({ body: { token } })).toEqual({ conversation_id })
+      expect(await grace.invites.accept({ token })).toEqual({ conversation_id })
     })
     expect(await signUp(token)).toEqual({ conversation_id })
   })
@@ -93,7 +91,7 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
         )
         expect(answers.sort()).toEqual([...Array(3).fill('in'), ...Array(5).fill('signup_disabled')])
         const heidi = await first.signIn('heidi')
-        expect(await heidi.acceptInvite({ body: { token } })).toEqual({ conversation_id })
+        expect(await heidi.invites.accept({ token })).toEqual({ conversation_id })
       })
     })
   })
@@ -115,12 +113,12 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
     expect(codes.sort()).toEqual([...Array(5).fill('email_taken'), ...Array(7).fill('rate_limited')])
     const refused = await signUp(token, newcomer(), node).catch((error: ChatError) => error)
     expect(refused).toMatchObject({ code: 'rate_limited', retry_after_seconds: 3600 })
-    const { invites } = await ada.listInvites({ params: { conversation_id } })
+    const { invites } = await ada.invites.list(conversation_id)
     const listed = invites.find(({ max_uses }) => max_uses === 9)
     expect(listed).toMatchObject({ uses: 0 })
     // Another invite is not concerned, nor are people with an account.
     expect(await codeOf(signUp(await invite(ada), taken()))).toBe('email_taken')
-    expect(await (await service.signIn('ivan')).acceptInvite({ body: { token } })).toEqual({ conversation_id })
+    expect(await (await service.signIn('ivan')).invites.accept({ token })).toEqual({ conversation_id })
     now += 3600 * SECOND
     expect(await signUp(token)).toEqual({ conversation_id })
     expect(await codeOf(signUp(token, taken()))).toBe('email_taken')
@@ -135,22 +133,22 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
   it('proves the address when the invite is for that address, and only then', async () => {
     const signedUp = async (email: string, token: string) => {
       const client = service.client()
-      await client.acceptInvite({ body: { token, ...newcomer(), email } })
-      return (await client.readMe()).user.email_verified
+      await client.invites.accept({ token, ...newcomer(), email })
+      return (await client.auth.me()).user.email_verified
     }
     expect(await signedUp('kim@example.org', await invite(ada, { email: 'Kim@example.org' }))).toBe(true)
     expect(await signedUp('liz@example.org', await invite(ada))).toBe(false)
     const liz = service.client()
-    await liz.login({ body: { email: 'liz@example.org', password: PASSWORD } })
-    const other = await ada.createConversation({ body: {} })
+    await liz.auth.login({ email: 'liz@example.org', password: PASSWORD })
+    const other = await ada.conversations.create({})
     const params = { conversation_id: other.conversation_id }
-    const added = await ada.addParticipant({ params, body: { email: 'liz@example.org' } })
+    const added = await ada.participants.add(params.conversation_id, { email: 'liz@example.org' })
     if (!('invite' in added)) throw new Error('An address that is not proven was taken for a user')
-    await liz.acceptInvite({ body: { token: added.invite.token } })
-    expect((await liz.readMe()).user.email_verified).toBe(true)
-    const third = await ada.createConversation({ body: {} })
+    await liz.invites.accept({ token: added.invite.token })
+    expect((await liz.auth.me()).user.email_verified).toBe(true)
+    const third = await ada.conversations.create({})
     const body = { email: 'liz@example.org' }
-    const found = await ada.addParticipant({ params: { conversation_id: third.conversation_id }, body })
+    const found = await ada.participants.add(third.conversation_id, body)
     expect(found).toHaveProperty('participant')
   })
 })

@@ -25,75 +25,70 @@ describeOnEachDatabase('changing a message', (openUrl) => {
   afterAll(() => service.close())
 
   const post = async (person: Person, content = 'original') =>
-    (await person.postRoot({ params: { conversation_id }, body: { content } })).message
-  const read = (message_id: string) => ada.readMessage({ params: { message_id } })
+    (await person.messages.postRoot(conversation_id, { content })).message
+  const read = (message_id: string) => ada.messages.get(message_id)
 
   it('edits: the text is another, the one before is a revision', async () => {
     const { id: message_id } = await post(grace, 'one')
-    await grace.editMessage({ params: { message_id }, body: { content: 'two', reason: 'typo' } })
-    await grace.editMessage({ params: { message_id }, body: { content: 'three' } })
+    await grace.messages.edit(message_id, { content: 'two', reason: 'typo' })
+    await grace.messages.edit(message_id, { content: 'three' })
     expect(await read(message_id)).toMatchObject({ content: 'three', edited_at: expect.any(String) })
-    const { revisions } = await ada.listRevisions({ params: { message_id } })
+    const { revisions } = await ada.messages.listRevisions(message_id)
     expect(revisions).toMatchObject([{ content: 'one', reason: 'typo' }, { content: 'two' }])
     expect(revisions[0]!.replaced_at < revisions[1]!.replaced_at).toBe(true)
   })
 
   it('lets nobody but the author edit, not even the owner', async () => {
     const { id: message_id } = await post(grace)
-    expect(await codeOf(ada.editMessage({ params: { message_id }, body: { content: 'x' } }))).toBe('forbidden')
-    expect(await codeOf(eve.editMessage({ params: { message_id }, body: { content: 'x' } }))).toBe('not_found')
+    expect(await codeOf(ada.messages.edit(message_id, { content: 'x' }))).toBe('forbidden')
+    expect(await codeOf(eve.messages.edit(message_id, { content: 'x' }))).toBe('not_found')
   })
 
   it('deletes: a tombstone stays, the text is nowhere, restoring brings it back', async () => {
     const secret = 'the-secret-text'
     const { id: message_id, root_id } = await post(grace, secret)
-    await grace.editMessage({ params: { message_id }, body: { content: `${secret} edited` } })
-    const { message: reply } = await ada.replyToMessage({
-      params: { parent_id: message_id },
-      body: { content: 'a reply' },
-    })
-    const before = await ada.readThread({ params: { root_id } })
+    await grace.messages.edit(message_id, { content: `${secret} edited` })
+    const { message: reply } = await ada.messages.reply(message_id, { content: 'a reply' })
+    const before = await ada.threads.tree(root_id)
 
-    await grace.deleteMessage({ params: { message_id }, body: { reason: 'wrong room' } })
+    await grace.messages.remove(message_id, { reason: 'wrong room' })
     const everything = JSON.stringify([
       await read(message_id),
-      await ada.readThread({ params: { root_id } }),
-      await ada.listThreads({ params: { conversation_id } }),
-      await ada.listRevisions({ params: { message_id } }),
+      await ada.threads.tree(root_id),
+      await ada.threads.list(conversation_id),
+      await ada.messages.listRevisions(message_id),
     ])
     expect(everything).not.toContain(secret)
     expect(await read(message_id)).toMatchObject({ content: '', deleted_at: expect.any(String) })
-    const { messages } = await ada.readThread({ params: { root_id } })
+    const { messages } = await ada.threads.tree(root_id)
     expect(messages.map((message) => message.id)).toEqual([message_id, reply.id])
     expect(messages[1]!.content).toBe('a reply')
 
-    await grace.restoreMessage({ params: { message_id } })
-    const { stream_position: _, ...after } = await ada.readThread({ params: { root_id } })
+    await grace.messages.restore(message_id)
+    const { stream_position: _, ...after } = await ada.threads.tree(root_id)
     expect(after).toEqual({ root_id: before.root_id, messages: before.messages })
-    expect((await ada.listRevisions({ params: { message_id } })).revisions).toHaveLength(1)
+    expect((await ada.messages.listRevisions(message_id)).revisions).toHaveLength(1)
   })
 
   it('refuses what a deleted message does not take', async () => {
     const { id: message_id } = await post(grace)
-    expect(await codeOf(grace.restoreMessage({ params: { message_id } }))).toBe('message_not_deleted')
-    await grace.deleteMessage({ params: { message_id } })
-    expect(await codeOf(grace.deleteMessage({ params: { message_id } }))).toBe('message_deleted')
-    expect(await codeOf(grace.editMessage({ params: { message_id }, body: { content: 'x' } }))).toBe('message_deleted')
-    expect(await codeOf(ada.replyToMessage({ params: { parent_id: message_id }, body: { content: 'x' } }))).toBe(
-      'message_deleted',
-    )
+    expect(await codeOf(grace.messages.restore(message_id))).toBe('message_not_deleted')
+    await grace.messages.remove(message_id)
+    expect(await codeOf(grace.messages.remove(message_id))).toBe('message_deleted')
+    expect(await codeOf(grace.messages.edit(message_id, { content: 'x' }))).toBe('message_deleted')
+    expect(await codeOf(ada.messages.reply(message_id, { content: 'x' }))).toBe('message_deleted')
   })
 
   it('lets owners and admins delete and restore for others, and nobody else', async () => {
     const { id: message_id } = await post(grace)
     const linus = await service.signIn('linus')
-    await ada.addParticipant({ params: { conversation_id }, body: { user_id: linus.id } })
-    expect(await codeOf(linus.deleteMessage({ params: { message_id } }))).toBe('forbidden')
-    await ada.deleteMessage({ params: { message_id } })
+    await ada.participants.add(conversation_id, { user_id: linus.id })
+    expect(await codeOf(linus.messages.remove(message_id))).toBe('forbidden')
+    await ada.messages.remove(message_id)
     // Its author did not delete it, and cannot overrule who did.
-    expect(await codeOf(grace.restoreMessage({ params: { message_id } }))).toBe('forbidden')
-    expect(await codeOf(linus.restoreMessage({ params: { message_id } }))).toBe('forbidden')
-    await ada.restoreMessage({ params: { message_id } })
+    expect(await codeOf(grace.messages.restore(message_id))).toBe('forbidden')
+    expect(await codeOf(linus.messages.restore(message_id))).toBe('forbidden')
+    await ada.messages.restore(message_id)
     expect((await read(message_id)).content).toBe('original')
   })
 
@@ -101,16 +96,16 @@ describeOnEachDatabase('changing a message', (openUrl) => {
     const { id: message_id, root_id } = await post(grace)
     const linus = await service.signIn('linus')
     const ben = await service.signIn('ben', ['read_only'])
-    await ada.addParticipant({ params: { conversation_id }, body: { user_id: linus.id } }).catch(() => {})
-    await ada.addParticipant({ params: { conversation_id }, body: { user_id: ben.id } })
+    await ada.participants.add(conversation_id, { user_id: linus.id }).catch(() => {})
+    await ada.participants.add(conversation_id, { user_id: ben.id })
     const { cookie } = await signInByHand(service.base_url, linus.email, PASSWORD)
     const stream = await openStream(service.base_url, conversation_id, { cookie: cookie! })
     await stream.until('stream.ready')
-    await grace.deleteMessage({ params: { message_id }, body: { reason: 'wrong room' } })
+    await grace.messages.remove(message_id, { reason: 'wrong room' })
 
     const reasonsFor = async (person: Person) => [
-      (await person.readMessage({ params: { message_id } })).delete_reason,
-      (await person.readThread({ params: { root_id } })).messages[0]!.delete_reason,
+      (await person.messages.get(message_id)).delete_reason,
+      (await person.threads.tree(root_id)).messages[0]!.delete_reason,
     ]
     expect(await reasonsFor(grace)).toEqual(['wrong room', 'wrong room'])
     expect(await reasonsFor(ada)).toEqual(['wrong room', 'wrong room'])
@@ -119,41 +114,41 @@ describeOnEachDatabase('changing a message', (openUrl) => {
     expect(JSON.stringify(await stream.until('message.deleted'))).not.toContain('wrong room')
     await stream.close()
 
-    await ada.restoreMessage({ params: { message_id } })
+    await ada.messages.restore(message_id)
     expect(await reasonsFor(ada)).toEqual([undefined, undefined])
-    await ada.deleteMessage({ params: { message_id } })
+    await ada.messages.remove(message_id)
     expect(await reasonsFor(ada)).toEqual([undefined, undefined])
     // Its author did not delete it this time.
-    await ada.restoreMessage({ params: { message_id } })
-    await ada.deleteMessage({ params: { message_id }, body: { reason: 'off topic' } })
+    await ada.messages.restore(message_id)
+    await ada.messages.remove(message_id, { reason: 'off topic' })
     expect(await reasonsFor(grace)).toEqual([undefined, undefined])
   })
 
   it('does not let viewers delete, what they wrote as members neither, nor restore', async () => {
     const [{ id: message_id }, { id: deleted }] = [await post(grace), await post(grace)]
-    await grace.deleteMessage({ params: { message_id: deleted }, body: { reason: 'wrong room' } })
+    await grace.messages.remove(deleted, { reason: 'wrong room' })
     const params = { conversation_id, user_id: grace.id }
-    await ada.changeParticipantRole({ params, body: { role: 'viewer' } })
-    expect(await codeOf(grace.deleteMessage({ params: { message_id } }))).toBe('forbidden')
-    expect(await codeOf(grace.restoreMessage({ params: { message_id: deleted } }))).toBe('forbidden')
-    expect((await grace.readMessage({ params: { message_id: deleted } })).delete_reason).toBeUndefined()
-    await ada.changeParticipantRole({ params, body: { role: 'member' } })
-    await grace.deleteMessage({ params: { message_id } })
-    await grace.restoreMessage({ params: { message_id: deleted } })
+    await ada.participants.changeRole(params.conversation_id, params.user_id, { role: 'viewer' })
+    expect(await codeOf(grace.messages.remove(message_id))).toBe('forbidden')
+    expect(await codeOf(grace.messages.restore(deleted))).toBe('forbidden')
+    expect((await grace.messages.get(deleted)).delete_reason).toBeUndefined()
+    await ada.participants.changeRole(params.conversation_id, params.user_id, { role: 'member' })
+    await grace.messages.remove(message_id)
+    await grace.messages.restore(deleted)
   })
 
   it('counts a deletion once, of ten at once', async () => {
     const { id: message_id, root_id } = await post(grace)
     const answers = await Promise.all(
       times(10, () =>
-        grace.deleteMessage({ params: { message_id } }).then(
+        grace.messages.remove(message_id).then(
           () => 'deleted',
           (error) => error.code,
         ),
       ),
     )
     expect(answers.sort()).toEqual(['deleted', ...Array(9).fill('message_deleted')])
-    const { threads } = await ada.listThreads({ params: { conversation_id } })
+    const { threads } = await ada.threads.list(conversation_id)
     expect(threads.find((thread) => thread.root_id === root_id)).toMatchObject({
       message_count: 0,
       participant_count: 0,
@@ -189,18 +184,14 @@ describeOnEachDatabase('changing a message', (openUrl) => {
         replayed: 'true',
         message_id: answers[0]!.message_id,
       })
-      const { threads } = await ada.listThreads({ params: { conversation_id }, query: { limit: 200 } })
+      const { threads } = await ada.threads.list(conversation_id, { limit: 200 })
       expect(threads.filter((thread) => thread.root_excerpt === 'only once')).toHaveLength(1)
     })
 
     it('makes one reply of the same reply, and is refused under another message', async () => {
       const { message_id } = await send(byAda, 'above-replies', 'above')
       const reply = (parent_id: string) =>
-        ada.replyToMessage({
-          params: { parent_id },
-          body: { content: 'below' },
-          headers: { 'idempotency-key': 'reply-1' },
-        })
+        ada.messages.reply(parent_id, { content: 'below' }, { headers: { 'idempotency-key': 'reply-1' } })
       const first = await reply(message_id!)
       expect(first.idempotency_replayed).toBeUndefined()
       expect(await reply(message_id!)).toEqual({ ...first, idempotency_replayed: 'true' })
@@ -210,7 +201,7 @@ describeOnEachDatabase('changing a message', (openUrl) => {
     it('is refused for another post, and belongs to one user', async () => {
       const first = await send(byAda, 'mine', 'first')
       expect(await send(byAda, 'mine', 'second')).toMatchObject({ status: 409, code: 'idempotency_mismatch' })
-      const { conversation_id: other } = await ada.createConversation()
+      const { conversation_id: other } = await ada.conversations.create()
       expect(await send(byAda, 'mine', 'first', other)).toMatchObject({ code: 'idempotency_mismatch' })
       expect((await send(byGrace, 'mine', 'first')).message_id).not.toBe(first.message_id)
     })

@@ -83,7 +83,7 @@ describeOnEachDatabase('presence of a user with thousands of conversations', (op
     const eve = await service.signIn('eve')
     const [conversation_id] = await share([ada, grace, eve], 1)
     await share([ada, grace], MANY)
-    const { conversation_id: own } = await grace.createConversation()
+    const { conversation_id: own } = await grace.conversations.create()
     const [all, one] = [await follow(grace), await follow(eve, conversation_id)]
 
     const seen: ReceivedEvent[] = []
@@ -97,7 +97,7 @@ describeOnEachDatabase('presence of a user with thousands of conversations', (op
     })
     // One more would come before these.
     for (const content of ['so', 'far']) {
-      const { message_id } = await grace.postRoot({ params: { conversation_id: own }, body: { content } })
+      const { message_id } = await grace.messages.postRoot(own, { content })
       seen.push(...(await all.until('message.new', (event) => JSON.stringify(event).includes(message_id))))
     }
     const told = seen.filter(({ event }) => event.type === 'presence.update' && event.payload.user_id === ada.id)
@@ -110,8 +110,8 @@ describeOnEachDatabase('presence of a user with thousands of conversations', (op
     const dora = await service.signIn('dora')
     await share([dora], MANY)
     const asked = await statementsOf(async () => {
-      await dora.sendHeartbeat({ body: { status: 'away' } })
-      await dora.sendHeartbeat({ body: { status: 'offline' } })
+      await dora.presence.sendHeartbeat({ status: 'away' })
+      await dora.presence.sendHeartbeat({ status: 'offline' })
     })
     expect(asked.length).toBeLessThan(10)
   })

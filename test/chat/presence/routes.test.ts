@@ -26,8 +26,8 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
     const ada = await service.signIn(`ada${story}`)
     const grace = await service.signIn(`grace${story}`)
     const eve = await service.signIn(`eve${story}`)
-    const { conversation_id } = await ada.createConversation()
-    await ada.addParticipant({ params: { conversation_id }, body: { user_id: grace.id } })
+    const { conversation_id } = await ada.conversations.create()
+    await ada.participants.add(conversation_id, { user_id: grace.id })
     return { ada, grace, eve, conversation_id }
   }
 
@@ -40,7 +40,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
   }
 
   const presenceOf = async (person: Person, { by, conversation_id }: { by: Person; conversation_id: string }) => {
-    const { participants } = await by.readConversation({ params: { conversation_id } })
+    const { participants } = await by.conversations.get(conversation_id)
     return participants.find(({ user_id }) => user_id === person.id)!.presence
   }
 
@@ -48,7 +48,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
   async function soFar(stream: TestStream, by: Person, conversation_id: string): Promise<ReceivedEvent[]> {
     const seen: ReceivedEvent[] = []
     for (const content of ['so', 'far']) {
-      const { message_id } = await by.postRoot({ params: { conversation_id }, body: { content } })
+      const { message_id } = await by.messages.postRoot(conversation_id, { content })
       seen.push(...(await stream.until('message.new', (event) => idOf(event) === message_id)))
     }
     return seen
@@ -68,7 +68,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
     it.each(['online', 'away', 'offline'] as const)('shows the others that one is %s', async (status) => {
       const { ada, grace, conversation_id } = await meet()
       expect(await presenceOf(ada, { by: grace, conversation_id })).toEqual({ status: 'offline' })
-      await ada.sendHeartbeat({ body: { status } })
+      await ada.presence.sendHeartbeat({ status })
       const presence = { status, last_seen_at: toInstant(clock) }
       expect(await presenceOf(ada, { by: grace, conversation_id })).toEqual(presence)
       expect(await presenceOf(grace, { by: grace, conversation_id })).toEqual({ status: 'offline' })
@@ -76,20 +76,20 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
 
     it('means online when it says nothing', async () => {
       const { ada, grace, conversation_id } = await meet()
-      await ada.sendHeartbeat()
+      await ada.presence.sendHeartbeat()
       expect((await presenceOf(ada, { by: grace, conversation_id })).status).toBe('online')
-      await ada.sendHeartbeat({ body: { status: 'away' } })
-      await ada.sendHeartbeat({ body: {} })
+      await ada.presence.sendHeartbeat({ status: 'away' })
+      await ada.presence.sendHeartbeat({})
       expect((await presenceOf(ada, { by: grace, conversation_id })).status).toBe('online')
     })
 
     it('holds for 60 seconds after the last one, and it stays known when that was', async () => {
       const { ada, grace, conversation_id } = await meet()
       const stream = await follow(grace, conversation_id)
-      await ada.sendHeartbeat()
+      await ada.presence.sendHeartbeat()
       await becomes(stream, ada, 'online')
       pass(59)
-      await ada.sendHeartbeat()
+      await ada.presence.sendHeartbeat()
       const last_seen_at = toInstant(clock)
       pass(59)
       await service.chat.context.presence.sweep()
@@ -107,8 +107,8 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
     it('may come from who may change nothing', async () => {
       const { ada, conversation_id } = await meet()
       const carol = await service.signIn(`carol${stories}`, ['read_only'])
-      await ada.addParticipant({ params: { conversation_id }, body: { user_id: carol.id } })
-      await carol.sendHeartbeat()
+      await ada.participants.add(conversation_id, { user_id: carol.id })
+      await carol.presence.sendHeartbeat()
       expect((await presenceOf(carol, { by: ada, conversation_id })).status).toBe('online')
     })
   })
@@ -119,7 +119,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       const stream = await follow(grace, conversation_id)
       await follow(ada, conversation_id)
       await becomes(stream, ada, 'online')
-      await ada.sendHeartbeat()
+      await ada.presence.sendHeartbeat()
       pass(600)
       await service.chat.context.presence.sweep()
       expect((await presenceOf(ada, { by: grace, conversation_id })).status).toBe('online')
@@ -148,7 +148,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       const stream = await follow(grace, conversation_id)
       const hers = await follow(ada, conversation_id)
       await becomes(stream, ada, 'online')
-      await ada.sendHeartbeat()
+      await ada.presence.sendHeartbeat()
       await hers.close()
       await expect.poll(() => service.chat.context.hub.countStreams(ada.id)).toBe(0)
       expect(saysOf(await soFar(stream, grace, conversation_id), ada)).toEqual([])
@@ -163,7 +163,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       const stream = await follow(grace, conversation_id)
       await follow(ada, conversation_id)
       await becomes(stream, ada, 'online')
-      await ada.sendHeartbeat({ body: { status: 'away' } })
+      await ada.presence.sendHeartbeat({ status: 'away' })
       await becomes(stream, ada, 'away')
       pass(600)
       await service.chat.context.presence.sweep()
@@ -177,7 +177,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       const stream = await follow(grace, conversation_id)
       const seen: ReceivedEvent[] = []
       for (const status of ['online', 'online', 'away', 'away', 'online', 'offline', 'offline'] as const) {
-        await ada.sendHeartbeat({ body: { status } })
+        await ada.presence.sendHeartbeat({ status })
         seen.push(...(await soFar(stream, grace, conversation_id)))
       }
       expect(saysOf(seen, ada)).toEqual(['online', 'away', 'online', 'offline'])
@@ -186,14 +186,14 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
 
     it('is said where both take part, and nowhere else', async () => {
       const { ada, grace, eve, conversation_id } = await meet()
-      const { conversation_id: without } = await grace.createConversation()
-      const { conversation_id: foreign } = await eve.createConversation()
+      const { conversation_id: without } = await grace.conversations.create()
+      const { conversation_id: foreign } = await eve.conversations.create()
       const [shared, other, hers] = [
         await follow(grace, conversation_id),
         await follow(grace, without),
         await follow(eve),
       ]
-      await ada.sendHeartbeat()
+      await ada.presence.sendHeartbeat()
       await becomes(shared, ada, 'online')
       expect(saysOf(await soFar(other, grace, without), ada)).toEqual([])
       expect(saysOf(await soFar(hers, eve, foreign), ada)).toEqual([])
@@ -201,28 +201,28 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
 
     it('is said once to who follows all conversations and shares several', async () => {
       const { ada, grace, conversation_id } = await meet()
-      const { conversation_id: another } = await grace.createConversation()
-      await grace.addParticipant({ params: { conversation_id: another }, body: { user_id: ada.id } })
+      const { conversation_id: another } = await grace.conversations.create()
+      await grace.participants.add(another, { user_id: ada.id })
       const stream = await follow(grace)
-      await ada.sendHeartbeat()
+      await ada.presence.sendHeartbeat()
       await becomes(stream, ada, 'online')
       expect(saysOf(await soFar(stream, grace, conversation_id), ada)).toEqual([])
     })
 
     it('comes with somebody who is added', async () => {
       const { ada, grace, eve, conversation_id } = await meet()
-      await eve.sendHeartbeat({ body: { status: 'away' } })
+      await eve.presence.sendHeartbeat({ status: 'away' })
       const stream = await follow(grace, conversation_id)
-      await ada.addParticipant({ params: { conversation_id }, body: { user_id: eve.id } })
+      await ada.participants.add(conversation_id, { user_id: eve.id })
       const told = await becomes(stream, eve, 'away')
       expect(told.slice(-2).map(({ event }) => event.type)).toEqual(['membership.changed', 'presence.update'])
     })
 
     it('is not repeated to who resumes', async () => {
       const { ada, grace, conversation_id } = await meet()
-      const { stream_position } = await grace.readConversation({ params: { conversation_id } })
-      await ada.sendHeartbeat()
-      await ada.postRoot({ params: { conversation_id }, body: { content: 'missed' } })
+      const { stream_position } = await grace.conversations.get(conversation_id)
+      await ada.presence.sendHeartbeat()
+      await ada.messages.postRoot(conversation_id, { content: 'missed' })
       const { cookie } = await signInByHand(service.base_url, grace.email, PASSWORD)
       const options = { cookie, ...(stream_position !== undefined && { last_event_id: stream_position }) }
       const stream = await openStream(service.base_url, conversation_id, options)
@@ -245,7 +245,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
     ])('lasts %s', async (_, seconds, lasts) => {
       const { ada, grace, conversation_id } = await meet()
       const stream = await follow(grace, conversation_id)
-      await ada.setTyping({ body: { conversation_id, ...(seconds !== undefined && { seconds }) } })
+      await ada.presence.setTyping({ conversation_id, ...(seconds !== undefined && { seconds }) })
       const told = await stream.until('typing.update')
       expect(told.at(-1)).toEqual({
         event: {
@@ -258,49 +258,49 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
     it('is over with 0 seconds: the moment it lasts until is past', async () => {
       const { ada, grace, conversation_id } = await meet()
       const stream = await follow(grace, conversation_id)
-      await ada.setTyping({ body: { conversation_id } })
+      await ada.presence.setTyping({ conversation_id })
       expect(expiresAt(await stream.until('typing.update')) > toInstant(clock)).toBe(true)
-      await ada.setTyping({ body: { conversation_id, seconds: 0 } })
+      await ada.presence.setTyping({ conversation_id, seconds: 0 })
       expect(expiresAt(await stream.until('typing.update')) < toInstant(clock)).toBe(true)
     })
 
     it.each([-1, 31, 2.5, 1e308])('does not last %d seconds', async (seconds) => {
       const { ada, conversation_id } = await meet()
-      expect(await codeOf(ada.setTyping({ body: { conversation_id, seconds } }))).toBe('validation_failed')
+      expect(await codeOf(ada.presence.setTyping({ conversation_id, seconds }))).toBe('validation_failed')
     })
 
     it('may be in a thread of the conversation, and of no other', async () => {
       const { ada, grace, conversation_id } = await meet()
-      const { root_id } = await ada.postRoot({ params: { conversation_id }, body: { content: 'x' } })
-      const { conversation_id: another } = await ada.createConversation()
+      const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'x' })
+      const { conversation_id: another } = await ada.conversations.create()
       const stream = await follow(grace, conversation_id)
-      await ada.setTyping({ body: { conversation_id, root_id } })
+      await ada.presence.setTyping({ conversation_id, root_id })
       expect((await stream.until('typing.update')).at(-1)!.event.payload).toMatchObject({ root_id })
-      expect(await codeOf(ada.setTyping({ body: { conversation_id: another, root_id } }))).toBe('not_found')
-      const reply = await ada.replyToMessage({ params: { parent_id: root_id }, body: { content: 'y' } })
+      expect(await codeOf(ada.presence.setTyping({ conversation_id: another, root_id }))).toBe('not_found')
+      const reply = await ada.messages.reply(root_id, { content: 'y' })
       const not_a_root = { conversation_id, root_id: reply.message_id }
-      expect(await codeOf(ada.setTyping({ body: not_a_root }))).toBe('not_found')
-      expect(await codeOf(ada.setTyping({ body: { conversation_id, root_id: conversation_id } }))).toBe('not_found')
+      expect(await codeOf(ada.presence.setTyping(not_a_root))).toBe('not_found')
+      expect(await codeOf(ada.presence.setTyping({ conversation_id, root_id: conversation_id }))).toBe('not_found')
     })
 
     it('is for who may post: not for a viewer, a read-only user, an outsider', async () => {
       const { ada, grace, eve, conversation_id } = await meet()
       const carol = await service.signIn(`carol${stories}`, ['read_only'])
-      await ada.addParticipant({ params: { conversation_id }, body: { user_id: carol.id } })
-      await ada.changeParticipantRole({ params: { conversation_id, user_id: grace.id }, body: { role: 'viewer' } })
+      await ada.participants.add(conversation_id, { user_id: carol.id })
+      await ada.participants.changeRole(conversation_id, grace.id, { role: 'viewer' })
       const stream = await follow(ada, conversation_id)
-      expect(await codeOf(grace.setTyping({ body: { conversation_id } }))).toBe('forbidden')
-      expect(await codeOf(carol.setTyping({ body: { conversation_id } }))).toBe('forbidden')
-      expect(await codeOf(eve.setTyping({ body: { conversation_id } }))).toBe('not_found')
+      expect(await codeOf(grace.presence.setTyping({ conversation_id }))).toBe('forbidden')
+      expect(await codeOf(carol.presence.setTyping({ conversation_id }))).toBe('forbidden')
+      expect(await codeOf(eve.presence.setTyping({ conversation_id }))).toBe('not_found')
       const seen = await soFar(stream, ada, conversation_id)
       expect(seen.some(({ event }) => event.type === 'typing.update')).toBe(false)
     })
 
     it('is not heard outside', async () => {
       const { ada, grace, eve, conversation_id } = await meet()
-      const { conversation_id: foreign } = await eve.createConversation()
+      const { conversation_id: foreign } = await eve.conversations.create()
       const [inside, outside] = [await follow(grace, conversation_id), await follow(eve)]
-      await ada.setTyping({ body: { conversation_id } })
+      await ada.presence.setTyping({ conversation_id })
       await inside.until('typing.update')
       const seen = await soFar(outside, eve, foreign)
       expect(seen.some(({ event }) => event.type === 'typing.update')).toBe(false)
@@ -309,7 +309,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
     it('is told to a stream of all conversations too', async () => {
       const { ada, grace, conversation_id } = await meet()
       const stream = await follow(grace)
-      await ada.setTyping({ body: { conversation_id } })
+      await ada.presence.setTyping({ conversation_id })
       const told = await stream.until('typing.update')
       expect(told.at(-1)!.event.payload).toMatchObject({ conversation_id, user_id: ada.id })
     })

@@ -22,22 +22,19 @@ describeOnEachDatabase('threads', (openUrl) => {
 
   it('reads a tree depth first, in pages of any size', async () => {
     const { ada, conversation_id } = world
-    const { message: root } = await ada.postRoot({ params: { conversation_id }, body: { content: 'root' } })
+    const { message: root } = await ada.messages.postRoot(conversation_id, { content: 'root' })
     const messages: Message[] = [root]
     // Forty replies to the root, so that its ordinals pass from one digit to two; others anywhere.
     for (let i = 0; i < 120; i++) {
       const parent = i % 3 === 0 ? root : messages[(i * 7919) % messages.length]!
-      messages.push((await ada.replyToMessage({ params: { parent_id: parent.id }, body: { content: `${i}` } })).message)
+      messages.push((await ada.messages.reply(parent.id, { content: `${i}` })).message)
     }
     const expected = depthFirst(messages)
     for (const limit of [1, 7, 50, 500]) {
       const read: string[] = []
       let cursor_path: string | undefined
       do {
-        const page = await ada.readThread({
-          params: { root_id: root.id },
-          query: { limit, ...(cursor_path && { cursor_path }) },
-        })
+        const page = await ada.threads.tree(root.id, { limit, ...(cursor_path && { cursor_path }) })
         expect(page.messages.length).toBeLessThanOrEqual(limit)
         read.push(...page.messages.map((message) => message.id))
         cursor_path = page.next_cursor
@@ -49,37 +46,33 @@ describeOnEachDatabase('threads', (openUrl) => {
   it('answers a cursor past the end with an empty page, and one that is none with 422', async () => {
     const { ada, root } = world
     const params = { root_id: root.root_id }
-    expect(await ada.readThread({ params, query: { cursor_path: '1z' } })).toMatchObject({ messages: [] })
+    expect(await ada.threads.tree(params.root_id, { cursor_path: '1z' })).toMatchObject({ messages: [] })
     for (const cursor_path of ['....', 'zzzz', '.', '1', '10.', "'; DROP", '1A']) {
-      expect(await codeOf(ada.readThread({ params, query: { cursor_path } })), cursor_path).toBe('invalid_cursor')
+      expect(await codeOf(ada.threads.tree(params.root_id, { cursor_path })), cursor_path).toBe('invalid_cursor')
     }
-    expect(await codeOf(ada.readThread({ params, query: { cursor_path: '10'.repeat(5000) } }))).toBe(
-      'validation_failed',
-    )
+    expect(await codeOf(ada.threads.tree(params.root_id, { cursor_path: '10'.repeat(5000) }))).toBe('validation_failed')
   })
 
   it('finds no thread by the id of a reply', async () => {
     const { ada, root } = world
-    const reply = await ada.replyToMessage({ params: { parent_id: root.message_id }, body: { content: 'no root' } })
-    expect(await codeOf(ada.readThread({ params: { root_id: reply.message_id } }))).toBe('not_found')
+    const reply = await ada.messages.reply(root.message_id, { content: 'no root' })
+    expect(await codeOf(ada.threads.tree(reply.message_id))).toBe('not_found')
   })
 
   it('lists threads by their latest activity, none skipped or repeated', async () => {
     const { ada, grace } = world
-    const { conversation_id } = await ada.createConversation()
-    await ada.addParticipant({ params: { conversation_id }, body: { user_id: grace.id } })
+    const { conversation_id } = await ada.conversations.create()
+    await ada.participants.add(conversation_id, { user_id: grace.id })
     const roots = await Promise.all(
-      Array.from({ length: 25 }, (_, i) =>
-        ada.postRoot({ params: { conversation_id }, body: { content: `thread ${i}` } }),
-      ),
+      Array.from({ length: 25 }, (_, i) => ada.messages.postRoot(conversation_id, { content: `thread ${i}` })),
     )
     const bumped = roots[3]!
-    await grace.replyToMessage({ params: { parent_id: bumped.message_id }, body: { content: 'up' } })
+    await grace.messages.reply(bumped.message_id, { content: 'up' })
 
     const listed: string[] = []
     let after: string | undefined
     do {
-      const page = await ada.listThreads({ params: { conversation_id }, query: { limit: 4, ...(after && { after }) } })
+      const page = await ada.threads.list(conversation_id, { limit: 4, ...(after && { after }) })
       listed.push(...page.threads.map((thread) => thread.root_id))
       after = page.next_after
     } while (after)
@@ -90,15 +83,15 @@ describeOnEachDatabase('threads', (openUrl) => {
 
   it('sums a thread up: the beginning of its root, who wrote it, how much and what is unread', async () => {
     const { ada, grace } = world
-    const { conversation_id } = await ada.createConversation()
-    await ada.postRoot({ params: { conversation_id }, body: { content: 'from before Grace came' } })
-    await ada.addParticipant({ params: { conversation_id }, body: { user_id: grace.id } })
+    const { conversation_id } = await ada.conversations.create()
+    await ada.messages.postRoot(conversation_id, { content: 'from before Grace came' })
+    await ada.participants.add(conversation_id, { user_id: grace.id })
     const content = '🎉'.repeat(200)
-    const root = await ada.postRoot({ params: { conversation_id }, body: { content } })
-    const { message } = await grace.replyToMessage({ params: { parent_id: root.message_id }, body: { content: 'one' } })
-    await ada.replyToMessage({ params: { parent_id: message.id }, body: { content: 'two' } })
+    const root = await ada.messages.postRoot(conversation_id, { content })
+    const { message } = await grace.messages.reply(root.message_id, { content: 'one' })
+    await ada.messages.reply(message.id, { content: 'two' })
 
-    const summaryFor = async (person: typeof ada) => (await person.listThreads({ params: { conversation_id } })).threads
+    const summaryFor = async (person: typeof ada) => (await person.threads.list(conversation_id)).threads
     expect((await summaryFor(grace))[0]).toMatchObject({
       root_id: root.root_id,
       root_excerpt: '🎉'.repeat(140),
@@ -114,14 +107,13 @@ describeOnEachDatabase('threads', (openUrl) => {
 
   it.each(['yesterday', '2026-13-01T00:00:00Z', '', '0'])('refuses %j as an instant', async (after) => {
     const { ada, conversation_id } = world
-    expect(await codeOf(ada.listThreads({ params: { conversation_id }, query: { after } }))).toBe('validation_failed')
+    expect(await codeOf(ada.threads.list(conversation_id, { after }))).toBe('validation_failed')
   })
 
   it('takes an instant in any RFC 3339 form', async () => {
     const { ada, conversation_id } = world
-    const { threads } = await ada.listThreads({ params: { conversation_id } })
-    const count = async (after: string) =>
-      (await ada.listThreads({ params: { conversation_id }, query: { after } })).threads.length
+    const { threads } = await ada.threads.list(conversation_id)
+    const count = async (after: string) => (await ada.threads.list(conversation_id, { after })).threads.length
     expect(await count('2999-01-01T00:00:00Z')).toBe(threads.length)
     expect(await count('2999-01-01T00:00:00.5+02:00')).toBe(threads.length)
     expect(await count('1999-01-01T00:00:00Z')).toBe(0)

@@ -99,11 +99,11 @@ async function apply(chat: Chat, people: Actor[], conversationId: string, model:
   const actor = people[each.by]!
   const isIn = model.joined.has(each.by)
   if (each.do === 'join' && !isIn) {
-    await chat.conversations.addParticipant(people[0]!, conversationId, { user_id: actor.user_id })
+    await chat.participants.add(people[0]!, conversationId, { user_id: actor.user_id })
     model.joined.set(each.by, model.messages.length)
   }
   if (each.do === 'leave' && isIn && each.by !== 0) {
-    await chat.conversations.removeParticipant(actor, conversationId, actor.user_id)
+    await chat.participants.remove(actor, conversationId, actor.user_id)
     model.joined.delete(each.by)
   }
   if (each.do === 'root' && isIn) {

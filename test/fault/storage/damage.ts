@@ -38,9 +38,9 @@ export async function makeSpecimen(): Promise<Specimen> {
     const ada = await signIn()
     for (let thread = 0; thread < THREADS; thread++) {
       const content = `${thread} ${'grüß 🥊 '.repeat(100)}`
-      const { message_id } = await ada.postRoot({ params: { conversation_id }, body: { content } })
+      const { message_id } = await ada.messages.postRoot(conversation_id, { content })
       const params = { parent_id: message_id }
-      for (let n = 0; n < REPLIES; n++) await ada.replyToMessage({ params, body: { content: `${n} ${content}` } })
+      for (let n = 0; n < REPLIES; n++) await ada.messages.reply(params.parent_id, { content: `${n} ${content}` })
     }
     const own = await cookie()
     const { text } = await readAll(server.base_url, own)
