@@ -1,5 +1,5 @@
 import type { AuditEntry } from './accounts/audit/store.ts'
-import type { Provider } from './accounts/oauth/client.ts'
+import type { Provider } from './accounts/oauth/provider.ts'
 import type { Passwords } from './accounts/passwords/hash.ts'
 import type { Attempts } from './accounts/passwords/throttle.ts'
 import type { Assistant } from './assistant/provider.ts'

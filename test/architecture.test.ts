@@ -41,7 +41,6 @@ const FENCES: Record<string, string[]> = {
   unstorage: ['lib/storage/**'],
   '@node-rs/bcrypt': ['lib/accounts/passwords/**'],
   oauth4webapi: ['lib/accounts/oauth/**'],
-  'prom-client': ['lib/metrics/**'],
   citty: ['cli/**'],
   consola: ['cli/**'],
   listhen: ['cli/**'],

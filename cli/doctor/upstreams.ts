@@ -1,4 +1,4 @@
-import { createProvider } from '../../lib/accounts/oauth/client.ts'
+import { createProvider } from '../../lib/accounts/oauth/provider.ts'
 import { oauthProviders, type ProviderSettings } from '../../lib/config/oauth.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import { currentMicros } from '../../lib/core/time.ts'

@@ -1,12 +1,13 @@
 import { readdir, readFileSync } from 'node:fs'
 import { type IntervalHistogram, monitorEventLoopDelay, performance } from 'node:perf_hooks'
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { type Family, single } from './page.ts'
 
 /** How often the event loop is asked whether it is late. */
 const RESOLUTION_MS = 20
 
 /** Watches the process for as long as somebody looks at it. */
 export interface ProcessMetrics {
+  families: Family[]
   /** To be called after each page: what is said of the time since the last look begins anew. */
   looked(): void
   close(): void
@@ -15,31 +16,14 @@ export interface ProcessMetrics {
 /**
  * Figures of the process, under the names that Prometheus' client libraries give them.
  *
- * They are read when asked for: prom-client's own collection keeps observers that outlive the service.
+ * They are read when asked for: no observer outlives the service.
  */
-export function createProcessMetrics(registry: Registry): ProcessMetrics {
-  const registers = [registry]
+export function createProcessMetrics(): ProcessMetrics {
+  const families: Family[] = []
   const gauge = (name: string, help: string, read: () => number | undefined | Promise<number | undefined>) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      async collect() {
-        const value = await read()
-        if (value === undefined) this.reset()
-        else this.set(value)
-      },
-    })
+    families.push(single('gauge', name, help, async () => (await read()) ?? 0))
   const seconds = (name: string, help: string, read: (used: NodeJS.CpuUsage) => number) =>
-    new Counter({
-      name,
-      help,
-      registers,
-      collect() {
-        this.reset()
-        this.inc(read(process.cpuUsage()) / 1e6)
-      },
-    })
+    families.push(single('counter', name, help, () => read(process.cpuUsage()) / 1e6))
 
   let delay: IntervalHistogram | undefined
   // What is measured is the time from one look to the next, which is the resolution where nothing is late.
@@ -71,6 +55,7 @@ export function createProcessMetrics(registry: Registry): ProcessMetrics {
   )
 
   return {
+    families,
     looked() {
       busy = performance.eventLoopUtilization()
       // Watched from the first look on, so that a service nobody looks at has no timer for it.

@@ -1,6 +1,6 @@
-import { Counter, Gauge, Registry } from 'prom-client'
 import { VERSION } from '../core/version.ts'
 import { createHistogram } from './histogram.ts'
+import { createCounter, type Family, renderPage, single } from './page.ts'
 import { createProcessMetrics } from './process.ts'
 import { createRequestMetrics } from './requests.ts'
 
@@ -51,87 +51,106 @@ const REFUSALS = ['unavailable', 'storage_full'] as const
 const OUTCOMES = ['complete', 'failed', 'interrupted', 'cancelled']
 
 /**
- * Counters of one service, in a registry of its own.
+ * Counters of one service, and its page.
  *
  * @param database which kind of database it is on
  * @param taskKinds the kinds of tasks, each of which has its series from the start
  */
 export function createMetrics(database: string, taskKinds: readonly string[]): Metrics {
-  const registry = new Registry()
-  /** With a series for each value of its label from the start: a rate sees no step from nothing to one. */
-  const counter = (name: string, help: string, label?: string, values: readonly string[] = []) => {
-    const made = new Counter({ name, help, labelNames: label ? [label] : [], registers: [registry] })
-    for (const value of values) made.inc({ [label!]: value }, 0)
-    return made
-  }
-  const gauge = (name: string, help: string, labelNames: string[] = []) =>
-    new Gauge({ name, help, labelNames, registers: [registry] })
-  const histogram = (name: string, help: string, buckets: number[]) =>
-    createHistogram<never>(registry, { name, help, buckets }).of({})
-
-  const requests = createRequestMetrics(registry)
-  const write = histogram(
+  const { families: requestFamilies, ...requests } = createRequestMetrics()
+  const write = createHistogram<never>(
     'chat_storage_write_duration_seconds',
     'Time from asking for a transaction to its durable end',
     WRITE_BUCKETS,
   )
-  const refused = counter(
+  const refused = createCounter(
     'chat_storage_writes_refused_total',
     'Transactions that the storage did not take',
     'reason',
     REFUSALS,
   )
-  const streams = gauge('chat_streams_open', 'Open event streams')
-  const delivered = counter('chat_stream_deliveries_total', 'Events handed to streams')
-  const dropped = counter('chat_streams_dropped_total', 'Streams closed because their reader fell behind')
-  const firstDelta = histogram(
+  const delivered = createCounter('chat_stream_deliveries_total', 'Events handed to streams')
+  const dropped = createCounter('chat_streams_dropped_total', 'Streams closed because their reader fell behind')
+  const firstDelta = createHistogram<never>(
     'chat_assistant_first_delta_seconds',
     'Time from a question to the first piece of its answer',
     DELTA_BUCKETS,
   )
-  const answered = counter(
+  const answered = createCounter(
     'chat_assistant_answers_total',
     'Answers of the assistant that ended, by outcome',
     'outcome',
     OUTCOMES,
   )
-  const answers = gauge('chat_assistant_running', 'Answers being written')
-  const taskFailed = counter(
+  const taskFailed = createCounter(
     'chat_tasks_failed_total',
     'Tasks in the background that failed and are tried again',
     'kind',
     taskKinds,
   )
-  const tasksDue = gauge('chat_tasks_due', 'Tasks in the background that wait for a process or are worked on', ['kind'])
-  const tasksOldest = gauge('chat_tasks_oldest_seconds', 'How long the oldest of those tasks has been due', ['kind'])
-  const linesDropped = counter('chat_log_lines_dropped_total', 'Lines of the log that nobody took in time')
+  const processMetrics = createProcessMetrics()
   const build = { version: VERSION, database, node_version: process.version }
-  gauge('chat_build_info', 'Always 1; the labels say what runs', Object.keys(build)).set(build, 1)
-  const processMetrics = createProcessMetrics(registry)
+  /** In the order of the page. */
+  const familiesOf = (levels: Levels): Family[] => [
+    ...requestFamilies,
+    write.family,
+    refused.family,
+    single('gauge', 'chat_streams_open', 'Open event streams', () => levels.streams),
+    delivered.family,
+    dropped.family,
+    firstDelta.family,
+    answered.family,
+    single('gauge', 'chat_assistant_running', 'Answers being written', () => levels.answers),
+    taskFailed.family,
+    ...taskFamilies(taskKinds, levels),
+    single(
+      'counter',
+      'chat_log_lines_dropped_total',
+      'Lines of the log that nobody took in time',
+      () => levels.log_lines_dropped,
+    ),
+    {
+      name: 'chat_build_info',
+      help: 'Always 1; the labels say what runs',
+      type: 'gauge',
+      read: () => [{ labels: build, value: 1 }],
+    },
+    ...processMetrics.families,
+  ]
 
   return {
     ...requests,
-    write,
-    refused: (reason) => refused.inc({ reason }),
-    delivered: (count) => delivered.inc(count),
-    dropped: () => dropped.inc(),
-    firstDelta,
-    taskFailed: (kind) => taskFailed.inc({ kind }),
-    answered: (outcome) => answered.inc({ outcome }),
+    write: write.of({}),
+    refused: (reason) => refused.add(reason, 1),
+    delivered: (count) => delivered.add('', count),
+    dropped: () => dropped.add('', 1),
+    firstDelta: firstDelta.of({}),
+    taskFailed: (kind) => taskFailed.add(kind, 1),
+    answered: (outcome) => answered.add(outcome, 1),
     async render(levels) {
-      streams.set(levels.streams)
-      answers.set(levels.answers)
-      for (const kind of taskKinds) {
-        const level = levels.tasks.find((each) => each.kind === kind)
-        tasksDue.set({ kind }, level?.due ?? 0)
-        tasksOldest.set({ kind }, Number(level?.oldest_seconds ?? 0))
-      }
-      linesDropped.reset()
-      linesDropped.inc(levels.log_lines_dropped)
-      const page = await registry.metrics()
+      const page = await renderPage(familiesOf(levels))
       processMetrics.looked()
       return page
     },
     close: processMetrics.close,
   }
+}
+
+function taskFamilies(kinds: readonly string[], { tasks }: Levels): Family[] {
+  const gauge = (name: string, help: string, read: (level: Levels['tasks'][number]) => number): Family => ({
+    name,
+    help,
+    type: 'gauge',
+    read: () =>
+      kinds.map((kind) => {
+        const level = tasks.find((each) => each.kind === kind)
+        return { labels: { kind }, value: level ? read(level) : 0 }
+      }),
+  })
+  return [
+    gauge('chat_tasks_due', 'Tasks in the background that wait for a process or are worked on', ({ due }) => due),
+    gauge('chat_tasks_oldest_seconds', 'How long the oldest of those tasks has been due', ({ oldest_seconds }) =>
+      Number(oldest_seconds),
+    ),
+  ]
 }

@@ -12,6 +12,20 @@ export interface KvLike {
   removeItem(key: string): Promise<void>
 }
 
+/** unstorage in memory, loaded when something is first kept in it. */
+export function inMemory(): KvLike {
+  let storage: Promise<KvLike> | undefined
+  const load = () => {
+    storage ??= import('unstorage').then(({ createStorage }) => createStorage())
+    return storage
+  }
+  return {
+    getItem: async (key) => (await load()).getItem(key),
+    setItem: async (key, value) => (await load()).setItem(key, value),
+    removeItem: async (key) => (await load()).removeItem(key),
+  }
+}
+
 interface Entry {
   value: unknown
   expires_at: number

@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { createDatabase as createDb0, type Database as Db0 } from 'db0'
-import { createStorage } from 'unstorage'
+import type { Connector, Database as Db0 } from 'db0'
 import { backUp, renewEpoch, restoreTo } from './archive/backup.ts'
 import { exportArchive } from './archive/export.ts'
 import type { Overwriting } from './archive/files.ts'
@@ -9,7 +8,7 @@ import type { Counts, Progress } from './archive/format.ts'
 import { importArchive } from './archive/import.ts'
 import type { Database } from './database.ts'
 import { sqliteTrouble } from './errors.ts'
-import { createKv, type Kv, type KvLike } from './kv.ts'
+import { createKv, inMemory, type Kv, type KvLike } from './kv.ts'
 import { createPostgresDatabase, postgresConnector } from './postgres/database.ts'
 import type { PgPool } from './postgres/pool.ts'
 import { listMigrations, type MigrationState, migrate } from './schema/migrate.ts'
@@ -80,7 +79,7 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
   const db0 = typeof database === 'string' ? await connect(database, path) : database
   const opened = await toDatabase(db0, durability, path)
   const db = options.strict ? guardTransactions(opened) : opened
-  const kv = createKv(options.kv ?? createStorage(), Date.now)
+  const kv = createKv(options.kv ?? inMemory(), Date.now)
   return {
     db,
     kv,
@@ -117,22 +116,28 @@ async function connect(url: string, path: string | undefined): Promise<Db0Like> 
   return connectSqlite(path ? { path } : { name: ':memory:' })
 }
 
+/** db0 is loaded for databases that are opened here: one that is brought has its own. */
+async function createDb0(connector: Connector): Promise<Db0> {
+  const { createDatabase } = await import('db0')
+  return createDatabase(connector)
+}
+
 async function connectSqlite(options: { name?: string; path?: string }): Promise<Db0Like> {
   try {
     const { default: connector } = await import('db0/connectors/better-sqlite3')
-    const db0 = createDb0(connector(options))
+    const db0 = await createDb0(connector(options))
     await db0.getInstance()
     return db0
   } catch (cause) {
     // SQLite itself refused (no permission, not a database): the addon is there.
     if (sqliteTrouble(cause)) throw cause
     const { default: connector } = await import('db0/connectors/node-sqlite')
-    const db0 = createDb0(connector(options))
+    const db0 = await createDb0(connector(options))
     try {
       await db0.getInstance()
     } catch (error) {
       if (sqliteTrouble(error)) throw error
-      throw new Error('SQLite needs the better-sqlite3 package, or Node 22.13 and later', { cause })
+      throw new Error('SQLite needs the optional package better-sqlite3, or Node 22.13 and later', { cause })
     }
     return db0
   }

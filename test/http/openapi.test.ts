@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { parseYAML } from 'confbox/yaml'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
@@ -66,12 +66,12 @@ it('says the same in JSON and in YAML', async () => {
   await service.close()
 })
 
-it('is made once, and its bytes are shared by all who read it', () => {
+it('is made once, and its bytes are shared by all who read it', async () => {
   const config = parseConfig({})
   for (const { handler } of Object.values(openApiRoutes)) {
-    const read = () => (handler as (call: object) => unknown)({ chat: { context: { config } } })
-    expect(read()).toBeInstanceOf(Uint8Array)
-    expect(read()).toBe(read())
+    const read = async () => (handler as (call: object) => unknown)({ chat: { context: { config } } })
+    expect(await read()).toBeInstanceOf(Uint8Array)
+    expect(await read()).toBe(await read())
   }
 })
 
@@ -140,8 +140,8 @@ describe.each(allRoutes)('%s', (name, route) => {
 
 it('refers by name to each shape that has one in its feature', async () => {
   const folder = new URL('../../lib/', import.meta.url)
-  const features = readdirSync(folder).filter((name) => existsSync(new URL(`${name}/schema.ts`, folder)))
-  const modules: object[] = await Promise.all(features.map((name) => import(new URL(`${name}/schema.ts`, folder).href)))
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('/schema.ts'))
+  const modules: object[] = await Promise.all(paths.map((path) => import(new URL(path, folder).href)))
   const named = new Set<unknown>(modules.flatMap((module) => Object.values(module)))
   const shapes = allRoutes.flatMap(([name, { body, output }]) => [body, output].map((schema) => ({ name, schema })))
   const unnamed = shapes.filter(({ schema }) => named.has(schema) && !('$ref' in convert(schema)))

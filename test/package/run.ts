@@ -15,6 +15,9 @@ const folder = await mkdtemp(join(tmpdir(), 'chat-package-'))
 const project = join(folder, 'project')
 const installed = join(project, 'node_modules', 'chat-server')
 
+/** How many packages an installation without the optional ones may have, this one included. */
+const MAX_PACKAGES = 70
+
 // Settings of the service from outside would decide what is tested.
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CHAT_')))
 
@@ -25,6 +28,8 @@ const steps: Record<string, () => Promise<void>> = {
   'no source map points outside': checkSourceMaps,
   'its types name no type of db0, unstorage, h3 or pg': checkTypes,
   'importing and embedding it does nothing unasked, and closing ends the process': embed,
+  'without optional packages it installs few, serves a host with its own login, and names what is missing':
+    embedWithoutOptional,
   'its types compile in a strict Node project without skipLibCheck': compileForNode,
   'the types of its client compile in a browser project, which has none of Node': compileForBrowser,
   'chat-server serves, and stops on SIGTERM': serve,
@@ -53,9 +58,6 @@ process.exitCode = failed > 0 ? 1 : 0
 
 async function install(): Promise<void> {
   await run('npm', ['pack', '--pack-destination', folder], root)
-  const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))
-  assert(tarball, 'npm pack wrote no tarball')
-
   await mkdir(project)
   await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }\n')
   // Compiling the SQLite addon takes a minute and shows nothing about this package: it is installed without scripts,
@@ -63,8 +65,14 @@ async function install(): Promise<void> {
   const addon = join('node_modules', 'better-sqlite3')
   const { version } = JSON.parse(readFileSync(join(root, addon, 'package.json'), 'utf8'))
   const flags = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--prefix', project]
-  await run('npm', ['install', ...flags, join(folder, tarball), `better-sqlite3@${version}`], project)
+  await run('npm', ['install', ...flags, await packed(), `better-sqlite3@${version}`], project)
   await cp(join(root, addon, 'build', 'Release'), join(project, addon, 'build', 'Release'), { recursive: true })
+}
+
+async function packed(): Promise<string> {
+  const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))
+  assert(tarball, 'npm pack wrote no tarball')
+  return join(folder, tarball)
 }
 
 async function checkFiles(): Promise<void> {
@@ -121,6 +129,35 @@ async function embed(): Promise<void> {
   assert.equal(stdout.trimEnd().split('\n').length, 1, `printed by the library:\n${stdout}`)
   const answer = { status: 200, body: { is_setup: false } }
   assert.deepEqual(JSON.parse(stdout), { answers: [answer, answer], newListeners: [] })
+}
+
+async function embedWithoutOptional(): Promise<void> {
+  const small = join(folder, 'small')
+  await mkdir(small)
+  await writeFile(join(small, 'package.json'), '{ "private": true, "type": "module" }\n')
+  const flags = ['--omit=optional', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']
+  await run('npm', ['install', ...flags, '--prefix', small, await packed()], small)
+  const { packages } = JSON.parse(await readFile(join(small, 'node_modules/.package-lock.json'), 'utf8'))
+  const count = Object.keys(packages).length
+  assert(count <= MAX_PACKAGES, `${count} packages are installed`)
+
+  await cp(join(here, 'without-optional.mjs'), join(small, 'without-optional.mjs'))
+  // The host brings SQLite itself, as a dependency of its own, once it has seen what the service says without.
+  const { stdout } = await run(process.execPath, ['without-optional.mjs', join(project, 'node_modules')], small, 30)
+  const found = JSON.parse(stdout)
+  assert.match(found.password, /^Passwords need the addon of @node-rs\/bcrypt/)
+  assert.deepEqual({ ...found, password: '' }, { status: 200, username: 'grace', password: '' })
+  const qr = run(
+    process.execPath,
+    [join(small, 'node_modules/.bin/chat-server'), 'serve', '--qr', '--port', '0'],
+    small,
+    30,
+  )
+  const { stderr } = await qr.then(
+    () => assert.fail('it served'),
+    (error) => error,
+  )
+  assert.match(stderr, /(listhen|better-sqlite3)/)
 }
 
 async function compileForNode(): Promise<void> {

@@ -1,47 +1,19 @@
 import * as oauth from 'oauth4webapi'
 import { isSecureUrl, type ProviderSettings } from '../../config/oauth.ts'
-import type { Log } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import { SECOND } from '../../core/time.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { openIdClaims, plainClaims } from './claims.ts'
 import { assertEndpoints } from './endpoints.ts'
-import { type Person, toPerson } from './person.ts'
+import { toPerson } from './person.ts'
+import type { Provider, ProviderTools, Returned } from './provider.ts'
 import { type Options, RequestFailure, reasonOf, requestOptions } from './request.ts'
-
-/** What one sign-in is made with; none of it is known to anybody before its time. */
-export interface Attempt {
-  state: string
-  verifier: string
-  nonce: string
-}
-
-/** What came back with the browser. */
-export interface Returned {
-  code: string
-  iss?: string | undefined
-  /** Only the code was brought: that there is no issuer with it says nothing. */
-  by_hand?: boolean
-}
-
-/** Somewhere else to sign in. All that goes wrong there is `oauth_provider_error`, and its reason a line of the log. */
-export interface Provider {
-  /** Where to send the browser. @throws ChatError `oauth_provider_error` */
-  authorizationUrl(attempt: Attempt): Promise<string>
-  /**
-   * Who somebody is, for the code they came back with.
-   *
-   * @param attempt without, a code that was asked for with no proof of who asked
-   * @throws ChatError `oauth_provider_error`; `oauth_state_invalid` when another provider sent the browser back
-   */
-  identify(returned: Returned, attempt?: Pick<Attempt, 'verifier' | 'nonce'>): Promise<Person>
-}
 
 /** How long what a provider says of itself is believed. */
 const DISCOVERY_SECONDS = 3600
 
 /** A provider as it is configured. What it says of itself is asked for once and kept for an hour. */
-export function createProvider(settings: ProviderSettings, { log, now }: { log: Log; now: () => Micros }): Provider {
+export function createClient(settings: ProviderSettings, { log, now }: ProviderTools): Provider {
   const { name, redirect_uri } = settings
   const client: oauth.Client = { client_id: settings.client_id }
   const findServer = settings.issuer ? createDiscovery(settings, settings.issuer, now) : async () => explicit(settings)

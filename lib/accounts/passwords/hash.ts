@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os'
-import * as nodeRs from '@node-rs/bcrypt'
 import { createHashQueue, type HashCaller } from './hash-queue.ts'
 
 /** bcrypt reads no further (https://www.usenix.org/legacy/events/usenix99/provos.html): longer passwords are refused. */
@@ -26,11 +25,26 @@ export interface Bcrypt {
   verify(password: string, hash: string): Promise<boolean>
 }
 
+/** Loaded with the first password: a host with its own login has none, and needs no addon for it. */
+const lazyBcrypt: Bcrypt = {
+  hash: async (password, options) => (await loadBcrypt()).hash(password, options),
+  verify: async (password, hash) => (await loadBcrypt()).verify(password, hash),
+}
+
+/** @throws Error when the addon, which is an optional package of @node-rs/bcrypt, is not installed */
+async function loadBcrypt(): Promise<Bcrypt> {
+  try {
+    return await import('@node-rs/bcrypt')
+  } catch (cause) {
+    throw new Error('Passwords need the addon of @node-rs/bcrypt: install it without --omit=optional', { cause })
+  }
+}
+
 /**
  * @param cost the base-2 logarithm of bcrypt's rounds
  * @param bcrypt another one counts the work in tests
  */
-export function createPasswords(cost: number, bcrypt: Bcrypt = nodeRs): Passwords {
+export function createPasswords(cost: number, bcrypt: Bcrypt = lazyBcrypt): Passwords {
   const queued = createHashQueue(Math.max(1, availableParallelism() - 1))
   // What a wrong password costs. Hashes of a higher cost than today's remain after it was lowered.
   let failure_cost = cost

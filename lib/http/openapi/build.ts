@@ -1,4 +1,3 @@
-import { stringifyYAML } from 'confbox/yaml'
 import type { Config } from '../../config/parse.ts'
 import { VERSION } from '../../core/version.ts'
 import { type AnyRoute, route, type Tag } from '../../endpoint.ts'
@@ -70,13 +69,17 @@ function tagsOf(all: AnyRoute[]): Json[] {
 
 const asJson = once((config) => JSON.stringify(openApiDocument(config)))
 // YAML would look for what is shared, in twice the time, to write it once and point at it.
-const asYaml = once((config) => stringifyYAML(JSON.parse(String(asJson(config))), { noRefs: true }))
+const asYaml = once(async (config) => {
+  const { stringifyYAML } = await import('confbox/yaml')
+  return stringifyYAML(JSON.parse(String(await asJson(config))), { noRefs: true })
+})
 
 /** Makes the bytes of a text once for each configuration: all answers share them, read or unread. */
-function once(make: (config: Config) => string): (config: Config) => Buffer {
-  const made = new WeakMap<Config, Buffer>()
+function once(make: (config: Config) => string | Promise<string>): (config: Config) => Promise<Buffer> {
+  const made = new WeakMap<Config, Promise<Buffer>>()
+  const toBytes = async (config: Config) => Buffer.from(await make(config))
   return (config) => {
-    const bytes = made.get(config) ?? Buffer.from(make(config))
+    const bytes = made.get(config) ?? toBytes(config)
     made.set(config, bytes)
     return bytes
   }

@@ -32,7 +32,7 @@ export interface PostgresStatement {
 export interface PostgresConnector {
   name: string
   dialect: 'postgresql'
-  getInstance(): PgPool
+  getInstance(): Promise<PgPool>
   exec(sql: string): Promise<unknown>
   prepare(sql: string): PostgresStatement
   dispose(): Promise<void> | undefined
@@ -47,15 +47,18 @@ export interface PostgresConnector {
  * @param options.max connections at most; default 10
  */
 export function postgresConnector(options: { url: string; max?: number }): PostgresConnector {
-  let pool: PgPool | undefined
-  const open = () => (pool ??= createPool(options))
+  let pool: Promise<PgPool> | undefined
+  const open = () => {
+    pool ??= createPool(options)
+    return pool
+  }
   return {
     name: 'postgresql',
     dialect: 'postgresql',
     getInstance: open,
-    exec: (sql) => open().query(sql),
-    prepare: (sql) => toStatement(async (params) => (await open().query(numbered(sql), params)).rows),
-    dispose: () => pool?.end(),
+    exec: async (sql) => (await open()).query(sql),
+    prepare: (sql) => toStatement(async (params) => (await (await open()).query(numbered(sql), params)).rows),
+    dispose: async () => (await pool)?.end(),
   }
 }
 

@@ -1,4 +1,4 @@
-import pg from 'pg'
+import type { ClientBase, ClientConfig } from 'pg'
 import type { Connection } from './watchdog.ts'
 
 /** How long a request waits for a free connection, or for a server that does not answer. */
@@ -59,7 +59,9 @@ export interface PgPool extends PgClient {
 }
 
 /** Connections as they are made and set up here. */
-export function createPool(options: { url: string; max?: number }): PgPool {
+export async function createPool(options: { url: string; max?: number }): Promise<PgPool> {
+  // Loaded here: a service on SQLite does without.
+  const { default: pg } = await import('pg')
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.max ?? 10,
@@ -83,7 +85,7 @@ export function createPool(options: { url: string; max?: number }): PgPool {
  * Sets the timeouts of statements outside of transactions, on a connection that is ours alone. A pooler names another
  * process than the one that answers: what is set there would hold for the next user of the connection.
  */
-async function setUp(client: pg.ClientBase): Promise<void> {
+async function setUp(client: ClientBase): Promise<void> {
   const { processID } = client as unknown as { processID: number }
   const query = {
     text: `SELECT set_config('lock_timeout', $1, false), set_config('statement_timeout', $2, false)
@@ -97,7 +99,8 @@ async function setUp(client: pg.ClientBase): Promise<void> {
 
 /** Of processes that serve connections, those that have answered a second ago and have got no other query since. */
 export async function listIdle(pool: PgPool, processes: number[]): Promise<number[]> {
-  const options: pg.ClientConfig = pool.options
+  const options: ClientConfig = pool.options
+  const { default: pg } = await import('pg')
   const client = new pg.Client({
     ...options,
     // Not enumerable in a pool.

@@ -1,9 +1,10 @@
-import pg from 'pg'
+import type { ClientConfig } from 'pg'
 import { type PgPool, UNLIMITED_QUERY_MS } from './pool.ts'
 
 /** Vacuums tables on a connection of its own: it takes as long as it does, and stops with `signal`. */
 export async function vacuum(pool: PgPool, tables: readonly string[], signal: AbortSignal): Promise<void> {
-  const options: pg.ClientConfig = pool.options
+  const options: ClientConfig = pool.options
+  const { default: pg } = await import('pg')
   const client = new pg.Client({
     ...options,
     // Not enumerable in a pool.

@@ -1,0 +1,65 @@
+/** One series of a family at the moment it is read. */
+export interface Sample {
+  /** What the name of the series has behind that of its family: `_bucket` of a histogram. */
+  suffix?: string
+  labels?: Record<string, string>
+  value: number
+}
+
+/** What Prometheus calls a metric family: all series of one name. */
+export interface Family {
+  name: string
+  help: string
+  type: 'counter' | 'gauge' | 'histogram'
+  /** Called for each page. */
+  read(): Sample[] | Promise<Sample[]>
+}
+
+/**
+ * Families in Prometheus' text format
+ * (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format).
+ */
+export async function renderPage(families: readonly Family[]): Promise<string> {
+  const blocks = await Promise.all(
+    families.map(async ({ name, help, type, read }) => {
+      const lines = (await read()).map((sample) => `${name}${sample.suffix ?? ''}${labelsOf(sample)} ${sample.value}`)
+      return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines].join('\n')
+    }),
+  )
+  return `${blocks.join('\n\n')}\n`
+}
+
+function labelsOf({ labels = {} }: Sample): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`)
+  return pairs.length > 0 ? `{${pairs.join(',')}}` : ''
+}
+
+function escapeLabel(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"')
+}
+
+/** A counter with at most one label. */
+export interface Counter {
+  family: Family
+  /** @param label_value '' for a counter without a label */
+  add(label_value: string, count: number): void
+}
+
+/**
+ * Makes a counter.
+ *
+ * @param values the values of `label` that have a series from the start: a rate does not see a step from nothing to one
+ */
+export function createCounter(name: string, help: string, label?: string, values: readonly string[] = []): Counter {
+  const counts = new Map<string, number>((label ? values : ['']).map((value) => [value, 0]))
+  const read = () => [...counts].map(([each, value]) => (label ? { labels: { [label]: each }, value } : { value }))
+  return {
+    family: { name, help, type: 'counter', read },
+    add: (value, count) => void counts.set(value, (counts.get(value) ?? 0) + count),
+  }
+}
+
+/** A family of one series without labels. */
+export function single(type: 'counter' | 'gauge', name: string, help: string, read: () => number | Promise<number>) {
+  return { name, help, type, read: async () => [{ value: await read() }] } satisfies Family
+}
