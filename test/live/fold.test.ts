@@ -193,7 +193,7 @@ describeOnEachDatabase('the events of a conversation', (openUrl, dialect) => {
         const world: World = { chat, people, conversation_id, messages: [] }
         for (const person of people.slice(1, 3)) {
           await chat.participants.add(people[0]!, conversation_id, { user_id: person.user_id })
-          await ACTIONS.postRoot!(world, person, 0)
+          await ACTIONS.messagesPostRoot!(world, person, 0)
         }
         const before = steps.length > 0 ? cut % steps.length : 0
         for (const each of steps.slice(0, before)) await act(world, each, done)
