@@ -13,7 +13,7 @@ const ORDER = [
   ['tasks', 'live', 'limits'],
   ['accounts', 'chat', 'assistant', 'erasure'],
   ['ops', 'openai-api', 'well-known'],
-  ['context.ts', 'endpoint.ts', 'service.ts', 'endpoints.ts'],
+  ['context.ts', 'endpoint.ts', 'create-context.ts', 'features.ts', 'jobs.ts', 'service.ts', 'endpoints.ts'],
   ['http', 'index.ts'],
 ].flat()
 

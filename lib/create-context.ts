@@ -1,0 +1,83 @@
+import { insertAuditEntry } from './accounts/audit/store.ts'
+import { createProvider } from './accounts/oauth/provider.ts'
+import { createPasswords } from './accounts/passwords/hash.ts'
+import { createAttempts } from './accounts/passwords/throttle.ts'
+import { createAssistant } from './assistant/create.ts'
+import { createRunner } from './assistant/runner.ts'
+import { removeConversation } from './chat/conversations/removal.ts'
+import { createStreamSources } from './chat/events/sources.ts'
+import { revokeInvitesOf } from './chat/invites/revocation.ts'
+import { createPresenceWatch } from './chat/presence/watch.ts'
+import { oauthProviders } from './config/oauth.ts'
+import type { Config } from './config/parse.ts'
+import type { Context, Log, Ports } from './context.ts'
+import { newId } from './core/ids.ts'
+import { currentMicros } from './core/time.ts'
+import * as erasure from './erasure/service.ts'
+import { createAuthFailures } from './limits/auth-failures.ts'
+import { createLimiter } from './limits/limiter.ts'
+import { createHub } from './live/hub.ts'
+import { createBus } from './live/poller.ts'
+import { createWrite } from './live/transaction.ts'
+import { createMetrics } from './metrics/registry.ts'
+import { purge } from './ops/purge.ts'
+import { createReadiness } from './ops/readiness.ts'
+import type { Storage } from './storage/open.ts'
+import { createTaskWorker } from './tasks/runner.ts'
+import { TASK_KINDS } from './tasks/schema.ts'
+
+/** What logs nothing. */
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
+
+/** Builds everything alive of a service. Nothing runs yet. */
+export function createContext(config: Config, storage: Storage, ports: Ports): Context {
+  const { db, kv } = storage
+  const log = ports.log ?? SILENT
+  const now = ports.now ?? currentMicros
+  const metrics = createMetrics(db.dialect, TASK_KINDS)
+  const hub = createHub({ db, config, log, metrics, now, sources: createStreamSources(db, now) })
+  const presenceWatch = createPresenceWatch({ db, kv, hub, log, now })
+  hub.onStreams((userId) => void presenceWatch.streamsChanged(userId))
+  const bus = createBus(db, hub, log)
+  const passwords = createPasswords(config.security.password.bcrypt_cost)
+  const providers = new Map(oauthProviders(config).map((each) => [each.name, createProvider(each, { log, now })]))
+  const id = ports.id ?? newId
+  const write = createWrite({ db, hub, metrics, log, now, id, insertAuditEntry, onTasks: () => tasks.wake() })
+  const provider = ports.assistant ?? createAssistant(config.assistant)
+  const answers = createRunner({ config, db, write, metrics, log, now, provider })
+  const tasks = createTaskWorker({
+    db,
+    metrics,
+    log,
+    handlers: {
+      'conversation.remove': (run) => removeConversation(ctx, run),
+      'user.erase': (run) => erasure.goOn(ctx, run),
+      'storage.purge': (run) => purge(ctx, run),
+    },
+  })
+  const ctx: Context = {
+    config,
+    db,
+    kv,
+    hub,
+    bus,
+    metrics,
+    readiness: createReadiness({ db, bus, hub, log }),
+    passwords,
+    providers,
+    attempts: createAttempts(db, now),
+    limiter: createLimiter({ config, db, now }),
+    authFailures: createAuthFailures(config.rate_limits.auth_failures_per_ip_per_min, now),
+    presence: presenceWatch,
+    answers,
+    tasks,
+    ...(ports.identity && { identity: ports.identity }),
+    ...(ports.mail && { mail: ports.mail }),
+    log,
+    now,
+    id,
+    write,
+    revokeInvites: (tx, made, by) => revokeInvitesOf({ now }, tx, made, by),
+  }
+  return ctx
+}
