@@ -1,7 +1,7 @@
 import { type CommandDef, defineCommand } from 'citty'
 import { VERSION } from '../lib/core/version.ts'
 
-/** Every command there is. Each is loaded when it is run or asked about. */
+/** Every command. Each is loaded when it is run or its help is shown. */
 export const root: CommandDef = defineCommand({
   meta: {
     name: 'chat-server',

@@ -4,25 +4,25 @@ import { ChatError } from '../lib/core/errors.ts'
 import { UsageError } from './args/command.ts'
 import { oneLine, print } from './output.ts'
 
-/** Why a command failed, as its `--json` document tells it. */
+/** The error of a command in its `--json` document. */
 interface Failure {
   code: string
   message: string
   errors?: { path: string; message: string }[]
 }
 
-/** Whether the command line itself is at fault, so that its usage helps. */
+/** Whether the command line is invalid, so that the usage helps. */
 export function isUsageError(error: unknown): boolean {
   return error instanceof UsageError || (error instanceof Error && error.name === 'CLIError')
 }
 
-/** 2 for what the caller wrote wrong, on the line or in the configuration; 1 for what could not be done. */
+/** 2 for an invalid command line or configuration; 1 for a failed command. */
 export function exitCodeOf(error: unknown): 1 | 2 {
   const wrongInput = error instanceof ChatError && error.code === 'validation_failed'
   return isUsageError(error) || error instanceof ConfigError || wrongInput ? 2 : 1
 }
 
-/** Says on standard error what went wrong, without a stack; under `--json` also as the document the caller waits for. */
+/** Prints the error to standard error, without a stack; with `--json` also as a document on standard output. */
 export function reportFailure(error: unknown, options: { json: boolean }): void {
   const failure = toFailure(error)
   const lines = [`chat-server: ${failure.message}`, ...(failure.errors ?? []).map((e) => `  ${e.path}: ${e.message}`)]
@@ -36,7 +36,7 @@ function toFailure(error: unknown): Failure {
     return { code: 'configuration_invalid', message: 'the configuration cannot be used', errors }
   }
   if (error instanceof ChatError) {
-    // HTTP keeps to itself why the storage failed; the person at the machine is the one to mend it.
+    // HTTP hides why the storage failed; the operator of the machine needs the reason.
     const why = error.status >= 500 && error.cause !== undefined ? ` (${messageOf(error.cause)})` : ''
     return { code: error.code, message: error.message + why, ...(error.errors && { errors: error.errors }) }
   }
@@ -45,9 +45,9 @@ function toFailure(error: unknown): Failure {
 }
 
 /**
- * Why something failed, in one sentence at most.
+ * The message of an error, at most one sentence.
  *
- * A refused connection to a host with several addresses comes as an empty error that holds one for each.
+ * A refused connection to a host with several addresses is an empty error that contains one error per address.
  */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

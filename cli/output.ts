@@ -1,17 +1,17 @@
-/** Line breaks, terminal commands, and the marks that turn the direction of writing around. */
+/** Line breaks, terminal control characters, and bidirectional control characters. */
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
-/** Prints what a command has to say: `value` as one JSON document under `--json`, else `text`. */
+/** Prints the result of a command: `value` as one JSON document with `--json`, else `text`. */
 export function print(args: { json?: boolean | undefined }, value: unknown, text: string): void {
   process.stdout.write(`${args.json ? JSON.stringify(value, null, 2) : text}\n`)
 }
 
-/** Prints a line for people, beside the output of the command. */
+/** Prints a line to standard error, separate from the output of the command. */
 export function printNote(text: string): void {
   process.stderr.write(`${oneLine(text)}\n`)
 }
 
-/** `text` as one harmless line: what somebody typed moves no cursor and starts no second line. */
+/** `text` as one safe line: control characters in user input neither move the cursor nor start a new line. */
 export function oneLine(text: string): string {
   return text.replace(UNPRINTABLE, (character) => {
     if (character === '\n') return '\\n'
@@ -21,7 +21,7 @@ export function oneLine(text: string): string {
   })
 }
 
-/** Rows under their headings, as wide as they need to be. */
+/** A text table; each column is as wide as its longest cell. */
 export function table(headings: string[], rows: string[][]): string {
   const lines = [headings, ...rows].map((row) => row.map(oneLine))
   const widths = headings.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
@@ -35,7 +35,7 @@ export function table(headings: string[], rows: string[][]): string {
     .join('\n')
 }
 
-/** Ends the process once nobody reads its output any more (`| head -1`), quietly, or the disk takes no more of it. */
+/** Exits when the output cannot be written: silently if its reader has closed it (`| head -1`), else with a message. */
 export function exitOnBrokenOutput(): void {
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
     if (code !== 'EPIPE') printNote(`chat-server: the output could not be written (${code})`)
@@ -44,7 +44,7 @@ export function exitOnBrokenOutput(): void {
   process.stderr.on('error', () => {})
 }
 
-/** For a process that is there for others: it works on when its output goes nowhere. */
+/** For a server: it keeps running when its output cannot be written. */
 export function surviveBrokenOutput(): void {
   process.stdout.removeAllListeners('error').on('error', () => {})
 }

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
-/** How far a long command is, on a terminal: one line that the next one replaces, and an empty one takes away. */
+/** Shows the progress of a long command on a terminal: each line replaces the previous one, an empty one clears it. */
 export function showProgress(subject: string, count?: number): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${subject}${count === undefined ? '' : ` ${count}`}\r`)
 }
 
-/** Of its own thread, since SQLite copies in the one that waits. */
+/** Runs in its own thread, because SQLite copies on the main thread. */
 const WATCH = `
 const { statSync, writeSync } = require('node:fs')
 const { workerData: { subject, file, bytes }, parentPort } = require('node:worker_threads')
@@ -21,9 +21,9 @@ parentPort.postMessage('begun')
 `
 
 /**
- * Shows, on a terminal, how far a file has grown while `work` has this thread.
+ * Shows the growth of a file on a terminal while `work` blocks this thread.
  *
- * @param bytes how large it will be, about
+ * @param bytes its approximate final size
  */
 export async function showGrowth<T>(
   subject: string,

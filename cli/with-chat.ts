@@ -5,9 +5,9 @@ import { createLogger } from './logging/logger.ts'
 import { printNote } from './output.ts'
 
 /**
- * Runs `work` on the configured storage, as it is: nothing is migrated.
+ * Runs `work` on the configured storage without migrating it.
  *
- * @param options.create makes a database that is not there; without, a mistyped address is an error
+ * @param options.create creates a missing database; without it, a mistyped path is an error
  */
 export async function withStorage<T>(
   flags: ConfigFlags,
@@ -23,11 +23,11 @@ export async function withStorage<T>(
 }
 
 /**
- * Runs `work` on a service beside the one that may be serving: it starts no timer and recovers nothing. A schema of
- * before is refused: the service beside it may be of before as well, and would find another one under its feet.
+ * Runs `work` on a service without timers and recovery, because another process may be serving. An outdated schema is
+ * refused: the serving process may be outdated as well, and a migration would change its schema while it runs.
  *
- * @param options.create makes a database that is not there, or is empty
- * @param options.changed takes tables that somebody has changed
+ * @param options.create creates the database if it is missing or empty
+ * @param options.changed accepts modified tables
  */
 export async function withChat<T>(
   flags: ConfigFlags,
@@ -35,8 +35,8 @@ export async function withChat<T>(
   options: { create?: boolean; changed?: boolean } = {},
 ): Promise<T> {
   const { config, storage, createChatService } = await open(flags, options.create ?? false)
-  const asItIs = { ...config, storage: { ...config.storage, migrate: false } }
-  const chat = createChatService(asItIs, storage, { log: createLogger(config.log) })
+  const withoutMigration = { ...config, storage: { ...config.storage, migrate: false } }
+  const chat = createChatService(withoutMigration, storage, { log: createLogger(config.log) })
   try {
     if (options.create && config.storage.migrate) await migrateEmpty(storage)
     await chat.start({ background: false, changed: options.changed ?? false })
@@ -46,7 +46,7 @@ export async function withChat<T>(
   }
 }
 
-/** Makes the schema where there is none. One of before is left as it is. */
+/** Creates the schema in an empty database. An outdated schema stays unchanged. */
 export async function migrateEmpty(storage: Storage): Promise<void> {
   const steps = await storage.migrations()
   if (steps.every((step) => !step.applied_at)) await storage.migrate()
@@ -55,7 +55,7 @@ export async function migrateEmpty(storage: Storage): Promise<void> {
 async function open(flags: ConfigFlags, create: boolean) {
   const { config, warnings } = loadConfig(flags)
   warnings.forEach(printNote)
-  // Loaded by those who need it only: the help of a command waits for no database driver.
+  // Loaded on demand: the help of a command needs no database driver.
   const { createChatService, openStorage } = await import('../lib/index.ts')
   const { database, storage: settings } = config
   const storage = await openStorage({ database: database.url, durability: settings.durability, create })

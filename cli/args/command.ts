@@ -1,12 +1,12 @@
 import { parseArgs } from 'node:util'
 import type { ArgDef, ArgsDef, CommandDef } from 'citty'
 
-/** A command line that cannot be understood; its message is followed by the usage. */
+/** An invalid command line; the usage is printed after its message. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** What every command takes. */
+/** The flags of every command. */
 export const commonArgs = {
   json: { type: 'boolean', description: 'Print one JSON document' },
   config: { type: 'string', valueHint: 'file', description: 'Configuration file (TOML, JSON or YAML)' },
@@ -18,16 +18,16 @@ export function defineCommand<const T extends ArgsDef>(command: CommandDef<T> & 
   return command
 }
 
-/** A command and how one gets to it. */
+/** A command and its path. */
 export interface FoundCommand {
   command: CommandDef
   /** The names typed so far, the program's first. */
   path: string[]
-  /** What is left for the command to read. */
+  /** The remaining arguments. */
   rawArgs: string[]
 }
 
-/** The innermost command that `rawArgs` names. A word that is no command is left to {@link checkArgs}. */
+/** The innermost command that `rawArgs` names. {@link checkArgs} refuses an unknown word. */
 export async function findCommand(root: CommandDef, rawArgs: string[]): Promise<FoundCommand> {
   const found: FoundCommand = { command: root, path: ['chat-server'], rawArgs }
   for (;;) {
@@ -41,7 +41,7 @@ export async function findCommand(root: CommandDef, rawArgs: string[]): Promise<
 }
 
 /**
- * Refuses what citty lets pass: flags that are none, flags without their value, words that nobody reads.
+ * Refuses what citty accepts: unknown flags, flags without their value, words that the command does not read.
  *
  * @throws UsageError
  */
@@ -66,12 +66,12 @@ export async function checkArgs({ command, path, rawArgs }: FoundCommand): Promi
 
 function checkFlag(token: { name: string; rawName: string; value?: string | undefined }, defined: ArgsDef): void {
   const arg: ArgDef | undefined = Object.hasOwn(defined, token.name) ? defined[token.name] : undefined
-  if (!arg || token.rawName.length < 3) throw new UsageError(`${token.rawName} is no flag of this command`)
+  if (!arg || token.rawName.length < 3) throw new UsageError(`${token.rawName} is not a flag of this command`)
   if (arg.type === 'boolean' && token.value !== undefined) throw new UsageError(`${token.rawName} takes no value`)
   if (arg.type !== 'boolean' && !token.value) throw new UsageError(`${token.rawName} needs a value`)
 }
 
-/** What citty takes as itself, as a promise, or as a function of either. */
+/** A value that citty accepts directly, as a promise, or as a function of either. */
 export async function resolve<T>(value: T | Promise<T> | (() => T | Promise<T>) | undefined): Promise<T | undefined> {
   return typeof value === 'function' ? await (value as () => T | Promise<T>)() : await value
 }

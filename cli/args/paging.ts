@@ -1,15 +1,15 @@
-/** The flags of every command that lists something page by page. */
+/** The flags of every command that lists items in pages. */
 export const pageArgs = {
-  limit: { type: 'string', description: 'How many to show' },
-  after: { type: 'string', description: 'Where the page before ended (next_after)' },
+  limit: { type: 'string', description: 'Number of items to show' },
+  after: { type: 'string', description: 'Continue after this cursor (next_after of the previous page)' },
 } as const
 
-/** The page that the flags ask for, as a use-case takes it. */
+/** The page that the flags request, as input of a use-case. */
 export function pageOf(args: { limit?: string | undefined; after?: string | undefined }) {
   return { limit: args.limit === undefined ? undefined : Number(args.limit), after: args.after }
 }
 
-/** What follows a list that has more. */
+/** The hint after a list with more pages. */
 export function moreOf(page: { next_after?: string | undefined }): string {
   return page.next_after ? `\n\nMore with --after ${page.next_after}` : ''
 }

@@ -8,19 +8,19 @@ import { UsageError } from './command.ts'
 export const passwordArg = {
   password: {
     type: 'string',
-    description: 'Better left out: CHAT_PASSWORD, standard input or a prompt show it to nobody',
+    description: 'Other users can read it; prefer CHAT_PASSWORD, standard input or the prompt',
   },
 } as const
 
 const NOWHERE = new Writable({ write: (_chunk, _encoding, done) => done() })
 
-/** No password is longer; what is piped in beyond it was not meant for us. */
+/** Longer than any password; more input is a mistake. */
 const MAX_INPUT_CHARACTERS = 4096
 
 /**
  * The password from `--password`, else CHAT_PASSWORD, else the first line of standard input, else a hidden prompt.
  *
- * @throws UsageError when none of them has one
+ * @throws UsageError if none of them has a password
  */
 export async function readPassword(args: { password?: string | undefined }): Promise<string> {
   if (args.password !== undefined) {
@@ -29,7 +29,7 @@ export async function readPassword(args: { password?: string | undefined }): Pro
   }
   const password = process.env.CHAT_PASSWORD ?? (process.stdin.isTTY ? await prompt() : await readFirstLine())
   if (password === '')
-    throw new UsageError('a password is needed: CHAT_PASSWORD, standard input, or a terminal to ask on')
+    throw new UsageError('a password is needed: set CHAT_PASSWORD, pipe it to standard input, or use a terminal')
   return password
 }
 
@@ -43,11 +43,11 @@ async function readFirstLine(): Promise<string> {
   return text.split(/\r?\n/)[0]!
 }
 
-/** Asks twice, since nobody sees what is typed. */
+/** Asks twice, because the terminal does not show the input. */
 async function prompt(): Promise<string> {
-  // The interface first: it is what keeps the terminal from showing what is typed, ahead of the question too.
+  // Created before the question: the interface stops the terminal from showing the input.
   const terminal = createInterface({ input: process.stdin, output: NOWHERE, terminal: true })
-  const gone = once(terminal, 'close')
+  const closed = once(terminal, 'close')
   terminal.on('SIGINT', () => {
     terminal.close()
     process.stderr.write('\n')
@@ -55,8 +55,8 @@ async function prompt(): Promise<string> {
   })
   const ask = async (question: string) => {
     process.stderr.write(question)
-    // Ctrl+D closes it, which answers, rejects or forgets the question, by the version of Node.
-    const answer = await Promise.race([terminal.question(''), gone]).catch(() => '')
+    // Ctrl+D closes the interface; depending on the version of Node, the question resolves, rejects or stays pending.
+    const answer = await Promise.race([terminal.question(''), closed]).catch(() => '')
     process.stderr.write('\n')
     return typeof answer === 'string' ? answer : ''
   }

@@ -2,9 +2,9 @@ import { stripVTControlCharacters } from 'node:util'
 import { type CommandDef, renderUsage } from 'citty'
 import type { FoundCommand } from './command.ts'
 
-/** How a command is called, with an example, in colour where `stream` shows any. */
+/** The usage of a command with an example, in colour if `stream` supports it. */
 export async function usageOf({ command, path }: FoundCommand, stream: NodeJS.WriteStream): Promise<string> {
-  // citty writes one name before the command's own; ours may be two.
+  // citty prints one parent name; our commands may have two.
   const parent = path.length > 1 ? { meta: { name: path.slice(0, -1).join(' ') } } : undefined
   const { example } = command as CommandDef & { example?: string }
   const usage = `${(await renderUsage(command, parent)).trimEnd()}\n${example ? `\nEXAMPLE\n\n  ${example}\n` : ''}`

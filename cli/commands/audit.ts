@@ -3,22 +3,22 @@ import type { AuditAct } from '../../lib/accounts/audit/schema.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
-import { idOf, userArg } from '../args/user.ts'
+import { userArg, userIdOf } from '../args/user.ts'
 import { print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
 const list = defineCommand({
-  meta: { name: 'list', description: 'List who did what, newest first' },
+  meta: { name: 'list', description: 'List recorded actions, newest first' },
   example: 'chat-server audit list --act user.disabled --json',
   args: {
-    act: { type: 'string', description: 'Only this act' },
+    act: { type: 'string', description: 'Only this action' },
     user: { ...userArg.user, required: false },
     ...pageArgs,
     ...commonArgs,
   },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const user_id = args.user === undefined ? undefined : await idOf(chat, args.user)
+      const user_id = args.user === undefined ? undefined : await userIdOf(chat, args.user)
       const act = args.act as AuditAct | undefined
       const page = await chat.audit.list(OPERATOR, { ...pageOf(args), act, user_id })
       const rows = page.entries.map((entry) => [

@@ -9,8 +9,8 @@ export default defineCommand({
   meta: { name: 'backup', description: 'Write a copy of the SQLite database to a file, while the service runs' },
   example: 'chat-server backup ./chat-backup.db',
   args: {
-    file: { type: 'positional', required: true, valueHint: 'file', description: 'Where to write it' },
-    force: { type: 'boolean', description: 'Replace the file if it is there' },
+    file: { type: 'positional', required: true, valueHint: 'file', description: 'Target file' },
+    force: { type: 'boolean', description: 'Replace an existing file' },
     ...commonArgs,
   },
   run: ({ args }) =>
@@ -22,7 +22,7 @@ export default defineCommand({
     }),
 })
 
-/** How much of a SQLite file is in use, which is what a copy has of it. */
+/** The used size of a SQLite file, which is the size of a copy. */
 async function usedBytes(db: Queries): Promise<number> {
   if (db.dialect !== 'sqlite') return 0
   const row = await db.get<{ bytes: number }>(

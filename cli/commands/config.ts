@@ -12,8 +12,8 @@ const init = defineCommand({
   meta: { name: 'init', description: 'Write a configuration file with every key and its default' },
   example: 'chat-server config init --output chat-server.toml',
   args: {
-    output: { type: 'string', valueHint: 'file', default: DEFAULT_FILE, description: 'Where to write it, in TOML' },
-    force: { type: 'boolean', description: 'Replace the file if it is there' },
+    output: { type: 'string', valueHint: 'file', default: DEFAULT_FILE, description: 'Target file, in TOML' },
+    force: { type: 'boolean', description: 'Replace an existing file' },
     ...commonArgs,
   },
   run: async ({ args }) => {
@@ -23,15 +23,15 @@ const init = defineCommand({
 })
 
 const check = defineCommand({
-  meta: { name: 'check', description: 'Tell whether the configuration can be used' },
+  meta: { name: 'check', description: 'Check that the configuration is valid' },
   example: 'chat-server config check --config chat-server.toml --strict',
   args: {
-    strict: { type: 'boolean', description: 'Refuse what there is a warning for' },
+    strict: { type: 'boolean', description: 'Treat warnings as errors' },
     ...commonArgs,
   },
   run: ({ args }) => {
-    const { config, file, warnings: doubts } = loadConfig(args)
-    const warnings = [...doubts, ...warningsOf(config)]
+    const { config, file, warnings: loadWarnings } = loadConfig(args)
+    const warnings = [...loadWarnings, ...warningsOf(config)]
     refuseIfStrict(warnings, args)
     warnings.forEach(printNote)
     print(args, { valid: true, ...(file && { file }), warnings }, oneLine(`${file ?? 'The configuration'} is valid.`))

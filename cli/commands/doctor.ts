@@ -6,18 +6,18 @@ import { print } from '../output.ts'
 export default defineCommand({
   meta: {
     name: 'doctor',
-    description: 'Find out what is wrong with the configuration, the database, the way to the service, and beyond',
+    description: 'Check the configuration, the database, the path to the service, and upstream services',
   },
   example: 'chat-server doctor --config chat-server.toml',
   args: {
-    'read-only': { type: 'boolean', description: 'Write nothing: leave out the trial of the event stream' },
+    'read-only': { type: 'boolean', description: 'Write nothing: skip the test of the event stream' },
     strict: { type: 'boolean', description: 'Exit with 1 for a warning as well' },
     ...commonArgs,
   },
   run: async ({ args }) => {
     const loaded = loadConfig(args)
-    const { examine } = await import('../doctor/run-checks.ts')
-    const findings = await examine(loaded, { readOnly: args['read-only'] === true })
+    const { runChecks } = await import('../doctor/run-checks.ts')
+    const findings = await runChecks(loaded, { readOnly: args['read-only'] === true })
     const wrong = findings.filter(({ severity }) => severity === 'error' || (args.strict && severity === 'warning'))
     print(args, { healthy: wrong.length === 0, findings }, describeFindings(findings))
     if (wrong.length > 0) process.exitCode = 1

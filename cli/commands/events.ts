@@ -5,7 +5,7 @@ import { print, table } from '../output.ts'
 import { withChat, withStorage } from '../with-chat.ts'
 
 const prune = defineCommand({
-  meta: { name: 'prune', description: 'Delete events, and whatever else is kept for a time only, that are past it' },
+  meta: { name: 'prune', description: 'Delete events and other rows past their retention time' },
   example: 'chat-server events prune --json',
   args: commonArgs,
   run: ({ args }) =>
@@ -19,7 +19,7 @@ const prune = defineCommand({
 const renewEpoch = defineCommand({
   meta: {
     name: 'renew-epoch',
-    description: 'Have every reader read again, after pg_restore or the like, while no service runs',
+    description: 'Start a new event history after a restore by pg_restore or similar; no service may run',
   },
   example: 'chat-server events renew-epoch --database postgres://chat@localhost/chat',
   args: commonArgs,
@@ -27,11 +27,11 @@ const renewEpoch = defineCommand({
     withStorage(args, async (storage) => {
       await assertMigratable(storage.db)
       await storage.renewEpoch()
-      print(args, { renewed: true }, 'Ids of events from before are of no use any more: every reader will read again.')
+      print(args, { renewed: true }, 'Earlier event ids are invalid now: every client will read the state again.')
     }),
 })
 
 export default defineGroup({
-  meta: { name: 'events', description: 'Look after the log of events' },
+  meta: { name: 'events', description: 'Maintain the event log' },
   subCommands: { prune, 'renew-epoch': renewEpoch },
 })

@@ -12,12 +12,12 @@ import { withStorage } from '../with-chat.ts'
 export default defineCommand({
   meta: {
     name: 'export',
-    description: 'Write all there is to an archive that SQLite and PostgreSQL can be filled from',
+    description: 'Write all data to an archive that can be imported into SQLite and PostgreSQL',
   },
   example: 'chat-server export ./chat.jsonl',
   args: {
-    file: { type: 'positional', required: true, valueHint: 'file', description: 'Where to write it, as lines of JSON' },
-    force: { type: 'boolean', description: 'Replace the file if it is there' },
+    file: { type: 'positional', required: true, valueHint: 'file', description: 'Target file, as JSON lines' },
+    force: { type: 'boolean', description: 'Replace an existing file' },
     ...commonArgs,
   },
   run: ({ args }) =>
@@ -44,7 +44,7 @@ async function writeArchive(storage: Storage, path: string) {
   }
 }
 
-/** One write may take less than it is given, where the disk is nearly full. */
+/** On a nearly full disk, one write may write less than requested. */
 function writeAll(file: number, text: string): void {
   const bytes = Buffer.from(text)
   for (let done = 0; done < bytes.length; ) done += writeSync(file, bytes, done)

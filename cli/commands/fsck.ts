@@ -7,21 +7,21 @@ export default defineCommand({
   meta: { name: 'fsck', description: 'Check that the database is consistent' },
   example: 'chat-server fsck --json',
   args: {
-    repair: { type: 'boolean', description: 'Put counts right that are wrong' },
+    repair: { type: 'boolean', description: 'Correct wrong counts' },
     ...commonArgs,
   },
   run: ({ args }) =>
     withChat(
       args,
       async (chat) => {
-        const checkup = await chat.ops.fsck({ ...(args.repair && { repair: true }), onProgress: showProgress })
+        const result = await chat.ops.fsck({ ...(args.repair && { repair: true }), onProgress: showProgress })
         showProgress('')
-        const lines = checkup.findings.map(
+        const lines = result.findings.map(
           ({ name, says, count, examples, repaired, note }) =>
             `${note ? 'note' : repaired ? 'repaired' : 'BROKEN'}  ${name} (${count}): ${says} Not so: ${examples.join(', ')}`,
         )
-        print(args, checkup, lines.length > 0 ? lines.join('\n') : `All ${checkup.checked} invariants hold.`)
-        if (checkup.findings.some((finding) => !finding.repaired && !finding.note)) process.exitCode = 1
+        print(args, result, lines.length > 0 ? lines.join('\n') : `All ${result.checked} invariants hold.`)
+        if (result.findings.some((finding) => !finding.repaired && !finding.note)) process.exitCode = 1
       },
       { changed: true },
     ),

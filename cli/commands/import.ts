@@ -6,14 +6,14 @@ import { showProgress } from '../progress.ts'
 import { migrateEmpty, withStorage } from '../with-chat.ts'
 
 export default defineCommand({
-  meta: { name: 'import', description: 'Fill an empty database from an archive; when interrupted, go on where it was' },
+  meta: { name: 'import', description: 'Fill an empty database from an archive; continues after an interruption' },
   example: 'chat-server import ./chat.jsonl --database postgres://chat@localhost/chat',
   args: {
     file: { type: 'positional', required: true, valueHint: 'file', description: 'The archive' },
     ...commonArgs,
   },
   run: async ({ args }) => {
-    // Before a database is made for it.
+    // Checked before a database is created.
     const file = await open(args.file)
     if ((await file.stat()).isDirectory()) throw new Error(`${args.file} is a folder, not an archive`)
     await withStorage(
@@ -24,7 +24,7 @@ export default defineCommand({
         const counts = await storage.import(file.readLines({ encoding: 'utf8' }), showProgress)
         showProgress('')
         const rows = Object.values(counts).reduce((sum, count) => sum + count, 0)
-        print(args, { counts }, `Imported ${rows} rows. "chat-server fsck" tells whether all is well.`)
+        print(args, { counts }, `Imported ${rows} rows. "chat-server fsck" checks the result.`)
       },
       { create: true },
     )

@@ -7,18 +7,18 @@ import { print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
 const conversationArg = {
-  conversation: { type: 'string', required: true, valueHint: 'id', description: 'The conversation it lets into' },
+  conversation: { type: 'string', required: true, valueHint: 'id', description: 'Id of the conversation' },
 } as const
 
 const create = defineCommand({
-  meta: { name: 'create', description: 'Make an invite to a conversation; its token is shown once' },
+  meta: { name: 'create', description: 'Create an invite to a conversation; its token is shown once' },
   example: 'chat-server invite create --conversation 01980a3c-7000-7a10-8b20-0c4f1d2e3a43 --role viewer',
   args: {
     ...conversationArg,
     email: { type: 'string', description: 'Only the user with this address may accept' },
     role: { type: 'string', default: 'member', description: 'owner, admin, member or viewer' },
-    'ttl-seconds': { type: 'string', description: 'How long it lasts; default: a day' },
-    'max-uses': { type: 'string', description: 'How often it may be used; default: once' },
+    'ttl-seconds': { type: 'string', description: 'Validity in seconds; default: one day' },
+    'max-uses': { type: 'string', description: 'Maximum number of uses; default: 1' },
     ...commonArgs,
   },
   run: ({ args }) =>
@@ -54,7 +54,7 @@ const list = defineCommand({
 const revoke = defineCommand({
   meta: { name: 'revoke', description: 'Revoke an invite' },
   example: 'chat-server invite revoke --id 01980a3c-7000-7a10-8b20-0c4f1d2e3a44',
-  args: { id: { type: 'string', required: true, description: 'As `invite list` shows it' }, ...commonArgs },
+  args: { id: { type: 'string', required: true, description: 'Id from `invite list`' }, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
       await chat.invites.revokeById(OPERATOR, args.id)
@@ -62,12 +62,12 @@ const revoke = defineCommand({
     }),
 })
 
-/** What is no number stays one that nothing accepts, to be refused under its own name. */
+/** Invalid text becomes NaN, so that validation refuses it under its own name. */
 function numberOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : Number(text)
 }
 
 export default defineGroup({
-  meta: { name: 'invite', description: 'Make, list and revoke invites to a conversation' },
+  meta: { name: 'invite', description: 'Create, list and revoke invites to a conversation' },
   subCommands: { create, list, revoke },
 })

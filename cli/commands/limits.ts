@@ -10,9 +10,9 @@ import { withChat } from '../with-chat.ts'
 const profileArg = { type: 'string', required: true, description: 'Name or id of the profile' } as const
 
 const rateArgs = {
-  rps: { type: 'string', required: true, description: 'Requests a second, also a fraction' },
-  burst: { type: 'string', required: true, description: 'Requests at once from rest' },
-  description: { type: 'string', description: 'What it is for' },
+  rps: { type: 'string', required: true, description: 'Requests per second, may be a fraction' },
+  burst: { type: 'string', required: true, description: 'Requests at once after a pause' },
+  description: { type: 'string', description: 'Purpose of the profile' },
 } as const
 
 const listProfiles = defineCommand({
@@ -34,10 +34,10 @@ const listProfiles = defineCommand({
 })
 
 const createProfile = defineCommand({
-  meta: { name: 'create', description: 'Make a profile; it limits nothing until it is assigned' },
+  meta: { name: 'create', description: 'Create a profile; it has no effect until it is assigned' },
   example: 'chat-server limits profiles create --name slow --rps 0.5 --burst 5',
   args: {
-    name: { type: 'string', required: true, description: 'Unique; calls it limits are answered with it' },
+    name: { type: 'string', required: true, description: 'Unique name; responses of limited routes carry it' },
     ...rateArgs,
     ...commonArgs,
   },
@@ -45,12 +45,12 @@ const createProfile = defineCommand({
     withChat(args, async (chat) => {
       const { name, description } = args
       const profile = await chat.limits.createProfile(OPERATOR, { name, description, params: paramsOf(args) })
-      print(args, profile, oneLine(`Profile ${describe(profile)} created.`))
+      print(args, profile, oneLine(`Profile ${formatProfile(profile)} created.`))
     }),
 })
 
 const updateProfile = defineCommand({
-  meta: { name: 'update', description: 'Change a profile wherever it is assigned, from the next request on' },
+  meta: { name: 'update', description: 'Change a profile; applies from the next request on' },
   example: 'chat-server limits profiles update --profile slow --rps 5 --burst 50',
   args: { profile: profileArg, ...rateArgs, ...commonArgs },
   run: ({ args }) =>
@@ -58,12 +58,12 @@ const updateProfile = defineCommand({
       const id = await profileId(chat, args.profile)
       const { description } = args
       const profile = await chat.limits.updateProfile(OPERATOR, id, { description, params: paramsOf(args) })
-      print(args, profile, oneLine(`Profile ${describe(profile)} changed.`))
+      print(args, profile, oneLine(`Profile ${formatProfile(profile)} changed.`))
     }),
 })
 
 const deleteProfile = defineCommand({
-  meta: { name: 'delete', description: 'Delete a profile that is assigned nowhere' },
+  meta: { name: 'delete', description: 'Delete a profile without assignments' },
   example: 'chat-server limits profiles delete --profile slow',
   args: { profile: profileArg, ...commonArgs },
   run: ({ args }) =>
@@ -75,7 +75,7 @@ const deleteProfile = defineCommand({
 })
 
 const listAssignments = defineCommand({
-  meta: { name: 'list', description: 'List which routes have which profile' },
+  meta: { name: 'list', description: 'List the routes with their profiles' },
   example: 'chat-server limits assignments list --json',
   args: commonArgs,
   run: ({ args }) =>
@@ -87,12 +87,12 @@ const listAssignments = defineCommand({
 })
 
 const createAssignment = defineCommand({
-  meta: { name: 'create', description: 'Have a profile limit a route, or all that begin alike' },
+  meta: { name: 'create', description: 'Assign a profile to a route, or to all routes with a prefix' },
   example: "chat-server limits assignments create --profile slow --method POST --path '/api/messages/*'",
   args: {
     profile: profileArg,
-    method: { type: 'string', default: '*', description: 'GET, POST, PUT, PATCH, DELETE, or * for each' },
-    path: { type: 'string', required: true, description: 'Path as in the OpenAPI description, or a beginning and *' },
+    method: { type: 'string', default: '*', description: 'GET, POST, PUT, PATCH, DELETE, or * for all' },
+    path: { type: 'string', required: true, description: 'Path as in the OpenAPI description, or a prefix and *' },
     ...commonArgs,
   },
   run: ({ args }) =>
@@ -106,9 +106,9 @@ const createAssignment = defineCommand({
 })
 
 const deleteAssignment = defineCommand({
-  meta: { name: 'delete', description: 'Take a profile off a route' },
+  meta: { name: 'delete', description: 'Remove a profile from a route' },
   example: 'chat-server limits assignments delete --id 0199f0a0-0000-7000-8000-000000000000',
-  args: { id: { type: 'string', required: true, description: 'As listed' }, ...commonArgs },
+  args: { id: { type: 'string', required: true, description: 'Id from `limits assignments list`' }, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
       await chat.limits.deleteAssignment(OPERATOR, args.id)
@@ -125,7 +125,7 @@ async function allProfiles(chat: Chat): Promise<LimitProfile[]> {
   }
 }
 
-/** The id of a profile that was named, or what was written where no profile has that name. */
+/** The id of the profile with this name, or `profile` itself if no profile has that name. */
 async function profileId(chat: Chat, profile: string): Promise<string> {
   const profiles = await allProfiles(chat)
   return profiles.find(({ name }) => name === profile)?.id ?? profile
@@ -135,19 +135,19 @@ function paramsOf({ rps, burst }: { rps: string; burst: string }) {
   return { requests_per_second: Number(rps), burst: Number(burst) }
 }
 
-function describe({ name, params }: LimitProfile): string {
+function formatProfile({ name, params }: LimitProfile): string {
   return `${name} (${params.requests_per_second} a second, ${params.burst} at once)`
 }
 
 export default defineGroup({
-  meta: { name: 'limits', description: 'Say how often routes may be called, also beside a running service' },
+  meta: { name: 'limits', description: 'Limit how often routes may be called' },
   subCommands: {
     profiles: defineGroup({
       meta: { name: 'profiles', description: 'Rates that can be assigned to routes' },
       subCommands: { list: listProfiles, create: createProfile, update: updateProfile, delete: deleteProfile },
     }),
     assignments: defineGroup({
-      meta: { name: 'assignments', description: 'Which routes have which profile' },
+      meta: { name: 'assignments', description: 'Assignments of profiles to routes' },
       subCommands: { list: listAssignments, create: createAssignment, delete: deleteAssignment },
     }),
   },

@@ -8,19 +8,18 @@ import { withStorage } from '../with-chat.ts'
 export default defineCommand({
   meta: {
     name: 'migrate',
-    description:
-      'Bring the schema up to date, or show what that would do; all other commands but serve refuse an older one',
+    description: 'Bring the schema up to date, or show the pending migrations',
   },
   example: 'chat-server migrate --plan --database sqlite:./data/chat.db',
   args: {
-    plan: { type: 'boolean', description: 'Show what is pending and change nothing' },
-    status: { type: 'boolean', description: 'Show every step and when it was applied' },
+    plan: { type: 'boolean', description: 'Show pending migrations and change nothing' },
+    status: { type: 'boolean', description: 'Show every migration and when it was applied' },
     ...commonArgs,
   },
   run: async ({ args }) => {
     if (args.plan && args.status) throw new UsageError('--plan and --status exclude each other')
     await withStorage(
-      args.plan || args.status ? withoutMaking(args) : args,
+      args.plan || args.status ? withoutCreating(args) : args,
       async (storage) => {
         if (args.status) {
           const migrations = await storage.migrations()
@@ -39,8 +38,8 @@ export default defineCommand({
   },
 })
 
-/** A file that is not there has nothing to be looked at, and must not be made by looking: an empty database will do. */
-function withoutMaking(flags: ConfigFlags): ConfigFlags {
+/** Replaces a missing file by an empty database in memory, so that showing the plan creates no file. */
+function withoutCreating(flags: ConfigFlags): ConfigFlags {
   const file = sqliteFile(loadConfig(flags).config.database.url)
   return file && !existsSync(file) ? { ...flags, database: 'sqlite::memory:' } : flags
 }

@@ -8,9 +8,9 @@ export default defineCommand({
   meta: { name: 'openapi', description: 'Print the OpenAPI description of the HTTP interface' },
   example: 'chat-server openapi --format yaml --output openapi.yaml',
   args: {
-    format: { type: 'enum', options: ['json', 'yaml'], default: 'json', description: 'How to write it' },
-    output: { type: 'string', valueHint: 'file', description: 'Write it into this file' },
-    force: { type: 'boolean', description: 'Replace the file if it is there' },
+    format: { type: 'enum', options: ['json', 'yaml'], default: 'json', description: 'Format of the output' },
+    output: { type: 'string', valueHint: 'file', description: 'Target file' },
+    force: { type: 'boolean', description: 'Replace an existing file' },
     ...commonArgs,
   },
   run: async ({ args }) => {
@@ -24,7 +24,7 @@ export default defineCommand({
   },
 })
 
-/** A copy in which nothing is shared: YAML would write what is shared once and point at it. */
+/** A copy without shared objects: YAML would write them as references. */
 function withoutReferences<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T
 }

@@ -3,11 +3,11 @@ import { loadConfig } from '../config/load.ts'
 import { oneLine, print, printNote } from '../output.ts'
 
 export default defineCommand({
-  meta: { name: 'restore', description: 'Put a backup in the place of the SQLite database, while no service runs' },
+  meta: { name: 'restore', description: 'Replace the SQLite database by a backup; no service may run' },
   example: 'chat-server restore ./chat-backup.db --database sqlite:./data/restored.db',
   args: {
     file: { type: 'positional', required: true, valueHint: 'file', description: 'The backup' },
-    force: { type: 'boolean', description: 'Replace the database if there is one' },
+    force: { type: 'boolean', description: 'Replace an existing database' },
     ...commonArgs,
   },
   run: async ({ args }) => {
@@ -15,6 +15,6 @@ export default defineCommand({
     warnings.forEach(printNote)
     const { restoreStorage } = await import('../../lib/index.ts')
     await restoreStorage(config.database.url, args.file, { force: args.force === true })
-    print(args, { restored: args.file }, oneLine(`Restored from ${args.file}. Every reader will read again.`))
+    print(args, { restored: args.file }, oneLine(`Restored from ${args.file}. Every client will read the state again.`))
   },
 })

@@ -8,9 +8,9 @@ export default defineCommand({
     host: { type: 'string', description: 'Address to listen on (server.host)' },
     open: { type: 'boolean', description: 'Show it in the browser' },
     qr: { type: 'boolean', description: 'Print a QR code of its address for a phone; needs the package listhen' },
-    strict: { type: 'boolean', description: 'Refuse to start where there would be a warning' },
+    strict: { type: 'boolean', description: 'Refuse to start if there is a warning' },
     ...commonArgs,
   },
-  // Loaded by those who serve only: the help of a command waits for no database driver.
+  // Loaded on demand: the help of a command needs no database driver.
   run: async ({ args }) => (await import('../server/serve.ts')).serve(args),
 })

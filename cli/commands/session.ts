@@ -3,19 +3,19 @@ import { OPERATOR } from '../../lib/core/actor.ts'
 import type { Chat } from '../../lib/service.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
-import { idOf, userArg } from '../args/user.ts'
+import { userArg, userIdOf } from '../args/user.ts'
 import { print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
 const user = { ...userArg.user, required: false } as const
 
 const list = defineCommand({
-  meta: { name: 'list', description: 'List the sessions that are alive' },
+  meta: { name: 'list', description: 'List the active sessions' },
   example: 'chat-server session list --user grace --json',
   args: { user, ...pageArgs, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const user_id = args.user === undefined ? undefined : await idOf(chat, args.user)
+      const user_id = args.user === undefined ? undefined : await userIdOf(chat, args.user)
       const page = await chat.sessions.list(OPERATOR, { ...pageOf(args), user_id })
       const rows = page.sessions.map((each) => [each.username, each.last_seen_at, each.ip ?? '', each.id])
       print(args, page, table(['USERNAME', 'LAST SEEN', 'ADDRESS', 'ID'], rows) + moreOf(page))
@@ -28,24 +28,24 @@ const revoke = defineCommand({
   args: {
     id: { type: 'string', description: 'The session with this id' },
     user,
-    all: { type: 'boolean', description: 'Everybody has to sign in again' },
+    all: { type: 'boolean', description: 'All sessions of all users' },
     ...commonArgs,
   },
   run: ({ args }) => {
     const { id, user, all } = args
     if ([id, user, all || undefined].filter((flag) => flag !== undefined).length !== 1) {
-      throw new UsageError('say one of --id, --user and --all')
+      throw new UsageError('use exactly one of --id, --user and --all')
     }
     return withChat(args, async (chat) => {
-      const done = await chat.sessions.revoke(OPERATOR, await whichOf(chat, id, user))
+      const done = await chat.sessions.revoke(OPERATOR, await selectionOf(chat, id, user))
       print(args, done, `Sessions ended: ${done.revoked}.`)
     })
   },
 })
 
-async function whichOf(chat: Chat, id: string | undefined, user: string | undefined) {
+async function selectionOf(chat: Chat, id: string | undefined, user: string | undefined) {
   if (id !== undefined) return { session_id: id }
-  return user === undefined ? { all: true as const } : { user_id: await idOf(chat, user) }
+  return user === undefined ? { all: true as const } : { user_id: await userIdOf(chat, user) }
 }
 
 export default defineGroup({

@@ -7,8 +7,8 @@ export default defineCommand({
   meta: { name: 'setup', description: 'Create the first administrator' },
   example: 'chat-server setup --email ada@example.org --username ada < password.txt',
   args: {
-    email: { type: 'string', required: true, description: 'Address to sign in with' },
-    username: { type: 'string', description: 'Name others see; default: the e-mail up to its @' },
+    email: { type: 'string', required: true, description: 'Email address to sign in with' },
+    username: { type: 'string', description: 'Name that others see; default: the email address up to its @' },
     ...passwordArg,
     ...commonArgs,
   },

@@ -13,10 +13,10 @@ const create = defineCommand({
   meta: { name: 'create', description: 'Create a user' },
   example: 'chat-server user create --username grace --email grace@example.org --roles member < password.txt',
   args: {
-    username: { type: 'string', required: true, description: 'Name others see, unique' },
-    email: { type: 'string', required: true, description: 'Address to sign in with, unique' },
+    username: { type: 'string', required: true, description: 'Unique name that others see' },
+    email: { type: 'string', required: true, description: 'Unique email address to sign in with' },
     'display-name': { type: 'string', description: 'Name shown instead of the username' },
-    roles: { type: 'string', default: 'member', description: 'admin, member, read_only; several with commas' },
+    roles: { type: 'string', default: 'member', description: 'admin, member, read_only; separated by commas' },
     ...passwordArg,
     ...commonArgs,
   },
@@ -35,7 +35,7 @@ const list = defineCommand({
   meta: { name: 'list', description: 'List users' },
   example: 'chat-server user list --query gr --json',
   args: {
-    query: { type: 'string', description: 'Only names and addresses that begin with it' },
+    query: { type: 'string', description: 'Only names and email addresses with this prefix' },
     ...pageArgs,
     ...commonArgs,
   },
@@ -48,7 +48,7 @@ const list = defineCommand({
 })
 
 function describeAddress({ email, email_verified }: Account): string {
-  return email + (email_verified ? '' : ' (not proven)')
+  return email + (email_verified ? '' : ' (unverified)')
 }
 
 function describeRoles({ roles, disabled_at }: Account): string {
@@ -56,16 +56,16 @@ function describeRoles({ roles, disabled_at }: Account): string {
 }
 
 const resetLink = defineCommand({
-  meta: { name: 'reset-link', description: 'Make a link that sets a new password once, within an hour' },
+  meta: { name: 'reset-link', description: 'Create a link that sets a new password once, within an hour' },
   example: 'chat-server user reset-link --user grace',
   args: {
     user: { ...userArg.user, required: false },
-    email: { type: 'string', description: 'The same by e-mail address only' },
+    email: { type: 'string', description: 'Email address of the user, instead of --user' },
     ...commonArgs,
   },
   run: ({ args }) => {
     const { user, email } = args
-    if ((user === undefined) === (email === undefined)) throw new UsageError('say one of --user and --email')
+    if ((user === undefined) === (email === undefined)) throw new UsageError('use one of --user and --email')
     return withChat(args, async (chat) => {
       const account = user === undefined ? { email: email! } : await chat.users.find(OPERATOR, user)
       const link = await chat.resets.issue(OPERATOR, { email: account.email })
@@ -75,7 +75,7 @@ const resetLink = defineCommand({
 })
 
 export default defineGroup({
-  meta: { name: 'user', description: 'Create, list, change and erase users; help them back in' },
+  meta: { name: 'user', description: 'Create, list, change and erase users; reset passwords' },
   subCommands: {
     list,
     create,

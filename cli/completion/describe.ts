@@ -1,50 +1,49 @@
 import type { CommandDef } from 'citty'
 import { resolve } from '../args/command.ts'
 
-/** A flag, or a word that a command takes by its place. */
+/** A flag, or a positional argument. */
 export interface DescribedArg {
   name: string
-  /** What it says of itself. */
   description: string
   required: boolean
   /** Takes no value. */
   isSwitch: boolean
-  /** What its value is, `file` for one. */
+  /** The kind of its value, such as `file`. */
   hint?: string
-  /** The only values there are. */
+  /** The allowed values. */
   choices?: string[]
   default?: string
 }
 
-/** A command, as its help and its completion show it. */
+/** A command, described for its help and its completion. */
 export interface DescribedCommand {
-  /** From the program's name on. */
+  /** Starts with the program's name. */
   path: string
   description: string
-  /** Of one that can be run. */
+  /** Present if the command can be run. */
   example?: string
   flags: DescribedArg[]
-  words: DescribedArg[]
-  /** Names of the commands below it. */
+  positionals: DescribedArg[]
+  /** The names of its subcommands. */
   commands: string[]
 }
 
-/** Every command from `command` on, itself first, each before those below it. */
-export async function describeTree(command: CommandDef, path = 'chat-server'): Promise<DescribedCommand[]> {
+/** `command` and all its subcommands, each before its own subcommands. */
+export async function describeCommands(command: CommandDef, path = 'chat-server'): Promise<DescribedCommand[]> {
   const meta = (await resolve(command.meta)) ?? {}
   const args = Object.entries((await resolve(command.args)) ?? {})
-  const below = Object.entries((await resolve(command.subCommands)) ?? {})
+  const subcommands = Object.entries((await resolve(command.subCommands)) ?? {})
   const { example } = command as { example?: string }
   const described: DescribedCommand = {
     path,
     description: meta.description ?? '',
     ...(example && { example }),
     flags: args.filter(([, { type }]) => type !== 'positional').map(describeArg),
-    words: args.filter(([, { type }]) => type === 'positional').map(describeArg),
-    commands: below.map(([name]) => name),
+    positionals: args.filter(([, { type }]) => type === 'positional').map(describeArg),
+    commands: subcommands.map(([name]) => name),
   }
-  const rest = below.map(async ([name, child]) => describeTree((await resolve(child))!, `${path} ${name}`))
-  return [described, ...(await Promise.all(rest)).flat()]
+  const nested = subcommands.map(async ([name, child]) => describeCommands((await resolve(child))!, `${path} ${name}`))
+  return [described, ...(await Promise.all(nested)).flat()]
 }
 
 function describeArg([name, arg]: [string, object]): DescribedArg {

@@ -1,15 +1,15 @@
 import type { DescribedArg, DescribedCommand } from './describe.ts'
 
-/** What a shell is told, so that it completes commands, flags, their values, and names of files. */
+/** The shells with a completion script for commands, flags, their values, and file names. */
 export type Shell = 'bash' | 'zsh' | 'fish'
 
-/** The script that has a shell complete the commands of `tree`. Nothing of ours runs when somebody presses Tab. */
-export function completionFor(shell: Shell, tree: DescribedCommand[]): string {
-  return { bash, zsh, fish }[shell](tree)
+/** The completion script for `described`. Pressing Tab starts no process of ours. */
+export function completionFor(shell: Shell, described: DescribedCommand[]): string {
+  return { bash, zsh, fish }[shell](described)
 }
 
-function bash(tree: DescribedCommand[]): string {
-  const words = tree.map(({ path, commands, flags }) =>
+function bash(described: DescribedCommand[]): string {
+  const words = described.map(({ path, commands, flags }) =>
     [
       `    ${quote(path)})`,
       `      commands=${quote(commands.join(' '))}`,
@@ -23,12 +23,12 @@ function bash(tree: DescribedCommand[]): string {
   if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=\${COMP_WORDS[COMP_CWORD-2]}; fi
   for ((i = 1; i < COMP_CWORD; i++)); do
     case "$at \${COMP_WORDS[i]}" in
-      ${paths(tree).map(quote).join('|')}) at="$at \${COMP_WORDS[i]}" ;;
+      ${paths(described).map(quote).join('|')}) at="$at \${COMP_WORDS[i]}" ;;
     esac
   done
   COMPREPLY=()
   case "$at $prev" in
-${valued(tree, (flag, patterns) => `    ${patterns.map(quote).join('|')}) ${bashValues(flag)}; return ;;`)}
+${valued(described, (flag, patterns) => `    ${patterns.map(quote).join('|')}) ${bashValues(flag)}; return ;;`)}
   esac
   case "$at" in
 ${words.join('\n')}
@@ -39,7 +39,7 @@ ${words.join('\n')}
     COMPREPLY=($(compgen -W "$commands" -- "$cur"))
   else
     case "$at" in
-      ${takingFiles(tree).map(quote).join('|')}) ${BASH_FILES} ;;
+      ${takingFiles(described).map(quote).join('|')}) ${BASH_FILES} ;;
     esac
   fi
 }
@@ -54,14 +54,14 @@ function bashValues({ choices, hint }: DescribedArg): string {
   return hint === 'file' ? BASH_FILES : ':'
 }
 
-function zsh(tree: DescribedCommand[]): string {
-  const byPath = new Map(tree.map((command) => [command.path, command]))
-  const described = (name: string, text: string) => quote(`${name.replaceAll(':', '\\:')}:${text}`)
-  const words = tree.map(({ path, commands, flags }) =>
+function zsh(described: DescribedCommand[]): string {
+  const byPath = new Map(described.map((command) => [command.path, command]))
+  const entry = (name: string, text: string) => quote(`${name.replaceAll(':', '\\:')}:${text}`)
+  const words = described.map(({ path, commands, flags }) =>
     [
       `    ${quote(path)})`,
-      `      commands=(${commands.map((name) => described(name, byPath.get(`${path} ${name}`)!.description)).join(' ')})`,
-      `      flags=(${[...flags.map(({ name, description }) => described(`--${name}`, description)), described('--help', 'Show how it is called')].join(' ')}) ;;`,
+      `      commands=(${commands.map((name) => entry(name, byPath.get(`${path} ${name}`)!.description)).join(' ')})`,
+      `      flags=(${[...flags.map(({ name, description }) => entry(`--${name}`, description)), entry('--help', 'Show the usage')].join(' ')}) ;;`,
     ].join('\n'),
   )
   return `#compdef chat-server
@@ -72,11 +72,11 @@ _chat-server() {
   if [[ \${words[CURRENT]} == --*=* ]]; then prev=\${words[CURRENT]%%=*}; compset -P '*='; fi
   for word in \${words[2,CURRENT-1]}; do
     case "$at $word" in
-      ${paths(tree).map(quote).join('|')}) at="$at $word" ;;
+      ${paths(described).map(quote).join('|')}) at="$at $word" ;;
     esac
   done
   case "$at $prev" in
-${valued(tree, (flag, patterns) => `    ${patterns.map(quote).join('|')}) ${zshValues(flag)}; return ;;`)}
+${valued(described, (flag, patterns) => `    ${patterns.map(quote).join('|')}) ${zshValues(flag)}; return ;;`)}
   esac
   case "$at" in
 ${words.join('\n')}
@@ -87,7 +87,7 @@ ${words.join('\n')}
     _describe command commands
   else
     case "$at" in
-      ${takingFiles(tree).map(quote).join('|')}) _files ;;
+      ${takingFiles(described).map(quote).join('|')}) _files ;;
     esac
   fi
 }
@@ -101,24 +101,24 @@ function zshValues({ choices, hint }: DescribedArg): string {
   return hint === 'file' ? '_files' : ':'
 }
 
-function fish(tree: DescribedCommand[]): string {
-  const byPath = new Map(tree.map((command) => [command.path, command]))
-  const lines = tree.flatMap(({ path, commands, flags }) => {
+function fish(described: DescribedCommand[]): string {
+  const byPath = new Map(described.map((command) => [command.path, command]))
+  const lines = described.flatMap(({ path, commands, flags }) => {
     const here = `complete -c chat-server -n ${fishQuote(`__chat_server_at ${fishQuote(path)}`)}`
     return [
       ...commands.map((name) => `${here} -a ${name} -d ${fishQuote(byPath.get(`${path} ${name}`)!.description)}`),
       ...flags.map((flag) => `${here} -l ${flag.name}${fishValues(flag)} -d ${fishQuote(flag.description)}`),
-      `${here} -l help -d 'Show how it is called'`,
+      `${here} -l help -d 'Show the usage'`,
     ]
   })
-  const files = takingFiles(tree).map(
+  const files = takingFiles(described).map(
     (path) => `complete -c chat-server -n ${fishQuote(`__chat_server_at ${fishQuote(path)}`)} -F`,
   )
   return `function __chat_server_at
   set -l at chat-server
   for word in (commandline -opc)[2..-1]
     switch "$at $word"
-      case ${paths(tree).map(fishQuote).join(' ')}
+      case ${paths(described).map(fishQuote).join(' ')}
         set at "$at $word"
     end
   end
@@ -136,15 +136,15 @@ function fishValues({ isSwitch, choices, hint }: DescribedArg): string {
   return hint === 'file' ? ' -r -F' : ' -x'
 }
 
-/** Those of all commands but the program itself. */
-function paths(tree: DescribedCommand[]): string[] {
-  return tree.slice(1).map(({ path }) => path)
+/** The paths of all commands but the program itself. */
+function paths(described: DescribedCommand[]): string[] {
+  return described.slice(1).map(({ path }) => path)
 }
 
 /** A line for each kind of flag that takes a value, with `<path> --<flag>` of every command that has it. */
-function valued(tree: DescribedCommand[], toLine: (flag: DescribedArg, patterns: string[]) => string): string {
+function valued(described: DescribedCommand[], toLine: (flag: DescribedArg, patterns: string[]) => string): string {
   const kinds = new Map<string, { flag: DescribedArg; patterns: string[] }>()
-  for (const { path, flags } of tree) {
+  for (const { path, flags } of described) {
     for (const flag of flags.filter(({ isSwitch }) => !isSwitch)) {
       const kind = flag.choices?.join(' ') ?? (flag.hint === 'file' ? 'file' : '')
       const same = kinds.get(kind) ?? { flag, patterns: [] }
@@ -155,9 +155,9 @@ function valued(tree: DescribedCommand[], toLine: (flag: DescribedArg, patterns:
   return [...kinds.values()].map(({ flag, patterns }) => toLine(flag, patterns)).join('\n')
 }
 
-/** The commands that are told a file by its place. */
-function takingFiles(tree: DescribedCommand[]): string[] {
-  return tree.filter(({ words }) => words.some(({ hint }) => hint === 'file')).map(({ path }) => path)
+/** The commands with a file as a positional argument. */
+function takingFiles(described: DescribedCommand[]): string[] {
+  return described.filter(({ positionals }) => positionals.some(({ hint }) => hint === 'file')).map(({ path }) => path)
 }
 
 function quote(text: string): string {

@@ -1,6 +1,6 @@
 import { type ConfigKey, type ConfigProblem, configKeys, findKey, nearestKey } from '../../lib/config/parse.ts'
 
-/** What the environment sets, and what in it looks wrong. */
+/** The keys that the environment sets, with errors and warnings. */
 export interface Environment {
   /** By key. */
   values: Map<string, { name: string; value: unknown }>
@@ -8,7 +8,7 @@ export interface Environment {
   warnings: string[]
 }
 
-/** Variables that are no key of the configuration. */
+/** Variables that set no configuration key. */
 const OTHER_VARIABLES = ['CHAT_CONFIG', 'CHAT_PASSWORD']
 
 /** The variable that sets `key`: `session.idle_seconds` is CHAT_SESSION__IDLE_SECONDS. */
@@ -16,7 +16,7 @@ export function variableName(key: string): string {
   return `CHAT_${key.toUpperCase().replaceAll('.', '__')}`
 }
 
-/** Every CHAT_… variable. One that is set to nothing is set: it gives an empty text, and is no number. */
+/** Reads every CHAT_… variable. An empty variable counts as set: it is an empty text, and not a number. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
   const found: Environment = { values: new Map(), problems: [], warnings: [] }
   for (const [name, text = ''] of Object.entries(env)) {
@@ -30,7 +30,7 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
   return found
 }
 
-/** The key that a variable sets; the name of a provider in it is the one that the variable gives. */
+/** The key that a variable sets; a provider's name in the key is taken from the variable. */
 function keyOf(variable: string): ConfigKey | undefined {
   for (const key of configKeys()) {
     const [before, after] = variableName(key.key).split('<PROVIDER>')
@@ -45,7 +45,7 @@ function keyOf(variable: string): ConfigKey | undefined {
   return undefined
 }
 
-/** The value that `text` stands for where only text can be given. Text of another type stays as it is, to be refused. */
+/** Parses `text` as a value of the type. Invalid text is returned unchanged, so that validation refuses it. */
 export function toTyped({ type }: Pick<ConfigKey, 'type'>, text: string): unknown {
   if (type === 'table') return fromJson(text)
   if (type === 'list') return text === '' ? [] : text.split(',').map((item) => item.trim())
@@ -55,7 +55,7 @@ export function toTyped({ type }: Pick<ConfigKey, 'type'>, text: string): unknow
   return text
 }
 
-/** What is no JSON stays as it is, to be refused. */
+/** Invalid JSON is returned unchanged, so that validation refuses it. */
 function fromJson(text: string): unknown {
   try {
     return JSON.parse(text)

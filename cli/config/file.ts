@@ -3,14 +3,14 @@ import { extname } from 'node:path'
 import { parseJSON, parseTOML, parseYAML } from 'confbox'
 import { ConfigError } from '../../lib/config/parse.ts'
 
-/** A configuration file as it was written: nothing in it is checked yet. */
+/** A configuration file as written, not validated yet. */
 export interface ConfigFile {
   path: string
   text: string
   content: unknown
 }
 
-/** Far above any real file: a larger one is a mistake that would only take memory. */
+/** Far above any real file: a larger one is a mistake and would only use memory. */
 const MAX_FILE_BYTES = 1024 * 1024
 
 const PARSERS: Record<string, (text: string) => unknown> = {
@@ -21,7 +21,7 @@ const PARSERS: Record<string, (text: string) => unknown> = {
 }
 
 /**
- * Reads a TOML, JSON or YAML file, told apart by the end of its name.
+ * Reads a TOML, JSON or YAML file, by the extension of its name.
  *
  * @throws ConfigError with the path as its key; it never quotes the file, which may hold secrets
  */
@@ -37,12 +37,12 @@ export function readConfigFile(path: string): ConfigFile {
   }
 }
 
-/** The line, from 1, on which `key` seems to be set; `undefined` when it is not found. */
+/** The line, from 1, that probably sets `key`; `undefined` if it is not found. */
 export function lineOf(text: string, key: string): number | undefined {
   const lines = text.split('\n')
   let line = 0
   for (const name of key.split('.')) {
-    // A name of its own, as all three formats write it: in a header, before `=` or `:`, or quoted.
+    // A whole name, as all three formats write it: in a header, before `=` or `:`, or quoted.
     const set = new RegExp(`^[^#]*(^|[\\s.{\\["'])${escapeRegExp(name)}["']?\\s*([.\\]=:]|$)`)
     line = lines.findIndex((each, index) => index >= line && set.test(each))
     if (line === -1) return undefined
@@ -54,7 +54,7 @@ function readText(path: string): string {
   try {
     const stat = statSync(path)
     if (stat.isDirectory()) throw refused(path, 'is a directory')
-    // A pipe would wait for somebody to write, a device may never end.
+    // Reading a pipe waits for a writer; a device may never end.
     if (!stat.isFile()) throw refused(path, 'is not a file')
     if (stat.size > MAX_FILE_BYTES) throw refused(path, 'is larger than 1 MiB')
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
@@ -70,7 +70,7 @@ function describeReading({ code }: NodeJS.ErrnoException): string {
   return code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is not UTF-8' : `cannot be read (${code})`
 }
 
-/** Parsers quote what they stumble over; only the place, and for TOML and YAML the reason, is passed on. */
+/** Parsers quote the text they fail on; only the line, and for TOML and YAML the reason, is returned. */
 function describeSyntax(text: string, error: unknown): string {
   const { line, mark, message, reason } = error as Error & { line?: number; mark?: { line: number }; reason?: string }
   const position = /at position (\d+)/.exec(message)?.[1]

@@ -3,10 +3,10 @@ import { type Config, ConfigError, type ConfigProblem, configKeys, parseConfig }
 import { readEnvironment, toTyped } from './environment.ts'
 import { type ConfigFile, lineOf, readConfigFile } from './file.ts'
 
-/** Read when it is there, and neither `--config` nor CHAT_CONFIG names another. */
+/** Read if it exists and neither `--config` nor CHAT_CONFIG is set. */
 export const DEFAULT_FILE = 'chat-server.toml'
 
-/** The flags that set a key, and the one that names the file. */
+/** The flags that set a key, and the flag with the file's path. */
 export interface ConfigFlags {
   config?: string | undefined
   database?: string | undefined
@@ -14,12 +14,12 @@ export interface ConfigFlags {
   port?: string | undefined
 }
 
-/** What the process is configured with, and where that came from. */
+/** The configuration of the process and its source. */
 export interface LoadedConfig {
   config: Config
   /** The file that was read, if any. */
   file?: string
-  /** What may not be what was meant, but stops nothing. */
+  /** Possible mistakes that do not prevent the start. */
   warnings: string[]
 }
 
@@ -28,7 +28,7 @@ const FLAG_KEYS = { database: 'database.url', host: 'server.host', port: 'server
 /**
  * The configuration of this process: the defaults, over them the file, the environment and the flags.
  *
- * @throws ConfigError naming each key at fault, with the line, the variable or the flag it came from
+ * @throws ConfigError with each invalid key and its line, variable or flag
  */
 export function loadConfig(flags: ConfigFlags, env: NodeJS.ProcessEnv = process.env): LoadedConfig {
   const file = findFile(flags, env)
@@ -42,26 +42,24 @@ export function loadConfig(flags: ConfigFlags, env: NodeJS.ProcessEnv = process.
   for (const [key, { name, value }] of environment.values) set(key, value, name)
   for (const { flag, key, value } of readFlags(flags)) set(key, value, flag)
 
-  const whence = (key: string) => sources.get(key) ?? (file && placeIn(file, key))
-  const { config, problems } = check(input, whence)
+  const sourceOf = (key: string) => sources.get(key) ?? (file && placeIn(file, key))
+  const { config, problems } = check(input, sourceOf)
   if (!config || environment.problems.length > 0) throw new ConfigError([...environment.problems, ...problems])
   return { config, ...(file && { file: file.path }), warnings: [...environment.warnings, ...warnOfSecrets(flags)] }
 }
 
-/** What is in the arguments of a process, everybody on the machine can read. */
+/** Every user of the machine can read the arguments of a process. */
 function warnOfSecrets({ database }: ConfigFlags): string[] {
   if (!/^\w+:\/\/[^@/]*:[^@/]+@|[?&]password=/i.test(database ?? '')) return []
-  return [
-    '--database has a password, which every user of this machine can read: give it in CHAT_DATABASE__URL instead.',
-  ]
+  return ['--database has a password, which every user of this machine can read: set it in CHAT_DATABASE__URL instead.']
 }
 
-function check(input: unknown, whence: (key: string) => string | undefined) {
+function check(input: unknown, sourceOf: (key: string) => string | undefined) {
   try {
     return { config: parseConfig(input), problems: [] }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    return { problems: error.problems.map((problem) => located(problem, whence(problem.key))) }
+    return { problems: error.problems.map((problem) => located(problem, sourceOf(problem.key))) }
   }
 }
 
@@ -78,7 +76,7 @@ function readFlags(flags: ConfigFlags): { flag: string; key: string; value: unkn
   })
 }
 
-/** `input` with one value changed. What is no section stays, to be refused under its own name. */
+/** `input` with one value changed. A value that is not a section stays, so that validation reports it. */
 function withValue(input: unknown, [name, ...rest]: string[], value: unknown): unknown {
   if (name === undefined) return value
   if (input !== undefined && (typeof input !== 'object' || input === null || Array.isArray(input))) return input

@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises'
 import { replaceFile } from '../../lib/storage/archive/files.ts'
 
 /**
- * Writes a new file that only this user may read. Under `--force` one that is there is replaced, once all of the new one
- * is on the disk.
+ * Writes a new file that only this user can read. With `force` it replaces an existing file, once the new one is
+ * completely on disk.
  *
- * @throws Error when it is there already
+ * @throws Error if the file exists
  */
 export async function writeNewFile(
   path: string,

@@ -1,23 +1,23 @@
 import { isIPv4 } from 'node:net'
 import { type Config, ConfigError } from '../../lib/config/parse.ts'
 
-/** Something that is allowed, and seldom meant. */
-export interface Doubt {
+/** A setting that is allowed but seldom intended. */
+export interface ConfigWarning {
   /** Stable, for programs that read it. */
   code: string
   message: string
   remedy: string
 }
 
-/** What is allowed, and seldom meant. */
+/** The messages of {@link configWarnings}. */
 export function warningsOf(config: Config): string[] {
-  return doubtsOf(config).map(({ message }) => message)
+  return configWarnings(config).map(({ message }) => message)
 }
 
-/** The same, with what to do about each. */
-export function doubtsOf({ server, security, features, well_known }: Config): Doubt[] {
+/** The settings that are allowed but seldom intended, each with a remedy. */
+export function configWarnings({ server, security, features, well_known }: Config): ConfigWarning[] {
   const { public_url = '' } = server
-  const doubts: [applies: boolean, doubt: Doubt][] = [
+  const warnings: [applies: boolean, warning: ConfigWarning][] = [
     [
       !isLoopback(server.host) && !security.cookie.secure,
       {
@@ -30,8 +30,8 @@ export function doubtsOf({ server, security, features, well_known }: Config): Do
       isPlainHttp(public_url),
       {
         code: 'public_url.http',
-        message: `server.public_url = ${public_url} sends passwords and sessions in the clear: use https.`,
-        remedy: 'Put a proxy with HTTPS in front and give its address.',
+        message: `server.public_url = ${public_url} sends passwords and sessions unencrypted: use https.`,
+        remedy: 'Put a proxy with HTTPS in front and set its address.',
       },
     ],
     [
@@ -39,7 +39,7 @@ export function doubtsOf({ server, security, features, well_known }: Config): Do
       {
         code: 'cookie.not_secure_over_https',
         message:
-          'security.cookie.secure is false although server.public_url is https: the cookies go over plain HTTP as well.',
+          'security.cookie.secure is false although server.public_url is https: browsers send the cookies over plain HTTP as well.',
         remedy: 'Set security.cookie.secure = true.',
       },
     ],
@@ -47,45 +47,44 @@ export function doubtsOf({ server, security, features, well_known }: Config): Do
       server.trusted_proxies.some((range) => range.endsWith('/0')),
       {
         code: 'trusted_proxies.everybody',
-        message:
-          'server.trusted_proxies trusts every address: any client may write what it likes into X-Forwarded-For.',
-        remedy: 'Name the addresses of your proxies and nothing else.',
+        message: 'server.trusted_proxies trusts every address: any client can forge X-Forwarded-For.',
+        remedy: 'List only the addresses of your proxies.',
       },
     ],
     [
       !security.csrf.enabled,
       {
         code: 'csrf.disabled',
-        message: 'security.csrf.enabled is false: any web page may act for whoever is signed in.',
+        message: 'security.csrf.enabled is false: any web page can act for a signed-in user.',
         remedy: 'Set security.csrf.enabled = true, unless no browser signs in.',
       },
     ],
-    ...server.cors.allowed_origins.map((origin): [boolean, Doubt] => [
+    ...server.cors.allowed_origins.map((origin): [boolean, ConfigWarning] => [
       isPlainHttp(origin),
       {
         code: 'cors.http_origin',
-        message: `server.cors.allowed_origins has ${origin}: whoever is on the way can change its pages, and act for their visitors.`,
-        remedy: 'Serve those pages over HTTPS and name that origin.',
+        message: `server.cors.allowed_origins has ${origin}: an attacker on the network can change its pages and act for their visitors.`,
+        remedy: 'Serve those pages over HTTPS and list that origin.',
       },
     ]),
     [
       security.password.bcrypt_cost < 10,
       {
         code: 'password.cheap_hashes',
-        message: 'security.password.bcrypt_cost is below 10: stolen hashes are soon guessed.',
-        remedy: 'Set security.password.bcrypt_cost to 12; hashes of before are renewed as people sign in.',
+        message: 'security.password.bcrypt_cost is below 10: stolen hashes are easy to crack.',
+        remedy: 'Set security.password.bcrypt_cost to 12; older hashes are renewed as users sign in.',
       },
     ],
     [
       well_known.entries.length > 0 && !features.well_known,
       {
         code: 'well_known.off',
-        message: 'well_known.entries has documents, and none is served: features.well_known is false.',
-        remedy: 'Set features.well_known = true, or take the documents out.',
+        message: 'well_known.entries has documents, but none is served: features.well_known is false.',
+        remedy: 'Set features.well_known = true, or remove the documents.',
       },
     ],
   ]
-  return doubts.flatMap(([applies, doubt]) => (applies ? doubt : []))
+  return warnings.flatMap(([applies, warning]) => (applies ? warning : []))
 }
 
 /** @throws ConfigError with every warning, under `--strict` */

@@ -2,18 +2,17 @@ import { statSync } from 'node:fs'
 import { findKey } from '../../lib/config/parse.ts'
 import { readConfigFile } from '../config/file.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import { doubtsOf } from '../config/warnings.ts'
+import { configWarnings } from '../config/warnings.ts'
 import { type Finding, note, ok, warning } from './finding.ts'
 
-/** What there is to say of a configuration that can be used: its doubts, and who may read its secrets. */
+/** What there is to say of a configuration that can be used: its possible, and who may read its secrets. */
 export function checkConfiguration({ config, file, warnings }: LoadedConfig): Finding[] {
-  const doubts = doubtsOf(config).map(({ code, message, remedy }) => warning(code, message, remedy))
   return [
-    ok('configuration.valid', file ? `${file} is valid.` : 'There is no file, and what is set otherwise is valid.'),
+    ok('configuration.valid', file ? `${file} is valid.` : 'No file is used; the other settings are valid.'),
     ...warnings.map((message) =>
-      warning('configuration.unknown_variable', message, 'Take it out of the environment, or spell it right.'),
+      warning('configuration.unknown_variable', message, 'Remove it from the environment, or correct its name.'),
     ),
-    ...doubts,
+    ...configWarnings(config).map(({ code, message, remedy }) => warning(code, message, remedy)),
     ...(file ? checkSecrets(file) : []),
     ...(config.storage.durability === 'os'
       ? [note('storage.not_synced', 'storage.durability is os: the last writes may be lost in a power cut.')]
@@ -29,13 +28,13 @@ function checkSecrets(file: string): Finding[] {
   return [
     warning(
       'configuration.file_readable',
-      `${file} has secrets in it (${secrets.join(', ')}) and can be read by others (${mode.toString(8)}).`,
+      `${file} contains secrets (${secrets.join(', ')}) and other users can read it (${mode.toString(8)}).`,
       `chmod 600 ${file}`,
     ),
   ]
 }
 
-/** The keys in `value` that hold something secret. */
+/** The keys in `value` that hold secrets. */
 function secretKeys(value: unknown, key: string): string[] {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return Object.entries(value).flatMap(([name, child]) => secretKeys(child, key ? `${key}.${name}` : name))

@@ -2,13 +2,13 @@ import type { DatabaseFacts } from '../../lib/storage/inspect.ts'
 import type { MigrationState } from '../../lib/storage/schema/migrate.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
 
-/** The oldest PostgreSQL that has what is used. */
+/** The oldest supported PostgreSQL. */
 const OLDEST_POSTGRES = 130_000
 
-/** Instants of one process are compared with those of another: so far apart, sessions end early or late. */
+/** Processes compare timestamps of each other: with a larger difference, sessions end early or late. */
 const CLOCK_MS = 5_000
 
-/** What the facts of an open database mean for what is kept in it. */
+/** The findings about an open database. */
 export function judgeDatabase(facts: DatabaseFacts, durability: 'full' | 'os'): Finding[] {
   const { version, version_number, settings, read_only, ahead_ms } = facts
   const found: Finding[] = []
@@ -19,8 +19,8 @@ export function judgeDatabase(facts: DatabaseFacts, durability: 'full' | 'os'): 
     found.push(
       failure(
         'database.read_only',
-        'The database takes no writes: it is a standby, or default_transaction_read_only is on.',
-        'Give the address of the primary in database.url.',
+        'The database refuses writes: it is a standby, or default_transaction_read_only is on.',
+        'Set database.url to the address of the primary.',
       ),
     )
   }
@@ -28,8 +28,8 @@ export function judgeDatabase(facts: DatabaseFacts, durability: 'full' | 'os'): 
     found.push(
       failure(
         'database.not_utf8',
-        `The database is in ${settings.server_encoding}, which does not keep every text.`,
-        'Make one with ENCODING UTF8, and move there with "chat-server export" and "import".',
+        `The database is in ${settings.server_encoding}, which cannot store every text.`,
+        'Create a database with ENCODING UTF8, and move the data with "chat-server export" and "import".',
       ),
     )
   }
@@ -43,7 +43,7 @@ function judgeDurability(settings: Record<string, string>, durability: 'full' | 
     if (settings[name] !== 'off') continue
     const message = `PostgreSQL runs with ${name} = off and may lose acknowledged messages.`
     const remedy = `Set ${name} = on in postgresql.conf and reload it.`
-    // Only who has chosen so is served with it: `serve` refuses it otherwise.
+    // `serve` refuses to start otherwise.
     found.push(durability === 'os' ? note(code, message, remedy) : failure(code, message, remedy))
   }
   if (settings.full_page_writes === 'off') {
@@ -59,29 +59,29 @@ function judgeDurability(settings: Record<string, string>, durability: 'full' | 
     found.push(
       warning(
         'database.journal_mode',
-        `SQLite keeps its journal as ${settings.journal_mode}, not as wal.`,
-        'Use a file on a disk of this machine: memory, and some network file systems, take no WAL.',
+        `SQLite keeps its journal as ${settings.journal_mode}, not as WAL.`,
+        'Use a file on a disk of this machine: memory and some network file systems do not support WAL.',
       ),
     )
   }
-  return found.length > 0 ? found : [ok('database.durable', 'What is acknowledged outlives a power cut.')]
+  return found.length > 0 ? found : [ok('database.durable', 'Acknowledged writes survive a power cut.')]
 }
 
-/** Whether a clock agrees with ours. Nothing where nobody knows. */
+/** Compares a clock with the clock of this machine. No finding if the difference is unknown. */
 export function judgeClock(code: string, aheadMs: number | undefined): Finding[] {
   if (aheadMs === undefined) return []
   const seconds = Math.round(Math.abs(aheadMs) / 1000)
-  if (Math.abs(aheadMs) <= CLOCK_MS) return [ok(code, 'Its clock agrees with the one of this machine.')]
+  if (Math.abs(aheadMs) <= CLOCK_MS) return [ok(code, 'Its clock agrees with the clock of this machine.')]
   return [
     warning(
       code,
-      `Its clock is ${seconds} seconds ${aheadMs > 0 ? 'ahead of' : 'behind'} the one of this machine.`,
-      'Have all machines keep time by NTP: sessions and limits are counted by it.',
+      `Its clock is ${seconds} seconds ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock of this machine.`,
+      'Synchronise all machines by NTP: sessions and limits depend on the clock.',
     ),
   ]
 }
 
-/** Whether the schema is the one this program works with. */
+/** Checks that the schema is the one of this program. */
 export function judgeSchema(steps: MigrationState[]): Finding {
   const pending = steps.filter((step) => !step.applied_at)
   if (pending.length === 0) return ok('database.schema', `The schema is up to date (${steps.at(-1)!.name}).`)

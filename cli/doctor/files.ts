@@ -5,14 +5,14 @@ import { type Finding, failure, note, ok, warning } from './finding.ts'
 
 const MIB = 1024 * 1024
 
-/** With less the next hour of a busy service may not fit, or the log of a backup. */
+/** With less space, an hour of a busy service may not fit, or the WAL during a backup. */
 const LITTLE_SPACE = 512 * MIB
 const NO_SPACE = 32 * MIB
 
-/** A log this long is not being written back: somebody reads for hours, or never ends a transaction. */
+/** A WAL of this size is not being checkpointed: a process reads for hours, or never ends a transaction. */
 const LARGE_WAL = 64 * MIB
 
-/** File systems of other machines, by what Linux calls them (statfs(2)): SQLite's locks and log do not work there. */
+/** Network file systems by their Linux number (statfs(2)): SQLite's locks and its WAL do not work there. */
 const NETWORK_FILE_SYSTEMS: Record<number, string> = {
   26985: 'NFS',
   20859: 'SMB',
@@ -26,26 +26,26 @@ const NETWORK_FILE_SYSTEMS: Record<number, string> = {
   198183888: 'Lustre',
 }
 
-/** The file that a SQLite address names. `undefined` for a database in memory, and for another kind. */
+/** The file of a SQLite URL. `undefined` for a database in memory, and for PostgreSQL. */
 export function sqliteFile(url: string): string | undefined {
   const path = /^sqlite:(.+)$/.exec(url)?.[1]
   return path === undefined || path === ':memory:' ? undefined : resolve(path)
 }
 
-/** What can be seen of a SQLite file without opening it as a database. */
+/** The findings about a SQLite file that need no open database. */
 export function checkFile(path: string): Finding[] {
   const file = statSync(path, { throwIfNoEntry: false })
   if (!file) {
     return [
       failure(
         'database.missing',
-        `There is no database at ${path}.`,
-        'Start the service or run "chat-server setup", which make it; or give the right address with --database.',
+        `${path} does not exist.`,
+        'Start the service or run "chat-server setup", which create it; or pass the right path with --database.',
       ),
     ]
   }
   if (!file.isFile()) {
-    return [failure('database.no_file', `${path} is not a file.`, 'Give the right address with --database.')]
+    return [failure('database.no_file', `${path} is not a file.`, 'Pass the right path with --database.')]
   }
   const wal = statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   return [
@@ -55,18 +55,18 @@ export function checkFile(path: string): Finding[] {
       ? [
           warning(
             'database.large_wal',
-            `${path}-wal has ${inMib(wal)} that are not in the database file yet.`,
-            'Look for a program that keeps the database open and reads for long; a restart of the service writes it back.',
+            `${path}-wal holds ${inMib(wal)} that are not in the database file yet.`,
+            'Find a program that keeps a read open for a long time; a restart of the service writes the WAL back.',
           ),
         ]
       : []),
     ...(file.size > 0 && !isInWal(path)
-      ? [note('database.not_wal', `${path} is not in WAL mode, which the service turns on when it opens it.`)]
+      ? [note('database.not_wal', `${path} is not in WAL mode; the service turns it on when it opens the file.`)]
       : []),
   ]
 }
 
-/** What a file system promises, and has room for. */
+/** The findings about a file system: its type and its free space. */
 export function judgeFileSystem(path: string, { type, bavail, bsize }: StatsFs, size: number): Finding[] {
   const free = bavail * bsize
   const network = NETWORK_FILE_SYSTEMS[type]
@@ -75,25 +75,27 @@ export function judgeFileSystem(path: string, { type, bavail, bsize }: StatsFs, 
     found.push(
       failure(
         'database.network_file_system',
-        `${path} is on a file system of another machine (${network}), where SQLite can lose or damage data.`,
+        `${path} is on a network file system (${network}), where SQLite can lose or damage data.`,
         'Move the database to a disk of this machine, or use PostgreSQL.',
       ),
     )
   }
   if (free < NO_SPACE)
-    found.push(failure('disk.full', `${inMib(free)} are free beside ${path}.`, 'Make room: writes are about to fail.'))
+    found.push(
+      failure('disk.full', `${inMib(free)} are free next to ${path}.`, 'Free some space: writes are about to fail.'),
+    )
   else if (free < LITTLE_SPACE)
     found.push(
-      warning('disk.nearly_full', `${inMib(free)} are free beside ${path}.`, 'Make room, or move the database.'),
+      warning('disk.nearly_full', `${inMib(free)} are free next to ${path}.`, 'Free some space, or move the database.'),
     )
   else if (free < size)
     found.push(
       note(
         'disk.no_room_for_backup',
-        `${inMib(free)} are free, less than the ${inMib(size)} of a backup beside ${path}.`,
+        `${inMib(free)} are free, less than the ${inMib(size)} of a backup next to ${path}.`,
       ),
     )
-  else found.push(ok('disk.space', `${inMib(free)} are free beside ${path}.`))
+  else found.push(ok('disk.space', `${inMib(free)} are free next to ${path}.`))
   return found
 }
 
@@ -105,14 +107,14 @@ function checkModes(path: string): Finding[] {
     const mode = modeOf(each)
     if (mode === undefined || (mode & 0o077) === 0) continue
     found.push(
-      warning('database.file_readable', `${each} is open to others (${mode.toString(8)}).`, `chmod 600 ${each}`),
+      warning('database.file_readable', `Other users can read ${each} (${mode.toString(8)}).`, `chmod 600 ${each}`),
     )
   }
   if (modeOf(folder)! & 0o022) {
     found.push(
       warning(
         'database.folder_writable',
-        `${folder} lets others replace what is in it (${modeOf(folder)!.toString(8)}).`,
+        `Other users can replace the files in ${folder} (${modeOf(folder)!.toString(8)}).`,
         `chmod 700 ${folder}`,
       ),
     )
@@ -123,7 +125,7 @@ function checkModes(path: string): Finding[] {
     found.push(
       warning(
         'database.other_owner',
-        `${path} belongs to another user (${owner}) than the one who runs this (${self}).`,
+        `${path} belongs to user ${owner}, but this command runs as user ${self}.`,
         'Run the service and its commands as one user.',
       ),
     )
@@ -135,13 +137,13 @@ function modeOf(path: string): number | undefined {
   return stat && stat.mode & 0o777
 }
 
-/** As bytes 18 and 19 of the file say (https://sqlite.org/fileformat.html), where they may be read. */
+/** Reads bytes 18 and 19 of the file (https://sqlite.org/fileformat.html); `true` if it cannot be read. */
 function isInWal(path: string): boolean {
   let handle: number
   try {
     handle = openSync(path, 'r')
   } catch {
-    // Whoever opens it as a database will be told.
+    // Opening it as a database reports the error.
     return true
   }
   try {

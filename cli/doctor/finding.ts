@@ -1,38 +1,38 @@
 import { oneLine } from '../output.ts'
 
-/** One thing that was looked at. What is wrong, or may be, says what to do about it. */
+/** The result of one check. A warning or an error has a remedy. */
 export type Finding = {
   /** Stable, for programs that read it. */
   code: string
   message: string
 } & ({ severity: 'ok' | 'note' | 'skipped'; remedy?: string } | { severity: 'warning' | 'error'; remedy: string })
 
-/** It is as it should be. */
+/** The check passed. */
 export function ok(code: string, message: string): Finding {
   return { code, severity: 'ok', message }
 }
 
-/** Nothing is wrong, and somebody may want to know. */
+/** No problem, but useful to know. */
 export function note(code: string, message: string, remedy?: string): Finding {
   return { code, severity: 'note', message, ...(remedy && { remedy }) }
 }
 
-/** It works, and may hurt. */
+/** It works, but may cause harm. */
 export function warning(code: string, message: string, remedy: string): Finding {
   return { code, severity: 'warning', message, remedy }
 }
 
-/** It does not work, or loses something. */
+/** It does not work, or loses data. */
 export function failure(code: string, message: string, remedy: string): Finding {
   return { code, severity: 'error', message, remedy }
 }
 
-/** It was not looked at; the message says why. */
+/** The check did not run; the message has the reason. */
 export function skipped(code: string, message: string, remedy?: string): Finding {
   return { code, severity: 'skipped', message, ...(remedy && { remedy }) }
 }
 
-/** The findings for people, each with what to do about it below. */
+/** The findings as text, each followed by its remedy. */
 export function describeFindings(findings: Finding[]): string {
   const width = Math.max(...findings.map(({ code }) => code.length))
   return findings

@@ -1,12 +1,12 @@
-/** How long anybody may take to answer. */
+/** How long a server may take to respond. */
 const TIMEOUT_MS = 10_000
 
-/** An answer, read whole, or why there is none. */
+/** A complete response, or the reason why none arrived. */
 export type Answer =
   | { status: number; headers: Headers; body: string; failure?: undefined }
   | { failure: string; status?: undefined; headers?: undefined; body?: undefined }
 
-/** Asks once, follows nothing, and reads no more than a page. */
+/** Sends one GET request, follows no redirect, and reads a limited part of the body. */
 export async function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
   try {
     const response = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
@@ -16,7 +16,7 @@ export async function ask(url: string, headers: Record<string, string> = {}): Pr
   }
 }
 
-/** As much of an answer as any of ours has. */
+/** Larger than any response of the service. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024
 
 async function readStart({ body }: Response): Promise<string> {
@@ -33,31 +33,31 @@ async function readStart({ body }: Response): Promise<string> {
 const REASONS: Record<string, string> = {
   ENOTFOUND: 'the name has no address',
   EAI_AGAIN: 'the name cannot be looked up',
-  ECONNREFUSED: 'nobody listens there',
+  ECONNREFUSED: 'the connection was refused',
   ECONNRESET: 'the connection was cut',
   UND_ERR_SOCKET: 'the connection was cut',
-  EHOSTUNREACH: 'there is no way there',
-  ENETUNREACH: 'there is no way there',
+  EHOSTUNREACH: 'the host is unreachable',
+  ENETUNREACH: 'the host is unreachable',
   UND_ERR_CONNECT_TIMEOUT: 'it took too long to connect',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by nobody this machine trusts',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by nobody this machine trusts',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate comes without the ones between it and a trusted one',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not signed by an authority that this machine trusts',
+  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not signed by an authority that this machine trusts',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate chain is incomplete',
 }
 
-/** Why nobody answered, in words. */
+/** The reason why no response arrived, in words. */
 export function describeFailure(error: unknown): string {
   const { name, cause } = error as {
     name?: string
     cause?: { code?: string; message?: string; errors?: { code?: string }[] }
   }
-  if (name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1000} seconds`
+  if (name === 'TimeoutError') return `no response within ${TIMEOUT_MS / 1000} seconds`
   const code = cause?.code ?? cause?.errors?.[0]?.code ?? ''
   return REASONS[code] ?? (code || cause?.message || String(error))
 }
 
-/** What JSON says, or nothing. */
+/** The parsed JSON object; `undefined` if `text` is not JSON. */
 export function parseJson(text: string): Record<string, unknown> | undefined {
   try {
     return Object(JSON.parse(text))

@@ -14,33 +14,34 @@ import { checkStream } from './stream.ts'
 import { checkUpstreams } from './upstreams.ts'
 
 /**
- * Looks at everything that a running service depends on. Nothing is changed, but for the trial of the event stream,
- * which takes back what it makes and leaves a line in the audit log.
+ * Checks everything that a running service depends on. It changes nothing, except for the test of the event stream,
+ * which deletes what it creates and leaves an entry in the audit log.
  *
- * @param options.readOnly leaves the trial out
+ * @param options.readOnly skips the test of the event stream
  */
-export async function examine(loaded: LoadedConfig, options: { readOnly: boolean }): Promise<Finding[]> {
+export async function runChecks(loaded: LoadedConfig, options: { readOnly: boolean }): Promise<Finding[]> {
   const { config } = loaded
   const here = [...checkConfiguration(loaded), ...checkAddresses(config)]
   const [server, upstreams] = await Promise.all([checkServer(config), checkUpstreams(config)])
   const database = await checkDatabase(loaded, async (storage) => {
-    if (!server.url) return [skipped('stream', 'No service was found whose event stream could be tried.')]
-    if (!config.features.auth_v1) return [skipped('stream', 'features.auth_v1 is false: there is no event stream.')]
-    if (options.readOnly) return [skipped('stream', 'With --read-only nobody is made who could open a stream.')]
-    return tryStream(loaded, storage, server.url)
+    if (!server.url) return [skipped('stream', 'No service was found to test the event stream.')]
+    if (!config.features.auth_v1) return [skipped('stream', 'features.auth_v1 is false: the event stream is off.')]
+    if (options.readOnly) return [skipped('stream', 'With --read-only no test user is created to open a stream.')]
+    return testStream(loaded, storage, server.url)
   })
   return [...here, ...server.findings, ...database, ...upstreams]
 }
 
-/** What there is to say of the database; and, where it can be worked with, what `next` finds. */
+/** The findings about the database and, if it can be used, the findings of `next`. */
 async function checkDatabase(
   { config }: LoadedConfig,
   next: (storage: Storage) => Promise<Finding[]>,
 ): Promise<Finding[]> {
   const { url } = config.database
   if (url === 'sqlite::memory:') {
-    const message = 'The database is in the memory of the service: nothing of it can be seen from here, or outlives it.'
-    return [note('database.in_memory', message, 'Give a file: sqlite:./data/chat.db')]
+    const message =
+      'The database is in the memory of the service: it cannot be checked from here, and it is lost at a restart.'
+    return [note('database.in_memory', message, 'Use a file: sqlite:./data/chat.db')]
   }
   const path = sqliteFile(url)
   const findings: Finding[] = []
@@ -48,9 +49,9 @@ async function checkDatabase(
   try {
     if (path) findings.push(...checkFile(path))
     if (findings.some(({ code }) => code === 'database.missing' || code === 'database.no_file')) {
-      return [...findings, skipped('stream', 'There is no database to make somebody in who could open a stream.')]
+      return [...findings, skipped('stream', 'Without a database no test user can be created to open a stream.')]
     }
-    // What `full` would refuse to open is to be looked at as well.
+    // `os` also opens a database that `full` refuses, so that it can be checked.
     storage = await openStorage({ database: url, durability: 'os', create: false })
     findings.push(...judgeDatabase(await inspectDatabase(storage.db), config.storage.durability))
     const schema = judgeSchema(await storage.migrations())
@@ -62,8 +63,8 @@ async function checkDatabase(
   } catch (error) {
     return [
       ...findings,
-      failure('database.unusable', `The database cannot be used: ${whyNot(error)}`, remedyOf(error, path)),
-      skipped('stream', 'There is no database that can be used to make somebody in who could open a stream.'),
+      failure('database.unusable', `The database cannot be used: ${reasonOf(error)}`, remedyOf(error, path)),
+      skipped('stream', 'Without a usable database no test user can be created to open a stream.'),
     ]
   } finally {
     await storage?.close()
@@ -71,24 +72,24 @@ async function checkDatabase(
 }
 
 function remedyOf(error: unknown, path: string | undefined): string {
-  if (!path) return 'Start it, or put database.url right.'
+  if (!path) return 'Start it, or correct database.url.'
   const { code } = Object(error) as { code?: string }
-  if (code === 'EACCES' || code === 'EPERM') return 'Run this as the user the service runs as.'
-  return 'Run "chat-server fsck"; "chat-server restore" puts a backup back.'
+  if (code === 'EACCES' || code === 'EPERM') return 'Run this command as the user of the service.'
+  return 'Run "chat-server fsck"; "chat-server restore" restores a backup.'
 }
 
-/** HTTP keeps to itself why the storage failed; the person at the machine is the one to mend it. */
-function whyNot(error: unknown): string {
+/** HTTP hides why the storage failed; the operator of the machine needs the reason. */
+function reasonOf(error: unknown): string {
   const { cause } = Object(error) as { cause?: unknown }
   return `${messageOf(error)}${error instanceof ChatError && cause !== undefined ? ` (${messageOf(cause)})` : ''}`
 }
 
-async function tryStream({ config }: LoadedConfig, storage: Storage, url: string): Promise<Finding[]> {
+async function testStream({ config }: LoadedConfig, storage: Storage, url: string): Promise<Finding[]> {
   const chat = createChatService(config, storage)
   try {
     return await checkStream(chat, url)
   } catch (error) {
-    const remedy = 'Look at the space on its disk, and at who may write to it.'
-    return [failure('database.not_writable', `The database does not take a write: ${whyNot(error)}`, remedy)]
+    const remedy = 'Check the free space on its disk, and the write permissions of the file.'
+    return [failure('database.not_writable', `The database refuses a write: ${reasonOf(error)}`, remedy)]
   }
 }

@@ -4,98 +4,100 @@ import type { Chat } from '../../lib/service.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'
 import { describeFailure } from './http.ts'
 
-/** How long an event may be on its way. One that is held back comes with the end of the stream, which may be hours. */
+/** How long an event may take. A buffered event arrives only at the end of the stream, which may take hours. */
 const EVENT_MS = 10_000
 
-/** Follows a real stream at `url`, as a stranger made for it: does what happens arrive when it happens? */
+/** Follows a real stream at `url` as a temporary user, and checks that events arrive as they happen. */
 export async function checkStream(chat: Chat, url: string): Promise<Finding[]> {
   const probe = await chat.ops.probe(OPERATOR)
   if (!probe)
-    return [skipped('stream', 'Nobody is set up yet, so nobody can open a stream.', 'Run "chat-server setup".')]
-  const hangUp = new AbortController()
-  // Who does not want to wait for a stream that is held back leaves nobody behind.
-  const leave = () => probe.remove().finally(() => process.exit(130))
-  for (const signal of LEAVING) process.once(signal, leave)
+    return [
+      skipped('stream', 'The service is not set up yet, so no user can open a stream.', 'Run "chat-server setup".'),
+    ]
+  const abort = new AbortController()
+  // An interrupted test still deletes its user.
+  const removeAndExit = () => probe.remove().finally(() => process.exit(130))
+  for (const signal of INTERRUPTS) process.once(signal, removeAndExit)
   try {
-    return await follow(chat, url, probe, hangUp.signal)
+    return await follow(chat, url, probe, abort.signal)
   } catch (error) {
     return [
       failure(
         'stream.failed',
         `The event stream at ${url} cannot be opened: ${describeFailure(error)}.`,
-        'Look at the log of the proxy and at its time-outs.',
+        'Check the log of the proxy and its timeouts.',
       ),
     ]
   } finally {
-    hangUp.abort()
+    abort.abort()
     await probe.remove()
-    for (const signal of LEAVING) process.off(signal, leave)
+    for (const signal of INTERRUPTS) process.off(signal, removeAndExit)
   }
 }
 
-const LEAVING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 async function follow(chat: Chat, url: string, probe: Probe, signal: AbortSignal): Promise<Finding[]> {
   const { session_cookie_name } = chat.context.config.session
   const began = performance.now()
-  // A proxy that holds back what it gets may hold back the headers as well, so their time is part of the trial.
+  // A proxy that buffers the body may buffer the headers as well, so their time is part of the test.
   const reader = open(`${url}/api/stream/conversations/${probe.conversation_id}`, {
     headers: { accept: 'text/event-stream', cookie: `${session_cookie_name}=${probe.token}` },
     redirect: 'manual',
     signal,
   })
   const first = await within(reader.until('event: stream.ready'))
-  const refusal = refusalOf(await reader.status(), url)
+  const refusal = describeRefusal(await reader.status(), url)
   if (refusal) return [refusal]
   if (first !== 'arrived') {
     await probe.remove()
-    return [await heldBack(reader, url)]
+    return [await describeDelay(reader, url)]
   }
   const readyMs = performance.now() - began
   const nudged = performance.now()
   await probe.nudge()
   const second = await within(reader.until('event: conversation.updated'))
   if (second === 'arrived') {
-    const times = `the first after ${Math.round(readyMs)} ms, one of this moment after ${Math.round(performance.now() - nudged)} ms`
+    const times = `the first after ${Math.round(readyMs)} ms, a new one after ${Math.round(performance.now() - nudged)} ms`
     return [...compression(reader.headers()), ok('stream.flows', `Events arrive as they happen: ${times}.`)]
   }
   if (second === 'ended')
-    return [failure('stream.cut', `The event stream at ${url} is cut after its start.`, PROXY_REMEDY)]
+    return [failure('stream.cut', `The event stream at ${url} ends right after its start.`, PROXY_REMEDY)]
   await probe.remove()
-  return [await heldBack(reader, url)]
+  return [await describeDelay(reader, url)]
 }
 
 const PROXY_REMEDY =
-  'Turn off buffering of answers in the proxy (nginx: proxy_buffering off, and no proxy_ignore_headers X-Accel-Buffering; Caddy: flush_interval -1), and compression of text/event-stream.'
+  'Turn off response buffering in the proxy (nginx: proxy_buffering off, and no proxy_ignore_headers X-Accel-Buffering; Caddy: flush_interval -1), and compression of text/event-stream.'
 
-/** Once its session has ended the service ends the stream: what comes only then was kept until then. */
-async function heldBack(reader: StreamReader, url: string): Promise<Finding> {
+/** The service ends the stream when its session ends: events that arrive only then were buffered. */
+async function describeDelay(reader: StreamReader, url: string): Promise<Finding> {
   const end = await within(reader.until('event: stream.closed'))
   if (end === 'arrived')
     return failure(
       'stream.buffered',
-      `Something on the way to ${url} holds events back until the stream ends.`,
+      `A proxy on the way to ${url} buffers events until the stream ends.`,
       PROXY_REMEDY,
     )
   return failure(
     'stream.silent',
-    `The event stream at ${url} is open and no event arrives within ${EVENT_MS / 1000} seconds.`,
+    `The event stream at ${url} is open, but no event arrives within ${EVENT_MS / 1000} seconds.`,
     PROXY_REMEDY,
   )
 }
 
-function refusalOf(status: number | undefined, url: string): Finding | undefined {
+function describeRefusal(status: number | undefined, url: string): Finding | undefined {
   if (status === undefined || status === 200) return undefined
   if (status === 401)
     return failure(
       'stream.other_database',
-      `The service at ${url} does not know a session that is in this database: it uses another one, or its cookies have another name.`,
-      'Give this command the configuration that the service runs with.',
+      `The service at ${url} does not know a session of this database: it uses another database or other cookie names.`,
+      'Run this command with the configuration of the service.',
     )
   return failure(
     'stream.refused',
-    `The event stream at ${url} is answered with status ${status}.`,
-    'Have the proxy pass /api/stream on, and look at the log of the service.',
+    `The event stream at ${url} returns status ${status}.`,
+    'Let the proxy forward /api/stream, and read the log of the service.',
   )
 }
 
@@ -105,17 +107,17 @@ function compression(headers: Headers): Finding[] {
   return [
     warning(
       'stream.compressed',
-      `Something on the way compresses event streams (${encoding}); it may hold small ones back.`,
-      'Take text/event-stream out of what the proxy compresses.',
+      `A proxy compresses event streams (${encoding}); it may delay small events.`,
+      'Exclude text/event-stream from compression in the proxy.',
     ),
   ]
 }
 
-/** A stream that is being read. */
+/** An open stream. */
 interface StreamReader {
-  /** Settles once `text` has come, or the stream has ended without it. */
+  /** Resolves when `text` has arrived, or the stream has ended without it. */
   until(text: string): Promise<'arrived' | 'ended'>
-  /** `undefined` while no headers have come. @throws whatever kept them from coming */
+  /** `undefined` until the headers arrive. @throws the error that prevented them */
   status(): Promise<number | undefined>
   headers(): Headers
 }
@@ -123,8 +125,8 @@ interface StreamReader {
 function open(url: string, init: RequestInit): StreamReader {
   let seen = ''
   let response: Response | undefined
-  let over = false
-  let trouble: unknown
+  let ended = false
+  let failed: unknown
   let wake = () => {}
   const read = async () => {
     response = await fetch(url, init)
@@ -137,19 +139,19 @@ function open(url: string, init: RequestInit): StreamReader {
   }
   read()
     .catch((error: unknown) => {
-      trouble = error
+      failed = error
     })
     .finally(() => {
-      over = true
+      ended = true
       wake()
     })
   return {
     async until(text) {
-      while (!seen.includes(text) && !over) await new Promise<void>((resolve) => (wake = resolve))
+      while (!seen.includes(text) && !ended) await new Promise<void>((resolve) => (wake = resolve))
       return seen.includes(text) ? 'arrived' : 'ended'
     },
     async status() {
-      if (!response && trouble) throw trouble
+      if (!response && failed) throw failed
       return response?.status
     },
     headers: () => response?.headers ?? new Headers(),

@@ -5,27 +5,27 @@ import { currentMicros } from '../../lib/core/time.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'
 import { ask, parseJson } from './http.ts'
 
-/** Whether those the service depends on answer: the providers to sign in with, and the model server. */
+/** Checks that the upstream services respond: the sign-in providers and the model server. */
 export async function checkUpstreams(config: Config): Promise<Finding[]> {
   const providers = oauthProviders(config)
   const found = await Promise.all([...providers.map(checkProvider), checkAssistant(config)])
-  if (providers.length === 0) found.unshift([skipped('oauth', 'No provider to sign in with is configured.')])
+  if (providers.length === 0) found.unshift([skipped('oauth', 'No sign-in provider is configured.')])
   return found.flat()
 }
 
 async function checkProvider(settings: ProviderSettings): Promise<Finding[]> {
   const reason = settings.issuer ? await discoveryFailure(settings) : await reachFailure(settings)
-  if (reason === undefined) return [ok('oauth.reachable', `The provider ${settings.name} answers.`)]
+  if (reason === undefined) return [ok('oauth.reachable', `The provider ${settings.name} responds.`)]
   return [
     failure(
       'oauth.unreachable',
-      `Nobody can sign in with ${settings.name}: ${reason}.`,
-      `Look at the addresses of oauth.${settings.name}, and whether this machine may connect to them.`,
+      `Sign-in with ${settings.name} fails: ${reason}.`,
+      `Check the URLs of oauth.${settings.name}, and that this machine can connect to them.`,
     ),
   ]
 }
 
-/** What a sign-in would begin with: the provider's description, and whether it is of the issuer it is asked for. */
+/** The first step of a sign-in: reads the discovery document and checks its issuer. */
 async function discoveryFailure(settings: ProviderSettings): Promise<string | undefined> {
   let reason = 'it failed'
   const warn = (_message: string, fields?: Record<string, unknown>) => {
@@ -41,18 +41,18 @@ async function discoveryFailure(settings: ProviderSettings): Promise<string | un
   }
 }
 
-/** Of a provider without a description: any answer, since each is for a sign-in that has begun. */
+/** For a provider without a discovery document: any response will do, since each URL needs a started sign-in. */
 async function reachFailure(settings: ProviderSettings): Promise<string | undefined> {
   for (const key of ['authorization_url', 'token_url', 'userinfo_url'] as const) {
     const answer = await ask(settings[key]!)
     if (answer.failure !== undefined) return `${key}: ${answer.failure}`
-    if (answer.status >= 500) return `${key} answers with status ${answer.status}`
+    if (answer.status >= 500) return `${key} returns status ${answer.status}`
   }
   return undefined
 }
 
 async function checkAssistant({ assistant }: Config): Promise<Finding[]> {
-  if (assistant.provider !== 'openai') return [skipped('assistant', 'The assistant is an echo, which asks nobody.')]
+  if (assistant.provider !== 'openai') return [skipped('assistant', 'The assistant is an echo and needs no server.')]
   const url = `${(assistant.base_url ?? 'https://api.openai.com/v1').replace(/\/+$/, '')}/models`
   const pairs = assistant.headers.map((header) => header.split(/: *(.*)/s, 2) as [string, string])
   const headers = {
@@ -64,31 +64,31 @@ async function checkAssistant({ assistant }: Config): Promise<Finding[]> {
     return [
       failure(
         'assistant.unreachable',
-        `The model server does not answer at ${url}: ${answer.failure}.`,
-        'Start it, or put assistant.base_url right.',
+        `The model server does not respond at ${url}: ${answer.failure}.`,
+        'Start it, or correct assistant.base_url.',
       ),
     ]
   if (answer.status === 401 || answer.status === 403)
     return [
       failure(
         'assistant.refused',
-        `The model server refuses this service at ${url} (status ${answer.status}).`,
-        'Put assistant.api_key right, or assistant.headers.',
+        `The model server at ${url} refuses the key (status ${answer.status}).`,
+        'Correct assistant.api_key or assistant.headers.',
       ),
     ]
   if (answer.status >= 500)
-    return [failure('assistant.failing', `${url} answers with status ${answer.status}.`, 'Look at the model server.')]
+    return [failure('assistant.failing', `${url} returns status ${answer.status}.`, 'Check the model server.')]
   return [judgeModels(parseJson(answer.body)?.data, assistant.model!)]
 }
 
-/** Some servers list nothing, and some know a model by more names than they list. */
+/** Some servers list no models, and some accept more names than they list. */
 function judgeModels(list: unknown, model: string): Finding {
   const ids = Array.isArray(list) ? list.map((each) => String(Object(each).id)) : []
   if (ids.length === 0 || ids.some((id) => id === model || id === `${model}:latest`))
-    return ok('assistant.reachable', `The model server answers, for ${model}.`)
+    return ok('assistant.reachable', `The model server responds and has ${model}.`)
   return warning(
     'assistant.unknown_model',
-    `The model server lists no ${model}, but ${ids.slice(0, 5).join(', ')}.`,
-    'Put assistant.model right, or have the server load that model.',
+    `The model server does not list ${model}, but ${ids.slice(0, 5).join(', ')}.`,
+    'Correct assistant.model, or load that model on the server.',
   )
 }

@@ -1,23 +1,23 @@
 import { oneLine } from '../output.ts'
 
-/** What goes with a message. */
+/** The fields of a log line. */
 export type Fields = Record<string, unknown>
 
-/** One line without its end, 8 KiB at most, whatever is in the message and the fields. */
+/** Formats one line without its line end, at most 8 KiB, whatever the message and the fields contain. */
 export type ToLine = (date: Date, level: string, message: string, fields?: Fields) => string
 
 type Replacer = (name: string, value: unknown) => unknown
 
-/** Whoever collects the lines may cut longer ones, and half an object is none. */
+/** Log collectors may cut longer lines, and half a JSON object cannot be parsed. */
 const MAX_LINE_BYTES = 8 * 1024
 
-/** How many characters of each text are kept, in a line that would be too long with more. */
+/** The lengths to which texts are cut, in turn, until the line fits. */
 const CUTS = [1024, 128, 32]
 
-/** Makes lines that are one JSON object each. */
+/** Formats each line as one JSON object. */
 export function createJsonLines(): ToLine {
   let last = { ms: Number.NaN, iso: '' }
-  /** Lines come many to a millisecond. */
+  /** Cached, because many lines share a millisecond. */
   const isoOf = (date: Date) => {
     const ms = date.getTime()
     if (ms !== last.ms) last = { ms, iso: date.toISOString() }
@@ -26,7 +26,7 @@ export function createJsonLines(): ToLine {
   return (date, level, message, fields = {}) => {
     const time = isoOf(date)
     const whole = (text: string, fields: Fields, replacer: Replacer) => {
-      // Twice: the first keeps the order, the second keeps a field from passing for the time or the message.
+      // Twice: the first sets the order, the second stops a field from replacing the time or the message.
       const head = { time, level, message: text }
       return JSON.stringify({ ...head, ...fields, ...head }, replacer)
     }
@@ -34,17 +34,17 @@ export function createJsonLines(): ToLine {
   }
 }
 
-/** For people. */
+/** Formats lines for a terminal. */
 export const toPrettyLine: ToLine = (date, level, message, fields = {}) =>
   fitted(message, fields, (text, fields, replacer) => {
     const pairs = Object.entries(fields).map(([name, value]) => ` ${name}=${JSON.stringify(value, replacer)}`)
     return `${date.toTimeString().slice(0, 8)} ${level.padEnd(5)} ${text}${pairs.join('')}`
   })
 
-/** Short texts of ASCII that JSON and a terminal take as they are. */
+/** Short ASCII texts that need no escaping in JSON or on a terminal. */
 const PLAIN = /^[ !#-[\]-~]{0,200}$/
 
-/** So many plain texts cannot fill a line. */
+/** This many plain texts always fit into a line. */
 const MAX_PLAIN = 16
 
 /**
@@ -55,10 +55,11 @@ const MAX_PLAIN = 16
 function plainJson(time: string, level: string, message: string, fields: Fields): string | undefined {
   if (!PLAIN.test(message)) return undefined
   let line = `{"time":"${time}","level":"${level}","message":"${message}"`
-  let room = MAX_PLAIN
+  let remaining = MAX_PLAIN
   for (const name in fields) {
     const value = fields[name]
-    if (--room < 0 || !PLAIN.test(name) || name === 'time' || name === 'level' || name === 'message') return undefined
+    if (--remaining < 0 || !PLAIN.test(name) || name === 'time' || name === 'level' || name === 'message')
+      return undefined
     if (typeof value === 'string' && PLAIN.test(value)) line += `,"${name}":"${value}"`
     else if (typeof value === 'number' && Number.isFinite(value)) line += `,"${name}":${value}`
     else return undefined
@@ -66,18 +67,18 @@ function plainJson(time: string, level: string, message: string, fields: Fields)
   return `${line}}`
 }
 
-/** One line of what `render` makes, with shorter and shorter texts until it fits, at last without its fields. */
+/** One line from `render`, with shorter and shorter texts until it fits, finally without its fields. */
 function fitted(
   message: string,
   fields: Fields,
   render: (message: string, fields: Fields, replacer: Replacer) => string,
 ): string {
   for (const length of [Number.POSITIVE_INFINITY, ...CUTS]) {
-    const replacer: Replacer = (name, value) => cutIfText(describe(name, value), length)
+    const replacer: Replacer = (name, value) => cutIfText(toSerializable(name, value), length)
     const line = oneLine(render(cut(message, length), fields, replacer))
     if (Buffer.byteLength(line) <= MAX_LINE_BYTES) return line
   }
-  return oneLine(render(cut(message, CUTS.at(-1)!), { cut: true }, describe))
+  return oneLine(render(cut(message, CUTS.at(-1)!), { cut: true }, toSerializable))
 }
 
 function cut(text: string, length: number): string {
@@ -88,8 +89,8 @@ function cutIfText(value: unknown, length: number): unknown {
   return typeof value === 'string' ? cut(value, length) : value
 }
 
-/** What JSON leaves out of a value: why something failed, and where. */
-function describe(_name: string, value: unknown): unknown {
+/** Replaces values that JSON cannot represent: bigints, and errors with their cause and stack. */
+function toSerializable(_name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value)
   if (!(value instanceof Error)) return value
   const { name, message, stack, cause } = value

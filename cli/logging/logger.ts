@@ -4,7 +4,7 @@ import type { Log } from '../../lib/context.ts'
 import { createJsonLines, type Fields, toPrettyLine } from './line.ts'
 import { createLogSink, type LogStream } from './sink.ts'
 
-/** A log on `stream`, standard error by default: one line for each call, whatever is in it. */
+/** A log that writes one line per call to `stream`, standard error by default. */
 export function createLogger(
   config: Pick<Config['log'], 'level' | 'format'>,
   stream: LogStream = process.stderr,
@@ -17,7 +17,7 @@ export function createLogger(
       sink.write(toLine(date, type, String(message), fields as Fields | undefined), type === 'warn' || type === 'error')
     },
   }
-  // Without its throttle, since equal lines are equal events: a tenth failed sign-in is not noise.
+  // Without throttling, because each line is an event: the tenth failed sign-in must be logged too.
   const consola = createConsola({
     level: LogLevels[config.level],
     reporters: [reporter],

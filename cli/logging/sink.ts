@@ -1,38 +1,38 @@
 /** The part of a stream that a log needs. */
 export interface LogStream {
   isTTY?: boolean
-  /** How much of what was written nobody has taken yet, where that is known. */
+  /** The bytes written but not yet read, if known. */
   readonly writableLength?: number
   write(text: string): unknown
 }
 
-/** Where lines go. */
+/** The destination of log lines. */
 export interface LogSink {
-  /** @param urgent writes it, and whatever waits, at once */
+  /** @param urgent flushes this line and all waiting lines at once */
   write(line: string, urgent: boolean): void
-  /** How many lines were lost so far. */
+  /** The number of lines dropped so far. */
   dropped(): number
 }
 
-/** How far who reads the log may fall behind. A pipe holds 64 KiB; beyond it Node keeps everything in memory. */
+/** How far the log reader may fall behind. A pipe holds 64 KiB; beyond that Node buffers in memory. */
 const MAX_PENDING_BYTES = 1024 * 1024
 
-/** More than that waits for nobody: the next lines would only be written later. */
-const MAX_GATHERED_LENGTH = 64 * 1024
+/** The buffer is flushed at this size, because waiting longer would only delay the lines. */
+const MAX_BUFFERED_LENGTH = 64 * 1024
 
 /**
- * Writes lines to `stream`, those of one turn of the event loop together.
+ * Writes lines to `stream`, batched per turn of the event loop.
  *
- * When nobody takes them, they are lost and counted: neither does the service wait, nor does its memory grow. Once there
- * is room again, a line says how many it were.
+ * If the reader does not keep up, lines are dropped and counted: the service neither waits nor uses more memory. Once the
+ * reader has caught up, a line reports the number of dropped lines.
  *
- * @param toNotice the line that says it
+ * @param toNotice formats that line
  */
 export function createLogSink(stream: LogStream, toNotice: (lost: number) => string): LogSink {
-  let gathered = ''
+  let buffered = ''
   let lines = 0
   let dropped = 0
-  let told = 0
+  let reported = 0
   let waiting: NodeJS.Immediate | undefined
 
   function flush(): void {
@@ -41,21 +41,21 @@ export function createLogSink(stream: LogStream, toNotice: (lost: number) => str
     if (lines === 0) return
     if ((stream.writableLength ?? 0) > MAX_PENDING_BYTES) dropped += lines
     else {
-      const notice = dropped > told ? `${toNotice(dropped - told)}\n` : ''
-      told = dropped
-      stream.write(notice + gathered)
+      const notice = dropped > reported ? `${toNotice(dropped - reported)}\n` : ''
+      reported = dropped
+      stream.write(notice + buffered)
     }
-    gathered = ''
+    buffered = ''
     lines = 0
   }
 
-  // What is said just before the process ends is written all the same.
+  // Lines logged just before the process exits are still written.
   if (stream === process.stderr) process.once('exit', flush)
   return {
     write(line, urgent) {
-      gathered += `${line}\n`
+      buffered += `${line}\n`
       lines++
-      if (urgent || gathered.length > MAX_GATHERED_LENGTH) flush()
+      if (urgent || buffered.length > MAX_BUFFERED_LENGTH) flush()
       else waiting ??= setImmediate(flush)
     },
     dropped: () => dropped,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { root } from '../../cli/commands.ts'
-import { describeTree } from '../../cli/completion/describe.ts'
+import { describeCommands } from '../../cli/completion/describe.ts'
 import { completionFor, type Shell } from '../../cli/completion/scripts.ts'
 import { folder, run } from './process.ts'
 
@@ -13,7 +13,7 @@ const sh = promisify(execFile)
 
 /** A folder with the script for a shell, and something to complete the name of. */
 async function withScript(shell: Shell): Promise<string> {
-  return folder({ script: completionFor(shell, await describeTree(root)), 'my chat.toml': '', 'chat.db': '' })
+  return folder({ script: completionFor(shell, await describeCommands(root)), 'my chat.toml': '', 'chat.db': '' })
 }
 
 function has(shell: string): boolean {
@@ -104,6 +104,6 @@ it('chat-server completion prints the script, alone or in a document', LONG, asy
     run(['completion', 'fish'], { cwd }),
     run(['completion', 'fish', '--json'], { cwd }),
   ])
-  expect(plain).toMatchObject({ code: 0, stderr: '', stdout: completionFor('fish', await describeTree(root)) })
+  expect(plain).toMatchObject({ code: 0, stderr: '', stdout: completionFor('fish', await describeCommands(root)) })
   expect(JSON.parse(json.stdout)).toEqual({ shell: 'fish', script: plain.stdout })
 })

@@ -9,8 +9,8 @@ import { expect, it, onTestFinished } from 'vitest'
 import { OPERATOR } from '../../lib/index.ts'
 import { createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
 import { type ServiceOptions, startService } from '../support/service.ts'
-import { asItComes, examined, hasNginx, startNginx, startProxy, wrong } from './examining.ts'
 import { finished, folder, start } from './process.ts'
+import { asItComes, hasNginx, runDoctor, startNginx, startProxy, wrong } from './run-checks.ts'
 
 const LONG = { timeout: 120_000 }
 
@@ -33,7 +33,7 @@ describeOnEachDatabase('the trial of the event stream', (openUrl) => {
   it('sees events flow, is seen by nobody, and leaves a line in the audit log', LONG, async () => {
     const service = await startSetUp(await openUrl())
     const { users } = await service.chat.users.list(OPERATOR)
-    const findings = await examined(service.configOf(service.base_url))
+    const findings = await runDoctor(service.configOf(service.base_url))
     expect(wrong(findings.values())).toEqual([])
     expect(findings.get('stream.flows')).toMatchObject({
       severity: 'ok',
@@ -93,7 +93,7 @@ describeOnEachDatabase('the trial of the event stream', (openUrl) => {
 it('the doctor writes nothing with --read-only, and before there is a user', LONG, async () => {
   const service = await onSqlite()
   const before = await service.chat.context.db.changeToken()
-  const findings = await examined(service.configOf(service.base_url), { readOnly: true })
+  const findings = await runDoctor(service.configOf(service.base_url), { readOnly: true })
   expect(findings.get('stream')).toMatchObject({ severity: 'skipped', message: expect.stringContaining('--read-only') })
   expect(await service.chat.context.db.changeToken()).toBe(before)
 
@@ -101,22 +101,22 @@ it('the doctor writes nothing with --read-only, and before there is a user', LON
   onTestFinished(remove)
   const fresh = await startService(url)
   onTestFinished(() => fresh.close())
-  const early = await examined({ server: { public_url: fresh.base_url }, database: { url } })
-  expect(early.get('stream')?.message).toContain('Nobody is set up yet')
+  const early = await runDoctor({ server: { public_url: fresh.base_url }, database: { url } })
+  expect(early.get('stream')?.message).toContain('not set up yet')
   expect(await fresh.chat.setup.status()).toEqual({ is_setup: false })
 })
 
 it.skipIf(!hasNginx)('the doctor finds an nginx that buffers, and one that compresses (nginx)', LONG, async () => {
   const service = await onSqlite()
   const good = await startNginx(service.base_url, '')
-  expect(wrong((await examined(service.configOf(good))).values())).toEqual([])
+  expect(wrong((await runDoctor(service.configOf(good))).values())).toEqual([])
   const buffering = await startNginx(service.base_url, 'proxy_buffering on; proxy_ignore_headers X-Accel-Buffering;')
-  const found = await examined(service.configOf(buffering))
+  const found = await runDoctor(service.configOf(buffering))
   expect(wrong(found.values())).toEqual(['stream.buffered'])
   expect(found.get('stream.buffered')?.remedy).toContain('proxy_buffering off')
   const gzip = 'gzip on; gzip_types text/event-stream; gzip_min_length 0; gzip_proxied any;'
   const compressing = await startNginx(service.base_url, gzip)
-  expect(wrong((await examined(service.configOf(compressing))).values())).toEqual(['stream.compressed'])
+  expect(wrong((await runDoctor(service.configOf(compressing))).values())).toEqual(['stream.compressed'])
 })
 
 it('the doctor leaves nobody behind when it is interrupted', LONG, async () => {
@@ -169,14 +169,14 @@ it('the doctor tells what else goes wrong with a stream', LONG, async () => {
   })
   const refusing = await startProxy(service.base_url, asItComes)
   const codes = await Promise.all(
-    [late, silent, cut, hangingUp].map(async (url) => wrong((await examined(service.configOf(url))).values())),
+    [late, silent, cut, hangingUp].map(async (url) => wrong((await runDoctor(service.configOf(url))).values())),
   )
   expect(codes).toEqual([['stream.buffered'], ['stream.silent'], ['stream.cut'], ['stream.failed']])
 
   const other = await onSqlite()
-  const strange = await examined(other.configOf(refusing))
+  const strange = await runDoctor(other.configOf(refusing))
   expect(wrong(strange.values())).toEqual(['stream.other_database'])
-  const off = await examined(service.configOf(service.base_url, { features: { auth_v1: false } }))
+  const off = await runDoctor(service.configOf(service.base_url, { features: { auth_v1: false } }))
   expect(off.get('stream')?.severity).toBe('skipped')
 })
 
@@ -184,11 +184,11 @@ it('the doctor tells who answers in the place of the service, and who does not',
   const service = await onSqlite()
   const port = Number(new URL(service.base_url).port)
   const at = async (public_url: string, server: object = {}) =>
-    wrong((await examined({ ...service.configOf(public_url), server: { public_url, ...server } })).values())
-  const found = await examined({ server: { port: 0 }, database: service.configOf('').database })
+    wrong((await runDoctor({ ...service.configOf(public_url), server: { public_url, ...server } })).values())
+  const found = await runDoctor({ server: { port: 0 }, database: service.configOf('').database })
   expect(found.get('server')?.severity).toBe('skipped')
   const nowhere = 'http://127.0.0.1:9'
-  const none = await examined({ ...service.configOf(nowhere), server: { public_url: nowhere, port: 9 } })
+  const none = await runDoctor({ ...service.configOf(nowhere), server: { public_url: nowhere, port: 9 } })
   expect(none.get('server.not_running')).toMatchObject({ severity: 'skipped', message: expect.stringContaining('9') })
   expect(await at('http://no-such-host.invalid', { port })).toEqual(['public_url.http', 'server.unreachable'])
   expect(await at(`${service.base_url}/elsewhere`, { port })).toEqual(['server.not_ours'])
@@ -211,7 +211,7 @@ it('the doctor sees what the way to the service takes away, and what it lets thr
     delete headers['content-security-policy']
     headers.date = new Date(Date.now() + 3_600_000).toUTCString()
   })
-  const found = await examined(service.configOf(bare))
+  const found = await runDoctor(service.configOf(bare))
   expect(wrong(found.values())).toEqual(['server.clock', 'server.headers_lost'])
   expect(found.get('server.clock')?.message).toMatch(/^Its clock is 3\d{3} seconds ahead of/)
   const older = await startProxy(
@@ -223,17 +223,17 @@ it('the doctor sees what the way to the service takes away, and what it lets thr
     },
     (headers) => delete headers['content-length'],
   )
-  expect((await examined(service.configOf(older))).get('server.other_version')?.severity).toBe('note')
+  expect((await runDoctor(service.configOf(older))).get('server.other_version')?.severity).toBe('note')
 
   // Everybody's address of this machine: not a name for itself, and still nobody else's.
   const open = `http://0.0.0.0:${new URL(service.base_url).port}`
-  expect(wrong((await examined(service.configOf(open))).values())).toEqual(['public_url.http', 'server.metrics_open'])
+  expect(wrong((await runDoctor(service.configOf(open))).values())).toEqual(['public_url.http', 'server.metrics_open'])
   const { url, remove } = await createSqliteFile()
   onTestFinished(remove)
   const fresh = await startService(url, { config: { metrics: { token: 'hunter2' } } })
   onTestFinished(() => fresh.close())
   const public_url = `http://0.0.0.0:${new URL(fresh.base_url).port}`
-  const early = await examined({ server: { public_url }, database: { url }, metrics: { token: 'hunter2' } })
+  const early = await runDoctor({ server: { public_url }, database: { url }, metrics: { token: 'hunter2' } })
   expect(wrong(early.values())).toEqual(['public_url.http', 'server.setup_open'])
 })
 
@@ -242,7 +242,7 @@ it('the doctor tells that the database takes no write', LONG, async () => {
   const config = service.configOf(service.base_url)
   const holder = new Sqlite(config.database.url.replace('sqlite:', ''))
   holder.exec('BEGIN IMMEDIATE')
-  const found = await examined(config)
+  const found = await runDoctor(config)
   holder.exec('ROLLBACK')
   holder.close()
   expect(wrong(found.values())).toEqual(['database.not_writable'])
@@ -267,9 +267,11 @@ it.skipIf(!hasOpenssl)('the doctor says what is wrong with a certificate (openss
     server: { public_url, port },
     security: { cookie: { secure: true } },
   }
-  const found = await examined(config)
+  const found = await runDoctor(config)
   expect(found.get('server.unreachable')).toMatchObject({
     severity: 'error',
-    message: expect.stringContaining('its certificate is signed by nobody this machine trusts. The service itself'),
+    message: expect.stringContaining(
+      'its certificate is not signed by an authority that this machine trusts. The service itself',
+    ),
   })
 })

@@ -15,9 +15,9 @@ import { openStorage, parseConfig } from '../../lib/index.ts'
 import { startOpenId } from '../accounts/oauth/openid.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
 import { startCluster } from '../support/postgres.ts'
-import { examined, wrong } from './examining.ts'
 import { answersModels } from './models.ts'
 import { folder, run } from './process.ts'
+import { runDoctor, wrong } from './run-checks.ts'
 
 const LONG = { timeout: 120_000 }
 
@@ -114,12 +114,12 @@ describe('a SQLite file', () => {
 
   it('that is well is said to be, and nothing is written', LONG, async () => {
     const { config } = await database()
-    const findings = await examined(config)
+    const findings = await runDoctor(config)
     expect(wrong(findings.values())).toEqual([])
     expect([...findings.keys()]).toEqual(
       expect.arrayContaining(['database.permissions', 'disk.space', 'database.durable', 'database.schema']),
     )
-    expect((await examined({ ...config, database: { url: 'sqlite::memory:' } })).has('database.in_memory')).toBe(true)
+    expect((await runDoctor({ ...config, database: { url: 'sqlite::memory:' } })).has('database.in_memory')).toBe(true)
   })
 
   it('is missing, or is none', LONG, async () => {
@@ -127,11 +127,11 @@ describe('a SQLite file', () => {
     expect(wrong(checkFile(join(cwd, 'no.db')))).toEqual(['database.missing'])
     expect(wrong(checkFile(cwd))).toEqual(['database.no_file'])
     writeFileSync(path, 'x'.repeat(8192))
-    const damaged = await examined(config)
+    const damaged = await runDoctor(config)
     expect(wrong(damaged.values())).toEqual(['database.unusable'])
     expect(damaged.get('stream')?.severity).toBe('skipped')
     truncateSync(path)
-    expect(wrong((await examined(config)).values())).toEqual(['database.empty'])
+    expect(wrong((await runDoctor(config)).values())).toEqual(['database.empty'])
   })
 
   it('that others may read, or replace', async () => {
@@ -145,11 +145,11 @@ describe('a SQLite file', () => {
     const { cwd, path, config } = await database()
     const asNobody = async () => {
       process.seteuid!(65534)
-      return examined(config).finally(() => process.seteuid!(0))
+      return runDoctor(config).finally(() => process.seteuid!(0))
     }
     const shut = await asNobody()
     expect(wrong(shut.values())).toEqual(['database.unusable'])
-    expect(shut.get('database.unusable')?.remedy).toBe('Run this as the user the service runs as.')
+    expect(shut.get('database.unusable')?.remedy).toBe('Run this command as the user of the service.')
     chmodSync(cwd, 0o755)
     expect(wrong((await asNobody()).values())).toEqual(['database.other_owner', 'database.unusable'])
     expect(wrong(checkFile(path))).toEqual([])
@@ -160,7 +160,7 @@ describe('a SQLite file', () => {
     const db = new Sqlite(path)
     db.prepare("INSERT INTO meta (name, value) VALUES ('import', 'x')").run()
     db.close()
-    const found = await examined(config)
+    const found = await runDoctor(config)
     expect(found.get('database.unusable')?.message).toContain('run "chat-server import" again')
   })
 
@@ -168,7 +168,7 @@ describe('a SQLite file', () => {
     const { path, config } = await database()
     const db = new Sqlite(path)
     db.prepare("UPDATE migrations SET id = 999, name = '0999-later' WHERE id = (SELECT max(id) FROM migrations)").run()
-    expect(wrong((await examined(config)).values())).toEqual(['database.schema_old'])
+    expect(wrong((await runDoctor(config)).values())).toEqual(['database.schema_old'])
     db.close()
   })
 
@@ -209,7 +209,7 @@ describe('a SQLite file', () => {
     const storage = await openStorage({ database: url })
     await storage.migrate()
     await storage.close()
-    expect(wrong((await examined({ server: { port: 9 }, database: { url } })).values())).toEqual(['disk.full'])
+    expect(wrong((await runDoctor({ server: { port: 9 }, database: { url } })).values())).toEqual(['disk.full'])
   })
 })
 
@@ -229,22 +229,22 @@ describe('a PostgreSQL server', () => {
     await storage.migrate()
     await storage.close()
     const config = { server: { port: 9 }, database: { url } }
-    expect(wrong((await examined(config)).values())).toEqual([])
+    expect(wrong((await runDoctor(config)).values())).toEqual([])
 
     const off = ['fsync', 'full_page_writes', 'synchronous_commit'].map((name) => `ALTER SYSTEM SET ${name} = off`)
     await sql(url, ...off)
     await cluster.restart()
-    const findings = await examined(config)
+    const findings = await runDoctor(config)
     const [fsync, commit] = ['database.fsync_off', 'database.synchronous_commit_off']
     expect(wrong(findings.values())).toEqual([fsync, commit, 'database.full_page_writes_off'])
-    const chosen = await examined({ ...config, storage: { durability: 'os' } })
+    const chosen = await runDoctor({ ...config, storage: { durability: 'os' } })
     expect([chosen.get(fsync!)?.severity, chosen.get(commit!)?.severity]).toEqual(['note', 'note'])
 
     await sql(url, "CREATE DATABASE ascii ENCODING 'SQL_ASCII' LOCALE 'C' LOCALE_PROVIDER libc TEMPLATE template0")
-    const ascii = await examined({ ...config, database: { url: cluster.databaseUrl('ascii') } })
+    const ascii = await runDoctor({ ...config, database: { url: cluster.databaseUrl('ascii') } })
     expect(wrong(ascii.values())).toEqual(expect.arrayContaining(['database.not_utf8', 'database.empty']))
     await cluster.stop()
-    const gone = (await examined(config)).get('database.unusable')
+    const gone = (await runDoctor(config)).get('database.unusable')
     expect(gone).toMatchObject({ severity: 'error', message: expect.stringContaining('ENOENT') })
   })
 
@@ -260,7 +260,7 @@ describe('a PostgreSQL server', () => {
     await storage.db.run(`ALTER DATABASE ${name} SET search_path = public, pg_catalog`)
     await storage.db.run(`ALTER DATABASE ${name} SET default_transaction_read_only = on`)
     await storage.close()
-    const findings = await examined(config)
+    const findings = await runDoctor(config)
     expect(wrong(findings.values())).toEqual(['database.read_only', 'database.clock'])
     expect(findings.get('database.clock')?.message).toMatch(/^Its clock is 36\d\d seconds ahead of/)
   })
@@ -286,11 +286,11 @@ describe('those the service asks', () => {
     const assistant = { provider: 'openai', base_url: `${models}/v1`, model: 'llama', api_key: 'hunter2' }
     const server = { public_url: 'http://127.0.0.1:9' }
     const config = { server, oauth: { provider_a: provider.config, plain }, database: { url: 'sqlite::memory:' } }
-    const well = await examined({ ...config, assistant })
+    const well = await runDoctor({ ...config, assistant })
     expect(wrong(well.values())).toEqual([])
     expect([well.get('oauth.reachable')?.severity, well.get('assistant.reachable')?.severity]).toEqual(['ok', 'ok'])
 
-    const trouble = async (change: object) => wrong((await examined({ ...config, ...change })).values())
+    const trouble = async (change: object) => wrong((await runDoctor({ ...config, ...change })).values())
     expect(await trouble({ assistant: { ...assistant, api_key: 'wrong' } })).toEqual(['assistant.refused'])
     expect(await trouble({ assistant: { ...assistant, model: 'gpt' } })).toEqual(['assistant.unknown_model'])
     expect(await trouble({ assistant: { ...assistant, base_url: `${models}/broken` } })).toEqual(['assistant.failing'])
@@ -301,18 +301,18 @@ describe('those the service asks', () => {
     const elsewhere = { ...provider.config, issuer: `${models}/issuer` }
     expect(await trouble({ oauth: { dead } })).toEqual(['oauth.unreachable'])
     expect(await trouble({ oauth: { elsewhere } })).toEqual(['oauth.unreachable'])
-    const found = await examined({ ...config, oauth: { elsewhere } })
-    expect(found.get('oauth.unreachable')?.message).toMatch(/^Nobody can sign in with elsewhere: http.*issuer/)
+    const found = await runDoctor({ ...config, oauth: { elsewhere } })
+    expect(found.get('oauth.unreachable')?.message).toMatch(/^Sign-in with elsewhere fails: http.*issuer/)
     expect(JSON.stringify([...found.values()])).not.toContain('canary')
   })
 })
 
 it('every finding there is has a line in the guide', () => {
   const folder = fileURLToPath(new URL('../../cli', import.meta.url))
-  const sources = ['warnings.ts', ...readdirSync(join(folder, 'doctor')).map((name) => join('doctor', name))]
+  const sources = ['config/warnings.ts', ...readdirSync(join(folder, 'doctor')).map((name) => join('doctor', name))]
   const text = sources.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')
   const named = text.matchAll(
-    /(?:warning|failure|ok|note|skipped|say)\(\s*'([a-z]+(?:\.\w+)?)'|'([a-z_]+\.[a-z_0-9]+)'/g,
+    /(?:warning|failure|ok|note|skipped|severity)\(\s*'([a-z]+(?:\.\w+)?)'|'([a-z_]+\.[a-z_0-9]+)'/g,
   )
   const codes = [...named].map(([, first, second]) => (first ?? second)!).filter((code) => !/\.(ts|exp)/.test(code))
   const guide = readFileSync(new URL('../../docs/guides/doctor.md', import.meta.url), 'utf8')
@@ -336,7 +336,7 @@ describe('chat-server doctor', () => {
     ])
     expect([well.code, well.stderr]).toEqual([0, ''])
     expect(well.stdout).toMatch(/^ok {7}configuration.valid .*\nwarning {2}password\.cheap_hashes .*\n +→ Set /)
-    expect(well.stdout).toMatch(/^skipped {2}server\.not_running +No service answers at /m)
+    expect(well.stdout).toMatch(/^skipped {2}server\.not_running +No service responds at /m)
     expect([strict.code, JSON.parse(strict.stdout).healthy]).toEqual([1, false])
     expect([wrongUse.code, JSON.parse(wrongUse.stdout).error.code]).toEqual([2, 'configuration_invalid'])
   })

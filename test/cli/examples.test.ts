@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { root } from '../../cli/commands.ts'
-import { describeTree } from '../../cli/completion/describe.ts'
+import { describeCommands } from '../../cli/completion/describe.ts'
 import { newId } from '../../lib/core/ids.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../lib/index.ts'
 import { commandOf, type Finished, folder } from './process.ts'
@@ -30,7 +30,7 @@ const ORDER: string[][] = [
 
 it('every example in the help runs, and with --json prints one document', { timeout: 300_000 }, async () => {
   const examples = new Map(
-    (await describeTree(root)).flatMap(({ path, example }) =>
+    (await describeCommands(root)).flatMap(({ path, example }) =>
       example ? [[path.replace('chat-server ', ''), example]] : [],
     ),
   )
@@ -111,7 +111,7 @@ async function withIds(cwd: string): Promise<void> {
 }
 
 it('every command says what it is for, and every flag what it does', async () => {
-  for (const { path, description, example, commands, flags } of await describeTree(root)) {
+  for (const { path, description, example, commands, flags } of await describeCommands(root)) {
     expect(description, path).toMatch(/^[A-Z].+[^.]$/)
     expect(Boolean(example), path).toBe(commands.length === 0)
     for (const flag of flags) expect(flag.description, `${path} --${flag.name}`).toMatch(/^\S.+[^.]$/)

@@ -7,13 +7,13 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { onTestFinished } from 'vitest'
 import type { Finding } from '../../cli/doctor/finding.ts'
-import { examine } from '../../cli/doctor/run-checks.ts'
+import { runChecks } from '../../cli/doctor/run-checks.ts'
 import { parseConfig } from '../../lib/config/parse.ts'
 import { folder } from './process.ts'
 
 /** What the doctor finds with this configuration, by code. */
-export async function examined(config: object, options = { readOnly: false }): Promise<Map<string, Finding>> {
-  const findings = await examine({ config: parseConfig(config), warnings: [] }, options)
+export async function runDoctor(config: object, options = { readOnly: false }): Promise<Map<string, Finding>> {
+  const findings = await runChecks({ config: parseConfig(config), warnings: [] }, options)
   return new Map(findings.map((finding) => [finding.code, finding]))
 }
 
