@@ -1,6 +1,7 @@
 import type { Row } from './row.ts'
 import { answersMe } from './rows/answers.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
+import { clientSize, importTime } from './rows/loading.ts'
 import { meLogins } from './rows/logins.ts'
 import { marks, marksControl } from './rows/marks.ts'
 import { posts1, posts32 } from './rows/posts.ts'
@@ -27,6 +28,8 @@ export const ROWS: Row[] = [
   removalRate,
   streamMemory,
   start,
+  importTime,
+  clientSize,
   idleMemory,
   tree,
   unreadLatest,

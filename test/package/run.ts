@@ -24,8 +24,9 @@ const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !n
 const steps: Record<string, () => Promise<void>> = {
   'it packs, and installs into an empty project': install,
   'the tarball holds the build, the docs, and nothing else': checkFiles,
-  'every built file comes from a source that is there': checkBuild,
-  'no source map points outside': checkSourceMaps,
+  'every type declaration comes from a source that exists': checkBuild,
+  'the entry points share one copy of the code': checkCopies,
+  'every source map holds its sources': checkSourceMaps,
   'its types name no type of db0, unstorage, h3 or pg': checkTypes,
   'importing and embedding it does nothing unasked, and closing ends the process': embed,
   'without optional packages it installs few, serves a host with its own login, and names what is missing':
@@ -78,7 +79,8 @@ async function packed(): Promise<string> {
 async function checkFiles(): Promise<void> {
   const files = await filesOf(installed)
   const foreign = files.filter(
-    (file) => !/^(dist\/(lib|cli)|docs)\//.test(file) && !['package.json', 'README.md', 'LICENSE'].includes(file),
+    (file) =>
+      !/^(dist\/(lib|cli|shared)|docs)\//.test(file) && !['package.json', 'README.md', 'LICENSE'].includes(file),
   )
   assert.deepEqual(foreign, [])
   for (const needed of ['README.md', 'LICENSE', 'dist/lib/index.d.ts', 'dist/cli/main.js']) {
@@ -91,19 +93,42 @@ async function checkFiles(): Promise<void> {
 }
 
 async function checkBuild(): Promise<void> {
-  const built = (await filesOf(join(installed, 'dist'))).map((file) => file.replace(/(\.d\.ts|\.js)(\.map)?$/, '.ts'))
+  const declared = (await filesOf(join(installed, 'dist'))).filter((file) => file.endsWith('.d.ts'))
+  const sources = declared.map((file) => file.replace(/\.d\.ts$/, '.ts'))
   assert.deepEqual(
-    built.filter((file) => !existsSync(join(root, file))),
+    sources.filter((file) => !existsSync(join(root, file))),
+    [],
+  )
+}
+
+/** With two copies, a `ChatError` that one entry point throws would not be an instance of the other's. */
+async function checkCopies(): Promise<void> {
+  const code = (await filesOf(join(installed, 'dist'))).filter((file) => file.endsWith('.js'))
+  const parts = await Promise.all(
+    code.map(async (file) => {
+      const text = await readFile(join(installed, 'dist', file), 'utf8')
+      return [...new Set(Array.from(text.matchAll(/^\/\/ ((?:lib|cli)\/\S+\.ts)$/gm), ([, source]) => source!))]
+    }),
+  )
+  const sources = parts.flat()
+  assert(sources.length > 100, 'the build does not name the sources of its parts')
+  assert.deepEqual(
+    sources.filter((source, index) => sources.indexOf(source) !== index),
     [],
   )
 }
 
 async function checkSourceMaps(): Promise<void> {
-  for (const file of (await filesOf(installed)).filter((name) => name.endsWith('.map'))) {
-    const map = JSON.parse(await readFile(join(installed, file), 'utf8'))
-    for (const source of map.sources) {
-      const target = relative(installed, join(installed, dirname(file), map.sourceRoot ?? '', source))
-      assert(!target.startsWith('..') && existsSync(join(installed, target)), `${file} points to ${source}`)
+  const files = await filesOf(installed)
+  const maps = files.filter((file) => file.endsWith('.js.map'))
+  assert.equal(maps.length, files.filter((file) => /^dist\/.*\.js$/.test(file)).length)
+  for (const file of maps) {
+    const { sources, sourcesContent } = JSON.parse(await readFile(join(installed, file), 'utf8'))
+    assert.equal(sourcesContent.length, sources.length, file)
+    for (const source of sources) {
+      // An absolute path would be of the machine that built it.
+      const target = relative(installed, join(installed, dirname(file), source))
+      assert(/^(lib|cli)\//.test(target), `${file} points to ${source}`)
     }
   }
 }
