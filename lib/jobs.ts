@@ -16,7 +16,7 @@ interface Job {
 /** All jobs of a service. */
 function jobsOf(ctx: Context): Record<'heartbeats' | 'presence' | 'leases' | 'retention' | 'wal', Job> {
   return {
-    heartbeats: { interval_ms: ctx.config.sse.heartbeat_seconds * 1000, run: () => ctx.hub.beat() },
+    heartbeats: { interval_ms: ctx.config.sse.heartbeat_seconds * 1000, run: () => ctx.hub.sendHeartbeats() },
     // How soon others learn that a user is no longer there.
     presence: { interval_ms: 5_000, run: ctx.presence.sweep, warning: 'Presence could not be kept' },
     // Renews the leases of answers and looks for lapsed ones; a lease lasts fifteen seconds.

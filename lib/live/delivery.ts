@@ -36,19 +36,19 @@ export function encode(events: Delivered[], limit = Number.POSITIVE_INFINITY): D
   return { events: count < events.length ? events.slice(0, count) : events, bytes: Buffer.from(text) }
 }
 
-/** Who is removed by events of a delivery, and how much of it is for them: it ends with their removal. */
-export function farewellsIn({ events }: Delivery): Map<string, Delivery> {
-  const farewells = new Map<string, Delivery>()
+/** The users that a delivery removes from the conversation, each with what it may still get: up to its own removal. */
+export function removalsIn({ events }: Delivery): Map<string, Delivery> {
+  const removals = new Map<string, Delivery>()
   events.forEach(({ event }, index) => {
     if (event.type !== 'membership.changed' || event.payload.action !== 'removed') return
     const { user_id } = event.payload
-    if (!farewells.has(user_id)) farewells.set(user_id, encode(events.slice(0, index + 1)))
+    if (!removals.has(user_id)) removals.set(user_id, encode(events.slice(0, index + 1)))
   })
-  return farewells
+  return removals
 }
 
-/** Who follows all of their conversations, and what those are: since when the reader takes part in each. */
-export interface Places {
+/** The conversations of a user that follows all of them, and since when the user takes part in each. */
+export interface Memberships {
   user_id: string
   joined: Map<string, Micros>
   /** Changes up to this number of the log are in `joined` already. */
@@ -56,28 +56,28 @@ export interface Places {
 }
 
 /** One of these conversations that a stream of all conversations follows. */
-export function findShared({ joined }: Places, conversationIds: ReadonlySet<string>): string | undefined {
+export function findShared({ joined }: Memberships, conversationIds: ReadonlySet<string>): string | undefined {
   const [fewer, other] = joined.size < conversationIds.size ? [joined, conversationIds] : [conversationIds, joined]
   for (const id of fewer.keys()) if (other.has(id)) return id
   return undefined
 }
 
 /**
- * What of a delivery is for somebody who follows all of their conversations: what happened in them since they joined,
- * and every change of their own membership. Keeps `places` up to date with it.
+ * The part of a delivery for a reader that follows all of its user's conversations: what happened in them since the user
+ * joined, and every change of its own membership. Keeps `memberships` up to date.
  */
-export function select(delivery: Delivery, places: Places): Delivery {
+export function select(delivery: Delivery, memberships: Memberships): Delivery {
   const seen = new Set<string>()
   const chosen = delivery.events.filter((delivered) => {
     const { event, conversation_id = '', at, seq = 0 } = delivered
-    if (event.type === 'membership.changed' && event.payload.user_id === places.user_id) {
-      if (seq > places.since && event.payload.action === 'added') places.joined.set(conversation_id, at!)
-      if (seq > places.since && event.payload.action === 'removed') places.joined.delete(conversation_id)
+    if (event.type === 'membership.changed' && event.payload.user_id === memberships.user_id) {
+      if (seq > memberships.since && event.payload.action === 'added') memberships.joined.set(conversation_id, at!)
+      if (seq > memberships.since && event.payload.action === 'removed') memberships.joined.delete(conversation_id)
       return true
     }
-    const joined = places.joined.get(conversation_id)
+    const joined = memberships.joined.get(conversation_id)
     if (joined === undefined || (at !== undefined && at < joined)) return false
-    // Said in each conversation that is shared; once is enough.
+    // Published in each shared conversation; once is enough.
     if (event.type !== 'presence.update') return true
     const { user_id } = event.payload
     return !seen.has(user_id) && Boolean(seen.add(user_id))

@@ -1,6 +1,6 @@
 import type { CloseReason } from '../context.ts'
 import type { Source } from './channel.ts'
-import type { Delivery, Places } from './delivery.ts'
+import type { Delivery, Memberships } from './delivery.ts'
 import type { Membership } from './replay.ts'
 
 /** Where a reader's events go. */
@@ -8,7 +8,7 @@ export interface Sink {
   write(delivery: Delivery): void
   /** Bytes written and not yet taken by the client. */
   pending(): number
-  /** Resolves once little is pending, or the client is gone. */
+  /** Resolves once little is pending, or the client has disconnected. */
   drained(): Promise<void>
   end(): void
 }
@@ -23,11 +23,11 @@ export interface Reader {
   /** When its session or API key expires unless it is used, in microseconds since 1970; looked up again then. */
   expires_at: number
   /** Of a reader that follows all of its conversations. */
-  places: Places | undefined
+  memberships: Memberships | undefined
   closed: boolean
 }
 
-/** What the hub has to know of conversations and of people: handed in, as both stand on it. */
+/** What the hub needs of conversations and users: handed in, as both import it. */
 export interface StreamSources {
   /** The log of one conversation. */
   ofConversation(conversationId: string): Source

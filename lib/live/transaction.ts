@@ -57,34 +57,8 @@ export function createWrite(deps: {
   return async <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> => {
     const started = performance.now()
     const attempt = db.write(async (queries) => {
-      const changes = new Map<string, { at: Micros; events: NewEvent[] }>()
-      const outcome: Outcome = { conversations: new Map(), ephemeral: [], recheck: false }
-      const audited: AuditEntry[] = []
-      const tasks: NewTask[] = []
-      const changeOf = (conversationId: string) => {
-        const change = changes.get(conversationId) ?? { at: now(), events: [] }
-        changes.set(conversationId, change)
-        return change
-      }
-      // Named, not spread: this runs for each write.
-      const { dialect, all, get, run } = queries
-      const value = await work({
-        dialect,
-        all,
-        get,
-        run,
-        advanceClock(conversationId, at) {
-          changeOf(conversationId).at = at
-        },
-        emit: (conversationId, event) => changeOf(conversationId).events.push(event),
-        publishEphemeral: (conversation_id, event) => outcome.ephemeral.push({ conversation_id, event }),
-        publishToUser: (user_id, conversation_id, event) => outcome.ephemeral.push({ conversation_id, user_id, event }),
-        audit: (entry) => audited.push(entry),
-        enqueue: (task) => tasks.push(task),
-        recheckStreams() {
-          outcome.recheck = true
-        },
-      })
+      const { tx, changes, outcome, audited, tasks } = collect(queries, now)
+      const value = await work(tx)
       for (const [conversationId, { at, events }] of changes) {
         const first = await appendEvents(queries, conversationId, events, at)
         if (first !== undefined) outcome.conversations.set(conversationId, numbered(conversationId, events, first, at))
@@ -104,6 +78,39 @@ export function createWrite(deps: {
     for (const { detail, ...entry } of audited) log.info('audit', { ...entry, ...detail })
     return value
   }
+}
+
+/** A transaction whose events, audit entries and tasks are collected until its work is done. */
+function collect(queries: Queries, now: () => Micros) {
+  const changes = new Map<string, { at: Micros; events: NewEvent[] }>()
+  const outcome: Outcome = { conversations: new Map(), ephemeral: [], recheck: false }
+  const audited: AuditEntry[] = []
+  const tasks: NewTask[] = []
+  const changeOf = (conversationId: string) => {
+    const change = changes.get(conversationId) ?? { at: now(), events: [] }
+    changes.set(conversationId, change)
+    return change
+  }
+  // Named, not spread: this runs for each write.
+  const { dialect, all, get, run } = queries
+  const tx: Tx = {
+    dialect,
+    all,
+    get,
+    run,
+    advanceClock(conversationId, at) {
+      changeOf(conversationId).at = at
+    },
+    emit: (conversationId, event) => changeOf(conversationId).events.push(event),
+    publishEphemeral: (conversation_id, event) => outcome.ephemeral.push({ conversation_id, event }),
+    publishToUser: (user_id, conversation_id, event) => outcome.ephemeral.push({ conversation_id, user_id, event }),
+    audit: (entry) => audited.push(entry),
+    enqueue: (task) => tasks.push(task),
+    recheckStreams() {
+      outcome.recheck = true
+    },
+  }
+  return { tx, changes, outcome, audited, tasks }
 }
 
 /** Why the storage did not take a transaction, if that is what failed: its trouble has a cause, a refusal of ours none. */

@@ -58,7 +58,7 @@ function reserve(
         key_id,
         sink,
         expires_at: Number.POSITIVE_INFINITY,
-        places: undefined,
+        memberships: undefined,
         closed: false,
       }
       return hub.connect(reader, last_event_id)

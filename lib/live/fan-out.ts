@@ -1,0 +1,75 @@
+import type { EphemeralEvent, Log } from '../context.ts'
+import { causeText } from '../core/errors.ts'
+import type { Database } from '../storage/database.ts'
+import { type Delivery, encode } from './delivery.ts'
+import { listLastSeqs } from './log.ts'
+import type { Reader } from './reader.ts'
+import { FEED, type Subscriptions } from './subscriptions.ts'
+import type { Ephemeral, Outcome } from './transaction.ts'
+
+interface FanOutDeps {
+  db: Database
+  log: Log
+  subscriptions: Subscriptions
+  send: (reader: Reader, delivery: Delivery) => void
+  recheck: () => Promise<void>
+}
+
+/** Brings what is committed to the readers that it concerns; work is in proportion to those, not to all streams. */
+export function createFanOut({ db, log, subscriptions, send, recheck }: FanOutDeps) {
+  let failed = false
+
+  function publishToUser({ conversation_id, user_id, event }: Ephemeral): void {
+    for (const { liveReaders } of subscriptions.reachedBy(conversation_id))
+      for (const reader of liveReaders)
+        if (reader.user_id === user_id) send(reader, encode([{ conversation_id, event }]))
+  }
+
+  /** Delivers what a transaction of this process has committed. */
+  function committed({ conversations, ephemeral, recheck: isDue }: Outcome): void {
+    for (const each of ephemeral)
+      if (each.user_id === undefined) subscriptions.publish(each.conversation_id, each.event)
+    for (const [id, events] of conversations) subscriptions.channelOf(id)?.offer(events)
+    const touched = new Set([...conversations.keys(), ...ephemeral.map((each) => each.conversation_id)])
+    if (touched.size > 0) touched.add(FEED)
+    const advances = [...touched].flatMap((name) => subscriptions.channelOf(name)?.advance() ?? [])
+    if (advances.length === 0 && !isDue) return
+    Promise.all(advances)
+      .then(() => {
+        // After all that was in the log by then: the event may refer to it.
+        for (const each of ephemeral) if (each.user_id !== undefined) publishToUser(each)
+        return isDue ? recheck() : undefined
+      })
+      .catch((error) => {
+        failed = true
+        log.warn('Delivery waits for the storage', { cause: causeText(error) })
+      })
+  }
+
+  return {
+    committed,
+
+    /** Sends an event that is not stored to the open streams of these conversations. */
+    publishEphemeral(conversationIds: string[], event: EphemeralEvent): void {
+      const ephemeral = conversationIds.map((conversation_id) => ({ conversation_id, event }))
+      committed({ conversations: new Map(), ephemeral, recheck: false })
+    },
+
+    /** Delivers what other processes have committed. */
+    async catchUpAll(): Promise<void> {
+      await subscriptions.channelOf(FEED)?.advance()
+      const names = subscriptions.names()
+      for (const { id, last_seq } of names.length > 0 ? await listLastSeqs(db, names) : []) {
+        const channel = subscriptions.channelOf(id)
+        if (channel && (channel.position() < last_seq || channel.hasEphemeral())) await channel.advance()
+      }
+    },
+
+    /** Whether a delivery has failed since the last call: then `catchUpAll` is due. */
+    hasFailed(): boolean {
+      const before = failed
+      failed = false
+      return before
+    },
+  }
+}
