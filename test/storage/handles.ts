@@ -1,4 +1,4 @@
-import type { SqliteHandle } from '../../lib/storage/sqlite/database.ts'
+import type { SqliteHandle } from '../../lib/storage/sqlite/connection.ts'
 
 /** Another connection to a SQLite file, with what this Node has: better-sqlite3, or node:sqlite. */
 export async function openHandle(path: string): Promise<SqliteHandle> {

@@ -15,7 +15,7 @@ import type pg from 'pg'
 import { createStorage } from 'unstorage'
 import { afterAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { type Db0Like, openStorage, type StorageOptions } from '../../lib/storage/open.ts'
-import { postgresConnector } from '../../lib/storage/postgres/database.ts'
+import { postgresConnector } from '../../lib/storage/postgres/connector.ts'
 import { createPostgresDatabase, createSqliteFile, type FreshDatabase } from '../support/databases.ts'
 import { fileOf, openHandle } from './handles.ts'
 

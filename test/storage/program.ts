@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { type Db0Like, openStorage } from '../../lib/storage/open.ts'
-import type { SqliteHandle } from '../../lib/storage/sqlite/database.ts'
+import type { SqliteHandle } from '../../lib/storage/sqlite/connection.ts'
 import { fileOf, openHandle } from './handles.ts'
 
 /** What another process does to a database; see `PROGRAMS`. */

@@ -5,7 +5,7 @@ import type { Database, Queries } from '../database.ts'
 import { isDamage } from '../errors.ts'
 import { assertMigratable } from '../schema/migrate.ts'
 import { assertAlone, assertOurs } from '../schema/verify.ts'
-import type { SqliteHandle } from '../sqlite/database.ts'
+import type { SqliteHandle } from '../sqlite/connection.ts'
 import { assertFree, type Overwriting, partsOf, replaceFile } from './files.ts'
 
 /** A SQLite file that is open. */

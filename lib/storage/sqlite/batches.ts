@@ -1,6 +1,6 @@
 import type { Queries } from '../database.ts'
 
-/** Somebody who waits for a transaction, and for its commit. */
+/** Work that waits for a transaction, and then for its commit. */
 export interface Writer {
   work: (tx: Queries) => Promise<unknown>
   resolve: (value: unknown) => void
@@ -50,9 +50,11 @@ export function createBatches(commit: (take: () => Writer[]) => Promise<void>) {
   }
 
   return {
-    add(writer: Writer): void {
-      waiting.push(writer)
-      schedule()
-    },
+    /** Runs `work` in the next batch; resolves once it is committed. */
+    add: <T>(work: (tx: Queries) => Promise<T>): Promise<T> =>
+      new Promise<T>((resolve, reject) => {
+        waiting.push({ work, resolve: resolve as Writer['resolve'], reject })
+        schedule()
+      }),
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Queries } from '../database.ts'
 import { sqliteTrouble } from '../errors.ts'
-import type { SqliteHandle } from './database.ts'
+import type { SqliteHandle } from './connection.ts'
 import { WAL_BYTES } from './file.ts'
 
 /** `full` answers after the disk has synced; `os` leaves that to the operating system. */

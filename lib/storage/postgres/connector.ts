@@ -1,0 +1,57 @@
+import { createPool, type PgPool } from './pool.ts'
+import { numbered } from './statements.ts'
+
+/** A prepared statement as db0 has it. */
+export interface PostgresStatement {
+  bind(...params: unknown[]): PostgresStatement
+  all(...params: unknown[]): Promise<unknown[]>
+  get(...params: unknown[]): Promise<unknown>
+  run(...params: unknown[]): Promise<{ success: boolean }>
+}
+
+/** A connector as db0's `createDatabase` takes it. */
+export interface PostgresConnector {
+  name: string
+  dialect: 'postgresql'
+  getInstance(): Promise<PgPool>
+  exec(sql: string): Promise<unknown>
+  prepare(sql: string): PostgresStatement
+  dispose(): Promise<void> | undefined
+}
+
+/**
+ * A db0 connector over a pool of PostgreSQL connections.
+ *
+ * db0's own has a single client: no two transactions at once, and an `error` event nobody hears, which ends the
+ * process when the server drops the connection.
+ *
+ * @param options.max connections at most; default 10
+ */
+export function postgresConnector(options: { url: string; max?: number }): PostgresConnector {
+  let pool: Promise<PgPool> | undefined
+  const open = () => {
+    pool ??= createPool(options)
+    return pool
+  }
+  return {
+    name: 'postgresql',
+    dialect: 'postgresql',
+    getInstance: open,
+    exec: async (sql) => (await open()).query(sql),
+    prepare: (sql) => toStatement(async (params) => (await (await open()).query(numbered(sql), params)).rows),
+    dispose: async () => (await pool)?.end(),
+  }
+}
+
+function toStatement(query: (params: unknown[]) => Promise<unknown[]>): PostgresStatement {
+  const bound = (given: unknown[] | undefined): PostgresStatement => ({
+    bind: (...params: unknown[]) => bound(params),
+    all: (...params: unknown[]) => query(given ?? params),
+    get: async (...params: unknown[]) => (await query(given ?? params))[0],
+    run: async (...params: unknown[]) => {
+      await query(given ?? params)
+      return { success: true }
+    },
+  })
+  return bound(undefined)
+}

@@ -1,0 +1,45 @@
+import { digest } from '../../core/ids.ts'
+import type { Primitive, Queries } from '../database.ts'
+import type { PgPoolClient, PgQuery, PgResult } from './pool.ts'
+import type { HalfOpenWatchdog } from './watchdog.ts'
+
+/** Runs a statement of ours on a connection. */
+export type RunStatement = (
+  client: PgPoolClient,
+  sql: string,
+  query: Pick<PgQuery, 'values' | 'query_timeout'>,
+) => Promise<PgResult>
+
+/** Named statements, prepared once on each connection. */
+export function createStatements(watchdog: HalfOpenWatchdog): RunStatement {
+  const statements = new Map<string, { name: string; text: string }>()
+
+  function prepare(sql: string) {
+    // The name is a digest of the text: a connection may have come from another user of the same pool.
+    const statement = statements.get(sql) ?? { name: digest(sql), text: numbered(sql) }
+    statements.set(sql, statement)
+    return statement
+  }
+
+  return (client, sql, query) => {
+    // A pooler may have the statement that was prepared on one connection run on another one.
+    const statement = client.isPooled ? { text: numbered(sql) } : prepare(sql)
+    return watchdog.watch(client, () => client.query({ ...statement, ...query }))
+  }
+}
+
+/** The queries that store functions use, over what runs a statement. */
+export function toQueries(run: (sql: string, values: Primitive[]) => Promise<PgResult>): Queries {
+  return {
+    dialect: 'postgresql',
+    all: async <T>(sql: string, ...params: Primitive[]) => (await run(sql, params)).rows as T[],
+    get: async <T>(sql: string, ...params: Primitive[]) => (await run(sql, params)).rows[0] as T | undefined,
+    run: async (sql, ...params) => (await run(sql, params)).rowCount ?? 0,
+  }
+}
+
+/** `?` → `$1`, `$2`, …; the SQL here has no `?` of another meaning. */
+export function numbered(sql: string): string {
+  let index = 0
+  return sql.replaceAll('?', () => `$${++index}`)
+}

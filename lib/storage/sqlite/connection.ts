@@ -1,0 +1,59 @@
+import type { Primitive } from '../database.ts'
+
+/** The part of better-sqlite3's `Database` and of node:sqlite's `DatabaseSync` used here. */
+export interface SqliteHandle {
+  prepare(sql: string): SqliteStatement
+  exec(sql: string): unknown
+  close(): void
+  /** Whether a transaction is open; node:sqlite calls it `isTransaction`, from Node 22.16 on. */
+  readonly inTransaction?: boolean
+  readonly isTransaction?: boolean
+}
+
+export interface SqliteStatement {
+  /** node:sqlite does not tell. */
+  readonly readonly?: boolean
+  all(...params: Primitive[]): unknown[]
+  get(...params: Primitive[]): unknown
+  run(...params: Primitive[]): { changes: number | bigint }
+}
+
+/** A handle with its prepared statements. */
+export interface SqliteConnection {
+  /** Prepares each statement once. */
+  prepare(sql: string): SqliteStatement
+  /** Whether a transaction is open: trouble such as a full disk may have ended it. */
+  hasTransaction(): boolean
+  close(): void
+}
+
+/** Adds a cache of statements to a handle. */
+export function createConnection(handle: SqliteHandle): SqliteConnection {
+  const statements = new Map<string, SqliteStatement>()
+  return {
+    prepare(sql) {
+      const known = statements.get(sql)
+      if (known) return known
+      const statement = handle.prepare(sql)
+      statements.set(sql, statement)
+      return statement
+    },
+
+    hasTransaction() {
+      const known = handle.inTransaction ?? handle.isTransaction
+      if (known !== undefined) return known
+      try {
+        handle.exec('BEGIN')
+      } catch {
+        return true
+      }
+      handle.exec('ROLLBACK')
+      return false
+    },
+
+    close() {
+      statements.clear()
+      handle.close()
+    },
+  }
+}

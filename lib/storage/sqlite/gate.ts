@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sqliteTrouble } from '../errors.ts'
+import type { InFlight } from '../in-flight.ts'
+import type { SqliteConnection } from './connection.ts'
+import type { DamageGuard } from './damage.ts'
+import type { SharedReads } from './shared-reads.ts'
+
+/** How long a write waits for another process that holds the lock. SQLite's own wait would stop the event loop. */
+const LOCK_WAIT_MS = 5_000
+const LOCK_RETRY_MS = 10
+
+/**
+ * Keeps statements out of a transaction that they are no part of.
+ *
+ * A connection has one transaction at a time, so a statement of another request between our BEGIN and COMMIT would
+ * join, and roll back with, ours. Whatever is not part of the transaction waits for it.
+ */
+export interface Gate {
+  /** Runs `step` outside any transaction of ours, at once when it can be. */
+  outside<T>(step: () => T): Promise<T>
+  /** Runs `section` in a transaction, with the gate shut. */
+  transaction<T>(begin: string, section: () => Promise<T>): Promise<T>
+}
+
+/** An open {@link Gate}. */
+export function createGate(deps: {
+  connection: SqliteConnection
+  sharedReads: SharedReads
+  guard: DamageGuard
+  inFlight: InFlight
+}): Gate {
+  const { connection, sharedReads, guard, inFlight } = deps
+  let shut: Promise<void> | undefined
+
+  /** Runs `step` once the gate is open, and again while another process has the lock it needs. */
+  async function retryWhileLocked<T>(step: () => T): Promise<T> {
+    const deadline = performance.now() + LOCK_WAIT_MS
+    for (;;) {
+      while (shut) await shut
+      try {
+        guard.assertUsable()
+        return step()
+      } catch (error) {
+        if (sqliteTrouble(error) !== 'BUSY' || performance.now() >= deadline) throw error
+      }
+      await sleep(LOCK_RETRY_MS)
+    }
+  }
+
+  return {
+    outside<T>(step: () => T): Promise<T> {
+      // Most of the time there is nothing to wait for, and it is done before anything else can happen.
+      if (!shut && !inFlight.isClosing()) {
+        try {
+          guard.assertUsable()
+          return Promise.resolve(step())
+        } catch (error) {
+          if (sqliteTrouble(error) !== 'BUSY') return Promise.reject(guard.toFailure(error))
+        }
+      }
+      return inFlight.track(() => retryWhileLocked(step)).catch((error) => Promise.reject(guard.toFailure(error)))
+    },
+
+    async transaction(begin, section) {
+      let open!: () => void
+      await retryWhileLocked(() => {
+        sharedReads.end()
+        connection.prepare(begin).run()
+        // In the same step: a statement that slipped in between would belong to this transaction.
+        shut = new Promise<void>((resolve) => (open = resolve))
+      })
+      try {
+        const value = await section()
+        connection.prepare('COMMIT').run()
+        return value
+      } catch (error) {
+        if (connection.hasTransaction()) connection.prepare('ROLLBACK').run()
+        throw error
+      } finally {
+        shut = undefined
+        open()
+      }
+    },
+  }
+}

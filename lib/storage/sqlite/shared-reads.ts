@@ -1,0 +1,36 @@
+import type { SqliteConnection } from './connection.ts'
+import type { DamageGuard } from './damage.ts'
+
+/** A read transaction that the reads of one turn of the event loop share: by itself each would lock and unlock the file. */
+export interface SharedReads {
+  /** Opens it, unless it is open; it ends by itself after this turn. */
+  begin(): void
+  /** Ends it, if it is open. */
+  end(): void
+}
+
+/** Makes the transaction that reads share, not open yet. */
+export function createSharedReads({ prepare, hasTransaction }: SqliteConnection, guard: DamageGuard): SharedReads {
+  let ending: NodeJS.Immediate | undefined
+
+  function end(): void {
+    if (!ending) return
+    clearImmediate(ending)
+    ending = undefined
+    try {
+      if (hasTransaction()) prepare('COMMIT').run()
+    } catch (error) {
+      // After trouble COMMIT fails too, and the transaction is over all the same. The reads have returned by now.
+      guard.toFailure(error)
+    }
+  }
+
+  return {
+    begin() {
+      if (ending) return
+      prepare('BEGIN').run()
+      ending = setImmediate(end)
+    },
+    end,
+  }
+}
