@@ -32,27 +32,23 @@ const tokenHosts = v.array(
 const scope = v.pipe(text, v.regex(/^[!#-[\]-~]+( [!#-[\]-~]+)*$/, 'must be words separated by spaces'))
 
 const ProviderSection = section({
-  client_id: key(someText, undefined, 'Who the service is to the provider. Without it the provider is not offered.'),
-  client_secret: key(someText, undefined, 'What proves it.', { secret: true }),
+  client_id: key(someText, undefined, 'Client id at the provider. Without it the provider is not offered.'),
+  client_secret: key(someText, undefined, 'Client secret at the provider.', { secret: true }),
   redirect_uri: key(
     redirectUrl,
     undefined,
-    'Where the provider sends people back, exactly as it is registered there; without, server.public_url followed by /api/oauth/{provider}/callback.',
+    'Callback URL, exactly as registered at the provider; default: server.public_url followed by /api/oauth/{provider}/callback.',
   ),
-  issuer: key(issuerUrl, undefined, 'Address of an OpenID Connect provider, which tells all the others.'),
-  authorization_url: key(secureUrl, undefined, 'Where people sign in. Needed of a provider without an issuer.'),
-  token_url: key(secureUrl, undefined, 'Where codes are exchanged. Needed of a provider without an issuer.'),
-  userinfo_url: key(
-    secureUrl,
-    undefined,
-    'Where the provider tells who it is. Needed of a provider without an issuer.',
-  ),
+  issuer: key(issuerUrl, undefined, 'Issuer URL of an OpenID Connect provider; all other URLs are discovered from it.'),
+  authorization_url: key(secureUrl, undefined, 'Authorization endpoint. Required for a provider without an issuer.'),
+  token_url: key(secureUrl, undefined, 'Token endpoint. Required for a provider without an issuer.'),
+  userinfo_url: key(secureUrl, undefined, 'User info endpoint. Required for a provider without an issuer.'),
   token_hosts: key(
     tokenHosts,
     undefined,
     "Hosts that discovery may have the client secret sent to, beside the issuer's own and those below it.",
   ),
-  scope: key(scope, undefined, 'What is asked for; without, openid email profile, or what the preset asks for.'),
+  scope: key(scope, undefined, 'Requested scope; default: openid email profile, or the scope of the preset.'),
 })
 
 /** What one provider is configured with. */
@@ -62,13 +58,13 @@ const OWN_KEYS = {
   manual_enabled: key(
     flag,
     undefined,
-    'Serve POST /api/oauth/{provider}/manual, which takes a code by hand. It is for developers: without a value it is served unless server.public_url begins with https://.',
+    'Serve POST /api/oauth/{provider}/manual, which takes a code by hand, for developers. Default: on, unless server.public_url begins with https://.',
   ),
-  allow_signup: key(flag, true, 'Whoever comes from a provider for the first time gets an account.'),
+  allow_signup: key(flag, true, 'Create an account at the first sign-in of a new user through a provider.'),
   link_verified_email: key(
     flag,
     false,
-    'Who comes with an e-mail that the provider has verified gets the account which has it. Trust every provider with every account before.',
+    'Link accounts by an email address that the provider has verified. Every provider can then open every account.',
   ),
 }
 

@@ -44,7 +44,7 @@ const headerList = v.array(v.pipe(v.string(HEADERS_FORM), v.regex(HEADER, HEADER
 export const ConfigSchema = v.object({
   server: ServerSection,
   database: section({
-    url: key(databaseUrl, 'sqlite:./data/chat.db', 'Where everything is kept: SQLite or PostgreSQL.', {
+    url: key(databaseUrl, 'sqlite:./data/chat.db', 'URL of the database: SQLite or PostgreSQL.', {
       secret: 'password',
     }),
   }),
@@ -54,30 +54,30 @@ export const ConfigSchema = v.object({
       'full',
       'full answers once the disk has it; os is faster on slow disks and may lose the last writes in a power cut.',
     ),
-    migrate: key(flag, true, 'Bring the database up to date at the start; without, an outdated one is refused.'),
+    migrate: key(flag, true, 'Bring the database up to date at start; if false, an outdated database is refused.'),
   }),
   features: section({
-    auth_v1: key(flag, true, 'Serve /api; without, all of it is 404.'),
-    well_known: key(flag, false, 'Serve the documents of well_known.entries; without, all of /.well-known is 404.'),
-    openai_compat: key(flag, true, 'Serve /v1, an echo for clients of OpenAI; without, all of it is 404.'),
+    auth_v1: key(flag, true, 'Serve /api; if false, all of it is 404.'),
+    well_known: key(flag, false, 'Serve the documents of well_known.entries; if false, all of /.well-known is 404.'),
+    openai_compat: key(flag, true, 'Serve /v1, an echo for OpenAI clients; if false, all of it is 404.'),
   }),
   rate_limits: section({
     admin_api_enabled: key(flag, false, 'Serve the API that changes limits while the service runs.'),
     default_rps: key(
       integer(0, 1_000_000),
       500,
-      'Requests a second of one user, or one address, on routes without a profile of their own; 0 sets no limit.',
+      'Requests per second of one user, or one IP address, on routes without a profile; 0 sets no limit.',
     ),
-    burst: key(integer(1, 1_000_000), 1000, 'How many of those may come at once.'),
+    burst: key(integer(1, 1_000_000), 1000, 'Number of those requests that may arrive at once.'),
     auth_login_per_ip_per_min: key(
       integer(1, 1_000_000),
       60,
-      'Sign-ins, sign-ups, set-ups and forgotten passwords a minute from one address.',
+      'Sign-ins, sign-ups, set-ups and password resets per minute from one IP address.',
     ),
     auth_failures_per_ip_per_min: key(
       integer(1, 1_000_000),
       600,
-      'Calls a minute from one address that may fail with 401; beyond it, tokens are not looked up.',
+      'Requests per minute from one IP address that may fail with 401; beyond that, tokens are not looked up.',
     ),
   }),
   session: section({
@@ -88,11 +88,11 @@ export const ConfigSchema = v.object({
       unit: 'seconds',
     }),
     session_cookie_name: key(token, 'SESSION_ID', 'Name of the session cookie.'),
-    csrf_cookie_name: key(token, 'CSRF-TOKEN', 'Another name of security.csrf.cookie_name: set only one of the two.'),
+    csrf_cookie_name: key(token, 'CSRF-TOKEN', 'Alias of security.csrf.cookie_name: set only one of the two.'),
     max_sessions_per_user: key(
       v.union([integer(1, 100_000), v.literal(false)], 'must be a whole number from 1 to 100000, or false'),
       5,
-      'A sign-in beyond it ends the oldest session; false sets no limit.',
+      'Sessions per user; a further sign-in ends the oldest one; false sets no limit.',
     ),
   }),
   security: section({
@@ -102,11 +102,11 @@ export const ConfigSchema = v.object({
         '',
         'Domain of both cookies; empty keeps them to the host that set them.',
       ),
-      secure: key(flag, false, 'Send the cookies over HTTPS only. Turn it on wherever HTTPS is used.'),
+      secure: key(flag, false, 'Send the cookies over HTTPS only. Turn it on if you use HTTPS.'),
       same_site: key(oneOf('lax', 'strict', 'none'), 'lax', 'SameSite of the session cookie; none needs secure.'),
     }),
     csrf: section({
-      enabled: key(flag, true, 'Check the CSRF header. Turn it off only where no browser signs in.'),
+      enabled: key(flag, true, 'Check the CSRF header. Turn it off only if no browser signs in.'),
       cookie_name: key(token, 'CSRF-TOKEN', 'Name of the CSRF cookie.'),
       header_name: key(token, 'X-CSRF-TOKEN', 'Header that repeats the value of the CSRF cookie.'),
     }),
@@ -114,27 +114,27 @@ export const ConfigSchema = v.object({
       bcrypt_cost: key(
         integer(4, 31),
         12,
-        'Work of one password hash, doubled by every step. Below 10 is for tests only.',
+        'Cost of one password hash; each step doubles it. Below 10 is for tests only.',
       ),
     }),
   }),
   setup: section({
-    code: key(someText, undefined, 'Asked for by POST /api/setup as setup_code; without, it asks for none.', {
+    code: key(someText, undefined, 'Code that POST /api/setup requires as setup_code; by default none is required.', {
       secret: true,
     }),
   }),
   invites: section({
-    allow_signup: key(flag, true, 'Whether people without an account may sign up with an invite.'),
+    allow_signup: key(flag, true, 'Allow new users to sign up with an invite.'),
     signup_by: key(
       oneOf('admins', 'owners', 'operators'),
       'admins',
-      'Whose invites sign newcomers up: those of admins and owners of the conversation, of its owners only, or of the operators of the service only, which are its administrators and the command line. Invites of operators always do.',
+      'Whose invites allow a sign-up: admins and owners of the conversation, its owners only, or only operators (administrators of the service and the command line). Invites of operators always do.',
     ),
-    max_uses: key(integer(1, MAX_INVITE_USES), 100, 'How many uses an invite may have.'),
+    max_uses: key(integer(1, MAX_INVITE_USES), 100, 'Maximum number of uses of an invite.'),
     signup_max_uses: key(
       integer(0, MAX_INVITE_USES),
       25,
-      'How many accounts one invite may create; further newcomers are refused, whatever uses are left.',
+      'Maximum number of accounts that one invite creates; further sign-ups are refused, even if uses are left.',
     ),
   }),
   oauth: OauthSection,
@@ -142,87 +142,88 @@ export const ConfigSchema = v.object({
     heartbeat_seconds: key(
       integer(1, MAX_TIMER_SECONDS),
       20,
-      'Pause between the comments that keep a quiet stream open. Keep it below the idle timeout of your proxy.',
+      'Interval of the comments that keep an idle stream open. Keep it below the idle timeout of your proxy.',
       { unit: 'seconds' },
     ),
     max_buffer_bytes: key(
       integer(1024, 1024 ** 3),
       1_048_576,
-      'How far a reader may fall behind before its stream is closed; it then resumes where it was.',
+      'How far a reader may fall behind before its stream is closed; it then resumes by id.',
       { unit: 'bytes' },
     ),
     replay_retention_hours: key(
       integer(1, 100_000),
       48,
-      'How long missed events can be replayed; a reader that was away for longer is told to read everything again.',
+      'How long events are stored for replay; a reader that was away for longer gets stream.reset.',
       { unit: 'hours' },
     ),
-    max_streams_per_user: key(integer(1, 100_000), 20, 'Open streams one user may have.'),
+    max_streams_per_user: key(integer(1, 100_000), 20, 'Maximum number of open streams per user.'),
   }),
   limits: section({
-    max_depth: key(integer(1, 1000), 100, 'How deep replies may nest; the root of a thread has depth 0.'),
-    message_bytes: key(integer(1, LONGEST.message), 65_536, 'Longest content of a message, counted in UTF-8.', {
+    max_depth: key(integer(1, 1000), 100, 'Maximum depth of replies; the root of a thread has depth 0.'),
+    message_bytes: key(integer(1, LONGEST.message), 65_536, 'Maximum length of a message, in UTF-8.', {
       unit: 'bytes',
     }),
     revisions_per_message: key(
       integer(1, 1000),
       100,
-      'How many earlier texts of an edited message are kept; with an edit beyond it the oldest goes.',
+      'Number of stored revisions of an edited message; a further edit drops the oldest.',
     ),
   }),
   assistant: section({
     provider: key(
       oneOf('echo', 'openai'),
       'echo',
-      'Who writes the answers: echo repeats the question, openai is any server that speaks the protocol of OpenAI.',
+      'Provider of the answers: echo repeats the question, openai is any server with the API of OpenAI.',
     ),
-    base_url: key(publicUrl, undefined, 'Address of the model server, up to /v1; without, https://api.openai.com/v1.'),
-    api_key: key(apiKey, undefined, 'Sent to the model server as a bearer token; many local ones need none.', {
+    base_url: key(publicUrl, undefined, 'URL of the model server, up to /v1; default: https://api.openai.com/v1.'),
+    api_key: key(apiKey, undefined, 'Bearer token for the model server; many local servers need none.', {
       secret: true,
     }),
-    model: key(someText, undefined, 'Name of the model, as its server calls it. openai needs one.'),
-    system_prompt: key(someText, undefined, 'What the model is told before the thread.'),
-    headers: key(headerList, [] as string[], 'More headers for the model server, each as "Name: value".', {
+    model: key(someText, undefined, 'Name of the model on its server. Required for openai.'),
+    system_prompt: key(someText, undefined, 'Instructions for the model, sent before the thread.'),
+    headers: key(headerList, [] as string[], 'Additional headers for the model server, each as "Name: value".', {
       secret: 'header',
     }),
     timeout_seconds: key(integer(1, MAX_TIMER_SECONDS), 120, 'An answer that takes longer fails.', {
       unit: 'seconds',
     }),
-    drain_seconds: key(integer(0, 3600), 5, 'How long answers may still take once the service stops.', {
+    drain_seconds: key(integer(0, 3600), 5, 'Time that answers have to finish when the service stops.', {
       unit: 'seconds',
     }),
     context_bytes: key(
       integer(1, LONGEST.answer),
       65_536,
-      'How much of the thread the assistant is sent, cut from the oldest side; what is asked is sent in any case.',
+      'Maximum size of the thread sent to the assistant; the oldest messages are left out, the question is always sent.',
       { unit: 'bytes' },
     ),
-    max_running_per_user: key(
-      integer(1, 100_000),
-      3,
-      'Answers one user may have under way at once, in all processes; 429 beyond.',
+    max_running_per_user: key(integer(1, 100_000), 3, 'Concurrent answers per user, in all processes; 429 beyond.'),
+    max_running: key(integer(1, 100_000), 100, 'Concurrent answers, in all processes; 503 beyond.'),
+    answer_bytes: key(
+      integer(1, LONGEST.answer),
+      262_144,
+      'Maximum length of an answer, in UTF-8; a longer one fails.',
+      {
+        unit: 'bytes',
+      },
     ),
-    max_running: key(integer(1, 100_000), 100, 'Answers under way at once, in all processes; 503 beyond.'),
-    answer_bytes: key(integer(1, LONGEST.answer), 262_144, 'Longest answer, counted in UTF-8; a longer one fails.', {
-      unit: 'bytes',
-    }),
   }),
   audit: section({
     retention_days: key(
       v.union([integer(1, 36_500), v.literal(false)], 'must be a whole number from 1 to 36500, or false'),
       365,
-      'How long the audit log remembers who did what; false keeps it for ever.',
+      'How long entries of the audit log are kept; false keeps them forever.',
       { unit: 'days' },
     ),
   }),
   metrics: section({
-    token: key(someText, undefined, 'Bearer token that /metrics asks for; without, it asks for none.', {
+    token: key(someText, undefined, 'Bearer token that /metrics requires; by default none is required.', {
       secret: true,
     }),
   }),
   well_known: WellKnownSection,
   log: section({
-    level: key(oneOf('silent', 'error', 'warn', 'info', 'debug'), 'info', 'The least important lines to write.'),
+    level: key(oneOf('silent', 'error', 'warn', 'info', 'debug'), 'info', 'Lowest level to log.'),
     format: key(
       oneOf('auto', 'json', 'pretty'),
       'auto',
@@ -231,7 +232,7 @@ export const ConfigSchema = v.object({
     requests: key(
       oneOf('all', 'problems', 'none'),
       'problems',
-      'Which requests get a line: all; problems, those answered with 5xx or after more than a second; or none.',
+      'Requests to log: all; problems, those answered with 5xx or after more than a second; or none.',
     ),
   }),
 })

@@ -23,23 +23,23 @@ const originList = v.array(
 
 /** Where the service listens, who is before it, and how long it waits for whom. */
 export const ServerSection = section({
-  host: key(someText, '127.0.0.1', 'Address to listen on. The default is reachable from the same machine only.'),
+  host: key(someText, '127.0.0.1', 'Address to listen on. The default is reachable only from the same machine.'),
   port: key(integer(0, 65_535), 8080, 'Port to listen on; 0 picks a free one.'),
-  public_url: key(publicUrl, undefined, 'Address people use, when it is not the one listened on.'),
+  public_url: key(publicUrl, undefined, 'Public URL of the service, if it differs from the listen address.'),
   trusted_proxies: key(
     rangeList,
     [] as string[],
-    'Addresses and ranges (CIDR) of proxies whose X-Forwarded-For is believed; of all others it is ignored.',
+    'Addresses and ranges (CIDR) of proxies whose X-Forwarded-For is trusted; from all others it is ignored.',
   ),
   max_connections: key(
     integer(1, 1_000_000),
     10_000,
-    'Connections at once, open streams included; further ones are closed at once. Each takes a file descriptor.',
+    'Concurrent connections, open streams included; further ones are closed at once. Each takes a file descriptor.',
   ),
   max_header_bytes: key(
     integer(4096, 1_048_576),
     16_384,
-    'Longest request line and headers together, cookies included; 431 beyond.',
+    'Maximum size of request line and headers, cookies included; 431 beyond.',
     { unit: 'bytes' },
   ),
   headers_timeout_seconds: key(
@@ -51,32 +51,32 @@ export const ServerSection = section({
   request_timeout_seconds: key(
     integer(1, MAX_TIMER_SECONDS),
     30,
-    'How long a client may take to send a whole request; 408 beyond. Streams are answers, and take as long as they like.',
+    'How long a client may take to send a whole request; 408 beyond. It does not limit responses such as streams.',
     { unit: 'seconds' },
   ),
   keep_alive_timeout_seconds: key(
     integer(1, MAX_TIMER_SECONDS),
     5,
-    'How long a connection without a request stays open. Make it longer than your proxy keeps its own open.',
+    'How long an idle connection stays open. Set it longer than the keep-alive of your proxy.',
     { unit: 'seconds' },
   ),
   stalled_seconds: key(
     integer(1, MAX_TIMER_SECONDS),
     30,
-    'A connection that takes nothing of a waiting answer for so long is closed. Event streams have their own rule.',
+    'A connection that reads nothing of a waiting response for this time is closed. Event streams have their own limit.',
     { unit: 'seconds' },
   ),
   drain_delay_seconds: key(
     integer(0, 3600),
     0,
-    'How long /readyz says 503 before the service stops taking calls: as long as your load balancer needs to notice.',
+    'How long /readyz returns 503 before the service stops accepting requests: the time your load balancer needs to notice.',
     { unit: 'seconds' },
   ),
   cors: section({
     allowed_origins: key(
       originList,
       [] as string[],
-      'Other origins (https://app.example.org) whose pages may call the service as whoever is signed in.',
+      'Other origins (https://app.example.org) whose pages may call the service as their signed-in user.',
     ),
   }),
 })

@@ -30,10 +30,10 @@ const MESSAGE: Message = {
   created_at: '2026-11-20T10:00:00.123456Z',
 }
 
-/** When each event comes, and what its payload may be. */
+/** The cause and an example payload of each event. */
 const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
   'thread.new': {
-    when: 'Somebody has started a thread. The `message.new` of its root comes next.',
+    when: 'A thread was started. The `message.new` of its root follows.',
     example: {
       conversation_id: CONVERSATION,
       root_id: ROOT,
@@ -53,20 +53,20 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     example: { message: MESSAGE },
   },
   'message.edited': {
-    when: 'The author has given a message another text.',
+    when: 'The author edited a message.',
     example: { message: { ...MESSAGE, content: 'It runs well.', edited_at: '2026-11-20T10:01:00.000000Z' } },
   },
   'message.deleted': {
-    when: 'A message was deleted. It keeps its place, and its content is empty.',
+    when: 'A message was deleted. It keeps its place; its content is empty.',
     example: { message: { ...MESSAGE, content: '', deleted_at: '2026-11-20T10:02:00.000000Z' } },
   },
   'message.restored': {
-    when: 'A deleted message is back, with its text.',
+    when: 'A deleted message was restored, with its text.',
     example: { message: MESSAGE },
   },
   'message.delta': {
     when:
-      'The assistant has written a piece of the message: it is added to its content. Pieces come in order, from the ' +
+      'The assistant wrote a chunk of the message: append it to the content. Chunks arrive in order, from the ' +
       '`message.new` of the message, which is empty, to its `message.done`.',
     example: {
       id: `${REPLY}:0`,
@@ -80,7 +80,7 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     },
   },
   'message.failed': {
-    when: 'The assistant could not finish the message; what it has written stays. The `message.done` comes next.',
+    when: 'The assistant could not finish the message; the text so far is kept. The `message.done` follows.',
     example: {
       message_id: REPLY,
       root_id: ROOT,
@@ -91,8 +91,8 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
   },
   'message.done': {
     when:
-      'The assistant writes no more of the message, whatever the reason. Its status is `complete` now, or what ' +
-      '`finish_reason` says of `cancelled`, `failed` and `interrupted`.',
+      'The answer ended, for any reason. Its status is now `complete`, or the `finish_reason` if that is `cancelled`, ' +
+      '`failed` or `interrupted`.',
     example: {
       message_id: REPLY,
       root_id: ROOT,
@@ -102,11 +102,11 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     },
   },
   'membership.changed': {
-    when: 'Somebody was added, was removed or has left, or has another role. `role` is missing when they are removed.',
+    when: 'A participant was added, was removed, left, or got another role. `role` is missing after a removal.',
     example: { conversation_id: CONVERSATION, user_id: GRACE, role: 'member', action: 'added' },
   },
   'conversation.updated': {
-    when: 'The conversation has another title.',
+    when: 'The title of the conversation changed.',
     example: {
       conversation: {
         id: CONVERSATION,
@@ -117,15 +117,15 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     },
   },
   'thread.activity': {
-    when: 'A thread has a new reply: it is the first of the list now.',
+    when: 'A thread has a new reply: it is now first in the list.',
     example: { root_id: ROOT, last_activity_at: '2026-11-20T10:00:00.123456Z' },
   },
   'presence.update': {
-    when: 'A participant is online, away or offline now; also said of somebody who is added.',
+    when: 'A participant is now online, away or offline; also sent for an added participant.',
     example: { user_id: GRACE, status: 'online', last_seen_at: '2026-11-20T10:00:00.000000Z' },
   },
   'typing.update': {
-    when: 'Somebody types, until `expires_at` unless it is said again. A moment in the past says that they have stopped.',
+    when: 'A participant is typing, until `expires_at` unless the event is sent again. A time in the past means that typing ended.',
     example: {
       conversation_id: CONVERSATION,
       root_id: ROOT,
@@ -135,38 +135,38 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
   },
   'unread.update': {
     when:
-      'The reader of this stream has marked a thread read, here or on another device. Nobody else is told. New ' +
-      'messages are counted by `message.new`.',
+      'The reader of this stream marked a thread as read, here or on another device. Other users do not get it. Count new ' +
+      'messages by `message.new`.',
     example: { conversation_id: CONVERSATION, root_id: ROOT, unread: 0 },
   },
   'stream.ready': {
     when:
-      'The first event of every stream. `resumed` says whether it goes on from the given id. `last_event_id` is where ' +
-      'it begins, and is the `id` of this event too. A stream of all conversations has neither `conversation_id` nor `seq`.',
+      'The first event of every stream. `resumed` is true if the stream continues from the given id. `last_event_id` is ' +
+      'the position where it starts, and is also the `id` of this event. A stream of all conversations has neither `conversation_id` nor `seq`.',
     example: { conversation_id: CONVERSATION, resumed: true, last_event_id: EVENT_ID, seq: 42 },
   },
   'stream.reset': {
     when:
-      'The given id is of no use: it is no id (`malformed`), of another conversation or history (`unknown`), ahead of ' +
-      'what has happened (`future`), or older than what is kept (`expired`). Read the state again; this stream goes on ' +
-      'from `last_event_id`.',
+      'The given id cannot be resumed: it is not an id (`malformed`), belongs to another conversation or history ' +
+      '(`unknown`), is ahead of the log (`future`), or is older than the stored events (`expired`). Read the state again; ' +
+      'this stream continues from `last_event_id`.',
     example: { reason: 'unknown', last_event_id: EVENT_ID },
   },
   'stream.closed': {
     when:
-      'The last event, when the server ends the stream: the session has ended (`session_ended`), the reader is no ' +
-      'longer a participant or the conversation is deleted (`removed`), the service stops (`draining`), or the reader ' +
-      'was too far behind (`too_slow`). After the last two, come back with the last id.',
+      'The last event before the server ends the stream: the session ended (`session_ended`), the reader is no longer a ' +
+      'participant or the conversation was deleted (`removed`), the service is stopping (`draining`), or the reader was ' +
+      'too slow (`too_slow`). After the last two, reconnect with the last id.',
     example: { reason: 'draining' },
   },
 }
 
-const INTRODUCTION = `<!-- Made from lib/chat/events/schema.ts by test/support/generate-docs.ts: change it there. -->
+const INTRODUCTION = `<!-- Generated from lib/chat/events/schema.ts by test/support/generate-docs.ts: change it there. -->
 
 # Events
 
-What arrives on \`GET /api/stream/conversations/{conversation_id}\` and on \`GET /api/stream\`. How to follow them is in
-[Streaming](../concepts/streaming.md). On the wire an event looks like this, in UTF-8:
+The events of \`GET /api/stream/conversations/{conversation_id}\` and of \`GET /api/stream\`.
+[Event streams](../concepts/streaming.md) explains how to follow them. An event is UTF-8 text in this form:
 
 \`\`\`text
 id: ${EVENT_ID}
@@ -176,25 +176,25 @@ data: {"type":"membership.changed","payload":{…}}
 
 \`data\` is one line of JSON: \`{ "type", "payload" }\`. The examples below are \`data\`, wrapped for reading.
 
-A field with \`?\` may be missing; none is ever \`null\`. An _id_ is a UUIDv7, an _instant_ is RFC 3339 in UTC with
-microseconds. Further fields and further types of events may come: skip those you do not know.
+A field with \`?\` may be missing; no field is ever \`null\`. An _id_ is a UUIDv7, an _instant_ is RFC 3339 in UTC with
+microseconds. New fields and new event types may be added: ignore unknown ones.
 `
 
 const GROUPS: [title: string, schema: { options: v.GenericSchema[] }, text: string][] = [
   [
-    'Kept',
+    'Stored events',
     PersistedEvent as never,
-    'These have an `id`, are in the log, and are sent again to who resumes from an earlier id. Each says what its subject is ' +
-      'when the event is sent: in a replay, a message that was edited since has its new text, and one that was deleted ' +
-      'since has none.',
+    'These have an `id`, are in the log, and are sent again to a reader that resumes from an earlier id. Each contains the ' +
+      'state at the time it is sent: in a replay, a message that was edited since has its new text, and a message that was ' +
+      'deleted since has none.',
   ],
   [
-    'Said once',
+    'Ephemeral events',
     EphemeralEvent as never,
-    'These have no `id`. Who is not listening does not hear them, later or ever. Two about the same subject may become ' +
-      'one, the later.',
+    'These have no `id` and are not stored: only streams open at that moment receive them. Two events about the same ' +
+      'subject may be merged into the later one.',
   ],
-  ['About the stream', StreamEvent as never, 'Of these, `stream.ready` alone has an `id`.'],
+  ['Stream events', StreamEvent as never, 'Of these, only `stream.ready` has an `id`.'],
 ]
 
 const SHAPES: [name: string, schema: v.GenericSchema][] = [
@@ -214,7 +214,7 @@ export function eventsPage(): string {
   return [INTRODUCTION, ...groups, `## Shapes\n\n${shapes.join('\n')}`].join('\n')
 }
 
-/** What is looked at of a schema. */
+/** The parts of a schema that the page uses. */
 interface Node {
   type: string
   entries?: Record<string, Node>
@@ -251,7 +251,7 @@ function typeOf(node: Node): string {
   return node.type
 }
 
-/** Whether a schema is this one, or this one with more said about it. */
+/** Whether `node` is `schema`, with or without further metadata. */
 function isA(node: Node, schema: v.GenericSchema): boolean {
   const { pipe = [] } = node as { pipe?: unknown[] }
   return (node as unknown) === schema || pipe[0] === schema

@@ -54,40 +54,40 @@ CHAT_SERVER__PORT=9000 chat-server serve
 chat-server serve --port 9000
 \`\`\`
 
-A key that does not exist, a value of the wrong type and values that contradict each other stop the start with exit
-code 2, the name of the key and where it was set. A variable that is set to nothing counts as set. In the
-environment, lists are separated by commas, and a table is JSON.
+With an unknown key, a value of the wrong type or contradictory values, the service does not start. It exits with code 2 and
+prints the key and its source. An empty variable counts as set. In the environment, lists are separated by commas, and a
+table is JSON.
 
-\`chat-server config init\` writes a file with every key in it, \`config check\` tells whether the configuration can be
-used, and \`config print\` shows the one in effect. Secrets are masked wherever they are printed.
+\`chat-server config init\` writes a file with every key, \`config check\` validates the configuration, and \`config print\`
+shows the configuration in effect. Printed secrets are masked.
 
-The providers of [sign-in through others](../guides/sign-in-with.md) have sections of their own under \`oauth\`, with any
-name of lower-case letters, digits, \`_\` and \`-\`: \`[oauth.github]\` in a file, \`CHAT_OAUTH__GITHUB__CLIENT_ID\` in the
+Each [sign-in provider](../guides/sign-in-with.md) has a section under \`oauth\`, with any name of lower-case letters,
+digits, \`_\` and \`-\`: \`[oauth.github]\` in a file, \`CHAT_OAUTH__GITHUB__CLIENT_ID\` in the
 environment. Below, the name is \`<provider>\`.
 
-As a library, \`parseConfig({ server: { port: 9000 } })\` takes the same keys. It reads no file and no environment.
+As a library, \`parseConfig({ server: { port: 9000 } })\` takes the same keys. It reads no file and no environment variable.
 `
 
-const CONTRADICTIONS = `## What cannot be combined
+const CONTRADICTIONS = `## Combinations that are refused
 
 - \`server.headers_timeout_seconds\` above \`server.request_timeout_seconds\`.
 - \`session.idle_seconds\` above \`session.absolute_seconds\`.
 - One name for both cookies, or two different values for \`session.csrf_cookie_name\` and \`security.csrf.cookie_name\`,
-  which name the same cookie.
+  which set the same cookie.
 - \`security.cookie.same_site = "none"\` without \`security.cookie.secure\`: browsers drop such a cookie.
 - A cookie name that begins with \`__Host-\`, \`__Secure-\` or \`__Http-\` without \`security.cookie.secure\`, or with
   \`__Host-\` and a \`security.cookie.domain\`; a name of the CSRF cookie, which scripts read, that begins with \`__Http-\`
   or \`__Host-Http-\`.
 - \`assistant.provider = "openai"\` without \`assistant.model\`.
 - A provider of \`oauth\` with one of \`client_id\` and \`client_secret\`; and with both, one that has neither an \`issuer\`
-  nor all of \`authorization_url\`, \`token_url\` and \`userinfo_url\`, unless it is called \`github\` or \`google\`; one with
+  nor all of \`authorization_url\`, \`token_url\` and \`userinfo_url\`, unless its name is \`github\` or \`google\`; one with
   neither a \`redirect_uri\` nor a \`server.public_url\`; one with an \`issuer\` whose \`scope\` lacks \`openid\`.
 
-These start with a warning, which \`serve --strict\` and \`config check --strict\` refuse: a \`server.host\` that other
+These cause a warning at start, which \`serve --strict\` and \`config check --strict\` treat as an error: a \`server.host\` that other
 machines can reach without \`security.cookie.secure\`, a \`server.public_url\` that is \`https\` without it, or \`http\` on
 another machine than this, \`server.trusted_proxies\` with every address in it, \`security.csrf.enabled = false\`, \`http\` origins of other machines in
 \`server.cors.allowed_origins\`, a \`security.password.bcrypt_cost\` below 10, and a service that is not set up yet on an
-address others can reach.
+address that other machines can reach.
 `
 
 function configurationPage(): string {

@@ -42,34 +42,33 @@ const GENERAL: [when: string, codes: ErrorCode[]][] = [
   ['a call under `/api`, `/v1` or `/.well-known`, where that is turned off', ['not_found']],
 ]
 
-const INTRODUCTION = `<!-- Made from the routes and their schemas (lib/*/routes.ts) by test/support/generate-docs.ts: change them there. -->
+const INTRODUCTION = `<!-- Generated from the routes and their schemas (lib/*/routes.ts) by test/support/generate-docs.ts: change them there. -->
 
 # HTTP API
 
-Every call, with what it takes and answers. The same is at \`/openapi.json\` and \`/openapi.yaml\` of every service, and
-\`chat-server openapi\` prints it, as OpenAPI 3.1 for programs. To make types from it, for example:
+Every endpoint with its input and its response. Every service returns the same as OpenAPI 3.1 at \`/openapi.json\` and
+\`/openapi.yaml\`, and \`chat-server openapi\` prints it. To generate types from it, for example:
 
 \`\`\`sh
 npx chat-server openapi --output openapi.json
 npx openapi-typescript openapi.json --default-non-nullable false --output openapi.ts
 \`\`\`
 
-Who may do what in a conversation is in [the rights](rights.md), what arrives on a stream in [the events](events.md), and
-what each error means in [the errors](errors.md). In TypeScript, [the client](../client.md) has all of these calls as
-methods, by the names below.
+See also [the rights](rights.md) of each role, [the events](events.md) of a stream, and [the error codes](errors.md). In
+TypeScript, [the client](../client.md) has a method for every endpoint, with the names below.
 
-## For all calls
+## For all endpoints
 
 ${DESCRIPTION.slice(DESCRIPTION.indexOf('- '))}
 
-Errors that are not listed with each call:
+Errors that are not listed with each endpoint:
 
 ${GENERAL.map(([when, codes]) => `${wrap(`- ${when}: ${codes.map(linkTo).join(', ')}`, '  ')}\n`).join('')}
-Answers say which limit has counted them: \`RateLimit-Limit\`, \`RateLimit-Remaining\`, \`RateLimit-Reset\`,
-\`X-RateLimit-Profile\`. Every answer has an \`X-Request-Id\`, which is that of the request if it has one of 8 to 64 letters,
-digits and \`._-\`.
+Responses contain the limit that applied: \`RateLimit-Limit\`, \`RateLimit-Remaining\`, \`RateLimit-Reset\`,
+\`X-RateLimit-Profile\`. Every response has an \`X-Request-Id\`: that of the request if it has one of 8 to 64 letters,
+digits and \`._-\`, otherwise a new one.
 
-The examples take an address, and a function that sends the cookies of a session and repeats the CSRF token:
+The examples use a base URL, and a function that sends the cookies of a session and the CSRF token:
 
 \`\`\`sh
 BASE=http://127.0.0.1:8080
@@ -80,7 +79,7 @@ call() {
 \`\`\`
 `
 
-/** The page about every call, by group, and about the shapes in them. */
+/** The page about every endpoint, by group, and about their schemas. */
 export function httpPage(): string {
   const groups = openApi.tags.map(({ name, description }) => {
     const routes = allRoutes.filter(([, route]) => route.tag === name).sort(([, a], [, b]) => placeOf(a) - placeOf(b))
@@ -90,7 +89,7 @@ export function httpPage(): string {
   return [INTRODUCTION, ...groups, `## Shapes\n`, ...shapes].join('\n')
 }
 
-/** Together what is about one path, and the paths in their order. */
+/** Sorts endpoints by path, then by method. */
 function placeOf({ method, path }: AnyRoute): number {
   const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
   return Object.keys(openApi.paths).sort().indexOf(path) * methods.length + methods.indexOf(method)
