@@ -18,12 +18,23 @@ const installed = join(project, 'node_modules', 'chat-server')
 /** How many packages an installation without the optional ones may have, this one included. */
 const MAX_PACKAGES = 70
 
+/** Files beside the folders of the package, because npm wants them or a document links them. */
+const LINKED = [
+  'package.json',
+  'README.md',
+  'LICENSE',
+  '.github/CONTRIBUTING.md',
+  '.github/SECURITY.md',
+  'test/bench/README.md',
+]
+
 // Settings of the service from outside would decide what is tested.
 const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CHAT_')))
 
 const steps: Record<string, () => Promise<void>> = {
   'it packs, and installs into an empty project': install,
-  'the tarball holds the build, the docs, and nothing else': checkFiles,
+  'the tarball holds the build, the docs, the examples, and nothing else': checkFiles,
+  'every relative link of its documents leads to a file in it': checkLinks,
   'every type declaration comes from a source that exists': checkBuild,
   'the entry points share one copy of the code': checkCopies,
   'every source map holds its sources': checkSourceMaps,
@@ -79,8 +90,7 @@ async function packed(): Promise<string> {
 async function checkFiles(): Promise<void> {
   const files = await filesOf(installed)
   const foreign = files.filter(
-    (file) =>
-      !/^(dist\/(lib|cli|shared)|docs)\//.test(file) && !['package.json', 'README.md', 'LICENSE'].includes(file),
+    (file) => !/^(dist\/(lib|cli|shared)|docs|examples)\//.test(file) && !LINKED.includes(file),
   )
   assert.deepEqual(foreign, [])
   for (const needed of ['README.md', 'LICENSE', 'dist/lib/index.d.ts', 'dist/cli/main.js']) {
@@ -90,6 +100,21 @@ async function checkFiles(): Promise<void> {
     files.some((file) => file.startsWith('docs/')),
     'the docs are missing',
   )
+}
+
+async function checkLinks(): Promise<void> {
+  const documents = (await filesOf(installed)).filter((file) => file.endsWith('.md'))
+  const broken: string[] = []
+  for (const document of documents) {
+    const text = (await readFile(join(installed, document), 'utf8')).replaceAll(/^```.*?^```/gms, '')
+    for (const [, link = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) {
+      if (/^([a-z]+:|#)/.test(link)) continue
+      const target = relative(installed, join(installed, dirname(document), link.replace(/#.*/, '')))
+      if (target.startsWith('..') || !existsSync(join(installed, target))) broken.push(`${document}: ${link}`)
+    }
+  }
+  assert(documents.length > 20, 'the documents are missing')
+  assert.deepEqual(broken, [])
 }
 
 async function checkBuild(): Promise<void> {
