@@ -1,5 +1,6 @@
 import type { Context, Log } from './context.ts'
 import { causeText } from './core/errors.ts'
+import { warnOnce } from './core/once.ts'
 import { prune } from './ops/retention.ts'
 import { checkWal } from './ops/wal.ts'
 
@@ -20,7 +21,7 @@ function jobsOf(ctx: Context): Record<'heartbeats' | 'presence' | 'leases' | 're
     // How soon others learn that a user is no longer there.
     presence: { interval_ms: 5_000, run: ctx.presence.sweep, warning: 'Presence could not be kept' },
     // Renews the leases of answers and looks for lapsed ones; a lease lasts fifteen seconds.
-    leases: { interval_ms: 2_000, run: ctx.answers.tend, warning: 'Answers could not be looked after' },
+    leases: { interval_ms: 2_000, run: ctx.answers.renewLeases, warning: 'Answers could not be looked after' },
     retention: {
       interval_ms: 60_000,
       run: () => prune(ctx),
@@ -72,17 +73,18 @@ export function createJobs(ctx: Context) {
 
 /** A job whose failures end nothing: they are logged once, until it succeeds again. */
 function supervised({ run, warning, exclusive }: Job, log: Log): () => Promise<void> {
-  let isFailing = false
+  const fail = warnOnce((error: unknown) => {
+    if (warning !== undefined) log.warn(warning, { cause: causeText(error) })
+  })
   let isRunning = false
   return async () => {
     if (exclusive && isRunning) return
     isRunning = true
     try {
       await run()
-      isFailing = false
+      fail.reset()
     } catch (error) {
-      if (warning !== undefined && !isFailing) log.warn(warning, { cause: causeText(error) })
-      isFailing = true
+      fail(error)
     } finally {
       isRunning = false
     }

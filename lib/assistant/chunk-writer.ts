@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from '../context.ts'
 import { causeText } from '../core/errors.ts'
+import { warnOnce } from '../core/once.ts'
 import type { Tx } from '../live/transaction.ts'
 import { type Draft, isBehind, storeChunks } from './drafts.ts'
 
@@ -10,110 +11,108 @@ const CHUNK_MS = 40
 /** Pause before the storage is tried again. */
 export const RETRY_MS = 500
 
-/** The answers that are written in one conversation: it takes one writer at a time, so they are stored together. */
-interface Lane {
-  conversation_id: string
-  drafts: Set<Draft>
-  storing?: Promise<void> | undefined
-  /** The storage does not take it at the moment. */
-  isWaiting?: boolean
-}
+type WriterContext = Pick<Context, 'write' | 'now' | 'log'>
 
-/**
- * Stores answers chunk by chunk. All answers of the process have the same beat, so that their chunks share a commit.
- */
-export function createScribe(ctx: Pick<Context, 'write' | 'now' | 'log'>) {
-  const lanes = new Map<string, Lane>()
-  let beat: NodeJS.Timeout | undefined
+/** Stores the answers of one conversation, which has one transaction at a time: they are stored together. */
+type ConversationQueue = ReturnType<typeof createConversationQueue>
+
+/** Stores answers chunk by chunk. All answers of the process are flushed together, so that their chunks share a commit. */
+export function createChunkWriter(ctx: WriterContext) {
+  const queues = new Map<string, ConversationQueue>()
+  let flushTimer: NodeJS.Timeout | undefined
   let stopping = false
 
-  function laneOf({ conversation_id }: Draft): Lane {
-    const lane = lanes.get(conversation_id) ?? { conversation_id, drafts: new Set() }
-    lanes.set(conversation_id, lane)
-    return lane
+  function queueOf({ conversation_id }: Draft): ConversationQueue {
+    const queue = queues.get(conversation_id) ?? createConversationQueue(ctx, conversation_id, scheduleFlush)
+    queues.set(conversation_id, queue)
+    return queue
   }
 
-  const behindIn = ({ drafts }: Lane) => [...drafts].filter(isBehind)
-
-  function schedule(ms: number): void {
-    if (beat) return
-    beat = setTimeout(() => {
-      beat = undefined
-      for (const lane of lanes.values()) void flush(lane)
+  function scheduleFlush(ms: number): void {
+    if (flushTimer) return
+    flushTimer = setTimeout(() => {
+      flushTimer = undefined
+      for (const queue of queues.values()) void queue.flush()
     }, ms)
   }
 
-  /** Tries to store what came in; resolves whether the storage took it or not. */
-  function flush(lane: Lane): Promise<void> {
-    const drafts = behindIn(lane)
-    if (lane.storing || drafts.length === 0) return lane.storing ?? Promise.resolve()
-    lane.storing = attempt(lane, drafts)
-    return lane.storing
-  }
-
-  async function attempt(lane: Lane, drafts: Draft[]): Promise<void> {
-    try {
-      await storeChunks(ctx, lane.conversation_id, drafts)
-      lane.isWaiting = false
-    } catch (error) {
-      waits(lane, error)
-    }
-    lane.storing = undefined
-    if (behindIn(lane).length > 0) schedule(lane.isWaiting ? RETRY_MS : CHUNK_MS)
-  }
-
-  /** Said once for each time that the storage fails. */
-  function waits(lane: Lane, error: unknown): void {
-    const { conversation_id } = lane
-    if (!lane.isWaiting) ctx.log.warn('Answers wait for the storage', { conversation_id, cause: causeText(error) })
-    lane.isWaiting = true
-  }
-
-  async function settle(draft: Draft, end: (tx: Tx) => Promise<boolean>): Promise<boolean> {
-    const lane = laneOf(draft)
-    while (!draft.isLost) {
-      await flush(lane)
-      try {
-        if (!isBehind(draft) && !draft.isLost) return await ctx.write(end)
-      } catch (error) {
-        waits(lane, error)
-      }
-      if (!lane.isWaiting) continue
-      if (stopping) return false
-      await sleep(RETRY_MS)
-    }
-    return false
-  }
-
   return {
-    /** Adds to an answer. Its first piece is stored at once, the others at the next beat. */
-    take(draft: Draft, text: string): void {
-      const lane = laneOf(draft)
-      lane.drafts.add(draft)
+    /** Adds to an answer. Its first chunk is stored at once, the others at the next flush. */
+    add(draft: Draft, text: string): void {
+      const queue = queueOf(draft)
+      queue.drafts.add(draft)
       draft.pending += text
-      if (draft.stored === 0 && !lane.isWaiting) void flush(lane)
-      schedule(lane.isWaiting ? RETRY_MS : CHUNK_MS)
+      if (draft.stored === 0 && !queue.isFailing()) void queue.flush()
+      scheduleFlush(queue.isFailing() ? RETRY_MS : CHUNK_MS)
     },
 
     /**
-     * Stores the rest of an answer, then runs `end`. It goes on trying while the storage takes nothing, until the
-     * service stops.
+     * Stores the rest of an answer, then runs `end`. While the storage fails it is tried again, until the service stops.
      *
-     * @returns whether it ended here; false when it is not this process's to write any more
+     * @returns whether it ended here; false when the answer is not this process's to write any more
      */
-    settle,
-
-    /** Forgets an answer, whatever is left of it. */
-    drop(draft: Draft): void {
-      draft.isLost = true
-      const lane = laneOf(draft)
-      lane.drafts.delete(draft)
-      if (lane.drafts.size === 0) lanes.delete(draft.conversation_id)
+    async settle(draft: Draft, end: (tx: Tx) => Promise<boolean>): Promise<boolean> {
+      const queue = queueOf(draft)
+      while (!draft.isLost) {
+        await queue.flush()
+        try {
+          if (!isBehind(draft) && !draft.isLost) return await ctx.write(end)
+        } catch (error) {
+          queue.fail(error)
+        }
+        if (!queue.isFailing()) continue
+        if (stopping) return false
+        await sleep(RETRY_MS)
+      }
+      return false
     },
 
-    /** From now on nothing waits for a storage that fails. */
+    /** Forgets an answer, whatever of it is not stored. */
+    drop(draft: Draft): void {
+      draft.isLost = true
+      const { drafts } = queueOf(draft)
+      drafts.delete(draft)
+      if (drafts.size === 0) queues.delete(draft.conversation_id)
+    },
+
+    /** From now on no answer waits for a storage that fails. */
     stop(): void {
       stopping = true
+    },
+  }
+}
+
+function createConversationQueue(ctx: WriterContext, conversation_id: string, scheduleFlush: (ms: number) => void) {
+  const drafts = new Set<Draft>()
+  const listBehind = () => [...drafts].filter(isBehind)
+  const fail = warnOnce((error: unknown) =>
+    ctx.log.warn('Answers wait for the storage', { conversation_id, cause: causeText(error) }),
+  )
+  let storing: Promise<void> | undefined
+
+  async function store(behind: Draft[]): Promise<void> {
+    try {
+      await storeChunks(ctx, conversation_id, behind)
+      fail.reset()
+    } catch (error) {
+      fail(error)
+    }
+    storing = undefined
+    if (listBehind().length > 0) scheduleFlush(fail.isReported() ? RETRY_MS : CHUNK_MS)
+  }
+
+  return {
+    drafts,
+    /** The storage did not take the last chunks. */
+    isFailing: fail.isReported,
+    fail,
+
+    /** Tries to store what came in; resolves whether the storage took it or not. */
+    flush(): Promise<void> {
+      const behind = listBehind()
+      if (storing || behind.length === 0) return storing ?? Promise.resolve()
+      storing = store(behind)
+      return storing
     },
   }
 }

@@ -1,6 +1,7 @@
 import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net'
 import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
+import { warnOnce } from '../core/once.ts'
 
 /** Finds out where a call came from. */
 export type AddressReader = (peer: string | undefined, forwarded: string | null) => string | undefined
@@ -20,13 +21,10 @@ export function createClientReader(
   addressOf: (request: Request) => string | undefined = (request) => (request as { ip?: string }).ip,
 ): ClientReader {
   const read = createAddressReader(server.trusted_proxies)
-  let isWarned = false
+  const warn = warnOnce(() => log.warn(NO_ADDRESS))
   return (request) => {
     const address = read(addressOf(request), request.headers.get('x-forwarded-for'))
-    if (address === undefined && !isWarned) {
-      isWarned = true
-      log.warn(NO_ADDRESS)
-    }
+    if (address === undefined) warn()
     return address
   }
 }

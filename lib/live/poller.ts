@@ -1,5 +1,6 @@
 import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
+import { singleFlight, warnOnce } from '../core/once.ts'
 import type { Database } from '../storage/database.ts'
 import type { Hub } from './hub.ts'
 
@@ -10,47 +11,45 @@ const POLL_MS = 150
 export type Bus = ReturnType<typeof createBus>
 
 /**
- * Wakes the hub when somebody else has written: another node, or a command beside the server.
+ * Wakes the hub when another process has written: another node, or a command beside the server.
  *
  * It carries no message, only "something changed"; the tables say what.
  */
 export function createBus(db: Database, hub: Hub, log: Log) {
   let token: string | undefined
   let timer: NodeJS.Timeout | undefined
-  let looking: Promise<void> | undefined
-  let failing = false
+  const fail = warnOnce((error: unknown) =>
+    log.warn('Changes of other processes cannot be seen', { cause: causeText(error) }),
+  )
 
-  async function look(): Promise<void> {
+  const poll = singleFlight(async () => {
     try {
       const current = await db.changeToken()
       if (hub.hasFailed() || current !== token) {
-        // Known only when all is done: after trouble with the storage the next look tries again.
+        // Known only when all is done: after trouble with the storage the next poll tries again.
         token = undefined
         await hub.catchUpAll()
         await hub.recheck()
         token = current
       } else if (hub.hasExpired()) await hub.recheck()
-      failing = false
+      fail.reset()
     } catch (error) {
-      if (!failing) log.warn('Changes of other processes cannot be seen', { cause: causeText(error) })
-      failing = true
+      fail(error)
     }
-  }
-
-  const poll = (): Promise<void> => (looking ??= look().finally(() => (looking = undefined)))
+  })
 
   return {
     start(): void {
-      // After trouble it looks on even for nobody, since the service is not ready until a look succeeds.
-      timer ??= setInterval(() => (failing || !hub.isIdle()) && void poll(), POLL_MS).unref()
+      // After a failure it polls even without streams, since the service is not ready until a poll succeeds.
+      timer ??= setInterval(() => (fail.isReported() || !hub.isIdle()) && void poll(), POLL_MS).unref()
     },
     async stop(): Promise<void> {
       clearInterval(timer)
       timer = undefined
-      await looking
+      await poll.current()
     },
-    /** Looks now. */
+    /** Polls now. */
     poll,
-    isFailing: () => failing,
+    isFailing: fail.isReported,
   }
 }

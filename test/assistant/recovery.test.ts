@@ -42,10 +42,10 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
 
     const other = (await start({ ports: {} })).chat
     await ageLeases(service.chat, 9)
-    await other.context.answers.tend()
+    await other.context.answers.renewLeases()
     expect((await read(message_id)).status).toBe('streaming')
     await ageLeases(service.chat, 2)
-    await Promise.all([other.context.answers.tend(), other.context.answers.tend()])
+    await Promise.all([other.context.answers.renewLeases(), other.context.answers.renewLeases()])
     expect(await read(message_id)).toMatchObject({ status: 'interrupted', content: 'Because' })
 
     // The first process was only asleep: it must not go on.
@@ -72,8 +72,8 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     const other = (await start({ ports: {} })).chat
     for (let seconds = 0; seconds < 30; seconds += 6) {
       await ageLeases(service.chat, 6)
-      await answers.tend()
-      await other.context.answers.tend()
+      await answers.renewLeases()
+      await other.context.answers.renewLeases()
     }
     answer.say('Because.')
     answer.end()
@@ -86,7 +86,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     const { message_id } = await ask()
     const answer = await asked()
     const ahead = await start({ ports: { now: () => (Date.now() + 3_600_000) * 1000 } })
-    await ahead.chat.context.answers.tend()
+    await ahead.chat.context.answers.renewLeases()
     expect((await read(message_id)).status).toBe('streaming')
     answer.say('Because.')
     answer.end()
@@ -102,7 +102,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     const { message_id } = await ada.messages.postRoot(conversation_id, { content: 'Why?', role: 'assistant' })
     const other = await start({ ports: {} })
     await ageLeases(other.chat, 11)
-    await other.chat.context.answers.tend()
+    await other.chat.context.answers.renewLeases()
     expect(await ada.messages.get(message_id)).toMatchObject({ status: 'interrupted' })
   })
 
@@ -113,7 +113,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     const other = (await start({ ports: {} })).chat
     const actor = await other.users.actor(ada.id)
     expect(await other.answers.cancel(actor, message_id)).toMatchObject({ status: 'cancelled' })
-    await answers.tend()
+    await answers.renewLeases()
     await answer.aborted
     await answers.idle()
     expect(await read(message_id)).toMatchObject({ status: 'cancelled', content: '' })
@@ -160,7 +160,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     const next = (await start({ ports: {} })).chat
     expect(await next.messages.get(actor, message_id)).toMatchObject({ status: 'streaming' })
     await ageLeases(next, 11)
-    await next.context.answers.tend()
+    await next.context.answers.renewLeases()
     expect(await next.messages.get(actor, message_id)).toMatchObject({ status: 'interrupted' })
   })
 

@@ -218,7 +218,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
       const answer = await asked()
       answer.say('Because')
       await world.ada.conversations.remove(world.conversation_id)
-      await service.chat.context.answers.tend()
+      await service.chat.context.answers.renewLeases()
       await answer.aborted
       await service.chat.context.answers.idle()
     })

@@ -64,7 +64,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     await asked()
     for (let seconds = 0; seconds < 15; seconds += 3) {
       await ageLeases(chat, 3)
-      await answers.tend()
+      await answers.renewLeases()
     }
     expect(await statusOf(again.message_id)).toBe('interrupted')
     expect(await statusOf(message_id)).toBe('streaming')
@@ -173,7 +173,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     await ageLeases(chat, 11)
     // Both processes look by themselves, too: what one of them is at, the other one leaves to the next look.
     for (let look = 0; look < 12 && (await chat.context.db.all(streaming)).length > 0; look++)
-      await Promise.all([other.context.answers.tend(), answers.tend()])
+      await Promise.all([other.context.answers.renewLeases(), answers.renewLeases()])
     expect(await chat.context.db.all(streaming)).toEqual([])
   })
 
@@ -191,7 +191,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     await client.query('BEGIN')
     await client.query('SELECT 1 FROM conversations WHERE id = $1 FOR UPDATE', [conversation_id])
     await ageLeases(chat, 11)
-    await other.context.answers.tend()
+    await other.context.answers.renewLeases()
     expect(await statusOf(message_id)).toBe('interrupted')
     await client.query('ROLLBACK')
     await client.end()

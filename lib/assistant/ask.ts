@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { INTERRUPTED } from '../chat/answers/ending.ts'
+import { AnswerFailure } from '../chat/answers/failure.ts'
+import { toTurns } from '../chat/answers/rules.ts'
+import type { AnswerEnd } from '../chat/answers/store.ts'
+import { pathsDownTo } from '../chat/messages/rules.ts'
+import { listAtPaths, type MessageRow } from '../chat/messages/store.ts'
+import type { Context } from '../context.ts'
+import { ChatError } from '../core/errors.ts'
+import { RETRY_MS } from './chunk-writer.ts'
+import { readAnswer, type WholeAnswer } from './openai/answer.ts'
+import type { Assistant, Turn } from './provider.ts'
+
+/** Why an answer is aborted: it has ended in the database, or the service stops. */
+export const ENDED = new Error('The answer has ended')
+export const STOPPING = new Error('The service stops')
+
+/** How an answer ends. */
+export interface AnswerOutcome {
+  end: AnswerEnd
+  failure?: AnswerFailure
+}
+
+type AskContext = Pick<Context, 'config' | 'db' | 'metrics' | 'log'> & { provider: Assistant }
+
+/**
+ * Has the provider answer a message, within the configured time.
+ *
+ * @param onText is called with each piece of the answer
+ * @returns how it ends; nothing when the answer has {@link ENDED} otherwise
+ */
+export async function ask(
+  ctx: AskContext,
+  row: MessageRow,
+  control: AbortController,
+  onText: (text: string) => void,
+): Promise<AnswerOutcome | undefined> {
+  const { signal } = control
+  const timeout = setTimeout(
+    () => control.abort(new AnswerFailure('timeout')),
+    ctx.config.assistant.timeout_seconds * 1000,
+  )
+  try {
+    const { finish_reason, usage } = await read(ctx, row, signal, onText)
+    return { end: { status: 'complete', finish_reason, usage } }
+  } catch (caught) {
+    const error = signal.aborted ? signal.reason : caught
+    if (error === ENDED) return undefined
+    if (error === STOPPING) return { end: INTERRUPTED }
+    const failure = error instanceof AnswerFailure ? error : new AnswerFailure('provider_error', error)
+    ctx.log.warn('An answer failed', { message_id: row.id, code: failure.code, ...causeOf(failure) })
+    return { end: { status: 'failed', finish_reason: 'failed' }, failure }
+  } finally {
+    clearTimeout(timeout)
+  }
+}
+
+async function read(
+  ctx: AskContext,
+  row: MessageRow,
+  signal: AbortSignal,
+  onText: (text: string) => void,
+): Promise<WholeAnswer> {
+  const started = performance.now()
+  const { id: message_id, conversation_id, root_id } = row
+  const turns = await readTurns(ctx, row, signal)
+  const pieces = ctx.provider({ message_id, conversation_id, root_id, requested_by: row.posted_by!, turns, signal })
+  let isFirst = true
+  return readAnswer(pieces, { signal, answer_bytes: ctx.config.assistant.answer_bytes }, (text) => {
+    if (isFirst) ctx.metrics.firstDelta((performance.now() - started) / 1000)
+    isFirst = false
+    onText(text)
+  })
+}
+
+/** The messages that the answer continues. A busy storage does not fail an answer while there is time left. */
+async function readTurns(
+  { config, db }: AskContext,
+  { root_id, path }: MessageRow,
+  signal: AbortSignal,
+): Promise<Turn[]> {
+  const { system_prompt, context_bytes } = config.assistant
+  for (;;) {
+    try {
+      return toTurns(await listAtPaths(db, root_id, pathsDownTo(path)), { system_prompt, bytes: context_bytes })
+    } catch (error) {
+      if (!(error instanceof ChatError && error.code === 'unavailable')) throw error
+    }
+    await sleep(RETRY_MS, undefined, { signal })
+  }
+}
+
+/** Why an answer failed, where more is known than its code; what a provider throws may be anything. */
+function causeOf({ cause }: AnswerFailure): { cause?: string } {
+  if (cause === undefined) return {}
+  if (cause instanceof Error) return { cause: `${cause.name}: ${cause.message}` }
+  return { cause: typeof cause === 'string' ? cause : 'something that is no error was thrown' }
+}
