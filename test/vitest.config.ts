@@ -1,25 +1,50 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+import { ISOLATED, PARTS } from './parts.ts'
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+function project(name: string, test: object): TestProjectInlineConfiguration {
+  return {
+    // As tsconfig.json has it: an example that is a package of its own imports this one by its name.
+    resolve: { alias: { 'chat-server': fileURLToPath(new URL('../lib/index.ts', import.meta.url)) } },
+    test: {
+      name,
+      root: ROOT,
+      environment: 'node',
+      // Processes, not threads: a native addon, a signal and `process.env` are then a worker's own.
+      pool: 'forks',
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      ...test,
+    },
+  }
+}
+
+// A process takes its time to start, many times that where others run as well.
+const PATIENT = { testTimeout: 120_000, hookTimeout: 120_000 }
 
 export default defineConfig({
-  root: fileURLToPath(new URL('..', import.meta.url)),
-  // As tsconfig.json has it: an example that is a package of its own imports this one by its name.
-  resolve: { alias: { 'chat-server': fileURLToPath(new URL('../lib/index.ts', import.meta.url)) } },
+  root: ROOT,
   test: {
-    include: ['test/**/*.test.ts'],
     // Ended from the last to the first, and one that throws at its end keeps the rest from ending: PostgreSQL is last.
-    globalSetup: ['test/support/answered-routes.ts', 'test/support/global-setup.ts'],
-    environment: 'node',
-    // Processes, not threads: a native addon, a signal and `process.env` are then a file's own.
-    pool: 'forks',
+    globalSetup: ['test/support/answered-routes.ts', 'test/support/build-programs.ts', 'test/support/global-setup.ts'],
     // Every worker may hold a few connections, and the cluster of the run takes 200.
     maxWorkers: Math.min(availableParallelism(), 8),
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
     // Stopping PostgreSQL includes a checkpoint of everything the run has written.
     teardownTimeout: 30_000,
     // A run leaves nothing behind; the cache would only reorder files.
     cache: false,
+    projects: [
+      // Files of a worker share the modules they import, which takes longer than many of them run.
+      project('main', {
+        include: ['test/**/*.test.ts'],
+        exclude: [...ISOLATED, ...Object.values(PARTS).flat(), '**/node_modules/**'],
+        isolate: false,
+      }),
+      project('isolated', { include: ISOLATED }),
+      ...Object.entries(PARTS).map(([name, include]) => project(name, { include, ...PATIENT })),
+    ],
   },
 })

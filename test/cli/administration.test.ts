@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createChatClient } from '../../lib/client/index.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
+import { describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { codeOf } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
 import { folder, run } from './process.ts'
@@ -9,7 +9,7 @@ import { serve } from './serving.ts'
 const PASSWORD = 'correct horse battery'
 const OTHER_PASSWORD = 'another horse battery'
 
-describeOnEachDatabase('commands beside a serving process', (openUrl) => {
+describeOnEachEmptyDatabase('commands beside a serving process', (openUrl) => {
   it('take effect in it at once', { timeout: 120_000 }, async () => {
     const cwd = folder()
     const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_DATABASE__URL: await openUrl() }

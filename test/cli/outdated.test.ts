@@ -2,13 +2,13 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openStorage } from '../../lib/index.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
+import { describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { folder, run } from './process.ts'
 
 const COMMANDS = ['user list', 'session list', 'audit list', 'fsck', 'limits profiles list', 'events prune']
 COMMANDS.push('setup --email ada@example.org', 'user disable --user ada', 'export chat.jsonl', 'import chat.jsonl')
 
-describeOnEachDatabase('a database of an older version', (openUrl) => {
+describeOnEachEmptyDatabase('a database of an older version', (openUrl) => {
   it('is left as it is by every command but serve and migrate', { timeout: 120_000 }, async () => {
     const url = await openUrl()
     const storage = await openStorage({ database: url })

@@ -1,16 +1,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { onTestFinished, vi } from 'vitest'
-
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
-
-// A process takes its time to start, many times that where others run as well.
-vi.setConfig({ testTimeout: 120_000 })
+import { onTestFinished } from 'vitest'
+import { programArgs } from '../support/programs.ts'
 
 /** How a command ended, and what it wrote. */
 export interface Finished {
@@ -39,7 +32,7 @@ export function folder(files: Record<string, string | Uint8Array> = {}): string 
 
 /** The program and the arguments that run the command line. */
 export function commandOf(args: string[]): string[] {
-  return [process.execPath, '--import', TSX, MAIN, ...args]
+  return [process.execPath, ...programArgs('cli/main.ts'), ...args]
 }
 
 /** Starts the command line as a process of its own. Whoever starts it ends it. */

@@ -1,11 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-
-const SERVER = fileURLToPath(new URL('server.ts', import.meta.url))
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+import { programArgs } from '../support/programs.ts'
 
 /** A service in a process of its own. */
 export interface ServerProcess {
@@ -22,8 +18,8 @@ export async function startProcess(
   database: string,
   options: { port?: number; config?: object } = {},
 ): Promise<ServerProcess> {
-  const args = [SERVER, database, String(options.port ?? 0), JSON.stringify(options.config ?? {})]
-  const child = spawn(process.execPath, ['--import', TSX, ...args], {
+  const args = [database, String(options.port ?? 0), JSON.stringify(options.config ?? {})]
+  const child = spawn(process.execPath, [...programArgs('test/fault/server.ts'), ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH },
   })

@@ -1,11 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-
-const MAIN = fileURLToPath(new URL('../../cli/main.ts', import.meta.url))
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+import { programArgs } from '../support/programs.ts'
 
 /** Settings under which the load of a test is not turned away, as the environment has them. */
 const UNLIMITED = {
@@ -33,7 +29,7 @@ export async function startServe(
   database: string,
   options: { env?: Record<string, string> } = {},
 ): Promise<ServeProcess> {
-  const args = ['--import', TSX, MAIN, 'serve', '--port', '0', '--json', '--database', database]
+  const args = [...programArgs('cli/main.ts'), 'serve', '--port', '0', '--json', '--database', database]
   const child = spawn(process.execPath, args, { env: { PATH: process.env.PATH, ...UNLIMITED, ...options.env } })
   const exit = once(child, 'exit').then(([code]) => code as number | null)
   let log = ''

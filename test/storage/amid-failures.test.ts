@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { takeShared } from '../../lib/limits/buckets.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
+import { describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
 
 /** So many of each kind at once, which share their commits. */
@@ -33,7 +33,7 @@ async function patiently<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-describeOnEachDatabase('amid writers that fail after they have changed something', (openUrl) => {
+describeOnEachEmptyDatabase('amid writers that fail after they have changed something', (openUrl) => {
   let service: TestService
   beforeAll(async () => {
     service = await startService(await openUrl(), {

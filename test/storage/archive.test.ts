@@ -4,7 +4,7 @@ import { TABLES } from '../../lib/storage/archive/format.ts'
 import {
   createPostgresDatabase,
   createSqliteFile,
-  describeOnEachDatabase,
+  describeOnEachEmptyDatabase,
   type FreshDatabase,
 } from '../support/databases.ts'
 import { startService, startThread } from '../support/service.ts'
@@ -118,7 +118,7 @@ describe.skipIf(!hasPostgres)('an archive', () => {
   })
 })
 
-describeOnEachDatabase('an archive with a text that is too long', (openUrl) => {
+describeOnEachEmptyDatabase('an archive with a text that is too long', (openUrl) => {
   it('is refused with the number of the line, and nothing of it is imported', async () => {
     const url = await create(createSqliteFile)
     await fill(url)

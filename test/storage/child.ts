@@ -1,14 +1,10 @@
 import { spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import { onTestFinished } from 'vitest'
-
-const PROGRAM = fileURLToPath(new URL('./program.ts', import.meta.url))
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+import { programArgs } from '../support/programs.ts'
 
 /** Runs `program.ts` to its end, as a process of its own. @returns what it wrote, or what it was killed by */
 export async function runProcess(...args: string[]): Promise<{ signal: string | null; output: string }> {
-  const child = spawn(process.execPath, ['--no-warnings', '--import', TSX, PROGRAM, ...args])
+  const child = spawn(process.execPath, ['--no-warnings', ...programArgs('test/storage/program.ts'), ...args])
   onTestFinished(() => void child.kill('SIGKILL'))
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {

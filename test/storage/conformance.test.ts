@@ -1,4 +1,4 @@
-import { describeOnEachDatabase } from '../support/databases.ts'
+import { describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { conformance } from './conformance.ts'
 
-describeOnEachDatabase('a database', (openUrl, dialect) => conformance(openUrl, dialect))
+describeOnEachEmptyDatabase('a database', (openUrl, dialect) => conformance(openUrl, dialect))

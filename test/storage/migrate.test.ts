@@ -3,7 +3,7 @@ import { createChatService, parseConfig } from '../../lib/index.ts'
 import { openStorage, type Storage } from '../../lib/storage/open.ts'
 import { assertMigrated, migrate } from '../../lib/storage/schema/migrate.ts'
 import { MIGRATIONS } from '../../lib/storage/schema/migrations.ts'
-import { createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
+import { createSqliteFile, describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { times } from '../support/service.ts'
 import { runProcess } from './child.ts'
 import { promised } from './handles.ts'
@@ -21,7 +21,7 @@ it('names each step once', () => {
   expect([...NAMES].sort()).toEqual(NAMES)
 })
 
-describeOnEachDatabase('the schema', (openUrl) => {
+describeOnEachEmptyDatabase('the schema', (openUrl) => {
   it('is not there before it is asked for', async () => {
     const storage = await opened(await openUrl())
     expect(await storage.migrations()).toEqual(PENDING)

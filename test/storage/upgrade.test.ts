@@ -6,7 +6,7 @@ import { Id } from '../../lib/core/schema.ts'
 import { openStorage } from '../../lib/storage/open.ts'
 import { migrate } from '../../lib/storage/schema/migrate.ts'
 import { COLUMN_TYPES, MIGRATIONS } from '../../lib/storage/schema/migrations.ts'
-import { type Dialect, describeOnEachDatabase } from '../support/databases.ts'
+import { type Dialect, describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { PASSWORD, startService } from '../support/service.ts'
 import { refreshByHand, type SignedHeaders, signInByHand } from '../support/stream.ts'
 import { runProcess } from './child.ts'
@@ -20,7 +20,7 @@ const dumpOf = (dialect: Dialect) => readFileSync(new URL(`upgrade/${dialect}.sq
 
 const FIRST = MIGRATIONS[0]!.name
 
-describeOnEachDatabase('a database of the first schema', (openUrl, dialect) => {
+describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect) => {
   it('is brought up to date, is consistent, and is read and written', async () => {
     const url = await openUrl()
     await load(url)

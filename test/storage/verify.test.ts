@@ -3,7 +3,7 @@ import pg from 'pg'
 import { expect, it, onTestFinished } from 'vitest'
 import { createChatService, openStorage, parseConfig, restoreStorage } from '../../lib/index.ts'
 import { listChanges } from '../../lib/storage/schema/verify.ts'
-import { createSqliteFile, type Dialect, describeOnEachDatabase } from '../support/databases.ts'
+import { createSqliteFile, type Dialect, describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { fileOf, openHandle } from './handles.ts'
 
 /** What somebody may do to tables of ours, and what is said of it. */
@@ -67,7 +67,7 @@ async function open(url: string) {
   }
 }
 
-describeOnEachDatabase('a database that somebody has changed', (openUrl, dialect) => {
+describeOnEachEmptyDatabase('a database that somebody has changed', (openUrl, dialect) => {
   async function run(url: string, sql: string): Promise<void> {
     if (dialect === 'sqlite') {
       const handle = await openHandle(fileOf(url))

@@ -1,17 +1,46 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Client } from 'pg'
 import type { TestProject } from 'vitest/node'
-import { startCluster } from './postgres.ts'
+import { openStorage } from '../../lib/storage/open.ts'
+import { MEMORY } from './memory.ts'
+import { type Cluster, startCluster } from './postgres.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** Of the database `postgres` in the cluster of this run; `null` where PostgreSQL is not installed. */
     postgres_url: string | null
+    /** The databases that are copied: each has the whole schema and no row. */
+    templates: { sqlite: string; postgresql: string }
   }
 }
 
-/** One PostgreSQL for the whole run: a second to start, and every test takes a database of its own in it. */
+/** One PostgreSQL for the whole run, and on either database the schema made once: a test takes a copy. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const cluster = await startCluster()
+  const folder = await mkdtemp(join(MEMORY, 'chat-template-'))
+  const templates = { sqlite: join(folder, 'chat.db'), postgresql: 'template_chat' }
+  const cluster = await startCluster(MEMORY)
   if (!cluster) console.log('PostgreSQL tests skipped: initdb not found')
+  await migrate(`sqlite:${templates.sqlite}`)
+  if (cluster) await createTemplate(cluster, templates.postgresql)
   project.provide('postgres_url', cluster?.url ?? null)
-  return async () => cluster?.stop()
+  project.provide('templates', templates)
+  return async () => {
+    await rm(folder, { recursive: true, force: true })
+    await cluster?.stop()
+  }
+}
+
+async function createTemplate(cluster: Cluster, name: string): Promise<void> {
+  const client = new Client({ connectionString: cluster.url })
+  await client.connect()
+  await client.query(`CREATE DATABASE ${name}`)
+  await client.end()
+  await migrate(cluster.databaseUrl(name))
+}
+
+async function migrate(database: string): Promise<void> {
+  const storage = await openStorage({ database })
+  await storage.migrate()
+  await storage.close()
 }

@@ -27,13 +27,14 @@ export interface Cluster {
  *
  * It sorts by ICU rules, so that a text column which lacks `COLLATE "C"` comes out in another order.
  *
+ * @param parent where its folder is made
  * @returns `undefined` where PostgreSQL is not installed
  */
-export async function startCluster(): Promise<Cluster | undefined> {
+export async function startCluster(parent = tmpdir()): Promise<Cluster | undefined> {
   const bin = findBinaries()
   if (!bin) return undefined
 
-  const folder = await mkdtemp(join(shortTmpdir(), 'chat-pg-'))
+  const folder = await mkdtemp(join(shortened(parent), 'chat-pg-'))
   try {
     const as = runAs(folder)
     await createFiles(bin, folder, as)
@@ -92,8 +93,8 @@ function isExecutable(file: string): boolean {
 }
 
 /** The path of a unix socket is limited to some hundred bytes. */
-function shortTmpdir(): string {
-  return tmpdir().length < 60 ? tmpdir() : '/tmp'
+function shortened(folder: string): string {
+  return folder.length < 60 ? folder : '/tmp'
 }
 
 /** PostgreSQL refuses to run as root: then the folder is given to, and the programs run as, somebody else. */
@@ -145,7 +146,13 @@ interface Server {
 }
 
 async function startServer(bin: string, folder: string, as: SpawnOptions): Promise<Server> {
-  const settings = { listen_addresses: '', unix_socket_directories: folder, port: 5432, max_connections: 200 }
+  const settings = {
+    listen_addresses: '',
+    unix_socket_directories: folder,
+    port: 5432,
+    max_connections: 200,
+    max_wal_size: '256MB',
+  }
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const log = openSync(join(folder, 'log'), 'a')
   const keeper = spawn(

@@ -1,12 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createRequire } from 'node:module'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import { openStorage } from '../../../lib/storage/open.ts'
+import { programArgs } from '../../support/programs.ts'
 import { inconsistenciesIn } from '../invariants.ts'
-
-const PROGRAM = fileURLToPath(new URL('../../storage/program.ts', import.meta.url))
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
 
 /** What came of killing a process at each statement of all migrations. */
 export interface MigrationFigures {
@@ -24,9 +20,8 @@ export async function killMigrations(newUrl: () => Promise<string>, stride: numb
   let kills = 0
   for (let n = 1; ; n += stride) {
     const url = await newUrl()
-    const child = spawn(process.execPath, ['--no-warnings', '--import', TSX, PROGRAM, 'migrate', url, `#${n}`], {
-      stdio: 'ignore',
-    })
+    const args = ['--no-warnings', ...programArgs('test/storage/program.ts'), 'migrate', url, `#${n}`]
+    const child = spawn(process.execPath, args, { stdio: 'ignore' })
     const [, signal] = await once(child, 'exit')
     // It has reached the end.
     if (signal !== 'SIGKILL') return { kills, faults }

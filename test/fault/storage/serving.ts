@@ -1,11 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-
-const MAIN = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url))
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href
+import { programArgs } from '../../support/programs.ts'
 
 const ENV = {
   PATH: process.env.PATH,
@@ -37,7 +33,7 @@ export interface Refusal {
 
 /** Starts `chat-server serve` on a database. It ends with this process at the latest. */
 export async function tryServe(database: string, port = 0): Promise<Serving | Refusal> {
-  const args = ['--import', TSX, MAIN, 'serve', '--json', '--port', String(port), '--database', database]
+  const args = [...programArgs('cli/main.ts'), 'serve', '--json', '--port', String(port), '--database', database]
   const child = spawn(process.execPath, args, { cwd: tmpdir(), env: ENV, stdio: ['ignore', 'pipe', 'pipe'] })
   const onExit = () => void child.kill('SIGKILL')
   process.once('exit', onExit)

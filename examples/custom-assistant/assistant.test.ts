@@ -1,9 +1,9 @@
 import { simulateReadableStream } from 'ai'
 import { MockLanguageModelV3 } from 'ai/test'
 import { expect, it, onTestFinished } from 'vitest'
-import { createAiSdk } from '../../examples/custom-assistant/ai-sdk.ts'
-import { start } from '../support/example.ts'
-import { startService, startThread } from '../support/service.ts'
+import { start } from '../../test/support/example.ts'
+import { startService, startThread } from '../../test/support/service.ts'
+import { createAiSdk } from './ai-sdk.ts'
 
 it('an assistant that is a function runs', async () => {
   const example = start('custom-assistant/function.ts')

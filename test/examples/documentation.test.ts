@@ -1,0 +1,73 @@
+import { execFile } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, sep } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, expect, it, onTestFinished } from 'vitest'
+import { ROOT } from '../support/example.ts'
+import { filesBelow, listPages, textOf } from '../support/pages.ts'
+
+// The code of the pages is compiled against the published types.
+beforeAll(async () => {
+  const newest = Math.max(...['lib', 'cli'].flatMap(filesBelow).map(modifiedAt))
+  if (modifiedAt('dist/lib/index.js') > newest) return
+  // Type errors are for `npm run types` to report; what is built in spite of them can be run.
+  await compile(ROOT)
+}, 120_000)
+
+it('the documentation shows code that compiles', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'chat-docs-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  // Pages for contributors show the inside, which nobody else can import.
+  for (const page of listPages().filter((path) => !path.includes('contributing'))) {
+    const blocks = [...textOf(page).matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code!)
+    const name = page.replaceAll(sep, '-')
+    await Promise.all(blocks.map((code, index) => writeFile(join(folder, `${name}-${index}.ts`), toModule(code))))
+  }
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG))
+  expect(await compile(folder)).toBe('')
+}, 120_000)
+
+/** What the code of a page may take for granted. */
+const GIVEN = `
+declare const chat: import('chat-server').Chat
+declare const actor: import('chat-server').Actor
+declare const client: import('chat-server/client').ChatClient
+declare const conversation_id: string
+`
+
+const TSCONFIG = {
+  extends: join(ROOT, 'tsconfig.json'),
+  compilerOptions: {
+    noEmit: true,
+    rootDir: '.',
+    paths: {
+      'chat-server': [join(ROOT, 'dist/lib/index.d.ts')],
+      'chat-server/h3': [join(ROOT, 'dist/lib/http/index.d.ts')],
+      'chat-server/client': [join(ROOT, 'dist/lib/client/index.d.ts')],
+    },
+  },
+  include: ['*.ts'],
+}
+
+/** A block as a module of its own: what it declares hides what is given. */
+function toModule(code: string): string {
+  const isImport = (line: string) => line.startsWith('import ')
+  const [imports, rest] = [isImport, (line: string) => !isImport(line)].map((keep) => code.split('\n').filter(keep))
+  return [...imports!, GIVEN, 'export async function run() {', ...rest!, '}'].join('\n')
+}
+
+/** @returns what the compiler complains of */
+async function compile(folder: string): Promise<string> {
+  const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
+  const run = promisify(execFile)(process.execPath, [compiler, '-p', folder], { cwd: ROOT })
+  const { stdout } = await run.catch((error: { stdout: string }) => error)
+  return stdout
+}
+
+function modifiedAt(path: string): number {
+  return statSync(join(ROOT, path), { throwIfNoEntry: false })?.mtimeMs ?? 0
+}

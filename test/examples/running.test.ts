@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { createChatClient } from '../../lib/client/index.ts'
+import { start } from '../support/example.ts'
+
+const PASSWORD = 'correct horse battery'
+
+describe('an example', () => {
+  it('embeds the chat in a server of node:http, whose own pages know who is signed in', async () => {
+    const host = start('embed-node.ts')
+    const url = await host.printed(/http:\/\/[\d.:]+/)
+    expect(await ask(`${url}/nothing`)).toEqual([404, 'The host has no such page.\n'])
+    expect(await ask(`${url}/hello`)).toEqual([401, 'Sign in first.\n'])
+    expect(await ask(`${url}/chat/healthz`)).toEqual([200, '{"status":"ok"}'])
+    expect((await ask(`${url}/chatter`))[0]).toBe(404)
+
+    const login = await fetch(`${url}/chat/api/auth/login`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'ada@example.org', password: PASSWORD }),
+    })
+    const cookie = login.headers.getSetCookie().join('; ')
+    expect(await ask(`${url}/hello`, { cookie })).toEqual([200, 'Hello ada.\n'])
+    expect(await host.stop()).toBe(0)
+  })
+
+  it('is a part of an h3 app, behind its middleware, and a client of it', async () => {
+    const host = start('embed-h3.ts')
+    const url = await host.printed(/http:\/\/[\d.:]+/)
+    expect(await ask(`${url}/`)).toEqual([200, 'Hello from the host.\n'])
+    // As the client finds it: a service that nobody has set up.
+    const client = start('client.ts', `${url}/chat`)
+    expect(await client.end).toBe(0)
+    expect(client.output()).toBe('Signed in as ada.\nloaded:  Does it run?\narrived: It runs.\n')
+    expect(host.output()).toContain('\nPOST /chat/api/auth/login\n')
+    expect(await host.stop()).toBe(0)
+  })
+
+  it('ends its streams when its host ends', async () => {
+    const host = start('embed-node.ts')
+    const base_url = `${await host.printed(/http:\/\/[\d.:]+/)}/chat`
+    const ada = createChatClient({ base_url })
+    await ada.auth.login({ email: 'ada@example.org', password: PASSWORD })
+    const { conversation_id } = await ada.conversations.create()
+    const seen: string[] = []
+    for await (const { event } of ada.events.follow(conversation_id)) {
+      seen.push(event.type === 'stream.closed' ? event.payload.reason : event.type)
+      if (event.type === 'stream.ready') expect(await host.stop()).toBe(0)
+      if (event.type === 'stream.closed') break
+    }
+    expect(seen).toEqual(['stream.ready', 'draining'])
+  })
+
+  it('follows a conversation without HTTP, goes away, and misses nothing', async () => {
+    const follow = start('follow.ts')
+    expect(await follow.end).toBe(0)
+    expect(follow.output().trimEnd().split('\n')).toEqual([
+      'Grace finds 0 threads.',
+      '  ready, resumed: true',
+      '  new message: first',
+      'Grace goes away.',
+      'Grace comes back.',
+      '  ready, resumed: true',
+      '  new message: second',
+      '  new message: third',
+    ])
+  })
+
+  it('serves a page and the chat it talks to', async () => {
+    const host = start('browser/server.ts')
+    const url = await host.printed(/http:\S+/)
+    const [status, page] = await ask(url)
+    expect(status).toBe(200)
+    expect(page).toContain('<title>Chat</title>')
+    expect((await ask(new URL('/elsewhere', url).href))[0]).toBe(404)
+    expect(await host.stop()).toBe(0)
+  })
+})
+
+async function ask(url: string, headers: Record<string, string> = {}): Promise<[status: number, body: string]> {
+  const response = await fetch(url, { headers })
+  return [response.status, await response.text()]
+}

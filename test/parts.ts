@@ -1,0 +1,39 @@
+/**
+ * What `npm run test:all` runs beside `npm test`: what starts processes, browsers and proxies by the dozen, or needs
+ * packages of its own. Every test file is either in exactly one of these parts or in `npm test`.
+ */
+export const PARTS: Record<string, string[]> = {
+  /** Processes that are killed, drained, and starved of disk, descriptors and connections. */
+  fault: ['test/fault/**/*.test.ts'],
+  /** The command line, a process for each command. */
+  processes: [
+    'test/cli/{administration,archive,beside,commands,doctor-server,files,limits,main,malformed,no-links}.test.ts',
+    'test/cli/{outdated,serve,serve-answers,serve-log,stopping}.test.ts',
+    'test/http/canary.test.ts',
+  ],
+  /** Pages in Chromium. */
+  browser: ['test/http/foreign-site.test.ts', 'test/examples/browser.test.ts'],
+  /** The examples, a process each, proxies in front of the service, and the code in the documentation. */
+  examples: ['test/examples/{running,deploy,documentation}.test.ts'],
+  /** An example that is a package of its own. */
+  'custom-assistant': ['examples/custom-assistant/*.test.ts'],
+  /** Linters of the OpenAPI document, and a client that is made from it. */
+  tools: ['test/tools/*.test.ts'],
+}
+
+/** The folder of a part whose packages are installed before it runs. */
+export const PACKAGES: Record<string, string> = {
+  'custom-assistant': 'examples/custom-assistant',
+  tools: 'test/tools',
+}
+
+/** Of `npm test`: measure the memory of their process, or change what is the whole process's. */
+export const ISOLATED = [
+  'test/accounts/passwords/hash-queue.test.ts',
+  'test/assistant/{hang-up,trouble}.test.ts',
+  'test/cli/log-sink.test.ts',
+  'test/http/{listen,stalls,texts}.test.ts',
+  'test/live/slow.test.ts',
+  'test/ops/metrics.test.ts',
+  'test/storage/{node-sqlite,open,sqlite}.test.ts',
+]

@@ -1,0 +1,33 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { BUILT, PROGRAMS } from './programs.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+
+/**
+ * Builds once for the whole run what tests start as processes: it then starts in a quarter of the time that its sources
+ * take. It stays inside the project, where Node finds the packages it imports.
+ */
+export async function setup(): Promise<() => Promise<void>> {
+  const cache = join(ROOT, 'node_modules', '.cache')
+  await mkdir(cache, { recursive: true })
+  const outdir = await mkdtemp(join(cache, 'test-programs-'))
+  // A test runs them as another user.
+  await chmod(outdir, 0o755)
+  await build({
+    entryPoints: PROGRAMS.map((program) => join(ROOT, program)),
+    outdir,
+    outbase: ROOT,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+  })
+  process.env[BUILT] = outdir
+  return () => rm(outdir, { recursive: true, force: true })
+}
