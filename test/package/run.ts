@@ -39,6 +39,9 @@ const steps: Record<string, () => Promise<void>> = {
   'the entry points share one copy of the code': checkCopies,
   'every source map holds its sources': checkSourceMaps,
   'its types name no type of db0, unstorage, h3 or pg': checkTypes,
+  'publint finds no fault': () => lint('publint@0.3.25', '--strict'),
+  'arethetypeswrong finds no fault for projects of ES modules': () =>
+    lint('@arethetypeswrong/cli@0.18.5', '--profile', 'esm-only'),
   'importing and embedding it does nothing unasked, and closing ends the process': embed,
   'without optional packages it installs few, serves a host with its own login, and names what is missing':
     embedWithoutOptional,
@@ -170,6 +173,11 @@ async function checkTypes(): Promise<void> {
     }
   }
   assert.deepEqual(foreign, [])
+}
+
+/** Linters of packages, which npm fetches once: 60 packages that nothing else here needs. */
+async function lint(linter: string, ...args: string[]): Promise<void> {
+  await run('npx', ['--yes', '--prefer-offline', linter, await packed(), ...args], folder)
 }
 
 async function embed(): Promise<void> {
