@@ -20,8 +20,9 @@ import type { Kv } from './storage/kv.ts'
 import type { TaskWorker } from './tasks/runner.ts'
 
 export type { AuditAct } from './accounts/audit/schema.ts'
-// What a lower folder needs of a higher one is a type from here, and a value that is handed in.
 export type { AuditEntry } from './accounts/audit/store.ts'
+// What a lower folder needs of a higher one is a type from here, and a value that is handed in.
+export type { Client } from './accounts/sessions/service.ts'
 export type { Turn, TurnRole } from './assistant/provider.ts'
 export type {
   CloseReason,
@@ -30,6 +31,7 @@ export type {
   PersistedEvent,
   StreamEvent,
 } from './chat/events/schema.ts'
+export type { Endpoint } from './limits/rules.ts'
 
 /**
  * All that the service ever tells beside a message; what is not listed does not compile. A line of the audit log also has

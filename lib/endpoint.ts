@@ -3,6 +3,7 @@ import type { Client, SignedIn } from './accounts/sessions/service.ts'
 import type { Opening } from './chat/events/service.ts'
 import type { Actor } from './core/actor.ts'
 import type { ErrorCode } from './core/errors.ts'
+import { type AnyUseCase, bind, type UseCase } from './core/use-case.ts'
 import type { Endpoint } from './limits/rules.ts'
 import type { Chat } from './service.ts'
 
@@ -129,10 +130,35 @@ export type AnyRoute = Route<any, any, any, any, any, any, any>
 
 type Defaults = 'changes' | 'answer' | 'query' | 'body' | 'status' | 'output' | 'pieces' | 'errors'
 
+/** Methods whose input comes in the query. */
+type Bodiless = 'GET' | 'DELETE'
+
+type Spec<R extends AnyRoute> = Omit<R, Defaults> & Partial<Pick<R, Defaults>>
+
 /**
- * Makes a route value; what is left out: JSON, 200, no query, no body, no output, no pieces, no errors of its own, and
- * that everything but GET changes something.
+ * Makes a route value of a use-case: its input comes in the query with GET and DELETE and in the body with other methods,
+ * its errors are the use-case's. What is left out: JSON, 200, no output, no pieces, and that everything but GET changes
+ * something.
  */
+export function route<
+  const Path extends string,
+  A extends Access,
+  const M extends Method,
+  Takes extends readonly string[],
+  Schema extends v.GenericSchema | undefined,
+  Returned,
+  Q extends v.GenericSchema | undefined = M extends Bodiless ? Schema : undefined,
+  B extends v.GenericSchema | undefined = M extends Bodiless ? undefined : Schema,
+  O extends v.GenericSchema | undefined = undefined,
+  K extends AnswerKind = 'json',
+  C extends v.GenericSchema | undefined = undefined,
+>(
+  spec: Omit<Spec<Route<Path, A, Q, B, O, K, C>>, 'handler' | 'errors' | 'method'> & {
+    method: M
+    run: UseCase<Takes, Schema, Returned>
+  },
+): Route<Path, A, Q, B, O, K, C>
+/** Makes a route value with a handler of its own, for a call whose input is not just a query or a body. */
 export function route<
   const Path extends string,
   A extends Access,
@@ -141,20 +167,34 @@ export function route<
   O extends v.GenericSchema | undefined = undefined,
   K extends AnswerKind = 'json',
   C extends v.GenericSchema | undefined = undefined,
->(
-  spec: Omit<Route<Path, A, Q, B, O, K, C>, Defaults> & Partial<Pick<Route<Path, A, Q, B, O, K, C>, Defaults>>,
-): Route<Path, A, Q, B, O, K, C> {
+>(spec: Spec<Route<Path, A, Q, B, O, K, C>>): Route<Path, A, Q, B, O, K, C>
+export function route({
+  run,
+  ...spec
+}: Omit<Spec<AnyRoute>, 'handler'> & { handler?: AnyRoute['handler']; run?: AnyUseCase }): AnyRoute {
+  const isInQuery = spec.method === 'GET' || spec.method === 'DELETE'
   return {
     changes: spec.method !== 'GET',
     answer: 'json',
-    query: undefined,
-    body: undefined,
+    query: isInQuery ? run?.input : undefined,
+    body: isInQuery ? undefined : run?.input,
     status: 200,
     output: undefined,
     pieces: undefined,
-    errors: [],
+    errors: run?.errors ?? [],
     ...spec,
-  } as Route<Path, A, Q, B, O, K, C>
+    handler: run ? (call: AnyCall) => callUseCase(run, call) : spec.handler!,
+  }
+}
+
+type AnyCall = Call<string, Access, v.GenericSchema, v.GenericSchema>
+
+/** Calls a use-case with what it takes of a request. */
+function callUseCase(useCase: AnyUseCase, call: AnyCall): unknown {
+  const { chat, actor, client, endpoints, params, query, body } = call
+  const known: Record<string, unknown> = { ...params, actor, 'actor?': actor, client, endpoints }
+  const args = (useCase.takes as string[]).map((name) => known[name])
+  return bind(chat.context, useCase)(...args, query ?? body)
 }
 
 /** Whether calls are counted against limits. Those of whoever operates the service are not. */

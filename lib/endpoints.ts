@@ -1,9 +1,11 @@
+import * as administration from './accounts/administration/routes.ts'
 import * as keys from './accounts/api-keys/routes.ts'
 import * as audit from './accounts/audit/routes.ts'
 import * as emails from './accounts/email-addresses/routes.ts'
 import * as identities from './accounts/identities/routes.ts'
 import * as oauth from './accounts/oauth/routes.ts'
 import * as resets from './accounts/password-resets/routes.ts'
+import * as profile from './accounts/profile/routes.ts'
 import * as auth from './accounts/sessions/routes.ts'
 import * as setup from './accounts/setup/routes.ts'
 import * as users from './accounts/users/routes.ts'
@@ -16,6 +18,7 @@ import * as participants from './chat/participants/routes.ts'
 import * as presence from './chat/presence/routes.ts'
 import * as threads from './chat/threads/routes.ts'
 import type { AnyRoute } from './endpoint.ts'
+import * as erasure from './erasure/routes.ts'
 import * as limits from './limits/routes.ts'
 import * as openai from './openai-api/routes.ts'
 import * as ops from './ops/routes.ts'
@@ -25,13 +28,13 @@ import * as wellKnown from './well-known/routes.ts'
 /** Every endpoint by the feature it belongs to and its verb, as in `chat.messages.reply` and `client.messages.reply`. */
 export const endpoints = {
   setup,
-  auth,
+  auth: { ...auth, ...profile },
   oauth,
   resets,
   emails,
   keys,
   identities,
-  users,
+  users: { ...users, ...administration, ...erasure },
   audit,
   tasks,
   conversations,

@@ -15,7 +15,6 @@ import * as auth from './accounts/sessions/service.ts'
 import * as setup from './accounts/setup/service.ts'
 import * as users from './accounts/users/service.ts'
 import * as assistant from './chat/answers/service.ts'
-import * as people from './chat/conversations/people.ts'
 import * as conversations from './chat/conversations/service.ts'
 import * as events from './chat/events/service.ts'
 import * as invites from './chat/invites/service.ts'
@@ -25,7 +24,7 @@ import * as participants from './chat/participants/service.ts'
 import * as presence from './chat/presence/service.ts'
 import * as threads from './chat/threads/service.ts'
 import type { Context } from './context.ts'
-import { bind } from './core/use-case.ts'
+import { bindAll, withContext } from './core/use-case.ts'
 import * as erasure from './erasure/service.ts'
 import * as limits from './limits/service.ts'
 import * as compat from './openai-api/service.ts'
@@ -39,58 +38,99 @@ import * as wellKnown from './well-known/service.ts'
 /** The use-cases of a service, by feature: each a function that takes the actor first. */
 export function featuresOf(ctx: Context) {
   return {
-    setup: bind(ctx, setup, ['status', 'assertOpen', 'run', 'runFrom']),
+    setup: {
+      ...bindAll(ctx, { status: setup.status, run: setup.run, runFrom: setup.runFrom }),
+      assertOpen: withContext(ctx, setup.assertOpen),
+    },
     users: {
-      ...bind(ctx, users, ['create', 'list', 'find', 'search', 'actor']),
-      ...bind(ctx, accounts, ['change']),
-      ...bind(ctx, erasure, ['erase']),
-      ...bind(ctx, lockdowns, ['lockDown']),
+      ...bindAll(ctx, {
+        create: users.create,
+        list: users.list,
+        find: users.find,
+        search: users.search,
+        actor: users.actor,
+      }),
+      ...bindAll(ctx, { change: accounts.change }),
+      ...bindAll(ctx, { erase: erasure.erase }),
+      ...bindAll(ctx, { lockDown: lockdowns.lockDown }),
     },
-    sessions: bind(ctx, sessions, ['list', 'revoke']),
-    audit: bind(ctx, audit, ['list']),
-    tasks: bind(ctx, taskList, ['list']),
+    sessions: bindAll(ctx, { list: sessions.list, revoke: sessions.revoke }),
+    audit: bindAll(ctx, { list: audit.list }),
+    tasks: bindAll(ctx, { list: taskList.list }),
     auth: {
-      ...bind(ctx, auth, ['login', 'refresh', 'logout', 'me']),
-      ...bind(ctx, callers, ['recognise', 'authenticate']),
-      ...bind(ctx, account, ['changePassword', 'changeProfile']),
-      ...bind(ctx, confirmation, ['confirm']),
-      ...bind(ctx, ownSessions, ['listSessions', 'revokeSession']),
+      ...bindAll(ctx, { login: auth.login, refresh: auth.refresh, logout: auth.logout, me: auth.me }),
+      recognise: withContext(ctx, callers.recognise),
+      authenticate: withContext(ctx, callers.authenticate),
+      ...bindAll(ctx, { changePassword: account.changePassword, changeProfile: account.changeProfile }),
+      ...bindAll(ctx, { confirm: confirmation.confirm }),
+      ...bindAll(ctx, { listSessions: ownSessions.listSessions, revokeSession: ownSessions.revokeSession }),
     },
-    resets: bind(ctx, resets, ['request', 'issue', 'redeem']),
-    emails: bind(ctx, emails, ['sendVerification', 'verify']),
-    keys: bind(ctx, keys, ['create', 'list', 'revoke']),
-    identities: bind(ctx, ownIdentities, ['list', 'remove']),
-    oauth: bind(ctx, oauth, ['begin', 'finish', 'exchangeCode']),
-    conversations: bind(ctx, conversations, ['create', 'list', 'get', 'rename', 'remove']),
-    participants: {
-      ...bind(ctx, people, ['list']),
-      ...bind(ctx, participants, ['add', 'changeRole', 'remove']),
-    },
-    invites: bind(ctx, invites, ['create', 'list', 'accept', 'revoke', 'revokeById']),
-    threads: bind(ctx, threads, ['list', 'tree', 'unread', 'markRead']),
+    resets: bindAll(ctx, { request: resets.request, issue: resets.issue, redeem: resets.redeem }),
+    emails: bindAll(ctx, { sendVerification: emails.sendVerification, verify: emails.verify }),
+    keys: bindAll(ctx, { create: keys.create, list: keys.list, revoke: keys.revoke }),
+    identities: bindAll(ctx, { list: ownIdentities.list, remove: ownIdentities.remove }),
+    oauth: bindAll(ctx, { begin: oauth.begin, finish: oauth.finish, exchangeCode: oauth.exchangeCode }),
+    conversations: bindAll(ctx, {
+      create: conversations.create,
+      list: conversations.list,
+      get: conversations.get,
+      rename: conversations.rename,
+      remove: conversations.remove,
+    }),
+    participants: bindAll(ctx, {
+      list: participants.list,
+      add: participants.add,
+      changeRole: participants.changeRole,
+      remove: participants.remove,
+    }),
+    invites: bindAll(ctx, {
+      create: invites.create,
+      list: invites.list,
+      accept: invites.accept,
+      revoke: invites.revoke,
+      revokeById: invites.revokeById,
+    }),
+    threads: bindAll(ctx, {
+      list: threads.list,
+      tree: threads.tree,
+      unread: threads.unread,
+      markRead: threads.markRead,
+    }),
     messages: {
-      ...bind(ctx, messages, ['postRoot', 'reply', 'get', 'listRevisions']),
-      ...bind(ctx, changes, ['edit', 'remove', 'restore']),
+      ...bindAll(ctx, {
+        postRoot: messages.postRoot,
+        reply: messages.reply,
+        get: messages.get,
+        listRevisions: messages.listRevisions,
+      }),
+      ...bindAll(ctx, { edit: changes.edit, remove: changes.remove, restore: changes.restore }),
     },
-    answers: bind(ctx, assistant, ['cancel', 'listChunks']),
-    presence: bind(ctx, presence, ['sendHeartbeat', 'setTyping']),
-    limits: bind(ctx, limits, [
-      'listProfiles',
-      'createProfile',
-      'updateProfile',
-      'deleteProfile',
-      'listAssignments',
-      'createAssignment',
-      'deleteAssignment',
-    ]),
-    events: bind(ctx, events, ['open', 'openAll', 'follow', 'followAll']),
+    answers: bindAll(ctx, { cancel: assistant.cancel, listChunks: assistant.listChunks }),
+    presence: bindAll(ctx, { sendHeartbeat: presence.sendHeartbeat, setTyping: presence.setTyping }),
+    limits: {
+      ...bindAll(ctx, {
+        listProfiles: limits.listProfiles,
+        createProfile: limits.createProfile,
+        updateProfile: limits.updateProfile,
+        deleteProfile: limits.deleteProfile,
+        listAssignments: limits.listAssignments,
+        deleteAssignment: limits.deleteAssignment,
+      }),
+      ...bindAll(ctx, { createAssignment: limits.createAssignment }),
+    },
+    events: {
+      ...bindAll(ctx, { open: events.open, openAll: events.openAll }),
+      follow: withContext(ctx, events.follow),
+      followAll: withContext(ctx, events.followAll),
+    },
     ops: {
-      ...bind(ctx, ops, ['health', 'readiness', 'metrics']),
-      ...bind(ctx, retention, ['prune']),
-      ...bind(ctx, checks, ['fsck']),
-      ...bind(ctx, probes, ['probe']),
+      ...bindAll(ctx, { health: ops.health, readiness: ops.readiness }),
+      metrics: withContext(ctx, ops.metrics),
+      prune: withContext(ctx, retention.prune),
+      fsck: withContext(ctx, checks.fsck),
+      probe: withContext(ctx, probes.probe),
     },
-    wellKnown: bind(ctx, wellKnown, ['get']),
-    openai: bind(ctx, compat, ['listModels', 'complete']),
+    wellKnown: bindAll(ctx, { get: wellKnown.get }),
+    openai: bindAll(ctx, { listModels: compat.listModels, complete: compat.complete }),
   }
 }

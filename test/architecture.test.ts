@@ -25,7 +25,7 @@ const ROLES: Record<string, string[]> = {
   schema: ['valibot', 'lib/**/schema*.ts'],
   rules: ['lib/**/schema*.ts', 'lib/**/rules*.ts'],
   store: ['lib/**/schema*.ts', '@/rules*.ts', 'lib/storage/**', 'lib/live/log.ts'],
-  routes: ['valibot', 'lib/**/schema*.ts', 'lib/endpoint.ts'],
+  routes: ['valibot', 'lib/**/schema*.ts', 'lib/endpoint.ts', '@/*.ts'],
 }
 
 /** What of `core` is not for rules: time and chance. */
@@ -188,7 +188,7 @@ const EXAMPLES: Record<string, [complaint: string, sources: Record<string, strin
     ['lib/chat/x/rules.ts: rules must', { 'lib/chat/x/rules.ts': "import { createHash } from 'node:crypto'" }],
     ['lib/chat/x/store.ts: store must', { 'lib/chat/x/store.ts': "import { a } from '../y/rules.ts'" }],
     ['lib/chat/x/store-y.ts: store must', { 'lib/chat/x/store-y.ts': "import { a } from '../../live/hub.ts'" }],
-    ['lib/chat/x/routes.ts: routes must', { 'lib/chat/x/routes.ts': "import { a } from './service.ts'" }],
+    ['lib/chat/x/routes.ts: routes must', { 'lib/chat/x/routes.ts': "import { a } from '../y/service.ts'" }],
     ['', { 'lib/chat/x/store.ts': "import { a } from './rules.ts'\nimport { b } from '../../storage/sql.ts'" }],
     ['', { 'lib/endpoints.ts': "import * as x from './chat/x/routes.ts'" }],
   ],

@@ -1,60 +1,101 @@
 import * as v from 'valibot'
-import type { Context } from '../context.ts'
-import { ChatError } from './errors.ts'
+import type { Client, Context, Endpoint } from '../context.ts'
+import type { Actor } from './actor.ts'
+import { ChatError, type ErrorCode } from './errors.ts'
 import { LONGEST } from './lengths.ts'
 
-/** A feature's use-cases, with the schema of the last argument of those that take an input. */
-interface Feature {
-  inputs?: Record<string, v.GenericSchema>
+/** What a use-case takes beside its input: the caller, what is known of the client, the endpoints of the adapter, or an id. */
+type Taken<Name extends string> = Name extends 'actor'
+  ? Actor
+  : Name extends 'actor?'
+    ? Actor | undefined
+    : Name extends 'client'
+      ? Client
+      : Name extends 'endpoints'
+        ? readonly Endpoint[]
+        : string
+
+type Arguments<Takes extends readonly string[]> = { [I in keyof Takes]: Taken<Takes[I]> }
+
+/** The input as a caller may write it: defaults left out, or nothing at all where all of it has defaults. */
+type Input<Schema> = Schema extends v.GenericSchema
+  ? Record<never, never> extends v.InferInput<Schema>
+    ? [input?: v.InferInput<Schema>]
+    : [input: v.InferInput<Schema>]
+  : []
+
+/** What the service does in one call, whatever it is called by. */
+export interface UseCase<
+  Takes extends readonly string[] = readonly string[],
+  Schema extends v.GenericSchema | undefined = v.GenericSchema | undefined,
+  Result = unknown,
+> {
+  /** What comes before the input: `actor`, `actor?` (where it is optional), `client`, `endpoints`, ids by their names. */
+  takes: Takes
+  /** Validates the input, for HTTP and for hosts alike. */
+  input: Schema
+  /** The codes it fails with, beside those of invalid input. */
+  errors: readonly ErrorCode[]
+  run: (
+    ctx: Context,
+    ...args: [...Arguments<Takes>, ...(Schema extends v.GenericSchema ? [v.InferOutput<Schema>] : [])]
+  ) => Result
 }
 
-type Inputs<F> = F extends { inputs: infer I } ? I : Record<never, never>
+/** Any use-case, where the types of its parts do not matter. */
+// biome-ignore lint/suspicious/noExplicitAny: arguments are contravariant, so no other type takes every use-case.
+export type AnyUseCase = UseCase<any, any, any>
 
-/** The last argument as a caller may write it: defaults left out, or nothing at all where all of it has defaults. */
-type WithInput<Args extends unknown[], Schema> = Args extends [...infer Head, infer _Last]
-  ? Schema extends v.GenericSchema
-    ? Record<never, never> extends v.InferInput<Schema>
-      ? [...Head, input?: v.InferInput<Schema>]
-      : [...Head, input: v.InferInput<Schema>]
+/** Makes a use-case; one without `input` takes none. */
+export function useCase<
+  const Takes extends readonly string[],
+  Result,
+  Schema extends v.GenericSchema | undefined = undefined,
+>(
+  spec: Omit<UseCase<Takes, Schema, Result>, 'input' | 'errors'> & {
+    input?: Schema
+    errors?: readonly ErrorCode[]
+  },
+): UseCase<Takes, Schema, Result> {
+  return { errors: [], ...spec, input: spec.input as Schema }
+}
+
+/** A use-case as a function of a service: without the context, its input validated. */
+export type Bound<U> =
+  U extends UseCase<infer Takes, infer Schema, infer Result>
+    ? (...args: [...Arguments<Takes>, ...Input<Schema>]) => Result
     : never
-  : never
 
-type UseCase<F, Name extends keyof F> = F[Name] extends (ctx: Context, ...args: infer Args) => infer Result
-  ? (...args: Name extends keyof Inputs<F> ? WithInput<Args, Inputs<F>[Name]> : Args) => Result
-  : never
+/** Binds a use-case to a service. This is the edge at which input is validated. */
+export function bind<U extends AnyUseCase>(ctx: Context, { takes, input, run }: U): Bound<U> {
+  return ((...args: unknown[]) => {
+    const taken = args.slice(0, takes.length)
+    try {
+      taken.forEach(assertMeasured)
+      return run(ctx, ...taken, ...(input ? [parseInput(input, args[takes.length])] : []))
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }) as Bound<U>
+}
 
-/** The use-cases of a feature as functions of the service: without the context, their input validated. */
-export type Bound<F, Names extends keyof F> = { [Name in Names]: UseCase<F, Name> }
-
-/**
- * Binds some use-cases of a feature to a service. This is the edge at which input is validated, for HTTP and for the
- * host alike.
- */
-export function bind<F extends object, Names extends keyof F & string>(
+/** Binds several use-cases to a service. */
+export function bindAll<F extends Record<string, AnyUseCase>>(
   ctx: Context,
-  feature: F,
-  names: readonly Names[],
-): Bound<F, Names> {
-  const { inputs = {} } = feature as Feature
-  return Object.fromEntries(
-    names.map((name) => {
-      const useCase = feature[name] as (ctx: Context, ...args: unknown[]) => unknown
-      const schema = inputs[name]
-      const arity = useCase.length
-      return [
-        name,
-        (...args: unknown[]) => {
-          try {
-            for (const [index, arg] of args.entries()) if (!schema || index !== arity - 2) assertMeasured(arg)
-            if (schema) args[arity - 2] = parseInput(schema, args[arity - 2])
-            return useCase(ctx, ...args)
-          } catch (error) {
-            return Promise.reject(error)
-          }
-        },
-      ]
-    }),
-  ) as unknown as Bound<F, Names>
+  useCases: F,
+): { [Name in keyof F]: Bound<F[Name]> } {
+  return Object.fromEntries(Object.entries(useCases).map(([name, each]) => [name, bind(ctx, each)])) as never
+}
+
+/** A function that takes the context first, as one of a service: for what is called in the process alone. */
+export function withContext<Args extends unknown[], Result>(
+  ctx: Context,
+  run: (ctx: Context, ...args: Args) => Result,
+): (...args: Args) => Result {
+  return (...args) => {
+    for (const arg of args) assertMeasured(arg)
+    return run(ctx, ...args)
+  }
 }
 
 /**

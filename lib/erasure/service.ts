@@ -16,12 +16,10 @@ import { depart } from '../chat/participants/leave.ts'
 import type { Context } from '../context.ts'
 import { type Actor, assertAdmin, refuseKeys } from '../core/actor.ts'
 import { uniqueKey } from '../core/characters.ts'
+import { useCase } from '../core/use-case.ts'
 import { inBatches } from '../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../tasks/runner.ts'
 import { deleteErasedAuthor, findErasedAuthor, insertErasedAuthor } from './store.ts'
-
-/** What each use-case takes last. */
-export const inputs = { erase: Erasure }
 
 /** When a task takes over from a call that was cut short. */
 const TAKEOVER_SECONDS = 15
@@ -42,16 +40,21 @@ const REASONS_PAGE = 200
  *
  * @throws ChatError `forbidden`, also with an API key; `not_found`; `conflict` for the last administrator
  */
-export async function erase(ctx: Context, actor: Actor, userId: string, { messages }: Erasure): Promise<void> {
-  assertAdmin(actor)
-  refuseKeys(actor)
-  await shut(ctx, actor, userId, messages)
-  await leave(ctx, userId)
-  await ctx.write(async (tx) => {
-    // The task may have come first.
-    if (await findErasedAuthor(tx, userId)) tx.enqueue({ kind: 'user.erase', key: userId })
-  })
-}
+export const erase = useCase({
+  takes: ['actor', 'user_id'],
+  input: Erasure,
+  errors: ['not_found', 'conflict'],
+  run: async (ctx, actor, userId, { messages }): Promise<void> => {
+    assertAdmin(actor)
+    refuseKeys(actor)
+    await shut(ctx, actor, userId, messages)
+    await leave(ctx, userId)
+    await ctx.write(async (tx) => {
+      // The task may have come first.
+      if (await findErasedAuthor(tx, userId)) tx.enqueue({ kind: 'user.erase', key: userId })
+    })
+  },
+})
 
 /** Goes on with the erasure of a person whose account is shut: finishes the call, then goes through the messages. */
 export async function goOn(ctx: Context, { key, detail, isOver }: TaskRun): Promise<TaskOutcome> {

@@ -1,13 +1,7 @@
 import * as v from 'valibot'
 import { route } from '../endpoint.ts'
-import {
-  LimitAssignment,
-  LimitAssignmentInput,
-  LimitProfile,
-  LimitProfileChange,
-  LimitProfileInput,
-  LimitProfilesQuery,
-} from './schema.ts'
+import { LimitAssignment, LimitProfile } from './schema.ts'
+import * as service from './service.ts'
 
 export const listProfiles = route({
   method: 'GET',
@@ -17,9 +11,8 @@ export const listProfiles = route({
   description:
     '404 unless `rate_limits.admin_api_enabled` is on, as all calls about limits. The list ends early where descriptions are long: go on with `after`, the last name, until nothing comes.',
   access: 'admin',
-  query: LimitProfilesQuery,
   output: v.array(LimitProfile),
-  handler: ({ chat, actor, query }) => chat.limits.listProfiles(actor, query),
+  run: service.listProfiles,
 })
 
 export const createProfile = route({
@@ -30,12 +23,10 @@ export const createProfile = route({
   description:
     'Names are unique, and there are at most 1,000 (`conflict`). `burst` calls are let through at once from rest, then `requests_per_second`.',
   access: 'admin',
-  body: LimitProfileInput,
   example: { name: 'slow', params: { requests_per_second: 0.5, burst: 5 } },
   status: 201,
   output: LimitProfile,
-  errors: ['conflict'],
-  handler: ({ chat, actor, body }) => chat.limits.createProfile(actor, body),
+  run: service.createProfile,
 })
 
 export const updateProfile = route({
@@ -45,11 +36,9 @@ export const updateProfile = route({
   summary: 'Change the parameters and the description of a profile',
   description: 'Takes effect with the next call, in every process.',
   access: 'admin',
-  body: LimitProfileChange,
   example: { params: { requests_per_second: 1, burst: 10 } },
   output: LimitProfile,
-  errors: ['not_found'],
-  handler: ({ chat, actor, params, body }) => chat.limits.updateProfile(actor, params.id, body),
+  run: service.updateProfile,
 })
 
 export const deleteProfile = route({
@@ -60,8 +49,7 @@ export const deleteProfile = route({
   description: 'Refused while the profile is assigned (`profile_in_use`).',
   access: 'admin',
   status: 204,
-  errors: ['not_found', 'profile_in_use'],
-  handler: ({ chat, actor, params }) => chat.limits.deleteProfile(actor, params.id),
+  run: service.deleteProfile,
 })
 
 export const listAssignments = route({
@@ -72,7 +60,7 @@ export const listAssignments = route({
   description: 'Routes without an assignment have the limit of the configuration.',
   access: 'admin',
   output: v.array(LimitAssignment),
-  handler: ({ chat, actor }) => chat.limits.listAssignments(actor),
+  run: service.listAssignments,
 })
 
 export const createAssignment = route({
@@ -83,12 +71,10 @@ export const createAssignment = route({
   description:
     'The path is that of a route as in this document, or a beginning that ends in `*`. Where several fit, the longest counts. There are at most 1,000 (`conflict`).',
   access: 'admin',
-  body: LimitAssignmentInput,
   example: { profile_id: '01980a3c-a000-7a10-8b20-0c4f1d2e3a46', method: 'GET', path: '/api/users' },
   status: 201,
   output: LimitAssignment,
-  errors: ['not_found', 'conflict'],
-  handler: ({ chat, actor, endpoints, body }) => chat.limits.createAssignment(actor, endpoints, body),
+  run: service.createAssignment,
 })
 
 export const deleteAssignment = route({
@@ -99,6 +85,5 @@ export const deleteAssignment = route({
   description: 'The route has the limit of the next best assignment then, or that of the configuration.',
   access: 'admin',
   status: 204,
-  errors: ['not_found'],
-  handler: ({ chat, actor, params }) => chat.limits.deleteAssignment(actor, params.id),
+  run: service.deleteAssignment,
 })

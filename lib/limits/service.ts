@@ -1,10 +1,11 @@
-import type { AuditAct, Context } from '../context.ts'
+import type { AuditAct } from '../context.ts'
 import { type Actor, assertAdmin } from '../core/actor.ts'
 import { uniqueKey } from '../core/characters.ts'
 import { ChatError } from '../core/errors.ts'
 import { fit } from '../core/pages.ts'
+import { useCase } from '../core/use-case.ts'
 import type { Tx } from '../live/transaction.ts'
-import { covers, type Endpoint } from './rules.ts'
+import { covers } from './rules.ts'
 import {
   type LimitAssignment,
   LimitAssignmentInput,
@@ -15,14 +16,6 @@ import {
 } from './schema.ts'
 import * as store from './store.ts'
 
-/** What each use-case takes last. */
-export const inputs = {
-  listProfiles: LimitProfilesQuery,
-  createProfile: LimitProfileInput,
-  updateProfile: LimitProfileChange,
-  createAssignment: LimitAssignmentInput,
-}
-
 /** How many profiles there may be, and how many assignments: every request looks at them. */
 const MAX_ENTRIES = 1000
 
@@ -32,73 +25,85 @@ const MAX_ENTRIES = 1000
  *
  * @throws ChatError `forbidden`
  */
-export async function listProfiles(
-  ctx: Context,
-  actor: Actor,
-  { after = '' }: LimitProfilesQuery,
-): Promise<LimitProfile[]> {
-  assertAdmin(actor)
-  return fit((await store.listProfiles(ctx.db, uniqueKey(after), MAX_ENTRIES)).map(store.toProfile))
-}
+export const listProfiles = useCase({
+  takes: ['actor'],
+  input: LimitProfilesQuery,
+  run: async (ctx, actor, { after = '' }): Promise<LimitProfile[]> => {
+    assertAdmin(actor)
+    return fit((await store.listProfiles(ctx.db, uniqueKey(after), MAX_ENTRIES)).map(store.toProfile))
+  },
+})
 
 /**
  * Makes a profile, which limits nothing until it is assigned.
  *
  * @throws ChatError `forbidden`; `conflict` when the name is taken, or there are too many
  */
-export async function createProfile(ctx: Context, actor: Actor, input: LimitProfileInput): Promise<LimitProfile> {
-  assertAdmin(actor)
-  return ctx.write(async (tx) => {
-    await assertRoom(tx, 'profiles')
-    const at = ctx.now()
-    const { name, params, description } = input
-    const row = { id: ctx.id(), name, ...params, description: description || null, created_at: at, updated_at: at }
-    if (!(await store.insertProfile(tx, row, uniqueKey(name)))) throw new ChatError('conflict')
-    record(tx, actor, 'limit_profile.created', row.id, { name, ...params })
-    return store.toProfile(row)
-  })
-}
+export const createProfile = useCase({
+  takes: ['actor'],
+  input: LimitProfileInput,
+  errors: ['conflict'],
+  run: async (ctx, actor, input): Promise<LimitProfile> => {
+    assertAdmin(actor)
+    return ctx.write(async (tx) => {
+      await assertRoom(tx, 'profiles')
+      const at = ctx.now()
+      const { name, params, description } = input
+      const row = { id: ctx.id(), name, ...params, description: description || null, created_at: at, updated_at: at }
+      if (!(await store.insertProfile(tx, row, uniqueKey(name)))) throw new ChatError('conflict')
+      record(tx, actor, 'limit_profile.created', row.id, { name, ...params })
+      return store.toProfile(row)
+    })
+  },
+})
 
 /**
  * Gives a profile other parameters, which count from the next request on, wherever it is assigned.
  *
  * @throws ChatError `forbidden`; `not_found`
  */
-export async function updateProfile(
-  ctx: Context,
-  actor: Actor,
-  id: string,
-  { params, description }: LimitProfileChange,
-): Promise<LimitProfile> {
-  assertAdmin(actor)
-  return ctx.write(async (tx) => {
-    const found = await store.lockProfile(tx, id)
-    if (!found) throw new ChatError('not_found')
-    const described = description === undefined ? found.description : description || null
-    const row = { ...found, ...params, description: described, updated_at: ctx.now() }
-    await store.updateProfile(tx, row)
-    await store.setLimitsVersion(tx, ctx.id())
-    record(tx, actor, 'limit_profile.changed', id, { name: row.name, ...params })
-    return store.toProfile(row)
-  })
-}
+export const updateProfile = useCase({
+  takes: ['actor', 'id'],
+  input: LimitProfileChange,
+  errors: ['not_found'],
+  run: async (ctx, actor, id, { params, description }): Promise<LimitProfile> => {
+    assertAdmin(actor)
+    return ctx.write(async (tx) => {
+      const found = await store.lockProfile(tx, id)
+      if (!found) throw new ChatError('not_found')
+      const described = description === undefined ? found.description : description || null
+      const row = { ...found, ...params, description: described, updated_at: ctx.now() }
+      await store.updateProfile(tx, row)
+      await store.setLimitsVersion(tx, ctx.id())
+      record(tx, actor, 'limit_profile.changed', id, { name: row.name, ...params })
+      return store.toProfile(row)
+    })
+  },
+})
 
 /** Deletes a profile. @throws ChatError `forbidden`; `not_found`; `profile_in_use` while it is assigned */
-export async function deleteProfile(ctx: Context, actor: Actor, id: string): Promise<void> {
-  assertAdmin(actor)
-  await ctx.write(async (tx) => {
-    const found = await store.lockProfile(tx, id)
-    if (!found) throw new ChatError('not_found')
-    if (!(await store.deleteProfile(tx, id))) throw new ChatError('profile_in_use')
-    record(tx, actor, 'limit_profile.deleted', id, { name: found.name })
-  })
-}
+export const deleteProfile = useCase({
+  takes: ['actor', 'id'],
+  errors: ['not_found', 'profile_in_use'],
+  run: async (ctx, actor, id): Promise<void> => {
+    assertAdmin(actor)
+    await ctx.write(async (tx) => {
+      const found = await store.lockProfile(tx, id)
+      if (!found) throw new ChatError('not_found')
+      if (!(await store.deleteProfile(tx, id))) throw new ChatError('profile_in_use')
+      record(tx, actor, 'limit_profile.deleted', id, { name: found.name })
+    })
+  },
+})
 
 /** Every assignment, by path and method. @throws ChatError `forbidden` */
-export async function listAssignments(ctx: Context, actor: Actor): Promise<LimitAssignment[]> {
-  assertAdmin(actor)
-  return (await store.listAssignments(ctx.db)).map(store.toAssignment)
-}
+export const listAssignments = useCase({
+  takes: ['actor'],
+  run: async (ctx, actor): Promise<LimitAssignment[]> => {
+    assertAdmin(actor)
+    return (await store.listAssignments(ctx.db)).map(store.toAssignment)
+  },
+})
 
 /**
  * Has a profile limit a route, or all whose path begins alike, from the next request on.
@@ -108,41 +113,45 @@ export async function listAssignments(ctx: Context, actor: Actor): Promise<Limit
  *   such route has, and an unknown profile; `conflict` when the method and the path have a profile, or there are too
  *   many assignments
  */
-export async function createAssignment(
-  ctx: Context,
-  actor: Actor,
-  endpoints: readonly Endpoint[],
-  { profile_id, method, path }: LimitAssignmentInput,
-): Promise<LimitAssignment> {
-  assertAdmin(actor)
-  if (!endpoints.some((each) => covers({ method: '*', path_pattern: path }, each)))
-    throw new ChatError('validation_failed', {
-      errors: [{ path: 'path', message: 'must be the path of a route, or the beginning of one and *' }],
+export const createAssignment = useCase({
+  takes: ['actor', 'endpoints'],
+  input: LimitAssignmentInput,
+  errors: ['not_found', 'conflict'],
+  run: async (ctx, actor, endpoints, { profile_id, method, path }): Promise<LimitAssignment> => {
+    assertAdmin(actor)
+    if (!endpoints.some((each) => covers({ method: '*', path_pattern: path }, each)))
+      throw new ChatError('validation_failed', {
+        errors: [{ path: 'path', message: 'must be the path of a route, or the beginning of one and *' }],
+      })
+    if (!endpoints.some((each) => covers({ method, path_pattern: path }, each))) throw new ChatError('not_found')
+    return ctx.write(async (tx) => {
+      await assertRoom(tx, 'assignments')
+      const profile = await store.lockProfile(tx, profile_id)
+      if (!profile) throw new ChatError('not_found')
+      const at = ctx.now()
+      const row = { id: ctx.id(), profile_id, method, path_pattern: path, created_at: at, updated_at: at }
+      if (!(await store.insertAssignment(tx, row))) throw new ChatError('conflict')
+      await store.setLimitsVersion(tx, ctx.id())
+      record(tx, actor, 'limit_assignment.created', row.id, { profile: profile.name, method, path })
+      return store.toAssignment({ ...row, profile_name: profile.name })
     })
-  if (!endpoints.some((each) => covers({ method, path_pattern: path }, each))) throw new ChatError('not_found')
-  return ctx.write(async (tx) => {
-    await assertRoom(tx, 'assignments')
-    const profile = await store.lockProfile(tx, profile_id)
-    if (!profile) throw new ChatError('not_found')
-    const at = ctx.now()
-    const row = { id: ctx.id(), profile_id, method, path_pattern: path, created_at: at, updated_at: at }
-    if (!(await store.insertAssignment(tx, row))) throw new ChatError('conflict')
-    await store.setLimitsVersion(tx, ctx.id())
-    record(tx, actor, 'limit_assignment.created', row.id, { profile: profile.name, method, path })
-    return store.toAssignment({ ...row, profile_name: profile.name })
-  })
-}
+  },
+})
 
 /** Takes a profile off a route. @throws ChatError `forbidden`; `not_found` */
-export async function deleteAssignment(ctx: Context, actor: Actor, id: string): Promise<void> {
-  assertAdmin(actor)
-  await ctx.write(async (tx) => {
-    const found = await store.deleteAssignment(tx, id)
-    if (!found) throw new ChatError('not_found')
-    await store.setLimitsVersion(tx, ctx.id())
-    record(tx, actor, 'limit_assignment.deleted', id, { method: found.method, path: found.path_pattern })
-  })
-}
+export const deleteAssignment = useCase({
+  takes: ['actor', 'id'],
+  errors: ['not_found'],
+  run: async (ctx, actor, id): Promise<void> => {
+    assertAdmin(actor)
+    await ctx.write(async (tx) => {
+      const found = await store.deleteAssignment(tx, id)
+      if (!found) throw new ChatError('not_found')
+      await store.setLimitsVersion(tx, ctx.id())
+      record(tx, actor, 'limit_assignment.deleted', id, { method: found.method, path: found.path_pattern })
+    })
+  },
+})
 
 /** @throws ChatError `conflict` when there are as many as there may be; until the transaction ends no other call adds one */
 async function assertRoom(tx: Tx, what: 'profiles' | 'assignments'): Promise<void> {

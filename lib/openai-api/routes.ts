@@ -1,5 +1,6 @@
 import { route } from '../endpoint.ts'
-import { Completion, CompletionChunk, CompletionInput, Models } from './schema.ts'
+import { Completion, CompletionChunk, Models } from './schema.ts'
+import * as service from './service.ts'
 
 export const listModels = route({
   method: 'GET',
@@ -10,7 +11,7 @@ export const listModels = route({
     'Two models that do the same, in the shape of OpenAI. `features.openai_compat = false` removes all of `/v1`.',
   access: 'public',
   output: Models,
-  handler: ({ chat }) => chat.openai.listModels(),
+  run: service.listModels,
 })
 
 export const complete = route({
@@ -22,10 +23,8 @@ export const complete = route({
     'Answers with a choice for each message, which repeats it. With `stream: true` the same comes in pieces, and `[DONE]` at the end.',
   access: 'public',
   changes: false,
-  body: CompletionInput,
   example: { model: 'gpt-4', messages: [{ role: 'user', content: 'Hello there' }] },
   output: Completion,
   pieces: CompletionChunk,
-  errors: ['too_many_streams'],
-  handler: ({ chat, body }) => chat.openai.complete(body),
+  run: service.complete,
 })

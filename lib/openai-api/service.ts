@@ -1,10 +1,7 @@
-import type { Context } from '../context.ts'
 import { SECOND } from '../core/time.ts'
+import { useCase } from '../core/use-case.ts'
 import { echo, echoInPieces } from './rules.ts'
 import { type Completion, type CompletionChunk, CompletionInput, type Models } from './schema.ts'
-
-/** What each use-case takes last. */
-export const inputs = { complete: CompletionInput }
 
 /** When OpenAI published the models of these names, in seconds since 1970. */
 const MODELS = [
@@ -13,20 +10,28 @@ const MODELS = [
 ] as const
 
 /** The two models that a client of OpenAI finds here; both do the same. */
-export function listModels(_ctx: Context): Models {
-  return {
-    object: 'list',
-    data: MODELS.map(({ id, created }) => ({ id, object: 'model', created, owned_by: 'chat-server' })),
-    models: MODELS.map(({ id, name }) => ({ id, name, model_type: 'chat' })),
-  }
-}
+export const listModels = useCase({
+  takes: [],
+  run: (_ctx): Models => {
+    return {
+      object: 'list',
+      data: MODELS.map(({ id, created }) => ({ id, object: 'model', created, owned_by: 'chat-server' })),
+      models: MODELS.map(({ id, name }) => ({ id, name, model_type: 'chat' })),
+    }
+  },
+})
 
 /**
  * Echoes the messages, each as a choice of its own: in one, or in pieces where the input has `stream: true`.
  *
  * It asks no model and keeps nothing.
  */
-export async function complete(ctx: Context, input: CompletionInput): Promise<Completion | Iterable<CompletionChunk>> {
-  const head = { id: `chatcmpl-${ctx.id()}`, created: Math.floor(ctx.now() / SECOND), model: input.model }
-  return input.stream ? echoInPieces(head, input) : echo(head, input)
-}
+export const complete = useCase({
+  takes: [],
+  input: CompletionInput,
+  errors: ['too_many_streams'],
+  run: async (ctx, input): Promise<Completion | Iterable<CompletionChunk>> => {
+    const head = { id: `chatcmpl-${ctx.id()}`, created: Math.floor(ctx.now() / SECOND), model: input.model }
+    return input.stream ? echoInPieces(head, input) : echo(head, input)
+  },
+})

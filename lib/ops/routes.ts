@@ -1,5 +1,6 @@
 import { route } from '../endpoint.ts'
 import { Health, Readiness } from './schema.ts'
+import * as service from './service.ts'
 
 export const health = route({
   method: 'GET',
@@ -9,7 +10,7 @@ export const health = route({
   description: '200 while the event loop turns; it looks at nothing. For a liveness probe.',
   access: 'public',
   output: Health,
-  handler: ({ chat }) => chat.ops.health(),
+  run: service.health,
 })
 
 export const readiness = route({
@@ -21,8 +22,7 @@ export const readiness = route({
     'Looks at the database, its schema, and the exchange with other processes. Otherwise 503 with what fails in `errors`, also while the service stops.',
   access: 'public',
   output: Readiness,
-  errors: ['unavailable'],
-  handler: ({ chat }) => chat.ops.readiness(),
+  run: service.readiness,
 })
 
 export const metrics = route({

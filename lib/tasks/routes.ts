@@ -1,5 +1,6 @@
 import { route } from '../endpoint.ts'
-import { TaskPage, TasksQuery } from './schema.ts'
+import { TaskPage } from './schema.ts'
+import * as service from './service.ts'
 
 export const list = route({
   method: 'GET',
@@ -9,7 +10,6 @@ export const list = route({
   description:
     'What goes on after the requests that asked for it: deleted conversations and erased users are out of sight at once, and removed in the background. A task that is done is not in the list.',
   access: 'admin',
-  query: TasksQuery,
   output: TaskPage,
-  handler: ({ chat, actor, query }) => chat.tasks.list(actor, query),
+  run: service.list,
 })

@@ -1,4 +1,5 @@
 import { route } from '../endpoint.ts'
+import * as service from './service.ts'
 
 export const get = route({
   method: 'GET',
@@ -10,6 +11,5 @@ export const get = route({
     'Exactly the path of an entry of `well_known.entries`, which may have slashes in it. Without `features.well_known` everything under `/.well-known/` is 404.',
   access: 'public',
   answer: 'document',
-  errors: ['not_found'],
-  handler: ({ chat, params }) => chat.wellKnown.get(params.path),
+  run: service.get,
 })

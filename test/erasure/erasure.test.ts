@@ -452,7 +452,9 @@ describeOnEachDatabase('messages of an erased person', (openUrl) => {
     let writes = 0
     const write: typeof context.write = (run) =>
       ++writes > 1 ? Promise.reject(new Error('killed')) : context.write(run)
-    await expect(eraseUser({ ...context, write }, OPERATOR, grace.id, { messages: 'keep' })).rejects.toThrow('killed')
+    await expect(eraseUser.run({ ...context, write }, OPERATOR, grace.id, { messages: 'keep' })).rejects.toThrow(
+      'killed',
+    )
 
     let isAsked = false
     const late: typeof context.write = async (run) => {

@@ -8,7 +8,7 @@ import { HostIdentity } from '../../lib/accounts/identities/schema.ts'
 import { ProviderProfile } from '../../lib/accounts/oauth/schema.ts'
 import { ChatError } from '../../lib/core/errors.ts'
 import { LONGEST } from '../../lib/core/lengths.ts'
-import { parseInput } from '../../lib/core/use-case.ts'
+import { type AnyUseCase, parseInput } from '../../lib/core/use-case.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { PASSWORD, startService, type TestService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
@@ -21,20 +21,24 @@ const marks = (length: number) => '\u0345\u0315\u0301\u0327\u05b0'.repeat(Math.c
 const FILES = (readdirSync('lib', { recursive: true }) as string[]).filter((file) => file.endsWith('.ts'))
 const features = await Promise.all(
   FILES.map(
-    async (file): Promise<[string, { inputs?: Record<string, v.GenericSchema> }]> => [
+    async (file): Promise<[string, Record<string, unknown>]> => [
       file,
       await import(/* @vite-ignore */ resolve('lib', file)),
     ],
   ),
 )
+const isUseCase = (value: unknown): value is AnyUseCase =>
+  typeof value === 'object' && value !== null && 'takes' in value
 const SCHEMAS: [name: string, schema: v.GenericSchema][] = [
   ...allRoutes.flatMap(([name, route]) =>
     (['query', 'body', 'headers'] as const)
       .filter((part) => route[part] !== undefined)
       .map((part): [string, v.GenericSchema] => [`${part} of ${name}`, route[part]!]),
   ),
-  ...features.flatMap(([file, { inputs = {} }]) =>
-    Object.entries(inputs).map(([name, schema]): [string, v.GenericSchema] => [`${file} ${name}`, schema]),
+  ...features.flatMap(([file, exported]) =>
+    Object.entries(exported).flatMap(([name, value]): [string, v.GenericSchema][] =>
+      isUseCase(value) && value.input ? [[`${file} ${name}`, value.input]] : [],
+    ),
   ),
   ['profile at a provider', ProviderProfile],
   ['identity of the host', HostIdentity],

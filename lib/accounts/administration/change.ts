@@ -1,7 +1,7 @@
-import type { Context } from '../../context.ts'
 import { type Actor, assertAdmin, joinRoles, mayWrite, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
+import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isTaken } from '../../storage/errors.ts'
@@ -17,9 +17,6 @@ import { assertStillAdmin, isLastAdmin } from '../users/rules.ts'
 import { type Account, AccountChanges } from '../users/schema.ts'
 import { lockUsers, toAccount, type UserRow, updateUser } from '../users/store.ts'
 
-/** What each use-case takes last. */
-export const inputs = { change: AccountChanges }
-
 /**
  * Changes an account, effective at once: a disabled user's sessions end and their streams close, new roles hold for
  * the next request, a new password ends the user's other sessions.
@@ -27,47 +24,47 @@ export const inputs = { change: AccountChanges }
  * @throws ChatError `forbidden`, also with an API key for anything but the name that is shown; `not_found`;
  *   `confirmation_required` for another address and for the actor's own password; `email_taken`; `conflict` where no administrator would be left
  */
-export async function change(
-  ctx: Context,
-  actor: Actor,
-  userId: string,
+export const change = useCase({
+  takes: ['actor', 'user_id'],
   input: AccountChanges,
-): Promise<{ user: Account }> {
-  assertAdmin(actor)
-  const { display_name: _, ...ruling } = input
-  if (Object.values(ruling).some((value) => value !== undefined)) refuseKeys(actor)
-  const hasher = { user: actor.user_id || undefined, ip: actor.ip }
-  const password_hash = input.password === undefined ? undefined : await ctx.passwords.hash(input.password, hasher)
-  let before: UserRow | undefined
-  const attempt = ctx.write(async (tx) => {
-    // Without it, a session that was found would get past the current password, and confirm itself with the new one.
-    const isOwnPassword = input.password !== undefined && userId === actor.user_id
-    if (input.email !== undefined || isOwnPassword) await requireConfirmation(ctx, tx, actor)
-    const resigns = input.disabled === true || (input.roles !== undefined && !input.roles.includes('admin'))
-    const user = await takeAccount(tx, actor, userId, { resigns })
-    before = user
-    const changed: UserRow = {
-      ...user,
-      ...(input.roles && { roles: joinRoles(input.roles) }),
-      ...addressAfter(user, input, ctx.now()),
-      ...(input.display_name !== undefined && { display_name: input.display_name || null }),
-      ...(input.disabled !== undefined && { disabled_at: input.disabled ? (user.disabled_at ?? ctx.now()) : null }),
-      ...(password_hash && { password_hash }),
-    }
-    await updateUser(tx, changed, ctx.now())
-    await endWhatMust(tx, actor, user, changed)
-    if (mayInvite(user) && !mayInvite(changed)) await ctx.revokeInvites(tx, { user_id: userId }, byActor(actor))
-    for (const entry of actsOf(user, changed)) tx.audit({ ...entry, ...byActor(actor), subject_id: userId })
-    return { user: toAccount(changed) }
-  })
-  const answer = await attempt.catch((error) => {
-    throw isTaken(error) ? new ChatError('email_taken', { cause: error }) : error
-  })
-  if (input.password !== undefined) notify(ctx, userId, 'password.changed')
-  // To the former address: the new one may be another person's.
-  if (before && before.email !== answer.user.email) notify(ctx, userId, 'email.changed', before)
-  return answer
-}
+  errors: ['confirmation_required', 'not_found', 'conflict', 'email_taken'],
+  run: async (ctx, actor, userId, input): Promise<{ user: Account }> => {
+    assertAdmin(actor)
+    const { display_name: _, ...ruling } = input
+    if (Object.values(ruling).some((value) => value !== undefined)) refuseKeys(actor)
+    const hasher = { user: actor.user_id || undefined, ip: actor.ip }
+    const password_hash = input.password === undefined ? undefined : await ctx.passwords.hash(input.password, hasher)
+    let before: UserRow | undefined
+    const attempt = ctx.write(async (tx) => {
+      // Without it, a session that was found would get past the current password, and confirm itself with the new one.
+      const isOwnPassword = input.password !== undefined && userId === actor.user_id
+      if (input.email !== undefined || isOwnPassword) await requireConfirmation(ctx, tx, actor)
+      const resigns = input.disabled === true || (input.roles !== undefined && !input.roles.includes('admin'))
+      const user = await takeAccount(tx, actor, userId, { resigns })
+      before = user
+      const changed: UserRow = {
+        ...user,
+        ...(input.roles && { roles: joinRoles(input.roles) }),
+        ...addressAfter(user, input, ctx.now()),
+        ...(input.display_name !== undefined && { display_name: input.display_name || null }),
+        ...(input.disabled !== undefined && { disabled_at: input.disabled ? (user.disabled_at ?? ctx.now()) : null }),
+        ...(password_hash && { password_hash }),
+      }
+      await updateUser(tx, changed, ctx.now())
+      await endWhatMust(tx, actor, user, changed)
+      if (mayInvite(user) && !mayInvite(changed)) await ctx.revokeInvites(tx, { user_id: userId }, byActor(actor))
+      for (const entry of actsOf(user, changed)) tx.audit({ ...entry, ...byActor(actor), subject_id: userId })
+      return { user: toAccount(changed) }
+    })
+    const answer = await attempt.catch((error) => {
+      throw isTaken(error) ? new ChatError('email_taken', { cause: error }) : error
+    })
+    if (input.password !== undefined) notify(ctx, userId, 'password.changed')
+    // To the former address: the new one may be another person's.
+    if (before && before.email !== answer.user.email) notify(ctx, userId, 'email.changed', before)
+    return answer
+  },
+})
 
 /**
  * An account to be changed by an administrator, who is one still: alone with it until the transaction ends.

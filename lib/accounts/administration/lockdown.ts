@@ -1,5 +1,5 @@
-import type { Context } from '../../context.ts'
-import { type Actor, assertAdmin, refuseKeys } from '../../core/actor.ts'
+import { assertAdmin, refuseKeys } from '../../core/actor.ts'
+import { useCase } from '../../core/use-case.ts'
 import { deleteKeysOf } from '../api-keys/store.ts'
 import { byActor } from '../audit/rules.ts'
 import { deleteIdentities } from '../identities/store.ts'
@@ -17,22 +17,26 @@ import { takeAccount } from './change.ts'
  * @returns the number of sessions, keys, identities and invites that ended
  * @throws ChatError `forbidden`, also with an API key; `not_found`
  */
-export async function lockDown(ctx: Context, actor: Actor, userId: string): Promise<Lockdown> {
-  assertAdmin(actor)
-  refuseKeys(actor)
-  return ctx.write(async (tx) => {
-    await takeAccount(tx, actor, userId, { resigns: false })
-    const ended = {
-      sessions: await endSessions(tx, { user_id: userId }),
-      keys: await deleteKeysOf(tx, userId),
-      identities: await deleteIdentities(tx, userId),
-      invites: await ctx.revokeInvites(tx, { user_id: userId }, byActor(actor)),
-    }
-    await deleteStatesOf(tx, userId)
-    await deleteResets(tx, userId)
-    await forgetDevices(tx, userId)
-    tx.audit({ act: 'user.locked_down', ...byActor(actor), subject_id: userId, detail: ended })
-    tx.recheckStreams()
-    return ended
-  })
-}
+export const lockDown = useCase({
+  takes: ['actor', 'user_id'],
+  errors: ['not_found'],
+  run: async (ctx, actor, userId): Promise<Lockdown> => {
+    assertAdmin(actor)
+    refuseKeys(actor)
+    return ctx.write(async (tx) => {
+      await takeAccount(tx, actor, userId, { resigns: false })
+      const ended = {
+        sessions: await endSessions(tx, { user_id: userId }),
+        keys: await deleteKeysOf(tx, userId),
+        identities: await deleteIdentities(tx, userId),
+        invites: await ctx.revokeInvites(tx, { user_id: userId }, byActor(actor)),
+      }
+      await deleteStatesOf(tx, userId)
+      await deleteResets(tx, userId)
+      await forgetDevices(tx, userId)
+      tx.audit({ act: 'user.locked_down', ...byActor(actor), subject_id: userId, detail: ended })
+      tx.recheckStreams()
+      return ended
+    })
+  },
+})

@@ -1,5 +1,6 @@
 import { route } from '../../endpoint.ts'
-import { ApiKeyInput, ApiKeys, CreatedKey } from './schema.ts'
+import { ApiKeys, CreatedKey } from './schema.ts'
+import * as service from './service.ts'
 
 export const list = route({
   method: 'GET',
@@ -10,7 +11,7 @@ export const list = route({
   access: 'session',
   sign_in: true,
   output: ApiKeys,
-  handler: ({ chat, actor }) => chat.keys.list(actor),
+  run: service.list,
 })
 
 export const create = route({
@@ -22,12 +23,10 @@ export const create = route({
     'The key is shown this once. It acts as the user on every call but those about sessions, keys and the password. A user has at most 50. It asks for a sign-in of the last ten minutes, or for `POST /api/auth/confirm` (`confirmation_required`).',
   access: 'session',
   sign_in: true,
-  body: ApiKeyInput,
   example: { name: 'Nightly report' },
   status: 201,
   output: CreatedKey,
-  errors: ['confirmation_required', 'conflict'],
-  handler: ({ chat, actor, body }) => chat.keys.create(actor, body),
+  run: service.create,
 })
 
 export const revoke = route({
@@ -39,6 +38,5 @@ export const revoke = route({
   access: 'session',
   sign_in: true,
   status: 204,
-  errors: ['not_found'],
-  handler: ({ chat, actor, params }) => chat.keys.revoke(actor, params.key_id),
+  run: service.revoke,
 })

@@ -3,6 +3,7 @@ import { type Actor, assertPerson, refuseKeys, splitRoles } from '../../core/act
 import { ChatError } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { fromInstant, SECOND, toInstant } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
 import { spendAct } from '../../limits/spending.ts'
 import { noteUse } from '../../live/uses.ts'
 import { notify } from '../notices/service.ts'
@@ -11,9 +12,6 @@ import { lockUser } from '../users/store.ts'
 import { KEY_PREFIX } from './rules.ts'
 import { ApiKeyInput, type ApiKeys, type CreatedKey } from './schema.ts'
 import { countKeys, deleteKey, findKeyByHash, insertKey, listKeys, toKey, touchKey } from './store.ts'
-
-/** What each use-case takes last. */
-export const inputs = { create: ApiKeyInput }
 
 /** How many keys one user may have: enough for a key each machine, and an end to a loop that makes them. */
 const KEYS_PER_USER = 50
@@ -27,52 +25,64 @@ const TOUCH_SECONDS = 60
  * @throws ChatError `forbidden` with a key, and for the operator; `confirmation_required`; `validation_failed` for an end
  *   that is past; `conflict` with too many keys; `rate_limited`
  */
-export async function create(ctx: Context, actor: Actor, input: ApiKeyInput): Promise<CreatedKey> {
-  refuseKeys(actor)
-  assertPerson(actor)
-  const { name } = input
-  const expires_at = input.expires_at === undefined ? null : fromInstant(input.expires_at)
-  if (expires_at !== null && expires_at <= ctx.now())
-    throw new ChatError('conflict', { message: 'An API key expires in the future.' })
-  await spendAct(ctx, actor.user_id, 'key.created')
-  const key = KEY_PREFIX + newToken()
-  const created = await ctx.write(async (tx) => {
-    await lockUser(tx, actor.user_id)
-    await requireConfirmation(ctx, tx, actor)
-    if ((await countKeys(tx, actor.user_id)) >= KEYS_PER_USER)
-      throw new ChatError('conflict', { message: `A user has at most ${KEYS_PER_USER} keys: revoke one first.` })
-    const id = ctx.id()
-    await insertKey(tx, {
-      id,
-      user_id: actor.user_id,
-      name,
-      key_hash: digest(key),
-      created_at: ctx.now(),
-      expires_at,
+export const create = useCase({
+  takes: ['actor'],
+  input: ApiKeyInput,
+  errors: ['confirmation_required', 'conflict'],
+  run: async (ctx, actor, input): Promise<CreatedKey> => {
+    refuseKeys(actor)
+    assertPerson(actor)
+    const { name } = input
+    const expires_at = input.expires_at === undefined ? null : fromInstant(input.expires_at)
+    if (expires_at !== null && expires_at <= ctx.now())
+      throw new ChatError('conflict', { message: 'An API key expires in the future.' })
+    await spendAct(ctx, actor.user_id, 'key.created')
+    const key = KEY_PREFIX + newToken()
+    const created = await ctx.write(async (tx) => {
+      await lockUser(tx, actor.user_id)
+      await requireConfirmation(ctx, tx, actor)
+      if ((await countKeys(tx, actor.user_id)) >= KEYS_PER_USER)
+        throw new ChatError('conflict', { message: `A user has at most ${KEYS_PER_USER} keys: revoke one first.` })
+      const id = ctx.id()
+      await insertKey(tx, {
+        id,
+        user_id: actor.user_id,
+        name,
+        key_hash: digest(key),
+        created_at: ctx.now(),
+        expires_at,
+      })
+      // Without its name: that is the user's text, and would outlive them in the audit log.
+      tx.audit({ act: 'key.created', actor_id: actor.user_id, subject_id: id, ip: actor.ip })
+      return { id, name, key, ...(expires_at !== null && { expires_at: toInstant(expires_at) }) }
     })
-    // Without its name: that is the user's text, and would outlive them in the audit log.
-    tx.audit({ act: 'key.created', actor_id: actor.user_id, subject_id: id, ip: actor.ip })
-    return { id, name, key, ...(expires_at !== null && { expires_at: toInstant(expires_at) }) }
-  })
-  notify(ctx, actor.user_id, 'key.created')
-  return created
-}
+    notify(ctx, actor.user_id, 'key.created')
+    return created
+  },
+})
 
 /** The actor's keys, newest first, those that expired lately included. @throws ChatError `forbidden` with a key */
-export async function list(ctx: Context, actor: Actor): Promise<ApiKeys> {
-  refuseKeys(actor)
-  return { keys: (await listKeys(ctx.db, actor.user_id)).map(toKey) }
-}
+export const list = useCase({
+  takes: ['actor'],
+  run: async (ctx, actor): Promise<ApiKeys> => {
+    refuseKeys(actor)
+    return { keys: (await listKeys(ctx.db, actor.user_id)).map(toKey) }
+  },
+})
 
 /** Ends a key of the actor's and its streams, at once. @throws ChatError `forbidden` with a key; `not_found` */
-export async function revoke(ctx: Context, actor: Actor, keyId: string): Promise<void> {
-  refuseKeys(actor)
-  await ctx.write(async (tx) => {
-    if (!(await deleteKey(tx, keyId, actor.user_id))) throw new ChatError('not_found')
-    tx.audit({ act: 'key.revoked', actor_id: actor.user_id, subject_id: keyId, ip: actor.ip })
-    tx.recheckStreams()
-  })
-}
+export const revoke = useCase({
+  takes: ['actor', 'key_id'],
+  errors: ['not_found'],
+  run: async (ctx, actor, keyId): Promise<void> => {
+    refuseKeys(actor)
+    await ctx.write(async (tx) => {
+      if (!(await deleteKey(tx, keyId, actor.user_id))) throw new ChatError('not_found')
+      tx.audit({ act: 'key.revoked', actor_id: actor.user_id, subject_id: keyId, ip: actor.ip })
+      tx.recheckStreams()
+    })
+  },
+})
 
 /**
  * Who a key acts as. A key that is wrong, revoked or expired, that of a disabled user, and any other token look alike.

@@ -1,5 +1,6 @@
 import { route } from '../../endpoint.ts'
-import { AuditPage, AuditQuery } from './schema.ts'
+import { AuditPage } from './schema.ts'
+import * as service from './service.ts'
 
 export const list = route({
   method: 'GET',
@@ -9,7 +10,6 @@ export const list = route({
   description:
     'With a filter a page may have few entries or none and a `next_after` all the same: go on until there is none.',
   access: 'admin',
-  query: AuditQuery,
   output: AuditPage,
-  handler: ({ chat, actor, query }) => chat.audit.list(actor, query),
+  run: service.list,
 })

@@ -1,11 +1,8 @@
-import type { Context } from '../../context.ts'
-import { type Actor, assertAdmin } from '../../core/actor.ts'
+import { assertAdmin } from '../../core/actor.ts'
 import { fit } from '../../core/pages.ts'
+import { useCase } from '../../core/use-case.ts'
 import { type AuditPage, AuditQuery } from './schema.ts'
 import { findWindowEnd, listEntries, toRecord } from './store.ts'
-
-/** What each use-case takes last. */
-export const inputs = { list: AuditQuery }
 
 /** How many entries a page with a filter looks through: no more than the database does at once without being noticed. */
 const WINDOW = 10_000
@@ -16,13 +13,17 @@ const WINDOW = 10_000
  *
  * @throws ChatError `forbidden`
  */
-export async function list(ctx: Context, actor: Actor, input: AuditQuery): Promise<AuditPage> {
-  assertAdmin(actor)
-  const { after, limit, act, user_id } = input
-  return ctx.db.snapshot(async (db) => {
-    const rows = await listEntries(db, after, { act, user_id }, { limit: limit + 1, window: WINDOW })
-    const entries = fit(rows.slice(0, limit).map(toRecord))
-    const next = entries.length < rows.length ? entries.at(-1)!.id : await findWindowEnd(db, after, WINDOW)
-    return { entries, ...(next && { next_after: next }) }
-  })
-}
+export const list = useCase({
+  takes: ['actor'],
+  input: AuditQuery,
+  run: async (ctx, actor, input): Promise<AuditPage> => {
+    assertAdmin(actor)
+    const { after, limit, act, user_id } = input
+    return ctx.db.snapshot(async (db) => {
+      const rows = await listEntries(db, after, { act, user_id }, { limit: limit + 1, window: WINDOW })
+      const entries = fit(rows.slice(0, limit).map(toRecord))
+      const next = entries.length < rows.length ? entries.at(-1)!.id : await findWindowEnd(db, after, WINDOW)
+      return { entries, ...(next && { next_after: next }) }
+    })
+  },
+})

@@ -1,5 +1,5 @@
 import { route } from '../../endpoint.ts'
-import { EmailProof } from './schema.ts'
+import * as service from './service.ts'
 
 export const sendVerification = route({
   method: 'POST',
@@ -11,8 +11,7 @@ export const sendVerification = route({
   access: 'session',
   sign_in: true,
   status: 204,
-  errors: ['conflict'],
-  handler: ({ chat, actor }) => chat.emails.sendVerification(actor),
+  run: service.sendVerification,
 })
 
 export const verify = route({
@@ -24,9 +23,7 @@ export const verify = route({
   access: 'public',
   sign_in: true,
   limited_as: 'sign_in',
-  body: EmailProof,
   example: { token: 'nCT4k3bQ0mM3gqW8cVhT5yRr2L9uXoZs1dEfGaHiJkU' },
   status: 204,
-  errors: ['not_found'],
-  handler: ({ chat, client, body }) => chat.emails.verify(client, body),
+  run: service.verify,
 })

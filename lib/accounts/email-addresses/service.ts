@@ -1,18 +1,15 @@
-import type { Context } from '../../context.ts'
-import { type Actor, refuseKeys } from '../../core/actor.ts'
+import { refuseKeys } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { SECOND } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
 import { takeShared } from '../../limits/buckets.ts'
 import { findUser, lockUser, markEmailVerified } from '../users/store.ts'
 import { post } from './mail.ts'
 import { verificationMail } from './rules.ts'
 import { EmailProof } from './schema.ts'
 import { deleteVerifications, findVerification, insertVerification } from './store.ts'
-
-/** What each use-case takes last. */
-export const inputs = { verify: EmailProof }
 
 /** How long a link proves the address: long enough for a mailbox that is read once a day. */
 const LIFETIME_SECONDS = 24 * 60 * 60
@@ -28,46 +25,55 @@ const MAILS = { requests_per_second: 1 / 300, burst: 5 }
  *
  * @throws ChatError `forbidden` with an API key; `conflict` where the service sends no mail; `rate_limited`
  */
-export async function sendVerification(ctx: Context, actor: Actor): Promise<void> {
-  refuseKeys(actor)
-  if (!ctx.mail) throw new ChatError('conflict', { message: 'The service sends no mail: ask an administrator.' })
-  const { user_id, ip } = actor
-  const user = await findUser(ctx.db, user_id)
-  if (!user) throw new ChatError('unauthenticated')
-  if (user.email_verified_at !== null) return
-  const email_key = uniqueKey(user.email)
-  const limit = await takeShared(ctx.db, `verify:${digest(email_key)}`, ctx.now(), MAILS)
-  if (!limit.allowed) throw new ChatError('rate_limited', { retry_after_seconds: limit.retry_after_seconds ?? 1 })
-  const token = newToken()
-  await ctx.write(async (tx) => {
-    await lockUser(tx, user_id)
-    const expires_at = ctx.now() + LIFETIME_SECONDS * SECOND
-    await insertVerification(tx, { token_hash: digest(token), user_id, email_key, expires_at }, MAX_PENDING)
-    tx.audit({ act: 'email.verification_sent', actor_id: user_id, subject_id: user_id, ip })
-  })
-  post(ctx, user_id, verificationMail(user.email, user.username, token, ctx.config.server.public_url))
-}
+export const sendVerification = useCase({
+  takes: ['actor'],
+  errors: ['conflict'],
+  run: async (ctx, actor): Promise<void> => {
+    refuseKeys(actor)
+    if (!ctx.mail) throw new ChatError('conflict', { message: 'The service sends no mail: ask an administrator.' })
+    const { user_id, ip } = actor
+    const user = await findUser(ctx.db, user_id)
+    if (!user) throw new ChatError('unauthenticated')
+    if (user.email_verified_at !== null) return
+    const email_key = uniqueKey(user.email)
+    const limit = await takeShared(ctx.db, `verify:${digest(email_key)}`, ctx.now(), MAILS)
+    if (!limit.allowed) throw new ChatError('rate_limited', { retry_after_seconds: limit.retry_after_seconds ?? 1 })
+    const token = newToken()
+    await ctx.write(async (tx) => {
+      await lockUser(tx, user_id)
+      const expires_at = ctx.now() + LIFETIME_SECONDS * SECOND
+      await insertVerification(tx, { token_hash: digest(token), user_id, email_key, expires_at }, MAX_PENDING)
+      tx.audit({ act: 'email.verification_sent', actor_id: user_id, subject_id: user_id, ip })
+    })
+    post(ctx, user_id, verificationMail(user.email, user.username, token, ctx.config.server.public_url))
+  },
+})
 
 /**
  * Proves an address with the token of a mailed link. The other links of the user are spent as well.
  *
  * @throws ChatError `not_found` for a token that is unknown, expired or used, or for an address the user no longer has
  */
-export async function verify(ctx: Context, client: { ip?: string | undefined }, { token }: EmailProof): Promise<void> {
-  const token_hash = digest(token)
-  const found = await findVerification(ctx.db, token_hash, ctx.now())
-  if (!found) throw worthless()
-  await ctx.write(async (tx) => {
-    await lockUser(tx, found.user_id)
-    // Read again under the lock: another call may have used it, or the address has changed.
-    const valid = await findVerification(tx, token_hash, ctx.now())
-    const user = await findUser(tx, found.user_id)
-    if (!valid || !user || user.disabled_at !== null || uniqueKey(user.email) !== valid.email_key) throw worthless()
-    await markEmailVerified(tx, user.id, ctx.now())
-    await deleteVerifications(tx, user.id)
-    tx.audit({ act: 'email.verified', subject_id: user.id, ip: client.ip, detail: { by: 'mail' } })
-  })
-}
+export const verify = useCase({
+  takes: ['client'],
+  input: EmailProof,
+  errors: ['not_found'],
+  run: async (ctx, client, { token }): Promise<void> => {
+    const token_hash = digest(token)
+    const found = await findVerification(ctx.db, token_hash, ctx.now())
+    if (!found) throw worthless()
+    await ctx.write(async (tx) => {
+      await lockUser(tx, found.user_id)
+      // Read again under the lock: another call may have used it, or the address has changed.
+      const valid = await findVerification(tx, token_hash, ctx.now())
+      const user = await findUser(tx, found.user_id)
+      if (!valid || !user || user.disabled_at !== null || uniqueKey(user.email) !== valid.email_key) throw worthless()
+      await markEmailVerified(tx, user.id, ctx.now())
+      await deleteVerifications(tx, user.id)
+      tx.audit({ act: 'email.verified', subject_id: user.id, ip: client.ip, detail: { by: 'mail' } })
+    })
+  },
+})
 
 function worthless(): ChatError {
   return new ChatError('not_found', { message: 'This link has expired or was used: ask for a new one.' })

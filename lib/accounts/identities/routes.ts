@@ -1,4 +1,5 @@
 import { route } from '../../endpoint.ts'
+import * as own from './own.ts'
 import { OwnIdentities } from './schema.ts'
 
 export const list = route({
@@ -10,7 +11,7 @@ export const list = route({
   access: 'session',
   sign_in: true,
   output: OwnIdentities,
-  handler: ({ chat, actor }) => chat.identities.list(actor),
+  run: own.list,
 })
 
 export const remove = route({
@@ -23,6 +24,5 @@ export const remove = route({
   access: 'session',
   sign_in: true,
   status: 204,
-  errors: ['not_found', 'conflict'],
-  handler: ({ chat, actor, params }) => chat.identities.remove(actor, params.identity_id),
+  run: own.remove,
 })

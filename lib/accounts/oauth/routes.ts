@@ -1,6 +1,7 @@
 import { route } from '../../endpoint.ts'
 import { LoginAnswer } from '../sessions/schema.ts'
-import { ManualCode, OauthBegin, OauthBegun, OauthReturn } from './schema.ts'
+import { OauthBegun } from './schema.ts'
+import * as service from './service.ts'
 
 export const begin = route({
   method: 'GET',
@@ -13,17 +14,8 @@ export const begin = route({
   sign_in: true,
   limited_as: 'sign_in',
   answer: 'binding',
-  query: OauthBegin,
   output: OauthBegun,
-  errors: [
-    'not_found',
-    'unauthenticated',
-    'forbidden',
-    'confirmation_required',
-    'setup_required',
-    'oauth_provider_error',
-  ],
-  handler: ({ chat, actor, client, params, query }) => chat.oauth.begin(actor, client, params.provider, query),
+  run: service.begin,
 })
 
 export const finish = route({
@@ -37,21 +29,8 @@ export const finish = route({
   sign_in: true,
   limited_as: 'sign_in',
   answer: 'redirect',
-  query: OauthReturn,
   output: LoginAnswer,
-  errors: [
-    'not_found',
-    'oauth_state_invalid',
-    'oauth_denied',
-    'oauth_provider_error',
-    'account_disabled',
-    'signup_disabled',
-    'email_taken',
-    'username_taken',
-    'conflict',
-    'storage_full',
-  ],
-  handler: ({ chat, actor, client, params, query }) => chat.oauth.finish(actor, client, params.provider, query),
+  run: service.finish,
 })
 
 export const exchangeCode = route({
@@ -65,19 +44,7 @@ export const exchangeCode = route({
   sign_in: true,
   limited_as: 'sign_in',
   answer: 'session',
-  body: ManualCode,
   example: { auth_code: 'SplxlOBeZQQYbYS6WxSbIA' },
   output: LoginAnswer,
-  errors: [
-    'not_found',
-    'setup_required',
-    'oauth_state_invalid',
-    'oauth_provider_error',
-    'account_disabled',
-    'signup_disabled',
-    'email_taken',
-    'username_taken',
-    'conflict',
-  ],
-  handler: ({ chat, actor, client, params, body }) => chat.oauth.exchangeCode(actor, client, params.provider, body),
+  run: service.exchangeCode,
 })

@@ -3,6 +3,7 @@ import { type Actor, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { SECOND } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { notify } from '../notices/service.ts'
 import { requireConfirmation } from '../sessions/confirmation.ts'
@@ -14,9 +15,6 @@ import type { Provider, Returned } from './provider.ts'
 import { readBinding } from './rules.ts'
 import { ManualCode, OauthBegin, type OauthBegun, OauthReturn } from './schema.ts'
 import { insertState, type StateRow, takeState } from './store.ts'
-
-/** What each use-case takes last. */
-export const inputs = { begin: OauthBegin, finish: OauthReturn, exchangeCode: ManualCode }
 
 /** How long somebody may take to sign in elsewhere. */
 export const STATE_SECONDS = 600
@@ -38,38 +36,44 @@ type Attempt = Omit<StateRow, 'state_hash' | 'provider' | 'binding_hash'>
  * @throws ChatError `not_found` for a provider without credentials; `setup_required`; `unauthenticated` to link without
  *   a session, `forbidden` with an API key, `confirmation_required`; `oauth_provider_error`
  */
-export async function begin(
-  ctx: Context,
-  actor: Actor | undefined,
-  client: Client,
-  provider: string,
+export const begin = useCase({
+  takes: ['actor?', 'client', 'provider'],
   input: OauthBegin,
-): Promise<OauthBegun & { binding: string }> {
-  const there = getProvider(ctx, provider)
-  if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
-  if (input.link) {
-    if (actor) refuseKeys(actor)
-    if (!actor?.session_id) throw new ChatError('unauthenticated')
-    await requireConfirmation(ctx, ctx.db, actor)
-  }
-  // Attempts in several tabs of a browser have one cookie, and do not end each other.
-  const secret = readBinding(client.binding)?.secret ?? newToken()
-  const attempt = { state: newToken(), verifier: newToken(), nonce: newToken() }
-  const auth_url = await there.authorizationUrl(attempt)
-  await ctx.write((tx) =>
-    insertState(tx, {
-      state_hash: digest(attempt.state),
-      provider,
-      binding_hash: digest(secret),
-      verifier: attempt.verifier,
-      nonce: attempt.nonce,
-      redirect_to: input.redirect_to,
-      link_user_id: input.link ? actor!.user_id : null,
-      expires_at: ctx.now() + STATE_SECONDS * SECOND,
-    }),
-  )
-  return { auth_url, binding: `${secret}.${attempt.state}` }
-}
+  errors: [
+    'not_found',
+    'unauthenticated',
+    'forbidden',
+    'confirmation_required',
+    'setup_required',
+    'oauth_provider_error',
+  ],
+  run: async (ctx, actor, client, provider, input): Promise<OauthBegun & { binding: string }> => {
+    const there = getProvider(ctx, provider)
+    if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
+    if (input.link) {
+      if (actor) refuseKeys(actor)
+      if (!actor?.session_id) throw new ChatError('unauthenticated')
+      await requireConfirmation(ctx, ctx.db, actor)
+    }
+    // Attempts in several tabs of a browser have one cookie, and do not end each other.
+    const secret = readBinding(client.binding)?.secret ?? newToken()
+    const attempt = { state: newToken(), verifier: newToken(), nonce: newToken() }
+    const auth_url = await there.authorizationUrl(attempt)
+    await ctx.write((tx) =>
+      insertState(tx, {
+        state_hash: digest(attempt.state),
+        provider,
+        binding_hash: digest(secret),
+        verifier: attempt.verifier,
+        nonce: attempt.nonce,
+        redirect_to: input.redirect_to,
+        link_user_id: input.link ? actor!.user_id : null,
+        expires_at: ctx.now() + STATE_SECONDS * SECOND,
+      }),
+    )
+    return { auth_url, binding: `${secret}.${attempt.state}` }
+  },
+})
 
 /**
  * Ends a sign-in elsewhere: whoever the provider says it is gets a session, in an account of their own or, where they
@@ -78,26 +82,36 @@ export async function begin(
  * @throws ChatError `not_found`; `oauth_state_invalid` unless this browser began it here, lately, and for the first
  *   time; `oauth_denied`; `oauth_provider_error`; and what {@link admit} throws
  */
-export async function finish(
-  ctx: Context,
-  actor: Actor | undefined,
-  client: Client,
-  provider: string,
+export const finish = useCase({
+  takes: ['actor?', 'client', 'provider'],
   input: OauthReturn,
-): Promise<{ signed_in: SignedIn; redirect_to: string }> {
-  const there = getProvider(ctx, provider)
-  const { code, state, iss, error } = input
-  if (state !== undefined && code === undefined && error === undefined)
-    throw new ChatError('validation_failed', { errors: [{ path: 'code', message: 'must be there' }] })
-  const attempt = await take(ctx, client, provider, state)
-  if (!attempt) throw new ChatError('oauth_state_invalid')
-  const signed_in = await recorded(ctx, { actor, client, provider, attempt }, (admitted) => {
-    if (error !== undefined || code === undefined)
-      throw new ChatError(error === 'access_denied' ? 'oauth_denied' : 'oauth_provider_error')
-    return signIn(ctx, admitted, there, { code, iss })
-  })
-  return { signed_in, redirect_to: attempt.redirect_to ?? '/' }
-}
+  errors: [
+    'not_found',
+    'oauth_state_invalid',
+    'oauth_denied',
+    'oauth_provider_error',
+    'account_disabled',
+    'signup_disabled',
+    'email_taken',
+    'username_taken',
+    'conflict',
+    'storage_full',
+  ],
+  run: async (ctx, actor, client, provider, input): Promise<{ signed_in: SignedIn; redirect_to: string }> => {
+    const there = getProvider(ctx, provider)
+    const { code, state, iss, error } = input
+    if (state !== undefined && code === undefined && error === undefined)
+      throw new ChatError('validation_failed', { errors: [{ path: 'code', message: 'must be there' }] })
+    const attempt = await take(ctx, client, provider, state)
+    if (!attempt) throw new ChatError('oauth_state_invalid')
+    const signed_in = await recorded(ctx, { actor, client, provider, attempt }, (admitted) => {
+      if (error !== undefined || code === undefined)
+        throw new ChatError(error === 'access_denied' ? 'oauth_denied' : 'oauth_provider_error')
+      return signIn(ctx, admitted, there, { code, iss })
+    })
+    return { signed_in, redirect_to: attempt.redirect_to ?? '/' }
+  },
+})
 
 /**
  * Ends a sign-in with a code that was copied by hand. Without a state, the attempt is this browser's last one, or none:
@@ -105,22 +119,31 @@ export async function finish(
  *
  * @throws ChatError as {@link finish}; `not_found` too where `oauth.manual_enabled` is off; `setup_required`
  */
-export async function exchangeCode(
-  ctx: Context,
-  actor: Actor | undefined,
-  client: Client,
-  provider: string,
-  { auth_code, state }: ManualCode,
-): Promise<SignedIn> {
-  if (!ctx.config.oauth.manual_enabled) throw new ChatError('not_found')
-  const there = getProvider(ctx, provider)
-  if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
-  const attempt = await take(ctx, client, provider, state ?? readBinding(client.binding)?.state)
-  if (state !== undefined && !attempt) throw new ChatError('oauth_state_invalid')
-  return recorded(ctx, { actor, client, provider, attempt }, (admitted) =>
-    signIn(ctx, admitted, there, { code: auth_code, by_hand: true }),
-  )
-}
+export const exchangeCode = useCase({
+  takes: ['actor?', 'client', 'provider'],
+  input: ManualCode,
+  errors: [
+    'not_found',
+    'setup_required',
+    'oauth_state_invalid',
+    'oauth_provider_error',
+    'account_disabled',
+    'signup_disabled',
+    'email_taken',
+    'username_taken',
+    'conflict',
+  ],
+  run: async (ctx, actor, client, provider, { auth_code, state }): Promise<SignedIn> => {
+    if (!ctx.config.oauth.manual_enabled) throw new ChatError('not_found')
+    const there = getProvider(ctx, provider)
+    if (!(await hasUsers(ctx.db))) throw new ChatError('setup_required')
+    const attempt = await take(ctx, client, provider, state ?? readBinding(client.binding)?.state)
+    if (state !== undefined && !attempt) throw new ChatError('oauth_state_invalid')
+    return recorded(ctx, { actor, client, provider, attempt }, (admitted) =>
+      signIn(ctx, admitted, there, { code: auth_code, by_hand: true }),
+    )
+  },
+})
 
 function getProvider(ctx: Context, name: string): Provider {
   const provider = ctx.providers.get(name)

@@ -1,5 +1,5 @@
 import { route } from '../../endpoint.ts'
-import { ForgottenPassword, PasswordReset } from './schema.ts'
+import * as service from './service.ts'
 
 export const request = route({
   method: 'POST',
@@ -10,10 +10,9 @@ export const request = route({
   access: 'public',
   sign_in: true,
   limited_as: 'sign_in',
-  body: ForgottenPassword,
   example: { email: 'ada@example.org' },
   status: 204,
-  handler: ({ chat, client, body }) => chat.resets.request(client, body),
+  run: service.request,
 })
 
 export const redeem = route({
@@ -27,9 +26,7 @@ export const redeem = route({
   sign_in: true,
   answer: 'session',
   limited_as: 'sign_in',
-  body: PasswordReset,
   example: { token: 'nCT4k3bQ0mM3gqW8cVhT5yRr2L9uXoZs1dEfGaHiJkU', password: 'staple battery horse' },
   status: 204,
-  errors: ['not_found'],
-  handler: ({ chat, client, body }) => chat.resets.redeem(client, body),
+  run: service.redeem,
 })

@@ -1,9 +1,10 @@
 import type { Context } from '../../context.ts'
-import { type Actor, assertAdmin, refuseKeys } from '../../core/actor.ts'
+import { assertAdmin, refuseKeys } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { SECOND, toInstant } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
 import { takeShared } from '../../limits/buckets.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { deleteKeysOf } from '../api-keys/store.ts'
@@ -17,9 +18,6 @@ import { findUser, findUserByEmail, lockUser, markEmailVerified, updatePasswordH
 import { resetMail, resetUrl } from './rules.ts'
 import { ForgottenPassword, PasswordReset, type ResetLink } from './schema.ts'
 import { deleteOldestResets, deleteResets, findReset, insertReset, takeReset } from './store.ts'
-
-/** What each use-case takes last. */
-export const inputs = { request: ForgottenPassword, issue: ForgottenPassword, redeem: PasswordReset }
 
 /** How long a token can be used: long enough for slow mail, short enough for a mailbox that others read later. */
 const LIFETIME_SECONDS = 60 * 60
@@ -35,51 +33,60 @@ const MAX_PENDING = 32
  * the same time when there is none: the same statements run, and nobody waits for the mail. Asked for too often it does
  * nothing, for any address alike. Earlier tokens stay good.
  */
-export async function request(ctx: Context, client: { ip?: string }, input: ForgottenPassword): Promise<void> {
-  const { mail, log } = ctx
-  if (!mail) {
-    log.warn('A password reset was asked for, but no mail is configured')
-    return
-  }
-  const bucket = `reset:${digest(uniqueKey(input.email))}`
-  if (!(await takeShared(ctx.db, bucket, ctx.now(), MAILS)).allowed) return
-  const found = await findUserByEmail(ctx.db, input.email)
-  const user = found?.disabled_at ? undefined : found
-  const token = newToken()
-  const kept = await ctx.write(async (tx) => {
-    tx.audit({ act: 'password.reset_requested', subject_id: user?.id, ip: client.ip })
-    return keepReset(ctx, tx, { user_id: user?.id ?? '', email: input.email, token })
-  })
-  if (user && kept) post(ctx, user.id, resetMail(user.email, token, ctx.config.server.public_url))
-}
+export const request = useCase({
+  takes: ['client'],
+  input: ForgottenPassword,
+  run: async (ctx, client, input): Promise<void> => {
+    const { mail, log } = ctx
+    if (!mail) {
+      log.warn('A password reset was asked for, but no mail is configured')
+      return
+    }
+    const bucket = `reset:${digest(uniqueKey(input.email))}`
+    if (!(await takeShared(ctx.db, bucket, ctx.now(), MAILS)).allowed) return
+    const found = await findUserByEmail(ctx.db, input.email)
+    const user = found?.disabled_at ? undefined : found
+    const token = newToken()
+    const kept = await ctx.write(async (tx) => {
+      tx.audit({ act: 'password.reset_requested', subject_id: user?.id, ip: client.ip })
+      return keepReset(ctx, tx, { user_id: user?.id ?? '', email: input.email, token })
+    })
+    if (user && kept) post(ctx, user.id, resetMail(user.email, token, ctx.config.server.public_url))
+  },
+})
 
 /**
  * Makes a token that sets a new password, for an administrator to hand over.
  *
  * @throws ChatError `forbidden`, also with an API key; `not_found` without such an account; `account_disabled`
  */
-export async function issue(ctx: Context, actor: Actor, input: ForgottenPassword): Promise<ResetLink> {
-  assertAdmin(actor)
-  refuseKeys(actor)
-  const user = await findUserByEmail(ctx.db, input.email)
-  if (!user) throw new ChatError('not_found', { message: 'No account has this e-mail.' })
-  if (user.disabled_at) throw new ChatError('account_disabled')
-  const token = newToken()
-  const { public_url } = ctx.config.server
-  const expires_at = await ctx.write(async (tx) => {
-    const actor_id = actor.user_id || undefined
-    tx.audit({ act: 'password.reset_requested', actor_id, subject_id: user.id, ip: actor.ip })
-    return keepReset(ctx, tx, { user_id: user.id, email: input.email, token })
-  })
-  // Its address was changed, or it was disabled, since it was looked for.
-  if (expires_at === undefined)
-    throw new ChatError('conflict', { message: 'The account was changed just now: try again.' })
-  return {
-    token,
-    ...(public_url !== undefined && { url: resetUrl(public_url, token) }),
-    expires_at: toInstant(expires_at),
-  }
-}
+export const issue = useCase({
+  takes: ['actor'],
+  input: ForgottenPassword,
+  errors: ['forbidden', 'not_found', 'account_disabled'],
+  run: async (ctx, actor, input): Promise<ResetLink> => {
+    assertAdmin(actor)
+    refuseKeys(actor)
+    const user = await findUserByEmail(ctx.db, input.email)
+    if (!user) throw new ChatError('not_found', { message: 'No account has this e-mail.' })
+    if (user.disabled_at) throw new ChatError('account_disabled')
+    const token = newToken()
+    const { public_url } = ctx.config.server
+    const expires_at = await ctx.write(async (tx) => {
+      const actor_id = actor.user_id || undefined
+      tx.audit({ act: 'password.reset_requested', actor_id, subject_id: user.id, ip: actor.ip })
+      return keepReset(ctx, tx, { user_id: user.id, email: input.email, token })
+    })
+    // Its address was changed, or it was disabled, since it was looked for.
+    if (expires_at === undefined)
+      throw new ChatError('conflict', { message: 'The account was changed just now: try again.' })
+    return {
+      token,
+      ...(public_url !== undefined && { url: resetUrl(public_url, token) }),
+      expires_at: toInstant(expires_at),
+    }
+  },
+})
 
 /**
  * Sets a new password with a token. All tokens of the user are spent then: of several callers at once one succeeds. All
@@ -91,38 +98,43 @@ export async function issue(ctx: Context, actor: Actor, input: ForgottenPassword
  * @throws ChatError `not_found` for a token that is unknown, expired or used; `unavailable` when too many passwords wait
  *   to be hashed
  */
-export async function redeem(ctx: Context, client: { ip?: string }, input: PasswordReset): Promise<{ device: string }> {
-  const tokenHash = digest(input.token)
-  const reset = await findReset(ctx.db, tokenHash, ctx.now())
-  // Before the work of hashing, which no made-up token is worth; and again with everything else.
-  if (!reset) throw worthless()
-  const { user_id } = reset
-  const hash = await ctx.passwords.hash(input.password, { user: user_id, ip: client.ip, is_known: true })
-  const device = await ctx.write(async (tx) => {
-    await lockUser(tx, user_id)
-    const taken = await takeReset(tx, tokenHash, ctx.now())
-    const user = await findUser(tx, user_id)
-    if (!taken || !user || user.disabled_at) throw worthless()
-    await updatePasswordHash(tx, user_id, hash, ctx.now())
-    await markEmailVerified(tx, user_id, ctx.now())
-    await endSessions(tx, { user_id })
-    const keys = input.keep_keys ? 0 : await deleteKeysOf(tx, user_id)
-    // An address that was not proven: another person may have registered it, and linked an identity to come back with.
-    const isProven = user.email_verified_at !== null
-    const identities = isProven ? 0 : await deleteIdentities(tx, user_id)
-    if (!isProven) await ctx.revokeInvites(tx, { user_id })
-    await deleteResets(tx, user_id)
-    await clearFailures(tx, accountOf(user.email, undefined))
-    await clearFailures(tx, passwordAccountOf(user_id))
-    await forgetDevices(tx, user_id)
-    const device = await rememberDevice(tx, user_id, undefined, ctx.now())
-    tx.audit({ act: 'password.reset', subject_id: user_id, ip: client.ip, detail: { keys, identities } })
-    tx.recheckStreams()
-    return device
-  })
-  notify(ctx, user_id, 'password.changed')
-  return { device }
-}
+export const redeem = useCase({
+  takes: ['client'],
+  input: PasswordReset,
+  errors: ['not_found'],
+  run: async (ctx, client, input): Promise<{ device: string }> => {
+    const tokenHash = digest(input.token)
+    const reset = await findReset(ctx.db, tokenHash, ctx.now())
+    // Before the work of hashing, which no made-up token is worth; and again with everything else.
+    if (!reset) throw worthless()
+    const { user_id } = reset
+    const hash = await ctx.passwords.hash(input.password, { user: user_id, ip: client.ip, is_known: true })
+    const device = await ctx.write(async (tx) => {
+      await lockUser(tx, user_id)
+      const taken = await takeReset(tx, tokenHash, ctx.now())
+      const user = await findUser(tx, user_id)
+      if (!taken || !user || user.disabled_at) throw worthless()
+      await updatePasswordHash(tx, user_id, hash, ctx.now())
+      await markEmailVerified(tx, user_id, ctx.now())
+      await endSessions(tx, { user_id })
+      const keys = input.keep_keys ? 0 : await deleteKeysOf(tx, user_id)
+      // An address that was not proven: another person may have registered it, and linked an identity to come back with.
+      const isProven = user.email_verified_at !== null
+      const identities = isProven ? 0 : await deleteIdentities(tx, user_id)
+      if (!isProven) await ctx.revokeInvites(tx, { user_id })
+      await deleteResets(tx, user_id)
+      await clearFailures(tx, accountOf(user.email, undefined))
+      await clearFailures(tx, passwordAccountOf(user_id))
+      await forgetDevices(tx, user_id)
+      const device = await rememberDevice(tx, user_id, undefined, ctx.now())
+      tx.audit({ act: 'password.reset', subject_id: user_id, ip: client.ip, detail: { keys, identities } })
+      tx.recheckStreams()
+      return device
+    })
+    notify(ctx, user_id, 'password.changed')
+    return { device }
+  },
+})
 
 /**
  * Keeps a token beside earlier ones, unless the account has another address or was disabled since it was looked for.

@@ -1,6 +1,6 @@
-import type { Context } from '../../context.ts'
-import { type Actor, mayWrite, refuseKeys } from '../../core/actor.ts'
+import { mayWrite, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import { useCase } from '../../core/use-case.ts'
 import { spendAct } from '../../limits/spending.ts'
 import { isTaken } from '../../storage/errors.ts'
 import { notify } from '../notices/service.ts'
@@ -11,31 +11,33 @@ import { me } from '../sessions/service.ts'
 import { endSessions } from '../sessions/store-list.ts'
 import { findUser, lockUser, replacePasswordHash, updateProfile } from '../users/store.ts'
 
-/** What each use-case takes last. */
-export const inputs = { changePassword: PasswordChange, changeProfile: ProfileChange }
-
 /**
  * Gives the actor a new password. All sessions but that of the call end, with their streams, and so do reset links.
  *
  * @throws ChatError `forbidden` with an API key; `invalid_credentials`, `rate_limited`, `unavailable` as of
  *   {@link checkOwnPassword}
  */
-export async function changePassword(ctx: Context, actor: Actor, input: PasswordChange): Promise<void> {
-  refuseKeys(actor)
-  const { user_id, session_id, ip } = actor
-  const old = await checkOwnPassword(ctx, actor, input.current_password)
-  const hashes = { old, new: await ctx.passwords.hash(input.new_password, { user: user_id, ip }) }
-  await ctx.write(async (tx) => {
-    await lockUser(tx, user_id)
-    // Somebody who was faster has changed it: the one given here is no longer the current one.
-    if (!(await replacePasswordHash(tx, user_id, hashes, ctx.now()))) throw new ChatError('invalid_credentials')
-    await endSessions(tx, { user_id, except: session_id })
-    await deleteResets(tx, user_id)
-    tx.audit({ act: 'password.changed', actor_id: user_id, subject_id: user_id, ip })
-    tx.recheckStreams()
-  })
-  notify(ctx, user_id, 'password.changed')
-}
+export const changePassword = useCase({
+  takes: ['actor'],
+  input: PasswordChange,
+  errors: ['invalid_credentials'],
+  run: async (ctx, actor, input): Promise<void> => {
+    refuseKeys(actor)
+    const { user_id, session_id, ip } = actor
+    const old = await checkOwnPassword(ctx, actor, input.current_password)
+    const hashes = { old, new: await ctx.passwords.hash(input.new_password, { user: user_id, ip }) }
+    await ctx.write(async (tx) => {
+      await lockUser(tx, user_id)
+      // Somebody who was faster has changed it: the one given here is no longer the current one.
+      if (!(await replacePasswordHash(tx, user_id, hashes, ctx.now()))) throw new ChatError('invalid_credentials')
+      await endSessions(tx, { user_id, except: session_id })
+      await deleteResets(tx, user_id)
+      tx.audit({ act: 'password.changed', actor_id: user_id, subject_id: user_id, ip })
+      tx.recheckStreams()
+    })
+    notify(ctx, user_id, 'password.changed')
+  },
+})
 
 /**
  * Changes what others see of the actor; what is left out stays.
@@ -43,24 +45,29 @@ export async function changePassword(ctx: Context, actor: Actor, input: Password
  * @throws ChatError `forbidden` for a read-only user, and with an API key for a username; `username_taken`;
  *   `rate_limited`
  */
-export async function changeProfile(ctx: Context, actor: Actor, input: ProfileChange): Promise<MeAnswer> {
-  if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
-  if (input.username !== undefined) refuseKeys(actor)
-  const { user_id, ip } = actor
-  await spendAct(ctx, user_id, 'profile.changed')
-  try {
-    await ctx.write(async (tx) => {
-      await lockUser(tx, user_id)
-      const user = await findUser(tx, user_id)
-      if (!user) throw new ChatError('unauthenticated')
-      const username = input.username?.normalize('NFC') ?? user.username
-      const display_name = input.display_name ?? user.display_name
-      await updateProfile(tx, { ...user, username, display_name: display_name || null }, ctx.now())
-      const changed = Object.keys(input).filter((field) => input[field as keyof ProfileChange] !== undefined)
-      tx.audit({ act: 'profile.changed', actor_id: user_id, subject_id: user_id, ip, detail: { changed } })
-    })
-  } catch (error) {
-    throw isTaken(error) ? new ChatError('username_taken', { cause: error }) : error
-  }
-  return me(ctx, actor)
-}
+export const changeProfile = useCase({
+  takes: ['actor'],
+  input: ProfileChange,
+  errors: ['forbidden', 'username_taken'],
+  run: async (ctx, actor, input): Promise<MeAnswer> => {
+    if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
+    if (input.username !== undefined) refuseKeys(actor)
+    const { user_id, ip } = actor
+    await spendAct(ctx, user_id, 'profile.changed')
+    try {
+      await ctx.write(async (tx) => {
+        await lockUser(tx, user_id)
+        const user = await findUser(tx, user_id)
+        if (!user) throw new ChatError('unauthenticated')
+        const username = input.username?.normalize('NFC') ?? user.username
+        const display_name = input.display_name ?? user.display_name
+        await updateProfile(tx, { ...user, username, display_name: display_name || null }, ctx.now())
+        const changed = Object.keys(input).filter((field) => input[field as keyof ProfileChange] !== undefined)
+        tx.audit({ act: 'profile.changed', actor_id: user_id, subject_id: user_id, ip, detail: { changed } })
+      })
+    } catch (error) {
+      throw isTaken(error) ? new ChatError('username_taken', { cause: error }) : error
+    }
+    return me.run(ctx, actor)
+  },
+})

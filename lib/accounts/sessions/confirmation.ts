@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { type Actor, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { SECOND } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
 import { takeShared } from '../../limits/buckets.ts'
 import type { Queries } from '../../storage/database.ts'
 import { passwordAccountOf } from '../passwords/store-failures.ts'
@@ -9,9 +10,6 @@ import { findUser, lockUser } from '../users/store.ts'
 import { Confirmation } from './schema.ts'
 import { recordFailure } from './service.ts'
 import { confirmSession, findConfirmation } from './store.ts'
-
-/** What each use-case takes last. */
-export const inputs = { confirm: Confirmation }
 
 /**
  * For how long a sign-in or a confirmed password lets a session do what outlives it: a session that was found later
@@ -28,20 +26,25 @@ const TRIES = { requests_per_second: 5 / 60, burst: 5 }
  * @throws ChatError `forbidden` with an API key; `conflict` for a user without a password, who signs in again instead;
  *   `invalid_credentials`; `rate_limited`; `unauthenticated` when the session has just ended
  */
-export async function confirm(ctx: Context, actor: Actor, input: Confirmation): Promise<void> {
-  refuseKeys(actor)
-  const { user_id, session_id } = actor
-  if (!(await findUser(ctx.db, user_id))?.password_hash)
-    throw new ChatError('conflict', { message: 'This account has no password: sign in again through the provider.' })
-  const hash = await checkOwnPassword(ctx, actor, input.password)
-  await ctx.write(async (tx) => {
-    await lockUser(tx, user_id)
-    // Changed since it was compared: the password that was given is no longer the current one.
-    if ((await findUser(tx, user_id))?.password_hash !== hash) throw new ChatError('invalid_credentials')
-    if (session_id !== undefined && !(await confirmSession(tx, session_id, ctx.now())))
-      throw new ChatError('unauthenticated')
-  })
-}
+export const confirm = useCase({
+  takes: ['actor'],
+  input: Confirmation,
+  errors: ['invalid_credentials', 'conflict'],
+  run: async (ctx, actor, input): Promise<void> => {
+    refuseKeys(actor)
+    const { user_id, session_id } = actor
+    if (!(await findUser(ctx.db, user_id))?.password_hash)
+      throw new ChatError('conflict', { message: 'This account has no password: sign in again through the provider.' })
+    const hash = await checkOwnPassword(ctx, actor, input.password)
+    await ctx.write(async (tx) => {
+      await lockUser(tx, user_id)
+      // Changed since it was compared: the password that was given is no longer the current one.
+      if ((await findUser(tx, user_id))?.password_hash !== hash) throw new ChatError('invalid_credentials')
+      if (session_id !== undefined && !(await confirmSession(tx, session_id, ctx.now())))
+        throw new ChatError('unauthenticated')
+    })
+  },
+})
 
 /**
  * Makes sure inside a transaction that the session of the call is confirmed: by its sign-in or by {@link confirm}, at

@@ -1,30 +1,32 @@
-import type { Context } from '../../context.ts'
-import { type Actor, refuseKeys } from '../../core/actor.ts'
+import { refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fit, fromCursor, toCursor } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
 import { byActor } from '../audit/rules.ts'
 import { type OwnSession, type OwnSessions, OwnSessionsQuery } from './schema.ts'
 import { toSession } from './store.ts'
 import { deleteLiveSession, listSessions as findSessions, type ListedSession } from './store-list.ts'
-
-/** What each use-case takes last. */
-export const inputs = { listSessions: OwnSessionsQuery }
 
 /**
  * A page of the actor's live sessions, the one used last first.
  *
  * @throws ChatError `forbidden` with an API key; `invalid_cursor`
  */
-export async function listSessions(ctx: Context, actor: Actor, input: OwnSessionsQuery): Promise<OwnSessions> {
-  refuseKeys(actor)
-  const before = input.after === undefined ? LATEST : fromCursor(input.after)
-  if (!before) throw new ChatError('invalid_cursor')
-  const rows = await findSessions(ctx.db, actor.user_id, ctx.now(), before, input.limit + 1)
-  const sessions = fit(rows.slice(0, input.limit).map((row) => toOwnSession(row, actor.session_id)))
-  const last = sessions.length < rows.length ? rows[sessions.length - 1] : undefined
-  return { sessions, ...(last && { next_after: toCursor({ at: last.last_seen_at, id: last.id }) }) }
-}
+export const listSessions = useCase({
+  takes: ['actor'],
+  input: OwnSessionsQuery,
+  errors: ['invalid_cursor'],
+  run: async (ctx, actor, input): Promise<OwnSessions> => {
+    refuseKeys(actor)
+    const before = input.after === undefined ? LATEST : fromCursor(input.after)
+    if (!before) throw new ChatError('invalid_cursor')
+    const rows = await findSessions(ctx.db, actor.user_id, ctx.now(), before, input.limit + 1)
+    const sessions = fit(rows.slice(0, input.limit).map((row) => toOwnSession(row, actor.session_id)))
+    const last = sessions.length < rows.length ? rows[sessions.length - 1] : undefined
+    return { sessions, ...(last && { next_after: toCursor({ at: last.last_seen_at, id: last.id }) }) }
+  },
+})
 
 const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 
@@ -33,15 +35,19 @@ const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
  *
  * @throws ChatError `forbidden` with an API key; `not_found`, also for somebody else's and for one that has expired
  */
-export async function revokeSession(ctx: Context, actor: Actor, sessionId: string): Promise<void> {
-  refuseKeys(actor)
-  await ctx.write(async (tx) => {
-    if (!(await deleteLiveSession(tx, sessionId, actor.user_id, ctx.now()))) throw new ChatError('not_found')
-    const detail = { sessions: 1, session_id: sessionId }
-    tx.audit({ act: 'session.revoked', ...byActor(actor), subject_id: actor.user_id, detail })
-    tx.recheckStreams()
-  })
-}
+export const revokeSession = useCase({
+  takes: ['actor', 'session_id'],
+  errors: ['not_found'],
+  run: async (ctx, actor, sessionId): Promise<void> => {
+    refuseKeys(actor)
+    await ctx.write(async (tx) => {
+      if (!(await deleteLiveSession(tx, sessionId, actor.user_id, ctx.now()))) throw new ChatError('not_found')
+      const detail = { sessions: 1, session_id: sessionId }
+      tx.audit({ act: 'session.revoked', ...byActor(actor), subject_id: actor.user_id, detail })
+      tx.recheckStreams()
+    })
+  },
+})
 
 /** A row of a list as its user sees it. */
 function toOwnSession(row: ListedSession, currentId: string | undefined): OwnSession {

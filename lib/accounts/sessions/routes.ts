@@ -1,14 +1,8 @@
 import { route } from '../../endpoint.ts'
-import {
-  Confirmation,
-  Credentials,
-  LoginAnswer,
-  MeAnswer,
-  OwnSessions,
-  OwnSessionsQuery,
-  PasswordChange,
-  ProfileChange,
-} from './schema.ts'
+import * as confirmation from './confirmation.ts'
+import * as own from './own.ts'
+import { LoginAnswer, MeAnswer, OwnSessions } from './schema.ts'
+import * as service from './service.ts'
 
 export const login = route({
   method: 'POST',
@@ -21,11 +15,9 @@ export const login = route({
   sign_in: true,
   answer: 'session',
   limited_as: 'sign_in',
-  body: Credentials,
   example: { email: 'ada@example.org', password: 'correct horse battery' },
   output: LoginAnswer,
-  errors: ['invalid_credentials', 'account_disabled'],
-  handler: ({ chat, client, body }) => chat.auth.login(client, body),
+  run: service.login,
 })
 
 export const refresh = route({
@@ -39,7 +31,7 @@ export const refresh = route({
   sign_in: true,
   answer: 'session',
   output: LoginAnswer,
-  handler: ({ chat, actor, client }) => chat.auth.refresh(actor, client),
+  run: service.refresh,
 })
 
 export const logout = route({
@@ -52,7 +44,7 @@ export const logout = route({
   sign_in: true,
   answer: 'session',
   status: 204,
-  handler: ({ chat, actor }) => chat.auth.logout(actor),
+  run: service.logout,
 })
 
 export const me = route({
@@ -63,38 +55,7 @@ export const me = route({
   description: 'The session is left out where an API key calls, or where the host of the service decides who calls.',
   access: 'session',
   output: MeAnswer,
-  handler: ({ chat, actor }) => chat.auth.me(actor),
-})
-
-export const changeProfile = route({
-  method: 'PATCH',
-  path: '/api/auth/me',
-  tag: 'Authentication',
-  summary: 'Change what others see of you',
-  description: 'What is left out stays. Others see the new names at once, also on what was written before.',
-  access: 'session',
-  body: ProfileChange,
-  example: { display_name: 'Ada Lovelace' },
-  output: MeAnswer,
-  errors: ['forbidden', 'username_taken'],
-  handler: ({ chat, actor, body }) => chat.auth.changeProfile(actor, body),
-})
-
-export const changePassword = route({
-  method: 'POST',
-  path: '/api/auth/password',
-  tag: 'Authentication',
-  summary: 'Change the password; your other sessions end',
-  description:
-    'Every other session of the user ends, and so do pending reset links; API keys stay. Counts as a sign-in of its address; a user may try five times a minute.',
-  access: 'session',
-  sign_in: true,
-  limited_as: 'sign_in',
-  body: PasswordChange,
-  example: { current_password: 'correct horse battery', new_password: 'staple battery horse' },
-  status: 204,
-  errors: ['invalid_credentials'],
-  handler: ({ chat, actor, body }) => chat.auth.changePassword(actor, body),
+  run: service.me,
 })
 
 export const confirm = route({
@@ -107,11 +68,9 @@ export const confirm = route({
   access: 'session',
   sign_in: true,
   limited_as: 'sign_in',
-  body: Confirmation,
   example: { password: 'correct horse battery' },
   status: 204,
-  errors: ['invalid_credentials', 'conflict'],
-  handler: ({ chat, actor, body }) => chat.auth.confirm(actor, body),
+  run: confirmation.confirm,
 })
 
 export const listSessions = route({
@@ -123,10 +82,8 @@ export const listSessions = route({
     'The sessions that are neither expired nor ended, with where each was last used from, and which one makes this call. Goes on with `after`.',
   access: 'session',
   sign_in: true,
-  query: OwnSessionsQuery,
   output: OwnSessions,
-  errors: ['invalid_cursor'],
-  handler: ({ chat, actor, query }) => chat.auth.listSessions(actor, query),
+  run: own.listSessions,
 })
 
 export const revokeSession = route({
@@ -138,6 +95,5 @@ export const revokeSession = route({
   access: 'session',
   sign_in: true,
   status: 204,
-  errors: ['not_found'],
-  handler: ({ chat, actor, params }) => chat.auth.revokeSession(actor, params.session_id),
+  run: own.revokeSession,
 })

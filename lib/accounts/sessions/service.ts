@@ -3,6 +3,7 @@ import { type Actor, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, fingerprint, newToken } from '../../core/ids.ts'
 import { SECOND } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { HashCaller } from '../passwords/hash-queue.ts'
@@ -23,9 +24,6 @@ import {
   toSession,
 } from './store.ts'
 import { endSessions } from './store-list.ts'
-
-/** What each use-case takes last. */
-export const inputs = { login: Credentials }
 
 /** Where a sign-in comes from. */
 export interface Client {
@@ -60,37 +58,42 @@ const USER_AGENT_LENGTH = 400
  * @throws ChatError `invalid_credentials`; `account_disabled`, after the right password only; `rate_limited`;
  *   `unavailable` when nobody waits any more
  */
-export async function login(ctx: Context, client: Client, input: Credentials): Promise<SignedIn> {
-  const user = await findUserByEmail(ctx.db, input.email)
-  const device = await findDevice(ctx.db, client.device, user?.id, ctx.now())
-  const account = accountOf(input.email, device)
-  const hasher: HashCaller = { user: account, ip: client.ip, is_known: device !== undefined }
-  const { succeeded, pause_seconds } = await ctx.attempts.run(account, () =>
-    ctx.passwords.verify(input.password, user?.password_hash, hasher),
-  )
-  if (!succeeded || !user || user.disabled_at) {
-    const why = succeeded && user ? 'account_disabled' : 'invalid_credentials'
-    await recordFailure(ctx, client, { subject_id: user?.id, account, why, pause_seconds })
-    throw new ChatError(why)
-  }
-  // A session that nobody can be told of would stay open for days.
-  if (client.isGone?.()) throw new ChatError('unavailable', { retry_after_seconds: 1 })
-  const newHash = ctx.passwords.isOutdated(user.password_hash!)
-    ? await ctx.passwords.hash(input.password, hasher)
-    : undefined
+export const login = useCase({
+  takes: ['client'],
+  input: Credentials,
+  errors: ['invalid_credentials', 'account_disabled'],
+  run: async (ctx, client, input): Promise<SignedIn> => {
+    const user = await findUserByEmail(ctx.db, input.email)
+    const device = await findDevice(ctx.db, client.device, user?.id, ctx.now())
+    const account = accountOf(input.email, device)
+    const hasher: HashCaller = { user: account, ip: client.ip, is_known: device !== undefined }
+    const { succeeded, pause_seconds } = await ctx.attempts.run(account, () =>
+      ctx.passwords.verify(input.password, user?.password_hash, hasher),
+    )
+    if (!succeeded || !user || user.disabled_at) {
+      const why = succeeded && user ? 'account_disabled' : 'invalid_credentials'
+      await recordFailure(ctx, client, { subject_id: user?.id, account, why, pause_seconds })
+      throw new ChatError(why)
+    }
+    // A session that nobody can be told of would stay open for days.
+    if (client.isGone?.()) throw new ChatError('unavailable', { retry_after_seconds: 1 })
+    const newHash = ctx.passwords.isOutdated(user.password_hash!)
+      ? await ctx.passwords.hash(input.password, hasher)
+      : undefined
 
-  const signedIn = await ctx.write(async (tx) => {
-    await lockUser(tx, user.id)
-    // Changed since it was compared: what is opened with the old one would outlive the sessions that ended with it.
-    const current = await findUser(tx, user.id)
-    if (current?.password_hash !== user.password_hash || current?.disabled_at) return undefined
-    if (newHash) await updatePasswordHash(tx, user.id, newHash, ctx.now())
-    tx.audit({ act: 'login.succeeded', actor_id: user.id, ip: client.ip })
-    const signedIn = await openSession(ctx, tx, user, client)
-    return { ...signedIn, device: await rememberDevice(tx, user.id, device && client.device, ctx.now()) }
-  })
-  return signedIn ?? login(ctx, client, input)
-}
+    const signedIn = await ctx.write(async (tx) => {
+      await lockUser(tx, user.id)
+      // Changed since it was compared: what is opened with the old one would outlive the sessions that ended with it.
+      const current = await findUser(tx, user.id)
+      if (current?.password_hash !== user.password_hash || current?.disabled_at) return undefined
+      if (newHash) await updatePasswordHash(tx, user.id, newHash, ctx.now())
+      tx.audit({ act: 'login.succeeded', actor_id: user.id, ip: client.ip })
+      const signedIn = await openSession(ctx, tx, user, client)
+      return { ...signedIn, device: await rememberDevice(tx, user.id, device && client.device, ctx.now()) }
+    })
+    return signedIn ?? login.run(ctx, client, input)
+  },
+})
 
 /** Writes down that somebody was not let in, and when that was the failure which makes the account wait. */
 export async function recordFailure(
@@ -131,42 +134,51 @@ export async function openSession(ctx: Context, tx: Tx, user: ShownUser, client:
  * @throws ChatError `unauthenticated` when another refresh was faster; `forbidden` with an API key; `rate_limited` after 100
  *   refreshes of the session in an hour
  */
-export async function refresh(ctx: Context, actor: Actor, client: Client): Promise<SignedIn> {
-  refuseKeys(actor)
-  const tokens = newTokens()
-  return ctx.write(async (tx) => {
-    const found = await findSession(tx, actor.session_id ?? '')
-    if (!found || !client.token) throw new ChatError('unauthenticated')
-    const now = ctx.now()
-    const rotated = { ...found.session, ...hashesOf(tokens), ...useOf(ctx, client, now) }
-    const oldHash = digest(client.token)
-    if (!(await rotateSession(tx, rotated, oldHash))) throw new ChatError('unauthenticated')
-    await rememberRotated(tx, oldHash, rotated.id, now)
-    return toSignedIn(found.user, rotated, tokens)
-  })
-}
+export const refresh = useCase({
+  takes: ['actor', 'client'],
+  run: async (ctx, actor, client): Promise<SignedIn> => {
+    refuseKeys(actor)
+    const tokens = newTokens()
+    return ctx.write(async (tx) => {
+      const found = await findSession(tx, actor.session_id ?? '')
+      if (!found || !client.token) throw new ChatError('unauthenticated')
+      const now = ctx.now()
+      const rotated = { ...found.session, ...hashesOf(tokens), ...useOf(ctx, client, now) }
+      const oldHash = digest(client.token)
+      if (!(await rotateSession(tx, rotated, oldHash))) throw new ChatError('unauthenticated')
+      await rememberRotated(tx, oldHash, rotated.id, now)
+      return toSignedIn(found.user, rotated, tokens)
+    })
+  },
+})
 
 /** Ends the session of the call and closes its streams. @throws ChatError `forbidden` with an API key */
-export async function logout(ctx: Context, actor: Actor): Promise<void> {
-  refuseKeys(actor)
-  await ctx.write(async (tx) => {
-    await endSessions(tx, { session_id: actor.session_id ?? '' })
-    tx.audit({ act: 'logout', actor_id: actor.user_id, subject_id: actor.user_id, ip: actor.ip })
-    tx.recheckStreams()
-  })
-}
+export const logout = useCase({
+  takes: ['actor'],
+  run: async (ctx, actor): Promise<void> => {
+    refuseKeys(actor)
+    await ctx.write(async (tx) => {
+      await endSessions(tx, { session_id: actor.session_id ?? '' })
+      tx.audit({ act: 'logout', actor_id: actor.user_id, subject_id: actor.user_id, ip: actor.ip })
+      tx.recheckStreams()
+    })
+  },
+})
 
 /** Who is calling, and the session it comes with, if any. @throws ChatError `unauthenticated` when it has just ended */
-export async function me(ctx: Context, actor: Actor): Promise<MeAnswer> {
-  if (actor.session_id === undefined) {
-    const user = await findUser(ctx.db, actor.user_id)
-    if (!user) throw new ChatError('unauthenticated')
-    return { user: toUser(user) }
-  }
-  const found = await findSession(ctx.db, actor.session_id)
-  if (!found) throw new ChatError('unauthenticated')
-  return { user: toUser(found.user), session: toSession(found.session) }
-}
+export const me = useCase({
+  takes: ['actor'],
+  run: async (ctx, actor): Promise<MeAnswer> => {
+    if (actor.session_id === undefined) {
+      const user = await findUser(ctx.db, actor.user_id)
+      if (!user) throw new ChatError('unauthenticated')
+      return { user: toUser(user) }
+    }
+    const found = await findSession(ctx.db, actor.session_id)
+    if (!found) throw new ChatError('unauthenticated')
+    return { user: toUser(found.user), session: toSession(found.session) }
+  },
+})
 
 function newTokens() {
   return { token: newToken(), csrf_token: newToken() }

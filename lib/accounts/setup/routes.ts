@@ -1,5 +1,6 @@
 import { route } from '../../endpoint.ts'
-import { SetupDone, SetupInput, SetupStatus } from './schema.ts'
+import { SetupDone, SetupStatus } from './schema.ts'
+import * as service from './service.ts'
 
 export const status = route({
   method: 'GET',
@@ -11,7 +12,7 @@ export const status = route({
   access: 'public',
   sign_in: true,
   output: SetupStatus,
-  handler: ({ chat }) => chat.setup.status(),
+  run: service.status,
 })
 
 export const run = route({
@@ -25,9 +26,7 @@ export const run = route({
   sign_in: true,
   limited_as: 'sign_in',
   before: ({ chat }) => chat.setup.assertOpen(),
-  body: SetupInput,
   example: { email: 'ada@example.org', password: 'correct horse battery' },
   output: SetupDone,
-  errors: ['already_set_up', 'forbidden'],
-  handler: ({ chat, client, body }) => chat.setup.runFrom(client, body),
+  run: service.runFrom,
 })

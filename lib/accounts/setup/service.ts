@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, sameDigest } from '../../core/ids.ts'
+import { useCase } from '../../core/use-case.ts'
 import type { Client } from '../sessions/service.ts'
 import { usernameOf } from '../users/rules.ts'
 import { addUser } from '../users/service.ts'
@@ -8,13 +9,13 @@ import { hasUsers, toUser } from '../users/store.ts'
 import { AdministratorInput, type SetupDone, SetupInput, type SetupStatus } from './schema.ts'
 import { claimSetup } from './store.ts'
 
-/** What each use-case takes last. */
-export const inputs = { run: AdministratorInput, runFrom: SetupInput }
-
 /** Whether a user exists. */
-export async function status(ctx: Context): Promise<SetupStatus> {
-  return { is_setup: await hasUsers(ctx.db) }
-}
+export const status = useCase({
+  takes: [],
+  run: async (ctx): Promise<SetupStatus> => {
+    return { is_setup: await hasUsers(ctx.db) }
+  },
+})
 
 /** @throws ChatError `already_set_up` */
 export async function assertOpen(ctx: Context): Promise<void> {
@@ -27,24 +28,34 @@ export async function assertOpen(ctx: Context): Promise<void> {
  *
  * @throws ChatError `already_set_up`
  */
-export async function run(ctx: Context, input: AdministratorInput): Promise<SetupDone> {
-  await assertOpen(ctx)
-  return createFirst(ctx, {}, input)
-}
+export const run = useCase({
+  takes: [],
+  input: AdministratorInput,
+  errors: ['already_set_up'],
+  run: async (ctx, input): Promise<SetupDone> => {
+    await assertOpen(ctx)
+    return createFirst(ctx, {}, input)
+  },
+})
 
 /**
  * The same for a client, which gives the code where one is configured.
  *
  * @throws ChatError `already_set_up`; `forbidden` for a wrong code
  */
-export async function runFrom(ctx: Context, client: Client, input: SetupInput): Promise<SetupDone> {
-  await assertOpen(ctx)
-  const { setup_code = '', ...administrator } = input
-  const { code } = ctx.config.setup
-  if (code !== undefined && !sameDigest(digest(setup_code), digest(code)))
-    throw new ChatError('forbidden', { message: 'This needs the setup_code that the operator has configured.' })
-  return createFirst(ctx, client, administrator)
-}
+export const runFrom = useCase({
+  takes: ['client'],
+  input: SetupInput,
+  errors: ['already_set_up', 'forbidden'],
+  run: async (ctx, client, input): Promise<SetupDone> => {
+    await assertOpen(ctx)
+    const { setup_code = '', ...administrator } = input
+    const { code } = ctx.config.setup
+    if (code !== undefined && !sameDigest(digest(setup_code), digest(code)))
+      throw new ChatError('forbidden', { message: 'This needs the setup_code that the operator has configured.' })
+    return createFirst(ctx, client, administrator)
+  },
+})
 
 async function createFirst(ctx: Context, client: Client, input: AdministratorInput): Promise<SetupDone> {
   const password_hash = await ctx.passwords.hash(input.password, { ip: client.ip })

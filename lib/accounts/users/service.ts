@@ -2,6 +2,7 @@ import type { Context } from '../../context.ts'
 import { type Actor, assertAdmin, joinRoles, refuseKeys, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { LONGEST } from '../../core/lengths.ts'
+import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
 import { byActor } from '../audit/rules.ts'
 import { assertStillAdmin } from './rules.ts'
@@ -18,74 +19,92 @@ import {
   type UserRow,
 } from './store.ts'
 
-/** What each use-case takes last. */
-export const inputs = { create: UserInput, list: UsersQuery, search: PeopleQuery }
-
 /**
  * Creates a user, in the name of an administrator.
  *
  * @throws ChatError `forbidden`, also with an API key for a user with a password or the role `admin`; `setup_required` before there is a first user; `email_taken`, `username_taken`
  */
-export async function create(ctx: Context, actor: Actor, input: UserInput): Promise<{ user: Account }> {
-  assertAdmin(actor)
-  // Neither gives a key that was found a way in of its own, nor one that stays once the key is revoked.
-  if (input.password !== undefined || input.roles.includes('admin')) refuseKeys(actor)
-  // A host with a login of its own never sets up.
-  if (!ctx.identity && !(await hasUsers(ctx.db))) throw new ChatError('setup_required')
-  const hasher = { user: actor.user_id || undefined, ip: actor.ip }
-  const password_hash = input.password === undefined ? null : await ctx.passwords.hash(input.password, hasher)
-  return ctx.write(async (tx) => {
-    assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor)
-    const row = await addUser(ctx, tx, { ...input, password_hash })
-    tx.audit({ act: 'user.created', ...byActor(actor), subject_id: row.id, detail: { roles: splitRoles(row.roles) } })
-    return { user: toAccount(row) }
-  })
-}
+export const create = useCase({
+  takes: ['actor'],
+  input: UserInput,
+  errors: ['email_taken', 'username_taken'],
+  run: async (ctx, actor, input): Promise<{ user: Account }> => {
+    assertAdmin(actor)
+    // Neither gives a key that was found a way in of its own, nor one that stays once the key is revoked.
+    if (input.password !== undefined || input.roles.includes('admin')) refuseKeys(actor)
+    // A host with a login of its own never sets up.
+    if (!ctx.identity && !(await hasUsers(ctx.db))) throw new ChatError('setup_required')
+    const hasher = { user: actor.user_id || undefined, ip: actor.ip }
+    const password_hash = input.password === undefined ? null : await ctx.passwords.hash(input.password, hasher)
+    return ctx.write(async (tx) => {
+      assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor)
+      const row = await addUser(ctx, tx, { ...input, password_hash })
+      tx.audit({ act: 'user.created', ...byActor(actor), subject_id: row.id, detail: { roles: splitRoles(row.roles) } })
+      return { user: toAccount(row) }
+    })
+  },
+})
 
 /**
  * A page of users, oldest first.
  *
  * @throws ChatError `forbidden`
  */
-export async function list(ctx: Context, actor: Actor, input: UsersQuery): Promise<AccountPage> {
-  assertAdmin(actor)
-  const rows = await listUsers(ctx.db, input.query ?? '', input.after ?? '', input.limit + 1)
-  const users = rows.slice(0, input.limit).map(toAccount)
-  return { users, ...(rows.length > input.limit && { next_after: users.at(-1)!.id }) }
-}
+export const list = useCase({
+  takes: ['actor'],
+  input: UsersQuery,
+  run: async (ctx, actor, input): Promise<AccountPage> => {
+    assertAdmin(actor)
+    const rows = await listUsers(ctx.db, input.query ?? '', input.after ?? '', input.limit + 1)
+    const users = rows.slice(0, input.limit).map(toAccount)
+    return { users, ...(rows.length > input.limit && { next_after: users.at(-1)!.id }) }
+  },
+})
 
 /**
  * The account that somebody means who types an id, a username or an e-mail address.
  *
  * @throws ChatError `forbidden`; `not_found`; `conflict` for one user's name that is another one's address
  */
-export async function find(ctx: Context, actor: Actor, name: string): Promise<Account> {
-  assertAdmin(actor)
-  const [row, other] = name.length > LONGEST.email ? [] : await listUsersNamed(ctx.db, name)
-  if (!row) throw new ChatError('not_found', { message: 'There is no such user.' })
-  if (other) throw new ChatError('conflict', { message: 'Two users are called that: say the id.' })
-  return toAccount(row)
-}
+export const find = useCase({
+  takes: ['actor', 'name'],
+  errors: ['forbidden', 'not_found', 'conflict'],
+  run: async (ctx, actor, name): Promise<Account> => {
+    assertAdmin(actor)
+    const [row, other] = name.length > LONGEST.email ? [] : await listUsersNamed(ctx.db, name)
+    if (!row) throw new ChatError('not_found', { message: 'There is no such user.' })
+    if (other) throw new ChatError('conflict', { message: 'Two users are called that: say the id.' })
+    return toAccount(row)
+  },
+})
 
 /** People whose username begins with the query, by name: for finding whom to add. */
-export async function search(ctx: Context, _actor: Actor, input: PeopleQuery): Promise<People> {
-  const rows = await listPeople(ctx.db, input.query, input.limit)
-  return {
-    users: rows.map(({ id, username, display_name }) => ({ id, username, ...(display_name && { display_name }) })),
-  }
-}
+export const search = useCase({
+  takes: ['actor'],
+  input: PeopleQuery,
+  run: async (ctx, _actor, input): Promise<People> => {
+    const rows = await listPeople(ctx.db, input.query, input.limit)
+    return {
+      users: rows.map(({ id, username, display_name }) => ({ id, username, ...(display_name && { display_name }) })),
+    }
+  },
+})
 
 /**
  * The actor that a user is, for calls in its name without a session.
  *
  * @throws ChatError `not_found`, `account_disabled`
  */
-export async function actor(ctx: Context, userId: string): Promise<Actor> {
-  const row = await findUser(ctx.db, userId)
-  if (!row) throw new ChatError('not_found')
-  if (row.disabled_at) throw new ChatError('account_disabled')
-  return { user_id: row.id, roles: splitRoles(row.roles) }
-}
+export const actor = useCase({
+  takes: ['user_id'],
+  errors: ['not_found', 'account_disabled'],
+  run: async (ctx, userId): Promise<Actor> => {
+    const row = await findUser(ctx.db, userId)
+    if (!row) throw new ChatError('not_found')
+    if (row.disabled_at) throw new ChatError('account_disabled')
+    return { user_id: row.id, roles: splitRoles(row.roles) }
+  },
+})
 
 /** Adds a user inside a transaction. @throws ChatError `email_taken`, `username_taken` */
 export async function addUser(

@@ -1,5 +1,6 @@
 import { route } from '../../endpoint.ts'
-import { CancelledAnswer, Chunks, ChunksQuery } from './schema.ts'
+import { CancelledAnswer, Chunks } from './schema.ts'
+import * as service from './service.ts'
 
 export const listChunks = route({
   method: 'GET',
@@ -9,10 +10,8 @@ export const listChunks = route({
   description:
     'Together, by `idx`, they are what was produced, also after an edit. Empty for other messages and for deleted ones. A page may end early: go on with `from`, the last `idx` + 1, until nothing comes.',
   access: 'session',
-  query: ChunksQuery,
   output: Chunks,
-  errors: ['not_found'],
-  handler: ({ chat, actor, params, query }) => chat.answers.listChunks(actor, params.message_id, query),
+  run: service.listChunks,
 })
 
 export const cancel = route({
@@ -25,6 +24,5 @@ export const cancel = route({
   access: 'session',
   status: 202,
   output: CancelledAnswer,
-  errors: ['not_found', 'forbidden'],
-  handler: ({ chat, actor, params }) => chat.answers.cancel(actor, params.message_id),
+  run: service.cancel,
 })

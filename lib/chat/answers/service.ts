@@ -1,33 +1,33 @@
-import type { Context } from '../../context.ts'
-import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
+import { useCase } from '../../core/use-case.ts'
 import { enter, visit } from '../conversations/access.ts'
 import { canModerate } from '../conversations/rules.ts'
 import { CANCELLED, endAnswer } from './ending.ts'
 import { type CancelledAnswer, type Chunk, ChunksQuery } from './schema.ts'
 import { findAnswer, listChunks as findChunks, listChunkSizes } from './store.ts'
 
-/** What each use-case takes last. */
-export const inputs = { listChunks: ChunksQuery }
-
 /**
  * Stops an answer; what was produced stays. One that has ended is left as it is.
  *
  * @throws ChatError `not_found`; `forbidden` for whom did not ask and is neither owner nor admin of the conversation
  */
-export async function cancel(ctx: Context, actor: Actor, messageId: string): Promise<CancelledAnswer> {
-  const { isCancelled, status } = await ctx.write(async (tx) => {
-    const place = await enter(ctx, tx, actor, { message_id: messageId })
-    const message = (await findAnswer(tx, messageId))!
-    if (message.posted_by !== actor.user_id && !canModerate(place.role)) throw new ChatError('forbidden')
-    const { conversation_id } = message
-    const isCancelled = await endAnswer(tx, { message_id: messageId, conversation_id }, CANCELLED)
-    return { isCancelled, status: isCancelled ? CANCELLED.status : message.status }
-  })
-  if (isCancelled) ctx.answers.cancelled(messageId)
-  return { message_id: messageId, status }
-}
+export const cancel = useCase({
+  takes: ['actor', 'message_id'],
+  errors: ['not_found', 'forbidden'],
+  run: async (ctx, actor, messageId): Promise<CancelledAnswer> => {
+    const { isCancelled, status } = await ctx.write(async (tx) => {
+      const place = await enter(ctx, tx, actor, { message_id: messageId })
+      const message = (await findAnswer(tx, messageId))!
+      if (message.posted_by !== actor.user_id && !canModerate(place.role)) throw new ChatError('forbidden')
+      const { conversation_id } = message
+      const isCancelled = await endAnswer(tx, { message_id: messageId, conversation_id }, CANCELLED)
+      return { isCancelled, status: isCancelled ? CANCELLED.status : message.status }
+    })
+    if (isCancelled) ctx.answers.cancelled(messageId)
+    return { message_id: messageId, status }
+  },
+})
 
 /**
  * What an answer was produced as, piece by piece in order; of a deleted one nothing. Fewer than `limit` need not be the
@@ -35,15 +35,20 @@ export async function cancel(ctx: Context, actor: Actor, messageId: string): Pro
  *
  * @throws ChatError `not_found`
  */
-export function listChunks(ctx: Context, actor: Actor, messageId: string, input: ChunksQuery): Promise<Chunk[]> {
-  return ctx.db.snapshot(async (db) => {
-    const row = await findAnswer(db, messageId)
-    await visit(db, actor, row?.conversation_id)
-    if (row!.deleted_at) return []
-    const sizes = await listChunkSizes(db, messageId, input.from, input.limit)
-    const last = sizes[countWithin(sizes.map((each) => each.size)) - 1]
-    return last ? fit(await findChunks(db, messageId, input.from, last.idx), sizeOfChunk) : []
-  })
-}
+export const listChunks = useCase({
+  takes: ['actor', 'message_id'],
+  input: ChunksQuery,
+  errors: ['not_found'],
+  run: (ctx, actor, messageId, input): Promise<Chunk[]> => {
+    return ctx.db.snapshot(async (db) => {
+      const row = await findAnswer(db, messageId)
+      await visit(db, actor, row?.conversation_id)
+      if (row!.deleted_at) return []
+      const sizes = await listChunkSizes(db, messageId, input.from, input.limit)
+      const last = sizes[countWithin(sizes.map((each) => each.size)) - 1]
+      return last ? fit(await findChunks(db, messageId, input.from, last.idx), sizeOfChunk) : []
+    })
+  },
+})
 
 const sizeOfChunk = ({ content }: Chunk) => jsonBytes(content) + 200

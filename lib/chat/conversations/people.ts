@@ -1,14 +1,11 @@
 import type { Context } from '../../context.ts'
-import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
+import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
 import { visit } from './access.ts'
 import { type Conversation, type Participant, type ParticipantPage, ParticipantsQuery } from './schema.ts'
 import { countParticipants, listParticipants as findPeople, type ParticipantRow, toParticipant } from './store.ts'
-
-/** What each use-case takes last. */
-export const inputs = { list: ParticipantsQuery }
 
 /** How many participants a conversation shows by itself. */
 const SHOWN = 200
@@ -20,22 +17,22 @@ const FIRST = { at: 0, id: '' }
  *
  * @throws ChatError `not_found`; `invalid_cursor`
  */
-export async function list(
-  ctx: Context,
-  actor: Actor,
-  conversationId: string,
+export const list = useCase({
+  takes: ['actor', 'conversation_id'],
   input: ParticipantsQuery,
-): Promise<ParticipantPage> {
-  const after = input.after === undefined ? FIRST : fromCursor(input.after)
-  const rows = await ctx.db.snapshot(async (db) => {
-    await visit(db, actor, conversationId)
-    if (!after) throw new ChatError('invalid_cursor')
-    return findPeople(db, conversationId, after, input.limit + 1)
-  })
-  const participants = fit(await withPresence(ctx, rows.slice(0, input.limit)), sizeOfParticipant)
-  const last = participants.length < rows.length ? rows[participants.length - 1] : undefined
-  return { participants, ...(last && { next_after: toCursor({ at: last.joined_at, id: last.user_id }) }) }
-}
+  errors: ['not_found', 'invalid_cursor'],
+  run: async (ctx, actor, conversationId, input): Promise<ParticipantPage> => {
+    const after = input.after === undefined ? FIRST : fromCursor(input.after)
+    const rows = await ctx.db.snapshot(async (db) => {
+      await visit(db, actor, conversationId)
+      if (!after) throw new ChatError('invalid_cursor')
+      return findPeople(db, conversationId, after, input.limit + 1)
+    })
+    const participants = fit(await withPresence(ctx, rows.slice(0, input.limit)), sizeOfParticipant)
+    const last = participants.length < rows.length ? rows[participants.length - 1] : undefined
+    return { participants, ...(last && { next_after: toCursor({ at: last.joined_at, id: last.user_id }) }) }
+  },
+})
 
 /** The first people of a conversation, and how many there are. */
 interface First {

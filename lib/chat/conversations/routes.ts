@@ -1,12 +1,6 @@
 import { route } from '../../endpoint.ts'
-import {
-  Conversation,
-  ConversationInput,
-  ConversationPage,
-  ConversationsQuery,
-  CreatedConversation,
-  Rename,
-} from './schema.ts'
+import { Conversation, ConversationPage, CreatedConversation } from './schema.ts'
+import * as service from './service.ts'
 
 export const create = route({
   method: 'POST',
@@ -15,12 +9,10 @@ export const create = route({
   summary: 'Open a conversation',
   description: 'The caller becomes its owner. With `is_group: false` it takes two people at most.',
   access: 'session',
-  body: ConversationInput,
   example: { title: 'Engines' },
   status: 201,
   output: CreatedConversation,
-  errors: ['forbidden'],
-  handler: ({ chat, actor, body }) => chat.conversations.create(actor, body),
+  run: service.create,
 })
 
 export const get = route({
@@ -31,8 +23,7 @@ export const get = route({
   description: 'With the first 200 who take part, their roles, and whether they are there.',
   access: 'session',
   output: Conversation,
-  errors: ['not_found'],
-  handler: ({ chat, actor, params }) => chat.conversations.get(actor, params.conversation_id),
+  run: service.get,
 })
 
 export const list = route({
@@ -42,10 +33,8 @@ export const list = route({
   summary: 'List your conversations, latest activity first',
   description: 'Those the caller takes part in, with how much is unread in each. Goes on with `after`.',
   access: 'session',
-  query: ConversationsQuery,
   output: ConversationPage,
-  errors: ['invalid_cursor'],
-  handler: ({ chat, actor, query }) => chat.conversations.list(actor, query),
+  run: service.list,
 })
 
 export const rename = route({
@@ -55,11 +44,9 @@ export const rename = route({
   summary: 'Give a conversation another title',
   description: 'For its owners. Everybody hears of it as `conversation.updated`.',
   access: 'session',
-  body: Rename,
   example: { title: 'Difference engines' },
   output: Conversation,
-  errors: ['not_found', 'forbidden'],
-  handler: ({ chat, actor, params, body }) => chat.conversations.rename(actor, params.conversation_id, body),
+  run: service.rename,
 })
 
 export const remove = route({
@@ -70,6 +57,5 @@ export const remove = route({
   description: 'For its owners. Everything in it is gone, and its streams end. It cannot be undone.',
   access: 'session',
   status: 204,
-  errors: ['not_found', 'forbidden'],
-  handler: ({ chat, actor, params }) => chat.conversations.remove(actor, params.conversation_id),
+  run: service.remove,
 })

@@ -1,9 +1,9 @@
 import { byActor } from '../../accounts/audit/rules.ts'
-import type { Context } from '../../context.ts'
-import { type Actor, assertPerson, mayWrite } from '../../core/actor.ts'
+import { assertPerson, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { fromCursor, toCursor } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
 import { findPosition } from '../../live/log.ts'
 import { sumUnread } from '../unread/store.ts'
 import { enter, visit } from './access.ts'
@@ -27,65 +27,80 @@ import {
   updateTitle,
 } from './store.ts'
 
-/** What each use-case takes last. */
-export const inputs = { create: ConversationInput, list: ConversationsQuery, rename: Rename }
-
 /**
  * Opens a conversation; the actor is its owner.
  *
  * @throws ChatError `forbidden` for a read-only user, and for the operator
  */
-export async function create(ctx: Context, actor: Actor, input: ConversationInput): Promise<CreatedConversation> {
-  assertPerson(actor)
-  if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
-  const row = { id: ctx.id(), title: input.title, is_group: input.is_group ? 1 : 0, created_at: ctx.now() }
-  const people = await ctx.write(async (tx) => {
-    await insertConversation(tx, row)
-    await insertParticipant(tx, row.id, { user_id: actor.user_id, role: 'owner', joined_at: row.created_at })
-    tx.emit(row.id, { type: 'membership.changed', user_id: actor.user_id, detail: { role: 'owner', action: 'added' } })
-    return findFirst(tx, row.id)
-  })
-  return { conversation_id: row.id, conversation: { ...toFields(row), ...(await shown(ctx, people)) } }
-}
+export const create = useCase({
+  takes: ['actor'],
+  input: ConversationInput,
+  errors: ['forbidden'],
+  run: async (ctx, actor, input): Promise<CreatedConversation> => {
+    assertPerson(actor)
+    if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
+    const row = { id: ctx.id(), title: input.title, is_group: input.is_group ? 1 : 0, created_at: ctx.now() }
+    const people = await ctx.write(async (tx) => {
+      await insertConversation(tx, row)
+      await insertParticipant(tx, row.id, { user_id: actor.user_id, role: 'owner', joined_at: row.created_at })
+      tx.emit(row.id, {
+        type: 'membership.changed',
+        user_id: actor.user_id,
+        detail: { role: 'owner', action: 'added' },
+      })
+      return findFirst(tx, row.id)
+    })
+    return { conversation_id: row.id, conversation: { ...toFields(row), ...(await shown(ctx, people)) } }
+  },
+})
 
 /** @throws ChatError `not_found` */
-export async function get(ctx: Context, actor: Actor, conversationId: string): Promise<Conversation> {
-  const { row, people, stream_position } = await ctx.db.snapshot(async (db) => {
-    await visit(db, actor, conversationId)
-    return {
-      row: (await findConversation(db, conversationId))!,
-      people: await findFirst(db, conversationId),
-      stream_position: await findPosition(db, conversationId),
-    }
-  })
-  return { ...toFields(row), ...(await shown(ctx, people)), stream_position }
-}
+export const get = useCase({
+  takes: ['actor', 'conversation_id'],
+  errors: ['not_found'],
+  run: async (ctx, actor, conversationId): Promise<Conversation> => {
+    const { row, people, stream_position } = await ctx.db.snapshot(async (db) => {
+      await visit(db, actor, conversationId)
+      return {
+        row: (await findConversation(db, conversationId))!,
+        people: await findFirst(db, conversationId),
+        stream_position: await findPosition(db, conversationId),
+      }
+    })
+    return { ...toFields(row), ...(await shown(ctx, people)), stream_position }
+  },
+})
 
 /**
  * A page of the conversations the actor takes part in, latest activity first.
  *
  * @throws ChatError `invalid_cursor`
  */
-export function list(ctx: Context, actor: Actor, input: ConversationsQuery): Promise<ConversationPage> {
-  const after = input.after === undefined ? LATEST : fromCursor(input.after)
-  if (!after) throw new ChatError('invalid_cursor')
-  return ctx.db.snapshot(async (db) => {
-    const rows = await listConversations(db, actor.user_id, after, input.limit + 1)
-    const page = rows.slice(0, input.limit)
-    const conversations: ConversationSummary[] = []
-    for (const row of page) {
-      conversations.push({
-        ...toFields(row),
-        role: row.role,
-        participant_count: row.participant_count,
-        unread: await sumUnread(db, { user_id: actor.user_id, joined_at: row.joined_at }, row.id),
-        last_activity_at: toInstant(row.clock),
-      })
-    }
-    const last = rows.length > input.limit ? page.at(-1) : undefined
-    return { conversations, ...(last && { next_after: toCursor({ at: last.clock, id: last.id }) }) }
-  })
-}
+export const list = useCase({
+  takes: ['actor'],
+  input: ConversationsQuery,
+  errors: ['invalid_cursor'],
+  run: (ctx, actor, input): Promise<ConversationPage> => {
+    const after = input.after === undefined ? LATEST : fromCursor(input.after)
+    if (!after) throw new ChatError('invalid_cursor')
+    return ctx.db.snapshot(async (db) => {
+      const rows = await listConversations(db, actor.user_id, after, input.limit + 1)
+      const page = rows.slice(0, input.limit)
+      const conversations: ConversationSummary[] = []
+      for (const row of page) {
+        conversations.push({
+          ...toFields(row),
+          role: row.role,
+          participant_count: row.participant_count,
+          unread: await sumUnread(db, { user_id: actor.user_id, joined_at: row.joined_at }, row.id),
+          last_activity_at: toInstant(row.clock),
+        })
+      }
+      const last = rows.length > input.limit ? page.at(-1) : undefined
+      return { conversations, ...(last && { next_after: toCursor({ at: last.clock, id: last.id }) }) }
+    })
+  },
+})
 
 const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 
@@ -94,27 +109,36 @@ const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
  *
  * @throws ChatError `not_found`; `forbidden` for whom is not its owner
  */
-export async function rename(ctx: Context, actor: Actor, conversationId: string, input: Rename): Promise<Conversation> {
-  await ctx.write(async (tx) => {
-    const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
-    if (place.role !== 'owner') throw new ChatError('forbidden')
-    await updateTitle(tx, conversationId, input.title)
-    tx.emit(conversationId, { type: 'conversation.updated' })
-  })
-  return get(ctx, actor, conversationId)
-}
+export const rename = useCase({
+  takes: ['actor', 'conversation_id'],
+  input: Rename,
+  errors: ['not_found', 'forbidden'],
+  run: async (ctx, actor, conversationId, input): Promise<Conversation> => {
+    await ctx.write(async (tx) => {
+      const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
+      if (place.role !== 'owner') throw new ChatError('forbidden')
+      await updateTitle(tx, conversationId, input.title)
+      tx.emit(conversationId, { type: 'conversation.updated' })
+    })
+    return get.run(ctx, actor, conversationId)
+  },
+})
 
 /**
  * Deletes a conversation: it is out of sight at once, and its streams close. What is in it is removed in the background.
  *
  * @throws ChatError `not_found`; `forbidden` for whom is not its owner
  */
-export async function remove(ctx: Context, actor: Actor, conversationId: string): Promise<void> {
-  await ctx.write(async (tx) => {
-    const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
-    if (place.role !== 'owner') throw new ChatError('forbidden')
-    await hide(tx, conversationId, place.at)
-    tx.audit({ act: 'conversation.deleted', ...byActor(actor), subject_id: conversationId })
-    tx.recheckStreams()
-  })
-}
+export const remove = useCase({
+  takes: ['actor', 'conversation_id'],
+  errors: ['not_found', 'forbidden'],
+  run: async (ctx, actor, conversationId): Promise<void> => {
+    await ctx.write(async (tx) => {
+      const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
+      if (place.role !== 'owner') throw new ChatError('forbidden')
+      await hide(tx, conversationId, place.at)
+      tx.audit({ act: 'conversation.deleted', ...byActor(actor), subject_id: conversationId })
+      tx.recheckStreams()
+    })
+  },
+})

@@ -1,13 +1,11 @@
 import type * as v from 'valibot'
 import type { Context } from '../../context.ts'
 import { type Actor, assertPerson } from '../../core/actor.ts'
+import { useCase } from '../../core/use-case.ts'
 import type { Delivered, Delivery } from '../../live/delivery.ts'
 import type { Reader, Sink } from '../../live/reader.ts'
 import { visit } from '../conversations/access.ts'
 import { StreamQuery } from './schema.ts'
-
-/** What each use-case takes last. */
-export const inputs = { open: StreamQuery, openAll: StreamQuery }
 
 /** A stream whose reader may have it, with a place taken: connect it, or give the place back. */
 export interface Opening {
@@ -21,25 +19,30 @@ export interface Opening {
  *
  * @throws ChatError `not_found`; `too_many_streams`; `unavailable` while the service drains
  */
-export async function open(
-  ctx: Context,
-  actor: Actor,
-  conversationId: string,
-  input: v.InferOutput<typeof StreamQuery>,
-): Promise<Opening> {
-  await visit(ctx.db, actor, conversationId)
-  return reserve(ctx, actor, conversationId, input)
-}
+export const open = useCase({
+  takes: ['actor', 'conversation_id'],
+  input: StreamQuery,
+  errors: ['not_found', 'too_many_streams', 'unavailable'],
+  run: async (ctx, actor, conversationId, input): Promise<Opening> => {
+    await visit(ctx.db, actor, conversationId)
+    return reserve(ctx, actor, conversationId, input)
+  },
+})
 
 /**
  * Takes a place on the stream of all the actor's conversations, those joined later included.
  *
  * @throws ChatError `forbidden` for the operator; `too_many_streams`; `unavailable` while the service drains
  */
-export async function openAll(ctx: Context, actor: Actor, input: v.InferOutput<typeof StreamQuery>): Promise<Opening> {
-  assertPerson(actor)
-  return reserve(ctx, actor, undefined, input)
-}
+export const openAll = useCase({
+  takes: ['actor'],
+  input: StreamQuery,
+  errors: ['too_many_streams', 'unavailable'],
+  run: async (ctx, actor, input): Promise<Opening> => {
+    assertPerson(actor)
+    return reserve(ctx, actor, undefined, input)
+  },
+})
 
 function reserve(
   { hub }: Context,
@@ -85,7 +88,7 @@ export async function* follow(
   conversationId: string,
   options: FollowOptions = {},
 ): AsyncGenerator<Delivered> {
-  yield* iterate(await open(ctx, actor, conversationId, options), options.signal)
+  yield* iterate(await open.run(ctx, actor, conversationId, options), options.signal)
 }
 
 /**
@@ -94,7 +97,7 @@ export async function* follow(
  * @throws ChatError as {@link openAll}
  */
 export async function* followAll(ctx: Context, actor: Actor, options: FollowOptions = {}): AsyncGenerator<Delivered> {
-  yield* iterate(await openAll(ctx, actor, options), options.signal)
+  yield* iterate(await openAll.run(ctx, actor, options), options.signal)
 }
 
 async function* iterate(opening: Opening, signal?: AbortSignal): AsyncGenerator<Delivered> {

@@ -1,5 +1,6 @@
 import { route } from '../../endpoint.ts'
-import { Acceptance, Accepted, CreatedInvite, InviteInput, Invites, InvitesQuery } from './schema.ts'
+import { Accepted, CreatedInvite, Invites } from './schema.ts'
+import * as service from './service.ts'
 
 export const create = route({
   method: 'POST',
@@ -9,11 +10,9 @@ export const create = route({
   description:
     'Needs the role owner or admin, and gives no more than the caller may. With `email` it is for the user with that address only.',
   access: 'session',
-  body: InviteInput,
   example: { ttl_seconds: 3600, max_uses: 5 },
   output: CreatedInvite,
-  errors: ['not_found', 'forbidden'],
-  handler: ({ chat, actor, params, body }) => chat.invites.create(actor, params.conversation_id, body),
+  run: service.create,
 })
 
 export const list = route({
@@ -24,10 +23,8 @@ export const list = route({
   description:
     'Those that are neither used up, expired nor revoked, without their tokens, latest first. Needs the role owner or admin. Goes on with `after`.',
   access: 'session',
-  query: InvitesQuery,
   output: Invites,
-  errors: ['not_found', 'forbidden', 'invalid_cursor'],
-  handler: ({ chat, actor, params, query }) => chat.invites.list(actor, params.conversation_id, query),
+  run: service.list,
 })
 
 export const accept = route({
@@ -40,23 +37,9 @@ export const accept = route({
   access: 'optional',
   answer: 'session',
   limited_as: 'sign_in',
-  body: Acceptance,
   example: { token: 'nCT4k3bQ0mM3gqW8cVhT5yRr2L9uXoZs1dEfGaHiJkU' },
   output: Accepted,
-  errors: [
-    'unauthenticated',
-    'forbidden',
-    'not_found',
-    'invite_revoked',
-    'invite_expired',
-    'invite_used',
-    'invite_email_mismatch',
-    'signup_disabled',
-    'email_taken',
-    'username_taken',
-    'conflict',
-  ],
-  handler: ({ chat, actor, client, body }) => chat.invites.accept(actor, client, body),
+  run: service.accept,
 })
 
 export const revoke = route({
@@ -67,6 +50,5 @@ export const revoke = route({
   description: 'For its maker and the owners and admins of the conversation. Revoking it again changes nothing.',
   access: 'session',
   status: 204,
-  errors: ['not_found', 'forbidden'],
-  handler: ({ chat, actor, params }) => chat.invites.revoke(actor, params.token),
+  run: service.revoke,
 })

@@ -1,11 +1,12 @@
 import { byActor } from '../../accounts/audit/rules.ts'
-import type { Client, SignedIn } from '../../accounts/sessions/service.ts'
+import type { SignedIn } from '../../accounts/sessions/service.ts'
 import { findUser } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
 import { type Actor, assertPerson, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
 import { fit, fromCursor, toCursor } from '../../core/pages.ts'
+import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { enterDoor, visitDoor } from '../conversations/access.ts'
 import { canManage, canModerate } from '../conversations/rules.ts'
@@ -23,43 +24,50 @@ import {
   toInvite,
 } from './store.ts'
 
-/** What each use-case takes last. */
-export const inputs = { create: InviteInput, list: InvitesQuery, accept: Acceptance }
-
 /**
  * Makes an invite to a conversation. Its token is answered this once, and kept as a digest only.
  *
  * @throws ChatError `not_found`; `forbidden` below admin, or to invite an owner without being one
  */
-export function create(ctx: Context, actor: Actor, conversationId: string, input: InviteInput): Promise<CreatedInvite> {
-  return ctx.write(async (tx) => {
-    const role = await enterDoor(ctx, tx, actor, conversationId)
-    if (!canManage(role, input.role)) throw new ChatError('forbidden')
-    return createInvite(ctx, tx, actor, conversationId, input)
-  })
-}
+export const create = useCase({
+  takes: ['actor', 'conversation_id'],
+  input: InviteInput,
+  errors: ['not_found', 'forbidden'],
+  run: (ctx, actor, conversationId, input): Promise<CreatedInvite> => {
+    return ctx.write(async (tx) => {
+      const role = await enterDoor(ctx, tx, actor, conversationId)
+      if (!canManage(role, input.role)) throw new ChatError('forbidden')
+      return createInvite(ctx, tx, actor, conversationId, input)
+    })
+  },
+})
 
 /**
  * A page of the invites that can still be accepted, latest first.
  *
  * @throws ChatError `not_found`; `forbidden` below admin; `invalid_cursor`
  */
-export function list(ctx: Context, actor: Actor, conversationId: string, input: InvitesQuery): Promise<Invites> {
-  const before = input.after === undefined ? LATEST : fromCursor(input.after)
-  return ctx.db.snapshot(async (db) => {
-    if (!canModerate(await visitDoor(db, actor, conversationId))) throw new ChatError('forbidden')
-    if (!before) throw new ChatError('invalid_cursor')
-    const now = ctx.now()
-    const rows = await listOpenInvites(db, conversationId, now, before, input.limit + 1)
-    const invites = fit(rows.slice(0, input.limit).map(toInvite))
-    const last = invites.length < rows.length ? rows[invites.length - 1] : undefined
-    return {
-      invites,
-      total: await countOpenInvites(db, conversationId, now),
-      ...(last && { next_after: toCursor({ at: last.created_at, id: last.id }) }),
-    }
-  })
-}
+export const list = useCase({
+  takes: ['actor', 'conversation_id'],
+  input: InvitesQuery,
+  errors: ['not_found', 'forbidden', 'invalid_cursor'],
+  run: (ctx, actor, conversationId, input): Promise<Invites> => {
+    const before = input.after === undefined ? LATEST : fromCursor(input.after)
+    return ctx.db.snapshot(async (db) => {
+      if (!canModerate(await visitDoor(db, actor, conversationId))) throw new ChatError('forbidden')
+      if (!before) throw new ChatError('invalid_cursor')
+      const now = ctx.now()
+      const rows = await listOpenInvites(db, conversationId, now, before, input.limit + 1)
+      const invites = fit(rows.slice(0, input.limit).map(toInvite))
+      const last = invites.length < rows.length ? rows[invites.length - 1] : undefined
+      return {
+        invites,
+        total: await countOpenInvites(db, conversationId, now),
+        ...(last && { next_after: toCursor({ at: last.created_at, id: last.id }) }),
+      }
+    })
+  },
+})
 
 const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 
@@ -72,19 +80,31 @@ const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
  *   an account to create; `signup_disabled`, `email_taken`, `username_taken`, `rate_limited` for a sign-up; `conflict`
  *   for a third one in a conversation of two
  */
-export async function accept(
-  ctx: Context,
-  actor: Actor | undefined,
-  client: Client,
+export const accept = useCase({
+  takes: ['actor?', 'client'],
   input: Acceptance,
-): Promise<Accepted & { signed_in?: SignedIn }> {
-  const outcome: Outcome & { signed_in?: SignedIn } = await (actor
-    ? acceptFor(ctx, actor, input)
-    : signUp(ctx, client, input))
-  const { signed_in, joined, conversation_id } = outcome
-  if (joined) await ctx.presence.introduce(conversation_id, joined)
-  return { conversation_id, ...(signed_in && { signed_in }) }
-}
+  errors: [
+    'unauthenticated',
+    'forbidden',
+    'not_found',
+    'invite_revoked',
+    'invite_expired',
+    'invite_used',
+    'invite_email_mismatch',
+    'signup_disabled',
+    'email_taken',
+    'username_taken',
+    'conflict',
+  ],
+  run: async (ctx, actor, client, input): Promise<Accepted & { signed_in?: SignedIn }> => {
+    const outcome: Outcome & { signed_in?: SignedIn } = await (actor
+      ? acceptFor(ctx, actor, input)
+      : signUp(ctx, client, input))
+    const { signed_in, joined, conversation_id } = outcome
+    if (joined) await ctx.presence.introduce(conversation_id, joined)
+    return { conversation_id, ...(signed_in && { signed_in }) }
+  },
+})
 
 async function acceptFor(ctx: Context, actor: Actor, { token }: Acceptance): Promise<Outcome> {
   assertPerson(actor)
@@ -102,14 +122,22 @@ async function acceptFor(ctx: Context, actor: Actor, { token }: Acceptance): Pro
  * @throws ChatError `not_found` for whom has nothing to do with it; `forbidden` for a participant who neither made it
  *   nor is owner or admin
  */
-export async function revoke(ctx: Context, actor: Actor, token: string): Promise<void> {
-  await ctx.write(async (tx) => revokeFound(ctx, tx, actor, await findInviteByToken(tx, digest(token))))
-}
+export const revoke = useCase({
+  takes: ['actor', 'token'],
+  errors: ['not_found', 'forbidden'],
+  run: async (ctx, actor, token): Promise<void> => {
+    await ctx.write(async (tx) => revokeFound(ctx, tx, actor, await findInviteByToken(tx, digest(token))))
+  },
+})
 
 /** The same for whom has the id of an invite and not its token. @throws ChatError `not_found`, `forbidden` */
-export async function revokeById(ctx: Context, actor: Actor, inviteId: string): Promise<void> {
-  await ctx.write(async (tx) => revokeFound(ctx, tx, actor, await findInvite(tx, inviteId)))
-}
+export const revokeById = useCase({
+  takes: ['actor', 'invite_id'],
+  errors: ['not_found', 'forbidden'],
+  run: async (ctx, actor, inviteId): Promise<void> => {
+    await ctx.write(async (tx) => revokeFound(ctx, tx, actor, await findInvite(tx, inviteId)))
+  },
+})
 
 async function revokeFound(ctx: Context, tx: Tx, actor: Actor, invite: InviteRow | undefined): Promise<void> {
   if (!invite) throw new ChatError('not_found')

@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { CANCELLED, endAnswer } from '../answers/ending.ts'
 import { type Entered, enter } from '../conversations/access.ts'
@@ -11,28 +12,30 @@ import { enterToPost } from './service.ts'
 import { findMessage, type MessageRow, markDeleted, markRestored } from './store.ts'
 import { recount } from './store-threads.ts'
 
-/** What each use-case takes last. */
-export const inputs = { edit: Edit, remove: Deletion }
-
 /**
  * Gives the actor's own message another text; the one before is kept as a revision.
  *
  * @throws ChatError `not_found`; `forbidden` for another's message, a viewer or a read-only user; `message_deleted`;
  *   `message_streaming` for an answer that is being written
  */
-export async function edit(ctx: Context, actor: Actor, messageId: string, input: Edit): Promise<void> {
-  assertContentFits(input.content, ctx.config.limits.message_bytes)
-  await ctx.write(async (tx) => {
-    const { at } = await enterToPost(ctx, tx, actor, { message_id: messageId })
-    const message = (await findMessage(tx, messageId))!
-    if (message.posted_by !== actor.user_id) throw new ChatError('forbidden')
-    if (message.deleted_at) throw new ChatError('message_deleted')
-    if (message.status === 'streaming') throw new ChatError('message_streaming')
-    const { content, reason = null } = input
-    await replaceContent(tx, messageId, { content, reason, at, keep: ctx.config.limits.revisions_per_message })
-    tx.emit(message.conversation_id, { type: 'message.edited', message_id: messageId })
-  })
-}
+export const edit = useCase({
+  takes: ['actor', 'message_id'],
+  input: Edit,
+  errors: ['not_found', 'forbidden', 'message_deleted', 'message_streaming'],
+  run: async (ctx, actor, messageId, input): Promise<void> => {
+    assertContentFits(input.content, ctx.config.limits.message_bytes)
+    await ctx.write(async (tx) => {
+      const { at } = await enterToPost(ctx, tx, actor, { message_id: messageId })
+      const message = (await findMessage(tx, messageId))!
+      if (message.posted_by !== actor.user_id) throw new ChatError('forbidden')
+      if (message.deleted_at) throw new ChatError('message_deleted')
+      if (message.status === 'streaming') throw new ChatError('message_streaming')
+      const { content, reason = null } = input
+      await replaceContent(tx, messageId, { content, reason, at, keep: ctx.config.limits.revisions_per_message })
+      tx.emit(message.conversation_id, { type: 'message.edited', message_id: messageId })
+    })
+  },
+})
 
 /**
  * Deletes a message: its text is nowhere to be read any more, its replies stay. An answer is stopped by it.
@@ -40,20 +43,25 @@ export async function edit(ctx: Context, actor: Actor, messageId: string, input:
  * @throws ChatError `not_found`; `forbidden` for a viewer, and for another's message unless for an owner or admin of the
  *   conversation; `message_deleted` when it is already
  */
-export async function remove(ctx: Context, actor: Actor, messageId: string, input: Deletion): Promise<void> {
-  const isCancelled = await ctx.write(async (tx) => {
-    const { message, place } = await enterFor(ctx, tx, actor, messageId)
-    if (!mayDelete({ actor, role: place.role }, message)) throw new ChatError('forbidden')
-    if (message.deleted_at) throw new ChatError('message_deleted')
-    const answer = { message_id: messageId, conversation_id: message.conversation_id }
-    const isStopped = await endAnswer(tx, answer, CANCELLED)
-    await markDeleted(tx, messageId, { at: place.at, by: actor.user_id, reason: input.reason })
-    await recount(tx, message, -1)
-    tx.emit(message.conversation_id, { type: 'message.deleted', message_id: messageId })
-    return isStopped
-  })
-  if (isCancelled) ctx.answers.cancelled(messageId)
-}
+export const remove = useCase({
+  takes: ['actor', 'message_id'],
+  input: Deletion,
+  errors: ['not_found', 'forbidden', 'message_deleted'],
+  run: async (ctx, actor, messageId, input): Promise<void> => {
+    const isCancelled = await ctx.write(async (tx) => {
+      const { message, place } = await enterFor(ctx, tx, actor, messageId)
+      if (!mayDelete({ actor, role: place.role }, message)) throw new ChatError('forbidden')
+      if (message.deleted_at) throw new ChatError('message_deleted')
+      const answer = { message_id: messageId, conversation_id: message.conversation_id }
+      const isStopped = await endAnswer(tx, answer, CANCELLED)
+      await markDeleted(tx, messageId, { at: place.at, by: actor.user_id, reason: input.reason })
+      await recount(tx, message, -1)
+      tx.emit(message.conversation_id, { type: 'message.deleted', message_id: messageId })
+      return isStopped
+    })
+    if (isCancelled) ctx.answers.cancelled(messageId)
+  },
+})
 
 /**
  * Brings a deleted message back as it was.
@@ -61,17 +69,21 @@ export async function remove(ctx: Context, actor: Actor, messageId: string, inpu
  * @throws ChatError `not_found`; `forbidden` for whom did not delete it and is neither owner nor admin of the
  *   conversation; `message_not_deleted`; `conflict` when its text is gone with its author
  */
-export async function restore(ctx: Context, actor: Actor, messageId: string): Promise<void> {
-  await ctx.write(async (tx) => {
-    const { message, place } = await enterFor(ctx, tx, actor, messageId)
-    if (!mayRestore({ actor, role: place.role }, message)) throw new ChatError('forbidden')
-    if (!message.deleted_at) throw new ChatError('message_not_deleted')
-    if (isWiped(message)) throw new ChatError('conflict', { message: 'Its text is gone with its author.' })
-    await markRestored(tx, messageId)
-    await recount(tx, message, 1)
-    tx.emit(message.conversation_id, { type: 'message.restored', message_id: messageId })
-  })
-}
+export const restore = useCase({
+  takes: ['actor', 'message_id'],
+  errors: ['not_found', 'forbidden', 'message_not_deleted', 'conflict'],
+  run: async (ctx, actor, messageId): Promise<void> => {
+    await ctx.write(async (tx) => {
+      const { message, place } = await enterFor(ctx, tx, actor, messageId)
+      if (!mayRestore({ actor, role: place.role }, message)) throw new ChatError('forbidden')
+      if (!message.deleted_at) throw new ChatError('message_not_deleted')
+      if (isWiped(message)) throw new ChatError('conflict', { message: 'Its text is gone with its author.' })
+      await markRestored(tx, messageId)
+      await recount(tx, message, 1)
+      tx.emit(message.conversation_id, { type: 'message.restored', message_id: messageId })
+    })
+  },
+})
 
 async function enterFor(
   ctx: Context,

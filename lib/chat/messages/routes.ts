@@ -1,14 +1,7 @@
 import { route } from '../../endpoint.ts'
-import {
-  Deletion,
-  Edit,
-  IdempotencyHeader,
-  Message,
-  MessageInput,
-  PostedMessage,
-  Revisions,
-  RevisionsQuery,
-} from './schema.ts'
+import * as changes from './changes.ts'
+import { IdempotencyHeader, Message, MessageInput, PostedMessage, Revisions } from './schema.ts'
+import * as service from './service.ts'
 
 export const postRoot = route({
   method: 'POST',
@@ -59,8 +52,7 @@ export const get = route({
   description: 'As it is now. Of a deleted one the text is not shown.',
   access: 'session',
   output: Message,
-  errors: ['not_found'],
-  handler: ({ chat, actor, params }) => chat.messages.get(actor, params.message_id),
+  run: service.get,
 })
 
 export const listRevisions = route({
@@ -71,10 +63,8 @@ export const listRevisions = route({
   description:
     'The last `limits.revisions_per_message` (100) of them are kept. Empty for a message that was never edited, and for a deleted one. Goes on with `after`.',
   access: 'session',
-  query: RevisionsQuery,
   output: Revisions,
-  errors: ['not_found'],
-  handler: ({ chat, actor, params, query }) => chat.messages.listRevisions(actor, params.message_id, query),
+  run: service.listRevisions,
 })
 
 export const edit = route({
@@ -84,11 +74,9 @@ export const edit = route({
   summary: 'Replace the content of a message',
   description: 'For its author. What it said before stays in the revisions.',
   access: 'session',
-  body: Edit,
   example: { content: 'It runs well.' },
   status: 204,
-  errors: ['not_found', 'forbidden', 'message_deleted', 'message_streaming'],
-  handler: ({ chat, actor, params, body }) => chat.messages.edit(actor, params.message_id, body),
+  run: changes.edit,
 })
 
 export const remove = route({
@@ -99,12 +87,10 @@ export const remove = route({
   description:
     'For its author, unless a viewer by now, and the owners and admins of the conversation. It stays in the tree without its text, and can be restored; the reason is shown as `delete_reason` to those who may.',
   access: 'session',
-  body: Deletion,
   example: { reason: 'Posted twice' },
   body_optional: true,
   status: 204,
-  errors: ['not_found', 'forbidden', 'message_deleted'],
-  handler: ({ chat, actor, params, body }) => chat.messages.remove(actor, params.message_id, body),
+  run: changes.remove,
 })
 
 export const restore = route({
@@ -116,6 +102,5 @@ export const restore = route({
     'For whoever deleted it, and the owners and admins of the conversation. A text that was erased with its author does not come back (`conflict`).',
   access: 'session',
   status: 204,
-  errors: ['not_found', 'forbidden', 'message_not_deleted', 'conflict'],
-  handler: ({ chat, actor, params }) => chat.messages.restore(actor, params.message_id),
+  run: changes.restore,
 })

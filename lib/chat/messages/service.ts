@@ -4,6 +4,7 @@ import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { fromInstant } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { type Entered, enter, visit, type Where } from '../conversations/access.ts'
@@ -15,9 +16,6 @@ import { type Message, Post, type PostedMessage, type Revision, type Revisions, 
 import { findMessage, insertMessage, type MessageRow, takeReplyPlace, toMessage, toMessageFor } from './store.ts'
 import { countReply, insertThread } from './store-threads.ts'
 
-/** What each use-case takes last. */
-export const inputs = { postRoot: Post, reply: Post, listRevisions: RevisionsQuery }
-
 /**
  * Starts a thread in a conversation and tells it.
  *
@@ -25,19 +23,24 @@ export const inputs = { postRoot: Post, reply: Post, listRevisions: RevisionsQue
  *   for a question to the assistant `rate_limited` with too many under way, `unavailable` when all have too many, or
  *   the service stops
  */
-export function postRoot(ctx: Context, actor: Actor, conversationId: string, input: Post): Promise<PostedMessage> {
-  return post(ctx, actor, conversationId, input, async (tx) => {
-    const { at } = await enterToPost(ctx, tx, actor, { conversation_id: conversationId })
-    const id = ctx.id()
-    const position = { id, conversation_id: conversationId, root_id: id, parent_id: null, path: ROOT_PATH, depth: 0 }
-    const row = newMessage(actor, input, at, position)
-    await insertThread(tx, { root_id: id, conversation_id: conversationId, at, author: actor.user_id })
-    await insertPosted(ctx, tx, row)
-    tx.emit(conversationId, { type: 'thread.new', message_id: id })
-    tx.emit(conversationId, { type: 'message.new', message_id: id })
-    return { row, message: toMessage(row) }
-  })
-}
+export const postRoot = useCase({
+  takes: ['actor', 'conversation_id'],
+  input: Post,
+  errors: ['not_found', 'forbidden', 'idempotency_mismatch'],
+  run: (ctx, actor, conversationId, input): Promise<PostedMessage> => {
+    return post(ctx, actor, conversationId, input, async (tx) => {
+      const { at } = await enterToPost(ctx, tx, actor, { conversation_id: conversationId })
+      const id = ctx.id()
+      const position = { id, conversation_id: conversationId, root_id: id, parent_id: null, path: ROOT_PATH, depth: 0 }
+      const row = newMessage(actor, input, at, position)
+      await insertThread(tx, { root_id: id, conversation_id: conversationId, at, author: actor.user_id })
+      await insertPosted(ctx, tx, row)
+      tx.emit(conversationId, { type: 'thread.new', message_id: id })
+      tx.emit(conversationId, { type: 'message.new', message_id: id })
+      return { row, message: toMessage(row) }
+    })
+  },
+})
 
 /**
  * Adds a reply under a message and tells the conversation.
@@ -46,57 +49,66 @@ export function postRoot(ctx: Context, actor: Actor, conversationId: string, inp
  *   read-only user; `message_deleted` when the parent is; `thread_too_deep`; `idempotency_mismatch`; for a
  *   question to the assistant `rate_limited`, `unavailable` as {@link postRoot}
  */
-export function reply(ctx: Context, actor: Actor, parentId: string, input: Post): Promise<PostedMessage> {
-  return post(ctx, actor, parentId, input, async (tx) => {
-    const { conversation_id, at } = await enterToPost(ctx, tx, actor, { message_id: parentId })
-    const parent = await takeReplyPlace(tx, parentId)
-    if (parent.deleted_at) throw new ChatError('message_deleted')
-    const depth = parent.depth + 1
-    if (depth > ctx.config.limits.max_depth) throw new ChatError('thread_too_deep')
+export const reply = useCase({
+  takes: ['actor', 'parent_id'],
+  input: Post,
+  errors: ['not_found', 'forbidden', 'message_deleted', 'thread_too_deep', 'idempotency_mismatch'],
+  run: (ctx, actor, parentId, input): Promise<PostedMessage> => {
+    return post(ctx, actor, parentId, input, async (tx) => {
+      const { conversation_id, at } = await enterToPost(ctx, tx, actor, { message_id: parentId })
+      const parent = await takeReplyPlace(tx, parentId)
+      if (parent.deleted_at) throw new ChatError('message_deleted')
+      const depth = parent.depth + 1
+      if (depth > ctx.config.limits.max_depth) throw new ChatError('thread_too_deep')
 
-    const { root_id } = parent
-    const path = childPath(parent.path, parent.ordinal)
-    const position = { id: ctx.id(), conversation_id, root_id, parent_id: parentId, path, depth }
-    const row = newMessage(actor, input, at, position)
-    await insertPosted(ctx, tx, row)
-    await countReply(tx, root_id, actor.user_id, at)
-    const message = toMessage(row)
-    tx.emit(conversation_id, { type: 'message.new', message_id: row.id, payload: { message } })
-    const payload = { root_id, last_activity_at: message.created_at }
-    tx.publishEphemeral(conversation_id, { type: 'thread.activity', payload })
-    return { row, message }
-  })
-}
+      const { root_id } = parent
+      const path = childPath(parent.path, parent.ordinal)
+      const position = { id: ctx.id(), conversation_id, root_id, parent_id: parentId, path, depth }
+      const row = newMessage(actor, input, at, position)
+      await insertPosted(ctx, tx, row)
+      await countReply(tx, root_id, actor.user_id, at)
+      const message = toMessage(row)
+      tx.emit(conversation_id, { type: 'message.new', message_id: row.id, payload: { message } })
+      const payload = { root_id, last_activity_at: message.created_at }
+      tx.publishEphemeral(conversation_id, { type: 'thread.activity', payload })
+      return { row, message }
+    })
+  },
+})
 
 /** @throws ChatError `not_found` */
-export async function get(ctx: Context, actor: Actor, messageId: string): Promise<Message> {
-  const row = await findMessage(ctx.db, messageId)
-  const { role } = await visit(ctx.db, actor, row?.conversation_id)
-  return toMessageFor({ actor, role }, row!)
-}
+export const get = useCase({
+  takes: ['actor', 'message_id'],
+  errors: ['not_found'],
+  run: async (ctx, actor, messageId): Promise<Message> => {
+    const row = await findMessage(ctx.db, messageId)
+    const { role } = await visit(ctx.db, actor, row?.conversation_id)
+    return toMessageFor({ actor, role }, row!)
+  },
+})
 
 /**
  * A page of what a message said before its edits, oldest first; nothing of a deleted one.
  *
  * @throws ChatError `not_found`
  */
-export function listRevisions(
-  ctx: Context,
-  actor: Actor,
-  messageId: string,
-  { after, limit }: RevisionsQuery,
-): Promise<Revisions> {
-  return ctx.db.snapshot(async (db) => {
-    const row = await findMessage(db, messageId)
-    await visit(db, actor, row?.conversation_id)
-    if (row!.deleted_at) return { revisions: [] }
-    const from = after === undefined ? 0 : fromInstant(after)
-    const sizes = await listRevisionSizes(db, messageId, from, limit + 1)
-    const read = sizes.slice(0, Math.min(limit, countWithin(sizes.map((each) => each.size))))
-    const revisions = fit(await findRevisions(db, messageId, from, read.at(-1)?.replaced_at ?? from), sizeOfRevision)
-    return { revisions, ...(revisions.length < sizes.length && { next_after: revisions.at(-1)!.replaced_at }) }
-  })
-}
+export const listRevisions = useCase({
+  takes: ['actor', 'message_id'],
+  input: RevisionsQuery,
+  errors: ['not_found'],
+  run: (ctx, actor, messageId, { after, limit }): Promise<Revisions> => {
+    return ctx.db.snapshot(async (db) => {
+      const row = await findMessage(db, messageId)
+      await visit(db, actor, row?.conversation_id)
+      if (row!.deleted_at) return { revisions: [] }
+      const from = after === undefined ? 0 : fromInstant(after)
+      const sizes = await listRevisionSizes(db, messageId, from, limit + 1)
+      const read = sizes.slice(0, Math.min(limit, countWithin(sizes.map((each) => each.size))))
+      const revisions = fit(await findRevisions(db, messageId, from, read.at(-1)?.replaced_at ?? from), sizeOfRevision)
+      return { revisions, ...(revisions.length < sizes.length && { next_after: revisions.at(-1)!.replaced_at }) }
+    })
+  },
+})
 
 const sizeOfRevision = ({ content, reason = '' }: Revision) => jsonBytes(content) + jsonBytes(reason) + 100
 

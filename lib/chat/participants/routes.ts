@@ -1,12 +1,6 @@
 import { route } from '../../endpoint.ts'
-import {
-  AddedParticipant,
-  ChangedParticipant,
-  ParticipantInput,
-  ParticipantPage,
-  ParticipantsQuery,
-  RoleChange,
-} from '../conversations/schema.ts'
+import { AddedParticipant, ChangedParticipant, ParticipantPage } from '../conversations/schema.ts'
+import * as service from './service.ts'
 
 export const list = route({
   method: 'GET',
@@ -15,10 +9,8 @@ export const list = route({
   summary: 'List the participants in the order they joined',
   description: 'All of them, with their roles, and whether they are there. Goes on with `after`.',
   access: 'session',
-  query: ParticipantsQuery,
   output: ParticipantPage,
-  errors: ['not_found', 'invalid_cursor'],
-  handler: ({ chat, actor, params, query }) => chat.participants.list(actor, params.conversation_id, query),
+  run: service.list,
 })
 
 export const add = route({
@@ -29,12 +21,10 @@ export const add = route({
   description:
     'Names the user by id, username or e-mail address, and needs the role owner or admin. An address that no user has proven to be theirs makes an invite, to be passed on by the caller.',
   access: 'session',
-  body: ParticipantInput,
   example: { username: 'grace' },
   status: 201,
   output: AddedParticipant,
-  errors: ['not_found', 'forbidden', 'already_participant', 'conflict'],
-  handler: ({ chat, actor, params, body }) => chat.participants.add(actor, params.conversation_id, body),
+  run: service.add,
 })
 
 export const remove = route({
@@ -46,8 +36,7 @@ export const remove = route({
     'Needs the role owner or admin, but for oneself. Their streams of it end, and what they wrote stays. The last owner cannot leave.',
   access: 'session',
   status: 204,
-  errors: ['not_found', 'forbidden', 'last_owner'],
-  handler: ({ chat, actor, params }) => chat.participants.remove(actor, params.conversation_id, params.user_id),
+  run: service.remove,
 })
 
 export const changeRole = route({
@@ -58,10 +47,7 @@ export const changeRole = route({
   description:
     'Needs the role owner or admin; only an owner makes or changes owners. The last owner cannot take another role.',
   access: 'session',
-  body: RoleChange,
   example: { role: 'admin' },
   output: ChangedParticipant,
-  errors: ['not_found', 'forbidden', 'last_owner'],
-  handler: ({ chat, actor, params, body }) =>
-    chat.participants.changeRole(actor, params.conversation_id, params.user_id, body),
+  run: service.changeRole,
 })

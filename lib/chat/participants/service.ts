@@ -1,8 +1,7 @@
 import { byActor } from '../../accounts/audit/rules.ts'
 import { findUser, findUserByEmail, findUserByUsername, type UserRow } from '../../accounts/users/store.ts'
-import type { Context } from '../../context.ts'
-import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
+import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
 import { enter } from '../conversations/access.ts'
 import { join } from '../conversations/membership.ts'
@@ -19,8 +18,7 @@ import { createInvite } from '../invites/create.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'
 import { rolesBeyond } from '../invites/rules.ts'
 
-/** What each use-case takes last. */
-export const inputs = { add: ParticipantInput, changeRole: RoleChange }
+export { list } from '../conversations/people.ts'
 
 /**
  * Adds a user to a conversation and tells it. For an e-mail address that is proven by no user, an invite is made instead.
@@ -28,30 +26,30 @@ export const inputs = { add: ParticipantInput, changeRole: RoleChange }
  * @throws ChatError `not_found` for the conversation or the user; `forbidden` below admin, or to add an owner without
  *   being one; `already_participant`; `conflict` for a third one in a conversation of two
  */
-export async function add(
-  ctx: Context,
-  actor: Actor,
-  conversationId: string,
+export const add = useCase({
+  takes: ['actor', 'conversation_id'],
   input: ParticipantInput,
-): Promise<AddedParticipant> {
-  const added = await ctx.write(async (tx) => {
-    const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
-    if (!canManage(place.role, input.role)) throw new ChatError('forbidden')
-    const user = await findInvitee(tx, input)
-    if (!user && 'email' in input) {
-      const { token, expires_at } = await createInvite(ctx, tx, actor, conversationId, input)
-      return { invite: { token, expires_at } }
-    }
-    if (!user || user.disabled_at) throw new ChatError('not_found', { message: 'There is no such user.' })
-    const joined = await join(tx, conversationId, { user, role: input.role, at: place.at })
-    if (!joined) throw new ChatError('already_participant')
-    const { id: user_id, username, display_name } = user
-    return { row: { user_id, username, display_name, role: input.role, joined_at: place.at } }
-  })
-  if (!added.row) return { invite: added.invite }
-  await ctx.presence.introduce(conversationId, added.row.user_id)
-  return { participant: toParticipant(added.row, await ctx.presence.find(added.row.user_id)) }
-}
+  errors: ['not_found', 'forbidden', 'already_participant', 'conflict'],
+  run: async (ctx, actor, conversationId, input): Promise<AddedParticipant> => {
+    const added = await ctx.write(async (tx) => {
+      const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
+      if (!canManage(place.role, input.role)) throw new ChatError('forbidden')
+      const user = await findInvitee(tx, input)
+      if (!user && 'email' in input) {
+        const { token, expires_at } = await createInvite(ctx, tx, actor, conversationId, input)
+        return { invite: { token, expires_at } }
+      }
+      if (!user || user.disabled_at) throw new ChatError('not_found', { message: 'There is no such user.' })
+      const joined = await join(tx, conversationId, { user, role: input.role, at: place.at })
+      if (!joined) throw new ChatError('already_participant')
+      const { id: user_id, username, display_name } = user
+      return { row: { user_id, username, display_name, role: input.role, joined_at: place.at } }
+    })
+    if (!added.row) return { invite: added.invite }
+    await ctx.presence.introduce(conversationId, added.row.user_id)
+    return { participant: toParticipant(added.row, await ctx.presence.find(added.row.user_id)) }
+  },
+})
 
 /**
  * Gives a participant another role and tells the conversation.
@@ -59,54 +57,57 @@ export async function add(
  * @throws ChatError `not_found`, also for somebody who does not take part; `forbidden` below admin, or where an owner
  *   is concerned without being one; `last_owner`
  */
-export async function changeRole(
-  ctx: Context,
-  actor: Actor,
-  conversationId: string,
-  userId: string,
-  { role }: RoleChange,
-): Promise<ChangedParticipant> {
-  const other = await ctx.write(async (tx) => {
-    const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
-    const other = await findPlace(tx, conversationId, userId)
-    if (!other) throw new ChatError('not_found')
-    if (!canManage(place.role, other.role) || !canManage(place.role, role)) throw new ChatError('forbidden')
-    if (role !== 'owner') await assertNotLastOwner(tx, conversationId, other.role)
-    await updateRole(tx, conversationId, userId, role)
-    const made = { user_id: userId, conversation_id: conversationId, roles: rolesBeyond(role) }
-    if (made.roles.length > 0) await revokeInvitesOf(ctx, tx, made, byActor(actor))
-    tx.emit(conversationId, { type: 'membership.changed', user_id: userId, detail: { role, action: 'role_updated' } })
-    return { ...other, user: (await findUser(tx, userId))! }
-  })
-  const { user, joined_at } = other
-  const row = { user_id: userId, username: user.username, display_name: user.display_name, role, joined_at }
-  return { participant: toParticipant(row, await ctx.presence.find(userId)) }
-}
+export const changeRole = useCase({
+  takes: ['actor', 'conversation_id', 'user_id'],
+  input: RoleChange,
+  errors: ['not_found', 'forbidden', 'last_owner'],
+  run: async (ctx, actor, conversationId, userId, { role }): Promise<ChangedParticipant> => {
+    const other = await ctx.write(async (tx) => {
+      const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
+      const other = await findPlace(tx, conversationId, userId)
+      if (!other) throw new ChatError('not_found')
+      if (!canManage(place.role, other.role) || !canManage(place.role, role)) throw new ChatError('forbidden')
+      if (role !== 'owner') await assertNotLastOwner(tx, conversationId, other.role)
+      await updateRole(tx, conversationId, userId, role)
+      const made = { user_id: userId, conversation_id: conversationId, roles: rolesBeyond(role) }
+      if (made.roles.length > 0) await revokeInvitesOf(ctx, tx, made, byActor(actor))
+      tx.emit(conversationId, { type: 'membership.changed', user_id: userId, detail: { role, action: 'role_updated' } })
+      return { ...other, user: (await findUser(tx, userId))! }
+    })
+    const { user, joined_at } = other
+    const row = { user_id: userId, username: user.username, display_name: user.display_name, role, joined_at }
+    return { participant: toParticipant(row, await ctx.presence.find(userId)) }
+  },
+})
 
 /**
  * Removes a participant, whose streams of the conversation close. Everybody may remove themselves.
  *
  * @throws ChatError `not_found`, also for somebody who does not take part; `forbidden`; `last_owner`
  */
-export async function remove(ctx: Context, actor: Actor, conversationId: string, userId: string): Promise<void> {
-  await ctx.write(async (tx) => {
-    const place = await enter(
-      ctx,
-      tx,
-      actor,
-      { conversation_id: conversationId },
-      { evenReadOnly: userId === actor.user_id },
-    )
-    const other = await findPlace(tx, conversationId, userId)
-    if (!other) throw new ChatError('not_found')
-    if (userId !== actor.user_id && !canManage(place.role, other.role)) throw new ChatError('forbidden')
-    await assertNotLastOwner(tx, conversationId, other.role)
-    await deleteParticipant(tx, conversationId, userId)
-    await revokeInvitesOf(ctx, tx, { user_id: userId, conversation_id: conversationId }, byActor(actor))
-    tx.emit(conversationId, { type: 'membership.changed', user_id: userId, detail: { action: 'removed' } })
-    tx.recheckStreams()
-  })
-}
+export const remove = useCase({
+  takes: ['actor', 'conversation_id', 'user_id'],
+  errors: ['not_found', 'forbidden', 'last_owner'],
+  run: async (ctx, actor, conversationId, userId): Promise<void> => {
+    await ctx.write(async (tx) => {
+      const place = await enter(
+        ctx,
+        tx,
+        actor,
+        { conversation_id: conversationId },
+        { evenReadOnly: userId === actor.user_id },
+      )
+      const other = await findPlace(tx, conversationId, userId)
+      if (!other) throw new ChatError('not_found')
+      if (userId !== actor.user_id && !canManage(place.role, other.role)) throw new ChatError('forbidden')
+      await assertNotLastOwner(tx, conversationId, other.role)
+      await deleteParticipant(tx, conversationId, userId)
+      await revokeInvitesOf(ctx, tx, { user_id: userId, conversation_id: conversationId }, byActor(actor))
+      tx.emit(conversationId, { type: 'membership.changed', user_id: userId, detail: { action: 'removed' } })
+      tx.recheckStreams()
+    })
+  },
+})
 
 async function assertNotLastOwner(tx: Queries, conversationId: string, role: ParticipantRole): Promise<void> {
   if (role === 'owner' && (await countParticipants(tx, conversationId)).owners === 1) throw new ChatError('last_owner')

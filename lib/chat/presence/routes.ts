@@ -1,5 +1,5 @@
 import { route } from '../../endpoint.ts'
-import { Heartbeat, TypingSignal } from './schema.ts'
+import * as service from './service.ts'
 
 export const sendHeartbeat = route({
   method: 'POST',
@@ -8,11 +8,10 @@ export const sendHeartbeat = route({
   summary: 'Say that you are there',
   description: 'Without another one within 60 seconds, and without an open stream, the user counts as offline.',
   access: 'session',
-  body: Heartbeat,
   example: { status: 'away' },
   body_optional: true,
   status: 204,
-  handler: ({ chat, actor, body }) => chat.presence.sendHeartbeat(actor, body),
+  run: service.sendHeartbeat,
 })
 
 export const setTyping = route({
@@ -23,9 +22,7 @@ export const setTyping = route({
   description:
     'The others hear of it as `typing.update`. It lapses after `seconds` unless it is said again; 0 says that it is over.',
   access: 'session',
-  body: TypingSignal,
   example: { conversation_id: '01980a3c-7000-7a10-8b20-0c4f1d2e3a43' },
   status: 204,
-  errors: ['not_found', 'forbidden'],
-  handler: ({ chat, actor, body }) => chat.presence.setTyping(actor, body),
+  run: service.setTyping,
 })

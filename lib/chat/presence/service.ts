@@ -1,32 +1,38 @@
-import type { Context } from '../../context.ts'
-import { type Actor, assertPerson, mayWrite } from '../../core/actor.ts'
+import { assertPerson, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { SECOND, toInstant } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
 import { visit } from '../conversations/access.ts'
 import { canPost } from '../conversations/rules.ts'
 import { findThreadConversation } from '../threads/store.ts'
 import { Heartbeat, TypingSignal } from './schema.ts'
 
-/** What each use-case takes last. */
-export const inputs = { sendHeartbeat: Heartbeat, setTyping: TypingSignal }
-
 /** Says that the actor is there, to all who share a conversation with it. */
-export async function sendHeartbeat(ctx: Context, actor: Actor, input: Heartbeat): Promise<void> {
-  assertPerson(actor)
-  return ctx.presence.heartbeat(actor.user_id, input.status)
-}
+export const sendHeartbeat = useCase({
+  takes: ['actor'],
+  input: Heartbeat,
+  run: async (ctx, actor, input): Promise<void> => {
+    assertPerson(actor)
+    return ctx.presence.heartbeat(actor.user_id, input.status)
+  },
+})
 
 /**
  * Tells a conversation that the actor is typing, or has stopped. Nothing is kept of it.
  *
  * @throws ChatError `not_found` for the conversation, or a thread that is not in it; `forbidden` for whom may not post
  */
-export async function setTyping(ctx: Context, actor: Actor, input: TypingSignal): Promise<void> {
-  const { conversation_id, root_id, seconds } = input
-  const place = await visit(ctx.db, actor, conversation_id)
-  if (!canPost(place.role) || !mayWrite(actor.roles)) throw new ChatError('forbidden')
-  if (root_id && (await findThreadConversation(ctx.db, root_id)) !== conversation_id) throw new ChatError('not_found')
-  const expires_at = toInstant(seconds > 0 ? ctx.now() + seconds * SECOND : ctx.now() - SECOND)
-  const payload = { conversation_id, ...(root_id && { root_id }), user_id: actor.user_id, expires_at }
-  ctx.hub.publishEphemeral(conversation_id, { type: 'typing.update', payload })
-}
+export const setTyping = useCase({
+  takes: ['actor'],
+  input: TypingSignal,
+  errors: ['not_found', 'forbidden'],
+  run: async (ctx, actor, input): Promise<void> => {
+    const { conversation_id, root_id, seconds } = input
+    const place = await visit(ctx.db, actor, conversation_id)
+    if (!canPost(place.role) || !mayWrite(actor.roles)) throw new ChatError('forbidden')
+    if (root_id && (await findThreadConversation(ctx.db, root_id)) !== conversation_id) throw new ChatError('not_found')
+    const expires_at = toInstant(seconds > 0 ? ctx.now() + seconds * SECOND : ctx.now() - SECOND)
+    const payload = { conversation_id, ...(root_id && { root_id }), user_id: actor.user_id, expires_at }
+    ctx.hub.publishEphemeral(conversation_id, { type: 'typing.update', payload })
+  },
+})

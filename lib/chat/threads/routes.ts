@@ -1,5 +1,6 @@
 import { route } from '../../endpoint.ts'
-import { ReadMark, ThreadPage, ThreadsQuery, TreePage, TreeQuery, UnreadQuery, UnreadThreads } from './schema.ts'
+import { ThreadPage, TreePage, UnreadThreads } from './schema.ts'
+import * as service from './service.ts'
 
 export const list = route({
   method: 'GET',
@@ -9,10 +10,8 @@ export const list = route({
   description:
     'Each with how much of it the caller has not read. Goes on with `after`: threads whose last activity is older.',
   access: 'session',
-  query: ThreadsQuery,
   output: ThreadPage,
-  errors: ['not_found'],
-  handler: ({ chat, actor, params, query }) => chat.threads.list(actor, params.conversation_id, query),
+  run: service.list,
 })
 
 export const tree = route({
@@ -23,10 +22,8 @@ export const tree = route({
   description:
     'Each message comes before its replies, siblings in the order they arrived. A page ends early where messages are long. Goes on with `cursor_path`.',
   access: 'session',
-  query: TreeQuery,
   output: TreePage,
-  errors: ['not_found', 'invalid_cursor'],
-  handler: ({ chat, actor, params, query }) => chat.threads.tree(actor, params.root_id, query),
+  run: service.tree,
 })
 
 export const unread = route({
@@ -37,10 +34,8 @@ export const unread = route({
   description:
     "Counts what others have written that arrived after the caller's mark in each thread, and after the caller joined. Latest activity first; goes on with `after`.",
   access: 'session',
-  query: UnreadQuery,
   output: UnreadThreads,
-  errors: ['not_found'],
-  handler: ({ chat, actor, params, query }) => chat.threads.unread(actor, params.conversation_id, query),
+  run: service.unread,
 })
 
 export const markRead = route({
@@ -51,10 +46,8 @@ export const markRead = route({
   description:
     'Up to the arrival of the message with that `path` or `message_id`, or all of it. A mark never moves back.',
   access: 'session',
-  body: ReadMark,
   example: { message_id: '01980a3c-9000-7a10-8b20-0c4f1d2e3a45' },
   body_optional: true,
   status: 204,
-  errors: ['not_found'],
-  handler: ({ chat, actor, params, body }) => chat.threads.markRead(actor, params.root_id, body),
+  run: service.markRead,
 })

@@ -1,8 +1,7 @@
-import type { Context } from '../../context.ts'
-import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { fromInstant, toInstant } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
 import { findPosition } from '../../live/log.ts'
 import { visit, visitLocked } from '../conversations/access.ts'
 import { isPath } from '../messages/rules.ts'
@@ -20,59 +19,66 @@ import {
 } from './schema.ts'
 import { findArrival, findThreadConversation, listThreads, toSummary } from './store.ts'
 
-/** What each use-case takes last. */
-export const inputs = { list: ThreadsQuery, tree: TreeQuery, unread: UnreadQuery, markRead: ReadMark }
-
 /**
  * A page of a conversation's threads, latest activity first.
  *
  * @throws ChatError `not_found`
  */
-export function list(ctx: Context, actor: Actor, conversationId: string, input: ThreadsQuery): Promise<ThreadPage> {
-  return ctx.db.snapshot(async (db) => {
-    const { joined_at } = await visit(db, actor, conversationId)
-    const before = beforeOf(input)
-    const rows = await listThreads(db, conversationId, before, input.limit + 1)
-    const page = rows.slice(0, input.limit)
-    const reader = { user_id: actor.user_id, joined_at }
-    const unread = await countUnread(
-      db,
-      reader,
-      page.map((row) => row.root_id),
-    )
-    return {
-      threads: page.map((row) => ({ ...toSummary(row), unread: unread.get(row.root_id) ?? 0 })),
-      ...(rows.length > input.limit && { next_after: toInstant(page.at(-1)!.last_activity_at) }),
-      stream_position: await findPosition(db, conversationId),
-    }
-  })
-}
+export const list = useCase({
+  takes: ['actor', 'conversation_id'],
+  input: ThreadsQuery,
+  errors: ['not_found'],
+  run: (ctx, actor, conversationId, input): Promise<ThreadPage> => {
+    return ctx.db.snapshot(async (db) => {
+      const { joined_at } = await visit(db, actor, conversationId)
+      const before = beforeOf(input)
+      const rows = await listThreads(db, conversationId, before, input.limit + 1)
+      const page = rows.slice(0, input.limit)
+      const reader = { user_id: actor.user_id, joined_at }
+      const unread = await countUnread(
+        db,
+        reader,
+        page.map((row) => row.root_id),
+      )
+      return {
+        threads: page.map((row) => ({ ...toSummary(row), unread: unread.get(row.root_id) ?? 0 })),
+        ...(rows.length > input.limit && { next_after: toInstant(page.at(-1)!.last_activity_at) }),
+        stream_position: await findPosition(db, conversationId),
+      }
+    })
+  },
+})
 
 /**
  * A page of a thread, depth first: a message, then all below it, siblings in the order they arrived.
  *
  * @throws ChatError `not_found`; `invalid_cursor` for a cursor that is no path
  */
-export function tree(ctx: Context, actor: Actor, rootId: string, input: TreeQuery): Promise<TreePage> {
-  return ctx.db.snapshot(async (db) => {
-    const conversationId = await findThreadConversation(db, rootId)
-    const { role } = await visit(db, actor, conversationId)
-    const cursor = input.cursor_path ?? ''
-    if (cursor && !isPath(cursor)) throw new ChatError('invalid_cursor')
-    const rows = await listTree(db, rootId, cursor, input.limit + 1)
-    const read = rows.slice(0, Math.min(input.limit, countWithin(rows.map((row) => row.size))))
-    const messages = fit(
-      (await withTexts(db, read)).map((row) => toMessageFor({ actor, role }, row)),
-      sizeOfMessage,
-    )
-    return {
-      root_id: rootId,
-      messages,
-      ...(messages.length < rows.length && { next_cursor: messages.at(-1)!.path }),
-      stream_position: await findPosition(db, conversationId!),
-    }
-  })
-}
+export const tree = useCase({
+  takes: ['actor', 'root_id'],
+  input: TreeQuery,
+  errors: ['not_found', 'invalid_cursor'],
+  run: (ctx, actor, rootId, input): Promise<TreePage> => {
+    return ctx.db.snapshot(async (db) => {
+      const conversationId = await findThreadConversation(db, rootId)
+      const { role } = await visit(db, actor, conversationId)
+      const cursor = input.cursor_path ?? ''
+      if (cursor && !isPath(cursor)) throw new ChatError('invalid_cursor')
+      const rows = await listTree(db, rootId, cursor, input.limit + 1)
+      const read = rows.slice(0, Math.min(input.limit, countWithin(rows.map((row) => row.size))))
+      const messages = fit(
+        (await withTexts(db, read)).map((row) => toMessageFor({ actor, role }, row)),
+        sizeOfMessage,
+      )
+      return {
+        root_id: rootId,
+        messages,
+        ...(messages.length < rows.length && { next_cursor: messages.at(-1)!.path }),
+        stream_position: await findPosition(db, conversationId!),
+      }
+    })
+  },
+})
 
 /** Its texts as JSON, and all the rest of it. */
 const sizeOfMessage = ({ content, prompt = '', delete_reason = '', path }: Message) =>
@@ -87,22 +93,27 @@ const beforeOf = ({ after }: { after?: string | undefined }) =>
  *
  * @throws ChatError `not_found`
  */
-export function unread(ctx: Context, actor: Actor, conversationId: string, input: UnreadQuery): Promise<UnreadThreads> {
-  return ctx.db.snapshot(async (db) => {
-    const { joined_at } = await visit(db, actor, conversationId)
-    const reader = { user_id: actor.user_id, joined_at }
-    const rows = await listUnread(db, reader, conversationId, beforeOf(input), input.limit + 1)
-    const page = rows.slice(0, input.limit)
-    const hasMore = page.length < rows.length
-    const isAll = input.after === undefined && !hasMore
-    return {
-      threads: page.map(({ root_id, unread }) => ({ root_id, unread })),
-      total: isAll ? sum(page) : await sumUnread(db, reader, conversationId),
-      ...(hasMore && { next_after: toInstant(page.at(-1)!.last_activity_at) }),
-      stream_position: await findPosition(db, conversationId),
-    }
-  })
-}
+export const unread = useCase({
+  takes: ['actor', 'conversation_id'],
+  input: UnreadQuery,
+  errors: ['not_found'],
+  run: (ctx, actor, conversationId, input): Promise<UnreadThreads> => {
+    return ctx.db.snapshot(async (db) => {
+      const { joined_at } = await visit(db, actor, conversationId)
+      const reader = { user_id: actor.user_id, joined_at }
+      const rows = await listUnread(db, reader, conversationId, beforeOf(input), input.limit + 1)
+      const page = rows.slice(0, input.limit)
+      const hasMore = page.length < rows.length
+      const isAll = input.after === undefined && !hasMore
+      return {
+        threads: page.map(({ root_id, unread }) => ({ root_id, unread })),
+        total: isAll ? sum(page) : await sumUnread(db, reader, conversationId),
+        ...(hasMore && { next_after: toInstant(page.at(-1)!.last_activity_at) }),
+        stream_position: await findPosition(db, conversationId),
+      }
+    })
+  },
+})
 
 const sum = (threads: Unread[]) => threads.reduce((total, { unread }) => total + unread, 0)
 
@@ -112,15 +123,20 @@ const sum = (threads: Unread[]) => threads.reduce((total, { unread }) => total +
  *
  * @throws ChatError `not_found`, also for a message that is not in the thread
  */
-export async function markRead(ctx: Context, actor: Actor, rootId: string, input: ReadMark): Promise<void> {
-  await ctx.write(async (tx) => {
-    const { conversation_id, joined_at } = await visitLocked(tx, actor, { root_id: rootId })
-    const at = await findArrival(tx, rootId, input)
-    if (at === undefined) throw new ChatError('not_found')
-    const reader = { user_id: actor.user_id, joined_at }
-    if (!(await moveMark(tx, reader, rootId, at))) return
-    const unread = (await countUnread(tx, reader, [rootId])).get(rootId) ?? 0
-    const payload = { conversation_id, root_id: rootId, unread }
-    tx.publishToUser(actor.user_id, conversation_id, { type: 'unread.update', payload })
-  })
-}
+export const markRead = useCase({
+  takes: ['actor', 'root_id'],
+  input: ReadMark,
+  errors: ['not_found'],
+  run: async (ctx, actor, rootId, input): Promise<void> => {
+    await ctx.write(async (tx) => {
+      const { conversation_id, joined_at } = await visitLocked(tx, actor, { root_id: rootId })
+      const at = await findArrival(tx, rootId, input)
+      if (at === undefined) throw new ChatError('not_found')
+      const reader = { user_id: actor.user_id, joined_at }
+      if (!(await moveMark(tx, reader, rootId, at))) return
+      const unread = (await countUnread(tx, reader, [rootId])).get(rootId) ?? 0
+      const payload = { conversation_id, root_id: rootId, unread }
+      tx.publishToUser(actor.user_id, conversation_id, { type: 'unread.update', payload })
+    })
+  },
+})
