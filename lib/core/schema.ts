@@ -24,7 +24,7 @@ export function opaque(longest: number) {
 /** Where a list goes on: an instant in microseconds, and an id. What is no cursor at all is `invalid_cursor`. */
 export const Cursor = v.pipe(
   opaque(LONGEST.token),
-  v.description('`next_after` of the page before'),
+  v.description('`next_after` of the previous page'),
   v.metadata({ pattern: '^[0-9]{1,16}_[0-9a-f\\-]{36}$' }),
 )
 
@@ -86,7 +86,7 @@ export function Limit(fallback: number, maximum: number) {
       v.integer(),
       v.minValue(1),
       v.toMaxValue(maximum),
-      v.description(`At most ${maximum}; more is lowered to it`),
+      v.description(`At most ${maximum}; larger values are lowered to it`),
     ),
     fallback,
   )

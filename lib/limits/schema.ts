@@ -12,14 +12,14 @@ export const LimitRate = v.object({
     v.number(),
     v.minValue(MIN_PER_SECOND, 'must be more than 0, and at least one in 115 days'),
     v.maxValue(1_000_000),
-    v.description('How many are let through once the burst is used up; also a fraction, such as 0.5'),
+    v.description('Requests per second after the burst; may be a fraction, such as 0.5'),
   ),
   burst: v.pipe(
     v.number(),
     v.integer(),
     v.minValue(1),
     v.maxValue(1_000_000_000),
-    v.description('How many are let through at once from rest; no more count than are there again within a year'),
+    v.description('Requests that pass at once after a pause; must refill within a year'),
   ),
 })
 
@@ -63,7 +63,7 @@ export type LimitProfileInput = v.InferOutput<typeof LimitProfileInput>
 
 export const LimitProfileChange = v.object({
   params: LimitRate,
-  description: v.optional(v.pipe(Description, v.description('Left out it stays, empty it goes'))),
+  description: v.optional(v.pipe(Description, v.description('If missing it stays; an empty text removes it'))),
 })
 export type LimitProfileChange = v.InferOutput<typeof LimitProfileChange>
 
@@ -85,7 +85,7 @@ export const LimitAssignmentInput = v.object({
   path: v.pipe(
     text(500),
     v.minLength(1),
-    v.description('The path of a route as in this document, parameters and all, or the beginning of some and a `*`'),
+    v.description("A route's path as in this document, with its parameters, or a prefix followed by `*`"),
   ),
 })
 export type LimitAssignmentInput = v.InferOutput<typeof LimitAssignmentInput>

@@ -6,9 +6,9 @@ export const listModels = route({
   method: 'GET',
   path: '/v1/models',
   tag: 'Compatibility',
-  summary: 'List the models, as OpenAI does',
+  summary: "List the models in OpenAI's format",
   description:
-    'Two models that do the same, in the shape of OpenAI. `features.openai_compat = false` removes all of `/v1`.',
+    "Two models with the same behaviour, in OpenAI's format. `features.openai_compat = false` removes all of `/v1`.",
   access: 'public',
   output: Models,
   run: service.listModels,
@@ -18,9 +18,9 @@ export const complete = route({
   method: 'POST',
   path: '/v1/chat/completions',
   tag: 'Compatibility',
-  summary: 'Echo messages, as a chat completion of OpenAI',
+  summary: 'Echo messages as an OpenAI chat completion',
   description:
-    'Answers with a choice for each message, which repeats it. With `stream: true` the same comes in pieces, and `[DONE]` at the end.',
+    'Returns one choice for each message, which repeats it. With `stream: true` the same arrives in chunks, with `[DONE]` at the end.',
   access: 'public',
   changes: false,
   example: { model: 'gpt-4', messages: [{ role: 'user', content: 'Hello there' }] },

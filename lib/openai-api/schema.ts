@@ -41,7 +41,7 @@ export const StreamOptions = v.nullable(plainObject({ include_usage: v.optional(
 
 export const CompletionInput = v.object({
   // Every piece of a streamed answer repeats it.
-  model: v.pipe(v.string(), v.minLength(1), v.maxLength(256), v.description('Any name; the answer has the same')),
+  model: v.pipe(v.string(), v.minLength(1), v.maxLength(256), v.description('Any name; the response repeats it')),
   messages: v.pipe(v.array(CompletionMessage), v.minLength(1)),
   stream: v.optional(v.nullable(v.boolean())),
   stream_options: v.optional(StreamOptions),
@@ -98,7 +98,7 @@ export type CompletionChunk = v.InferOutput<typeof CompletionChunk>
 export const CompatError = v.object({
   message: v.string(),
   type: v.picklist(['invalid_request_error', 'server_error']),
-  param: v.pipe(v.nullable(v.string()), v.description('The field at fault, like `messages[0].role`')),
+  param: v.pipe(v.nullable(v.string()), v.description('The invalid field, such as `messages[0].role`')),
   code: v.string(),
 })
 

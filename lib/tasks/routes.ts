@@ -6,9 +6,9 @@ export const list = route({
   method: 'GET',
   path: '/api/admin/tasks',
   tag: 'Administration',
-  summary: 'List the work in the background, oldest first',
+  summary: 'List background tasks, oldest first',
   description:
-    'What goes on after the requests that asked for it: deleted conversations and erased users are out of sight at once, and removed in the background. A task that is done is not in the list.',
+    'Deleted conversations and erased users are hidden at once, and background tasks remove their data. Finished tasks are not listed.',
   access: 'admin',
   output: TaskPage,
   run: service.list,

@@ -15,17 +15,17 @@ export type TaskDetail = v.InferOutput<typeof TaskDetail>
 export const TaskRecord = v.object({
   id: Id,
   kind: TaskKind,
-  subject_id: v.optional(v.pipe(Id, v.description('The conversation or the user it is about'))),
+  subject_id: v.optional(v.pipe(Id, v.description('The affected conversation or user'))),
   created_at: Instant,
-  due_at: v.pipe(Instant, v.description('When it goes on; in the past while it waits for its turn')),
+  due_at: v.pipe(Instant, v.description('When it continues; in the past while it waits for its turn')),
   running: v.pipe(v.boolean(), v.description('Whether a process works on it now')),
-  attempts: v.pipe(v.number(), v.integer(), v.description('How often it has failed since it last succeeded')),
+  attempts: v.pipe(v.number(), v.integer(), v.description('Failures since the last success')),
   removed: v.optional(v.pipe(v.number(), v.integer(), v.description('Messages removed so far'))),
 })
 export type TaskRecord = v.InferOutput<typeof TaskRecord>
 
 export const TasksQuery = v.object({
-  after: v.optional(v.pipe(Id, v.description('`next_after` of the page before'))),
+  after: v.optional(v.pipe(Id, v.description('`next_after` of the previous page'))),
   limit: Limit(50, 200),
 })
 export type TasksQuery = v.InferOutput<typeof TasksQuery>

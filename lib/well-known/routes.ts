@@ -6,9 +6,9 @@ export const get = route({
   path: '/.well-known/{path}',
   takes_rest: true,
   tag: 'Operations',
-  summary: 'A document that is configured under this path, such as security.txt',
+  summary: 'Get a well-known document, such as security.txt',
   description:
-    'Exactly the path of an entry of `well_known.entries`, which may have slashes in it. Without `features.well_known` everything under `/.well-known/` is 404.',
+    'The exact path of an entry of `well_known.entries`, which may contain slashes. Without `features.well_known` everything under `/.well-known/` is 404.',
   access: 'public',
   answer: 'document',
   run: service.get,

@@ -112,7 +112,11 @@ function describeCall([name, route]: [string, AnyRoute]): string {
     wrap(route.description),
     ...(parameters.length > 0 ? [table(parameters.map(describeParameter), 'parameter')] : []),
     ...(body ? [`Body${route.body_optional ? ', which may be left out' : ''}:`, bodyTable(body)] : []),
-    [wrap(`- **Who:** ${whoMayCall(route)}`, '  '), describeAnswer(route, operation), describeErrors(route)].join('\n'),
+    [
+      wrap(`- **Access:** ${describeAccess(route)}`, '  '),
+      describeAnswer(route, operation),
+      describeErrors(route),
+    ].join('\n'),
     // Nobody makes by hand the call that a provider sends a browser to.
     ...(route.answer === 'redirect' ? [] : [`\`\`\`sh\n${exampleOf(route)}\n\`\`\``]),
   ]
@@ -120,10 +124,10 @@ function describeCall([name, route]: [string, AnyRoute]): string {
     .concat('\n')
 }
 
-function whoMayCall({ access, sign_in, metrics_token }: AnyRoute): string {
-  if (metrics_token) return 'anybody, or with `metrics.token` as a bearer token where one is configured'
-  if (access === 'public') return 'anybody'
-  if (access === 'optional') return `anybody; with a session${sign_in ? '' : ' or an API key'} it is for who has that`
+function describeAccess({ access, sign_in, metrics_token }: AnyRoute): string {
+  if (metrics_token) return 'public; requires `metrics.token` as a bearer token if configured'
+  if (access === 'public') return 'public'
+  if (access === 'optional') return `public; a session${sign_in ? '' : ' or an API key'} identifies the user`
   const way = sign_in ? 'a session; no API key' : 'a session or an API key'
   return access === 'admin' ? `an administrator, with ${way}` : way
 }
@@ -148,7 +152,7 @@ function describeAnswer(route: AnyRoute, { responses }: Operation): string {
   })
   const parts = [types.join(', or '), told.length > 0 && `with ${told.map((name) => `\`${name}\``).join(', ')}`]
   const redirect = route.answer === 'redirect' ? '; 303 with `Location` for who does not ask for JSON' : ''
-  return wrap(`- **Answer:** ${[route.status, ...parts].filter(Boolean).join(' ')}${redirect}`, '  ')
+  return wrap(`- **Response:** ${[route.status, ...parts].filter(Boolean).join(' ')}${redirect}`, '  ')
 }
 
 function describeErrors({ errors }: AnyRoute): string {

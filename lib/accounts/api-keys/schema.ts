@@ -12,7 +12,7 @@ const KeyName = v.pipe(
 
 export const ApiKeyInput = v.object({
   name: KeyName,
-  expires_at: v.optional(v.pipe(AnyInstant, v.description('Without one it is valid until it is revoked'))),
+  expires_at: v.optional(v.pipe(AnyInstant, v.description('Without it, the key is valid until revoked'))),
 })
 export type ApiKeyInput = v.InferOutput<typeof ApiKeyInput>
 
@@ -20,7 +20,7 @@ export type ApiKeyInput = v.InferOutput<typeof ApiKeyInput>
 export const CreatedKey = v.object({
   id: Id,
   name: v.string(),
-  key: v.pipe(v.string(), v.description('For `Authorization: Bearer`; shown this once')),
+  key: v.pipe(v.string(), v.description('For `Authorization: Bearer`; shown only once')),
   expires_at: v.optional(Instant),
 })
 export type CreatedKey = v.InferOutput<typeof CreatedKey>

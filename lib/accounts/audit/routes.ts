@@ -6,9 +6,9 @@ export const list = route({
   method: 'GET',
   path: '/api/admin/audit',
   tag: 'Administration',
-  summary: 'List who did what, newest first',
+  summary: 'List recorded actions, newest first',
   description:
-    'With a filter a page may have few entries or none and a `next_after` all the same: go on until there is none.',
+    'With a filter, a page may have few or no entries and still a `next_after`: continue until it is missing.',
   access: 'admin',
   output: AuditPage,
   run: service.list,

@@ -58,18 +58,18 @@ export const AuditRecord = v.object({
   id: Id,
   at: Instant,
   act: AuditAct,
-  actor_id: v.optional(v.pipe(Id, v.description('The user who did it; missing for the command line'))),
-  subject_id: v.optional(v.pipe(Id, v.description('The user it was done to, or what else it was about'))),
-  ip: v.optional(v.pipe(v.string(), v.description('The address it was done from'))),
+  actor_id: v.optional(v.pipe(Id, v.description('The acting user; missing for the command line'))),
+  subject_id: v.optional(v.pipe(Id, v.description('The affected user or resource'))),
+  ip: v.optional(v.pipe(v.string(), v.description('The IP address of the caller'))),
   detail: v.optional(AuditDetail),
 })
 export type AuditRecord = v.InferOutput<typeof AuditRecord>
 
 export const AuditQuery = v.object({
-  after: v.optional(v.pipe(Id, v.description('`next_after` of the page before'))),
+  after: v.optional(v.pipe(Id, v.description('`next_after` of the previous page'))),
   limit: Limit(50, 200),
-  act: v.optional(v.pipe(AuditAct, v.description('Only this act'))),
-  user_id: v.optional(v.pipe(Id, v.description('Only what this user did, or what was done to it'))),
+  act: v.optional(v.pipe(AuditAct, v.description('Only this action'))),
+  user_id: v.optional(v.pipe(Id, v.description('Only actions by or about this user'))),
 })
 export type AuditQuery = v.InferOutput<typeof AuditQuery>
 

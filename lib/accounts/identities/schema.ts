@@ -19,8 +19,8 @@ export type HostIdentity = v.InferOutput<typeof HostIdentity>
 /** An identity at a sign-in provider, as its user sees it. */
 export const OwnIdentity = v.object({
   id: Id,
-  provider: v.pipe(v.string(), v.description('The name under which the provider is configured')),
-  issuer: v.pipe(v.string(), v.description('The address that the provider is known by')),
+  provider: v.pipe(v.string(), v.description('The configured name of the provider')),
+  issuer: v.pipe(v.string(), v.description('The email address at the provider')),
   subject: v.pipe(v.string(), v.description('The id of the user at the provider')),
   created_at: v.pipe(Instant, v.description('When it was linked')),
 })

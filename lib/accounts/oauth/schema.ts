@@ -31,10 +31,12 @@ export type OauthBegun = v.InferOutput<typeof OauthBegun>
 
 /** What a provider sends back with the browser (RFC 6749, section 4.1.2; `iss`: RFC 9207). */
 export const OauthReturn = v.object({
-  code: v.optional(v.pipe(Code, v.description('What is exchanged for who it is'))),
-  state: v.optional(v.pipe(text(LONGEST.token), v.description('That of the attempt, as it was given to the provider'))),
-  iss: v.optional(v.pipe(text(LONGEST.url), v.description('The issuer, of providers that say it'))),
-  error: v.optional(v.pipe(text(MAX_CODE_LENGTH), v.description('Why there is no code, such as `access_denied`'))),
+  code: v.optional(v.pipe(Code, v.description('The authorization code from the provider'))),
+  state: v.optional(v.pipe(text(LONGEST.token), v.description('The state of the attempt, as sent to the provider'))),
+  iss: v.optional(v.pipe(text(LONGEST.url), v.description('The issuer, if the provider sends it'))),
+  error: v.optional(
+    v.pipe(text(MAX_CODE_LENGTH), v.description('Error of the provider instead of a code, such as `access_denied`')),
+  ),
 })
 export type OauthReturn = v.InferOutput<typeof OauthReturn>
 

@@ -10,7 +10,7 @@ export type ForgottenPassword = v.InferOutput<typeof ForgottenPassword>
 export const PasswordReset = v.object({
   token: opaque(LONGEST.token),
   password: Password,
-  keep_keys: v.optional(v.pipe(v.boolean(), v.description('Whether the API keys of the user stay')), false),
+  keep_keys: v.optional(v.pipe(v.boolean(), v.description('Keep the API keys of the user')), false),
 })
 export type PasswordReset = v.InferOutput<typeof PasswordReset>
 

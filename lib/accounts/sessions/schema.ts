@@ -23,7 +23,7 @@ export const OwnSession = v.object({
   last_seen_at: Instant,
   user_agent: v.optional(v.string()),
   ip: v.optional(v.string()),
-  current: v.pipe(v.boolean(), v.description('Whether it is the session of this call')),
+  current: v.pipe(v.boolean(), v.description('Whether this is the session of the request')),
 })
 export type OwnSession = v.InferOutput<typeof OwnSession>
 

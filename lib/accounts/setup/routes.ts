@@ -6,9 +6,9 @@ export const status = route({
   method: 'GET',
   path: '/api/setup',
   tag: 'Setup',
-  summary: 'Whether the service is set up',
+  summary: 'Get the set-up status',
   description:
-    'Says whether a first user exists. Until then, whoever calls `POST /api/setup` first becomes the administrator.',
+    'Returns whether a first user exists. Until then, the first caller of `POST /api/setup` becomes the administrator.',
   access: 'public',
   sign_in: true,
   output: SetupStatus,
@@ -21,7 +21,7 @@ export const run = route({
   tag: 'Setup',
   summary: 'Create the first administrator',
   description:
-    'Works once: of two calls at the same moment one wins. Afterwards every call is `already_set_up`, whatever is in it. It signs nobody in. Where `setup.code` is configured, a call without it is `forbidden`.',
+    'Works once: of two simultaneous calls, one succeeds. Afterwards every call is `already_set_up`, whatever its body. Does not sign in. If `setup.code` is configured, a call without it is `forbidden`.',
   access: 'public',
   sign_in: true,
   limited_as: 'sign_in',

@@ -9,7 +9,7 @@ export type SetupStatus = v.InferOutput<typeof SetupStatus>
 export const AdministratorInput = v.object({
   email: Email,
   password: Password,
-  username: v.optional(v.pipe(Username, v.description('Default: the part of the e-mail before the @'))),
+  username: v.optional(v.pipe(Username, v.description('Default: the email address up to its @'))),
   display_name: v.optional(DisplayName),
 })
 export type AdministratorInput = v.InferOutput<typeof AdministratorInput>
@@ -17,7 +17,7 @@ export type AdministratorInput = v.InferOutput<typeof AdministratorInput>
 /** What a client sends to set the service up, with the code where one is configured. */
 export const SetupInput = v.object({
   ...AdministratorInput.entries,
-  setup_code: v.optional(v.pipe(opaque(LONGEST.password), v.description('Of `setup.code`, where it is configured'))),
+  setup_code: v.optional(v.pipe(opaque(LONGEST.password), v.description('The value of `setup.code`, if configured'))),
 })
 export type SetupInput = v.InferOutput<typeof SetupInput>
 

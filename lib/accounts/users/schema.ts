@@ -8,7 +8,7 @@ export const Email = v.pipe(
   text(LONGEST.email),
   v.check(isEmail, 'must be an e-mail address'),
   v.metadata({ pattern: PATTERNS.email }),
-  v.description('An e-mail address; outer spaces are cut'),
+  v.description('An email address; outer spaces are trimmed'),
 )
 
 /** A name others know a user by; unique without regard to case. */
@@ -33,7 +33,7 @@ export const DisplayName = v.pipe(
     'must be visible, with no control characters and none that turn the text around it',
   ),
   v.metadata({ pattern: PATTERNS.label_or_empty }),
-  v.description('Shown instead of the username; no control characters, and none that turn the text around it'),
+  v.description('Shown instead of the username; no control characters and no bidirectional control characters'),
 )
 
 /** A new password: at least 8 characters, at most 72 bytes of UTF-8 (after NFKC normalisation), no NUL. */
@@ -57,7 +57,7 @@ export const Roles = v.pipe(v.array(Role), v.minLength(1))
 export const User = v.object({
   id: Id,
   email: v.string(),
-  email_verified: v.pipe(v.boolean(), v.description('Whether the address was proven to belong to the user')),
+  email_verified: v.pipe(v.boolean(), v.description('Whether the address was verified to belong to the user')),
   username: v.string(),
   display_name: v.optional(v.string()),
   roles: Roles,
@@ -79,10 +79,10 @@ export const UserInput = v.object({
   username: Username,
   email: Email,
   email_verified: v.optional(
-    v.pipe(v.boolean(), v.description('false: the address has yet to be proven, by a mailed link for example')),
+    v.pipe(v.boolean(), v.description('false: the address must still be verified, for example by a mailed link')),
     true,
   ),
-  password: v.optional(v.pipe(Password, v.description('Without one the user cannot sign in yet'))),
+  password: v.optional(v.pipe(Password, v.description('Without it, the user cannot sign in yet'))),
   roles: v.optional(Roles, ['member']),
   display_name: v.optional(DisplayName),
 })
@@ -91,12 +91,12 @@ export type UserInput = v.InferOutput<typeof UserInput>
 /** What an administrator changes of an account; what is left out stays. */
 export const AccountChanges = v.object({
   email: v.optional(
-    v.pipe(Email, v.description('Another address counts as not proven unless `email_verified` is true as well')),
+    v.pipe(Email, v.description('A new address is unverified unless `email_verified` is true as well')),
   ),
-  email_verified: v.optional(v.pipe(v.boolean(), v.description('Whether the address counts as proven'))),
+  email_verified: v.optional(v.pipe(v.boolean(), v.description('Whether the address counts as verified'))),
   roles: v.optional(Roles),
   disabled: v.optional(v.pipe(v.boolean(), v.description('true ends the sessions and streams of the user'))),
-  display_name: v.optional(v.pipe(DisplayName, v.description('Empty takes it away'))),
+  display_name: v.optional(v.pipe(DisplayName, v.description('An empty text removes it'))),
   password: v.optional(v.pipe(Password, v.description('Ends the other sessions of the user'))),
 })
 export type AccountChanges = v.InferOutput<typeof AccountChanges>
@@ -106,7 +106,7 @@ export const Lockdown = v.object({
   sessions: v.pipe(v.number(), v.integer()),
   keys: v.pipe(v.number(), v.integer(), v.description('API keys')),
   identities: v.pipe(v.number(), v.integer(), v.description('Identities at sign-in providers')),
-  invites: v.pipe(v.number(), v.integer(), v.description('Invites the person had made, now revoked')),
+  invites: v.pipe(v.number(), v.integer(), v.description('Invites created by the user, now revoked')),
 })
 export type Lockdown = v.InferOutput<typeof Lockdown>
 
@@ -115,7 +115,7 @@ export const Erasure = v.object({
   messages: v.optional(
     v.pipe(
       v.picklist(['keep', 'erase']),
-      v.description('`keep` leaves them without an author, `erase` leaves nothing of their text'),
+      v.description('`keep` keeps them without an author, `erase` erases their text'),
     ),
     'keep',
   ),
@@ -123,8 +123,8 @@ export const Erasure = v.object({
 export type Erasure = v.InferOutput<typeof Erasure>
 
 export const UsersQuery = v.object({
-  query: v.optional(v.pipe(text(LONGEST.search), v.description('The beginning of a username or an e-mail address'))),
-  after: v.optional(v.pipe(Id, v.description('`next_after` of the page before'))),
+  query: v.optional(v.pipe(text(LONGEST.search), v.description('Prefix of a username or an email address'))),
+  after: v.optional(v.pipe(Id, v.description('`next_after` of the previous page'))),
   limit: Limit(50, 200),
 })
 export type UsersQuery = v.InferOutput<typeof UsersQuery>
@@ -135,7 +135,7 @@ export const PeopleQuery = v.object({
     v.minLength(2),
     v.check((query) => [...query.trim()].length >= 2, 'must be at least 2 characters, outer spaces aside'),
     v.metadata({ pattern: PATTERNS.search }),
-    v.description('The beginning of a username: at least two characters, outer spaces aside'),
+    v.description('Prefix of a username: at least two characters without outer spaces'),
   ),
   limit: Limit(20, 50),
 })

@@ -6,9 +6,9 @@ export const listChunks = route({
   method: 'GET',
   path: '/api/messages/{message_id}/chunks',
   tag: 'Threads and messages',
-  summary: 'What an answer of the assistant was produced as, piece by piece',
+  summary: 'List the chunks of an assistant answer',
   description:
-    'Together, by `idx`, they are what was produced, also after an edit. Empty for other messages and for deleted ones. A page may end early: go on with `from`, the last `idx` + 1, until nothing comes.',
+    'Joined by `idx`, they are the original answer, also after an edit. Empty for other messages and for deleted ones. A page may end early: continue with `from`, the last `idx` + 1, until the page is empty.',
   access: 'session',
   output: Chunks,
   run: service.listChunks,
@@ -18,9 +18,9 @@ export const cancel = route({
   method: 'POST',
   path: '/api/messages/{message_id}/cancel',
   tag: 'Threads and messages',
-  summary: 'Stop an answer of the assistant; what was produced stays',
+  summary: 'Stop an assistant answer; the text so far is kept',
   description:
-    'For who asked for it, and the owners and admins of the conversation. Answers with the status the message has then; one that is not being written stays as it is.',
+    'Allowed for the user who asked, and for owners and admins of the conversation. Returns the status of the message after the call; an ended answer does not change.',
   access: 'session',
   status: 202,
   output: CancelledAnswer,

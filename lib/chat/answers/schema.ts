@@ -57,7 +57,7 @@ export type Chunk = v.InferOutput<typeof Chunk>
 export const Chunks = v.array(Chunk)
 
 export const ChunksQuery = v.object({
-  from: v.optional(v.pipe(Index, v.toMaxValue(2 ** 31 - 1), v.description('The first `idx` to be listed')), 0),
+  from: v.optional(v.pipe(Index, v.toMaxValue(2 ** 31 - 1), v.description('The first `idx` to list')), 0),
   limit: Limit(500, 1000),
 })
 export type ChunksQuery = v.InferOutput<typeof ChunksQuery>

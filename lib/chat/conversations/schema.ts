@@ -39,7 +39,7 @@ const Count = v.pipe(v.number(), v.integer())
 export const Conversation = v.object({
   ...ConversationFields.entries,
   participants: v.pipe(v.array(Participant), v.description('The first 200 in the order they joined')),
-  participant_count: v.pipe(Count, v.description('How many take part in all')),
+  participant_count: v.pipe(Count, v.description('Number of all participants')),
   stream_position: v.optional(StreamPosition),
 })
 export type Conversation = v.InferOutput<typeof Conversation>

@@ -8,7 +8,7 @@ export const stream = route({
   tag: 'Stream',
   summary: "Follow a conversation's events (Server-Sent Events)",
   description:
-    'Begins with `stream.ready`. Given the id of an event, it goes on with exactly what came after, then with what happens; an id that is of no use here gets `stream.reset`. Each event is one line of JSON in `data`. `HEAD` answers with the headers and opens nothing.',
+    'Begins with `stream.ready`. With an event id it continues with exactly the events after that id, then with new events; an invalid id gets `stream.reset`. Each event is one line of JSON in `data`. `HEAD` returns the headers and opens no stream.',
   access: 'session',
   answer: 'stream',
   headers: StreamHeaders,
@@ -27,7 +27,7 @@ export const streamAll = route({
   tag: 'Stream',
   summary: 'Follow the events of all your conversations in one stream (Server-Sent Events)',
   description:
-    'As the stream of one conversation, with conversations joined later included. Ids of the two kinds of streams do not fit each other. Order holds within a conversation.',
+    'Like the stream of one conversation; includes conversations joined later. Ids of the two kinds of streams are not interchangeable. Order is guaranteed within a conversation.',
   access: 'session',
   answer: 'stream',
   headers: StreamHeaders,

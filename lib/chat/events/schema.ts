@@ -26,7 +26,7 @@ export const PersistedEvent = v.variant('type', [
       conversation_id: Id,
       finish_reason: v.pipe(
         v.string(),
-        v.description('As the assistant says (`stop`, `length`, …), or `cancelled`, `failed`, `interrupted`'),
+        v.description('From the assistant (`stop`, `length`, …), or `cancelled`, `failed`, `interrupted`'),
       ),
       usage: v.optional(Usage),
     }),

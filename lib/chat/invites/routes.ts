@@ -6,9 +6,9 @@ export const create = route({
   method: 'POST',
   path: '/api/conversations/{conversation_id}/invites',
   tag: 'Invites',
-  summary: 'Make an invite; its token is shown once',
+  summary: 'Create an invite; its token is shown once',
   description:
-    'Needs the role owner or admin, and gives no more than the caller may. With `email` it is for the user with that address only.',
+    'Requires the role owner or admin; the role of the invite is limited to what the caller may give. With `email`, only the user with that address can accept.',
   access: 'session',
   example: { ttl_seconds: 3600, max_uses: 5 },
   output: CreatedInvite,
@@ -21,7 +21,7 @@ export const list = route({
   tag: 'Invites',
   summary: 'List the invites that can still be accepted',
   description:
-    'Those that are neither used up, expired nor revoked, without their tokens, latest first. Needs the role owner or admin. Goes on with `after`.',
+    'The invites that are neither used up, expired nor revoked, without their tokens, newest first. Requires the role owner or admin. Continue with `after`.',
   access: 'session',
   output: Invites,
   run: service.list,
@@ -33,7 +33,7 @@ export const accept = route({
   tag: 'Invites',
   summary: 'Accept an invite, with a session or by signing up',
   description:
-    'With a session, the caller takes part from now on. Without one, `username`, `email` and `password` make an account, which is signed in by the same call. Who takes part already uses nothing up. An invite ends with the right of its maker to give that role (`invite_revoked`). `invites.*` says which invites sign newcomers up (`signup_disabled`).',
+    'With a session, the caller becomes a participant. Without one, `username`, `email` and `password` create an account and sign it in. A participant who accepts uses nothing up. An invite is revoked when its creator loses the right to give its role (`invite_revoked`). `invites.*` configures which invites allow a sign-up (`signup_disabled`).',
   access: 'optional',
   answer: 'session',
   limited_as: 'sign_in',
@@ -47,7 +47,8 @@ export const revoke = route({
   path: '/api/invites/{token}/revoke',
   tag: 'Invites',
   summary: 'Revoke an invite',
-  description: 'For its maker and the owners and admins of the conversation. Revoking it again changes nothing.',
+  description:
+    'Allowed for its creator and for owners and admins of the conversation. Revoking it again changes nothing.',
   access: 'session',
   status: 204,
   run: service.revoke,

@@ -53,7 +53,7 @@ export type InvitesQuery = v.InferOutput<typeof InvitesQuery>
 /** A page of the invites that can still be accepted, latest first. */
 export const Invites = v.object({
   invites: v.array(Invite),
-  total: v.pipe(v.number(), v.integer(), v.description('In all, whatever is on this page')),
+  total: v.pipe(v.number(), v.integer(), v.description('The total of all pages')),
   next_after: v.optional(v.string()),
 })
 export type Invites = v.InferOutput<typeof Invites>

@@ -13,7 +13,9 @@ export const Content = v.pipe(
   text(LONGEST.message),
   v.check(isVisible, 'must have something visible in it'),
   v.metadata({ minLength: 1, pattern: PATTERNS.visible }),
-  v.description('At most `limits.message_bytes` of UTF-8 (65,536), with something visible in it; kept byte for byte'),
+  v.description(
+    'At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte',
+  ),
 )
 
 /** A message as everybody in its conversation reads it. */
@@ -32,10 +34,13 @@ export const Message = v.object({
   edited_at: v.optional(Instant),
   deleted_at: v.optional(Instant),
   delete_reason: v.optional(
-    v.pipe(v.string(), v.description('Why it was deleted: in reads of those who may restore it, and in no event')),
+    v.pipe(
+      v.string(),
+      v.description('Reason of the deletion, only in reads by users who may restore the message, and in no event'),
+    ),
   ),
-  prompt: v.optional(v.pipe(v.string(), v.description('What the assistant was asked'))),
-  requested_by: v.optional(v.pipe(Id, v.description('Who asked the assistant; counts as its author'))),
+  prompt: v.optional(v.pipe(v.string(), v.description('The question to the assistant'))),
+  requested_by: v.optional(v.pipe(Id, v.description('The user who asked the assistant; counts as its author'))),
   finish_reason: v.optional(v.pipe(v.string(), v.description('Why an answer ended: `stop`, `length`, …'))),
   usage: v.optional(Usage),
 })
@@ -47,7 +52,7 @@ export const MessageInput = v.object({
   role: v.optional(
     v.pipe(
       v.picklist(['user', 'assistant']),
-      v.description('`assistant` has the assistant write the message; `content` is then what it is asked'),
+      v.description('With `assistant`, the assistant writes the message; `content` is then the question'),
     ),
     'user',
   ),
@@ -59,7 +64,7 @@ const IdempotencyKey = v.pipe(
   v.minLength(1),
   v.maxLength(128),
   v.regex(/^[\x21-\x7E]+$/, 'must be 1 to 128 visible ASCII characters'),
-  v.description('The same post with the same key is made once, however often it is sent within a day'),
+  v.description('The same post with the same key is created once, however often it is sent within a day'),
 )
 
 export const IdempotencyHeader = v.object({ 'idempotency-key': v.optional(IdempotencyKey) })
@@ -81,7 +86,7 @@ export const Revision = v.object({ content: v.string(), replaced_at: Instant, re
 export type Revision = v.InferOutput<typeof Revision>
 
 export const RevisionsQuery = v.object({
-  after: v.optional(v.pipe(AnyInstant, v.description('Only what was replaced later'))),
+  after: v.optional(v.pipe(AnyInstant, v.description('Only texts replaced later'))),
   limit: Limit(50, 200),
 })
 export type RevisionsQuery = v.InferOutput<typeof RevisionsQuery>

@@ -7,7 +7,7 @@ export const list = route({
   path: '/api/conversations/{conversation_id}/participants',
   tag: 'Conversations',
   summary: 'List the participants in the order they joined',
-  description: 'All of them, with their roles, and whether they are there. Goes on with `after`.',
+  description: 'All participants with their roles and their presence. Continue with `after`.',
   access: 'session',
   output: ParticipantPage,
   run: service.list,
@@ -19,7 +19,7 @@ export const add = route({
   tag: 'Conversations',
   summary: 'Add a participant',
   description:
-    'Names the user by id, username or e-mail address, and needs the role owner or admin. An address that no user has proven to be theirs makes an invite, to be passed on by the caller.',
+    'Takes a user id, username or email address; requires the role owner or admin. An email address that no user has verified creates an invite instead, which the caller delivers.',
   access: 'session',
   example: { username: 'grace' },
   status: 201,
@@ -33,7 +33,7 @@ export const remove = route({
   tag: 'Conversations',
   summary: 'Remove a participant, or leave',
   description:
-    'Needs the role owner or admin, but for oneself. Their streams of it end, and what they wrote stays. The last owner cannot leave.',
+    'Requires the role owner or admin, except to remove oneself. Their streams of the conversation end; their messages stay. The last owner cannot leave.',
   access: 'session',
   status: 204,
   run: service.remove,
@@ -43,9 +43,9 @@ export const changeRole = route({
   method: 'PATCH',
   path: '/api/conversations/{conversation_id}/participants/{user_id}',
   tag: 'Conversations',
-  summary: 'Give a participant another role',
+  summary: 'Change the role of a participant',
   description:
-    'Needs the role owner or admin; only an owner makes or changes owners. The last owner cannot take another role.',
+    'Requires the role owner or admin; only an owner can appoint or change owners. The last owner cannot change role.',
   access: 'session',
   example: { role: 'admin' },
   output: ChangedParticipant,

@@ -7,8 +7,7 @@ export const list = route({
   path: '/api/conversations/{conversation_id}/threads',
   tag: 'Threads and messages',
   summary: 'List threads, latest activity first',
-  description:
-    'Each with how much of it the caller has not read. Goes on with `after`: threads whose last activity is older.',
+  description: "Each with the caller's unread count. Continue with `after`: threads with older last activity.",
   access: 'session',
   output: ThreadPage,
   run: service.list,
@@ -20,7 +19,7 @@ export const tree = route({
   tag: 'Threads and messages',
   summary: 'Read a thread, depth first',
   description:
-    'Each message comes before its replies, siblings in the order they arrived. A page ends early where messages are long. Goes on with `cursor_path`.',
+    'Each message comes before its replies, siblings in the order they arrived. A page ends early if messages are long. Continue with `cursor_path`.',
   access: 'session',
   output: TreePage,
   run: service.tree,
@@ -30,9 +29,9 @@ export const unread = route({
   method: 'GET',
   path: '/api/conversations/{conversation_id}/unread',
   tag: 'Threads and messages',
-  summary: 'Where something is unread, and how much',
+  summary: 'List threads with unread messages',
   description:
-    "Counts what others have written that arrived after the caller's mark in each thread, and after the caller joined. Latest activity first; goes on with `after`.",
+    "Counts messages of others that arrived after the caller's read marker in each thread, and after the caller joined. Latest activity first; continue with `after`.",
   access: 'session',
   output: UnreadThreads,
   run: service.unread,
@@ -42,9 +41,9 @@ export const markRead = route({
   method: 'POST',
   path: '/api/threads/{root_id}/read',
   tag: 'Threads and messages',
-  summary: 'Mark a thread read',
+  summary: 'Mark a thread as read',
   description:
-    'Up to the arrival of the message with that `path` or `message_id`, or all of it. A mark never moves back.',
+    'Up to the arrival of the message with that `path` or `message_id`, or the whole thread. A read marker never moves back.',
   access: 'session',
   example: { message_id: '01980a3c-9000-7a10-8b20-0c4f1d2e3a45' },
   body_optional: true,

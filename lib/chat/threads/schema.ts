@@ -10,7 +10,7 @@ export const ThreadSummary = v.object({
   created_at: Instant,
   last_activity_at: Instant,
   message_count: v.pipe(v.number(), v.integer(), v.description('Messages that are not deleted')),
-  participant_count: v.pipe(v.number(), v.integer(), v.description('People who wrote in it')),
+  participant_count: v.pipe(v.number(), v.integer(), v.description('Number of authors in it')),
   unread: v.optional(v.pipe(v.number(), v.integer())),
 })
 export type ThreadSummary = v.InferOutput<typeof ThreadSummary>
@@ -64,7 +64,7 @@ export const UnreadThread = v.object({ root_id: Id, unread: v.pipe(v.number(), v
 /** A page of where something is unread, latest activity first; threads without are left out. */
 export const UnreadThreads = v.object({
   threads: v.array(UnreadThread),
-  total: v.pipe(v.number(), v.integer(), v.description('In the whole conversation, whatever is on this page')),
+  total: v.pipe(v.number(), v.integer(), v.description('In the whole conversation, not only on this page')),
   next_after: v.optional(Instant),
   stream_position: v.optional(StreamPosition),
 })

@@ -52,5 +52,5 @@ function contentOf(each: AnyRoute): Json {
 function redirection(each: AnyRoute): Json {
   if (each.answer !== 'redirect') return {}
   const headers = headersOf(['Location', 'Set-Cookie', 'X-Session-Rotated'], LIMIT_HEADERS)
-  return { 303: { description: 'The same, for who does not ask for JSON', headers } }
+  return { 303: { description: 'The same as a redirect, for requests that do not accept JSON', headers } }
 }

@@ -22,13 +22,13 @@ const HEADERS = {
   'Set-Cookie': ['A cookie to keep, or to forget; one header for each.', text],
   'RateLimit-Limit': ['How many calls the limit that counted lets through at once.', count],
   'RateLimit-Remaining': ['How many of them are left.', count],
-  'RateLimit-Reset': ['Seconds until all of them are there again.', count],
+  'RateLimit-Reset': ['Seconds until all of them are available again.', count],
   'X-RateLimit-Profile': ['The name of that limit.', text],
   'Retry-After': ['Seconds to wait before trying again.', count],
   Allow: ['The methods of this path.', text],
-  Location: ['Where the browser goes.', text],
-  'Cache-Control': ['An event stream is kept by nobody.', text],
-  'X-Accel-Buffering': ['Proxies are not to hold events back.', { type: 'string', enum: ['no'] }],
+  Location: ['The URL that the browser is redirected to.', text],
+  'Cache-Control': ['No cache stores an event stream.', text],
+  'X-Accel-Buffering': ['Proxies must not buffer events.', { type: 'string', enum: ['no'] }],
 } as const satisfies Record<string, readonly [description: string, schema: object]>
 
 /** The name of a header that answers can have. */

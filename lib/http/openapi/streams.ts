@@ -10,10 +10,7 @@ const types = [PersistedEvent, EphemeralEvent, StreamEvent].flatMap(({ options }
 export const ConversationServerSentEvent = v.object({
   event: v.picklist(types),
   id: v.optional(
-    v.pipe(
-      v.string(),
-      v.description('What to resume after; missing for events that are not kept: they are not replayed'),
-    ),
+    v.pipe(v.string(), v.description('The id to resume after; missing for ephemeral events, which are not replayed')),
   ),
   data: json('ConversationStreamEvent', 'The event as JSON'),
 })

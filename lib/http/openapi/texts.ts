@@ -31,37 +31,35 @@ export const HEADER_NAMES = {
   'idempotency-key': 'Idempotency-Key',
 }
 
-/** What each group of calls is about. */
+/** The description of each group of endpoints. */
 export const TAGS: Record<Tag, string> = {
-  Setup: 'Making the first user, once.',
-  Authentication:
-    "Signing in and out, with a password or through a provider; one's own account, sessions and API keys.",
-  Conversations: 'Conversations, and who takes part in them in which role.',
-  Invites: 'Tokens that let their holders into a conversation.',
-  Users: 'Finding other people.',
-  'Threads and messages':
-    'Threads of replies at any depth, their messages, what is unread in them, and answers of the assistant.',
-  Presence: 'Who is there, and who is typing.',
-  Stream: 'What happens, as server-sent events that can be resumed without a gap or a repeat.',
+  Setup: 'Creating the first user.',
+  Authentication: 'Signing in and out, with a password or through a provider; your own account, sessions and API keys.',
+  Conversations: 'Conversations, their participants and roles.',
+  Invites: 'Tokens for joining a conversation.',
+  Users: 'Finding other users.',
+  'Threads and messages': 'Threads of replies at any depth, their messages, unread counts, and assistant answers.',
+  Presence: 'Online status and typing.',
+  Stream: 'Events as server-sent events, resumable without a gap or a repeat.',
   Administration: 'Users, rate limits and the audit log, for administrators.',
-  Operations: 'For whoever runs the service: probes, metrics, well-known documents, and this description.',
+  Operations: 'For operators: probes, metrics, well-known documents, and this description.',
   Compatibility:
-    'An echo in the shapes of OpenAI, for tests of clients of such APIs. It needs no session, and its failures look as those of OpenAI do.',
+    'An echo in the format of OpenAI, for tests of clients of such APIs. It needs no session, and its errors have the format of OpenAI.',
 }
 
 /** What holds for all calls. */
 export const DESCRIPTION = `Users, conversations with participants, threads of messages, and a live event stream.
 
-- Bodies are JSON in UTF-8, fields in snake_case. Unknown fields are ignored, types are never converted, and what is not
-  there is left out, never null, unless it says so. Ids are UUIDv7, instants are RFC 3339 in UTC with microseconds.
+- Bodies are JSON in UTF-8, fields in snake_case. Unknown fields are ignored, types are never converted, and missing
+  values are left out, never null, unless documented. Ids are UUIDv7, timestamps are RFC 3339 in UTC with microseconds.
 - A body nested deeper than 32, with more than 1,000 entries in all (10,000 under \`/v1\`) or with a key \`__proto__\`
   anywhere is \`malformed_json\`. Lengths count UTF-16 units: a character beyond U+FFFF, such as most emoji, is two.
-- Signing in sets two cookies. Every call of a session but GET repeats the CSRF cookie in a header. An API key in
-  \`Authorization: Bearer\` needs neither.
-- Failures are problem documents (RFC 9457): \`code\` is for programs and does not change, \`detail\` is for people, and
-  \`errors\` names the fields at fault. What the caller may not see is \`not_found\`, like what does not exist.
-- Lists that go on carry \`next_after\` or \`next_cursor\`. A \`limit\` above the maximum is lowered to it.
-- Every path with GET answers HEAD as well, and every path answers OPTIONS, with \`Allow\`.
-- Every answer carries \`X-Content-Type-Options\`, \`Content-Security-Policy\`, \`Referrer-Policy\` and
-  \`Cross-Origin-Resource-Policy\`, those under \`/api\` also \`Cache-Control: no-store\`, and for pages of other origins that
-  are allowed the headers of CORS.`
+- Signing in sets two cookies. Every call with a session, except GET, sends the value of the CSRF cookie in a header.
+  An API key in \`Authorization: Bearer\` needs neither.
+- Errors are problem documents (RFC 9457): \`code\` is for programs and does not change, \`detail\` is for people, and
+  \`errors\` lists the invalid fields. A resource that the caller may not see is \`not_found\`, as if it did not exist.
+- Lists with more pages have \`next_after\` or \`next_cursor\`. A \`limit\` above the maximum is lowered to it.
+- Every path with GET also supports HEAD, and every path supports OPTIONS, with \`Allow\`.
+- Every response has \`X-Content-Type-Options\`, \`Content-Security-Policy\`, \`Referrer-Policy\` and
+  \`Cross-Origin-Resource-Policy\`, under \`/api\` also \`Cache-Control: no-store\`, and for allowed pages of other origins
+  the CORS headers.`
