@@ -1,6 +1,6 @@
 import { toDelta } from '../chat/answers/rules.ts'
 import { insertChunk, takeIndex } from '../chat/answers/store.ts'
-import { enterUnattended } from '../chat/conversations/access.ts'
+import { lockAsSystem } from '../chat/conversations/access.ts'
 import type { Context } from '../context.ts'
 import type { Tx } from '../live/transaction.ts'
 
@@ -44,7 +44,7 @@ export async function storeChunks(
     draft.pending = ''
   }
   const held = await ctx.write(async (tx) => {
-    const at = await enterUnattended(ctx, tx, conversationId)
+    const at = await lockAsSystem(ctx, tx, conversationId)
     const held = new Set<Draft>()
     if (at === undefined) return held
     for (const draft of drafts) if (await storeChunk(tx, draft, draft.chunk!, at)) held.add(draft)

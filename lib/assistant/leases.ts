@@ -1,6 +1,6 @@
 import { endAnswer, INTERRUPTED } from '../chat/answers/ending.ts'
 import { insertUnderWay, listLapsed, lockAndCountUnderWay, renewLeases } from '../chat/answers/store.ts'
-import { enterUnattended } from '../chat/conversations/access.ts'
+import { lockAsSystem } from '../chat/conversations/access.ts'
 import type { MessageRow } from '../chat/messages/store.ts'
 import type { Context } from '../context.ts'
 import { ChatError, causeText } from '../core/errors.ts'
@@ -24,7 +24,7 @@ export function createLeases(ctx: Pick<Context, 'config' | 'db' | 'write' | 'met
     const { message_id } = answer
     try {
       const isEnded = await ctx.write(async (tx) => {
-        const at = await enterUnattended(ctx, tx, answer.conversation_id, { unlessLocked: true })
+        const at = await lockAsSystem(ctx, tx, answer.conversation_id, { unlessLocked: true })
         return at !== undefined && endAnswer(tx, answer, INTERRUPTED, { only: { lapsed: true } })
       })
       if (isEnded) ctx.metrics.answered(INTERRUPTED.status)

@@ -1,5 +1,5 @@
 import { endAnswer } from '../chat/answers/ending.ts'
-import { enterUnattended } from '../chat/conversations/access.ts'
+import { lockAsSystem } from '../chat/conversations/access.ts'
 import type { MessageRow } from '../chat/messages/store.ts'
 import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
@@ -88,7 +88,7 @@ function createRuns(ctx: RunnerContext, chunkWriter: ReturnType<typeof createChu
       if (!outcome) return
       const { end, failure } = outcome
       const isEnded = await chunkWriter.settle(run, async (tx) => {
-        if ((await enterUnattended(ctx, tx, run.conversation_id)) === undefined) return false
+        if ((await lockAsSystem(ctx, tx, run.conversation_id)) === undefined) return false
         return endAnswer(tx, run, end, { failure: failure?.code, only: { writer } })
       })
       if (isEnded) ctx.metrics.answered(end.status)

@@ -5,14 +5,14 @@ import { Erasure } from '../accounts/users/schema.ts'
 import { deleteUser, findUser, lockUsers, updateUser } from '../accounts/users/store.ts'
 import { CANCELLED, endAnswer } from '../chat/answers/ending.ts'
 import { listUnderWayFor } from '../chat/answers/store.ts'
-import { enterUnattended } from '../chat/conversations/access.ts'
-import { listPlaces } from '../chat/conversations/store.ts'
+import { lockAsSystem } from '../chat/conversations/access.ts'
+import { listMemberships } from '../chat/conversations/store.ts'
 import { revokeInvitesOf } from '../chat/invites/revocation.ts'
-import { disownInvites } from '../chat/invites/store.ts'
+import { anonymizeInvites } from '../chat/invites/store.ts'
 import { deleteKeysOf } from '../chat/messages/idempotency.ts'
 import { forgetReasons } from '../chat/messages/store.ts'
 import { createTraceEraser } from '../chat/messages/traces.ts'
-import { depart } from '../chat/participants/leave.ts'
+import { leaveConversation } from '../chat/participants/leave.ts'
 import type { Context } from '../context.ts'
 import { type Actor, assertAdmin, refuseKeys } from '../core/actor.ts'
 import { uniqueKey } from '../core/characters.ts'
@@ -93,10 +93,10 @@ function shut(ctx: Context, actor: Actor, userId: string, messages: Erasure['mes
 async function leave(ctx: Context, userId: string): Promise<void> {
   const user = await findUser(ctx.db, userId)
   if (!user) return
-  await ctx.write((tx) => disownInvites(tx, { user_id: userId, email_key: uniqueKey(user.email) }, ctx.now()))
+  await ctx.write((tx) => anonymizeInvites(tx, { user_id: userId, email_key: uniqueKey(user.email) }, ctx.now()))
   do {
-    for (const { conversation_id } of await listPlaces(ctx.db, userId)) {
-      await ctx.write((tx) => depart(ctx, tx, conversation_id, userId))
+    for (const { conversation_id } of await listMemberships(ctx.db, userId)) {
+      await ctx.write((tx) => leaveConversation(ctx, tx, conversation_id, userId))
     }
     await endAnswers(ctx, userId)
     while ((await ctx.write((tx) => deleteKeysOf(tx, userId, KEYS_BATCH))) === KEYS_BATCH);
@@ -109,7 +109,7 @@ async function leave(ctx: Context, userId: string): Promise<void> {
 async function endAnswers(ctx: Context, userId: string): Promise<void> {
   for (const answer of await listUnderWayFor(ctx.db, userId)) {
     await ctx.write(async (tx) => {
-      if ((await enterUnattended(ctx, tx, answer.conversation_id)) !== undefined) await endAnswer(tx, answer, CANCELLED)
+      if ((await lockAsSystem(ctx, tx, answer.conversation_id)) !== undefined) await endAnswer(tx, answer, CANCELLED)
     })
     ctx.answers.cancelled(answer.message_id)
   }
@@ -126,9 +126,9 @@ async function deleteAccount(ctx: Context, userId: string): Promise<boolean> {
     const [user] = await lockUsers(tx, [userId], { admins: false })
     // Another call, or the task, has deleted it.
     if (!user) return true
-    if ((await listPlaces(tx, userId)).length > 0) return false
+    if ((await listMemberships(tx, userId)).length > 0) return false
     // A call that was let in before the account was shut may have made another invite.
-    await disownInvites(tx, { user_id: userId, email_key: uniqueKey(user.email) }, ctx.now())
+    await anonymizeInvites(tx, { user_id: userId, email_key: uniqueKey(user.email) }, ctx.now())
     await deleteUser(tx, userId)
     tx.recheckStreams()
     return true

@@ -1,7 +1,7 @@
 import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
-import { enter, visit } from '../conversations/access.ts'
+import { lockAsMember, requireMember } from '../conversations/access.ts'
 import { canModerate } from '../conversations/rules.ts'
 import { CANCELLED, endAnswer } from './ending.ts'
 import { type CancelledAnswer, type Chunk, ChunksQuery } from './schema.ts'
@@ -17,7 +17,7 @@ export const cancel = useCase({
   errors: ['not_found', 'forbidden'],
   run: async (ctx, actor, messageId): Promise<CancelledAnswer> => {
     const { isCancelled, status } = await ctx.write(async (tx) => {
-      const place = await enter(ctx, tx, actor, { message_id: messageId })
+      const place = await lockAsMember(ctx, tx, actor, { message_id: messageId })
       const message = (await findAnswer(tx, messageId))!
       if (message.posted_by !== actor.user_id && !canModerate(place.role)) throw new ChatError('forbidden')
       const { conversation_id } = message
@@ -42,7 +42,7 @@ export const listChunks = useCase({
   run: (ctx, actor, messageId, input): Promise<Chunk[]> => {
     return ctx.db.snapshot(async (db) => {
       const row = await findAnswer(db, messageId)
-      await visit(db, actor, row?.conversation_id)
+      await requireMember(db, actor, row?.conversation_id)
       if (row!.deleted_at) return []
       const sizes = await listChunkSizes(db, messageId, input.from, input.limit)
       const last = sizes[countWithin(sizes.map((each) => each.size)) - 1]

@@ -5,67 +5,71 @@ import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { ParticipantRole } from './schema.ts'
-import { findConversation, findPlace, lockConversation, lockPlace, type Where } from './store.ts'
+import { findConversation, findMembership, lockConversation, lockMembershipRow, type Where } from './store.ts'
 
 export type { Where } from './store.ts'
 
-/** What somebody is in a conversation. */
-export interface Place {
+/** A user's part in a conversation. */
+export interface Membership {
   role: ParticipantRole
   joined_at: Micros
 }
 
-/** Somebody's place in a conversation that a transaction is alone in; `clock` is the conversation's last instant. */
-export interface LockedPlace extends Place {
+/** A membership whose conversation the transaction has locked; `clock` is the conversation's last instant. */
+export interface LockedMembership extends Membership {
   conversation_id: string
   clock: Micros
 }
 
-/** A place in a conversation that is being changed at the instant `at`: unique and rising within it. */
-export interface Entered extends Place {
+/** A membership in a conversation that is changed at the instant `at`, which is unique and rising within it. */
+export interface LockedForChange extends Membership {
   conversation_id: string
   at: Micros
 }
 
 /**
- * The actor's place in a conversation, for reading. Every read of a conversation asks here.
+ * The actor's membership in a conversation, for reading. Every read of a conversation calls this first.
  *
  * @throws ChatError `not_found`, the same for an outsider as for a conversation that does not exist
  */
-export async function visit(db: Queries, actor: Actor, conversationId: string | undefined): Promise<Place> {
-  const place = conversationId === undefined ? undefined : await findPlace(db, conversationId, actor.user_id)
-  if (!place) throw new ChatError('not_found')
-  return place
+export async function requireMember(
+  db: Queries,
+  actor: Actor,
+  conversationId: string | undefined,
+): Promise<Membership> {
+  const membership = conversationId === undefined ? undefined : await findMembership(db, conversationId, actor.user_id)
+  if (!membership) throw new ChatError('not_found')
+  return membership
 }
 
 /**
- * The actor's place in a conversation, for noting something about the actor in it that others do not see: alone in the
- * conversation like {@link enter}, but also for those who may only read.
+ * The actor's membership, for storing something about the actor that other participants do not see. Locks the
+ * conversation like {@link lockAsMember}, but also for users who may only read.
  *
- * @throws ChatError `not_found` as {@link visit}
+ * @throws ChatError `not_found` as {@link requireMember}
  */
-export async function visitLocked(tx: Queries, actor: Actor, where: Where): Promise<LockedPlace> {
-  const place = await lockPlace(tx, where, actor.user_id)
-  if (!place) throw new ChatError('not_found')
-  return place
+export async function lockMembership(tx: Queries, actor: Actor, where: Where): Promise<LockedMembership> {
+  const membership = await lockMembershipRow(tx, where, actor.user_id)
+  if (!membership) throw new ChatError('not_found')
+  return membership
 }
 
 /**
- * The actor's place in a conversation, for changing it. Every change of a conversation starts here: from then on the
- * transaction is alone in it, and what it reads there stays true.
+ * The actor's membership, for changing the conversation. Every change of a conversation calls this first: the
+ * conversation is locked until the transaction ends, so what the transaction reads of it stays true.
  *
- * @param options.evenReadOnly also for a user who may change nothing else
+ * @param options.evenReadOnly also for a user with the role `read_only`
  * @returns with `at`, the instant of the change: unique and rising within the conversation
- * @throws ChatError `not_found` as {@link visit}; `forbidden` for a read-only user
+ * @throws ChatError `not_found` as {@link requireMember}; `forbidden` for a read-only user
  */
-export async function enter(
+export async function lockAsMember(
   ctx: Context,
   tx: Tx,
   actor: Actor,
   where: Where,
   options: { evenReadOnly?: boolean } = {},
-): Promise<Entered> {
-  const { conversation_id, role, joined_at, clock } = await visitLocked(tx, actor, where)
+): Promise<LockedForChange> {
+  const { conversation_id, role, joined_at, clock } = await lockMembership(tx, actor, where)
   if (!options.evenReadOnly && !mayWrite(actor.roles)) throw new ChatError('forbidden')
   const at = Math.max(ctx.now(), clock + 1)
   tx.advanceClock(conversation_id, at)
@@ -73,35 +77,40 @@ export async function enter(
 }
 
 /**
- * What the actor is to the invites of a conversation, for reading them: its role in it. The operator, who takes part in
- * none, counts as an owner here, and here alone: letting people in shows nothing of what they say.
+ * The role in which the actor reads the invites of a conversation. The operator is in no conversation and counts as an
+ * owner here, and only here: invites show nothing of the messages.
  *
- * @throws ChatError `not_found` as {@link visit}
+ * @throws ChatError `not_found` as {@link requireMember}
  */
-export async function visitDoor(db: Queries, actor: Actor, conversationId: string): Promise<ParticipantRole> {
-  if (!isOperator(actor)) return (await visit(db, actor, conversationId)).role
+export async function requireInviteReader(db: Queries, actor: Actor, conversationId: string): Promise<ParticipantRole> {
+  if (!isOperator(actor)) return (await requireMember(db, actor, conversationId)).role
   if (!(await findConversation(db, conversationId))) throw new ChatError('not_found')
   return 'owner'
 }
 
 /**
- * The same for making invites: alone in the conversation, as {@link enter}.
+ * The role in which the actor creates invites; locks the conversation as {@link lockAsMember}.
  *
- * @throws ChatError `not_found`, `forbidden` as {@link enter}
+ * @throws ChatError `not_found`, `forbidden` as {@link lockAsMember}
  */
-export async function enterDoor(ctx: Context, tx: Tx, actor: Actor, conversationId: string): Promise<ParticipantRole> {
-  if (!isOperator(actor)) return (await enter(ctx, tx, actor, { conversation_id: conversationId })).role
+export async function lockForInvites(
+  ctx: Context,
+  tx: Tx,
+  actor: Actor,
+  conversationId: string,
+): Promise<ParticipantRole> {
+  if (!isOperator(actor)) return (await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })).role
   if ((await lockConversation(tx, conversationId)) === undefined) throw new ChatError('not_found')
   return 'owner'
 }
 
 /**
- * For a change of a conversation that nobody in particular makes: alone in it, as {@link enter}.
+ * Locks a conversation for a change that the service itself makes, for no actor.
  *
- * @param options.unlessLocked does not wait for who is changing it now
- * @returns the instant of the change; `undefined` when the conversation is gone, or locked
+ * @param options.unlessLocked does not wait when another transaction has locked it
+ * @returns the instant of the change; `undefined` when the conversation is deleted, or locked
  */
-export async function enterUnattended(
+export async function lockAsSystem(
   ctx: Pick<Context, 'now'>,
   tx: Tx,
   conversationId: string,

@@ -3,7 +3,7 @@ import { ChatError } from '../../core/errors.ts'
 import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
-import { visit } from './access.ts'
+import { requireMember } from './access.ts'
 import { type Conversation, type Participant, type ParticipantPage, ParticipantsQuery } from './schema.ts'
 import { countParticipants, listParticipants as findPeople, type ParticipantRow, toParticipant } from './store.ts'
 
@@ -24,7 +24,7 @@ export const list = useCase({
   run: async (ctx, actor, conversationId, input): Promise<ParticipantPage> => {
     const after = input.after === undefined ? FIRST : fromCursor(input.after)
     const rows = await ctx.db.snapshot(async (db) => {
-      await visit(db, actor, conversationId)
+      await requireMember(db, actor, conversationId)
       if (!after) throw new ChatError('invalid_cursor')
       return findPeople(db, conversationId, after, input.limit + 1)
     })

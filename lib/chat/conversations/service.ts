@@ -6,7 +6,7 @@ import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { findPosition } from '../../live/log.ts'
 import { sumUnread } from '../unread/store.ts'
-import { enter, visit } from './access.ts'
+import { lockAsMember, requireMember } from './access.ts'
 import { findFirst, shown } from './people.ts'
 import { hide } from './removal.ts'
 import {
@@ -60,7 +60,7 @@ export const get = useCase({
   errors: ['not_found'],
   run: async (ctx, actor, conversationId): Promise<Conversation> => {
     const { row, people, stream_position } = await ctx.db.snapshot(async (db) => {
-      await visit(db, actor, conversationId)
+      await requireMember(db, actor, conversationId)
       return {
         row: (await findConversation(db, conversationId))!,
         people: await findFirst(db, conversationId),
@@ -115,7 +115,7 @@ export const rename = useCase({
   errors: ['not_found', 'forbidden'],
   run: async (ctx, actor, conversationId, input): Promise<Conversation> => {
     await ctx.write(async (tx) => {
-      const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
+      const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
       if (place.role !== 'owner') throw new ChatError('forbidden')
       await updateTitle(tx, conversationId, input.title)
       tx.emit(conversationId, { type: 'conversation.updated' })
@@ -134,7 +134,7 @@ export const remove = useCase({
   errors: ['not_found', 'forbidden'],
   run: async (ctx, actor, conversationId): Promise<void> => {
     await ctx.write(async (tx) => {
-      const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
+      const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
       if (place.role !== 'owner') throw new ChatError('forbidden')
       await hide(tx, conversationId, place.at)
       tx.audit({ act: 'conversation.deleted', ...byActor(actor), subject_id: conversationId })

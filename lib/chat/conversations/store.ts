@@ -53,7 +53,7 @@ const ID_OF = { conversation_id: 'c.id', message_id: 'm.id', root_id: 't.root_id
  * The user's place in a conversation, and the conversation's clock, for changing it: until the transaction ends nobody
  * else changes the conversation, or this place in it. By primary keys.
  */
-export function lockPlace(tx: Queries, where: Where, userId: string) {
+export function lockMembershipRow(tx: Queries, where: Where, userId: string) {
   const [by, id] = Object.entries(where)[0] as [keyof typeof ID_OF, string]
   const lock = tx.dialect === 'postgresql' ? 'FOR UPDATE OF c FOR SHARE OF p' : ''
   return tx.get<{ conversation_id: string; role: ParticipantRole; joined_at: Micros; clock: Micros }>(
@@ -85,7 +85,7 @@ export async function lockConversation(
 }
 
 /** What the user is in the conversation, and since when. By primary key. */
-export function findPlace(db: Queries, conversationId: string, userId: string) {
+export function findMembership(db: Queries, conversationId: string, userId: string) {
   return db.get<{ role: ParticipantRole; joined_at: Micros }>(
     `SELECT p.role, p.joined_at FROM participants p JOIN conversations c ON c.id = p.conversation_id
       WHERE p.conversation_id = ? AND p.user_id = ? AND c.deleted_at IS NULL`,
@@ -110,7 +110,10 @@ export function listConversationFields(db: Queries, ids: Iterable<string>): Prom
 }
 
 /** Where a user takes part, and since when. By user_id. */
-export function listPlaces(db: Queries, userId: string): Promise<{ conversation_id: string; joined_at: Micros }[]> {
+export function listMemberships(
+  db: Queries,
+  userId: string,
+): Promise<{ conversation_id: string; joined_at: Micros }[]> {
   return db.all(
     `SELECT p.conversation_id, p.joined_at FROM participants p JOIN conversations c ON c.id = p.conversation_id
       WHERE p.user_id = ? AND c.deleted_at IS NULL`,
@@ -163,7 +166,7 @@ export async function countParticipants(db: Queries, conversationId: string): Pr
  * Who owns a conversation next when its last owner goes: an admin rather than a member rather than a viewer, and among
  * them who joined first; somebody whose account is disabled only if there is nobody else.
  */
-export async function findHeir(tx: Queries, conversationId: string, ownerId: string): Promise<string> {
+export async function findSuccessor(tx: Queries, conversationId: string, ownerId: string): Promise<string> {
   const row = await tx.get<{ user_id: string }>(
     `SELECT p.user_id FROM participants p JOIN users u ON u.id = p.user_id
       WHERE p.conversation_id = ? AND p.user_id <> ?

@@ -4,7 +4,7 @@ import { type Actor, assertPerson } from '../../core/actor.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Delivered, Delivery } from '../../live/delivery.ts'
 import type { Reader, Sink } from '../../live/reader.ts'
-import { visit } from '../conversations/access.ts'
+import { requireMember } from '../conversations/access.ts'
 import { StreamQuery } from './schema.ts'
 
 /** A stream whose reader may have it, with a place taken: connect it, or give the place back. */
@@ -24,7 +24,7 @@ export const open = useCase({
   input: StreamQuery,
   errors: ['not_found', 'too_many_streams', 'unavailable'],
   run: async (ctx, actor, conversationId, input): Promise<Opening> => {
-    await visit(ctx.db, actor, conversationId)
+    await requireMember(ctx.db, actor, conversationId)
     return reserve(ctx, actor, conversationId, input)
   },
 })

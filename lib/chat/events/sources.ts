@@ -3,7 +3,7 @@ import { type EventRow, findFeedHead, findHead, listEvents, listFeed, numberFeed
 import type { StreamSources } from '../../live/reader.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { listPlaces } from '../conversations/store.ts'
+import { listMemberships } from '../conversations/store.ts'
 import { findRefusals } from './access.ts'
 import { compose } from './render.ts'
 
@@ -12,7 +12,7 @@ export function createStreamSources(db: Database, now: () => Micros): StreamSour
   return {
     ofConversation: (conversationId) => conversationSource(db, conversationId),
     ofAll: () => feedSource(db),
-    listMemberships: (userId) => listPlaces(db, userId),
+    listMemberships: (userId) => listMemberships(db, userId),
     findRefusals: (readers) => findRefusals(db, now(), readers),
   }
 }

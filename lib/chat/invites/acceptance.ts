@@ -5,7 +5,7 @@ import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { join } from '../conversations/membership.ts'
-import { findPlace, lockConversation } from '../conversations/store.ts'
+import { findMembership, lockConversation } from '../conversations/store.ts'
 import { type Issuer, refusalOf, signsUp } from './rules.ts'
 import type { Accepted } from './schema.ts'
 import { findInviteByToken, findIssuer, type InviteRow, takeUse } from './store.ts'
@@ -31,7 +31,7 @@ export async function acceptAs(
   const clock = found && (await lockConversation(tx, found.conversation_id))
   if (!found || clock === undefined) throw new ChatError('not_found')
   const { conversation_id } = found
-  if (await findPlace(tx, conversation_id, user.id)) return { conversation_id }
+  if (await findMembership(tx, conversation_id, user.id)) return { conversation_id }
 
   const issuer = await findIssuer(tx, found, { lock: true })
   // Read again under the locks: it may have been used up or revoked since.

@@ -8,7 +8,7 @@ import { digest } from '../../core/ids.ts'
 import { fit, fromCursor, toCursor } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
-import { enterDoor, visitDoor } from '../conversations/access.ts'
+import { lockForInvites, requireInviteReader } from '../conversations/access.ts'
 import { canManage, canModerate } from '../conversations/rules.ts'
 import { acceptAs, type Outcome } from './acceptance.ts'
 import { createInvite } from './create.ts'
@@ -35,7 +35,7 @@ export const create = useCase({
   errors: ['not_found', 'forbidden'],
   run: (ctx, actor, conversationId, input): Promise<CreatedInvite> => {
     return ctx.write(async (tx) => {
-      const role = await enterDoor(ctx, tx, actor, conversationId)
+      const role = await lockForInvites(ctx, tx, actor, conversationId)
       if (!canManage(role, input.role)) throw new ChatError('forbidden')
       return createInvite(ctx, tx, actor, conversationId, input)
     })
@@ -54,7 +54,7 @@ export const list = useCase({
   run: (ctx, actor, conversationId, input): Promise<Invites> => {
     const before = input.after === undefined ? LATEST : fromCursor(input.after)
     return ctx.db.snapshot(async (db) => {
-      if (!canModerate(await visitDoor(db, actor, conversationId))) throw new ChatError('forbidden')
+      if (!canModerate(await requireInviteReader(db, actor, conversationId))) throw new ChatError('forbidden')
       if (!before) throw new ChatError('invalid_cursor')
       const now = ctx.now()
       const rows = await listOpenInvites(db, conversationId, now, before, input.limit + 1)
@@ -142,7 +142,8 @@ export const revokeById = useCase({
 async function revokeFound(ctx: Context, tx: Tx, actor: Actor, invite: InviteRow | undefined): Promise<void> {
   if (!invite) throw new ChatError('not_found')
   const isOwn = invite.created_by === actor.user_id
-  if (!isOwn && !canModerate(await visitDoor(tx, actor, invite.conversation_id))) throw new ChatError('forbidden')
+  if (!isOwn && !canModerate(await requireInviteReader(tx, actor, invite.conversation_id)))
+    throw new ChatError('forbidden')
   if (!(await markRevoked(tx, invite.id, ctx.now()))) return
   const detail = { conversation_id: invite.conversation_id, role: invite.role }
   tx.audit({ act: 'invite.revoked', ...byActor(actor), subject_id: invite.id, detail })

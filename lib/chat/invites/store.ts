@@ -198,7 +198,7 @@ export function deleteInvitesBefore(tx: Queries, before: Micros, limit: number):
  * Takes a user out of all invites: those they made are revoked, since they know the tokens, and those to their address
  * are gone.
  */
-export async function disownInvites(
+export async function anonymizeInvites(
   tx: Queries,
   { user_id, email_key }: { user_id: string; email_key: string },
   at: Micros,

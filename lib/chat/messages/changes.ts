@@ -4,11 +4,11 @@ import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { CANCELLED, endAnswer } from '../answers/ending.ts'
-import { type Entered, enter } from '../conversations/access.ts'
+import { type LockedForChange, lockAsMember } from '../conversations/access.ts'
 import { replaceContent } from './revisions.ts'
 import { assertContentFits, isWiped, mayDelete, mayRestore } from './rules.ts'
 import { Deletion, Edit } from './schema.ts'
-import { enterToPost } from './service.ts'
+import { lockToPost } from './service.ts'
 import { findMessage, type MessageRow, markDeleted, markRestored } from './store.ts'
 import { recount } from './store-threads.ts'
 
@@ -25,7 +25,7 @@ export const edit = useCase({
   run: async (ctx, actor, messageId, input): Promise<void> => {
     assertContentFits(input.content, ctx.config.limits.message_bytes)
     await ctx.write(async (tx) => {
-      const { at } = await enterToPost(ctx, tx, actor, { message_id: messageId })
+      const { at } = await lockToPost(ctx, tx, actor, { message_id: messageId })
       const message = (await findMessage(tx, messageId))!
       if (message.posted_by !== actor.user_id) throw new ChatError('forbidden')
       if (message.deleted_at) throw new ChatError('message_deleted')
@@ -49,7 +49,7 @@ export const remove = useCase({
   errors: ['not_found', 'forbidden', 'message_deleted'],
   run: async (ctx, actor, messageId, input): Promise<void> => {
     const isCancelled = await ctx.write(async (tx) => {
-      const { message, place } = await enterFor(ctx, tx, actor, messageId)
+      const { message, place } = await lockMessage(ctx, tx, actor, messageId)
       if (!mayDelete({ actor, role: place.role }, message)) throw new ChatError('forbidden')
       if (message.deleted_at) throw new ChatError('message_deleted')
       const answer = { message_id: messageId, conversation_id: message.conversation_id }
@@ -74,7 +74,7 @@ export const restore = useCase({
   errors: ['not_found', 'forbidden', 'message_not_deleted', 'conflict'],
   run: async (ctx, actor, messageId): Promise<void> => {
     await ctx.write(async (tx) => {
-      const { message, place } = await enterFor(ctx, tx, actor, messageId)
+      const { message, place } = await lockMessage(ctx, tx, actor, messageId)
       if (!mayRestore({ actor, role: place.role }, message)) throw new ChatError('forbidden')
       if (!message.deleted_at) throw new ChatError('message_not_deleted')
       if (isWiped(message)) throw new ChatError('conflict', { message: 'Its text is gone with its author.' })
@@ -85,12 +85,12 @@ export const restore = useCase({
   },
 })
 
-async function enterFor(
+async function lockMessage(
   ctx: Context,
   tx: Tx,
   actor: Actor,
   messageId: string,
-): Promise<{ message: MessageRow; place: Entered }> {
-  const place = await enter(ctx, tx, actor, { message_id: messageId })
+): Promise<{ message: MessageRow; place: LockedForChange }> {
+  const place = await lockAsMember(ctx, tx, actor, { message_id: messageId })
   return { message: (await findMessage(tx, messageId))!, place }
 }

@@ -7,7 +7,7 @@ import { fromInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { type Entered, enter, visit, type Where } from '../conversations/access.ts'
+import { type LockedForChange, lockAsMember, requireMember, type Where } from '../conversations/access.ts'
 import { canPost } from '../conversations/rules.ts'
 import { findEarlier, type Repeatable, remember } from './idempotency.ts'
 import { listRevisions as findRevisions, listRevisionSizes } from './revisions.ts'
@@ -29,7 +29,7 @@ export const postRoot = useCase({
   errors: ['not_found', 'forbidden', 'idempotency_mismatch'],
   run: (ctx, actor, conversationId, input): Promise<PostedMessage> => {
     return post(ctx, actor, conversationId, input, async (tx) => {
-      const { at } = await enterToPost(ctx, tx, actor, { conversation_id: conversationId })
+      const { at } = await lockToPost(ctx, tx, actor, { conversation_id: conversationId })
       const id = ctx.id()
       const position = { id, conversation_id: conversationId, root_id: id, parent_id: null, path: ROOT_PATH, depth: 0 }
       const row = newMessage(actor, input, at, position)
@@ -55,7 +55,7 @@ export const reply = useCase({
   errors: ['not_found', 'forbidden', 'message_deleted', 'thread_too_deep', 'idempotency_mismatch'],
   run: (ctx, actor, parentId, input): Promise<PostedMessage> => {
     return post(ctx, actor, parentId, input, async (tx) => {
-      const { conversation_id, at } = await enterToPost(ctx, tx, actor, { message_id: parentId })
+      const { conversation_id, at } = await lockToPost(ctx, tx, actor, { message_id: parentId })
       const parent = await takeReplyPlace(tx, parentId)
       if (parent.deleted_at) throw new ChatError('message_deleted')
       const depth = parent.depth + 1
@@ -82,7 +82,7 @@ export const get = useCase({
   errors: ['not_found'],
   run: async (ctx, actor, messageId): Promise<Message> => {
     const row = await findMessage(ctx.db, messageId)
-    const { role } = await visit(ctx.db, actor, row?.conversation_id)
+    const { role } = await requireMember(ctx.db, actor, row?.conversation_id)
     return toMessageFor({ actor, role }, row!)
   },
 })
@@ -99,7 +99,7 @@ export const listRevisions = useCase({
   run: (ctx, actor, messageId, { after, limit }): Promise<Revisions> => {
     return ctx.db.snapshot(async (db) => {
       const row = await findMessage(db, messageId)
-      await visit(db, actor, row?.conversation_id)
+      await requireMember(db, actor, row?.conversation_id)
       if (row!.deleted_at) return { revisions: [] }
       const from = after === undefined ? 0 : fromInstant(after)
       const sizes = await listRevisionSizes(db, messageId, from, limit + 1)
@@ -152,7 +152,7 @@ async function postOnce(
     const earlier = await findEarlier(tx, post, ctx.now())
     if (earlier) {
       const row = (await findMessage(tx, earlier))!
-      await visit(tx, actor, row.conversation_id)
+      await requireMember(tx, actor, row.conversation_id)
       return { row, message: toMessage(row), isReplayed: true }
     }
     const made = await make(tx)
@@ -167,9 +167,9 @@ async function insertPosted(ctx: Context, tx: Tx, row: MessageRow): Promise<void
   if (row.role === 'assistant') await ctx.answers.claim(tx, row)
 }
 
-/** As `enter`, for those who may post. @throws ChatError `not_found`, `forbidden` */
-export async function enterToPost(ctx: Context, tx: Tx, actor: Actor, where: Where): Promise<Entered> {
-  const entered = await enter(ctx, tx, actor, where)
+/** As `lockAsMember`, for those who may post. @throws ChatError `not_found`, `forbidden` */
+export async function lockToPost(ctx: Context, tx: Tx, actor: Actor, where: Where): Promise<LockedForChange> {
+  const entered = await lockAsMember(ctx, tx, actor, where)
   if (!canPost(entered.role)) throw new ChatError('forbidden')
   return entered
 }

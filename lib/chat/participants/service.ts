@@ -3,7 +3,7 @@ import { findUser, findUserByEmail, findUserByUsername, type UserRow } from '../
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
-import { enter } from '../conversations/access.ts'
+import { lockAsMember } from '../conversations/access.ts'
 import { join } from '../conversations/membership.ts'
 import { canManage } from '../conversations/rules.ts'
 import {
@@ -13,7 +13,13 @@ import {
   type ParticipantRole,
   RoleChange,
 } from '../conversations/schema.ts'
-import { countParticipants, deleteParticipant, findPlace, toParticipant, updateRole } from '../conversations/store.ts'
+import {
+  countParticipants,
+  deleteParticipant,
+  findMembership,
+  toParticipant,
+  updateRole,
+} from '../conversations/store.ts'
 import { createInvite } from '../invites/create.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'
 import { rolesBeyond } from '../invites/rules.ts'
@@ -32,7 +38,7 @@ export const add = useCase({
   errors: ['not_found', 'forbidden', 'already_participant', 'conflict'],
   run: async (ctx, actor, conversationId, input): Promise<AddedParticipant> => {
     const added = await ctx.write(async (tx) => {
-      const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
+      const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
       if (!canManage(place.role, input.role)) throw new ChatError('forbidden')
       const user = await findInvitee(tx, input)
       if (!user && 'email' in input) {
@@ -63,8 +69,8 @@ export const changeRole = useCase({
   errors: ['not_found', 'forbidden', 'last_owner'],
   run: async (ctx, actor, conversationId, userId, { role }): Promise<ChangedParticipant> => {
     const other = await ctx.write(async (tx) => {
-      const place = await enter(ctx, tx, actor, { conversation_id: conversationId })
-      const other = await findPlace(tx, conversationId, userId)
+      const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
+      const other = await findMembership(tx, conversationId, userId)
       if (!other) throw new ChatError('not_found')
       if (!canManage(place.role, other.role) || !canManage(place.role, role)) throw new ChatError('forbidden')
       if (role !== 'owner') await assertNotLastOwner(tx, conversationId, other.role)
@@ -90,14 +96,14 @@ export const remove = useCase({
   errors: ['not_found', 'forbidden', 'last_owner'],
   run: async (ctx, actor, conversationId, userId): Promise<void> => {
     await ctx.write(async (tx) => {
-      const place = await enter(
+      const place = await lockAsMember(
         ctx,
         tx,
         actor,
         { conversation_id: conversationId },
         { evenReadOnly: userId === actor.user_id },
       )
-      const other = await findPlace(tx, conversationId, userId)
+      const other = await findMembership(tx, conversationId, userId)
       if (!other) throw new ChatError('not_found')
       if (userId !== actor.user_id && !canManage(place.role, other.role)) throw new ChatError('forbidden')
       await assertNotLastOwner(tx, conversationId, other.role)

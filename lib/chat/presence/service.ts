@@ -2,7 +2,7 @@ import { assertPerson, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { SECOND, toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
-import { visit } from '../conversations/access.ts'
+import { requireMember } from '../conversations/access.ts'
 import { canPost } from '../conversations/rules.ts'
 import { findThreadConversation } from '../threads/store.ts'
 import { Heartbeat, TypingSignal } from './schema.ts'
@@ -28,7 +28,7 @@ export const setTyping = useCase({
   errors: ['not_found', 'forbidden'],
   run: async (ctx, actor, input): Promise<void> => {
     const { conversation_id, root_id, seconds } = input
-    const place = await visit(ctx.db, actor, conversation_id)
+    const place = await requireMember(ctx.db, actor, conversation_id)
     if (!canPost(place.role) || !mayWrite(actor.roles)) throw new ChatError('forbidden')
     if (root_id && (await findThreadConversation(ctx.db, root_id)) !== conversation_id) throw new ChatError('not_found')
     const expires_at = toInstant(seconds > 0 ? ctx.now() + seconds * SECOND : ctx.now() - SECOND)

@@ -6,7 +6,7 @@ import type { Database } from '../../storage/database.ts'
 import type { Kv } from '../../storage/kv.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'
-import { listPlaces } from '../conversations/store.ts'
+import { listMemberships } from '../conversations/store.ts'
 
 /** Who has not been heard of for so long is offline, unless a stream is open. */
 const LAPSE_SECONDS = 60
@@ -53,7 +53,7 @@ export function createPresenceWatch(deps: { db: Database; kv: Kv; hub: Hub; log:
     if (presence.status === 'offline') told.delete(userId)
     else told.set(userId, presence.status)
     const event = { type: 'presence.update' as const, payload: { user_id: userId, ...presence } }
-    const places = await listPlaces(db, userId)
+    const places = await listMemberships(db, userId)
     // Else a newer status was sent meanwhile.
     if ((told.get(userId) ?? 'offline') === presence.status)
       hub.publishAbout(new Set(places.map((place) => place.conversation_id)), event)

@@ -3,7 +3,7 @@ import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { fromInstant, toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { findPosition } from '../../live/log.ts'
-import { visit, visitLocked } from '../conversations/access.ts'
+import { lockMembership, requireMember } from '../conversations/access.ts'
 import { isPath } from '../messages/rules.ts'
 import type { Message } from '../messages/schema.ts'
 import { listTree, toMessageFor, withTexts } from '../messages/store.ts'
@@ -30,7 +30,7 @@ export const list = useCase({
   errors: ['not_found'],
   run: (ctx, actor, conversationId, input): Promise<ThreadPage> => {
     return ctx.db.snapshot(async (db) => {
-      const { joined_at } = await visit(db, actor, conversationId)
+      const { joined_at } = await requireMember(db, actor, conversationId)
       const before = beforeOf(input)
       const rows = await listThreads(db, conversationId, before, input.limit + 1)
       const page = rows.slice(0, input.limit)
@@ -61,7 +61,7 @@ export const tree = useCase({
   run: (ctx, actor, rootId, input): Promise<TreePage> => {
     return ctx.db.snapshot(async (db) => {
       const conversationId = await findThreadConversation(db, rootId)
-      const { role } = await visit(db, actor, conversationId)
+      const { role } = await requireMember(db, actor, conversationId)
       const cursor = input.cursor_path ?? ''
       if (cursor && !isPath(cursor)) throw new ChatError('invalid_cursor')
       const rows = await listTree(db, rootId, cursor, input.limit + 1)
@@ -99,7 +99,7 @@ export const unread = useCase({
   errors: ['not_found'],
   run: (ctx, actor, conversationId, input): Promise<UnreadThreads> => {
     return ctx.db.snapshot(async (db) => {
-      const { joined_at } = await visit(db, actor, conversationId)
+      const { joined_at } = await requireMember(db, actor, conversationId)
       const reader = { user_id: actor.user_id, joined_at }
       const rows = await listUnread(db, reader, conversationId, beforeOf(input), input.limit + 1)
       const page = rows.slice(0, input.limit)
@@ -129,7 +129,7 @@ export const markRead = useCase({
   errors: ['not_found'],
   run: async (ctx, actor, rootId, input): Promise<void> => {
     await ctx.write(async (tx) => {
-      const { conversation_id, joined_at } = await visitLocked(tx, actor, { root_id: rootId })
+      const { conversation_id, joined_at } = await lockMembership(tx, actor, { root_id: rootId })
       const at = await findArrival(tx, rootId, input)
       if (at === undefined) throw new ChatError('not_found')
       const reader = { user_id: actor.user_id, joined_at }
