@@ -42,10 +42,17 @@ export function publicTypes(): string {
 
 function createPrinter(checker: ts.TypeChecker) {
   const printed = new Set<ts.Symbol>()
+  /** Of each exported type its text, which stands in place of its name where the compiler has inferred the type. */
+  const names = new Map<string, string>()
   const referred = new Set<ts.Symbol>()
   const seen = new Set<ts.Type>()
 
   function print(symbols: ts.Symbol[]): string[] {
+    for (const symbol of symbols) {
+      if (!(symbol.flags & ts.SymbolFlags.TypeAlias)) continue
+      const text = rawTextOf(checker.getDeclaredTypeOfSymbol(symbol))
+      if (text.length > MAX_COLUMNS) names.set(text, symbol.name)
+    }
     return symbols.flatMap((symbol) => {
       if (printed.has(symbol)) return [`${symbol.name}: as above`]
       printed.add(symbol)
@@ -88,8 +95,17 @@ function createPrinter(checker: ts.TypeChecker) {
 
   function textOf(type: ts.Type): string {
     visit(type, true)
+    const whole = rawTextOf(type)
+    let text = whole
+    // The longest first: others are parts of it.
+    const longest = [...names].toSorted(([a], [b]) => b.length - a.length)
+    for (const [definition, name] of longest) if (definition !== whole) text = text.replaceAll(definition, name)
+    return inLines(text)
+  }
+
+  function rawTextOf(type: ts.Type): string {
     const text = checker.typeToString(type, undefined, FORMAT)
-    return inLines(text.replaceAll(/(?<!typeof )import\("[^"]+"\)\./g, '').replaceAll(ROOT, ''))
+    return text.replaceAll(/(?<!typeof )import\("[^"]+"\)\./g, '').replaceAll(ROOT, '')
   }
 
   /** Collects the types of ours that a type refers to by name. */
