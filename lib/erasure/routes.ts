@@ -5,9 +5,9 @@ export const erase = route({
   method: 'DELETE',
   path: '/api/admin/users/{user_id}',
   tag: 'Administration',
-  summary: 'Erase a person, with or without what they wrote',
+  summary: 'Erase a user, with or without their messages',
   description:
-    'Removes the account with its sessions, keys and identities. Messages stay without an author, or lose their text with `messages=erase`. It cannot be undone, and the last enabled administrator stays (`conflict`).',
+    'Removes the account with its sessions, keys and identities. Messages stay without an author, or lose their text with `messages=erase`. It cannot be undone. The last active administrator cannot be erased (`conflict`).',
   access: 'admin',
   status: 204,
   run: service.erase,

@@ -7,9 +7,9 @@ export const change = route({
   method: 'PATCH',
   path: '/api/admin/users/{user_id}',
   tag: 'Administration',
-  summary: 'Change the address, the roles, the state, the name or the password of a user',
+  summary: 'Change the email address, roles, status, names or password of a user',
   description:
-    'What is left out stays. Disabling ends the sessions and streams of the user at once. Another address has yet to be proven, unless `email_verified` says otherwise. The last enabled administrator can be neither disabled nor stripped (`conflict`).',
+    'Missing fields keep their value. Disabling ends the sessions and streams of the user at once. A new email address is unverified, unless `email_verified` is true. The last active administrator can neither be disabled nor lose the role (`conflict`).',
   access: 'admin',
   example: { roles: ['admin', 'member'] },
   output: AccountAnswer,
@@ -20,9 +20,9 @@ export const lockDown = route({
   method: 'POST',
   path: '/api/admin/users/{user_id}/lockdown',
   tag: 'Administration',
-  summary: 'End all access of a user that others may have got hold of',
+  summary: 'Revoke all access to a compromised account',
   description:
-    'Ends sessions with their streams, API keys, identities at providers, links to set a password, known browsers and the invites the user made, at once. The account and its password stay: change the password, or disable the account, as well where that is needed.',
+    "Ends sessions with their streams, API keys, provider identities, password links, known browsers and the user's invites at once. The account and its password stay: also change the password, or disable the account, if needed.",
   access: 'admin',
   output: Lockdown,
   run: lockdown.lockDown,
