@@ -58,6 +58,9 @@ const ENTRIES = ['lib/index.ts', 'lib/http/index.ts', CLIENT]
 /** By then a file wants to be two. */
 const MAX_LINES = 300
 
+/** Longer than a screen, a function holds several others, each with its own state. */
+const MAX_FUNCTION_LINES = 60
+
 /** Each rule names what breaks it, as `file: why`. */
 const RULES: Record<string, (tree: Tree) => string[]> = {
   'every folder has a place in the order': (tree) =>
@@ -129,6 +132,15 @@ const RULES: Record<string, (tree: Tree) => string[]> = {
       .map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
       .filter(({ lines }) => lines > MAX_LINES)
       .map(({ path, lines }) => `${path}: ${lines} lines`),
+
+  // Tables of data are as long as what they list: the lines of an array do not count, but for the functions in it.
+  [`no function is longer than ${MAX_FUNCTION_LINES} lines`]: (tree) =>
+    everyNode(tree, ({ text }, node) => {
+      if (!isFunction(node)) return
+      const arrays = listArrays(node).map((array) => linesOf(text, array) - 1)
+      const lines = arrays.reduce((left, array) => left - array, linesOf(text, node))
+      if (lines > MAX_FUNCTION_LINES) return `a function of ${lines} lines`
+    }),
 }
 
 describe('the source', () => {
@@ -247,6 +259,13 @@ const EXAMPLES: Record<string, [complaint: string, sources: Record<string, strin
     ['lib/x/y.ts: 301 lines', { 'lib/x/y.ts': 'f()\n'.repeat(301) }],
     ['', { 'lib/x/y.ts': 'f()\n'.repeat(300) }],
   ],
+  'no function is longer than 60 lines': [
+    ['lib/x/y.ts: a function of 61 lines', { 'lib/x/y.ts': `function a() {\n${'f()\n'.repeat(59)}}` }],
+    ['lib/x/y.ts: a function of 61 lines', { 'lib/x/y.ts': `const a = () => {\n${'f()\n'.repeat(59)}}` }],
+    ['', { 'lib/x/y.ts': `function a() {\n${'f()\n'.repeat(58)}}` }],
+    // A table of data.
+    ['', { 'lib/x/y.ts': `const a = () => [\n${"{ b: 'c' },\n".repeat(100)}]` }],
+  ],
 }
 
 describe('the rules can tell right from wrong', () => {
@@ -288,6 +307,21 @@ function* walk(value: unknown): Generator<Node> {
   if (typeof value !== 'object' || value === null) return
   if ('type' in value && typeof value.type === 'string') yield value as Node
   for (const child of Object.values(value)) yield* walk(child)
+}
+
+function isFunction({ type }: Node): boolean {
+  return ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'].includes(type)
+}
+
+/** The outermost arrays in a function that hold no function. */
+function listArrays(value: unknown): Node[] {
+  if (typeof value !== 'object' || value === null) return []
+  if ('type' in value && value.type === 'ArrayExpression' && ![...walk(value)].some(isFunction)) return [value as Node]
+  return Object.values(value).flatMap(listArrays)
+}
+
+function linesOf(text: string, { start, end }: Node): number {
+  return text.slice(start as number, end as number).split('\n').length
 }
 
 function toImport(path: string, node: Node): Import | undefined {

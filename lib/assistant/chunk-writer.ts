@@ -19,21 +19,15 @@ type ConversationQueue = ReturnType<typeof createConversationQueue>
 /** Stores answers chunk by chunk. All answers of the process are flushed together, so that their chunks share a commit. */
 export function createChunkWriter(ctx: WriterContext) {
   const queues = new Map<string, ConversationQueue>()
-  let flushTimer: NodeJS.Timeout | undefined
+  const scheduleFlush = createSchedule(() => {
+    for (const queue of queues.values()) void queue.flush()
+  })
   let stopping = false
 
   function queueOf({ conversation_id }: Draft): ConversationQueue {
     const queue = queues.get(conversation_id) ?? createConversationQueue(ctx, conversation_id, scheduleFlush)
     queues.set(conversation_id, queue)
     return queue
-  }
-
-  function scheduleFlush(ms: number): void {
-    if (flushTimer) return
-    flushTimer = setTimeout(() => {
-      flushTimer = undefined
-      for (const queue of queues.values()) void queue.flush()
-    }, ms)
   }
 
   return {
@@ -79,6 +73,18 @@ export function createChunkWriter(ctx: WriterContext) {
     stop(): void {
       stopping = true
     },
+  }
+}
+
+/** Has `flush` called once, after the time of the first call since the last one. */
+function createSchedule(flush: () => void): (ms: number) => void {
+  let timer: NodeJS.Timeout | undefined
+  return (ms) => {
+    if (timer) return
+    timer = setTimeout(() => {
+      timer = undefined
+      flush()
+    }, ms)
   }
 }
 

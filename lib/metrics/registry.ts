@@ -58,6 +58,42 @@ const OUTCOMES = ['complete', 'failed', 'interrupted', 'cancelled']
  */
 export function createMetrics(database: string, taskKinds: readonly string[]): Metrics {
   const { families: requestFamilies, ...requests } = createRequestMetrics()
+  const storage = createStorageMetrics()
+  const streams = createStreamMetrics()
+  const answers = createAnswerMetrics()
+  const tasks = createTaskMetrics(taskKinds)
+  const processMetrics = createProcessMetrics()
+  const build = { version: VERSION, database, node_version: process.version }
+  /** In the order of the page. */
+  const familiesOf = (levels: Levels): Family[] => [
+    ...requestFamilies,
+    ...storage.families,
+    ...streams.families(levels),
+    ...answers.families(levels),
+    ...tasks.families(levels),
+    ...logAndBuildFamilies(levels, build),
+    ...processMetrics.families,
+  ]
+
+  return {
+    ...requests,
+    write: storage.write.of({}),
+    refused: (reason) => storage.refused.add(reason, 1),
+    delivered: (count) => streams.delivered.add('', count),
+    dropped: () => streams.dropped.add('', 1),
+    firstDelta: answers.firstDelta.of({}),
+    answered: (outcome) => answers.answered.add(outcome, 1),
+    taskFailed: (kind) => tasks.failed.add(kind, 1),
+    async render(levels) {
+      const page = await renderPage(familiesOf(levels))
+      processMetrics.looked()
+      return page
+    },
+    close: processMetrics.close,
+  }
+}
+
+function createStorageMetrics() {
   const write = createHistogram<never>(
     'chat_storage_write_duration_seconds',
     'Time from asking for a transaction to its durable end',
@@ -69,8 +105,21 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     'reason',
     REFUSALS,
   )
+  return { write, refused, families: [write.family, refused.family] }
+}
+
+function createStreamMetrics() {
   const delivered = createCounter('chat_stream_deliveries_total', 'Events handed to streams')
   const dropped = createCounter('chat_streams_dropped_total', 'Streams closed because their reader fell behind')
+  const families = (levels: Levels) => [
+    single('gauge', 'chat_streams_open', 'Open event streams', () => levels.streams),
+    delivered.family,
+    dropped.family,
+  ]
+  return { delivered, dropped, families }
+}
+
+function createAnswerMetrics() {
   const firstDelta = createHistogram<never>(
     'chat_assistant_first_delta_seconds',
     'Time from a question to the first piece of its answer',
@@ -82,58 +131,35 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     'outcome',
     OUTCOMES,
   )
-  const taskFailed = createCounter(
-    'chat_tasks_failed_total',
-    'Tasks in the background that failed and are tried again',
-    'kind',
-    taskKinds,
-  )
-  const processMetrics = createProcessMetrics()
-  const build = { version: VERSION, database, node_version: process.version }
-  /** In the order of the page. */
-  const familiesOf = (levels: Levels): Family[] => [
-    ...requestFamilies,
-    write.family,
-    refused.family,
-    single('gauge', 'chat_streams_open', 'Open event streams', () => levels.streams),
-    delivered.family,
-    dropped.family,
+  const families = (levels: Levels) => [
     firstDelta.family,
     answered.family,
     single('gauge', 'chat_assistant_running', 'Answers being written', () => levels.answers),
-    taskFailed.family,
-    ...taskFamilies(taskKinds, levels),
-    single(
-      'counter',
-      'chat_log_lines_dropped_total',
-      'Lines of the log that nobody took in time',
-      () => levels.log_lines_dropped,
-    ),
+  ]
+  return { firstDelta, answered, families }
+}
+
+function createTaskMetrics(kinds: readonly string[]) {
+  const failed = createCounter(
+    'chat_tasks_failed_total',
+    'Tasks in the background that failed and are tried again',
+    'kind',
+    kinds,
+  )
+  return { failed, families: (levels: Levels) => [failed.family, ...taskFamilies(kinds, levels)] }
+}
+
+function logAndBuildFamilies({ log_lines_dropped }: Levels, build: Record<string, string>): Family[] {
+  const help = 'Lines of the log that nobody took in time'
+  return [
+    single('counter', 'chat_log_lines_dropped_total', help, () => log_lines_dropped),
     {
       name: 'chat_build_info',
       help: 'Always 1; the labels say what runs',
       type: 'gauge',
       read: () => [{ labels: build, value: 1 }],
     },
-    ...processMetrics.families,
   ]
-
-  return {
-    ...requests,
-    write: write.of({}),
-    refused: (reason) => refused.add(reason, 1),
-    delivered: (count) => delivered.add('', count),
-    dropped: () => dropped.add('', 1),
-    firstDelta: firstDelta.of({}),
-    taskFailed: (kind) => taskFailed.add(kind, 1),
-    answered: (outcome) => answered.add(outcome, 1),
-    async render(levels) {
-      const page = await renderPage(familiesOf(levels))
-      processMetrics.looked()
-      return page
-    },
-    close: processMetrics.close,
-  }
 }
 
 function taskFamilies(kinds: readonly string[], { tasks }: Levels): Family[] {

@@ -52,14 +52,16 @@ export interface TaskWorker {
   stop(): Promise<void>
 }
 
-/** Takes tasks and has them done. Nothing happens before `start()`. */
-export function createTaskWorker(deps: {
+interface WorkerDeps {
   db: Database
   metrics: Metrics
   log: Log
   handlers: Record<TaskKind, TaskHandler>
-}): TaskWorker {
-  const { db, metrics, log, handlers } = deps
+}
+
+/** Takes tasks and has them done. Nothing happens before `start()`. */
+export function createTaskWorker(deps: WorkerDeps): TaskWorker {
+  const { db } = deps
   const writer = newId()
   const workers = new Set<Promise<void>>()
   let timer: NodeJS.Timeout | undefined
@@ -71,42 +73,8 @@ export function createTaskWorker(deps: {
     while (!stopping && (await hasDueTask(db, ahead))) {
       const task = await db.write((tx) => takeTask(tx, { writer, lease: LEASE, ahead }))
       if (!task) return
-      await run(task)
+      await execute(deps, task, { writer, stopping: stop.signal })
     }
-  }
-
-  async function run(task: TaskRow): Promise<void> {
-    const lost = new AbortController()
-    const signal = AbortSignal.any([stop.signal, lost.signal])
-    const renewing = setInterval(() => {
-      // While the storage fails the lease runs out by itself.
-      db.write((tx) => renewTask(tx, task.id, writer, LEASE)).then(
-        (isHeld) => isHeld || lost.abort(),
-        () => {},
-      )
-    }, RENEW_MS).unref()
-    const end = performance.now() + SLICE_MS
-    const isOver = () => signal.aborted || performance.now() >= end
-    const detail = task.detail === null ? {} : (JSON.parse(task.detail) as TaskDetail)
-    try {
-      const outcome = await handlers[task.kind]({ key: task.key, detail, signal, isOver })
-      if (outcome.done) return await db.write((tx) => deleteTask(tx, task.id, writer))
-      const rest = { id: task.id, attempts: 0, detail: JSON.stringify(outcome.detail) }
-      await db.write((tx) => releaseTask(tx, rest, { writer, delay: (outcome.delay_seconds ?? 0) * SECOND }))
-    } catch (error) {
-      await fail(task, error)
-    } finally {
-      clearInterval(renewing)
-    }
-  }
-
-  async function fail(task: TaskRow, error: unknown): Promise<void> {
-    const attempts = task.attempts + 1
-    metrics.taskFailed(task.kind)
-    log.warn('A task failed and is tried again', { task: task.kind, subject_id: task.key, cause: causeText(error) })
-    const delay = Math.min(2 ** attempts, LONGEST_BACKOFF_SECONDS) * SECOND
-    // When the storage is in trouble, the lease runs out by itself.
-    await db.write((tx) => releaseTask(tx, { ...task, attempts }, { writer, delay })).catch(() => {})
   }
 
   function spawn(ahead: number): Promise<void> {
@@ -141,4 +109,44 @@ export function createTaskWorker(deps: {
       await Promise.all(workers)
     },
   }
+}
+
+/** Runs a task for a while, with its lease renewed, and then deletes it or releases it for later. */
+async function execute(
+  deps: WorkerDeps,
+  task: TaskRow,
+  { writer, stopping }: { writer: string; stopping: AbortSignal },
+): Promise<void> {
+  const { db, handlers } = deps
+  const lost = new AbortController()
+  const signal = AbortSignal.any([stopping, lost.signal])
+  const renewing = setInterval(() => {
+    // While the storage fails the lease runs out by itself.
+    db.write((tx) => renewTask(tx, task.id, writer, LEASE)).then(
+      (isHeld) => isHeld || lost.abort(),
+      () => {},
+    )
+  }, RENEW_MS).unref()
+  const end = performance.now() + SLICE_MS
+  const isOver = () => signal.aborted || performance.now() >= end
+  const detail = task.detail === null ? {} : (JSON.parse(task.detail) as TaskDetail)
+  try {
+    const outcome = await handlers[task.kind]({ key: task.key, detail, signal, isOver })
+    if (outcome.done) return await db.write((tx) => deleteTask(tx, task.id, writer))
+    const rest = { id: task.id, attempts: 0, detail: JSON.stringify(outcome.detail) }
+    await db.write((tx) => releaseTask(tx, rest, { writer, delay: (outcome.delay_seconds ?? 0) * SECOND }))
+  } catch (error) {
+    await fail(deps, task, writer, error)
+  } finally {
+    clearInterval(renewing)
+  }
+}
+
+async function fail({ db, metrics, log }: WorkerDeps, task: TaskRow, writer: string, error: unknown): Promise<void> {
+  const attempts = task.attempts + 1
+  metrics.taskFailed(task.kind)
+  log.warn('A task failed and is tried again', { task: task.kind, subject_id: task.key, cause: causeText(error) })
+  const delay = Math.min(2 ** attempts, LONGEST_BACKOFF_SECONDS) * SECOND
+  // When the storage is in trouble, the lease runs out by itself.
+  await db.write((tx) => releaseTask(tx, { ...task, attempts }, { writer, delay })).catch(() => {})
 }

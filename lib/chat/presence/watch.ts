@@ -8,91 +8,110 @@ import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'
 import { listMemberships } from '../conversations/store.ts'
 
-/** Who has not been heard of for so long is offline, unless a stream is open. */
+/** A user without a heartbeat for so long is offline, unless a stream is open. */
 const LAPSE_SECONDS = 60
 
-/** How long it is known when somebody was there last. */
+/** How long `last_seen_at` is kept. */
 const REMEMBERED_SECONDS = 30 * 24 * 60 * 60
 
-/** How long a store may take to say how somebody is. */
+/** How long the key-value store may take to return a heartbeat. */
 const KV_TIMEOUT_MS = 1_000
 
-/** What a user said last, and until when it holds without a stream. */
-interface Said {
+/** The last status that a user has set, and until when it is valid without a stream. */
+interface Heartbeat {
   status: Presence['status']
   last_seen_at: Micros
   until: Micros
 }
 
-/** Who is there, as this process knows it. */
+/** The presence of users, as this process knows it. */
 export type PresenceWatch = ReturnType<typeof createPresenceWatch>
 
-/** Keeps track of who is there, and tells those who share a conversation with them when it changes. */
+/** Keeps the presence of users, and publishes changes to the conversations that they are in. */
 export function createPresenceWatch(deps: { db: Database; kv: Kv; hub: Hub; log: Log; now: () => Micros }) {
-  const { db, kv, hub, log, now } = deps
-  /** What others were told last, of everybody who was not offline then. */
-  const told = new Map<string, Presence['status']>()
-  const keyOf = (userId: string) => `presence/${userId}`
+  const { db, hub, log, now } = deps
+  const heartbeats = createHeartbeats(deps.kv, now)
+  const published = createPublishedStatus()
 
-  /** How a user is. A store that fails, or does not answer, makes nobody wait: then only streams count. */
   async function find(userId: string): Promise<Presence> {
-    const said = await inTime(kv.get<Said>(keyOf(userId))).catch(() => undefined)
+    const last = await heartbeats.findInTime(userId)
     const isHere = hub.countStreams(userId) > 0
-    const status = isHere ? (said?.status ?? 'online') : said && said.until > now() ? said.status : 'offline'
-    return { status, ...(said && { last_seen_at: toInstant(said.last_seen_at) }) }
+    const status = isHere ? (last?.status ?? 'online') : last && last.until > now() ? last.status : 'offline'
+    return { status, ...(last && { last_seen_at: toInstant(last.last_seen_at) }) }
   }
 
-  function say(userId: string, said: Omit<Said, 'last_seen_at'>): Promise<void> {
-    return kv.set(keyOf(userId), { ...said, last_seen_at: now() }, REMEMBERED_SECONDS)
-  }
-
-  /** Tells others what has become of a user, if it is something new. */
-  async function tell(userId: string): Promise<void> {
+  /** Publishes the status of a user, if it has changed. */
+  async function publishChange(userId: string): Promise<void> {
     const presence = await find(userId)
-    if ((told.get(userId) ?? 'offline') === presence.status) return
-    if (presence.status === 'offline') told.delete(userId)
-    else told.set(userId, presence.status)
+    if (published.is(userId, presence.status)) return
+    published.set(userId, presence.status)
     const event = { type: 'presence.update' as const, payload: { user_id: userId, ...presence } }
-    const places = await listMemberships(db, userId)
+    const memberships = await listMemberships(db, userId)
     // Else a newer status was sent meanwhile.
-    if ((told.get(userId) ?? 'offline') === presence.status)
-      hub.publishAbout(new Set(places.map((place) => place.conversation_id)), event)
+    if (published.is(userId, presence.status))
+      hub.publishAbout(new Set(memberships.map((each) => each.conversation_id)), event)
   }
 
   return {
     find,
 
-    /** Tells a conversation how somebody is who has just come in. */
+    /** Publishes the status of a new participant to its conversation. */
     async introduce(conversationId: string, userId: string): Promise<void> {
       const payload = { user_id: userId, ...(await find(userId)) }
       hub.publishEphemeral(conversationId, { type: 'presence.update', payload })
     },
 
-    /** The user says how it is; without a stream that holds for a minute. */
+    /** Sets the status of a user; without a stream it is valid for a minute. */
     async heartbeat(userId: string, status: Presence['status']): Promise<void> {
-      await say(userId, { status, until: now() + LAPSE_SECONDS * SECOND })
-      await tell(userId)
+      await heartbeats.set(userId, { status, until: now() + LAPSE_SECONDS * SECOND })
+      await publishChange(userId)
     },
 
-    /** A stream of the user was opened, or the last one has closed. What the user said lately still holds. */
+    /** A stream of the user was opened, or the last one has closed. A status that was set lately is still valid. */
     async streamsChanged(userId: string): Promise<void> {
       try {
         const isHere = hub.countStreams(userId) > 0
-        if (!isHere && !told.has(userId)) return
-        const said = await kv.get<Said>(keyOf(userId))
-        const until = said?.until ?? 0
-        const comes = isHere && !told.has(userId) && until <= now()
-        await say(userId, { status: comes ? 'online' : (said?.status ?? 'online'), until })
-        await tell(userId)
+        if (!isHere && published.is(userId, 'offline')) return
+        const last = await heartbeats.find(userId)
+        const until = last?.until ?? 0
+        const isNew = isHere && published.is(userId, 'offline') && until <= now()
+        await heartbeats.set(userId, { status: isNew ? 'online' : (last?.status ?? 'online'), until })
+        await publishChange(userId)
       } catch (error) {
         log.warn('Presence could not be kept', { cause: causeText(error) })
       }
     },
 
-    /** Tells of everybody whose presence has lapsed. */
+    /** Publishes the users whose status has lapsed. */
     async sweep(): Promise<void> {
-      for (const userId of [...told.keys()]) await tell(userId)
+      for (const userId of published.userIds()) await publishChange(userId)
     },
+  }
+}
+
+/** The last published status of each user; most are offline, and not kept. */
+function createPublishedStatus() {
+  const published = new Map<string, Presence['status']>()
+  return {
+    is: (userId: string, status: Presence['status']) => (published.get(userId) ?? 'offline') === status,
+    set(userId: string, status: Presence['status']): void {
+      if (status === 'offline') published.delete(userId)
+      else published.set(userId, status)
+    },
+    userIds: () => [...published.keys()],
+  }
+}
+
+/** The heartbeats of users, in the key-value store. */
+function createHeartbeats(kv: Kv, now: () => Micros) {
+  const keyOf = (userId: string) => `presence/${userId}`
+  const find = (userId: string) => kv.get<Heartbeat>(keyOf(userId))
+  return {
+    find,
+    /** The same; `undefined` when the store fails or does not answer: then only streams count. */
+    findInTime: (userId: string) => inTime(find(userId)).catch(() => undefined),
+    set: (userId: string, heartbeat: Omit<Heartbeat, 'last_seen_at'>) =>
+      kv.set(keyOf(userId), { ...heartbeat, last_seen_at: now() }, REMEMBERED_SECONDS),
   }
 }
 
