@@ -113,6 +113,12 @@ export interface Route<
   pieces: C
   /** The codes this route adds to those every route of its access has. */
   errors: readonly ErrorCode[]
+  /** `false` where no limit counts the calls: they are the operator's, not a user's. */
+  limited?: false
+  /** `false` where no metric counts the answers: those would show who signs in, and how often that fails. */
+  metrics?: false
+  /** The level at which calls are logged, where it is not the usual one: probes would fill the log. */
+  log?: 'debug'
   /** What the calls are counted as, when it is not a call of the user's or the address's: an attempt to get in. */
   limited_as?: 'sign_in'
   /** Whether `metrics.token` is asked for, where one is configured. */
@@ -197,7 +203,7 @@ function callUseCase(useCase: AnyUseCase, call: AnyCall): unknown {
   return bind(chat.context, useCase)(...args, query ?? body)
 }
 
-/** Whether calls are counted against limits. Those of whoever operates the service are not. */
-export function isLimited({ tag }: AnyRoute): boolean {
-  return tag !== 'Operations'
+/** Whether calls are counted against limits. */
+export function isLimited({ limited }: AnyRoute): boolean {
+  return limited !== false
 }

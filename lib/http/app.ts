@@ -64,7 +64,7 @@ export function createNodeHandler(app: ChatApp): (request: IncomingMessage, resp
 function resources(metrics: Metrics): Map<string, Resource> {
   const byPath = new Map<string, Resource>()
   for (const route of Object.values<AnyRoute>({ ...routes, ...openApiRoutes })) {
-    const endpoint: Endpoint = { route, ...(!isPrivate(route) && { count: metrics.route(route.method, route.path) }) }
+    const endpoint: Endpoint = { route, ...(route.metrics !== false && { count: metrics.route(route.method, route.path) }) }
     byPath.set(route.path, { ...byPath.get(route.path), [route.method]: endpoint })
   }
   return byPath
@@ -74,9 +74,4 @@ function resources(metrics: Metrics): Map<string, Resource> {
 function patternOf(path: string, resource: Resource): string {
   const takesRest = Object.values(resource).some(({ route }) => route.takes_rest)
   return path.replaceAll(/\{(\w+)\}/g, takesRest ? '**:$1' : ':$1')
-}
-
-/** Nothing is counted that says who signs in, and how often it fails (interface: Events). */
-function isPrivate(route: AnyRoute): boolean {
-  return route.tag === 'Setup' || route.tag === 'Authentication' || route.answer === 'session'
 }

@@ -27,7 +27,7 @@ export function createRequestLog(config: Config, log: Log): RequestLog {
   const { requests } = config.log
   if (requests === 'none') return () => {}
   return (route, entry) => {
-    const isProbe = route?.tag === 'Operations'
+    const isProbe = route?.log === 'debug'
     const isTrouble = !isProbe && (entry.status >= 500 || (entry.ms > SLOW_MS && route?.answer !== 'stream'))
     if (!isTrouble && requests !== 'all') return
     // Named one by one: whatever else an entry may come to hold is not written.

@@ -6,6 +6,7 @@ export const list = route({
   method: 'GET',
   path: '/api/auth/keys',
   tag: 'Authentication',
+  metrics: false,
   summary: 'List your API keys',
   description: 'Each key without its secret, and when it was last used, to the minute.',
   access: 'session',
@@ -18,6 +19,7 @@ export const create = route({
   method: 'POST',
   path: '/api/auth/keys',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Create an API key that acts as you',
   description:
     'The key is shown only once. It acts as the user on every call except those about sessions, keys and the password. A user has at most 50 keys. Requires a sign-in within the last ten minutes, or `POST /api/auth/confirm` (`confirmation_required`).',
@@ -33,6 +35,7 @@ export const revoke = route({
   method: 'DELETE',
   path: '/api/auth/keys/{key_id}',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Revoke one of your API keys',
   description: 'The key is refused from the next call on, and its streams end.',
   access: 'session',

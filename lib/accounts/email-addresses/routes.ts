@@ -5,6 +5,7 @@ export const sendVerification = route({
   method: 'POST',
   path: '/api/auth/me/verify-email',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Request a mail to verify your email address',
   description:
     'The mailed link is valid for a day. No mail is sent to a verified address. `conflict` if the service sends no mail. One address gets at most five mails at once, then one in five minutes (`rate_limited`).',
@@ -18,6 +19,7 @@ export const verify = route({
   method: 'POST',
   path: '/api/auth/verify-email',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Verify an email address with a mailed token',
   description: 'Needs no session and creates none. The token works once, for a day.',
   access: 'public',

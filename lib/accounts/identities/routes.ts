@@ -6,6 +6,7 @@ export const list = route({
   method: 'GET',
   path: '/api/auth/identities',
   tag: 'Authentication',
+  metrics: false,
   summary: 'List the providers you can sign in through',
   description: 'The linked identities at sign-in providers, newest first; at most 50.',
   access: 'session',
@@ -18,6 +19,7 @@ export const remove = route({
   method: 'DELETE',
   path: '/api/auth/identities/{identity_id}',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Unlink a provider from your account',
   description:
     'The identity no longer signs in; sessions stay. The only way into an account without a password cannot be removed (`conflict`): first link another provider, or set a password with a reset link.',

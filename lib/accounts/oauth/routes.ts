@@ -7,6 +7,7 @@ export const begin = route({
   method: 'GET',
   path: '/api/oauth/{provider}',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Start a sign-in through a provider',
   description:
     'Returns the URL to send the browser to, and sets a short-lived cookie that binds the attempt to this browser. With `link=true` the identity is added to the signed-in account; this requires a sign-in within the last ten minutes, or `POST /api/auth/confirm`.',
@@ -22,6 +23,7 @@ export const finish = route({
   method: 'GET',
   path: '/api/oauth/{provider}/callback',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Callback of a sign-in provider',
   description:
     'The provider redirects the browser here. With `Accept: application/json` the response is that of a sign-in; otherwise the browser is redirected to `redirect_to` of the attempt. An attempt can be completed once, within ten minutes, by the browser that started it.',
@@ -37,6 +39,7 @@ export const exchangeCode = route({
   method: 'POST',
   path: '/api/oauth/{provider}/manual',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Sign in with a manually copied provider code',
   description:
     'For developers: takes a provider code copied by hand. 404 if `server.public_url` begins with `https://`, unless `oauth.manual_enabled = true`; always 404 with `false`.',

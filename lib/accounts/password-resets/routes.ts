@@ -5,6 +5,7 @@ export const request = route({
   method: 'POST',
   path: '/api/auth/forgot',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Request a mail to reset the password',
   description: 'The response and its time are the same whether or not the account exists.',
   access: 'public',
@@ -19,6 +20,7 @@ export const redeem = route({
   method: 'POST',
   path: '/api/auth/reset',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Reset the password with a mailed token',
   description:
     'The token works once, for an hour. Ends all sessions and, without `keep_keys`, all API keys of the user, and resets failed sign-ins. Does not sign in, but sets a cookie that marks the browser as known: guesses of others do not lock the user out of it.',

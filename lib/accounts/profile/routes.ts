@@ -6,6 +6,7 @@ export const changeProfile = route({
   method: 'PATCH',
   path: '/api/auth/me',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Change your names',
   description: 'Missing fields keep their value. Others see the new names at once, also on earlier messages.',
   access: 'session',
@@ -18,6 +19,7 @@ export const changePassword = route({
   method: 'POST',
   path: '/api/auth/password',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Change the password; your other sessions end',
   description:
     'Ends every other session of the user and pending reset links; API keys stay. Counts as a sign-in of the IP address; a user has five attempts a minute.',

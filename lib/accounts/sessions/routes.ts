@@ -8,6 +8,7 @@ export const login = route({
   method: 'POST',
   path: '/api/auth/login',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Sign in',
   description:
     'Sets the cookies of a new session and of its CSRF token. A session beyond `session.max_sessions_per_user` ends the oldest one; too many failures lock the account for a while (`rate_limited`).',
@@ -24,6 +25,7 @@ export const refresh = route({
   method: 'POST',
   path: '/api/auth/refresh',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Rotate the tokens of the session',
   description:
     'Gives the session new tokens and a new idle deadline. The old tokens are invalid at once; open streams stay.',
@@ -38,6 +40,7 @@ export const logout = route({
   method: 'POST',
   path: '/api/auth/logout',
   tag: 'Authentication',
+  metrics: false,
   summary: 'End the session',
   description: 'Ends the session with its streams, and clears both cookies.',
   access: 'session',
@@ -51,6 +54,7 @@ export const me = route({
   method: 'GET',
   path: '/api/auth/me',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Get the signed-in user',
   description: 'The session is missing with an API key, and with the authentication of a host application.',
   access: 'session',
@@ -62,6 +66,7 @@ export const confirm = route({
   method: 'POST',
   path: '/api/auth/confirm',
   tag: 'Authentication',
+  metrics: false,
   summary: 'Confirm the password before sensitive actions',
   description:
     'Creating an API key and linking a provider require a sign-in within the last ten minutes, or this call in the same session (`confirmation_required`). A user without a password signs in again through the provider instead (`conflict`).',
@@ -77,6 +82,7 @@ export const listSessions = route({
   method: 'GET',
   path: '/api/auth/sessions',
   tag: 'Authentication',
+  metrics: false,
   summary: 'List your sessions, last used first',
   description:
     'The active sessions with the IP address and user agent of their last use; `current` marks the session of this call. Continue with `after`.',
@@ -90,6 +96,7 @@ export const revokeSession = route({
   method: 'DELETE',
   path: '/api/auth/sessions/{session_id}',
   tag: 'Authentication',
+  metrics: false,
   summary: 'End one of your sessions',
   description: 'Its streams end too. It may be the session of this call; its cookies are not cleared.',
   access: 'session',

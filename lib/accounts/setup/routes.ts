@@ -6,6 +6,7 @@ export const status = route({
   method: 'GET',
   path: '/api/setup',
   tag: 'Setup',
+  metrics: false,
   summary: 'Get the set-up status',
   description:
     'Returns whether a first user exists. Until then, the first caller of `POST /api/setup` becomes the administrator.',
@@ -19,6 +20,7 @@ export const run = route({
   method: 'POST',
   path: '/api/setup',
   tag: 'Setup',
+  metrics: false,
   summary: 'Create the first administrator',
   description:
     'Works once: of two simultaneous calls, one succeeds. Afterwards every call is `already_set_up`, whatever its body. Does not sign in. If `setup.code` is configured, a call without it is `forbidden`.',

@@ -31,6 +31,7 @@ export const accept = route({
   method: 'POST',
   path: '/api/invites/accept',
   tag: 'Invites',
+  metrics: false,
   summary: 'Accept an invite, with a session or by signing up',
   description:
     'With a session, the caller becomes a participant. Without one, `username`, `email` and `password` create an account and sign it in. A participant who accepts uses nothing up. An invite is revoked when its creator loses the right to give its role (`invite_revoked`). `invites.*` configures which invites allow a sign-up (`signup_disabled`).',
