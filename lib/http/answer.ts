@@ -140,7 +140,7 @@ async function call(
     refusePrefetch(headers)
   }
   const address = clientOf(event.req)
-  const result = await perform(chat, route, {
+  const { outcome, actor, verdict } = await perform(chat, route, {
     method,
     headers,
     params: event.context.params ?? {},
@@ -149,14 +149,14 @@ async function call(
     body: (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body,
     isGone: () => event.runtime?.node?.res?.destroyed ?? false,
     ip: address,
-    called(actor) {
-      exchange.user_id = actor.user_id
-    },
-    limited(verdict) {
-      common.push(...limitHeaders(verdict))
-      if (count) chat.context.metrics.limited(verdict.profile, verdict.allowed)
-    },
   })
+  exchange.user_id = actor?.user_id
+  if (verdict) {
+    common.push(...limitHeaders(verdict))
+    if (count) chat.context.metrics.limited(verdict.profile, verdict.allowed)
+  }
+  if ('error' in outcome) throw outcome.error
+  const { result } = outcome
   if (route.answer === 'stream') {
     const { status } = route
     exchange.count(status)

@@ -64,7 +64,10 @@ export function createNodeHandler(app: ChatApp): (request: IncomingMessage, resp
 function resources(metrics: Metrics): Map<string, Resource> {
   const byPath = new Map<string, Resource>()
   for (const route of Object.values<AnyRoute>({ ...routes, ...openApiRoutes })) {
-    const endpoint: Endpoint = { route, ...(route.metrics !== false && { count: metrics.route(route.method, route.path) }) }
+    const endpoint: Endpoint = {
+      route,
+      ...(route.metrics !== false && { count: metrics.route(route.method, route.path) }),
+    }
     byPath.set(route.path, { ...byPath.get(route.path), [route.method]: endpoint })
   }
   return byPath

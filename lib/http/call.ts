@@ -12,7 +12,7 @@ import type { Verdict } from '../limits/limiter.ts'
 import type { Chat } from '../service.ts'
 import { assertBodyAcceptable, readJson } from './body.ts'
 import { bindingCookieName, deviceCookieName } from './cookies.ts'
-import { assertWithinLimits, endpoints } from './limit.ts'
+import { assertAllowed, endpoints, takeFromLimits } from './limit.ts'
 import { isForeign, isListed } from './origin.ts'
 import { readQuery } from './query.ts'
 import { surfaceOf } from './surface.ts'
@@ -31,29 +31,41 @@ export interface Incoming {
   ip?: string | undefined
   /** Whether the client has hung up. */
   isGone?: () => boolean
-  /** Hears who it is that calls, once that is known. */
-  called?: (actor: Actor) => void
-  /** Hears what the limits say, whether the call may go on or not. */
-  limited?: (verdict: Verdict) => void
+}
+
+/** How a call went, and what was found out on the way, whether it failed or not. */
+export interface Performed {
+  outcome: { result: unknown } | { error: unknown }
+  /** The caller, once it is known. */
+  actor?: Actor
+  /** What the limits returned, if the call was counted. */
+  verdict?: Verdict | undefined
 }
 
 /**
- * Calls the use-case of a route: what it returns is the answer.
+ * Calls the use-case of a route: what that returns is the answer. It never rejects.
  *
  * Checks in this order: body size and type, who calls, CSRF, rate limit; then the use-case validates, checks rights, and
  * state.
  */
-export async function perform(chat: Chat, route: AnyRoute, request: Incoming): Promise<unknown> {
+export async function perform(chat: Chat, route: AnyRoute, request: Incoming): Promise<Performed> {
+  const found: Omit<Performed, 'outcome'> = {}
   try {
-    return await checkAndCall(chat, route, request)
+    const result = await checkAndCall(chat, route, request, found)
+    return { ...found, outcome: { result } }
   } catch (error) {
     const isFailure = error instanceof ChatError && error.status === 401 && !chat.context.identity
     if (isFailure) chat.context.authFailures.failed(request)
-    throw error
+    return { ...found, outcome: { error } }
   }
 }
 
-async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming): Promise<unknown> {
+async function checkAndCall(
+  chat: Chat,
+  route: AnyRoute,
+  request: Incoming,
+  found: Omit<Performed, 'outcome'>,
+): Promise<unknown> {
   const { config } = chat.context
   const limits = surfaceOf(route.path).body
   if (route.sign_in && chat.context.identity) throw new ChatError('not_found')
@@ -63,14 +75,15 @@ async function checkAndCall(chat: Chat, route: AnyRoute, request: Incoming): Pro
 
   const client = clientOf(config, route, request)
   const caller = await findCaller(chat, route, request)
-  if (caller) request.called?.(caller.actor)
+  if (caller) found.actor = caller.actor
   // A form of another site cannot sign anybody in either, and a stream is open before its page turns out to be foreign.
   if ((route.changes || route.answer === 'stream') && isForeign(request, config))
     throw new ChatError('csrf_failed', FOREIGN)
   // A page of another site can send a cookie along, but no API key.
   if (caller?.csrf_hash !== undefined && route.changes) assertCsrf(config, request.headers, caller.csrf_hash)
 
-  await assertWithinLimits(chat, route, { user_id: caller?.actor.user_id, ip: client.ip }, request.limited)
+  found.verdict = await takeFromLimits(chat, route, { user_id: caller?.actor.user_id, ip: client.ip })
+  assertAllowed(found.verdict)
 
   const body = takesBody ? await readJson(request.body, limits) : undefined
   const query = route.query && readQuery(route.query, request.search)

@@ -8,27 +8,24 @@ import type { Chat } from '../service.ts'
 /** Every route that can be limited. */
 export const endpoints: readonly Endpoint[] = Object.values<AnyRoute>(routes).filter(isLimited)
 
-/**
- * Counts a call against the limits of its route.
- *
- * @param heard is told what they say, also of a call that is refused
- * @throws ChatError `rate_limited`
- */
-export async function assertWithinLimits(
+/** Counts a call against the limits of its route. @returns what they decide, where one applies */
+export async function takeFromLimits(
   chat: Chat,
   route: AnyRoute,
   caller: { user_id: string | undefined; ip: string | undefined },
-  heard: ((verdict: Verdict) => void) | undefined,
-): Promise<void> {
-  if (!isLimited(route)) return
+): Promise<Verdict | undefined> {
+  if (!isLimited(route)) return undefined
   const { method, path } = route
   // Who is signed in accepts an invite like any other call, and gets into nothing else without being counted.
   const is_sign_in = route.limited_as === 'sign_in' && (caller.user_id === undefined || route.sign_in === true)
   // Named, not spread: V8 gives each object made by a spread a shape of its own, which every later look at it pays for.
   const { user_id, ip } = caller
-  const verdict = await chat.context.limiter.take({ method, path, user_id, ip, is_sign_in })
+  return chat.context.limiter.take({ method, path, user_id, ip, is_sign_in })
+}
+
+/** @throws ChatError `rate_limited` */
+export function assertAllowed(verdict: Verdict | undefined): void {
   if (!verdict) return
-  heard?.(verdict)
   const { allowed, retry_after_seconds } = verdict
   if (!allowed) throw new ChatError('rate_limited', retry_after_seconds === undefined ? {} : { retry_after_seconds })
 }
