@@ -8,7 +8,7 @@ const [base_url = 'http://127.0.0.1:8080', email = 'ada@example.org', password =
   process.argv.slice(2)
 const client = createChatClient({ base_url })
 
-const { is_setup } = await client.setup.status()
+const { is_setup } = await client.setup.get()
 if (!is_setup) await client.setup.run({ email, password })
 // The client keeps the session and sends the CSRF token from here on.
 const { user } = await client.auth.login({ email, password })

@@ -39,7 +39,7 @@ import * as wellKnown from './well-known/service.ts'
 export function featuresOf(ctx: Context) {
   return {
     setup: {
-      ...bindAll(ctx, { status: setup.status, run: setup.run, runFrom: setup.runFrom }),
+      ...bindAll(ctx, { get: setup.get, run: setup.run, runFrom: setup.runFrom }),
       assertOpen: withContext(ctx, setup.assertOpen),
     },
     users: {

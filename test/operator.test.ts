@@ -80,7 +80,7 @@ const CALLS: Record<string, unknown[]> = {
 
 /** These are called by nobody in particular. */
 const WITHOUT_ACTOR = [
-  'setup.status',
+  'setup.get',
   'setup.assertOpen',
   'setup.run',
   'setup.runFrom',

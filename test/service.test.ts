@@ -34,7 +34,7 @@ describeOnEachDatabase('the library', (openUrl) => {
     await chat.start()
     expect((await storage.migrations()).every((step) => step.applied_at)).toBe(true)
     await chat.close()
-    expect(await codeOf(chat.setup.status())).toBe('unavailable')
+    expect(await codeOf(chat.setup.get())).toBe('unavailable')
     await chat.close()
   })
 
@@ -73,10 +73,10 @@ describe('embedding', () => {
     )
     await Promise.all([one!.start(), two!.start()])
     await one!.setup.run(ADA)
-    expect(await one!.setup.status()).toEqual({ is_setup: true })
-    expect(await two!.setup.status()).toEqual({ is_setup: false })
+    expect(await one!.setup.get()).toEqual({ is_setup: true })
+    expect(await two!.setup.get()).toEqual({ is_setup: false })
     await one!.close()
-    expect(await two!.setup.status()).toEqual({ is_setup: false })
+    expect(await two!.setup.get()).toEqual({ is_setup: false })
     await two!.close()
   })
 

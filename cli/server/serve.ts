@@ -33,7 +33,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const chat = createChatService(config, storage, { log })
   try {
     await chat.start()
-    const { is_setup } = await chat.setup.status()
+    const { is_setup } = await chat.setup.get()
     if (!is_setup && config.setup.code === undefined && !isLoopback(config.server.host))
       warn(log, [SETUP_IS_OPEN], flags)
     const qr = flags.qr ? await createQrListener() : undefined

@@ -104,8 +104,8 @@ export const OPERATIONS = {
     request: { method: 'POST', path: '/api/auth/forgot', input: 'body' },
   },
   setup: {
+    get: { method: 'GET', path: '/api/setup', is_read: true },
     run: { method: 'POST', path: '/api/setup', input: 'body' },
-    status: { method: 'GET', path: '/api/setup', is_read: true },
   },
   tasks: {
     list: { method: 'GET', path: '/api/admin/tasks', input: 'query', is_read: true },

@@ -103,7 +103,7 @@ it('the doctor writes nothing with --read-only, and before there is a user', LON
   onTestFinished(() => fresh.close())
   const early = await runDoctor({ server: { public_url: fresh.base_url }, database: { url } })
   expect(early.get('stream')?.message).toContain('not set up yet')
-  expect(await fresh.chat.setup.status()).toEqual({ is_setup: false })
+  expect(await fresh.chat.setup.get()).toEqual({ is_setup: false })
 })
 
 it.skipIf(!hasNginx)('the doctor finds an nginx that buffers, and one that compresses (nginx)', LONG, async () => {

@@ -236,7 +236,7 @@ it('lets no other site set the service up', async () => {
     })
   for (const headers of FOREIGN) expect((await readFailure(await setUp(headers))).code).toBe('csrf_failed')
   expect((await readFailure(await setUp({}, 'text/plain'))).code).toBe('unsupported_media_type')
-  expect(await service.chat.setup.status()).toEqual({ is_setup: false })
+  expect(await service.chat.setup.get()).toEqual({ is_setup: false })
   expect((await setUp({ origin: service.base_url })).status).toBe(200)
   await service.close()
 })

@@ -3,7 +3,7 @@ import { type ChatClient, createChatClient } from 'chat-server/client'
 
 export async function open(): Promise<ChatClient | undefined> {
   const client = createChatClient({ base_url: document.location.origin })
-  const { is_setup } = await client.setup.status()
+  const { is_setup } = await client.setup.get()
   return is_setup ? client : undefined
 }
 

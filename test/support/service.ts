@@ -83,7 +83,7 @@ export async function startService(url: string, options: ServiceOptions = {}): P
 
   async function signIn(name: string, roles: ('admin' | 'member' | 'read_only')[] = ['member']): Promise<Person> {
     const email = `${name}@example.org`
-    const { is_setup } = await chat.setup.status()
+    const { is_setup } = await chat.setup.get()
     if (!is_setup) await chat.setup.run({ email, password: PASSWORD })
     else await createUser(chat, name, email, roles)
     const person = client()

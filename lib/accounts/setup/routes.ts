@@ -2,7 +2,7 @@ import { route } from '../../endpoint.ts'
 import { SetupDone, SetupStatus } from './schema.ts'
 import * as service from './service.ts'
 
-export const status = route({
+export const get = route({
   method: 'GET',
   path: '/api/setup',
   tag: 'Setup',
@@ -13,7 +13,7 @@ export const status = route({
   access: 'public',
   sign_in: true,
   output: SetupStatus,
-  run: service.status,
+  run: service.get,
 })
 
 export const run = route({

@@ -10,7 +10,7 @@ import { AdministratorInput, type SetupDone, SetupInput, type SetupStatus } from
 import { claimSetup } from './store.ts'
 
 /** Whether a user exists. */
-export const status = useCase({
+export const get = useCase({
   takes: [],
   run: async (ctx): Promise<SetupStatus> => {
     return { is_setup: await hasUsers(ctx.db) }

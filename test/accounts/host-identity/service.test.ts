@@ -48,7 +48,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
       user_id: user.id,
       roles: ['admin'],
     })
-    expect(await codeOf(service.client().setup.status())).toBe('not_found')
+    expect(await codeOf(service.client().setup.get())).toBe('not_found')
     const created = "SELECT actor_id, subject_id, ip FROM audit_log WHERE act = 'user.created'"
     expect(await service.chat.context.db.all(created)).toEqual([
       { actor_id: null, subject_id: user.id, ip: '127.0.0.1' },

@@ -8,13 +8,13 @@ describeOnEachDatabase('setup', (openUrl) => {
   it('makes the first administrator, once', async () => {
     const service = await startService(await openUrl())
     const client = service.client()
-    expect(await client.setup.status()).toEqual({ is_setup: false })
+    expect(await client.setup.get()).toEqual({ is_setup: false })
     const done = await client.setup.run({ ...ADA, display_name: 'Ada L.' })
     expect(done).toMatchObject({
       is_setup: true,
       user: { email: 'Ada@Example.org', username: 'Ada', display_name: 'Ada L.', email_verified: true },
     })
-    expect(await client.setup.status()).toEqual({ is_setup: true })
+    expect(await client.setup.get()).toEqual({ is_setup: true })
     expect(await codeOf(client.setup.run({ email: 'eve@example.org', password: PASSWORD }))).toBe('already_set_up')
     await service.close()
   })
@@ -92,7 +92,7 @@ describeOnEachDatabase('setup', (openUrl) => {
   ])('refuses %s', async (_, body) => {
     const service = await startService(await openUrl())
     expect(await codeOf(service.client().setup.run(body))).toBe('validation_failed')
-    expect(await service.client().setup.status()).toEqual({ is_setup: false })
+    expect(await service.client().setup.get()).toEqual({ is_setup: false })
     await service.close()
   })
 
