@@ -91,7 +91,7 @@ const LIVED: Record<
   string,
   (service: TestService, filled: Filled) => Promise<[staying: string[], change: () => Promise<unknown>]>
 > = {
-  async listThreads({ chat }, { threads, users, conversation_id }) {
+  async threadsList({ chat }, { threads, users, conversation_id }) {
     const author = await chat.users.actor(users[0]!)
     const moving = threads.filter((_, n) => n % 4 === 1)
     return [
@@ -103,7 +103,7 @@ const LIVED: Record<
       },
     ]
   },
-  async readUnread({ chat }, { threads, users, conversation_id, owner_id }) {
+  async threadsUnread({ chat }, { threads, users, conversation_id, owner_id }) {
     const [author, reader] = [await chat.users.actor(users[0]!), await chat.users.actor(owner_id)]
     const read = threads.filter((_, n) => n % 4 === 3)
     return [
@@ -114,7 +114,7 @@ const LIVED: Record<
       },
     ]
   },
-  async readThread({ chat }, { messages, users }) {
+  async threadsTree({ chat }, { messages, users }) {
     const author = await chat.users.actor(users[0]!)
     const parents = messages.slice(1, -1)
     return [
@@ -125,7 +125,7 @@ const LIVED: Record<
       },
     ]
   },
-  async listRevisions({ chat }, { root_id, revisions, users }) {
+  async messagesListRevisions({ chat }, { root_id, revisions, users }) {
     const author = await chat.users.actor(users[0]!)
     // An edit adds one at the end, and the oldest of a hundred goes.
     return [revisions.slice(20), () => chat.messages.edit(author, root_id, { content: 'edited' })]
