@@ -56,7 +56,7 @@ const SETTINGS = `
 hooks = "./hooks.py"
 
 [[operations]]
-include-operation-id = "runSetup"
+include-operation-id = "setupRun"
 checks.positive_data_acceptance.expected-statuses = ["2XX", 400, 401, 403, 404, 409, "5XX"]
 `
 
