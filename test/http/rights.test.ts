@@ -148,7 +148,7 @@ describeOnEachDatabase('rights', (openUrl) => {
     })
     const { token } = await chat.invites.create(founder, conversation_id, {})
     const ids = { root_id: message_id, parent_id: message_id, message_id, user_id: idOf('target') }
-    const limits = /Limit/.test(name) ? await createLimits(name) : { id: '', profile_id: '' }
+    const limits = /^limits/.test(name) ? await createLimits(name) : { id: '', profile_id: '' }
     return {
       n: n++,
       conversation_id,
