@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { createChatApp } from '../lib/http/app.ts'
 import { createChatService, openStorage, parseConfig } from '../lib/index.ts'
-import { describeOnEachDatabase } from './support/databases.ts'
+import { describeOnEachDatabase, describeOnEachEmptyDatabase } from './support/databases.ts'
 import { codeOf } from './support/service.ts'
 
 const CONFIG = parseConfig({ security: { password: { bcrypt_cost: 4 } } })
@@ -25,7 +25,9 @@ describeOnEachDatabase('the library', (openUrl) => {
     expect(actor).toMatchObject({ user_id: user.id, roles: ['admin', 'member'], session_id: signedIn.session.id })
     await chat.close()
   })
+})
 
+describeOnEachEmptyDatabase('the library on a new database', (openUrl) => {
   it('does nothing before start, and nothing after close', async () => {
     const url = await openUrl()
     const storage = await openStorage({ database: url })
