@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startFollowers } from '../fault/followers.ts'
 import { createRandom, newSeed } from '../fault/random.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
-import { startService, type TestService, times } from '../support/service.ts'
+import { patiently, startService, type TestService, times } from '../support/service.ts'
 import { positionOf, range, seqOf, startReading } from './readers.ts'
 
 const WRITERS = 8
@@ -44,8 +44,8 @@ describeOnEachDatabase('readers whose connections break anywhere', (openUrl) => 
           const content = `${writer}/${i} ${'grüß 🥊 '.repeat(Math.floor(random() * 40))}`
           const posted =
             random() < 0.2
-              ? await chat.messages.postRoot(actor, conversation_id, { content })
-              : await chat.messages.reply(actor, root.message_id, { content })
+              ? await patiently(() => chat.messages.postRoot(actor, conversation_id, { content }))
+              : await patiently(() => chat.messages.reply(actor, root.message_id, { content }))
           ids.push(posted.message_id)
         }
         return ids

@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { takeShared } from '../../lib/limits/buckets.ts'
 import { describeOnEachEmptyDatabase } from '../support/databases.ts'
-import { codeOf, PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
+import { codeOf, PASSWORD, patiently, startService, startThread, type TestService, times } from '../support/service.ts'
 
 /** So many of each kind at once, which share their commits. */
 const EACH = 40
@@ -20,18 +19,6 @@ const outcomeOf = (call: Promise<unknown>) =>
     () => 'done',
     (error: { code?: string }) => error.code ?? String(error),
   )
-
-/** Calls again while too many passwords wait to be hashed. */
-async function patiently<T>(call: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await call()
-    } catch (error) {
-      if ((error as { code?: string }).code !== 'unavailable') throw error
-      await sleep(50)
-    }
-  }
-}
 
 describeOnEachEmptyDatabase('amid writers that fail after they have changed something', (openUrl) => {
   let service: TestService
@@ -86,10 +73,8 @@ describeOnEachEmptyDatabase('amid writers that fail after they have changed some
       edits: (index: number) => messages.edit(actor, edited[index]!.message_id, { content: `edited ${index}` }),
       joined: async (index: number) => invites.accept(await users.actor(guests[index]!.user.id), {}, { token }),
       signUps: (index: number) =>
-        patiently(() =>
-          invites.accept(undefined, {}, { token, username: `new${index}`, email: ada.email, password: PASSWORD }),
-        ),
-      signIns: () => patiently(() => auth.login({}, { email: grace.email, password: PASSWORD })),
+        invites.accept(undefined, {}, { token, username: `new${index}`, email: ada.email, password: PASSWORD }),
+      signIns: () => auth.login({}, { email: grace.email, password: PASSWORD }),
       aborted: abort,
       limited: async () => {
         const { allowed } = await takeShared(db, 'amid', now, { requests_per_second: 0.001, burst: BURST })
@@ -99,7 +84,7 @@ describeOnEachEmptyDatabase('amid writers that fail after they have changed some
     }
     const kinds = Object.keys(make) as (keyof typeof make)[]
     // One of each kind after the other, so that every batch has some that fail.
-    const calls = times(EACH, (index) => kinds.map((kind) => outcomeOf(make[kind](index) as Promise<unknown>)))
+    const calls = times(EACH, (index) => kinds.map((kind) => outcomeOf(patiently(async () => make[kind](index)))))
     const rounds = await Promise.all(calls.map((round) => Promise.all(round)))
     const outcomes = Object.fromEntries(
       kinds.map((kind, place) => [kind, rounds.map((round) => round[place]!)]),

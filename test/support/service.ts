@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type ChatClient, createChatClient } from '../../lib/client/index.ts'
 import { createNodeListener } from '../../lib/http/node/listener.ts'
 import {
@@ -145,4 +146,16 @@ export async function codeOf(call: Promise<unknown>): Promise<string> {
 /** `count` results of `make`. */
 export function times<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index))
+}
+
+/** Calls again while the service is unavailable, with too many calls waiting: such a call has changed nothing. */
+export async function patiently<T>(call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await call()
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'unavailable') throw error
+      await delay(50)
+    }
+  }
 }
