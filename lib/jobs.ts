@@ -1,6 +1,6 @@
 import type { Context, Log } from './context.ts'
 import { causeText } from './core/errors.ts'
-import { warnOnce } from './core/once.ts'
+import { type SingleFlight, singleFlight, warnOnce } from './core/once.ts'
 import { prune } from './ops/retention.ts'
 import { checkWal } from './ops/wal.ts'
 
@@ -10,8 +10,10 @@ interface Job {
   run: () => unknown
   /** What the log warns of when it fails, once until it succeeds again. Without it a failure is not logged. */
   warning?: string
-  /** Whether a run that takes longer than the interval has the next one skipped. */
+  /** Whether a run that takes longer than the interval has the next one skipped; `stop` waits for it. */
   exclusive?: true
+  /** Whether it also runs once before the service is ready. */
+  at_start?: true
 }
 
 /** All jobs of a service. */
@@ -21,7 +23,12 @@ function jobsOf(ctx: Context): Record<'heartbeats' | 'presence' | 'leases' | 're
     // How soon others learn that a user is no longer there.
     presence: { interval_ms: 5_000, run: ctx.presence.sweep, warning: 'Presence could not be kept' },
     // Renews the leases of answers and looks for lapsed ones; a lease lasts fifteen seconds.
-    leases: { interval_ms: 2_000, run: ctx.answers.renewLeases, warning: 'Answers could not be looked after' },
+    leases: {
+      interval_ms: 2_000,
+      run: ctx.answers.renewLeases,
+      warning: 'Answers could not be looked after',
+      at_start: true,
+    },
     retention: {
       interval_ms: 60_000,
       run: () => prune(ctx),
@@ -33,60 +40,42 @@ function jobsOf(ctx: Context): Record<'heartbeats' | 'presence' | 'leases' | 're
   }
 }
 
-/** The jobs of a service, once they run. */
-export type Jobs = ReturnType<typeof createJobs>
-
 /** Makes the jobs of a service; none runs before `start`. */
 export function createJobs(ctx: Context) {
-  const jobs = jobsOf(ctx)
+  const jobs = Object.values(jobsOf(ctx)).map((job) => ({ ...job, run: supervised(job, ctx.log) }))
   const timers: NodeJS.Timeout[] = []
-  const running = new Set<Promise<void>>()
-  const runs = Object.values(jobs).map((job) => ({ ...job, run: supervised(job, ctx.log) }))
-
-  function repeat({ interval_ms, run, exclusive }: Omit<Job, 'run'> & { run: () => Promise<void> }): void {
-    const runOnce = () => {
-      const done = run().finally(() => running.delete(done))
-      if (exclusive) running.add(done)
-    }
-    timers.push(setInterval(runOnce, interval_ms).unref())
-  }
-
   return {
     /**
-     * Starts all jobs; answers whose lease has lapsed are ended before it resolves.
+     * Starts all jobs; those that run `at_start` have run once when it resolves.
      *
      * @returns whether they did not run yet
      */
     async start(): Promise<boolean> {
       if (timers.length > 0) return false
-      runs.forEach(repeat)
-      await supervised(jobs.leases, ctx.log)()
+      for (const { interval_ms, run } of jobs) timers.push(setInterval(() => void run(), interval_ms).unref())
+      for (const { at_start, run } of jobs) if (at_start) await run()
       return true
     },
     /** Starts no further run, and waits for the exclusive ones that are under way. */
     async stop(): Promise<void> {
       for (const timer of timers.splice(0)) clearInterval(timer)
-      await Promise.all(running)
+      await Promise.all(jobs.map(({ run }) => 'current' in run && run.current()))
     },
   }
 }
 
 /** A job whose failures end nothing: they are logged once, until it succeeds again. */
-function supervised({ run, warning, exclusive }: Job, log: Log): () => Promise<void> {
+function supervised({ run, warning, exclusive }: Job, log: Log): (() => Promise<void>) | SingleFlight<void> {
   const fail = warnOnce((error: unknown) => {
     if (warning !== undefined) log.warn(warning, { cause: causeText(error) })
   })
-  let isRunning = false
-  return async () => {
-    if (exclusive && isRunning) return
-    isRunning = true
+  const attempt = async () => {
     try {
       await run()
       fail.reset()
     } catch (error) {
       fail(error)
-    } finally {
-      isRunning = false
     }
   }
+  return exclusive ? singleFlight(attempt) : attempt
 }

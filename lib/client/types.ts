@@ -9,7 +9,7 @@ export type { ConversationStreamEvent } from '../chat/events/schema.ts'
 export interface ClientOptions {
   /** The service's address, with the base path it is mounted under. */
   base_url: string
-  /** Calls in the name of the user it belongs to, instead of signing in. Not for pages: whoever sees one has the key. */
+  /** Calls in the name of the user it belongs to, instead of signing in. Not for pages: each visitor of the page would have the key. */
   api_key?: string
   /** Default: the runtime's. */
   fetch?: typeof fetch

@@ -49,7 +49,7 @@ export function assertAdmin(actor: Actor): void {
 }
 
 /**
- * Keeps API keys away from what rules over sign-in: who finds one makes no second one of it, and locks nobody out.
+ * Keeps API keys away from what rules over sign-in: a finder of a key creates no second key with it, and locks no user out.
  *
  * @throws ChatError `forbidden` for a call that came with a key
  */

@@ -18,7 +18,7 @@ export function withIds(epoch: string, page: NumberedEvent[]): Delivered[] {
   return page.flatMap(({ event, ...line }) => (event ? [{ ...line, id: eventId(epoch, line.seq), event }] : []))
 }
 
-/** Events and the bytes that say them: encoded once, whoever reads them. */
+/** Events and their bytes: encoded once for all readers. */
 export interface Delivery {
   bytes: Uint8Array
   events: Delivered[]

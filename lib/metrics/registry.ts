@@ -32,7 +32,7 @@ export interface Metrics {
 /** Why the storage took nothing. */
 export type Refusal = (typeof REFUSALS)[number]
 
-/** What is read when somebody looks. */
+/** What is read when the page is rendered. */
 export interface Levels {
   /** How many streams are open. */
   streams: number

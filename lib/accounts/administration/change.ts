@@ -70,7 +70,7 @@ export const change = useCase({
  * An account to be changed by an administrator, who is one still: alone with it until the transaction ends.
  *
  * @param options.resigns the account may administer no longer afterwards: then it must not be the last that does
- * @throws ChatError `not_found`; `conflict` for the last administrator; `forbidden` for whom has become none
+ * @throws ChatError `not_found`; `conflict` for the last administrator; `forbidden` when the actor is no administrator any more
  */
 export async function takeAccount(
   tx: Queries,

@@ -28,7 +28,7 @@ export const remove = useCase({
   run: async (ctx, actor, identityId): Promise<void> => {
     refuseKeys(actor)
     const { user_id } = actor
-    // One that no configured provider stands for signs nobody in.
+    // One without a configured provider is no way to sign in.
     const signsIn = ({ provider }: IdentityRow) => ctx.providers.has(provider)
     await ctx.write(async (tx) => {
       // Of two calls at once that remove the last two, the second one sees what the first one has left.

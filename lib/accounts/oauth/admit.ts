@@ -39,7 +39,7 @@ export async function admit(ctx: Context, tx: Tx, person: Person, linkTo?: strin
   }
   if (known) {
     const user = await getEnabledUser(tx, known)
-    // Removed since it was found, by its owner or by a lockdown: it signs nobody in any more.
+    // Removed since it was found, by its owner or by a lockdown: it is no way to sign in any more.
     if ((await findIdentity(tx, person))?.id !== known) throw new ChatError('oauth_state_invalid')
     return { user: await withProof(ctx, tx, person, user), act: 'oauth.signed_in' }
   }

@@ -16,7 +16,7 @@ import { readBinding } from './rules.ts'
 import { ManualCode, OauthBegin, type OauthBegun, OauthReturn } from './schema.ts'
 import { insertState, type StateRow, takeState } from './store.ts'
 
-/** How long somebody may take to sign in elsewhere. */
+/** How long a user may take to sign in at the provider. */
 export const STATE_SECONDS = 600
 
 /** Who brings a code back, and what for. */
@@ -189,7 +189,7 @@ async function assertSessionLives(tx: Tx, userId: string, sessionId: string): Pr
   if (!(await findSession(tx, sessionId))) throw new ChatError('oauth_state_invalid')
 }
 
-/** Has a return that fails written down, too; one whose state nobody knows is no return. */
+/** Audits a return that fails, too; one with an unknown state is no return. */
 async function recorded(ctx: Context, from: Return, work: (from: Return) => Promise<SignedIn>): Promise<SignedIn> {
   try {
     return await work(from)

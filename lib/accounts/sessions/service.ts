@@ -33,9 +33,9 @@ export interface Client {
   token?: string | undefined
   /** What the browser keeps of the sign-ins through a provider that it has begun. */
   binding?: string | undefined
-  /** The token of a browser in which somebody has signed in before. */
+  /** The token of a browser in which a user has signed in before. */
   device?: string | undefined
-  /** Whether nobody waits for the answer any more. */
+  /** Whether the client has closed the connection. */
   isGone?: (() => boolean) | undefined
 }
 

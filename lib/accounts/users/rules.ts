@@ -33,7 +33,7 @@ export function isLastAdmin(accounts: Standing[], id: string): boolean {
  * Who has no account administers by other means, as the operator does.
  *
  * @param accounts that of the actor among them, if there is one
- * @throws ChatError `forbidden` for whom has become none
+ * @throws ChatError `forbidden` when the actor is no administrator any more
  */
 export function assertStillAdmin(accounts: Standing[], actor: Actor): void {
   const self = accounts.find((account) => account.id === actor.user_id)

@@ -78,7 +78,7 @@ export const find = useCase({
   },
 })
 
-/** People whose username begins with the query, by name: for finding whom to add. */
+/** People whose username begins with the query, by name: for finding people to add. */
 export const search = useCase({
   takes: ['actor'],
   input: PeopleQuery,

@@ -10,7 +10,7 @@ import { findAnswer, listChunks as findChunks, listChunkSizes } from './store.ts
 /**
  * Stops an answer; what was produced stays. One that has ended is left as it is.
  *
- * @throws ChatError `not_found`; `forbidden` for whom did not ask and is neither owner nor admin of the conversation
+ * @throws ChatError `not_found`; `forbidden` unless the actor asked, or is owner or admin of the conversation
  */
 export const cancel = useCase({
   takes: ['actor', 'message_id'],

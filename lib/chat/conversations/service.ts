@@ -107,7 +107,7 @@ const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 /**
  * Gives a conversation another title and tells it.
  *
- * @throws ChatError `not_found`; `forbidden` for whom is not its owner
+ * @throws ChatError `not_found`; `forbidden` unless the actor is its owner
  */
 export const rename = useCase({
   takes: ['actor', 'conversation_id'],
@@ -127,7 +127,7 @@ export const rename = useCase({
 /**
  * Deletes a conversation: it is out of sight at once, and its streams close. What is in it is removed in the background.
  *
- * @throws ChatError `not_found`; `forbidden` for whom is not its owner
+ * @throws ChatError `not_found`; `forbidden` unless the actor is its owner
  */
 export const remove = useCase({
   takes: ['actor', 'conversation_id'],

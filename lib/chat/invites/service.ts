@@ -119,7 +119,7 @@ async function acceptFor(ctx: Context, actor: Actor, { token }: Acceptance): Pro
 /**
  * Revokes an invite, also one that is revoked already.
  *
- * @throws ChatError `not_found` for whom has nothing to do with it; `forbidden` for a participant who neither made it
+ * @throws ChatError `not_found` for an actor outside the conversation who did not make it; `forbidden` for a participant who neither made it
  *   nor is owner or admin
  */
 export const revoke = useCase({
@@ -130,7 +130,7 @@ export const revoke = useCase({
   },
 })
 
-/** The same for whom has the id of an invite and not its token. @throws ChatError `not_found`, `forbidden` */
+/** The same by the id of an invite instead of its token. @throws ChatError `not_found`, `forbidden` */
 export const revokeById = useCase({
   takes: ['actor', 'invite_id'],
   errors: ['not_found', 'forbidden'],

@@ -51,7 +51,7 @@ export async function signUp(
   }
 }
 
-/** @throws ChatError for an invite that is not open, is for another address, or signs nobody up */
+/** @throws ChatError for an invite that is not open, is for another address, or allows no sign-up */
 async function assertSignsUp(ctx: Context, token: string, email: string): Promise<InviteRow> {
   return ctx.db.snapshot(async (db) => {
     const found = await findInviteByToken(db, digest(token))

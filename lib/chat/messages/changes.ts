@@ -66,7 +66,7 @@ export const remove = useCase({
 /**
  * Brings a deleted message back as it was.
  *
- * @throws ChatError `not_found`; `forbidden` for whom did not delete it and is neither owner nor admin of the
+ * @throws ChatError `not_found`; `forbidden` unless the actor deleted it, or is owner or admin of the
  *   conversation; `message_not_deleted`; `conflict` when its text is gone with its author
  */
 export const restore = useCase({

@@ -118,7 +118,7 @@ export function toPostedMessage(row: MessageRow): Message {
   return toMessage({ ...row, content: '', status: 'streaming', edited_at: null, finish_reason: null, usage: null })
 }
 
-/** The message, whoever asks: scope it with the conversation it names. By primary key. */
+/** The message, without a check of rights: scope it with the conversation it names. By primary key. */
 export async function findMessage(db: Queries, id: string): Promise<MessageRow | undefined> {
   const row = await db.get<MessageRow>(`SELECT ${COLUMNS} FROM messages WHERE id = ?`, id)
   return row && withoutErased(row)

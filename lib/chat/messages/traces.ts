@@ -13,7 +13,7 @@ const THREADS_PAGE = 1_000
 /** How many threads one transaction changes: on PostgreSQL it holds the locks of their conversations. */
 const THREADS_BATCH = 20
 
-/** A thread somebody has written or read in. */
+/** A thread that a user has written or read in. */
 interface TracedThread {
   root_id: string
   conversation_id: string

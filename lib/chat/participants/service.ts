@@ -60,7 +60,7 @@ export const add = useCase({
 /**
  * Gives a participant another role and tells the conversation.
  *
- * @throws ChatError `not_found`, also for somebody who does not take part; `forbidden` below admin, or where an owner
+ * @throws ChatError `not_found`, also for a user who is no participant; `forbidden` below admin, or where an owner
  *   is concerned without being one; `last_owner`
  */
 export const changeRole = useCase({
@@ -89,7 +89,7 @@ export const changeRole = useCase({
 /**
  * Removes a participant, whose streams of the conversation close. Everybody may remove themselves.
  *
- * @throws ChatError `not_found`, also for somebody who does not take part; `forbidden`; `last_owner`
+ * @throws ChatError `not_found`, also for a user who is no participant; `forbidden`; `last_owner`
  */
 export const remove = useCase({
   takes: ['actor', 'conversation_id', 'user_id'],

@@ -86,7 +86,7 @@ export async function findArrival(
   return row?.at
 }
 
-/** Which conversation a thread is in, whoever asks. */
+/** The conversation that a thread is in, without a check of rights. */
 export async function findThreadConversation(db: Queries, rootId: string): Promise<string | undefined> {
   const row = await db.get<{ conversation_id: string }>('SELECT conversation_id FROM threads WHERE root_id = ?', rootId)
   return row?.conversation_id

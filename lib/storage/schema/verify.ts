@@ -76,7 +76,7 @@ function judgeColumns(table: string, made: Set<string>, there: Set<string> | und
   return [...more, ...fewer]
 }
 
-/** How many steps of the schema were applied; a table of that name that is somebody else's tells nothing. */
+/** How many steps of the schema were applied; a table of that name that belongs to another program does not count. */
 async function countSteps(db: Queries, columns: Map<string, Set<string>>): Promise<number> {
   if (!columns.get('migrations')?.has('checksum')) return 0
   return (await db.get<{ total: number }>('SELECT count(*) AS total FROM migrations'))!.total
