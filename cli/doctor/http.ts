@@ -1,5 +1,10 @@
+import { readAtMost } from '../../lib/core/body.ts'
+
 /** How long a server may take to respond. */
 const TIMEOUT_MS = 10_000
+
+/** Larger than any response of the service. */
+const MAX_BODY_BYTES = 4 * 1024 * 1024
 
 /** A complete response, or the reason why none arrived. */
 export type Answer =
@@ -10,24 +15,11 @@ export type Answer =
 export async function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
   try {
     const response = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
-    return { status: response.status, headers: response.headers, body: await readStart(response) }
+    const { bytes } = await readAtMost(response.body, MAX_BODY_BYTES)
+    return { status: response.status, headers: response.headers, body: Buffer.from(bytes).toString('utf8') }
   } catch (error) {
     return { failure: describeFailure(error) }
   }
-}
-
-/** Larger than any response of the service. */
-const MAX_BODY_BYTES = 4 * 1024 * 1024
-
-async function readStart({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body ?? []) {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size > MAX_BODY_BYTES) break
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 const REASONS: Record<string, string> = {

@@ -1,3 +1,4 @@
+import { readEvents } from '../../lib/client/event-stream.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import type { Probe } from '../../lib/ops/probe.ts'
 import type { Chat } from '../../lib/service.ts'
@@ -46,7 +47,7 @@ async function follow(chat: Chat, url: string, probe: Probe, signal: AbortSignal
     redirect: 'manual',
     signal,
   })
-  const first = await within(reader.until('event: stream.ready'))
+  const first = await within(reader.until('stream.ready'))
   const refusal = describeRefusal(await reader.status(), url)
   if (refusal) return [refusal]
   if (first !== 'arrived') {
@@ -56,7 +57,7 @@ async function follow(chat: Chat, url: string, probe: Probe, signal: AbortSignal
   const readyMs = performance.now() - began
   const nudged = performance.now()
   await probe.nudge()
-  const second = await within(reader.until('event: conversation.updated'))
+  const second = await within(reader.until('conversation.updated'))
   if (second === 'arrived') {
     const times = `the first after ${Math.round(readyMs)} ms, a new one after ${Math.round(performance.now() - nudged)} ms`
     return [...compression(reader.headers()), ok('stream.flows', `Events arrive as they happen: ${times}.`)]
@@ -72,7 +73,7 @@ const PROXY_REMEDY =
 
 /** The service ends the stream when its session ends: events that arrive only then were buffered. */
 async function describeDelay(reader: StreamReader, url: string): Promise<Finding> {
-  const end = await within(reader.until('event: stream.closed'))
+  const end = await within(reader.until('stream.closed'))
   if (end === 'arrived')
     return failure(
       'stream.buffered',
@@ -115,15 +116,15 @@ function compression(headers: Headers): Finding[] {
 
 /** An open stream. */
 interface StreamReader {
-  /** Resolves when `text` has arrived, or the stream has ended without it. */
-  until(text: string): Promise<'arrived' | 'ended'>
+  /** Resolves when an event of the type has arrived, or the stream has ended without it. */
+  until(type: string): Promise<'arrived' | 'ended'>
   /** `undefined` until the headers arrive. @throws the error that prevented them */
   status(): Promise<number | undefined>
   headers(): Headers
 }
 
 function open(url: string, init: RequestInit): StreamReader {
-  let seen = ''
+  const seen = new Set<string>()
   let response: Response | undefined
   let ended = false
   let failed: unknown
@@ -131,9 +132,8 @@ function open(url: string, init: RequestInit): StreamReader {
   const read = async () => {
     response = await fetch(url, init)
     if (response.status !== 200) return
-    const decoder = new TextDecoder()
-    for await (const chunk of response.body ?? []) {
-      seen += decoder.decode(chunk, { stream: true })
+    for await (const { type } of readEvents(response.body!)) {
+      seen.add(type)
       wake()
     }
   }
@@ -146,9 +146,9 @@ function open(url: string, init: RequestInit): StreamReader {
       wake()
     })
   return {
-    async until(text) {
-      while (!seen.includes(text) && !ended) await new Promise<void>((resolve) => (wake = resolve))
-      return seen.includes(text) ? 'arrived' : 'ended'
+    async until(type) {
+      while (!seen.has(type) && !ended) await new Promise<void>((resolve) => (wake = resolve))
+      return seen.has(type) ? 'arrived' : 'ended'
     },
     async status() {
       if (!response && failed) throw failed

@@ -1,37 +1,21 @@
-/** One event of a stream, its data still text. */
-export interface WireEvent {
-  id?: string
-  type: string
-  data: string
-}
+import { readText } from '../core/body.ts'
+import { createEventReader, type WireEvent } from '../core/event-stream.ts'
+
+/** More than the longest answer (16 MiB) takes with every character escaped: a stream without an end of an event breaks. */
+const LONGEST_EVENT = 100 * 1024 * 1024
 
 /**
- * The events of a byte stream, as the event stream format has them
- * (https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream). An event cut off by the end
- * is none.
+ * The events of a stream.
  *
- * @param onRetry hears how long to wait before coming back, in milliseconds
+ * @param onRetry is called with the milliseconds to wait before reconnecting
+ * @throws RangeError for an event that is longer than any of the service
  */
 export async function* readEvents(
   bytes: ReadableStream<Uint8Array>,
-  onRetry: (ms: number) => void = () => {},
+  onRetry?: (ms: number) => void,
 ): AsyncGenerator<WireEvent> {
-  const reader = bytes.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
-  let rest = ''
-  try {
-    for (;;) {
-      const { value, done } = await reader.read()
-      if (done) return
-      const blocks = (rest + value).split(/\r?\n\r?\n/)
-      rest = blocks.pop()!
-      for (const block of blocks) {
-        const event = parseBlock(block, onRetry)
-        if (event) yield event
-      }
-    }
-  } finally {
-    await reader.cancel().catch(() => {})
-  }
+  const read = createEventReader(LONGEST_EVENT, onRetry)
+  for await (const text of readText(bytes)) yield* read(text)
 }
 
 /** The pieces of an answer that streams, each parsed, up to its `[DONE]`. */
@@ -40,17 +24,4 @@ export async function* readPieces(bytes: ReadableStream<Uint8Array>): AsyncGener
     if (data === '[DONE]') return
     yield JSON.parse(data)
   }
-}
-
-function parseBlock(block: string, onRetry: (ms: number) => void): WireEvent | undefined {
-  const event: WireEvent = { type: 'message', data: '' }
-  const data: string[] = []
-  for (const line of block.split(/\r?\n/)) {
-    const [, field, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line)!
-    if (field === 'data') data.push(value)
-    else if (field === 'event') event.type = value
-    else if (field === 'id') event.id = value
-    else if (field === 'retry' && /^\d+$/.test(value)) onRetry(Number(value))
-  }
-  return data.length > 0 ? { ...event, data: data.join('\n') } : undefined
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { readAtMost } from '../core/body.ts'
 import { ChatError } from '../core/errors.ts'
 
 /** What a body may hold: larger ones are made to hurt, not to say something. */
@@ -90,12 +91,7 @@ function readBuffered(request: IncomingMessage, maximum: number): Uint8Array {
 }
 
 async function readWeb(stream: ReadableStream<Uint8Array>, maximum: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of stream) {
-    size += chunk.length
-    if (size > maximum) throw new ChatError('payload_too_large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
+  const { bytes, isWhole } = await readAtMost(stream, maximum)
+  if (!isWhole) throw new ChatError('payload_too_large')
+  return bytes
 }

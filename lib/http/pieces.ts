@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ChatError } from '../core/errors.ts'
+import { formatEvent } from '../core/event-stream.ts'
 import { networkOf } from '../limits/rules.ts'
 
 const encoder = new TextEncoder()
@@ -79,7 +80,7 @@ export function streamPieces(
       let text = ''
       while (text.length < AT_A_TIME) {
         const { value, done } = iterator.next()
-        text += `data: ${done ? '[DONE]' : JSON.stringify(value)}\n\n`
+        text += formatEvent({ data: done ? '[DONE]' : JSON.stringify(value) })
         if (!done) continue
         controller.enqueue(encoder.encode(text))
         controller.close()

@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import type { Opening } from '../chat/events/service.ts'
+import { formatRetry } from '../core/event-stream.ts'
 import type { Sink } from '../live/reader.ts'
 
 /** How long a client should wait before it comes back. */
-const RETRY = Buffer.from('retry: 2000\n\n')
+const RETRY = Buffer.from(formatRetry(2_000))
 
 /** A reader that was told to go may take so long to read what is left; then it is cut off. */
 const FAREWELL_MS = 5_000

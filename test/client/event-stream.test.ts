@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { readEvents, type WireEvent } from '../../lib/client/event-stream.ts'
+import { readEvents } from '../../lib/client/event-stream.ts'
+import type { WireEvent } from '../../lib/core/event-stream.ts'
 
 const TEXT = [
   'retry: 2000\n\n',

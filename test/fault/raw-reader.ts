@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
+import { createEventReader } from '../../lib/core/event-stream.ts'
 
 /** An event as it came over the wire. */
 export interface RawEvent {
@@ -45,31 +46,32 @@ export function openRaw(options: RawOptions): RawStream {
     ].join('\r\n'),
   )
 
-  let rest = Buffer.alloc(0)
+  const read = createEventReader(1024 * 1024)
+  const decoder = new TextDecoder()
+  let head = Buffer.alloc(0)
   let length = 0
   let hasStarted = false
   let isCut = false
 
   function take(chunk: Buffer): void {
-    rest = Buffer.concat([rest, chunk])
     if (!hasStarted) {
-      const end = rest.indexOf('\r\n\r\n')
+      head = Buffer.concat([head, chunk])
+      const end = head.indexOf('\r\n\r\n')
       if (end < 0) return
-      const head = rest.subarray(0, end).toString('latin1')
-      if (!head.startsWith('HTTP/1.1 200')) return void socket.destroy()
-      if (/transfer-encoding/i.test(head)) throw new Error('The stream is chunked: its bytes are not those of events')
+      const text = head.subarray(0, end).toString('latin1')
+      if (!text.startsWith('HTTP/1.1 200')) return void socket.destroy()
+      if (/transfer-encoding/i.test(text)) throw new Error('The stream is chunked: its bytes are not those of events')
       hasStarted = true
-      rest = rest.subarray(end + 4)
-      chunk = rest
+      chunk = head.subarray(end + 4)
     }
     // A cut is a cut: what came with it, but after it, was never seen.
     const excess = length + chunk.length - cut_after
     length += chunk.length
-    if (excess >= 0) rest = rest.subarray(0, rest.length - excess)
-    for (let end = rest.indexOf('\n\n'); end >= 0 && !isCut; end = rest.indexOf('\n\n')) {
-      const event = parse(rest.subarray(0, end).toString('utf8'))
-      rest = rest.subarray(end + 2)
-      if (event) options.onEvent(event)
+    const seen = excess >= 0 ? chunk.subarray(0, chunk.length - excess) : chunk
+    for (const { id, data } of read(decoder.decode(seen, { stream: true }))) {
+      if (isCut) break
+      const event = JSON.parse(data) as ConversationStreamEvent
+      options.onEvent(id === undefined ? { event } : { id, event })
     }
     if (excess >= 0) cut()
   }
@@ -92,12 +94,4 @@ export function openRaw(options: RawOptions): RawStream {
     socket.on('close', () => resolve(isCut ? 'cut' : hasStarted ? 'ended' : 'refused'))
   })
   return { over, cut, resume: () => void socket.resume() }
-}
-
-function parse(frame: string): RawEvent | undefined {
-  const data = /^data: (.*)$/m.exec(frame)?.[1]
-  const id = /^id: (.*)$/m.exec(frame)?.[1]
-  if (data === undefined) return undefined
-  const event = JSON.parse(data) as ConversationStreamEvent
-  return id === undefined ? { event } : { id, event }
 }

@@ -1,5 +1,6 @@
 import * as oauth from 'oauth4webapi'
 import { isSecureUrl } from '../../config/oauth.ts'
+import { readAtMost } from '../../core/body.ts'
 
 /** How long a provider may take for all it is asked at once: the answer to the browser is there within five seconds. */
 const TIMEOUT_MS = 4_500
@@ -36,24 +37,13 @@ async function boundedFetch(url: string, init: RequestInit & { signal: AbortSign
     await response.body?.cancel()
     throw new RequestFailure(`it answered with status ${status}`)
   }
-  const body = await readBounded(response.body)
+  const { bytes: body, isWhole } = await readAtMost(response.body, MAX_BODY_BYTES)
+  if (!isWhole) throw new RequestFailure('its answer was too large')
   const kept = ['content-type', 'www-authenticate'].flatMap((name): [string, string][] => {
     const value = headers.get(name)
     return value === null ? [] : [[name, value]]
   })
   return new Response(body.length > 0 ? body : null, { status, headers: kept })
-}
-
-async function readBounded(body: ReadableStream<Uint8Array> | null): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  // Leaving the loop hangs up.
-  for await (const chunk of body ?? []) {
-    chunks.push(chunk)
-    size += chunk.length
-    if (size > MAX_BODY_BYTES) throw new RequestFailure('its answer was too large')
-  }
-  return new Uint8Array(Buffer.concat(chunks))
 }
 
 /** What an operator may read about a failure: never a body, a token, or what the provider wrote in words. */

@@ -1,4 +1,6 @@
 import { AnswerFailure } from '../../chat/answers/failure.ts'
+import { readAtMost, readText } from '../../core/body.ts'
+import { createLineReader } from '../../core/event-stream.ts'
 
 type Body = ReadableStream<Uint8Array> | null
 
@@ -6,22 +8,17 @@ type Body = ReadableStream<Uint8Array> | null
 const MAX_LENGTH = 1024 * 1024
 
 /**
- * The lines of a body as they come, however they end; there are empty ones between. As in any event stream, what the
- * end cuts off is no line. Leaving early hangs up.
+ * The lines of a body as they come. As in any event stream, what the end cuts off is no line. Leaving early hangs up.
  *
  * @throws AnswerFailure `connection_lost`, or `invalid_answer` for a line longer than a mebibyte
  */
 export async function* readLines(body: Body, signal?: AbortSignal): AsyncGenerator<string> {
-  let rest = ''
-  for await (const text of readText(body, signal)) {
-    const [first, ...more] = text.split(/[\r\n]/)
-    const lines = [rest + first, ...more]
-    rest = lines.pop()!
-    // Before the lines go out, too: one of them may be a long one that has just ended.
-    if ([rest, ...lines].some((line) => line.length > MAX_LENGTH)) {
-      throw new AnswerFailure('invalid_answer', 'a line has no end')
-    }
-    yield* lines
+  const read = createLineReader(MAX_LENGTH)
+  try {
+    for await (const text of readText(body, signal)) yield* read(text)
+  } catch (error) {
+    if (error instanceof RangeError) throw new AnswerFailure('invalid_answer', 'a line has no end')
+    throw new AnswerFailure('connection_lost', reasonOf(error))
   }
 }
 
@@ -31,12 +28,10 @@ export async function* readLines(body: Body, signal?: AbortSignal): AsyncGenerat
  * @throws AnswerFailure `connection_lost`
  */
 export async function readWhole(body: Body, signal?: AbortSignal): Promise<string> {
-  let whole = ''
-  for await (const text of readText(body, signal)) {
-    whole += text
-    if (whole.length > MAX_LENGTH) break
-  }
-  return whole.slice(0, MAX_LENGTH)
+  const { bytes } = await readAtMost(body, MAX_LENGTH, signal).catch((error: unknown) => {
+    throw new AnswerFailure('connection_lost', reasonOf(error))
+  })
+  return new TextDecoder().decode(bytes)
 }
 
 /** Why a connection failed. `fetch` itself only says that it did, and what it throws may hold what was sent. */
@@ -44,25 +39,4 @@ export function reasonOf(error: unknown): string {
   const { cause, message } = error as Error & { cause?: NodeJS.ErrnoException }
   // Where several addresses were tried there is no message.
   return cause?.message || cause?.code || message
-}
-
-async function* readText(body: Body, signal: AbortSignal | undefined): AsyncGenerator<string> {
-  if (!body) return
-  const reader = body.getReader()
-  const decoder = new TextDecoder()
-  // By ourselves: `fetch` keeps the signal weakly, and forgets it with the request, while the body still comes.
-  const leave = () => void reader.cancel().catch(() => {})
-  signal?.addEventListener('abort', leave)
-  try {
-    for (;;) {
-      const { value, done } = await reader.read().catch((error: unknown) => {
-        throw new AnswerFailure('connection_lost', reasonOf(error))
-      })
-      if (done) return
-      yield decoder.decode(value, { stream: true })
-    }
-  } finally {
-    signal?.removeEventListener('abort', leave)
-    leave()
-  }
 }

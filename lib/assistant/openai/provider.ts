@@ -1,4 +1,5 @@
 import { AnswerFailure } from '../../chat/answers/failure.ts'
+import { parseField } from '../../core/event-stream.ts'
 import type { Assistant, Turn } from '../provider.ts'
 import { readLines, readWhole, reasonOf } from './body.ts'
 import { type ChunkPiece, toPiece } from './chunk.ts'
@@ -93,13 +94,16 @@ async function* readStream({ body }: Response, summary: Quote, signal: AbortSign
   if (!isWhole) throw new AnswerFailure('connection_lost', 'the body ended before the answer')
 }
 
+/** Those of the event stream format; a comment has an empty one. */
+const FIELDS = ['', 'data', 'event', 'id', 'retry']
+
 /** What a line says of the answer: nothing, where it is a comment, a field of no interest, or the end of an event. */
 function dataOf(line: string, summary: Quote): string | undefined {
-  const [, field, value] = /^(|data|error|event|id|retry)(?:: ?(.*))?$/s.exec(line) ?? []
+  const [field, value] = parseField(line)
   // llama.cpp tells of a failure in a field of its own.
   if (field === 'error') throw new AnswerFailure('provider_error', summary(line))
-  if (field === undefined) throw new AnswerFailure('invalid_answer', summary(line))
-  return field === 'data' ? value?.trim() : undefined
+  if (!FIELDS.includes(field)) throw new AnswerFailure('invalid_answer', summary(line))
+  return field === 'data' ? value.trim() : undefined
 }
 
 function isJson({ headers }: Response): boolean {
