@@ -2,6 +2,7 @@ import type * as v from 'valibot'
 import type { Client, SignedIn } from './accounts/sessions/service.ts'
 import type { Opening } from './chat/events/service.ts'
 import type { Actor } from './core/actor.ts'
+import { contextOf } from './core/context-of.ts'
 import type { ErrorCode } from './core/errors.ts'
 import { type AnyUseCase, bind, type UseCase } from './core/use-case.ts'
 import type { Endpoint } from './limits/rules.ts'
@@ -200,7 +201,7 @@ function callUseCase(useCase: AnyUseCase, call: AnyCall): unknown {
   const { chat, actor, client, endpoints, params, query, body } = call
   const known: Record<string, unknown> = { ...params, actor, 'actor?': actor, client, endpoints }
   const args = (useCase.takes as string[]).map((name) => known[name])
-  return bind(chat.context, useCase)(...args, query ?? body)
+  return bind(contextOf(chat), useCase)(...args, query ?? body)
 }
 
 /** Whether calls are counted against limits. */

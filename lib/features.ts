@@ -14,6 +14,7 @@ import * as ownSessions from './accounts/sessions/own.ts'
 import * as auth from './accounts/sessions/service.ts'
 import * as setup from './accounts/setup/service.ts'
 import * as users from './accounts/users/service.ts'
+import type { Features } from './api/features.ts'
 import * as assistant from './chat/answers/service.ts'
 import * as conversations from './chat/conversations/service.ts'
 import * as events from './chat/events/service.ts'
@@ -24,7 +25,7 @@ import * as participants from './chat/participants/service.ts'
 import * as presence from './chat/presence/service.ts'
 import * as threads from './chat/threads/service.ts'
 import type { Context } from './context.ts'
-import { bindAll, withContext } from './core/use-case.ts'
+import { type AnyUseCase, bindAll, loopWithContext, withContext } from './core/use-case.ts'
 import * as erasure from './erasure/service.ts'
 import * as limits from './limits/service.ts'
 import * as compat from './openai-api/service.ts'
@@ -35,102 +36,107 @@ import * as ops from './ops/service.ts'
 import * as taskList from './tasks/service.ts'
 import * as wellKnown from './well-known/service.ts'
 
-/** The use-cases of a service, by feature: each a function that takes the actor first. */
-export function featuresOf(ctx: Context) {
-  return {
-    setup: {
-      ...bindAll(ctx, { get: setup.get, run: setup.run, runFrom: setup.runFrom }),
-      assertOpen: withContext(ctx, setup.assertOpen),
-    },
-    users: {
-      ...bindAll(ctx, {
-        create: users.create,
-        list: users.list,
-        find: users.find,
-        search: users.search,
-        actor: users.actor,
-      }),
-      ...bindAll(ctx, { change: accounts.change }),
-      ...bindAll(ctx, { erase: erasure.erase }),
-      ...bindAll(ctx, { lockDown: lockdowns.lockDown }),
-    },
-    sessions: bindAll(ctx, { list: sessions.list, revoke: sessions.revoke }),
-    audit: bindAll(ctx, { list: audit.list }),
-    tasks: bindAll(ctx, { list: taskList.list }),
-    auth: {
-      ...bindAll(ctx, { login: auth.login, refresh: auth.refresh, logout: auth.logout, me: auth.me }),
-      recognise: withContext(ctx, callers.recognise),
-      authenticate: withContext(ctx, callers.authenticate),
-      ...bindAll(ctx, { changePassword: account.changePassword, changeProfile: account.changeProfile }),
-      ...bindAll(ctx, { confirm: confirmation.confirm }),
-      ...bindAll(ctx, { listSessions: ownSessions.listSessions, revokeSession: ownSessions.revokeSession }),
-    },
-    resets: bindAll(ctx, { request: resets.request, issue: resets.issue, redeem: resets.redeem }),
-    emails: bindAll(ctx, { sendVerification: emails.sendVerification, verify: emails.verify }),
-    keys: bindAll(ctx, { create: keys.create, list: keys.list, revoke: keys.revoke }),
-    identities: bindAll(ctx, { list: ownIdentities.list, remove: ownIdentities.remove }),
-    oauth: bindAll(ctx, { begin: oauth.begin, finish: oauth.finish, exchangeCode: oauth.exchangeCode }),
-    conversations: bindAll(ctx, {
-      create: conversations.create,
-      list: conversations.list,
-      get: conversations.get,
-      rename: conversations.rename,
-      remove: conversations.remove,
-    }),
-    participants: bindAll(ctx, {
-      list: participants.list,
-      add: participants.add,
-      changeRole: participants.changeRole,
-      remove: participants.remove,
-    }),
-    invites: bindAll(ctx, {
-      create: invites.create,
-      list: invites.list,
-      accept: invites.accept,
-      revoke: invites.revoke,
-      revokeById: invites.revokeById,
-    }),
-    threads: bindAll(ctx, {
-      list: threads.list,
-      tree: threads.tree,
-      unread: threads.unread,
-      markRead: threads.markRead,
-    }),
-    messages: {
-      ...bindAll(ctx, {
-        postRoot: messages.postRoot,
-        reply: messages.reply,
-        get: messages.get,
-        listRevisions: messages.listRevisions,
-      }),
-      ...bindAll(ctx, { edit: changes.edit, remove: changes.remove, restore: changes.restore }),
-    },
-    answers: bindAll(ctx, { cancel: assistant.cancel, listChunks: assistant.listChunks }),
-    presence: bindAll(ctx, { sendHeartbeat: presence.sendHeartbeat, setTyping: presence.setTyping }),
-    limits: {
-      ...bindAll(ctx, {
-        listProfiles: limits.listProfiles,
-        createProfile: limits.createProfile,
-        updateProfile: limits.updateProfile,
-        deleteProfile: limits.deleteProfile,
-        listAssignments: limits.listAssignments,
-        deleteAssignment: limits.deleteAssignment,
-      }),
-      ...bindAll(ctx, { createAssignment: limits.createAssignment }),
-    },
-    events: {
-      ...bindAll(ctx, { open: events.open, openAll: events.openAll }),
-      follow: withContext(ctx, events.follow),
-      followAll: withContext(ctx, events.followAll),
-    },
-    ops: {
-      ...bindAll(ctx, { health: ops.health, readiness: ops.readiness }),
-      metrics: withContext(ctx, ops.metrics),
-      prune: withContext(ctx, retention.prune),
-      fsck: withContext(ctx, checks.fsck),
-      probe: withContext(ctx, probes.probe),
-    },
-    wellKnown: bindAll(ctx, { get: wellKnown.get }),
-    openai: bindAll(ctx, { listModels: compat.listModels, complete: compat.complete }),
-  }
+/** The use-cases of a service, by feature and verb. What they are as functions is declared in `lib/api`. */
+export const USE_CASES = {
+  setup: { get: setup.get, run: setup.run, runFrom: setup.runFrom },
+  users: {
+    create: users.create,
+    list: users.list,
+    find: users.find,
+    search: users.search,
+    actor: users.actor,
+    change: accounts.change,
+    erase: erasure.erase,
+    lockDown: lockdowns.lockDown,
+  },
+  sessions: { list: sessions.list, revoke: sessions.revoke },
+  audit: { list: audit.list },
+  tasks: { list: taskList.list },
+  auth: {
+    login: auth.login,
+    refresh: auth.refresh,
+    logout: auth.logout,
+    me: auth.me,
+    changePassword: account.changePassword,
+    changeProfile: account.changeProfile,
+    confirm: confirmation.confirm,
+    listSessions: ownSessions.listSessions,
+    revokeSession: ownSessions.revokeSession,
+  },
+  resets: { request: resets.request, issue: resets.issue, redeem: resets.redeem },
+  emails: { sendVerification: emails.sendVerification, verify: emails.verify },
+  keys: { create: keys.create, list: keys.list, revoke: keys.revoke },
+  identities: { list: ownIdentities.list, remove: ownIdentities.remove },
+  oauth: { begin: oauth.begin, finish: oauth.finish, exchangeCode: oauth.exchangeCode },
+  conversations: {
+    create: conversations.create,
+    list: conversations.list,
+    get: conversations.get,
+    rename: conversations.rename,
+    remove: conversations.remove,
+  },
+  participants: {
+    list: participants.list,
+    add: participants.add,
+    changeRole: participants.changeRole,
+    remove: participants.remove,
+  },
+  invites: {
+    create: invites.create,
+    list: invites.list,
+    accept: invites.accept,
+    revoke: invites.revoke,
+    revokeById: invites.revokeById,
+  },
+  threads: { list: threads.list, tree: threads.tree, unread: threads.unread, markRead: threads.markRead },
+  messages: {
+    postRoot: messages.postRoot,
+    reply: messages.reply,
+    get: messages.get,
+    listRevisions: messages.listRevisions,
+    edit: changes.edit,
+    remove: changes.remove,
+    restore: changes.restore,
+  },
+  answers: { cancel: assistant.cancel, listChunks: assistant.listChunks },
+  presence: { sendHeartbeat: presence.sendHeartbeat, setTyping: presence.setTyping },
+  limits: {
+    listProfiles: limits.listProfiles,
+    createProfile: limits.createProfile,
+    updateProfile: limits.updateProfile,
+    deleteProfile: limits.deleteProfile,
+    listAssignments: limits.listAssignments,
+    createAssignment: limits.createAssignment,
+    deleteAssignment: limits.deleteAssignment,
+  },
+  events: { open: events.open, openAll: events.openAll },
+  ops: { health: ops.health, readiness: ops.readiness },
+  wellKnown: { get: wellKnown.get },
+  openai: { listModels: compat.listModels, complete: compat.complete },
+} satisfies Record<string, Record<string, AnyUseCase>>
+
+/** What is called in the process alone: functions that take the context first. */
+export const FUNCTIONS = {
+  setup: { assertOpen: setup.assertOpen },
+  auth: { recognise: callers.recognise, authenticate: callers.authenticate },
+  ops: { metrics: ops.metrics, prune: retention.prune, fsck: checks.fsck, probe: probes.probe },
+}
+
+/** The same, to be looped over. */
+export const LOOPS = {
+  events: { follow: events.follow, followAll: events.followAll },
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: arguments are contravariant, so no other type takes every function.
+type InContext<Result> = (ctx: Context, ...args: any[]) => Result
+
+/** All of them as functions of a service. That they are the declared ones is held by a test of their types. */
+export function featuresOf(ctx: Context): Features {
+  const features: Record<string, Record<string, unknown>> = {}
+  for (const [feature, useCases] of Object.entries(USE_CASES)) features[feature] = bindAll(ctx, useCases)
+  for (const [feature, functions] of Object.entries<Record<string, InContext<Promise<unknown>>>>(FUNCTIONS))
+    for (const [name, run] of Object.entries(functions)) features[feature]![name] = withContext(ctx, run)
+  for (const [feature, loops] of Object.entries<Record<string, InContext<AsyncGenerator>>>(LOOPS))
+    for (const [name, run] of Object.entries(loops)) features[feature]![name] = loopWithContext(ctx, run)
+  return features as unknown as Features
 }

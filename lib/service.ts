@@ -1,5 +1,7 @@
+import type { Features } from './api/features.ts'
 import type { Config } from './config/parse.ts'
 import type { Ports } from './context.ts'
+import { withinContext } from './core/context-of.ts'
 import { createContext } from './create-context.ts'
 import { featuresOf } from './features.ts'
 import { createJobs } from './jobs.ts'
@@ -9,8 +11,31 @@ import type { Storage } from './storage/open.ts'
 import { assertMigrated, migrate } from './storage/schema/migrate.ts'
 import { assertOurs } from './storage/schema/verify.ts'
 
-/** A conversation service: each use-case as a function, the actor first. Failures are `ChatError`s. */
-export type Chat = ReturnType<typeof createChatService>
+/** A conversation service: each use-case as a function, by feature. Failures are `ChatError`s. */
+export interface Chat extends Features {
+  /**
+   * Brings the schema up to date (unless `storage.migrate` is false, when an old one is an error) and starts the
+   * work that goes on by itself. Half of an archive is not served, nor are tables that were changed from outside.
+   */
+  start(options?: StartOptions): Promise<void>
+  /** Has `/readyz` say that the service is about to stop, so that balancers look elsewhere; all goes on as before. */
+  withdraw(): void
+  /**
+   * Ends the streams with `draining`, lets no new ones in, begins no answer, and has `/readyz` say so. Calls go on
+   * being answered.
+   */
+  drain(): void
+  /** Drains, waits for what is under way, for answers a few seconds, and closes the storage. Nothing is left open. */
+  close(): Promise<void>
+}
+
+/** What differs from how a service starts. */
+export interface StartOptions {
+  /** `false` starts nothing that goes on by itself: for a command beside a running service. */
+  background?: boolean
+  /** `true` takes tables that were changed from outside: for a check that tells of them. */
+  changed?: boolean
+}
 
 /**
  * Puts a service together. Nothing happens before `start()`: no table is made, no timer runs.
@@ -19,24 +44,17 @@ export type Chat = ReturnType<typeof createChatService>
  * @param storage from `openStorage`; `close()` closes it
  * @param ports what the host brings of its own
  */
-export function createChatService(config: Config, storage: Storage, ports: Ports = {}) {
+export function createChatService(config: Config, storage: Storage, ports: Ports = {}): Chat {
   const ctx = createContext(config, storage, ports)
   const { db, hub, bus, answers, tasks, metrics, log } = ctx
   const jobs = createJobs(ctx)
-  return {
+  const drain = () => {
+    hub.drain()
+    answers.drain()
+  }
+  return withinContext(ctx, {
     ...featuresOf(ctx),
-
-    /** @internal For the HTTP adapter. */
-    context: ctx,
-
-    /**
-     * Brings the schema up to date (unless `storage.migrate` is false, when an old one is an error) and starts the
-     * work that goes on by itself. Half of an archive is not served, nor are tables that were changed from outside.
-     *
-     * @param options.background false starts nothing that goes on: for a command beside a running service
-     * @param options.changed true takes tables that were changed from outside: for a check that tells of them
-     */
-    async start(options: { background?: boolean; changed?: boolean } = {}): Promise<void> {
+    async start(options: StartOptions = {}) {
       if (!options.changed) await assertOurs(db)
       if (config.storage.migrate) await migrate(db, () => log.info('Still bringing the schema up to date'))
       else await assertMigrated(db)
@@ -47,29 +65,14 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       await resumeRemovals(ctx)
       tasks.start()
     },
-
-    /** Has `/readyz` say that the service is about to stop, so that balancers look elsewhere; all goes on as before. */
-    withdraw(): void {
-      hub.withdraw()
-    },
-
-    /**
-     * Ends the streams with `draining`, lets no new ones in, begins no answer, and has `/readyz` say so. Calls go on
-     * being answered.
-     */
-    drain(): void {
-      hub.drain()
-      answers.drain()
-    },
-
-    /** Drains, waits for what is under way, for answers a few seconds, and closes the storage. Nothing is left open. */
-    async close(): Promise<void> {
-      hub.drain()
-      answers.drain()
+    withdraw: () => hub.withdraw(),
+    drain,
+    async close() {
+      drain()
       await answers.stop()
       await Promise.all([bus.stop(), jobs.stop(), tasks.stop()])
       metrics.close()
       await storage.close()
     },
-  }
+  })
 }

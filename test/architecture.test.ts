@@ -18,7 +18,12 @@ const ORDER = [
 ].flat()
 
 /** What stands beside the order: types for all, and what stands on `core` alone. */
-const BESIDE: Record<string, string[]> = { 'context.ts': ['core'], 'endpoint.ts': ['core'], client: ['core'] }
+const BESIDE: Record<string, string[]> = {
+  'context.ts': ['core'],
+  'endpoint.ts': ['core'],
+  api: ['core'],
+  client: ['core'],
+}
 
 /** All that a role may import at run time beside `core`; `@` is its own folder. A service has the order only. */
 const ROLES: Record<string, string[]> = {
@@ -57,6 +62,9 @@ const ENTRIES = ['lib/index.ts', 'lib/http/index.ts', CLIENT]
 
 /** By then a file wants to be two. */
 const MAX_LINES = 300
+
+/** How a file begins that nobody writes: it is as long as what it is made from. */
+const GENERATED = '// Made from '
 
 /** Longer than a screen, a function holds several others, each with its own state. */
 const MAX_FUNCTION_LINES = 60
@@ -129,6 +137,7 @@ const RULES: Record<string, (tree: Tree) => string[]> = {
 
   [`no file is longer than ${MAX_LINES} lines`]: (tree) =>
     Object.values(tree)
+      .filter(({ text }) => !text.startsWith(GENERATED))
       .map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
       .filter(({ lines }) => lines > MAX_LINES)
       .map(({ path, lines }) => `${path}: ${lines} lines`),
@@ -257,7 +266,7 @@ const EXAMPLES: Record<string, [complaint: string, sources: Record<string, strin
   ],
   'no file is longer than 300 lines': [
     ['lib/x/y.ts: 301 lines', { 'lib/x/y.ts': 'f()\n'.repeat(301) }],
-    ['', { 'lib/x/y.ts': 'f()\n'.repeat(300) }],
+    ['', { 'lib/x/y.ts': 'f()\n'.repeat(300), 'lib/api/y.ts': `// Made from x\n${'f()\n'.repeat(300)}` }],
   ],
   'no function is longer than 60 lines': [
     ['lib/x/y.ts: a function of 61 lines', { 'lib/x/y.ts': `function a() {\n${'f()\n'.repeat(59)}}` }],

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { createChatApp } from '../lib/http/app.ts'
-import { createChatService, openStorage, parseConfig } from '../lib/index.ts'
+import { createChatService, OPERATOR, openStorage, parseConfig } from '../lib/index.ts'
 import { describeOnEachDatabase, describeOnEachEmptyDatabase } from './support/databases.ts'
 import { codeOf } from './support/service.ts'
 
@@ -64,6 +64,33 @@ describe('use-cases', () => {
     const { conversation_id } = await chat.conversations.create(ada, {})
     expect(await codeOf(chat.messages.postRoot(ada, conversation_id, input as never))).toBe('validation_failed')
     expect(await codeOf(chat.messages.postRoot(ada, 'no id\0', { content: 'x' }))).toBe('not_found')
+    await chat.close()
+  })
+
+  it('never throw at the call: a promise rejects, a loop fails at its first step', async () => {
+    const chat = createChatService(CONFIG, await openStorage({ database: 'sqlite::memory:' }))
+    await chat.start()
+    const endless = 'x'.repeat(1_000_000)
+    expect(await codeOf(chat.conversations.get(OPERATOR, endless))).toBe('not_found')
+    expect(await codeOf(chat.ops.metrics(endless))).toBe('not_found')
+    expect(await codeOf(chat.ops.probe({ ...OPERATOR, ip: endless }))).toBe('validation_failed')
+    const loop = chat.events.follow(OPERATOR, endless)
+    expect(await codeOf(loop.next())).toBe('not_found')
+    expect((await loop.next()).done).toBe(true)
+    // Left before its first step, a loop has looked at nothing.
+    expect((await chat.events.follow(OPERATOR, endless).return(undefined)).done).toBe(true)
+    await chat.close()
+  })
+})
+
+describe('the adapters', () => {
+  it('serve what createChatService returned, or a copy of it, and nothing else', async () => {
+    const chat = createChatService(CONFIG, await openStorage({ database: 'sqlite::memory:' }))
+    await chat.start()
+    expect(Object.keys(chat)).not.toContain('context')
+    const app = createChatApp({ ...chat })
+    expect((await app.fetch(new Request('http://host/healthz'))).status).toBe(200)
+    expect(() => createChatApp({} as never)).toThrow('Expected a service that createChatService returned')
     await chat.close()
   })
 })

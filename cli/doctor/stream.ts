@@ -1,5 +1,6 @@
 import { readEvents } from '../../lib/client/event-stream.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
+import { contextOf } from '../../lib/core/context-of.ts'
 import type { Probe } from '../../lib/ops/probe.ts'
 import type { Chat } from '../../lib/service.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'
@@ -39,7 +40,7 @@ export async function checkStream(chat: Chat, url: string): Promise<Finding[]> {
 const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 async function follow(chat: Chat, url: string, probe: Probe, signal: AbortSignal): Promise<Finding[]> {
-  const { session_cookie_name } = chat.context.config.session
+  const { session_cookie_name } = contextOf(chat).config.session
   const began = performance.now()
   // A proxy that buffers the body may buffer the headers as well, so their time is part of the test.
   const reader = open(`${url}/api/stream/conversations/${probe.conversation_id}`, {

@@ -8,7 +8,7 @@ import { createRequester, type Requester } from './request.ts'
 import { followStream } from './stream.ts'
 import type { ChatClient, ClientOptions } from './types.ts'
 
-export type { Message } from '../chat/messages/schema.ts'
+export type { Message } from '../api/messages.ts'
 export { ChatError, type ErrorCode } from '../core/errors.ts'
 export type {
   CallOptions,
@@ -32,14 +32,12 @@ export function createChatClient(options: ClientOptions): ChatClient {
       ]),
     ),
   ])
-  return {
-    ...Object.fromEntries(features),
-    events: {
-      follow: (conversation_id, options) =>
-        followStream(requester, pathOf(OPERATIONS.events.stream.path, [conversation_id]), { ...options, retry_ms }),
-      followAll: (options) => followStream(requester, OPERATIONS.events.streamAll.path, { ...options, retry_ms }),
-    },
-  } as ChatClient
+  const events: ChatClient['events'] = {
+    follow: (conversation_id, options) =>
+      followStream(requester, pathOf(OPERATIONS.events.stream.path, [conversation_id]), { ...options, retry_ms }),
+    followAll: (options) => followStream(requester, OPERATIONS.events.streamAll.path, { ...options, retry_ms }),
+  }
+  return { ...Object.fromEntries(features), events }
 }
 
 async function call(requester: Requester, name: string, operation: Operation, args: unknown[]): Promise<unknown> {

@@ -90,11 +90,22 @@ export function bindAll<F extends Record<string, AnyUseCase>>(
 /** A function that takes the context first, as one of a service: for what is called in the process alone. */
 export function withContext<Args extends unknown[], Result>(
   ctx: Context,
-  run: (ctx: Context, ...args: Args) => Result,
-): (...args: Args) => Result {
-  return (...args) => {
-    for (const arg of args) assertMeasured(arg)
+  run: (ctx: Context, ...args: Args) => Promise<Result>,
+): (...args: Args) => Promise<Result> {
+  return async (...args) => {
+    args.forEach(assertMeasured)
     return run(ctx, ...args)
+  }
+}
+
+/** The same of a function that is looped over: it fails at the first step of the loop. */
+export function loopWithContext<Args extends unknown[], Item>(
+  ctx: Context,
+  run: (ctx: Context, ...args: Args) => AsyncGenerator<Item>,
+): (...args: Args) => AsyncGenerator<Item> {
+  return async function* (...args) {
+    args.forEach(assertMeasured)
+    yield* run(ctx, ...args)
   }
 }
 

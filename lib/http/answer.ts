@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { H3Event } from 'h3'
 import type { Opening } from '../chat/events/service.ts'
+import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
 import type { AnyRoute, Method } from '../endpoint.ts'
 import type { Chat } from '../service.ts'
@@ -59,7 +60,7 @@ interface Exchange {
 /** Answers a request of one path, whatever comes of it. */
 export async function answer(service: Service, path: string, resource: Resource, event: H3Event): Promise<unknown> {
   const surface = surfaceOf(path)
-  const isServed = surface.isServed?.(service.chat.context.config) ?? true
+  const isServed = surface.isServed?.(contextOf(service.chat).config) ?? true
   const exchange = begin(service, path, resource, event)
   await turnOf(responseOf(event))
   try {
@@ -75,7 +76,7 @@ export async function answer(service: Service, path: string, resource: Resource,
     const error = toChatError(caught)
     explain(service, exchange, error, caught)
     const failure = toFailure(error, isServed ? surface.failure : PROBLEM, exchange.request_id, exchange.headers)
-    const cookies = deadCookies(error, service.chat.context.config, event.req.headers)
+    const cookies = deadCookies(error, contextOf(service.chat).config, event.req.headers)
     return end(exchange, { ...failure, cookies })
   }
 }
@@ -153,7 +154,7 @@ async function call(
   exchange.user_id = actor?.user_id
   if (verdict) {
     common.push(...limitHeaders(verdict))
-    if (count) chat.context.metrics.limited(verdict.profile, verdict.allowed)
+    if (count) contextOf(chat).metrics.limited(verdict.profile, verdict.allowed)
   }
   if ('error' in outcome) throw outcome.error
   const { result } = outcome
@@ -173,7 +174,7 @@ async function call(
 
 /** Writes down what nobody is told: why it is our failure, or the storage's. */
 function explain({ chat }: Service, { request_id, path }: Exchange, error: ChatError, caught: unknown): void {
-  const { log } = chat.context
+  const { log } = contextOf(chat)
   if (error.code === 'internal') log.error('Request failed', { request_id, route: path, cause: describe(caught) })
   else if (error.status >= 500 && error.cause)
     log.warn('Request failed for want of the storage', { request_id, route: path, cause: String(error.cause) })

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { H3 } from 'h3'
 import { toNodeHandler } from 'h3/node'
+import { contextOf } from '../core/context-of.ts'
 import type { AnyRoute } from '../endpoint.ts'
 import { routes } from '../endpoints.ts'
 import type { Metrics } from '../metrics/registry.ts'
@@ -33,7 +34,7 @@ export interface ChatAppOptions {
 export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp {
   // The URL of a malformed path is an unknown one; everything else that goes wrong, we answer ourselves.
   const app = new H3({ allowMalformedURL: true, silent: true })
-  const { config, log, metrics } = chat.context
+  const { config, log, metrics } = contextOf(chat)
   const clientOf = createClientReader(config, log, options.addressOf)
   const requestLog = createRequestLog(config, log)
   const service = {

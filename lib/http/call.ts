@@ -3,6 +3,7 @@ import type { Caller } from '../accounts/authentication/service.ts'
 import type { Client } from '../accounts/sessions/service.ts'
 import type { Config } from '../config/parse.ts'
 import type { Actor } from '../core/actor.ts'
+import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
 import { bearerOf, readCookie } from '../core/headers.ts'
 import { digest, sameDigest } from '../core/ids.ts'
@@ -54,8 +55,8 @@ export async function perform(chat: Chat, route: AnyRoute, request: Incoming): P
     const result = await checkAndCall(chat, route, request, found)
     return { ...found, outcome: { result } }
   } catch (error) {
-    const isFailure = error instanceof ChatError && error.status === 401 && !chat.context.identity
-    if (isFailure) chat.context.authFailures.failed(request)
+    const isFailure = error instanceof ChatError && error.status === 401 && !contextOf(chat).identity
+    if (isFailure) contextOf(chat).authFailures.failed(request)
     return { ...found, outcome: { error } }
   }
 }
@@ -66,9 +67,9 @@ async function checkAndCall(
   request: Incoming,
   found: Omit<Performed, 'outcome'>,
 ): Promise<unknown> {
-  const { config } = chat.context
+  const { config } = contextOf(chat)
   const limits = surfaceOf(route.path).body
-  if (route.sign_in && chat.context.identity) throw new ChatError('not_found')
+  if (route.sign_in && contextOf(chat).identity) throw new ChatError('not_found')
   await route.before?.({ chat })
   const takesBody = route.body && (!route.body_optional || hasBody(request))
   if (takesBody) assertBodyAcceptable(request.headers, limits)
@@ -104,7 +105,7 @@ async function checkAndCall(
 async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promise<Caller | undefined> {
   if (route.access === 'public') return undefined
   const { headers, ip } = request
-  const { authFailures, identity } = chat.context
+  const { authFailures, identity } = contextOf(chat)
   const attempt = attemptOf(chat, request)
   // A host's own login counts for itself.
   if (!identity) authFailures.check(attempt)
@@ -115,15 +116,16 @@ async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promi
   } catch (error) {
     const isDead = error instanceof ChatError && (error.code === 'unauthenticated' || error.code === 'session_expired')
     if (isDead) authFailures.forget(attempt)
-    const isMeant = !chat.context.identity && bearerOf(headers.get('authorization')) !== undefined
+    const isMeant = !contextOf(chat).identity && bearerOf(headers.get('authorization')) !== undefined
     if (route.access === 'optional' && isDead && !isMeant) return undefined
     throw error
   }
 }
 
 /** How a call proves who makes it. */
-function attemptOf({ context }: Chat, { headers, ip }: Incoming): AuthAttempt {
-  const cookie = readCookie(headers.get('cookie'), context.config.session.session_cookie_name)
+function attemptOf(chat: Chat, { headers, ip }: Incoming): AuthAttempt {
+  const { session_cookie_name } = contextOf(chat).config.session
+  const cookie = readCookie(headers.get('cookie'), session_cookie_name)
   return { ip, credential: bearerOf(headers.get('authorization')) ?? cookie }
 }
 

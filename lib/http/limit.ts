@@ -1,3 +1,4 @@
+import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
 import { type AnyRoute, isLimited } from '../endpoint.ts'
 import { routes } from '../endpoints.ts'
@@ -20,7 +21,7 @@ export async function takeFromLimits(
   const is_sign_in = route.limited_as === 'sign_in' && (caller.user_id === undefined || route.sign_in === true)
   // Named, not spread: V8 gives each object made by a spread a shape of its own, which every later look at it pays for.
   const { user_id, ip } = caller
-  return chat.context.limiter.take({ method, path, user_id, ip, is_sign_in })
+  return contextOf(chat).limiter.take({ method, path, user_id, ip, is_sign_in })
 }
 
 /** @throws ChatError `rate_limited` */

@@ -1,4 +1,5 @@
 import type { SignedIn } from '../accounts/sessions/service.ts'
+import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
 import type { AnyRoute } from '../endpoint.ts'
 import type { Chat } from '../service.ts'
@@ -30,7 +31,7 @@ export function toRedirect(
   request: Headers,
 ): Reply {
   if (asksForJson(request)) return toReply(chat, { ...route, answer: 'session' }, signed_in, headers)
-  const { config, now } = chat.context
+  const { config, now } = contextOf(chat)
   // Encoded where it must be and nowhere else: a URL parser would also take the dots out of it.
   const location = redirect_to.replace(/[^!-~]+/gu, encodeURIComponent)
   headers.push(['x-session-rotated', '1'], ['location', location])

@@ -1,5 +1,6 @@
 import type { SignedIn } from '../accounts/sessions/service.ts'
 import type { Config } from '../config/parse.ts'
+import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
 import { HEADER_FIELDS, readCookie } from '../core/headers.ts'
 import type { AnyRoute } from '../endpoint.ts'
@@ -18,7 +19,7 @@ export interface Reply {
 
 /** The answer that a use-case's result is. */
 export function toReply(chat: Chat, route: AnyRoute, result: unknown, headers: [string, string][]): Reply {
-  const { config, now } = chat.context
+  const { config, now } = contextOf(chat)
   if (route.answer === 'text') {
     headers.push(['content-type', route.content_type ?? 'text/plain; charset=utf-8'])
     return { status: route.status, headers, body: result as string | Uint8Array }

@@ -31,8 +31,25 @@ const REMEMBERED = 30 * DAY
 /** Deletes some rows, at most so many, that are kept no longer. @returns how many it were */
 type Prune = (ctx: Context, tx: Queries, limit: number) => Promise<number>
 
+/** How many rows of each kind were deleted. */
+export interface Pruned {
+  events: number
+  sessions: number
+  invites: number
+  api_keys: number
+  password_resets: number
+  email_verifications: number
+  oauth_states: number
+  limit_buckets: number
+  login_failures: number
+  known_devices: number
+  idempotency_keys: number
+  probes: number
+  audit_entries: number
+}
+
 /** What is kept for a time only, by what it is. */
-const PRUNES = {
+const PRUNES: Record<keyof Pruned, Prune> = {
   events: ({ config, now }, tx, limit) =>
     deleteEventsBefore(tx, now() - config.sse.replay_retention_hours * HOUR, limit),
   sessions: ({ now }, tx, limit) => deleteSessionsBefore(tx, now() - REMEMBERED, limit),
@@ -50,10 +67,7 @@ const PRUNES = {
     const { retention_days } = config.audit
     return retention_days === false ? 0 : deleteEntriesBefore(tx, now() - retention_days * DAY, limit)
   },
-} satisfies Record<string, Prune>
-
-/** How many rows of each kind were deleted. */
-export type Pruned = Record<keyof typeof PRUNES, number>
+}
 
 /**
  * Deletes everything that is kept no longer, in small batches: one kind after another, since SQLite would put batches

@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { AnswerPiece, AssistantRequest } from '../../lib/assistant/provider.ts'
+import { contextOf } from '../../lib/core/context-of.ts'
 import { ChatError, createChatService, openStorage, parseConfig, type Storage } from '../../lib/index.ts'
 import { ageLeases, createPuppet } from '../support/assistant.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
@@ -135,7 +136,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     two.say('late')
     two.end()
     await closing
-    expect(chat.context.answers.size()).toBe(0)
+    expect(contextOf(chat).answers.size()).toBe(0)
     const { statusOf } = {
       statusOf: async (id: string) => (await ada.messages.get(id)).status,
     }

@@ -482,7 +482,7 @@ it('has the types of the routes', () => {
   expectTypeOf(client.messages.postRoot).parameter(1).toExtend<{ content: string }>()
   expectTypeOf<Awaited<ReturnType<typeof client.messages.postRoot>>['message']['content']>().toEqualTypeOf<string>()
   expectTypeOf<Awaited<ReturnType<typeof client.threads.tree>>['next_cursor']>().toEqualTypeOf<string | undefined>()
-  expectTypeOf(client.auth.logout).returns.resolves.toEqualTypeOf<undefined>()
+  expectTypeOf(client.auth.logout).returns.resolves.toBeVoid()
   expectTypeOf(client.ops.metrics).returns.resolves.toEqualTypeOf<string>()
   expectTypeOf(client.events.follow('x')).toEqualTypeOf<AsyncGenerator<ReceivedEvent>>()
   expectTypeOf<ReceivedEvent['event']>().toEqualTypeOf<ConversationStreamEvent>()

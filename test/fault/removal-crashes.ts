@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChatClient } from '../../lib/client/index.ts'
+import { contextOf } from '../../lib/core/context-of.ts'
 import { ChatError } from '../../lib/core/errors.ts'
 import { type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../lib/index.ts'
 import { inconsistenciesIn } from './invariants.ts'
@@ -72,7 +73,8 @@ export async function crashRemovals(options: RemovalCrashOptions): Promise<Remov
     await server.kill()
     const left = await planted.left()
     if (left > 0) figures.interrupted[kind]++
-    if (lease === 'lapsed') await chat.context.db.run('UPDATE tasks SET lease_expires_at = 1 WHERE writer IS NOT NULL')
+    if (lease === 'lapsed')
+      await contextOf(chat).db.run('UPDATE tasks SET lease_expires_at = 1 WHERE writer IS NOT NULL')
     server = await startProcess(url, { port })
     const started = performance.now()
     figures.faults.push(...(await planted.shown(client)))
@@ -155,7 +157,8 @@ async function findFirst(chat: Chat) {
   return chat.users.actor(users.find(({ roles }) => roles.includes('admin'))!.id)
 }
 
-async function count({ context: { db } }: Chat, column: 'conversation_id' | 'posted_by', id: string): Promise<number> {
+async function count(chat: Chat, column: 'conversation_id' | 'posted_by', id: string): Promise<number> {
+  const { db } = contextOf(chat)
   const row = await db.get<{ left: number }>(`SELECT count(*) AS left FROM messages WHERE ${column} = ?`, id)
   return Number(row!.left)
 }
@@ -171,7 +174,8 @@ async function isFound(call: Promise<unknown>, fault: string): Promise<string[]>
 }
 
 /** Waits until no task is left. @returns whether that is so in time */
-async function haveEnded({ context: { db } }: Chat): Promise<boolean> {
+async function haveEnded(chat: Chat): Promise<boolean> {
+  const { db } = contextOf(chat)
   const deadline = performance.now() + PATIENCE_MS
   while (performance.now() < deadline) {
     if (!(await db.get('SELECT 1 AS found FROM tasks LIMIT 1'))) return true

@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { contextOf } from '../../lib/core/context-of.ts'
 import type { Chat } from '../../lib/index.ts'
 import { TABLES } from '../../lib/storage/archive/format.ts'
 
 /** The tables that hold a word, and on SQLite the files in the folder of the database. */
-export async function tracesOf({ context: { db } }: Chat, url: string, word: string): Promise<string[]> {
+export async function tracesOf(chat: Chat, url: string, word: string): Promise<string[]> {
+  const { db } = contextOf(chat)
   const tables: string[] = []
   for (const [name] of TABLES) {
     if (JSON.stringify(await db.all(`SELECT * FROM ${name}`)).includes(word)) tables.push(name)

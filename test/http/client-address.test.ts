@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { contextOf } from '../../lib/core/context-of.ts'
 import { createChatApp } from '../../lib/http/app.ts'
 import { createAddressReader, toAddress } from '../../lib/http/client-address.ts'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
@@ -156,7 +157,7 @@ it('over fetch is what the host says, and without one all callers are counted to
     401, 401, 401, 429,
   ])
   expect(warnings).toHaveLength(1)
-  const acts = await chat.context.db.all("SELECT DISTINCT ip FROM audit_log WHERE act = 'login.failed' ORDER BY ip")
+  const acts = await contextOf(chat).db.all("SELECT DISTINCT ip FROM audit_log WHERE act = 'login.failed' ORDER BY ip")
   expect(acts).toEqual(expect.arrayContaining([{ ip: null }, { ip: '192.0.2.1' }, { ip: '192.0.2.2' }]))
   await chat.close()
 })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { AssistantRequest } from '../../lib/assistant/provider.ts'
 import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
+import { contextOf } from '../../lib/core/context-of.ts'
 import { routes } from '../../lib/endpoints.ts'
 import { type Actor, type Chat, createChatService, type Message, openStorage, parseConfig } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
@@ -108,7 +109,7 @@ const ACTIONS: Record<string, Act> = {
     // Whole, cut off, deleted or failed, as it comes; in any case nothing goes on behind the back of the next step.
     if (pick % 4 === 1) await world.chat.answers.cancel(by, message_id)
     if (pick % 4 === 2) await world.chat.messages.remove(by, message_id)
-    await world.chat.context.answers.idle()
+    await contextOf(world.chat).answers.idle()
   },
   messagesEdit: (world, by, pick) => world.chat.messages.edit(by, pickOf(world, pick), { content: `edit ${pick}` }),
   messagesRemove: (world, by, pick) => world.chat.messages.remove(by, pickOf(world, pick)),

@@ -1,5 +1,6 @@
 import { vi } from 'vitest'
 import type { ReceivedEvent } from '../../lib/client/index.ts'
+import { contextOf } from '../../lib/core/context-of.ts'
 import type { Chat } from '../../lib/index.ts'
 import { PASSWORD, type Person, startThread, type TestService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
@@ -86,6 +87,6 @@ export async function turns(count = 10): Promise<void> {
 /** Has the service look for changes of other processes now. */
 export async function poll(chat: Chat): Promise<void> {
   // The first one may have been under way already, and have looked too early.
-  await chat.context.bus.poll()
-  await chat.context.bus.poll()
+  await contextOf(chat).bus.poll()
+  await contextOf(chat).bus.poll()
 }

@@ -1,9 +1,13 @@
 import type { AnswerPiece, Assistant, AssistantRequest } from '../../lib/assistant/provider.ts'
+import { contextOf } from '../../lib/core/context-of.ts'
 import type { Chat } from '../../lib/index.ts'
 
 /** Has the leases of all answers be so many seconds older. */
 export async function ageLeases(chat: Chat, seconds: number): Promise<void> {
-  await chat.context.db.run('UPDATE answers_under_way SET lease_expires_at = lease_expires_at - ?', seconds * 1_000_000)
+  await contextOf(chat).db.run(
+    'UPDATE answers_under_way SET lease_expires_at = lease_expires_at - ?',
+    seconds * 1_000_000,
+  )
 }
 
 /** An answer under way, which says what the test has it say. */

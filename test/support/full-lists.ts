@@ -1,3 +1,4 @@
+import { contextOf } from '../../lib/core/context-of.ts'
 import { toInstant } from '../../lib/core/time.ts'
 import type { Chat } from '../../lib/index.ts'
 import type { Primitive, Queries } from '../../lib/storage/database.ts'
@@ -47,7 +48,7 @@ export async function insert(tx: Queries, table: string, rows: Record<string, Pr
 export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
   const actor = await chat.users.actor(ownerId)
   const { conversation_id } = await chat.conversations.create(actor, {})
-  const { id, now, write } = chat.context
+  const { id, now, write } = contextOf(chat)
   const ids = (count: number) => times(count, () => id())
   const at = now() + 1000
 

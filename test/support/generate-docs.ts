@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { variableName } from '../../cli/config/environment.ts'
 import { keysBySection } from '../../cli/config/template.ts'
 import type { ConfigKey } from '../../lib/config/parse.ts'
+import { apiTypes } from './api-types.ts'
 import { auditPage } from './audit-page.ts'
 import { cliPage } from './cli-page.ts'
 import { clientOperations } from './client-operations.ts'
@@ -11,7 +12,7 @@ import { eventsPage } from './events-page.ts'
 import { httpPage } from './http-page.ts'
 
 /** Every page and table that is made from the source: its path from the root of the project, and its text. */
-export const PAGES: Record<string, () => string | Promise<string>> = {
+const PAGES: Record<string, () => string | Promise<string>> = {
   'docs/reference/configuration.md': configurationPage,
   'docs/reference/events.md': eventsPage,
   'docs/reference/audit.md': auditPage,
@@ -19,6 +20,12 @@ export const PAGES: Record<string, () => string | Promise<string>> = {
   'docs/reference/http-api.md': httpPage,
   'docs/reference/errors.md': errorsPage,
   'lib/client/operations.ts': clientOperations,
+}
+
+/** The same by their texts, with the types of `lib/api`, which are made together. */
+export async function generated(): Promise<Record<string, string>> {
+  const pages = Object.entries(PAGES).map(async ([path, page]) => [path, await page()])
+  return { ...Object.fromEntries(await Promise.all(pages)), ...(await apiTypes()) }
 }
 
 const CONFIGURATION = `<!-- Made from lib/config/schema.ts by test/support/generate-docs.ts: change it there. -->
@@ -109,8 +116,8 @@ function entry({ key, type, choices, default: fallback, unit, description, secre
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const [path, page] of Object.entries(PAGES)) {
-    writeFileSync(new URL(`../../${path}`, import.meta.url), await page())
+  for (const [path, text] of Object.entries(await generated())) {
+    writeFileSync(new URL(`../../${path}`, import.meta.url), text)
     console.log(path)
   }
 }

@@ -3,6 +3,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ChatClient, createChatClient } from '../../lib/client/index.ts'
+import type { Context } from '../../lib/context.ts'
+import { contextOf } from '../../lib/core/context-of.ts'
 import { createNodeListener } from '../../lib/http/node/listener.ts'
 import {
   type Chat,
@@ -17,7 +19,7 @@ import { checkedFetch } from './answers.ts'
 
 /** A service with a real HTTP server, and clients whose every answer is checked. */
 export interface TestService {
-  chat: Chat
+  chat: OpenChat
   base_url: string
   server: Server
   /** A client nobody is signed in with. */
@@ -26,6 +28,9 @@ export interface TestService {
   signIn(name: string, roles?: ('admin' | 'member' | 'read_only')[]): Promise<Person>
   close(): Promise<void>
 }
+
+/** A service that shows what is in it. */
+export type OpenChat = Chat & { context: Context }
 
 /** A user and the client it is signed in with. */
 export type Person = ChatClient & { id: string; email: string }
@@ -75,7 +80,7 @@ export async function startService(url: string, options: ServiceOptions = {}): P
   const storage = wrap(await openStorage({ database: url, strict: true }))
   const { assistant, ...config } = { assistant: {}, ...options.config }
   const all = { ...QUICK, ...config, assistant: { ...MANY_ANSWERS, ...assistant } }
-  const chat = createChatService(parseConfig(all), storage, options.ports)
+  const chat = withContextShown(createChatService(parseConfig(all), storage, options.ports))
   await chat.start()
   const server = createServer(createNodeListener(chat)).listen(port, '127.0.0.1')
   await once(server, 'listening')
@@ -105,6 +110,11 @@ export async function startService(url: string, options: ServiceOptions = {}): P
       await chat.close()
     },
   }
+}
+
+/** The same service, with its context to be looked at. */
+export function withContextShown(chat: Chat): OpenChat {
+  return Object.assign(chat, { context: contextOf(chat) })
 }
 
 async function createUser(

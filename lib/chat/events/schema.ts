@@ -85,7 +85,7 @@ export const StreamEvent = v.variant('type', [
 ])
 export type StreamEvent = v.InferOutput<typeof StreamEvent>
 
-/** Everything that arrives on a conversation's stream (interface: Events). */
+/** Everything that arrives on a conversation's stream. */
 export const ConversationStreamEvent = v.variant('type', [PersistedEvent, EphemeralEvent, StreamEvent])
 export type ConversationStreamEvent = v.InferOutput<typeof ConversationStreamEvent>
 

@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { contextOf } from '../../core/context-of.ts'
 import type { Chat } from '../../service.ts'
 import { trackInFlight } from './in-flight.ts'
 import { applyLimits, limitsOf, logRefusedConnections } from './limits.ts'
@@ -52,7 +53,7 @@ export function serve(chat: Chat, options: ServeOptions = {}): Promise<ChatServe
 
 /** {@link serve} on a server that something else makes. */
 export async function serveThrough(listen: Listen, chat: Chat, options: ServeOptions): Promise<ChatServer> {
-  const { config, log } = chat.context
+  const { config, log } = contextOf(chat)
   const { host = config.server.host, port = config.server.port } = options
   const requests = trackInFlight(createNodeListener(chat))
   const server = await listen(requests.handle, { host, port })

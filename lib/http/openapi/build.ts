@@ -1,4 +1,5 @@
 import type { Config } from '../../config/parse.ts'
+import { contextOf } from '../../core/context-of.ts'
 import { VERSION } from '../../core/version.ts'
 import { type AnyRoute, route, type Tag } from '../../endpoint.ts'
 import { routes } from '../../endpoints.ts'
@@ -99,7 +100,7 @@ export const openApiRoutes = {
     answer: 'text',
     output: OpenApiDocument,
     content_type: 'application/json',
-    handler: ({ chat }) => asJson(chat.context.config),
+    handler: ({ chat }) => asJson(contextOf(chat).config),
   }),
   readOpenApiYaml: route({
     method: 'GET',
@@ -113,6 +114,6 @@ export const openApiRoutes = {
     answer: 'text',
     output: OpenApiDocument,
     content_type: 'application/yaml',
-    handler: ({ chat }) => asYaml(chat.context.config),
+    handler: ({ chat }) => asYaml(contextOf(chat).config),
   }),
 }

@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { childPath, ROOT_PATH } from '../../../lib/chat/messages/rules.ts'
+import { contextOf } from '../../../lib/core/context-of.ts'
 import { newId } from '../../../lib/core/ids.ts'
 import { type Actor, type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import { progress } from '../report.ts'
@@ -163,7 +164,7 @@ async function fillThread(room: Room, size: number, at: (n: number) => number): 
   const { chat, author, conversationId } = room
   const messages = growTree(size, room.random)
   const root = messages[0]!.id
-  await chat.context.db.write(async (tx) => {
+  await contextOf(chat).db.write(async (tx) => {
     await tx.run(
       `INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
        VALUES (?, ?, ?, ?, ?, 1)`,
@@ -205,7 +206,7 @@ function insertMessages(room: Room, root: string, messages: Planted[], at: (n: n
     replies,
     at(n),
   ])
-  return chat.context.db.write((tx) =>
+  return contextOf(chat).db.write((tx) =>
     tx.run(
       `INSERT INTO messages
          (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, reply_count, status, created_at)

@@ -1,0 +1,108 @@
+// Made from the use-cases, routes and schemas by `npm run docs`: change it there.
+import type { CallOptions } from '../client/call-options.ts'
+import type { Actor } from '../core/actor.ts'
+
+/** `chat.answers`. */
+export interface AnswersUseCases {
+  /**
+   * Stops an answer; what was produced stays. One that has ended is left as it is.
+   *
+   * @throws ChatError `not_found`; `forbidden` unless the actor asked, or is owner or admin of the conversation
+   */
+  cancel(actor: Actor, message_id: string): Promise<CancelledAnswer>
+
+  /**
+   * What an answer was produced as, piece by piece in order; of a deleted one nothing. Fewer than `limit` need not
+   * be the end: what follows the last one is asked for with its `idx` + 1, until nothing comes.
+   *
+   * @throws ChatError `not_found`; `validation_failed`
+   */
+  listChunks(
+    actor: Actor,
+    message_id: string,
+    input?: {
+      /** The first `idx` to list */
+      from?: number | undefined
+      /** At most 1000; larger values are lowered to it */
+      limit?: number | undefined
+    },
+  ): Promise<Chunk[]>
+}
+
+/** `client.answers`. */
+export interface AnswersClient {
+  /**
+   * Stop an assistant answer; the text so far is kept.
+   *
+   * Allowed for the user who asked, and for owners and admins of the conversation. Returns the status of the message
+   * after the call; an ended answer does not change.
+   *
+   * @throws ChatError `not_found`, `forbidden`
+   */
+  cancel(message_id: string, options?: CallOptions): Promise<CancelledAnswer>
+
+  /**
+   * List the chunks of an assistant answer.
+   *
+   * Joined by `idx`, they are the original answer, also after an edit. Empty for other messages and for deleted
+   * ones. A page may end early: continue with `from`, the last `idx` + 1, until the page is empty.
+   *
+   * @throws ChatError `not_found`, `validation_failed`
+   */
+  listChunks(
+    message_id: string,
+    input?: {
+      /** The first `idx` to list */
+      from?: number | undefined
+      /** At most 1000; larger values are lowered to it */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<Chunk[]>
+}
+
+/** How many tokens an answer took, as its provider counts them. */
+export interface Usage {
+  prompt_tokens?: number
+  completion_tokens?: number
+  total_tokens?: number
+}
+
+/** The answer to a cancellation: how the message is now. */
+export interface CancelledAnswer {
+  message_id: string
+  status: 'streaming' | 'complete' | 'cancelled' | 'failed' | 'interrupted'
+}
+
+/** A piece of an answer as it was stored and sent: together, by `idx`, they are what was produced. */
+export interface Chunk {
+  message_id: string
+  idx: number
+  content: string
+  created_at: string
+}
+
+/** A piece of an answer on its way to readers, in the form of OpenAI's streams. */
+export interface MessageDelta {
+  /** `<message_id>:<idx>` */
+  id: string
+  object: 'chat.completion.chunk'
+  root_id: string
+  message_id: string
+  conversation_id: string
+  parent_id?: string
+  depth: number
+  /** Exactly one */
+  choices: MessageDeltaChoice[]
+}
+
+export interface MessageDeltaChoice {
+  index: 0
+  delta: MessageDeltaContent
+}
+
+/** What a piece of an answer adds to it; `role` comes with the first piece. */
+export interface MessageDeltaContent {
+  role?: 'assistant'
+  content: string
+}

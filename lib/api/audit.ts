@@ -1,0 +1,186 @@
+// Made from the use-cases, routes and schemas by `npm run docs`: change it there.
+import type { CallOptions } from '../client/call-options.ts'
+import type { Actor } from '../core/actor.ts'
+
+/** `chat.audit`. */
+export interface AuditUseCases {
+  /**
+   * A page of the audit log, newest first. With a filter it may hold less than `limit`, even nothing, and still have
+   * a `next_after`: as far as it has looked.
+   *
+   * @throws ChatError `forbidden`; `validation_failed`
+   */
+  list(
+    actor: Actor,
+    input?: {
+      /** `next_after` of the previous page */
+      after?: string | undefined
+      /** At most 200; larger values are lowered to it */
+      limit?: number | undefined
+      /** Only this action */
+      act?:
+        | 'setup.done'
+        | 'login.succeeded'
+        | 'login.failed'
+        | 'login.throttled'
+        | 'logout'
+        | 'password.changed'
+        | 'password.reset_requested'
+        | 'password.reset'
+        | 'email.verification_sent'
+        | 'email.verified'
+        | 'account.taken_over'
+        | 'profile.changed'
+        | 'session.revoked'
+        | 'session.replayed'
+        | 'key.created'
+        | 'key.revoked'
+        | 'oauth.signed_in'
+        | 'oauth.signed_up'
+        | 'oauth.linked'
+        | 'oauth.failed'
+        | 'invite.created'
+        | 'invite.revoked'
+        | 'invite.accepted'
+        | 'identity.removed'
+        | 'invite.signed_up'
+        | 'user.created'
+        | 'user.changed'
+        | 'user.disabled'
+        | 'user.enabled'
+        | 'user.erased'
+        | 'user.locked_down'
+        | 'conversation.deleted'
+        | 'limit_profile.created'
+        | 'limit_profile.changed'
+        | 'limit_profile.deleted'
+        | 'limit_assignment.created'
+        | 'limit_assignment.deleted'
+        | 'doctor.probed'
+        | undefined
+      /** Only actions by or about this user */
+      user_id?: string | undefined
+    },
+  ): Promise<AuditPage>
+}
+
+/** `client.audit`. */
+export interface AuditClient {
+  /**
+   * List recorded actions, newest first.
+   *
+   * With a filter, a page may have few or no entries and still a `next_after`: continue until it is missing.
+   *
+   * @throws ChatError `validation_failed`
+   */
+  list(
+    input?: {
+      /** `next_after` of the previous page */
+      after?: string | undefined
+      /** At most 200; larger values are lowered to it */
+      limit?: number | undefined
+      /** Only this action */
+      act?:
+        | 'setup.done'
+        | 'login.succeeded'
+        | 'login.failed'
+        | 'login.throttled'
+        | 'logout'
+        | 'password.changed'
+        | 'password.reset_requested'
+        | 'password.reset'
+        | 'email.verification_sent'
+        | 'email.verified'
+        | 'account.taken_over'
+        | 'profile.changed'
+        | 'session.revoked'
+        | 'session.replayed'
+        | 'key.created'
+        | 'key.revoked'
+        | 'oauth.signed_in'
+        | 'oauth.signed_up'
+        | 'oauth.linked'
+        | 'oauth.failed'
+        | 'invite.created'
+        | 'invite.revoked'
+        | 'invite.accepted'
+        | 'identity.removed'
+        | 'invite.signed_up'
+        | 'user.created'
+        | 'user.changed'
+        | 'user.disabled'
+        | 'user.enabled'
+        | 'user.erased'
+        | 'user.locked_down'
+        | 'conversation.deleted'
+        | 'limit_profile.created'
+        | 'limit_profile.changed'
+        | 'limit_profile.deleted'
+        | 'limit_assignment.created'
+        | 'limit_assignment.deleted'
+        | 'doctor.probed'
+        | undefined
+      /** Only actions by or about this user */
+      user_id?: string | undefined
+    },
+    options?: CallOptions,
+  ): Promise<AuditPage>
+}
+
+/** A page of the audit log, newest first. With a filter it may hold less than was asked for while more is to come. */
+export interface AuditPage {
+  entries: AuditRecord[]
+  next_after?: string
+}
+
+/** One act, as an administrator reads it. */
+export interface AuditRecord {
+  id: string
+  at: string
+  act:
+    | 'setup.done'
+    | 'login.succeeded'
+    | 'login.failed'
+    | 'login.throttled'
+    | 'logout'
+    | 'password.changed'
+    | 'password.reset_requested'
+    | 'password.reset'
+    | 'email.verification_sent'
+    | 'email.verified'
+    | 'account.taken_over'
+    | 'profile.changed'
+    | 'session.revoked'
+    | 'session.replayed'
+    | 'key.created'
+    | 'key.revoked'
+    | 'oauth.signed_in'
+    | 'oauth.signed_up'
+    | 'oauth.linked'
+    | 'oauth.failed'
+    | 'invite.created'
+    | 'invite.revoked'
+    | 'invite.accepted'
+    | 'identity.removed'
+    | 'invite.signed_up'
+    | 'user.created'
+    | 'user.changed'
+    | 'user.disabled'
+    | 'user.enabled'
+    | 'user.erased'
+    | 'user.locked_down'
+    | 'conversation.deleted'
+    | 'limit_profile.created'
+    | 'limit_profile.changed'
+    | 'limit_profile.deleted'
+    | 'limit_assignment.created'
+    | 'limit_assignment.deleted'
+    | 'doctor.probed'
+  /** The acting user; missing for the command line */
+  actor_id?: string
+  /** The affected user or resource */
+  subject_id?: string
+  /** The IP address of the caller */
+  ip?: string
+  detail?: Record<string, string | number | boolean | string[]>
+}

@@ -1,0 +1,203 @@
+// Made from the use-cases, routes and schemas by `npm run docs`: change it there.
+import type { CallOptions } from '../client/call-options.ts'
+import type { Actor } from '../core/actor.ts'
+
+/** `chat.conversations`. */
+export interface ConversationsUseCases {
+  /**
+   * Opens a conversation; the actor is its owner.
+   *
+   * @throws ChatError `forbidden` for a read-only user, and for the operator; `validation_failed`
+   */
+  create(
+    actor: Actor,
+    input?: {
+      title?: string | undefined
+      /** false: two participants at most */
+      is_group?: boolean | undefined
+    },
+  ): Promise<CreatedConversation>
+
+  /**
+   * A page of the conversations the actor takes part in, latest activity first.
+   *
+   * @throws ChatError `invalid_cursor`; `validation_failed`
+   */
+  list(
+    actor: Actor,
+    input?: {
+      /** `next_after` of the previous page */
+      after?: string | undefined
+      /** At most 200; larger values are lowered to it */
+      limit?: number | undefined
+    },
+  ): Promise<ConversationPage>
+
+  /**
+   * Read a conversation with its participants.
+   *
+   * @throws ChatError `not_found`
+   */
+  get(actor: Actor, conversation_id: string): Promise<Conversation>
+
+  /**
+   * Gives a conversation another title and tells it.
+   *
+   * @throws ChatError `not_found`; `forbidden` unless the actor is its owner; `validation_failed`
+   */
+  rename(actor: Actor, conversation_id: string, input: { title: string }): Promise<Conversation>
+
+  /**
+   * Deletes a conversation: it is out of sight at once, and its streams close. What is in it is removed in the
+   * background.
+   *
+   * @throws ChatError `not_found`; `forbidden` unless the actor is its owner
+   */
+  remove(actor: Actor, conversation_id: string): Promise<void>
+}
+
+/** `client.conversations`. */
+export interface ConversationsClient {
+  /**
+   * Create a conversation.
+   *
+   * The caller becomes its owner. With `is_group: false` it has at most two participants.
+   *
+   * @throws ChatError `forbidden`, `validation_failed`
+   */
+  create(
+    input?: {
+      title?: string | undefined
+      /** false: two participants at most */
+      is_group?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<CreatedConversation>
+
+  /**
+   * Read a conversation with its participants.
+   *
+   * With the first 200 participants, their roles and their presence.
+   *
+   * @throws ChatError `not_found`
+   */
+  get(conversation_id: string, options?: CallOptions): Promise<Conversation>
+
+  /**
+   * List your conversations, latest activity first.
+   *
+   * The conversations in which the caller participates, with their unread counts. Continue with `after`.
+   *
+   * @throws ChatError `invalid_cursor`, `validation_failed`
+   */
+  list(
+    input?: {
+      /** `next_after` of the previous page */
+      after?: string | undefined
+      /** At most 200; larger values are lowered to it */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<ConversationPage>
+
+  /**
+   * Delete a conversation with everything in it.
+   *
+   * Allowed for owners. Deletes everything in it and ends its streams. It cannot be undone.
+   *
+   * @throws ChatError `not_found`, `forbidden`
+   */
+  remove(conversation_id: string, options?: CallOptions): Promise<void>
+
+  /**
+   * Change the title of a conversation.
+   *
+   * Allowed for owners. Participants get `conversation.updated`.
+   *
+   * @throws ChatError `not_found`, `forbidden`, `validation_failed`
+   */
+  rename(conversation_id: string, input: { title: string }, options?: CallOptions): Promise<Conversation>
+}
+
+export interface CreatedConversation {
+  conversation_id: string
+  conversation: Conversation
+}
+
+/** A conversation with the first of its people. */
+export interface Conversation {
+  id: string
+  title: string
+  is_group: boolean
+  created_at: string
+  /** The first 200 in the order they joined */
+  participants: Participant[]
+  /** Number of all participants */
+  participant_count: number
+  /** Event id to resume a stream from */
+  stream_position?: string
+}
+
+export interface Participant {
+  user_id: string
+  username: string
+  display_name?: string
+  role: 'owner' | 'admin' | 'member' | 'viewer'
+  joined_at: string
+  presence: Presence
+}
+
+/** Whether somebody is there; `last_seen_at` where it is known. */
+export interface Presence {
+  status: 'online' | 'away' | 'offline'
+  last_seen_at?: string
+}
+
+/** A page of the conversations somebody takes part in, latest activity first. */
+export interface ConversationPage {
+  conversations: ConversationSummary[]
+  next_after?: string
+}
+
+/** A conversation in the list of one who takes part. */
+export interface ConversationSummary {
+  id: string
+  title: string
+  is_group: boolean
+  created_at: string
+  role: 'owner' | 'admin' | 'member' | 'viewer'
+  participant_count: number
+  unread: number
+  last_activity_at: string
+}
+
+/** A page of the people in a conversation, in the order they joined. */
+export interface ParticipantPage {
+  participants: Participant[]
+  next_after?: string
+}
+
+/** The participant, or the invite for an address that no user has. */
+export type AddedParticipant = ChangedParticipant | InvitedParticipant
+
+export interface ChangedParticipant {
+  participant: Participant
+}
+
+export interface InvitedParticipant {
+  invite: IssuedInvite
+}
+
+/** The token of an invite for an address, shown this once. */
+export interface IssuedInvite {
+  token: string
+  expires_at: string
+}
+
+/** A conversation without its people. */
+export interface ConversationFields {
+  id: string
+  title: string
+  is_group: boolean
+  created_at: string
+}

@@ -1,0 +1,171 @@
+// Made from the use-cases, routes and schemas by `npm run docs`: change it there.
+import type { Actor } from '../core/actor.ts'
+import type { MessageDelta, Usage } from './answers.ts'
+import type { ConversationFields } from './conversations.ts'
+import type { Message } from './messages.ts'
+import type { ThreadSummary } from './threads.ts'
+
+/** `chat.events`. */
+export interface EventsUseCases {
+  /**
+   * Takes a place on a conversation's stream.
+   *
+   * @throws ChatError `not_found`; `too_many_streams`; `unavailable` while the service drains; `validation_failed`
+   */
+  open(
+    actor: Actor,
+    conversation_id: string,
+    input?: {
+      /** Resume after this event, as the header `Last-Event-ID` does */
+      last_event_id?: string | undefined
+    },
+  ): Promise<Opening>
+
+  /**
+   * Takes a place on the stream of all the actor's conversations, those joined later included.
+   *
+   * @throws ChatError `forbidden` for the operator; `too_many_streams`; `unavailable` while the service drains;
+   * `validation_failed`
+   */
+  openAll(
+    actor: Actor,
+    input?: {
+      /** Resume after this event, as the header `Last-Event-ID` does */
+      last_event_id?: string | undefined
+    },
+  ): Promise<Opening>
+
+  /**
+   * A conversation's events as they come: what was missed since `last_event_id` first, then live ones,
+   * `stream.closed` last. Leaving the loop, or aborting `signal`, closes the stream.
+   *
+   * @throws ChatError as {@link open}
+   */
+  follow(actor: Actor, conversationId: string, options?: FollowOptions): AsyncGenerator<Delivered>
+
+  /**
+   * The same of all the actor's conversations; `conversation_id` says of which an event is.
+   *
+   * @throws ChatError as {@link openAll}
+   */
+  followAll(actor: Actor, options?: FollowOptions): AsyncGenerator<Delivered>
+}
+
+/** A stream whose reader may have it, with a place taken: connect it, or give the place back. */
+export interface Opening {
+  /** Starts sending. @returns how to leave */
+  connect(sink: Sink): () => void
+  cancel(): void
+}
+
+/** Where a reader's events go. */
+export interface Sink {
+  write(delivery: Delivery): void
+  /** Bytes written and not yet taken by the client. */
+  pending(): number
+  /** Resolves once little is pending, or the client has disconnected. */
+  drained(): Promise<void>
+  end(): void
+}
+
+/** Events and their bytes: encoded once for all readers. */
+export interface Delivery {
+  bytes: Uint8Array
+  events: Delivered[]
+}
+
+/** An event with its id; those that are not persisted have none. */
+export interface Delivered {
+  id?: string
+  event: ConversationStreamEvent
+  /** Which conversation it is of, its number in the log, and when it happened: what a stream of several looks at. */
+  conversation_id?: string
+  seq?: number
+  at?: Micros
+}
+
+/** Microseconds since 1970, whole numbers up to 2^53. */
+export type Micros = number
+
+/** Everything that arrives on a conversation's stream. */
+export type ConversationStreamEvent = PersistedEvent | EphemeralEvent | StreamEvent
+
+/** What is kept in the log, has an id and is replayed. */
+export type PersistedEvent =
+  | {
+      type: 'thread.new'
+      payload: { conversation_id: string; root_id: string; summary: ThreadSummary }
+    }
+  | { type: 'message.new'; payload: { message: Message } }
+  | { type: 'message.edited'; payload: { message: Message } }
+  | { type: 'message.deleted'; payload: { message: Message } }
+  | { type: 'message.restored'; payload: { message: Message } }
+  | { type: 'message.delta'; payload: MessageDelta }
+  | {
+      type: 'message.done'
+      payload: {
+        message_id: string
+        root_id: string
+        conversation_id: string
+        /** From the assistant (`stop`, `length`, …), or `cancelled`, `failed`, `interrupted` */
+        finish_reason: string
+        usage?: Usage
+      }
+    }
+  | {
+      type: 'message.failed'
+      payload: {
+        message_id: string
+        root_id: string
+        conversation_id: string
+        code: 'timeout' | 'provider_error' | 'connection_lost' | 'invalid_answer' | 'empty_answer' | 'answer_too_long'
+        message: string
+      }
+    }
+  | {
+      type: 'membership.changed'
+      payload: {
+        conversation_id: string
+        user_id: string
+        role?: 'owner' | 'admin' | 'member' | 'viewer'
+        action: 'added' | 'removed' | 'role_updated'
+      }
+    }
+  | { type: 'conversation.updated'; payload: { conversation: ConversationFields } }
+
+/** What is said once to whoever listens. */
+export type EphemeralEvent =
+  | { type: 'thread.activity'; payload: { root_id: string; last_activity_at: string } }
+  | {
+      type: 'presence.update'
+      payload: { user_id: string; status: 'online' | 'away' | 'offline'; last_seen_at?: string }
+    }
+  | {
+      type: 'typing.update'
+      payload: { conversation_id: string; root_id?: string; user_id: string; expires_at: string }
+    }
+  | {
+      type: 'unread.update'
+      payload: { conversation_id: string; root_id: string; unread: number }
+    }
+
+/** What the stream says of itself. */
+export type StreamEvent =
+  | {
+      type: 'stream.ready'
+      payload: { conversation_id?: string; resumed: boolean; last_event_id: string; seq?: number }
+    }
+  | {
+      type: 'stream.reset'
+      payload: { reason: 'malformed' | 'unknown' | 'future' | 'expired'; last_event_id: string }
+    }
+  | {
+      type: 'stream.closed'
+      payload: { reason: 'session_ended' | 'removed' | 'draining' | 'too_slow' }
+    }
+
+/** How an iteration begins and ends. */
+export interface FollowOptions {
+  last_event_id?: string
+  signal?: AbortSignal
+}

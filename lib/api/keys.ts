@@ -1,0 +1,86 @@
+// Made from the use-cases, routes and schemas by `npm run docs`: change it there.
+import type { CallOptions } from '../client/call-options.ts'
+import type { Actor } from '../core/actor.ts'
+
+/** `chat.keys`. */
+export interface KeysUseCases {
+  /**
+   * Makes a key that acts as the actor. It is answered this once, and kept as a digest only.
+   *
+   * @throws ChatError `forbidden` with a key, and for the operator; `confirmation_required`; `validation_failed` for
+   * an end   that is past; `conflict` with too many keys; `rate_limited`
+   */
+  create(
+    actor: Actor,
+    input: {
+      name: string
+      /** Without it, the key is valid until revoked */
+      expires_at?: string | undefined
+    },
+  ): Promise<CreatedKey>
+
+  /** The actor's keys, newest first, those that expired lately included. @throws ChatError `forbidden` with a key */
+  list(actor: Actor): Promise<ApiKeys>
+
+  /** Ends a key of the actor's and its streams, at once. @throws ChatError `forbidden` with a key; `not_found` */
+  revoke(actor: Actor, key_id: string): Promise<void>
+}
+
+/** `client.keys`. */
+export interface KeysClient {
+  /**
+   * Create an API key that acts as you.
+   *
+   * The key is shown only once. It acts as the user on every call except those about sessions, keys and the
+   * password. A user has at most 50 keys. Requires a sign-in within the last ten minutes, or `POST
+   * /api/auth/confirm` (`confirmation_required`).
+   *
+   * @throws ChatError `confirmation_required`, `conflict`, `validation_failed`
+   */
+  create(
+    input: {
+      name: string
+      /** Without it, the key is valid until revoked */
+      expires_at?: string | undefined
+    },
+    options?: CallOptions,
+  ): Promise<CreatedKey>
+
+  /**
+   * List your API keys.
+   *
+   * Each key without its secret, and when it was last used, to the minute.
+   */
+  list(options?: CallOptions): Promise<ApiKeys>
+
+  /**
+   * Revoke one of your API keys.
+   *
+   * The key is refused from the next call on, and its streams end.
+   *
+   * @throws ChatError `not_found`
+   */
+  revoke(key_id: string, options?: CallOptions): Promise<void>
+}
+
+/** A new key; `key` itself is shown this once. */
+export interface CreatedKey {
+  id: string
+  name: string
+  /** For `Authorization: Bearer`; shown only once */
+  key: string
+  expires_at?: string
+}
+
+export interface ApiKeys {
+  keys: ApiKey[]
+}
+
+/** A key as its user sees it later. */
+export interface ApiKey {
+  id: string
+  name: string
+  created_at: string
+  expires_at?: string
+  last_used_at?: string
+}

@@ -1,0 +1,144 @@
+// Made from the use-cases, routes and schemas by `npm run docs`: change it there.
+import type { CallOptions } from '../client/call-options.ts'
+import type { Actor } from '../core/actor.ts'
+import type { Client, LoginAnswer, SignedIn } from './sessions.ts'
+
+/** `chat.oauth`. */
+export interface OauthUseCases {
+  /**
+   * Begins a sign-in elsewhere.
+   *
+   * @returns where to send the browser, and what to keep in a cookie of it: `client.binding` of the return
+   * @throws ChatError `not_found` for a provider without credentials; `setup_required`; `unauthenticated` to link
+   * without   a session, `forbidden` with an API key, `confirmation_required`; `oauth_provider_error`;
+   * `validation_failed`
+   */
+  begin(
+    actor: Actor | undefined,
+    client: Client,
+    provider: string,
+    input?: {
+      /** Where the browser goes afterwards: a path of this site */
+      redirect_to?: string | undefined
+      /** Adds the identity to the account that is signed in */
+      link?: boolean | undefined
+    },
+  ): Promise<OauthBegun & { binding: string }>
+
+  /**
+   * Ends a sign-in elsewhere: whoever the provider says it is gets a session, in an account of their own or, where
+   * they asked for it, in the one they are signed in to.
+   *
+   * @throws ChatError `not_found`; `oauth_state_invalid` unless this browser began it here, lately, and for the
+   * first   time; `oauth_denied`; `oauth_provider_error`; and what {@link admit} throws; `account_disabled`,
+   * `signup_disabled`, `email_taken`, `username_taken`, `conflict`, `storage_full`, `validation_failed`
+   */
+  finish(
+    actor: Actor | undefined,
+    client: Client,
+    provider: string,
+    input?: {
+      /** The authorization code from the provider */
+      code?: string | undefined
+      /** The state of the attempt, as sent to the provider */
+      state?: string | undefined
+      /** The issuer, if the provider sends it */
+      iss?: string | undefined
+      /** Error of the provider instead of a code, such as `access_denied` */
+      error?: string | undefined
+    },
+  ): Promise<{ signed_in: SignedIn; redirect_to: string }>
+
+  /**
+   * Ends a sign-in with a code that was copied by hand. Without a state, the attempt is this browser's last one, or
+   * none: a code that was asked for without proof of who asked.
+   *
+   * @throws ChatError as {@link finish}; `not_found` too where `oauth.manual_enabled` is off; `setup_required`;
+   * `oauth_state_invalid`, `oauth_provider_error`, `account_disabled`, `signup_disabled`, `email_taken`,
+   * `username_taken`, `conflict`, `validation_failed`
+   */
+  exchangeCode(
+    actor: Actor | undefined,
+    client: Client,
+    provider: string,
+    input: {
+      auth_code: string
+      /** Default: that of this browser's last attempt, if there is one */
+      state?: string | undefined
+    },
+  ): Promise<SignedIn>
+}
+
+/** `client.oauth`. */
+export interface OauthClient {
+  /**
+   * Start a sign-in through a provider.
+   *
+   * Returns the URL to send the browser to, and sets a short-lived cookie that binds the attempt to this browser.
+   * With `link=true` the identity is added to the signed-in account; this requires a sign-in within the last ten
+   * minutes, or `POST /api/auth/confirm`.
+   *
+   * @throws ChatError `not_found`, `unauthenticated`, `forbidden`, `confirmation_required`, `setup_required`,
+   * `oauth_provider_error`, `validation_failed`
+   */
+  begin(
+    provider: string,
+    input?: {
+      /** Where the browser goes afterwards: a path of this site */
+      redirect_to?: string | undefined
+      /** Adds the identity to the account that is signed in */
+      link?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<OauthBegun>
+
+  /**
+   * Sign in with a manually copied provider code.
+   *
+   * For developers: takes a provider code copied by hand. 404 if `server.public_url` begins with `https://`, unless
+   * `oauth.manual_enabled = true`; always 404 with `false`.
+   *
+   * @throws ChatError `not_found`, `setup_required`, `oauth_state_invalid`, `oauth_provider_error`,
+   * `account_disabled`, `signup_disabled`, `email_taken`, `username_taken`, `conflict`, `validation_failed`
+   */
+  exchangeCode(
+    provider: string,
+    input: {
+      auth_code: string
+      /** Default: that of this browser's last attempt, if there is one */
+      state?: string | undefined
+    },
+    options?: CallOptions,
+  ): Promise<LoginAnswer>
+
+  /**
+   * Callback of a sign-in provider.
+   *
+   * The provider redirects the browser here. With `Accept: application/json` the response is that of a sign-in;
+   * otherwise the browser is redirected to `redirect_to` of the attempt. An attempt can be completed once, within
+   * ten minutes, by the browser that started it.
+   *
+   * @throws ChatError `not_found`, `oauth_state_invalid`, `oauth_denied`, `oauth_provider_error`,
+   * `account_disabled`, `signup_disabled`, `email_taken`, `username_taken`, `conflict`, `storage_full`,
+   * `validation_failed`
+   */
+  finish(
+    provider: string,
+    input?: {
+      /** The authorization code from the provider */
+      code?: string | undefined
+      /** The state of the attempt, as sent to the provider */
+      state?: string | undefined
+      /** The issuer, if the provider sends it */
+      iss?: string | undefined
+      /** Error of the provider instead of a code, such as `access_denied` */
+      error?: string | undefined
+    },
+    options?: CallOptions,
+  ): Promise<LoginAnswer>
+}
+
+export interface OauthBegun {
+  /** Where the browser goes to sign in */
+  auth_url: string
+}

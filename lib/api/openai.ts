@@ -1,0 +1,160 @@
+// Made from the use-cases, routes and schemas by `npm run docs`: change it there.
+import type { CallOptions } from '../client/call-options.ts'
+
+/** `chat.openai`. */
+export interface OpenaiUseCases {
+  /** The two models that a client of OpenAI finds here; both do the same. */
+  listModels(): Models
+
+  /**
+   * Echoes the messages, each as a choice of its own: in one, or in pieces where the input has `stream: true`.
+   *
+   * It asks no model and keeps nothing.
+   *
+   * @throws ChatError `too_many_streams`, `validation_failed`
+   */
+  complete(input: {
+    /** Any name; the response repeats it */
+    model: string
+    messages: CompletionMessage[]
+    stream?: boolean | null | undefined
+    stream_options?: { include_usage?: boolean | null | undefined } | null | undefined
+  }): Promise<Completion | Iterable<CompletionChunk>>
+}
+
+/** `client.openai`. */
+export interface OpenaiClient {
+  /**
+   * Echo messages as an OpenAI chat completion.
+   *
+   * Returns one choice for each message, which repeats it. With `stream: true` the same arrives in chunks, with
+   * `[DONE]` at the end.
+   *
+   * @throws ChatError `too_many_streams`, `validation_failed`
+   */
+  complete(
+    input: {
+      /** Any name; the response repeats it */
+      model: string
+      messages: CompletionMessage[]
+      stream: true
+      stream_options?: { include_usage?: boolean | null | undefined } | null | undefined
+    },
+    options?: CallOptions,
+  ): Promise<AsyncGenerator<CompletionChunk>>
+  /**
+   * Echo messages as an OpenAI chat completion.
+   *
+   * Returns one choice for each message, which repeats it. With `stream: true` the same arrives in chunks, with
+   * `[DONE]` at the end.
+   *
+   * @throws ChatError `too_many_streams`, `validation_failed`
+   */
+  complete(
+    input: {
+      /** Any name; the response repeats it */
+      model: string
+      messages: CompletionMessage[]
+      stream?: false | null | undefined
+      stream_options?: { include_usage?: boolean | null | undefined } | null | undefined
+    },
+    options?: CallOptions,
+  ): Promise<Completion>
+
+  /**
+   * List the models in OpenAI's format.
+   *
+   * Two models with the same behaviour, in OpenAI's format. `features.openai_compat = false` removes all of `/v1`.
+   */
+  listModels(options?: CallOptions): Promise<Models>
+}
+
+/** The two models there are: once as OpenAI lists them, once with what to show of them. */
+export interface Models {
+  object: 'list'
+  data: Model[]
+  models: ModelChoice[]
+}
+
+/** A model as OpenAI lists it. */
+export interface Model {
+  id: string
+  object: 'model'
+  /** Seconds since 1970 */
+  created: number
+  owned_by: string
+}
+
+/** A model as it is shown for choosing one. */
+export interface ModelChoice {
+  id: string
+  name: string
+  model_type: 'chat'
+}
+
+export interface CompletionMessage {
+  role: 'developer' | 'system' | 'user' | 'assistant' | 'tool' | 'function'
+  content?: string | null | Part[]
+}
+
+/** A part of a content: its text is echoed, an image, a sound or a file is not. */
+export type Part = TextPart | OtherPart
+
+export interface TextPart {
+  type: 'text'
+  text: string
+}
+
+export interface OtherPart {
+  type: string
+}
+
+/** A piece of an answer that streams. */
+export interface CompletionChunk {
+  id: string
+  object: 'chat.completion.chunk'
+  /** Seconds since 1970 */
+  created: number
+  model: string
+  choices: CompletionChunkChoice[]
+  usage?: { prompt_tokens: number; completion_tokens: number; total_tokens: number } | null
+}
+
+export interface CompletionChunkChoice {
+  index: number
+  delta: CompletionDelta
+  finish_reason: 'stop' | null
+}
+
+export interface CompletionDelta {
+  role?: 'assistant'
+  content?: string | null
+}
+
+/** An answer in one: a choice for each message, in their order. */
+export interface Completion {
+  id: string
+  object: 'chat.completion'
+  /** Seconds since 1970 */
+  created: number
+  model: string
+  choices: CompletionChoice[]
+  usage: CompletionUsage
+}
+
+export interface CompletionChoice {
+  index: number
+  message: CompletionAnswer
+  finish_reason: 'stop'
+}
+
+export interface CompletionAnswer {
+  role: 'assistant'
+  content: string | null
+}
+
+export interface CompletionUsage {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+}

@@ -1,0 +1,138 @@
+// Made from the use-cases, routes and schemas by `npm run docs`: change it there.
+import type { CallOptions } from '../client/call-options.ts'
+import type { Actor } from '../core/actor.ts'
+import type { AddedParticipant, ChangedParticipant, ParticipantPage } from './conversations.ts'
+
+/** `chat.participants`. */
+export interface ParticipantsUseCases {
+  /**
+   * A page of the people in a conversation, in the order they joined.
+   *
+   * @throws ChatError `not_found`; `invalid_cursor`; `validation_failed`
+   */
+  list(
+    actor: Actor,
+    conversation_id: string,
+    input?: {
+      /** `next_after` of the previous page */
+      after?: string | undefined
+      /** At most 1000; larger values are lowered to it */
+      limit?: number | undefined
+    },
+  ): Promise<ParticipantPage>
+
+  /**
+   * Adds a user to a conversation and tells it. For an e-mail address that is proven by no user, an invite is made
+   * instead.
+   *
+   * @throws ChatError `not_found` for the conversation or the user; `forbidden` below admin, or to add an owner
+   * without   being one; `already_participant`; `conflict` for a third one in a conversation of two;
+   * `validation_failed`
+   */
+  add(
+    actor: Actor,
+    conversation_id: string,
+    input:
+      | { user_id: string; role?: 'owner' | 'admin' | 'member' | 'viewer' | undefined }
+      | {
+          /** Unique without regard to case; no control, invisible, bidirectional or variation characters, no outer spaces */
+          username: string
+          role?: 'owner' | 'admin' | 'member' | 'viewer' | undefined
+        }
+      | {
+          /** An email address; outer spaces are trimmed */
+          email: string
+          role?: 'owner' | 'admin' | 'member' | 'viewer' | undefined
+        },
+  ): Promise<AddedParticipant>
+
+  /**
+   * Gives a participant another role and tells the conversation.
+   *
+   * @throws ChatError `not_found`, also for a user who is no participant; `forbidden` below admin, or where an owner
+   *   is concerned without being one; `last_owner`; `validation_failed`
+   */
+  changeRole(
+    actor: Actor,
+    conversation_id: string,
+    user_id: string,
+    input: { role: 'owner' | 'admin' | 'member' | 'viewer' },
+  ): Promise<ChangedParticipant>
+
+  /**
+   * Removes a participant, whose streams of the conversation close. Everybody may remove themselves.
+   *
+   * @throws ChatError `not_found`, also for a user who is no participant; `forbidden`; `last_owner`
+   */
+  remove(actor: Actor, conversation_id: string, user_id: string): Promise<void>
+}
+
+/** `client.participants`. */
+export interface ParticipantsClient {
+  /**
+   * Add a participant.
+   *
+   * Takes a user id, username or email address; requires the role owner or admin. An email address that no user has
+   * verified creates an invite instead, which the caller delivers.
+   *
+   * @throws ChatError `not_found`, `forbidden`, `already_participant`, `conflict`, `validation_failed`
+   */
+  add(
+    conversation_id: string,
+    input:
+      | { user_id: string; role?: 'owner' | 'admin' | 'member' | 'viewer' | undefined }
+      | {
+          /** Unique without regard to case; no control, invisible, bidirectional or variation characters, no outer spaces */
+          username: string
+          role?: 'owner' | 'admin' | 'member' | 'viewer' | undefined
+        }
+      | {
+          /** An email address; outer spaces are trimmed */
+          email: string
+          role?: 'owner' | 'admin' | 'member' | 'viewer' | undefined
+        },
+    options?: CallOptions,
+  ): Promise<AddedParticipant>
+
+  /**
+   * Change the role of a participant.
+   *
+   * Requires the role owner or admin; only an owner can appoint or change owners. The last owner cannot change role.
+   *
+   * @throws ChatError `not_found`, `forbidden`, `last_owner`, `validation_failed`
+   */
+  changeRole(
+    conversation_id: string,
+    user_id: string,
+    input: { role: 'owner' | 'admin' | 'member' | 'viewer' },
+    options?: CallOptions,
+  ): Promise<ChangedParticipant>
+
+  /**
+   * List the participants in the order they joined.
+   *
+   * All participants with their roles and their presence. Continue with `after`.
+   *
+   * @throws ChatError `not_found`, `invalid_cursor`, `validation_failed`
+   */
+  list(
+    conversation_id: string,
+    input?: {
+      /** `next_after` of the previous page */
+      after?: string | undefined
+      /** At most 1000; larger values are lowered to it */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<ParticipantPage>
+
+  /**
+   * Remove a participant, or leave.
+   *
+   * Requires the role owner or admin, except to remove oneself. Their streams of the conversation end; their
+   * messages stay. The last owner cannot leave.
+   *
+   * @throws ChatError `not_found`, `forbidden`, `last_owner`
+   */
+  remove(conversation_id: string, user_id: string, options?: CallOptions): Promise<void>
+}

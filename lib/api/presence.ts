@@ -1,0 +1,56 @@
+// Made from the use-cases, routes and schemas by `npm run docs`: change it there.
+import type { CallOptions } from '../client/call-options.ts'
+import type { Actor } from '../core/actor.ts'
+
+/** `chat.presence`. */
+export interface PresenceUseCases {
+  /**
+   * Says that the actor is there, to all who share a conversation with it.
+   *
+   * @throws ChatError `validation_failed`
+   */
+  sendHeartbeat(actor: Actor, input?: { status?: 'online' | 'away' | 'offline' | undefined }): Promise<void>
+
+  /**
+   * Tells a conversation that the actor is typing, or has stopped. Nothing is kept of it.
+   *
+   * @throws ChatError `not_found` for the conversation, or a thread that is not in it; `forbidden` when the actor
+   * may not post; `validation_failed`
+   */
+  setTyping(
+    actor: Actor,
+    input: {
+      conversation_id: string
+      root_id?: string | undefined
+      seconds?: number | undefined
+    },
+  ): Promise<void>
+}
+
+/** `client.presence`. */
+export interface PresenceClient {
+  /**
+   * Send a presence heartbeat.
+   *
+   * Without another heartbeat within 60 seconds, and without an open stream, the user is offline.
+   *
+   * @throws ChatError `validation_failed`
+   */
+  sendHeartbeat(input?: { status?: 'online' | 'away' | 'offline' | undefined }, options?: CallOptions): Promise<void>
+
+  /**
+   * Send a typing status.
+   *
+   * Other participants get `typing.update`. It expires after `seconds` unless sent again; 0 ends it.
+   *
+   * @throws ChatError `not_found`, `forbidden`, `validation_failed`
+   */
+  setTyping(
+    input: {
+      conversation_id: string
+      root_id?: string | undefined
+      seconds?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<void>
+}

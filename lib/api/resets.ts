@@ -1,0 +1,84 @@
+// Made from the use-cases, routes and schemas by `npm run docs`: change it there.
+import type { CallOptions } from '../client/call-options.ts'
+import type { Actor } from '../core/actor.ts'
+import type { Client } from './sessions.ts'
+
+/** `chat.resets`. */
+export interface ResetsUseCases {
+  /**
+   * Mails a token that sets a new password, if there is such an account and it is not disabled. It answers the same
+   * in the same time when there is none: the same statements run, and nobody waits for the mail. Asked for too often
+   * it does nothing, for any address alike. Earlier tokens stay good.
+   *
+   * @throws ChatError `validation_failed`
+   */
+  request(client: Client, input: { email: string }): Promise<void>
+
+  /**
+   * Makes a token that sets a new password, for an administrator to hand over.
+   *
+   * @throws ChatError `forbidden`, also with an API key; `not_found` without such an account; `account_disabled`;
+   * `validation_failed`
+   */
+  issue(actor: Actor, input: { email: string }): Promise<ResetLink>
+
+  /**
+   * Sets a new password with a token. All tokens of the user are spent then: of several callers at once one
+   * succeeds. All sessions and API keys of the user end, with their streams. It signs nobody in, but failed sign-ins
+   * are forgotten, and the browser is known from now on: guesses of others do not lock the user out of it. With an
+   * address that was not proven before, identities at providers and open invites end as well.
+   *
+   * @returns the token that the browser is known by
+   * @throws ChatError `not_found` for a token that is unknown, expired or used; `unavailable` when too many
+   * passwords wait   to be hashed; `validation_failed`
+   */
+  redeem(
+    client: Client,
+    input: {
+      token: string
+      /** At least 8 characters, and at most 72 bytes of UTF-8, after NFKC normalisation */
+      password: string
+      /** Keep the API keys of the user */
+      keep_keys?: boolean | undefined
+    },
+  ): Promise<{ device: string }>
+}
+
+/** `client.resets`. */
+export interface ResetsClient {
+  /**
+   * Reset the password with a mailed token.
+   *
+   * The token works once, for an hour. Ends all sessions and, without `keep_keys`, all API keys of the user, and
+   * resets failed sign-ins. Does not sign in, but sets a cookie that marks the browser as known: guesses of others
+   * do not lock the user out of it.
+   *
+   * @throws ChatError `not_found`, `validation_failed`
+   */
+  redeem(
+    input: {
+      token: string
+      /** At least 8 characters, and at most 72 bytes of UTF-8, after NFKC normalisation */
+      password: string
+      /** Keep the API keys of the user */
+      keep_keys?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<void>
+
+  /**
+   * Request a mail to reset the password.
+   *
+   * The response and its time are the same whether or not the account exists.
+   *
+   * @throws ChatError `validation_failed`
+   */
+  request(input: { email: string }, options?: CallOptions): Promise<void>
+}
+
+/** What sets a new password once; with `url` where the service knows its address. */
+export interface ResetLink {
+  token: string
+  url?: string
+  expires_at: string
+}

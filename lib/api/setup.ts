@@ -1,0 +1,95 @@
+// Made from the use-cases, routes and schemas by `npm run docs`: change it there.
+import type { CallOptions } from '../client/call-options.ts'
+import type { Client } from './sessions.ts'
+import type { User } from './users.ts'
+
+/** `chat.setup`. */
+export interface SetupUseCases {
+  /** Whether a user exists. */
+  get(): Promise<SetupStatus>
+
+  /**
+   * Creates the first user, who is an administrator. Of several calls at once exactly one does. It asks for no code:
+   * a caller in process has the configuration.
+   *
+   * @throws ChatError `already_set_up`; `validation_failed`
+   */
+  run(input: {
+    /** An email address; outer spaces are trimmed */
+    email: string
+    /** At least 8 characters, and at most 72 bytes of UTF-8, after NFKC normalisation */
+    password: string
+    /** Default: the email address up to its @ */
+    username?: string | undefined
+    /** Shown instead of the username; no control characters and no bidirectional control characters */
+    display_name?: string | undefined
+  }): Promise<SetupDone>
+
+  /**
+   * The same for a client, which gives the code where one is configured.
+   *
+   * @throws ChatError `already_set_up`; `forbidden` for a wrong code; `validation_failed`
+   */
+  runFrom(
+    client: Client,
+    input: {
+      /** An email address; outer spaces are trimmed */
+      email: string
+      /** At least 8 characters, and at most 72 bytes of UTF-8, after NFKC normalisation */
+      password: string
+      /** Default: the email address up to its @ */
+      username?: string | undefined
+      /** Shown instead of the username; no control characters and no bidirectional control characters */
+      display_name?: string | undefined
+      /** The value of `setup.code`, if configured */
+      setup_code?: string | undefined
+    },
+  ): Promise<SetupDone>
+
+  /** @throws ChatError `already_set_up` */
+  assertOpen(): Promise<void>
+}
+
+/** `client.setup`. */
+export interface SetupClient {
+  /**
+   * Get the set-up status.
+   *
+   * Returns whether a first user exists. Until then, the first caller of `POST /api/setup` becomes the
+   * administrator.
+   */
+  get(options?: CallOptions): Promise<SetupStatus>
+
+  /**
+   * Create the first administrator.
+   *
+   * Works once: of two simultaneous calls, one succeeds. Afterwards every call is `already_set_up`, whatever its
+   * body. Does not sign in. If `setup.code` is configured, a call without it is `forbidden`.
+   *
+   * @throws ChatError `already_set_up`, `forbidden`, `validation_failed`
+   */
+  run(
+    input: {
+      /** An email address; outer spaces are trimmed */
+      email: string
+      /** At least 8 characters, and at most 72 bytes of UTF-8, after NFKC normalisation */
+      password: string
+      /** Default: the email address up to its @ */
+      username?: string | undefined
+      /** Shown instead of the username; no control characters and no bidirectional control characters */
+      display_name?: string | undefined
+      /** The value of `setup.code`, if configured */
+      setup_code?: string | undefined
+    },
+    options?: CallOptions,
+  ): Promise<SetupDone>
+}
+
+export interface SetupStatus {
+  is_setup: boolean
+}
+
+export interface SetupDone {
+  is_setup: true
+  user: User
+}

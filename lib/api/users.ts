@@ -1,0 +1,304 @@
+// Made from the use-cases, routes and schemas by `npm run docs`: change it there.
+import type { CallOptions } from '../client/call-options.ts'
+import type { Actor } from '../core/actor.ts'
+
+/** `chat.users`. */
+export interface UsersUseCases {
+  /**
+   * Creates a user, in the name of an administrator.
+   *
+   * @throws ChatError `forbidden`, also with an API key for a user with a password or the role `admin`;
+   * `setup_required` before there is a first user; `email_taken`, `username_taken`; `validation_failed`
+   */
+  create(
+    actor: Actor,
+    input: {
+      /** Unique without regard to case; no control, invisible, bidirectional or variation characters, no outer spaces */
+      username: string
+      /** An email address; outer spaces are trimmed */
+      email: string
+      /** false: the address must still be verified, for example by a mailed link */
+      email_verified?: boolean | undefined
+      /** Without it, the user cannot sign in yet */
+      password?: string | undefined
+      roles?: ('admin' | 'member' | 'read_only')[] | undefined
+      /** Shown instead of the username; no control characters and no bidirectional control characters */
+      display_name?: string | undefined
+    },
+  ): Promise<{ user: Account }>
+
+  /**
+   * A page of users, oldest first.
+   *
+   * @throws ChatError `forbidden`; `validation_failed`
+   */
+  list(
+    actor: Actor,
+    input?: {
+      /** Prefix of a username or an email address */
+      query?: string | undefined
+      /** `next_after` of the previous page */
+      after?: string | undefined
+      /** At most 200; larger values are lowered to it */
+      limit?: number | undefined
+    },
+  ): Promise<AccountPage>
+
+  /**
+   * The account that somebody means who types an id, a username or an e-mail address.
+   *
+   * @throws ChatError `forbidden`; `not_found`; `conflict` for one user's name that is another one's address
+   */
+  find(actor: Actor, name: string): Promise<Account>
+
+  /**
+   * People whose username begins with the query, by name: for finding people to add.
+   *
+   * @throws ChatError `validation_failed`
+   */
+  search(
+    actor: Actor,
+    input: {
+      /** Prefix of a username: at least two characters without outer spaces */
+      query: string
+      /** At most 50; larger values are lowered to it */
+      limit?: number | undefined
+    },
+  ): Promise<People>
+
+  /**
+   * The actor that a user is, for calls in its name without a session.
+   *
+   * @throws ChatError `not_found`, `account_disabled`
+   */
+  actor(user_id: string): Promise<Actor>
+
+  /**
+   * Changes an account, effective at once: a disabled user's sessions end and their streams close, new roles hold
+   * for the next request, a new password ends the user's other sessions.
+   *
+   * @throws ChatError `forbidden`, also with an API key for anything but the name that is shown; `not_found`;
+   * `confirmation_required` for another address and for the actor's own password; `email_taken`; `conflict` where no
+   * administrator would be left; `validation_failed`
+   */
+  change(
+    actor: Actor,
+    user_id: string,
+    input?: {
+      /** A new address is unverified unless `email_verified` is true as well */
+      email?: string | undefined
+      /** Whether the address counts as verified */
+      email_verified?: boolean | undefined
+      roles?: ('admin' | 'member' | 'read_only')[] | undefined
+      /** true ends the sessions and streams of the user */
+      disabled?: boolean | undefined
+      /** An empty text removes it */
+      display_name?: string | undefined
+      /** Ends the other sessions of the user */
+      password?: string | undefined
+    },
+  ): Promise<{ user: Account }>
+
+  /**
+   * Erases a person: sessions, keys, identities and everything else that is theirs, and their place in every
+   * conversation. What they wrote stays without an author, or is erased too.
+   *
+   * From the first transaction on the account is shut, and no read shows the author, nor with `erase` the texts. The
+   * account is deleted by the end of the call; a task goes through the messages afterwards, and finishes a call that
+   * was cut short.
+   *
+   * @throws ChatError `forbidden`, also with an API key; `not_found`; `conflict` for the last administrator;
+   * `validation_failed`
+   */
+  erase(
+    actor: Actor,
+    user_id: string,
+    input?: {
+      /** `keep` keeps them without an author, `erase` erases their text */
+      messages?: 'keep' | 'erase' | undefined
+    },
+  ): Promise<void>
+
+  /**
+   * Ends at once all that others may have got hold of: a person's sessions with their streams, API keys, identities
+   * at providers, links to set a password, known browsers, and the invites they made. The account and its password
+   * stay.
+   *
+   * @returns the number of sessions, keys, identities and invites that ended
+   * @throws ChatError `forbidden`, also with an API key; `not_found`
+   */
+  lockDown(actor: Actor, user_id: string): Promise<Lockdown>
+}
+
+/** `client.users`. */
+export interface UsersClient {
+  /**
+   * Change the email address, roles, status, names or password of a user.
+   *
+   * Missing fields keep their value. Disabling ends the sessions and streams of the user at once. A new email
+   * address is unverified, unless `email_verified` is true. The last active administrator can neither be disabled
+   * nor lose the role (`conflict`).
+   *
+   * @throws ChatError `confirmation_required`, `not_found`, `conflict`, `email_taken`, `validation_failed`
+   */
+  change(
+    user_id: string,
+    input?: {
+      /** A new address is unverified unless `email_verified` is true as well */
+      email?: string | undefined
+      /** Whether the address counts as verified */
+      email_verified?: boolean | undefined
+      roles?: ('admin' | 'member' | 'read_only')[] | undefined
+      /** true ends the sessions and streams of the user */
+      disabled?: boolean | undefined
+      /** An empty text removes it */
+      display_name?: string | undefined
+      /** Ends the other sessions of the user */
+      password?: string | undefined
+    },
+    options?: CallOptions,
+  ): Promise<AccountAnswer>
+
+  /**
+   * Create a user.
+   *
+   * Without a password the user cannot sign in until one is set, for example with a reset link.
+   *
+   * @throws ChatError `email_taken`, `username_taken`, `validation_failed`
+   */
+  create(
+    input: {
+      /** Unique without regard to case; no control, invisible, bidirectional or variation characters, no outer spaces */
+      username: string
+      /** An email address; outer spaces are trimmed */
+      email: string
+      /** false: the address must still be verified, for example by a mailed link */
+      email_verified?: boolean | undefined
+      /** Without it, the user cannot sign in yet */
+      password?: string | undefined
+      roles?: ('admin' | 'member' | 'read_only')[] | undefined
+      /** Shown instead of the username; no control characters and no bidirectional control characters */
+      display_name?: string | undefined
+    },
+    options?: CallOptions,
+  ): Promise<AccountAnswer>
+
+  /**
+   * Erase a user, with or without their messages.
+   *
+   * Removes the account with its sessions, keys and identities. Messages stay without an author, or lose their text
+   * with `messages=erase`. It cannot be undone. The last active administrator cannot be erased (`conflict`).
+   *
+   * @throws ChatError `not_found`, `conflict`, `validation_failed`
+   */
+  erase(
+    user_id: string,
+    input?: {
+      /** `keep` keeps them without an author, `erase` erases their text */
+      messages?: 'keep' | 'erase' | undefined
+    },
+    options?: CallOptions,
+  ): Promise<void>
+
+  /**
+   * List users, oldest first.
+   *
+   * With `query`, only users whose username or email address begins with it.
+   *
+   * @throws ChatError `validation_failed`
+   */
+  list(
+    input?: {
+      /** Prefix of a username or an email address */
+      query?: string | undefined
+      /** `next_after` of the previous page */
+      after?: string | undefined
+      /** At most 200; larger values are lowered to it */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<AccountPage>
+
+  /**
+   * Revoke all access to a compromised account.
+   *
+   * Ends sessions with their streams, API keys, provider identities, password links, known browsers and the user's
+   * invites at once. The account and its password stay: also change the password, or disable the account, if needed.
+   *
+   * @throws ChatError `not_found`
+   */
+  lockDown(user_id: string, options?: CallOptions): Promise<Lockdown>
+
+  /**
+   * Find users by a prefix of their username.
+   *
+   * Use it to find users to add to a conversation. Returns names and no email addresses.
+   *
+   * @throws ChatError `validation_failed`
+   */
+  search(
+    input: {
+      /** Prefix of a username: at least two characters without outer spaces */
+      query: string
+      /** At most 50; larger values are lowered to it */
+      limit?: number | undefined
+    },
+    options?: CallOptions,
+  ): Promise<People>
+}
+
+/** A user as the user itself sees it. */
+export interface User {
+  id: string
+  email: string
+  /** Whether the address was verified to belong to the user */
+  email_verified: boolean
+  username: string
+  display_name?: string
+  roles: ('admin' | 'member' | 'read_only')[]
+}
+
+/** A user as an administrator sees it. */
+export interface Account {
+  id: string
+  email: string
+  /** Whether the address was verified to belong to the user */
+  email_verified: boolean
+  username: string
+  display_name?: string
+  roles: ('admin' | 'member' | 'read_only')[]
+  created_at: string
+  disabled_at?: string
+}
+
+export interface AccountPage {
+  users: Account[]
+  next_after?: string
+}
+
+/** Users as others see them, for finding a user to add. */
+export interface People {
+  users: Person[]
+}
+
+/** A user as others see it. */
+export interface Person {
+  id: string
+  username: string
+  display_name?: string
+}
+
+/** How much of a person's access a lockdown has ended. */
+export interface Lockdown {
+  sessions: number
+  /** API keys */
+  keys: number
+  /** Identities at sign-in providers */
+  identities: number
+  /** Invites created by the user, now revoked */
+  invites: number
+}
+
+export interface AccountAnswer {
+  user: Account
+}

@@ -1,0 +1,7 @@
+/** What a call may carry beside its input. */
+export interface CallOptions {
+  /** Sent with the call, such as `Idempotency-Key`. */
+  headers?: Record<string, string>
+  /** Aborts the call. */
+  signal?: AbortSignal
+}

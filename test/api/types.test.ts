@@ -1,0 +1,110 @@
+import type * as v from 'valibot'
+import { expectTypeOf, it } from 'vitest'
+import type { ClientFeatures, Features } from '../../lib/api/features.ts'
+import type { CallOptions } from '../../lib/client/index.ts'
+import type { Context } from '../../lib/context.ts'
+import type { Bound } from '../../lib/core/use-case.ts'
+import type { Route } from '../../lib/endpoint.ts'
+import type { endpoints } from '../../lib/endpoints.ts'
+import type { FUNCTIONS, LOOPS, USE_CASES } from '../../lib/features.ts'
+
+// `lib/api` is generated, and read by people and editors only: the compiler sees here that it is what the code does.
+
+type AnyFunction = (...args: never[]) => unknown
+
+/** Whether either can stand for the other, of functions with what they take and return. */
+type Same<A, B> = A extends AnyFunction
+  ? B extends AnyFunction
+    ? [Both<Parameters<A>, Parameters<B>>, Both<ReturnType<A>, ReturnType<B>>] extends [true, true]
+      ? true
+      : false
+    : false
+  : Both<A, B>
+type Both<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false
+
+/** The members that are not the same in both, as `feature.verb`. */
+type Differences<A, B> = {
+  [F in keyof (A & B) & string]: F extends keyof A & keyof B
+    ? {
+        [V in keyof (A[F] & B[F]) & string]: V extends keyof A[F] & keyof B[F]
+          ? Same<A[F][V], B[F][V]> extends true
+            ? never
+            : `${F}.${V}`
+          : `${F}.${V}`
+      }[keyof (A[F] & B[F]) & string]
+    : F
+}[keyof (A & B) & string]
+
+type WithoutContext<F> = F extends (ctx: Context, ...args: infer Args) => infer Result
+  ? (...args: Args) => Result
+  : never
+
+/** A service as its use-cases and functions make it. */
+type Implemented = {
+  [F in keyof typeof USE_CASES]: BoundAll<(typeof USE_CASES)[F]> & Of<typeof FUNCTIONS, F> & Of<typeof LOOPS, F>
+}
+type BoundAll<T> = { [V in keyof T]: Bound<T[V]> }
+type Of<T, F> = F extends keyof T ? { [V in keyof T[F]]: WithoutContext<T[F][V]> } : unknown
+
+it('declares what a service has', () => {
+  expectTypeOf<Differences<Features, Implemented>>().toBeNever()
+})
+
+type Parts<R> =
+  R extends Route<infer P, infer _A, infer Q, infer B, infer O, infer K, infer C>
+    ? { path: P; query: Q; body: B; output: O; kind: K; pieces: C }
+    : never
+
+type Ids<Path extends string> = Path extends `${string}{${string}}${infer Rest}` ? [string, ...Ids<Rest>] : []
+
+type InputOf<R> = Parts<R>['body'] extends v.GenericSchema
+  ? v.InferInput<Parts<R>['body']>
+  : Parts<R>['query'] extends v.GenericSchema
+    ? v.InferInput<Parts<R>['query']>
+    : undefined
+
+type Arguments<R> =
+  InputOf<R> extends undefined
+    ? [...Ids<Parts<R>['path']>, options?: CallOptions]
+    : Record<never, never> extends InputOf<R>
+      ? [...Ids<Parts<R>['path']>, input?: InputOf<R>, options?: CallOptions]
+      : [...Ids<Parts<R>['path']>, input: InputOf<R>, options?: CallOptions]
+
+type Nothing = ReturnType<() => void>
+
+type Answer<R> = Parts<R>['kind'] extends 'text' | 'document'
+  ? string
+  : Parts<R>['output'] extends v.GenericSchema
+    ? v.InferOutput<Parts<R>['output']>
+    : Nothing
+
+type Streaming<Input, Whole, Piece> = {
+  (input: Input & { stream: true }, options?: CallOptions): Promise<AsyncGenerator<Piece>>
+  (input: Input & { stream?: false | null }, options?: CallOptions): Promise<Whole>
+}
+
+type Method<R> = Parts<R>['pieces'] extends v.GenericSchema
+  ? Streaming<InputOf<R>, Answer<R>, v.InferOutput<Parts<R>['pieces']>>
+  : (...args: Arguments<R>) => Promise<Answer<R>>
+
+/** The client as the routes describe it. */
+type Described = {
+  [F in Exclude<keyof typeof endpoints, 'events'>]: {
+    [V in keyof (typeof endpoints)[F]]: Method<(typeof endpoints)[F][V]>
+  }
+}
+
+it('declares what the client has', () => {
+  expectTypeOf<Differences<ClientFeatures, Described>>().toBeNever()
+  expectTypeOf<ClientFeatures['openai']['complete']>().toExtend<Described['openai']['complete']>()
+  expectTypeOf<Described['openai']['complete']>().toExtend<ClientFeatures['openai']['complete']>()
+})
+
+it('sees a difference', () => {
+  type Wrong = Omit<Features, 'users'> & { users: Omit<Features['users'], 'find'> & { find: () => void } }
+  expectTypeOf<Differences<Features, Wrong>>().toEqualTypeOf<'users.find'>()
+  expectTypeOf<Differences<Features, Omit<Features, 'users'>>>().toEqualTypeOf<'users'>()
+  expectTypeOf<
+    Differences<Features, { users: Omit<Features['users'], 'find'> } & Omit<Features, 'users'>>
+  >().toEqualTypeOf<'users.find'>()
+})

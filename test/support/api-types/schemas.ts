@@ -1,0 +1,136 @@
+import { readdirSync } from 'node:fs'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import * as v from 'valibot'
+import { commentAbove, jsDoc } from './comments.ts'
+import type { Scope } from './scope.ts'
+
+/** What is read here of a valibot schema. */
+interface Node {
+  kind: 'schema'
+  type: string
+  pipe?: Node[]
+  wrapped?: Node
+  default?: unknown
+  entries?: Record<string, Node>
+  item?: Node
+  value?: Node
+  literal?: unknown
+  options?: unknown[]
+}
+
+/** A schema that a feature exports, and so a type with a name. */
+export interface NamedSchema {
+  name: string
+  file: string
+  schema: Node
+}
+
+/** What a caller writes, or what comes back: they differ where there are defaults. */
+export type Direction = 'input' | 'output'
+
+const ROOT = new URL('../../../', import.meta.url)
+
+/** As OpenAI calls them, and apart from the same words of ours. */
+const RENAMED: Record<string, string> = { 'lib/openai-api/schema.ts Usage': 'CompletionUsage' }
+
+/** What fits on a line is one, unless a field has a comment. */
+const MAX_LINE = 80
+
+const SHAPES = ['object', 'variant', 'union']
+
+/** Every object that a `schema.ts` exports, by itself and by its file and name. */
+export async function loadSchemas(): Promise<Map<unknown, NamedSchema>> {
+  const paths = readdirSync(new URL('lib', ROOT), { recursive: true, encoding: 'utf8' }).sort()
+  const named = new Map<unknown, NamedSchema>()
+  for (const path of paths.filter((each) => /(^|\/)schema(-[a-z]+)?\.ts$/.test(each) && !/^(core|config)/.test(each))) {
+    const module: Record<string, unknown> = await import(
+      pathToFileURL(fileURLToPath(new URL(`lib/${path}`, ROOT))).href
+    )
+    for (const [name, value] of Object.entries(module)) {
+      const schema = value as Node
+      if (schema?.kind !== 'schema' || !SHAPES.includes(schema.type)) continue
+      const file = `lib/${path}`
+      const entry = { name: RENAMED[`${file} ${name}`] ?? name, file, schema }
+      if (!named.has(schema)) named.set(schema, entry)
+      named.set(`${file} ${name}`, named.get(schema)!)
+    }
+  }
+  return named
+}
+
+/** The type of a schema, as it is written in TypeScript. */
+export function typeText(schema: unknown, direction: Direction, scope: Scope): string {
+  return write(schema as Node, direction, scope)
+}
+
+/** The declaration of a schema that has a name: what comes back. */
+export function declaration({ name, file, schema }: NamedSchema, scope: Scope): string {
+  const comment = commentAbove(file, name)
+  const body = write(schema, 'output', scope, true)
+  const text = schema.type === 'object' ? `export interface ${name} ${body}` : `export type ${name} = ${body}`
+  return `${comment ? jsDoc(comment) : ''}${text}\n`
+}
+
+function write(schema: Node, direction: Direction, scope: Scope, isTop = false): string {
+  const named = scope.schemas.get(schema) ?? scope.schemas.get(schema.pipe?.[0])
+  if (named && !isTop && (direction === 'output' || hasNoDefaults(named.schema))) return scope.refer(named)
+  const inner = (child: Node) => write(child, direction, scope)
+  switch (schema.type) {
+    case 'string':
+    case 'number':
+    case 'boolean':
+      return schema.type
+    case 'literal':
+      return quoted(schema.literal)
+    case 'picklist':
+      return schema.options!.map(quoted).join(' | ')
+    case 'array': {
+      const item = inner(schema.item!)
+      return /^\w+$|^\{[\s\S]*\}$/.test(item) ? `${item}[]` : `(${item})[]`
+    }
+    case 'nullable':
+      return `${inner(schema.wrapped!)} | null`
+    case 'record':
+      return `Record<string, ${inner(schema.value!)}>`
+    case 'union':
+    case 'variant':
+      return (schema.options as Node[]).map(inner).join(' | ')
+    case 'object': {
+      const fields = Object.entries(schema.entries!).map(([name, field]) => writeField(name, field, direction, scope))
+      const isShort = !isTop && fields.join('').length < MAX_LINE && !fields.some((field) => /\/\*|\n./.test(field))
+      return isShort ? `{ ${fields.map((field) => field.trim()).join('; ')} }` : `{\n${fields.join('')}}`
+    }
+    default:
+      throw new Error(`No type is known for a schema of the type ${schema.type}`)
+  }
+}
+
+/** One field of an object, with its description above it. */
+function writeField(name: string, field: Node, direction: Direction, scope: Scope): string {
+  const isOptional = field.type === 'optional'
+  const mayMiss = isOptional && (direction === 'input' || field.default === undefined)
+  const inner = isOptional ? field.wrapped! : field
+  const description = descriptionOf(field) ?? (isOptional ? descriptionOf(field.wrapped!) : undefined)
+  const key = /^\w+$/.test(name) ? name : quoted(name)
+  const type = write(inner, direction, scope)
+  // A host that compiles with `exactOptionalPropertyTypes` may hand on what it does not have.
+  const missing = mayMiss && direction === 'input' ? ' | undefined' : ''
+  return `${description ? jsDoc(description) : ''}${key}${mayMiss ? '?' : ''}: ${type}${missing}\n`
+}
+
+function descriptionOf(schema: Node): string | undefined {
+  return v.getDescription(schema as never)
+}
+
+function hasNoDefaults(schema: Node): boolean {
+  const children = [
+    ...(schema.entries ? Object.values(schema.entries) : []),
+    ...[schema.wrapped, schema.item, schema.value].flatMap((child) => child ?? []),
+    ...(schema.type === 'union' || schema.type === 'variant' ? (schema.options as Node[]) : []),
+  ]
+  return schema.default === undefined && children.every(hasNoDefaults)
+}
+
+function quoted(value: unknown): string {
+  return typeof value === 'string' ? `'${value.replaceAll("'", "\\'")}'` : String(value)
+}
