@@ -1,6 +1,6 @@
 import { ChatError } from '../../core/errors.ts'
 import { SECOND } from '../../core/time.ts'
-import type { Database } from '../../storage/database.ts'
+import type { Database, Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import {
   clearFailures,
@@ -11,25 +11,26 @@ import {
   returnAttempt,
 } from './store-failures.ts'
 
-/** What has become of an attempt. */
-export interface Outcome {
-  succeeded: boolean
-  /** How long the account has to wait from now on; 0 when it has not. */
+/** A sign-in that counts as a failure until it turns out to be right. */
+export interface Attempt {
+  /** How long the account has to wait if it fails; 0 when it has not. */
   pause_seconds: number
+  /** Forgets the failures of the account, in the transaction that the right password leads to. */
+  succeed(tx: Queries): Promise<void>
 }
 
 /** Lets sign-ins through until an account has failed too often. */
 export interface Attempts {
   /**
-   * Checks a password, unless the account has to wait.
+   * Runs an attempt, unless the account has to wait.
    *
-   * An attempt counts as a failure from its beginning on, so that any number at once get no more guesses than one after
-   * another. One that could turn out to be right only later is waited for: many good sign-ins at once all succeed.
+   * It is counted as a failure before it runs, so that any number at once get no more guesses than one after another.
+   * One that could turn out to be right only later is waited for: many good sign-ins at once all succeed.
    *
-   * @param check whether it is the right one; when it throws, the attempt was none
-   * @throws ChatError `rate_limited`; `unavailable` when too many wait already; what `check` throws
+   * @param work checks the password and calls `succeed` if it is right; when it throws, the attempt was none
+   * @throws ChatError `rate_limited`; `unavailable` when too many wait already; what `work` throws
    */
-  run(account: string, check: () => Promise<boolean>): Promise<Outcome>
+  run<T>(account: string, work: (attempt: Attempt) => Promise<T>): Promise<T>
 }
 
 /** How many may wait for the attempts of one account that are under way in this process. */
@@ -45,7 +46,7 @@ interface Line {
 export function createAttempts(db: Database, now: () => Micros): Attempts {
   const lines = new Map<string, Line>()
 
-  function join(account: string): Line {
+  function addTo(account: string): Line {
     const line = lines.get(account) ?? { running: 0, waiting: [] }
     lines.set(account, line)
     line.running++
@@ -59,9 +60,9 @@ export function createAttempts(db: Database, now: () => Micros): Attempts {
     else if (line.running === 0) lines.delete(account)
   }
 
-  async function enter(account: string): Promise<{ line: Line; reservation: Reservation }> {
+  async function reserve(account: string): Promise<{ line: Line; reservation: Reservation }> {
     for (;;) {
-      const line = join(account)
+      const line = addTo(account)
       try {
         const reservation = await db.write((tx) => reserveAttempt(tx, account, now()))
         if (reservation) return { line, reservation }
@@ -83,12 +84,10 @@ export function createAttempts(db: Database, now: () => Micros): Attempts {
   }
 
   return {
-    async run(account, check) {
-      const { line, reservation } = await enter(account)
+    async run(account, work) {
+      const { line, reservation } = await reserve(account)
       try {
-        const succeeded = await check()
-        if (succeeded) await db.write((tx) => clearFailures(tx, account))
-        return { succeeded, pause_seconds: succeeded ? 0 : reservation.pause_seconds }
+        return await work({ ...reservation, succeed: (tx) => clearFailures(tx, account) })
       } catch (error) {
         await db.write((tx) => returnAttempt(tx, account))
         throw error

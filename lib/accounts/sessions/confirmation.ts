@@ -73,10 +73,12 @@ export async function checkOwnPassword(ctx: Context, actor: Actor, password: str
   if (!limit.allowed) throw new ChatError('rate_limited', { retry_after_seconds: limit.retry_after_seconds ?? 1 })
   const hash = (await findUser(ctx.db, user_id))?.password_hash
   const account = passwordAccountOf(user_id)
-  const { succeeded, pause_seconds } = await ctx.attempts.run(account, () =>
-    ctx.passwords.verify(password, hash, { user: user_id, ip }),
-  )
-  if (succeeded && hash) return hash
+  const { matches, pause_seconds } = await ctx.attempts.run(account, async (attempt) => {
+    const matches = await ctx.passwords.verify(password, hash, { user: user_id, ip })
+    if (matches) await ctx.write(attempt.succeed)
+    return { matches, pause_seconds: attempt.pause_seconds }
+  })
+  if (matches && hash) return hash
   await recordFailure(ctx, actor, { subject_id: user_id, account, why: 'invalid_credentials', pause_seconds })
   throw new ChatError('invalid_credentials')
 }

@@ -9,7 +9,16 @@ import type { Micros } from '../../storage/sql.ts'
 import type { HashCaller } from '../passwords/hash-queue.ts'
 import { findDevice, rememberDevice } from '../passwords/known-devices.ts'
 import { accountOf } from '../passwords/store-failures.ts'
-import { findUser, findUserByEmail, lockUser, type ShownUser, toUser, updatePasswordHash } from '../users/store.ts'
+import type { Attempt } from '../passwords/throttle.ts'
+import {
+  findUser,
+  findUserByEmail,
+  lockUser,
+  type ShownUser,
+  toUser,
+  type UserRow,
+  updatePasswordHash,
+} from '../users/store.ts'
 import { rememberRotated } from './rotated.ts'
 import { Credentials, type LoginAnswer, type MeAnswer } from './schema.ts'
 import {
@@ -67,33 +76,50 @@ export const login = useCase({
     const device = await findDevice(ctx.db, client.device, user?.id, ctx.now())
     const account = accountOf(input.email, device)
     const hasher: HashCaller = { user: account, ip: client.ip, is_known: device !== undefined }
-    const { succeeded, pause_seconds } = await ctx.attempts.run(account, () =>
-      ctx.passwords.verify(input.password, user?.password_hash, hasher),
-    )
-    if (!succeeded || !user || user.disabled_at) {
-      const why = succeeded && user ? 'account_disabled' : 'invalid_credentials'
+    const { why, signedIn, pause_seconds } = await ctx.attempts.run(account, async (attempt) => {
+      const { pause_seconds } = attempt
+      const matches = await ctx.passwords.verify(input.password, user?.password_hash, hasher)
+      if (!matches || !user) return { why: 'invalid_credentials' as const, pause_seconds }
+      if (!user.disabled_at)
+        return { signedIn: await openAfterPassword(ctx, client, input, { user, device, hasher, attempt }) }
+      await ctx.write(attempt.succeed)
+      return { why: 'account_disabled' as const, pause_seconds: 0 }
+    })
+    if (why) {
       await recordFailure(ctx, client, { subject_id: user?.id, account, why, pause_seconds })
       throw new ChatError(why)
     }
-    // A session that nobody can be told of would stay open for days.
-    if (client.isGone?.()) throw new ChatError('unavailable', { retry_after_seconds: 1 })
-    const newHash = ctx.passwords.isOutdated(user.password_hash!)
-      ? await ctx.passwords.hash(input.password, hasher)
-      : undefined
-
-    const signedIn = await ctx.write(async (tx) => {
-      await lockUser(tx, user.id)
-      // Changed since it was compared: what is opened with the old one would outlive the sessions that ended with it.
-      const current = await findUser(tx, user.id)
-      if (current?.password_hash !== user.password_hash || current?.disabled_at) return undefined
-      if (newHash) await updatePasswordHash(tx, user.id, newHash, ctx.now())
-      tx.audit({ act: 'login.succeeded', actor_id: user.id, ip: client.ip })
-      const signedIn = await openSession(ctx, tx, user, client)
-      return { ...signedIn, device: await rememberDevice(tx, user.id, device && client.device, ctx.now()) }
-    })
     return signedIn ?? login.run(ctx, client, input)
   },
 })
+
+/**
+ * Opens the session of a right password, and clears the failures of its account in the same transaction.
+ *
+ * @returns `undefined` when the password or the user has changed since it was compared: the sign-in starts again
+ */
+async function openAfterPassword(
+  ctx: Context,
+  client: Client,
+  { password }: Credentials,
+  known: { user: UserRow; device: string | undefined; hasher: HashCaller; attempt: Attempt },
+): Promise<SignedIn | undefined> {
+  const { user, device, hasher, attempt } = known
+  // A session that nobody can be told of would stay open for days.
+  if (client.isGone?.()) throw new ChatError('unavailable', { retry_after_seconds: 1 })
+  const newHash = ctx.passwords.isOutdated(user.password_hash!) ? await ctx.passwords.hash(password, hasher) : undefined
+  return ctx.write(async (tx) => {
+    await lockUser(tx, user.id)
+    await attempt.succeed(tx)
+    // Changed since it was compared: what is opened with the old one would outlive the sessions that ended with it.
+    const current = await findUser(tx, user.id)
+    if (current?.password_hash !== user.password_hash || current?.disabled_at) return undefined
+    if (newHash) await updatePasswordHash(tx, user.id, newHash, ctx.now())
+    tx.audit({ act: 'login.succeeded', actor_id: user.id, ip: client.ip })
+    const signedIn = await openSession(ctx, tx, user, client)
+    return { ...signedIn, device: await rememberDevice(tx, user.id, device && client.device, ctx.now()) }
+  })
+}
 
 /** Writes down that somebody was not let in, and when that was the failure which makes the account wait. */
 export async function recordFailure(

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { deleteExpiredDevices } from '../../../lib/accounts/passwords/known-devices.ts'
 import { createAttempts } from '../../../lib/accounts/passwords/throttle.ts'
 import { SECOND } from '../../../lib/core/time.ts'
@@ -250,6 +250,15 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
   })
 })
 
+/** The same function, which notes each call that succeeds. */
+function noting<Args extends unknown[], T>(steps: string[], step: string, work: (...args: Args) => Promise<T>) {
+  return async (...args: Args): Promise<T> => {
+    const result = await work(...args)
+    steps.push(step)
+    return result
+  }
+}
+
 describe('many sign-ins at once', () => {
   it('are all answered, while other calls go on', async () => {
     const service = await startService('sqlite::memory:', {
@@ -269,6 +278,21 @@ describe('many sign-ins at once', () => {
     }
     expect((await Promise.all(logins)).every(({ cookie }) => cookie)).toBe(true)
     expect(calls).toBeGreaterThan(1)
+    await service.close()
+  })
+
+  it('take one commit before the password is compared, and one after', async () => {
+    const service = await startService('sqlite::memory:')
+    await service.chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
+    const { db, passwords } = service.chat.context
+    const steps: string[] = []
+    const { write, verify } = { ...db, ...passwords }
+    vi.spyOn(db, 'write').mockImplementation(noting(steps, 'commit', write))
+    vi.spyOn(passwords, 'verify').mockImplementation(noting(steps, 'compare', verify))
+    await service.chat.auth.login({}, { email: 'ada@example.org', password: PASSWORD })
+    expect(steps).toEqual(['commit', 'compare', 'commit'])
+    vi.restoreAllMocks()
+    expect(await db.all('SELECT account FROM login_failures')).toEqual([])
     await service.close()
   })
 
