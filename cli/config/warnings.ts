@@ -1,5 +1,5 @@
-import { isIPv4 } from 'node:net'
 import { type Config, ConfigError } from '../../lib/config/parse.ts'
+import { isLoopback, isThisMachine } from '../../lib/core/addresses.ts'
 
 /** A setting that is allowed but seldom intended. */
 export interface ConfigWarning {
@@ -94,14 +94,9 @@ export function refuseIfStrict(warnings: string[], { strict }: { strict?: boolea
   }
 }
 
-/** Whether only this machine can connect to `host`. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'))
-}
-
 /** Whether `address` is reached without encryption, and not from this machine only. */
 function isPlainHttp(address: string): boolean {
   if (!/^http:/i.test(address)) return false
   const { hostname } = new URL(address)
-  return !isLoopback(hostname.replace(/^\[|\]$/g, '')) && !hostname.endsWith('.localhost')
+  return !isThisMachine(hostname)
 }

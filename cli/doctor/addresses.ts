@@ -1,6 +1,6 @@
 import { oauthProviders } from '../../lib/config/oauth.ts'
 import type { Config } from '../../lib/config/parse.ts'
-import { isLoopback } from '../config/warnings.ts'
+import { isLoopback, isThisMachine } from '../../lib/core/addresses.ts'
 import { type Finding, failure, ok, warning } from './finding.ts'
 
 /** Checks that the URLs, the cookie settings and the providers of a configuration are consistent. Sends no request. */
@@ -22,7 +22,7 @@ function checkWithoutUrl({ server }: Config): Finding[] {
 }
 
 function checkPublicUrl(config: Config, url: URL): Finding[] {
-  const isLocal = isLocalHost(url.hostname)
+  const isLocal = isThisMachine(url.hostname)
   return [
     ...checkCookies(config, url),
     ...checkOrigins(config, url),
@@ -43,7 +43,7 @@ function checkCookies({ security }: Config, { protocol, hostname }: URL): Findin
   const { secure, domain } = security.cookie
   const found: Finding[] = []
   if (secure && protocol === 'http:') {
-    const severity = isLocalHost(hostname) ? warning : failure
+    const severity = isThisMachine(hostname) ? warning : failure
     found.push(
       severity(
         'cookie.secure_over_http',
@@ -107,9 +107,4 @@ function checkRedirects(config: Config, url: URL): Finding[] {
 function isSameSite(one: URL, other: URL): boolean {
   const site = ({ hostname }: URL) => (/^[\d.]+$|:/.test(hostname) ? hostname : hostname.split('.').slice(-2).join('.'))
   return one.protocol === other.protocol && site(one) === site(other)
-}
-
-/** Whether a browser resolves `hostname`, as written in a URL, to this machine. */
-export function isLocalHost(hostname: string): boolean {
-  return isLoopback(hostname.replace(/^\[|\]$/g, '')) || hostname.endsWith('.localhost')
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../../lib/config/parse.ts'
+import { isThisMachine } from '../../lib/core/addresses.ts'
 import { VERSION } from '../../lib/core/version.ts'
-import { isLocalHost } from './addresses.ts'
 import { judgeClock } from './database.ts'
 import { type Finding, failure, note, ok, skipped, warning } from './finding.ts'
 import { type Answer, ask, parseJson } from './http.ts'
@@ -25,7 +25,7 @@ export async function checkServer({ server, metrics }: Config): Promise<FoundSer
   const [ready, description, setup, page] = await Promise.all(
     ['/readyz', '/openapi.json', '/api/setup', '/metrics'].map((path) => ask(`${url}${path}`)),
   )
-  const isPublic = !isLocalHost(new URL(url).hostname)
+  const isPublic = !isThisMachine(new URL(url).hostname)
   const findings = [
     ok('server.reachable', `The service responds at ${url}.`),
     judgeReadiness(ready!),

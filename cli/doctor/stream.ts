@@ -1,6 +1,7 @@
 import { readEvents } from '../../lib/client/event-stream.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
+import { withDeadline } from '../../lib/core/deadline.ts'
 import type { Probe } from '../../lib/ops/probe.ts'
 import type { Chat } from '../../lib/service.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'
@@ -48,7 +49,7 @@ async function follow(chat: Chat, url: string, probe: Probe, signal: AbortSignal
     redirect: 'manual',
     signal,
   })
-  const first = await within(reader.until('stream.ready'))
+  const first = await withDeadline(reader.until('stream.ready'), EVENT_MS, 'late')
   const refusal = describeRefusal(await reader.status(), url)
   if (refusal) return [refusal]
   if (first !== 'arrived') {
@@ -58,7 +59,7 @@ async function follow(chat: Chat, url: string, probe: Probe, signal: AbortSignal
   const readyMs = performance.now() - began
   const nudged = performance.now()
   await probe.nudge()
-  const second = await within(reader.until('conversation.updated'))
+  const second = await withDeadline(reader.until('conversation.updated'), EVENT_MS, 'late')
   if (second === 'arrived') {
     const times = `the first after ${Math.round(readyMs)} ms, a new one after ${Math.round(performance.now() - nudged)} ms`
     return [...compression(reader.headers()), ok('stream.flows', `Events arrive as they happen: ${times}.`)]
@@ -74,7 +75,7 @@ const PROXY_REMEDY =
 
 /** The service ends the stream when its session ends: events that arrive only then were buffered. */
 async function describeDelay(reader: StreamReader, url: string): Promise<Finding> {
-  const end = await within(reader.until('stream.closed'))
+  const end = await withDeadline(reader.until('stream.closed'), EVENT_MS, 'late')
   if (end === 'arrived')
     return failure(
       'stream.buffered',
@@ -157,12 +158,4 @@ function open(url: string, init: RequestInit): StreamReader {
     },
     headers: () => response?.headers ?? new Headers(),
   }
-}
-
-async function within<T>(work: Promise<T>): Promise<T | 'late'> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<'late'>((resolve) => {
-    timer = setTimeout(resolve, EVENT_MS, 'late')
-  })
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isLoopback } from '../core/addresses.ts'
 import { flag, key, section, someText, text } from './key.ts'
 import type { Config } from './schema.ts'
 
@@ -166,7 +167,7 @@ export function isSecureUrl(address: string): boolean {
   if (!isRedirectUrl(address)) return false
   const { protocol, hostname } = new URL(address)
   // What is sent to this machine in the clear crosses no network.
-  return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
+  return protocol === 'https:' || isLoopback(hostname)
 }
 
 function isRedirectUrl(address: string): boolean {

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { entriesOf, nodeOf, type SchemaNode, schemaOf, unwrap } from '../core/schema-nodes.ts'
 import { isSection, type KeyNotes } from './key.ts'
 import { isProviderName, oauthProblems } from './oauth.ts'
 import { type Config, type ConfigInput, ConfigSchema } from './schema.ts'
@@ -98,18 +99,7 @@ export function nearestKey(key: string): string | undefined {
   return near?.candidate ?? known.find((candidate) => lastOf(candidate) === lastOf(key))
 }
 
-/** What is read here of a valibot schema. */
-interface SchemaNode {
-  type: string
-  wrapped?: SchemaNode
-  entries?: Record<string, SchemaNode>
-  /** Of the sections beside the entries, whose names are free. */
-  rest?: SchemaNode
-  options?: readonly unknown[]
-  default?: unknown
-}
-
-const ROOT: SchemaNode = ConfigSchema
+const ROOT = nodeOf(ConfigSchema)
 
 const STARS = '********'
 
@@ -124,22 +114,14 @@ function withNamesOf(key: string, other: string): string {
   return inside !== undefined && isProviderName(given!) ? `${section}.${given}.${name}` : key
 }
 
-function restOf(node: SchemaNode): SchemaNode | undefined {
-  return node.rest ?? node.wrapped?.rest
-}
-
-function entriesOf(node: SchemaNode): Record<string, SchemaNode> | undefined {
-  return node.entries ?? node.wrapped?.entries
-}
-
 function keysOf(node: SchemaNode, key: string): ConfigKey[] {
   const entries = entriesOf(node)
   if (entries) {
     const named = Object.entries(entries).flatMap(([name, child]) => keysOf(child, join(key, name)))
-    const rest = restOf(node)
+    const rest = unwrap(node).rest
     return rest ? [...named, ...keysOf(rest, join(key, ANY_NAME))] : named
   }
-  const { description, unit, secret } = v.getMetadata(node as unknown as v.GenericSchema) as unknown as KeyNotes
+  const { description, unit, secret } = v.getMetadata(schemaOf(node)) as unknown as KeyNotes
   return [
     {
       key,
@@ -169,7 +151,7 @@ function unknownKeys(input: unknown, node: SchemaNode, key: string): ConfigProbl
   return Object.keys(input).flatMap((name) => {
     const child = join(key, name)
     if (Object.hasOwn(entries, name)) return unknownKeys(input[name], entries[name]!, child)
-    const rest = isProviderName(name) && isSection(input[name]) ? restOf(node) : undefined
+    const rest = isProviderName(name) && isSection(input[name]) ? unwrap(node).rest : undefined
     if (rest) return unknownKeys(input[name], rest, child)
     const nearest = nearestKey(child)
     return [{ key: child, message: nearest ? `unknown key, did you mean ${nearest}?` : 'unknown key' }]

@@ -1,6 +1,7 @@
-import { BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net'
+import { isIPv4, isIPv6, SocketAddress } from 'node:net'
 import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
+import { toBlockList } from '../core/addresses.ts'
 import { warnOnce } from '../core/once.ts'
 
 /** Finds out where a call came from. */
@@ -84,14 +85,4 @@ function hopsOf(forwarded: string): string[] {
 function withoutPort(hop: string): string {
   const [, bracketed, plain] = /^(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(hop) ?? []
   return bracketed ?? plain ?? hop
-}
-
-function toBlockList(ranges: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const range of ranges) {
-    const [address = '', prefix] = range.split('/')
-    const family = isIPv4(address) ? 'ipv4' : 'ipv6'
-    list.addSubnet(address, prefix === undefined ? (family === 'ipv4' ? 32 : 128) : Number(prefix), family)
-  }
-  return list
 }

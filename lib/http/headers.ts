@@ -1,4 +1,5 @@
 import type { Config } from '../config/parse.ts'
+import { isLocalhostName } from '../core/addresses.ts'
 import { createCors } from './cors.ts'
 
 type Pair = [name: string, value: string]
@@ -48,5 +49,5 @@ export function createCommonHeaders(config: Config): CommonHeaders {
 function ownsHttpsHost({ server }: Config): boolean {
   if (!server.public_url) return false
   const { protocol, hostname, pathname } = new URL(server.public_url)
-  return protocol === 'https:' && pathname === '/' && !/(^|\.)localhost$/.test(hostname)
+  return protocol === 'https:' && pathname === '/' && !isLocalhostName(hostname)
 }

@@ -1,11 +1,6 @@
 import type * as v from 'valibot'
 import { ChatError } from '../core/errors.ts'
-
-interface SchemaNode {
-  type: string
-  wrapped?: SchemaNode
-  entries?: Record<string, SchemaNode>
-}
+import { entriesOf, nodeOf, type SchemaNode, unwrap } from '../core/schema-nodes.ts'
 
 /**
  * The query of a request as the schema's input: numbers and yes or no where it wants them, text elsewhere, unknown names left out.
@@ -16,7 +11,7 @@ export function readQuery(schema: v.GenericSchema, search: string): Record<strin
   const query: Record<string, unknown> = {}
   if (!search) return query
   const params = new URLSearchParams(search)
-  for (const [name, entry] of Object.entries((schema as unknown as SchemaNode).entries ?? {})) {
+  for (const [name, entry] of Object.entries(entriesOf(nodeOf(schema)) ?? {})) {
     const [value, ...more] = params.getAll(name)
     if (more.length > 0)
       throw new ChatError('validation_failed', { errors: [{ path: name, message: 'must be there once' }] })
@@ -27,7 +22,7 @@ export function readQuery(schema: v.GenericSchema, search: string): Record<strin
 
 /** Text of another type stays as it is, to be refused. */
 function toTyped(node: SchemaNode, value: string): unknown {
-  const { type } = node.wrapped ?? node
+  const { type } = unwrap(node)
   if (type === 'number' && /^-?\d+(\.\d+)?$/.test(value)) return Number(value)
   return type === 'boolean' && /^(true|false)$/.test(value) ? value === 'true' : value
 }

@@ -1,4 +1,5 @@
 import type { Log } from '../context.ts'
+import { withDeadline } from '../core/deadline.ts'
 import type { Hub } from '../live/hub.ts'
 import type { Bus } from '../live/poller.ts'
 import type { Database } from '../storage/database.ts'
@@ -17,9 +18,6 @@ export type Obstacle = keyof typeof OBSTACLES
 
 /** How long a probe waits for the database: Kubernetes gives up after a second, and would not hear what fails. */
 const PROBE_MS = 800
-
-/** It is waited in beats. A busy event loop misses some, in which no answer could have been heard either. */
-const BEAT_MS = 100
 
 /** A look that is older is not waited for any more: what it was sent over may be gone for good. */
 const STALE_MS = 5_000
@@ -49,7 +47,7 @@ export function createReadiness(deps: { db: Database; bus: Bus; hub: Hub; log: L
 
   return {
     async obstacles() {
-      const found = await within(PROBE_MS, look())
+      const found = await withDeadline(look(), PROBE_MS, 'database')
       const failing: Obstacle[] = found ? [found] : []
       if (bus.isFailing()) failing.push('bus')
       if (hub.isDraining()) failing.push('draining')
@@ -71,19 +69,4 @@ async function lookAt(db: Database): Promise<Obstacle | undefined> {
   } catch {
     return 'database'
   }
-}
-
-/** What was found, or `database` when nothing is in time. */
-function within(ms: number, found: Promise<Obstacle | undefined>): Promise<Obstacle | undefined> {
-  return new Promise((resolve) => {
-    let left = ms / BEAT_MS
-    const timer = setInterval(() => {
-      if (--left === 0) end('database')
-    }, BEAT_MS).unref()
-    const end = (obstacle: Obstacle | undefined) => {
-      clearInterval(timer)
-      resolve(obstacle)
-    }
-    void found.then(end)
-  })
 }

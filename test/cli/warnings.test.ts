@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { isLoopback, warningsOf } from '../../cli/config/warnings.ts'
+import { warningsOf } from '../../cli/config/warnings.ts'
 import { parseConfig } from '../../lib/config/parse.ts'
+import { isLoopback } from '../../lib/core/addresses.ts'
 
 describe('warnings', () => {
   it.each([

@@ -4,6 +4,7 @@ import { ConversationStreamEvent, EphemeralEvent, PersistedEvent, StreamEvent } 
 import { Message } from '../../lib/chat/messages/schema.ts'
 import { ThreadSummary } from '../../lib/chat/threads/schema.ts'
 import { Id, Instant } from '../../lib/core/schema.ts'
+import { nodeOf, type SchemaNode, schemaOf } from '../../lib/core/schema-nodes.ts'
 import { wrap } from './markdown.ts'
 
 type Type = ConversationStreamEvent['type']
@@ -206,25 +207,13 @@ const SHAPES: [name: string, schema: v.GenericSchema][] = [
 /** The page about every event of a stream. @throws ValiError for an example that is not what the schema says */
 export function eventsPage(): string {
   const groups = GROUPS.map(([title, schema, text]) =>
-    [`## ${title}\n\n${wrap(text)}\n`, ...schema.options.map((each) => describeEvent(each as unknown as Node))].join(
-      '\n',
-    ),
+    [`## ${title}\n\n${wrap(text)}\n`, ...schema.options.map((each) => describeEvent(nodeOf(each)))].join('\n'),
   )
-  const shapes = SHAPES.map(([name, schema]) => `### ${name}\n\n${table(schema as unknown as Node)}`)
+  const shapes = SHAPES.map(([name, schema]) => `### ${name}\n\n${table(nodeOf(schema))}`)
   return [INTRODUCTION, ...groups, `## Shapes\n\n${shapes.join('\n')}`].join('\n')
 }
 
-/** The parts of a schema that the page uses. */
-interface Node {
-  type: string
-  entries?: Record<string, Node>
-  wrapped?: Node
-  item?: Node
-  literal?: string
-  options?: string[]
-}
-
-function describeEvent({ entries }: Node): string {
+function describeEvent({ entries }: SchemaNode): string {
   const type = entries!.type!.literal as Type
   const { when, example } = EVENTS[type]
   const event = v.parse(ConversationStreamEvent, { type, payload: example })
@@ -232,27 +221,27 @@ function describeEvent({ entries }: Node): string {
   return `### \`${type}\`\n\n${wrap(when)}\n\n${table(entries!.payload!)}\n\`\`\`json\n${json}\n\`\`\`\n`
 }
 
-function table({ entries }: Node): string {
+function table({ entries }: SchemaNode): string {
   const rows = Object.entries(entries!).map(([name, node]) => {
     const isOptional = node.type === 'optional'
     const inner = isOptional ? node.wrapped! : node
-    const description = v.getDescription(inner as never) ?? ''
+    const description = v.getDescription(schemaOf(inner)) ?? ''
     return `| \`${name}\`${isOptional ? '?' : ''} | ${typeOf(inner)} | ${description} |\n`
   })
   return `| field | type | |\n|---|---|---|\n${rows.join('')}`
 }
 
-function typeOf(node: Node): string {
+function typeOf(node: SchemaNode): string {
   const shape = SHAPES.find(([, schema]) => (schema as unknown) === node)
   if (shape) return `[${shape[0]}](#${shape[0].toLowerCase()})`
   if (isA(node, Id)) return 'id'
   if (isA(node, Instant)) return 'instant'
-  if (node.type === 'picklist') return node.options!.map((option) => `\`${option}\``).join(', ')
+  if (node.type === 'picklist') return (node.options as string[]).map((option) => `\`${option}\``).join(', ')
   return node.type
 }
 
 /** Whether `node` is `schema`, with or without further metadata. */
-function isA(node: Node, schema: v.GenericSchema): boolean {
+function isA(node: SchemaNode, schema: v.GenericSchema): boolean {
   const { pipe = [] } = node as { pipe?: unknown[] }
   return (node as unknown) === schema || pipe[0] === schema
 }

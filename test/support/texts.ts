@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import { nodeOf, type SchemaNode, schemaOf } from '../../lib/core/schema-nodes.ts'
 
 /** A text somewhere in an input: where it is, and the schema that it has to meet. */
 export interface TextField {
@@ -7,16 +8,12 @@ export interface TextField {
   schema: v.GenericSchema
 }
 
-/** What is read here of any valibot schema. */
-interface Node {
+/** An action of a pipe, or a schema in it. */
+interface Action {
   kind: string
   type: string
-  pipe?: (Node & { requirement?: unknown })[]
-  entries?: Record<string, Node>
-  wrapped?: Node
-  item?: Node
-  options?: Node[]
-  '~standard'?: unknown
+  requirement?: unknown
+  pipe?: Action[]
 }
 
 /** Schemas of which no value is a text that was not thought of when they were written. */
@@ -24,26 +21,27 @@ const CLOSED = new Set(['number', 'boolean', 'picklist', 'literal', 'null', 'und
 
 /** Every text that a schema lets in. @throws Error at a schema that would let in anything */
 export function textsOf(schema: v.GenericSchema, path = ''): TextField[] {
-  const node = schema as unknown as Node
-  const within = (inner: Node | undefined, at = path) => textsOf(inner as unknown as v.GenericSchema, at)
+  const node = nodeOf(schema)
+  const within = (inner: SchemaNode, at = path) => textsOf(schemaOf(inner), at)
   if (node.type === 'string') return [{ path, schema }]
   if (node.entries)
     return Object.entries(node.entries).flatMap(([name, entry]) => within(entry, path ? `${path}.${name}` : name))
   if (node.wrapped) return within(node.wrapped)
   if (node.item) return within(node.item, `${path}[]`)
-  if (node.type === 'union' || node.type === 'variant') return node.options!.flatMap((option) => within(option))
+  if (node.type === 'union' || node.type === 'variant')
+    return (node.options as SchemaNode[]).flatMap((option) => within(option))
   if (CLOSED.has(node.type)) return []
   throw new Error(`${path}: a schema of type ${node.type} may let in texts of any length`)
 }
 
 /** The actions of a schema, in the order in which they are run, those of the pipes in it included. */
-function actionsOf(schema: Node): NonNullable<Node['pipe']> {
+function actionsOf(schema: Pick<Action, 'pipe'>): Action[] {
   return (schema.pipe ?? []).flatMap((item) => (item.kind === 'schema' ? actionsOf(item) : [item]))
 }
 
 /** The longest text that a schema looks at in any way; `undefined` when it looks at texts of any length. */
 export function boundOf(schema: v.GenericSchema): number | undefined {
-  for (const { kind, type, requirement } of actionsOf(schema as unknown as Node)) {
+  for (const { kind, type, requirement } of actionsOf(schema as unknown as Action)) {
     if (type === 'max_length' || type === 'length') return requirement as number
     if (kind !== 'metadata' && type !== 'min_length') return undefined
   }

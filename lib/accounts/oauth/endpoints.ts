@@ -1,5 +1,6 @@
-import { BlockList, isIPv4, isIPv6 } from 'node:net'
+import { isIPv4, isIPv6 } from 'node:net'
 import type { AuthorizationServer } from 'oauth4webapi'
+import { isLocalhostName, toBlockList } from '../../core/addresses.ts'
 import { RequestFailure } from './request.ts'
 
 /** What a discovery document may name, and the service would ask or send people to. */
@@ -44,7 +45,7 @@ function isOfSite(host: string, site: string): boolean {
 /** From how far an address can be reached: 0 from this machine, 1 from its network, 2 from everywhere. */
 function reachOf(hostname: string): 0 | 1 | 2 {
   const host = hostname.replace(/^\[|\]$|\.$/g, '')
-  if (/^(.+\.)?localhost$/.test(host)) return 0
+  if (isLocalhostName(host)) return 0
   const family = isIPv4(host) ? 'ipv4' : isIPv6(host) ? 'ipv6' : undefined
   if (family === undefined) return 2
   if (LOOPBACK.check(host, family)) return 0
@@ -54,13 +55,4 @@ function reachOf(hostname: string): 0 | 1 | 2 {
 /** Lower case, IPv4 in its usual form: as `URL` writes it. */
 function hostOf(address: string | undefined): string | undefined {
   return address !== undefined && URL.canParse(address) ? new URL(address).hostname : undefined
-}
-
-function toBlockList(ranges: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const range of ranges) {
-    const [net, bits] = range.split('/')
-    list.addSubnet(net!, Number(bits), isIPv4(net!) ? 'ipv4' : 'ipv6')
-  }
-  return list
 }

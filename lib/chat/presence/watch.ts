@@ -1,4 +1,5 @@
 import type { Log } from '../../context.ts'
+import { withDeadline } from '../../core/deadline.ts'
 import { causeText } from '../../core/errors.ts'
 import { SECOND, toInstant } from '../../core/time.ts'
 import type { Hub } from '../../live/hub.ts'
@@ -109,16 +110,8 @@ function createHeartbeats(kv: Kv, now: () => Micros) {
   return {
     find,
     /** The same; `undefined` when the store fails or does not answer: then only streams count. */
-    findInTime: (userId: string) => inTime(find(userId)).catch(() => undefined),
+    findInTime: (userId: string) => withDeadline(find(userId), KV_TIMEOUT_MS, undefined).catch(() => undefined),
     set: (userId: string, heartbeat: Omit<Heartbeat, 'last_seen_at'>) =>
       kv.set(keyOf(userId), { ...heartbeat, last_seen_at: now() }, REMEMBERED_SECONDS),
   }
-}
-
-/** @throws Error when it takes longer than {@link KV_TIMEOUT_MS} */
-function inTime<T>(answer: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('The store does not answer')), KV_TIMEOUT_MS)
-    answer.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 }

@@ -18,6 +18,7 @@ import * as presence from '../../chat/presence/schema.ts'
 import * as threads from '../../chat/threads/schema.ts'
 import { HEADER_FIELDS } from '../../core/headers.ts'
 import { Id, Instant } from '../../core/schema.ts'
+import { alternativesOf, entriesOf, nodeOf, schemaOf } from '../../core/schema-nodes.ts'
 import * as limits from '../../limits/schema.ts'
 import * as compat from '../../openai-api/schema.ts'
 import * as ops from '../../ops/schema.ts'
@@ -87,9 +88,9 @@ for (const [name, schema] of FEATURES.flatMap((feature) => Object.entries(featur
 }
 // Each event by its type: `message.new` is a MessageNewEvent, with a MessageNewPayload.
 for (const each of leavesOf(events.ConversationStreamEvent)) {
-  const { type, payload } = entriesOf(each)
-  NAMED.set(each, `${toPascal(type.literal)}Event`)
-  if (!NAMED.has(payload)) NAMED.set(payload, `${toPascal(type.literal)}Payload`)
+  const { payload } = entriesOf(nodeOf(each))!
+  NAMED.set(each, `${toPascal(typeOf(each)!)}Event`)
+  if (!NAMED.has(schemaOf(payload!))) NAMED.set(schemaOf(payload!), `${toPascal(typeOf(each)!)}Payload`)
 }
 
 const DEFINITIONS = Object.fromEntries([...NAMED].map(([schema, name]) => [name, schema]))
@@ -145,26 +146,20 @@ function definitions(): Record<string, Json> {
 
 /** One of several shapes, told apart by their type: where each has one type only, a discriminator says so. */
 function oneOf(variants: v.GenericSchema[]): Json {
-  const references = variants.map((each) => [entriesOf(each).type.literal, reference(NAMED.get(each)!)] as const)
+  const references = variants.map((each) => [typeOf(each), reference(NAMED.get(each)!)] as const)
   const alternatives = { oneOf: references.map(([, $ref]) => ({ $ref })) }
-  if (!variants.every((each) => 'literal' in entriesOf(each).type)) return alternatives
+  if (!variants.every((each) => typeOf(each) !== undefined)) return alternatives
   return { ...alternatives, discriminator: { propertyName: 'type', mapping: Object.fromEntries(references) } }
-}
-
-interface Node {
-  type: string
-  options?: v.GenericSchema[]
-  entries?: { type: { literal: string }; payload: v.GenericSchema }
 }
 
 /** What there is to choose from in the end. */
 function leavesOf(schema: v.GenericSchema): v.GenericSchema[] {
-  const { type, options = [] } = schema as unknown as Node
-  return type === 'variant' ? options.flatMap(leavesOf) : [schema]
+  return alternativesOf(nodeOf(schema)).map(schemaOf)
 }
 
-function entriesOf(event: v.GenericSchema): Required<Node>['entries'] {
-  return (event as unknown as Node).entries!
+/** The literal `type` of an object, where it has one. */
+function typeOf(schema: v.GenericSchema): string | undefined {
+  return entriesOf(nodeOf(schema))!.type!.literal as string | undefined
 }
 
 /** Words with anything between them as one: `not_found` is NotFound. */
