@@ -1,7 +1,7 @@
 import type { PersistedEvent } from '../context.ts'
 import { fingerprint } from '../core/ids.ts'
 import type { Database, Queries } from '../storage/database.ts'
-import { greatest, jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { jsonList, listOf, type Micros } from '../storage/sql.ts'
 import { eventId, type Head } from './position.ts'
 
 /** An event to be logged. It names its message or member; the rest is read from where it lives. */
@@ -34,41 +34,83 @@ export interface NumberedEvent {
   event?: PersistedEvent
 }
 
+/** What a transaction adds to the log of a conversation, whose clock it moves on to `at`. */
+export interface Addition {
+  conversation_id: string
+  at: Micros
+  events: NewEvent[]
+}
+
 /**
- * Adds to a conversation's log and moves its clock on to `at`. The numbers are taken under the conversation's row, so
- * they follow each other without gaps in the order of commits.
+ * Adds to the logs of conversations and moves their clocks on. The numbers are taken under the row of each conversation,
+ * so they follow each other without gaps in the order of commits.
  *
- * @returns the first number taken
+ * @returns the last number that each conversation had before, if it exists
  */
-export async function appendEvents(
-  tx: Queries,
-  conversationId: string,
-  events: NewEvent[],
-  at: Micros,
-): Promise<number | undefined> {
-  const head = await tx.get<{ last_seq: number }>(
-    `UPDATE conversations SET last_seq = last_seq + ?, clock = ${greatest(tx.dialect)}(clock, ?)
-      WHERE id = ? RETURNING last_seq`,
-    events.length,
-    at,
-    conversationId,
-  )
-  if (!head || events.length === 0) return undefined
-  const first = head.last_seq - events.length + 1
-  await tx.run(
-    `INSERT INTO events (conversation_id, seq, type, message_id, user_id, detail, created_at)
-     VALUES ${events.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
-    ...events.flatMap((event, index) => [
-      conversationId,
-      first + index,
-      event.type,
-      event.message_id ?? null,
-      event.user_id ?? null,
-      event.detail ? JSON.stringify(event.detail) : null,
+export async function appendEvents(tx: Queries, additions: Addition[]): Promise<Map<string, number>> {
+  if (additions.length === 0) return new Map()
+  const rows = tx.dialect === 'sqlite' ? await appendEach(tx, additions) : await appendAll(tx, additions)
+  return new Map(rows.map(({ id, before }) => [id, before]))
+}
+
+interface Appended {
+  id: string
+  before: number
+}
+
+async function appendEach(tx: Queries, additions: Addition[]): Promise<Appended[]> {
+  const rows: Appended[] = []
+  for (const { conversation_id, at, events } of additions) {
+    const row = await tx.get<Appended>(
+      `UPDATE conversations SET last_seq = last_seq + ?, clock = max(clock, ?)
+        WHERE id = ? RETURNING id, last_seq - ? AS before`,
+      events.length,
       at,
-    ]),
+      conversation_id,
+      events.length,
+    )
+    if (!row) continue
+    rows.push(row)
+    if (events.length === 0) continue
+    await tx.run(
+      `INSERT INTO events (conversation_id, seq, type, message_id, user_id, detail, created_at)
+       VALUES ${events.map(() => '(?, ?, ?, ?, ?, ?, ?)').join(', ')}`,
+      ...events.flatMap((event, index) => [conversation_id, row.before + 1 + index, ...toValues(event), at]),
+    )
+  }
+  return rows
+}
+
+/** The same as one statement: on PostgreSQL each costs a round trip, while others wait for the conversation. */
+function appendAll(tx: Queries, additions: Addition[]): Promise<Appended[]> {
+  const heads = additions.map(({ conversation_id, at, events }) => ({ conversation_id, at, added: events.length }))
+  const lines = additions.flatMap(({ conversation_id, at, events }) =>
+    events.map((event, index) => {
+      const [type, message_id, user_id, detail] = toValues(event)
+      return { conversation_id, place: index + 1, type, message_id, user_id, detail, at }
+    }),
   )
-  return first
+  return tx.all<Appended>(
+    `WITH heads AS (
+       UPDATE conversations SET last_seq = last_seq + given.added, clock = greatest(clock, given.at)
+         FROM json_to_recordset(?) AS given(conversation_id text, at bigint, added bigint)
+        WHERE conversations.id = given.conversation_id
+        RETURNING conversations.id, last_seq - given.added AS before),
+     added AS (
+       INSERT INTO events (conversation_id, seq, type, message_id, user_id, detail, created_at)
+       SELECT heads.id, heads.before + line.place, line.type, line.message_id, line.user_id, line.detail, line.at
+         FROM json_to_recordset(?) AS line(conversation_id text, place bigint, type text, message_id text,
+                                           user_id text, detail text, at bigint)
+         JOIN heads ON heads.id = line.conversation_id
+        ORDER BY heads.id, line.place)
+     SELECT id, before FROM heads`,
+    JSON.stringify(heads),
+    JSON.stringify(lines),
+  )
+}
+
+function toValues({ type, message_id, user_id, detail }: NewEvent) {
+  return [type, message_id ?? null, user_id ?? null, detail ? JSON.stringify(detail) : null] as const
 }
 
 /** Up to `limit` lines after `seq`, in order. By (conversation_id, seq). */

@@ -1,14 +1,14 @@
 import type { AuditEntry, EphemeralEvent, Log, PersistedEvent } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
 import type { Metrics, Refusal } from '../metrics/registry.ts'
-import type { Database, Queries, TransactionOptions } from '../storage/database.ts'
+import type { Database, Queries, TransactionOptions, Writing } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { insertTask, type NewTask } from '../tasks/store.ts'
 import type { Hub } from './hub.ts'
-import { appendEvents, type NewEvent, type NumberedEvent } from './log.ts'
+import { type Addition, appendEvents, type NewEvent, type NumberedEvent } from './log.ts'
 
 /** A transaction that carries its events. */
-export interface Tx extends Queries {
+export interface Tx extends Writing {
   /** Sets the conversation's clock to `at` on commit: the time of what this transaction does in it. */
   advanceClock(conversationId: string, at: Micros): void
   /** Appends an event to the conversation's log; it is delivered, with its number, once the transaction is durable. */
@@ -59,20 +59,26 @@ export function createWrite(deps: {
     const attempt = db.write(async (queries) => {
       const { tx, changes, outcome, audited, tasks } = collect(queries, now)
       const value = await work(tx)
-      for (const [conversationId, { at, events }] of changes) {
-        const first = await appendEvents(queries, conversationId, events, at)
-        if (first !== undefined) outcome.conversations.set(conversationId, numbered(conversationId, events, first, at))
-      }
-      for (const entry of audited) await insertAuditEntry(queries, id(), now(), entry)
-      for (const task of tasks) await insertTask(queries, id(), task)
-      return { value, outcome, audited, hasTasks: tasks.length > 0 }
+      const additions = [...changes.values()]
+      const appended = appendEvents(queries, additions)
+      queries.defer(appended)
+      for (const entry of audited) queries.defer(insertAuditEntry(queries, id(), now(), entry))
+      for (const task of tasks) queries.defer(insertTask(queries, id(), task))
+      // Within an object: the transaction does not wait for it.
+      return { value, outcome, audited, additions, appended, hasTasks: tasks.length > 0 }
     }, options)
-    const { value, outcome, audited, hasTasks } = await attempt.catch((error) => {
+    const { value, outcome, audited, additions, appended, hasTasks } = await attempt.catch((error) => {
       const refusal = refusalOf(error)
       if (refusal) metrics.refused(refusal)
       throw error
     })
     metrics.write((performance.now() - started) / 1000)
+    const heads = await appended
+    for (const addition of additions) {
+      const before = heads.get(addition.conversation_id)
+      if (before !== undefined && addition.events.length > 0)
+        outcome.conversations.set(addition.conversation_id, numbered(addition, before))
+    }
     hub.committed(outcome)
     if (hasTasks) onTasks()
     for (const { detail, ...entry } of audited) log.info('audit', { ...entry, ...detail })
@@ -81,23 +87,24 @@ export function createWrite(deps: {
 }
 
 /** A transaction whose events, audit entries and tasks are collected until its work is done. */
-function collect(queries: Queries, now: () => Micros) {
-  const changes = new Map<string, { at: Micros; events: NewEvent[] }>()
+function collect(queries: Writing, now: () => Micros) {
+  const changes = new Map<string, Addition>()
   const outcome: Outcome = { conversations: new Map(), ephemeral: [], recheck: false }
   const audited: AuditEntry[] = []
   const tasks: NewTask[] = []
-  const changeOf = (conversationId: string) => {
-    const change = changes.get(conversationId) ?? { at: now(), events: [] }
-    changes.set(conversationId, change)
+  const changeOf = (conversation_id: string) => {
+    const change = changes.get(conversation_id) ?? { conversation_id, at: now(), events: [] }
+    changes.set(conversation_id, change)
     return change
   }
   // Named, not spread: this runs for each write.
-  const { dialect, all, get, run } = queries
+  const { dialect, all, get, run, defer } = queries
   const tx: Tx = {
     dialect,
     all,
     get,
     run,
+    defer,
     advanceClock(conversationId, at) {
       changeOf(conversationId).at = at
     },
@@ -120,10 +127,10 @@ function refusalOf(error: unknown): Refusal | undefined {
 }
 
 /** New events as the log would give them, if all of them are at hand. */
-function numbered(conversation_id: string, events: NewEvent[], first: number, at: Micros): NumberedEvent[] {
+function numbered({ conversation_id, at, events }: Addition, before: number): NumberedEvent[] {
   const known = events.map(({ type, payload }, index) => {
     const event = payload && ({ type, payload } as PersistedEvent)
-    return { seq: first + index, conversation_id, at, ...(event && { event }) }
+    return { seq: before + 1 + index, conversation_id, at, ...(event && { event }) }
   })
   return known.every((each) => each.event) ? known : []
 }

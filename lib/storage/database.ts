@@ -16,6 +16,15 @@ export interface Queries {
   run(sql: string, ...params: Primitive[]): Promise<number>
 }
 
+/** The queries of a transaction that writes. */
+export interface Writing extends Queries {
+  /**
+   * Does not wait for statements whose results nothing in the transaction needs: they go out together with the commit.
+   * When one of them fails, so does the transaction. They are nothing but statements, all issued by then.
+   */
+  defer(statements: Promise<unknown>): void
+}
+
 /** How a transaction runs. */
 export interface TransactionOptions {
   /** `false` turns the statement and lock timeouts off: for work on the whole database that an operator waits for. */
@@ -27,10 +36,11 @@ export interface Database extends Queries {
   /**
    * Runs `work` as one transaction and returns once it is durable. When `work` throws, nothing of it is kept.
    *
-   * Each `await` inside must be one of its `tx`: others wait for this transaction. It may run again from the start
+   * Each `await` inside must be one of its `tx`: others wait for this transaction. Statements that do not need each
+   * other's results are issued together (`Promise.all`): PostgreSQL then gets them in one round trip. It may run again from the start
    * (a deadlock; another writer of the same commit that failed), so it must not change anything but the database.
    */
-  write<T>(work: (tx: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>
+  write<T>(work: (tx: Writing) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** Runs several reads on one state of the database. */
   snapshot<T>(work: (db: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**

@@ -4,6 +4,7 @@ import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
 import { clientSize, importTime } from './rows/loading.ts'
 import { meLogins } from './rows/logins.ts'
 import { marks, marksControl } from './rows/marks.ts'
+import { postsPg32, postsPg32Cpu, postsPg32One } from './rows/postgres.ts'
 import { posts1, posts32 } from './rows/posts.ts'
 import { tree, unreadAll, unreadAnywhere, unreadLatest } from './rows/reads.ts'
 import { removal, removalControl, removalRate } from './rows/removals.ts'
@@ -15,6 +16,9 @@ import { streamMemory } from './rows/streams.ts'
 export const ROWS: Row[] = [
   posts32,
   posts1,
+  postsPg32,
+  postsPg32Cpu,
+  postsPg32One,
   fanoutCpu,
   fanoutRate,
   durablePost,

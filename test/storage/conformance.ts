@@ -203,6 +203,43 @@ export function conformance(
       expect(await countItems(db)).toBe(status === 'fulfilled' ? 2 : 1)
     })
 
+    it('keeps what it does not wait for', async () => {
+      const { db } = await openItems()
+      const value = await db.write(async (tx) => {
+        tx.defer(tx.run(INSERT, 1, 'a'))
+        tx.defer(Promise.all([tx.run(INSERT, 2, 'b'), tx.run(INSERT, 3, 'c')]))
+        return 'done'
+      })
+      expect(value).toBe('done')
+      expect(await db.all('SELECT name FROM items ORDER BY id')).toEqual([{ name: 'a' }, { name: 'b' }, { name: 'c' }])
+    })
+
+    it('keeps nothing when a statement fails that it does not wait for, and all of its neighbours', async () => {
+      const { db } = await openItems()
+      const writes = times(8, (n) =>
+        db.write(async (tx) => {
+          await tx.run(INSERT, 10 * n, `first of ${n}`)
+          tx.defer(tx.run(INSERT, 10 * n + 1, n === 3 ? 'first of 3' : `second of ${n}`))
+          tx.defer(tx.run(INSERT, 10 * n + 2, `third of ${n}`))
+        }),
+      )
+      const results = await Promise.allSettled(writes)
+      expect(results.flatMap(({ status }, n) => (status === 'rejected' ? [n] : []))).toEqual([3])
+      expect(await db.get('SELECT count(*) AS n FROM items')).toEqual({ n: 21 })
+      expect(await db.get('SELECT count(*) AS n FROM items WHERE id BETWEEN 30 AND 39')).toEqual({ n: 0 })
+    })
+
+    it('leaves nothing unhandled of what it does not wait for when the work throws', async () => {
+      const { db } = await openItems()
+      const write = db.write(async (tx) => {
+        tx.defer(tx.run(INSERT, 1, 'a'))
+        tx.defer(tx.run(INSERT, 1, 'b'))
+        throw new ChatError('not_found')
+      })
+      expect(await codeOf(write)).toBe('not_found')
+      expect(await db.get('SELECT count(*) AS n FROM items')).toEqual({ n: 0 })
+    })
+
     it('lets one of many take a name', async () => {
       const { db } = await openItems()
       const take = (id: number) => db.write((tx) => tx.run(`${INSERT} ON CONFLICT DO NOTHING`, id, 'name'))

@@ -68,6 +68,8 @@ export async function createPool(options: { url: string; max?: number }): Promis
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
+    // Statements that are issued together travel together.
+    pipeline: true,
     onConnect: setUp,
     // 64-bit integers as numbers, for this pool only: ours are counts and microseconds, far below 2^53.
     types: {

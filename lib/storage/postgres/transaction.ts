@@ -1,4 +1,4 @@
-import type { Queries, TransactionOptions } from '../database.ts'
+import type { TransactionOptions, Writing } from '../database.ts'
 import { isConnectionGone, toStorageFailure } from '../errors.ts'
 import { NO_TIMEOUTS, type PgPool, type PgPoolClient, TIMEOUTS, UNLIMITED_QUERY_MS } from './pool.ts'
 import { type RunStatement, toQueries } from './statements.ts'
@@ -11,7 +11,7 @@ const RETRY_CODES = new Set(['40001', '40P01'])
 /** Runs `work` in a transaction of its own, on a connection of its own. */
 export type RunTransaction = <T>(
   begin: string,
-  work: (tx: Queries) => Promise<T>,
+  work: (tx: Writing) => Promise<T>,
   options?: TransactionOptions,
 ) => Promise<T>
 
@@ -28,11 +28,17 @@ export function createTransactions(
     const client = await pool.connect()
     const { tx, state } = openTransaction((sql, values) => runStatement(client, sql, { values, ...limit }))
     try {
-      await control(client, begin + (timeout === false ? NO_TIMEOUTS : TIMEOUTS))
+      // Not waited for: the first statements go out with it. Where it fails, so does everything on the connection.
+      const begun = control(client, begin + (timeout === false ? NO_TIMEOUTS : TIMEOUTS))
+      tx.defer(begun)
       const value = await work(tx)
-      // After a failed statement COMMIT rolls back, and says so only in its tag.
       if (state.lost) throw state.lost
-      await control(client, 'COMMIT')
+      state.over = true
+      // After a failed statement COMMIT rolls back, and shows it only in its tag.
+      const committed = control(client, 'COMMIT')
+      await Promise.allSettled([committed, ...state.deferred])
+      if (state.lost) throw state.lost
+      await Promise.all([committed, ...state.deferred])
       client.release()
       return value
     } catch (error) {
@@ -61,10 +67,16 @@ export function createTransactions(
   }
 }
 
-/** The queries of a transaction, and whether it is over or lost to a statement that failed. */
-function openTransaction(run: Parameters<typeof toQueries>[0]) {
-  const state: { over: boolean; lost?: unknown } = { over: false }
-  const tx = toQueries(async (sql, values) => {
+/** A transaction from the inside: `over` once it has ended, `lost` to the first statement that failed. */
+interface TransactionState {
+  over: boolean
+  lost?: unknown
+  deferred: Promise<unknown>[]
+}
+
+function openTransaction(run: Parameters<typeof toQueries>[0]): { tx: Writing; state: TransactionState } {
+  const state: TransactionState = { over: false, deferred: [] }
+  const queries = toQueries(async (sql, values) => {
     if (state.over) throw new Error('The transaction is over: await each tx call inside write()')
     try {
       return await run(sql, values)
@@ -73,5 +85,10 @@ function openTransaction(run: Parameters<typeof toQueries>[0]) {
       throw error
     }
   })
-  return { tx, state }
+  const defer = (statements: Promise<unknown>) => {
+    // Handled here too, for a transaction that ends before it looks at them.
+    statements.catch(() => {})
+    state.deferred.push(statements)
+  }
+  return { tx: { ...queries, defer }, state }
 }

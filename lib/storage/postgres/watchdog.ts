@@ -2,7 +2,8 @@
 export interface Connection {
   /** The process that serves it at the database, as it said when the connection was made. */
   processID?: number | null
-  end(): unknown
+  /** pg's own connection: `end()` would wait for the statements that were sent, which are those without an answer. */
+  connection: { stream: { destroy(): unknown } }
 }
 
 /** Asks the database, over a connection of its own, which of these processes have been waiting for a query for a while. */
@@ -42,7 +43,7 @@ export function createHalfOpenWatchdog(findIdle: FindIdle): HalfOpenWatchdog {
       const idle = new Set(await findIdle(late.map(([{ processID }]) => processID!)))
       for (const [connection, query] of late) {
         if (waiting.get(connection) !== query) continue
-        if (idle.has(connection.processID!)) void connection.end()
+        if (idle.has(connection.processID!)) connection.connection.stream.destroy()
         else query.due = performance.now() + BUSY_MS
       }
     } catch {

@@ -1,8 +1,8 @@
-import type { Queries } from '../database.ts'
+import type { Writing } from '../database.ts'
 
 /** Work that waits for a transaction, and then for its commit. */
 export interface Writer {
-  work: (tx: Queries) => Promise<unknown>
+  work: (tx: Writing) => Promise<unknown>
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
 }
@@ -51,7 +51,7 @@ export function createBatches(commit: (take: () => Writer[]) => Promise<void>) {
 
   return {
     /** Runs `work` in the next batch; resolves once it is committed. */
-    add: <T>(work: (tx: Queries) => Promise<T>): Promise<T> =>
+    add: <T>(work: (tx: Writing) => Promise<T>): Promise<T> =>
       new Promise<T>((resolve, reject) => {
         waiting.push({ work, resolve: resolve as Writer['resolve'], reject })
         schedule()

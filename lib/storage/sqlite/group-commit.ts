@@ -1,7 +1,7 @@
 import type { Writer } from './batches.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { Gate } from './gate.ts'
-import { type TransactionState, toQueries } from './transaction.ts'
+import { runWork, type TransactionState } from './transaction.ts'
 
 /** Aborts a batch in which a writer failed after it had changed something: the writers run again, with savepoints. */
 class BatchAborted extends Error {}
@@ -43,8 +43,7 @@ async function runTogether(connection: SqliteConnection, toFailure: ToFailure, w
   for (const writer of writers) {
     const state: TransactionState = {}
     try {
-      const value = await writer.work(toQueries(connection, state))
-      if (state.lost) throw state.lost
+      const value = await runWork(connection, state, writer.work)
       settles.push(() => writer.resolve(value))
     } catch (error) {
       if (!connection.hasTransaction()) throw state.lost ?? error
@@ -68,7 +67,7 @@ async function runInSavepoint(connection: SqliteConnection, toFailure: ToFailure
   const state: TransactionState = {}
   connection.prepare('SAVEPOINT writer').run()
   try {
-    const value = await writer.work(toQueries(connection, state))
+    const value = await runWork(connection, state, writer.work)
     connection.prepare('RELEASE writer').run()
     return () => writer.resolve(value)
   } catch (error) {

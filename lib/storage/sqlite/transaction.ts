@@ -1,4 +1,4 @@
-import type { Primitive, Queries } from '../database.ts'
+import type { Primitive, Queries, Writing } from '../database.ts'
 import type { SqliteConnection, SqliteStatement } from './connection.ts'
 
 /** A transaction from the inside: `over` once it has ended, `lost` to the trouble that ended it early. */
@@ -7,6 +7,8 @@ export interface TransactionState {
   lost?: unknown
   /** Whether a statement ran that may have changed something. */
   wrote?: boolean
+  /** Statements that the transaction did not wait for. */
+  deferred?: Promise<unknown>[]
 }
 
 /** The queries of a transaction: they run at once. After trouble that ended the transaction, nothing more runs in it. */
@@ -32,4 +34,29 @@ export function toQueries({ prepare, hasTransaction }: SqliteConnection, state: 
     get: async <T>(sql: string, ...params: Primitive[]) => guarded(() => noted(sql).get(...params) as T | undefined),
     run: async (sql, ...params) => guarded(() => Number(noted(sql).run(...params).changes)),
   }
+}
+
+/** The same with statements that are deferred. They have run by then: only their failures are left to be seen. */
+export function toWriting(connection: SqliteConnection, state: TransactionState): Writing {
+  return {
+    ...toQueries(connection, state),
+    defer(statements) {
+      // Handled here too, for a transaction that ends before it looks at them.
+      statements.catch(() => {})
+      state.deferred ??= []
+      state.deferred.push(statements)
+    },
+  }
+}
+
+/** Runs a transaction's work to the end of its last statement. */
+export async function runWork<T>(
+  connection: SqliteConnection,
+  state: TransactionState,
+  work: (tx: Writing) => Promise<T>,
+): Promise<T> {
+  const value = await work(toWriting(connection, state))
+  if (state.deferred) await Promise.all(state.deferred)
+  if (state.lost) throw state.lost
+  return value
 }

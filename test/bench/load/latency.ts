@@ -2,14 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createFailure } from './failure.ts'
 import { WARM_UP_MS } from './measure.ts'
 import { openPoster, type Poster } from './poster.ts'
-import type { RequestTarget } from './requests.ts'
 
 /**
  * Sends a request, and the same one again as soon as it is answered, for one round.
  *
  * @returns how long each took in the measured part, in milliseconds
  */
-export async function timeRequest({ port, request }: Omit<RequestTarget, 'pid'>, seconds: number): Promise<number[]> {
+export async function timeRequest(
+  { port, request }: { port: number; request: string },
+  seconds: number,
+): Promise<number[]> {
   const { fail, or } = createFailure()
   const times: number[] = []
   let sent = 0

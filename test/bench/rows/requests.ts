@@ -29,11 +29,11 @@ function requestCpu(
         interleaveWarm(
           rounds,
           async () => {
-            const target = { pid: service.pid, port: service.port, request: requests.service(service) }
+            const target = { pid: service.pid, port: service.port, requests: [requests.service(service)] }
             return cpuMicros(await repeatRequest(target, CONNECTIONS, seconds))
           },
           async () => {
-            const target = { pid: peer.pid, port: peer.port, request: requests.peer }
+            const target = { pid: peer.pid, port: peer.port, requests: [requests.peer] }
             return cpuMicros(await repeatRequest(target, CONNECTIONS, seconds))
           },
         ),

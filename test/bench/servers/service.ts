@@ -34,9 +34,10 @@ export function newDatabase(): string {
   return join(temporaryFolder(), 'chat.db')
 }
 
-/** Starts the service on a database file that may exist already. */
+/** Starts the service on a database that may exist already: a file of SQLite's, or the URL of one of PostgreSQL's. */
 export function startBareService(command: string[], database: string, more: NodeJS.ProcessEnv = {}): Promise<Server> {
-  const args = ['serve', '--port', '0', '--database', `sqlite:${database}`]
+  const url = database.startsWith('postgres:') ? database : `sqlite:${database}`
+  const args = ['serve', '--port', '0', '--database', url]
   return startServer([...command, ...args], { ...ENVIRONMENT, ...more })
 }
 
@@ -44,9 +45,14 @@ export function startBareService(command: string[], database: string, more: Node
  * Starts the service on a new database, sets it up, signs in and creates a conversation.
  *
  * @param more of its environment
+ * @param database one without a table; default: a new file of SQLite's
  */
-export async function startService(command: string[], more: NodeJS.ProcessEnv = {}): Promise<Service> {
-  const server = await startBareService(command, newDatabase(), more)
+export async function startService(
+  command: string[],
+  more: NodeJS.ProcessEnv = {},
+  database = newDatabase(),
+): Promise<Service> {
+  const server = await startBareService(command, database, more)
   try {
     await call(server, '/api/setup', ACCOUNT)
     const headers = await signIn(server, ACCOUNT)
@@ -59,6 +65,18 @@ export async function startService(command: string[], more: NodeJS.ProcessEnv = 
     await server.stop()
     throw error
   }
+}
+
+/** Creates conversations of the signed-in user, with one thread each. @returns the root of each */
+export async function createThreads(service: Service, count: number): Promise<string[]> {
+  const roots: string[] = []
+  for (let n = 0; n < count; n++) {
+    const created = await call(service, '/api/conversations', { title: `Bench ${n}` }, service.headers)
+    const { conversation_id } = (await created.json()) as { conversation_id: string }
+    const posted = await call(service, `/api/threads/${conversation_id}/root`, { content: 'Bench' }, service.headers)
+    roots.push(((await posted.json()) as { root_id: string }).root_id)
+  }
+  return roots
 }
 
 /** @returns what the requests of somebody carry who is signed in from now on */

@@ -23,6 +23,9 @@ export interface CutProxy {
 /** `Q`, the length, and the text: how a statement without parameters is sent (https://www.postgresql.org/docs/current/protocol-message-formats.html). */
 const COMMIT = Buffer.from('Q\0\0\0\x0bCOMMIT\0', 'latin1')
 
+/** The tag of its answer. */
+const COMMITTED = Buffer.from('COMMIT\0', 'latin1')
+
 /** Starts one in front of a database that is reached by a unix socket. */
 export async function startProxy(url: string): Promise<CutProxy> {
   const socketPath = `${new URL(url).searchParams.get('host')}/.s.PGSQL.5432`
@@ -47,8 +50,9 @@ export async function startProxy(url: string): Promise<CutProxy> {
       server.write(bytes)
     })
     server.on('data', (bytes) => {
-      if (doomed) end()
-      else client.write(bytes)
+      if (!doomed) client.write(bytes)
+      // What was sent with it is answered first.
+      else if (bytes.includes(COMMITTED)) end()
     })
     if (held) for (const socket of [client, server]) socket.pause()
   }).listen(0, '127.0.0.1')
