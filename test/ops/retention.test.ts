@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { Storage } from '../../lib/index.ts'
-import type { Primitive, Queries } from '../../lib/storage/database.ts'
+import type { Primitive, Writing } from '../../lib/storage/database.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
 import { openStream, refreshByHand, signInByHand } from '../support/stream.ts'
@@ -233,7 +233,7 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
 
 /** Storage that tells of the statements of its transactions. */
 function recording(storage: Storage, tell: (statement: Statement) => void): Storage {
-  const heard = (tx: Queries): Queries => ({
+  const heard = (tx: Writing): Writing => ({
     ...tx,
     run: async (sql, ...params) => {
       const changes = await tx.run(sql, ...params)

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
-import type { Primitive, Queries } from '../../../lib/storage/database.ts'
+import type { Primitive, Writing } from '../../../lib/storage/database.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
 import { createBrowser, PUBLIC_URL } from './browser.ts'
@@ -18,7 +18,7 @@ describeOnEachDatabase('an identity that is removed during a sign-in', (openUrl,
     const service = await startService(url, {
       config,
       wrap: ({ db, ...storage }) => {
-        const paused = (tx: Queries): Queries => ({
+        const paused = (tx: Writing): Writing => ({
           ...tx,
           async get<T>(sql: string, ...params: Primitive[]) {
             const row = await tx.get<T>(sql, ...params)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Storage } from '../../../lib/index.ts'
 import { TABLES } from '../../../lib/storage/archive/format.ts'
-import type { Primitive, Queries } from '../../../lib/storage/database.ts'
+import type { Primitive, Writing } from '../../../lib/storage/database.ts'
 import { promised } from '../../storage/handles.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
@@ -13,7 +13,7 @@ const tasks = { taken: 0, released: 0, done: 0 }
 /** Counts what the transactions of a node do with tasks that remove a conversation. */
 function watching({ db, ...storage }: Storage): Storage {
   const removals = new Set<unknown>()
-  const watched = (tx: Queries, counts: typeof tasks): Queries => ({
+  const watched = (tx: Writing, counts: typeof tasks): Writing => ({
     ...tx,
     async get<T>(sql: string, ...params: Primitive[]) {
       const row = await tx.get<T>(sql, ...params)
