@@ -11,11 +11,11 @@ import { RETRY_MS } from './chunk-writer.ts'
 import { readAnswer, type WholeAnswer } from './openai/answer.ts'
 import type { Assistant, Turn } from './provider.ts'
 
-/** Why an answer is aborted: it has ended in the database, or the service stops. */
+/** The reason of an abort: the answer was ended in the database, or the service stops. */
 export const ENDED = new Error('The answer has ended')
 export const STOPPING = new Error('The service stops')
 
-/** How an answer ends. */
+/** The end of an answer. */
 export interface AnswerOutcome {
   end: AnswerEnd
   failure?: AnswerFailure
@@ -24,10 +24,10 @@ export interface AnswerOutcome {
 type AskContext = Pick<Context, 'config' | 'db' | 'metrics' | 'log'> & { provider: Assistant }
 
 /**
- * Has the provider answer a message, within the configured time.
+ * Runs the provider for a message, within the configured time.
  *
- * @param onText is called with each piece of the answer
- * @returns how it ends; nothing when the answer has {@link ENDED} otherwise
+ * @param onText called with each chunk of text
+ * @returns the end of the answer; `undefined` if it {@link ENDED} elsewhere
  */
 export async function ask(
   ctx: AskContext,
@@ -73,7 +73,7 @@ async function read(
   })
 }
 
-/** The messages that the answer continues. A busy storage does not fail an answer while there is time left. */
+/** The messages that precede the answer. A busy storage does not fail an answer while there is time left. */
 async function readTurns(
   { config, db }: AskContext,
   { root_id, path }: MessageRow,
@@ -90,7 +90,7 @@ async function readTurns(
   }
 }
 
-/** Why an answer failed, where more is known than its code; what a provider throws may be anything. */
+/** The cause of a failure, if known; a provider may throw anything. */
 function causeOf({ cause }: AnswerFailure): { cause?: string } {
   if (cause === undefined) return {}
   if (cause instanceof Error) return { cause: `${cause.name}: ${cause.message}` }

@@ -5,15 +5,17 @@ import { warnOnce } from '../core/once.ts'
 import type { Tx } from '../live/transaction.ts'
 import { type Draft, isBehind, storeChunks } from './drafts.ts'
 
-/** Pause between two chunks of an answer: short enough to read along, long enough that fast ones cost few commits. */
+/**
+ * Pause between two chunks of an answer: short enough to read along, long enough that fast answers need few commits.
+ */
 const CHUNK_MS = 40
 
-/** Pause before the storage is tried again. */
+/** Pause before a failed write is retried. */
 export const RETRY_MS = 500
 
 type WriterContext = Pick<Context, 'write' | 'now' | 'log'>
 
-/** Stores the answers of one conversation, which has one transaction at a time: they are stored together. */
+/** Stores the answers of one conversation together: it has one transaction at a time. */
 type ConversationQueue = ReturnType<typeof createConversationQueue>
 
 /** Stores answers chunk by chunk. All answers of the process are flushed together, so that their chunks share a commit. */
@@ -31,7 +33,7 @@ export function createChunkWriter(ctx: WriterContext) {
   }
 
   return {
-    /** Adds to an answer. Its first chunk is stored at once, the others at the next flush. */
+    /** Appends text to an answer. Its first chunk is stored at once, the others at the next flush. */
     add(draft: Draft, text: string): void {
       const queue = queueOf(draft)
       queue.drafts.add(draft)
@@ -41,9 +43,9 @@ export function createChunkWriter(ctx: WriterContext) {
     },
 
     /**
-     * Stores the rest of an answer, then runs `end`. While the storage fails it is tried again, until the service stops.
+     * Stores the rest of an answer, then runs `end`. While the storage fails, both are retried until the service stops.
      *
-     * @returns whether it ended here; false when the answer is not this process's to write any more
+     * @returns whether the answer was ended here; false when this process has lost it
      */
     async settle(draft: Draft, end: (tx: Tx) => Promise<boolean>): Promise<boolean> {
       const queue = queueOf(draft)
@@ -61,7 +63,7 @@ export function createChunkWriter(ctx: WriterContext) {
       return false
     },
 
-    /** Forgets an answer, whatever of it is not stored. */
+    /** Drops an answer, including text that is not stored yet. */
     drop(draft: Draft): void {
       draft.isLost = true
       const { drafts } = queueOf(draft)
@@ -69,14 +71,14 @@ export function createChunkWriter(ctx: WriterContext) {
       if (drafts.size === 0) queues.delete(draft.conversation_id)
     },
 
-    /** From now on no answer waits for a storage that fails. */
+    /** From now on failed writes are not retried. */
     stop(): void {
       stopping = true
     },
   }
 }
 
-/** Has `flush` called once, after the time of the first call since the last one. */
+/** Calls `flush` once, an interval after the first request since the last flush. */
 function createSchedule(flush: () => void): (ms: number) => void {
   let timer: NodeJS.Timeout | undefined
   return (ms) => {
@@ -109,11 +111,11 @@ function createConversationQueue(ctx: WriterContext, conversation_id: string, sc
 
   return {
     drafts,
-    /** The storage did not take the last chunks. */
+    /** Whether the last write failed. */
     isFailing: fail.isReported,
     fail,
 
-    /** Tries to store what came in; resolves whether the storage took it or not. */
+    /** Tries to store the new text; resolves whether it succeeded or not. */
     flush(): Promise<void> {
       const behind = listBehind()
       if (storing || behind.length === 0) return storing ?? Promise.resolve()

@@ -3,10 +3,10 @@ import { createEcho } from './echo.ts'
 import { createOpenAi } from './openai/provider.ts'
 import type { Assistant } from './provider.ts'
 
-/** The assistant that the configuration names. */
+/** The assistant of the configured provider. */
 export function createAssistant({ provider, base_url, model, api_key, headers }: Config['assistant']): Assistant {
   if (provider === 'echo') return createEcho()
-  // `parseConfig` takes no openai without a model.
+  // `parseConfig` refuses `openai` without a model.
   return createOpenAi({ base_url, model: model!, api_key, headers: headers.map(splitHeader) })
 }
 

@@ -12,26 +12,26 @@ export interface Draft {
   parent_id: string | null
   depth: number
   writer: string
-  /** Came in, and is in no chunk yet. */
+  /** Received text that is in no chunk yet. */
   pending: string
-  /** A chunk on its way to the storage: tried again as it is until it is there. */
+  /** A chunk whose write has not succeeded yet: it is retried unchanged. */
   chunk?: string | undefined
-  /** How many chunks are stored. */
+  /** The number of stored chunks. */
   stored: number
-  /** It is not this process's to write any more. */
+  /** Whether this process has lost the answer. */
   isLost?: boolean
 }
 
-/** Whether something came in that is not stored. */
+/** Whether it has text that is not stored. */
 export function isBehind({ pending, chunk, isLost }: Draft): boolean {
   return !isLost && (chunk !== undefined || pending !== '')
 }
 
 /**
- * Stores what came in of these answers of one conversation, a chunk of each, and tells the conversation. What is not
- * this process's to write any more is marked as lost.
+ * Stores the new text of these answers of one conversation, one chunk each, with its events. Answers that this process
+ * has lost are marked as lost.
  *
- * @throws ChatError `unavailable`, `storage_full`: then it is to be tried again
+ * @throws ChatError `unavailable`, `storage_full`: the caller retries
  */
 export async function storeChunks(
   ctx: Pick<Context, 'write' | 'now'>,
@@ -57,11 +57,11 @@ export async function storeChunks(
   }
 }
 
-/** @returns false when the answer is not this process's to write any more */
+/** @returns false when this process has lost the answer */
 async function storeChunk(tx: Tx, draft: Draft, content: string, created_at: number): Promise<boolean> {
   const { conversation_id, message_id, stored: idx } = draft
   const index = await takeIndex(tx, draft, idx)
-  // When the connection broke during a commit, the chunk may be there already.
+  // If the connection broke during a commit, the chunk may already be stored.
   if (index !== 'taken') return index === 'known'
   await insertChunk(tx, { message_id, idx, content, created_at })
   const payload = toDelta({ ...draft, idx }, content)

@@ -1,22 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Assistant } from './provider.ts'
 
-/** Slow enough to be seen as a stream. */
+/** Slow enough to be visible as a stream. */
 const PAUSE_MS = 30
 
-/** A long answer hurries, since nobody learns from waiting for it. */
+/** A long answer is faster, since a longer wait shows nothing new. */
 const LONGEST_MS = 2_000
 
-/** With more, the pauses would be shorter than timers are exact. */
+/** With more chunks, the pauses would be shorter than timers are exact. */
 const MAX_PIECES = 200
 
-/** Says again what it was asked, word by word: for a first try and for tests, without a model. */
+/** Repeats the prompt, word by word: for a first try and for tests, without a model. */
 export function createEcho(): Assistant {
   return async function* echo({ turns, signal }) {
     const prompt = turns.at(-1)!.content
     const { pieces, pause_ms } = toPieces(prompt)
     for (const [index, piece] of pieces.entries()) {
-      // It is rejected by an abort only, which takes its timer along.
+      // Only an abort rejects it, which also clears its timer.
       if (index > 0) await pause(pause_ms, undefined, { signal }).catch(() => {})
       if (signal.aborted) return
       yield piece
@@ -28,7 +28,7 @@ export function createEcho(): Assistant {
   }
 }
 
-/** Words with the white space behind them, several to a piece where there are very many; together they are `text`. */
+/** Words with the white space after them, several per chunk for a long text; joined they are `text`. */
 export function toPieces(text: string): { pieces: string[]; pause_ms: number } {
   const words = text.match(/\S+\s*|\s+/g) ?? []
   const size = Math.ceil(words.length / MAX_PIECES)

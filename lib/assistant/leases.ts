@@ -8,18 +8,18 @@ import { newId } from '../core/ids.ts'
 import { SECOND } from '../core/time.ts'
 import type { Queries } from '../storage/database.ts'
 
-/** Who writes an answer and is not heard of for so long is taken for dead. */
+/** The lease of an answer; a writer that does not renew it for so long counts as dead. */
 const LEASE = 10 * SECOND
 
 /** When an answer may have ended. */
 const LATER = { retry_after_seconds: 2 }
 
-/** What this process says of the answers it writes, and looks for of those that others have left. */
+/** Holds the leases of the answers this process writes, and finds answers whose lease has expired. */
 export function createLeases(ctx: Pick<Context, 'config' | 'db' | 'write' | 'metrics' | 'log' | 'now'>) {
   const { max_running, max_running_per_user } = ctx.config.assistant
   const writer = newId()
 
-  /** One that is being changed at this moment is left to the next look. */
+  /** An answer that another transaction has locked is left to the next run. */
   async function interrupt(answer: { message_id: string; conversation_id: string }): Promise<void> {
     const { message_id } = answer
     try {
@@ -34,14 +34,15 @@ export function createLeases(ctx: Pick<Context, 'config' | 'db' | 'write' | 'met
   }
 
   return {
-    /** The name of this process in the leases. */
+    /** The id of this process in the leases. */
     writer,
 
     /**
-     * Has an answer be this process's to write; part of the transaction that makes its message, and its last wait for
-     * others.
+     * Claims an answer for this process; part of the transaction that creates its message, and the last lock it waits
+     * for.
      *
-     * @throws ChatError `rate_limited` when the user has as many under way as may be, `unavailable` when all have
+     * @throws ChatError `rate_limited` when the user has too many answers in progress, `unavailable` when the service
+     *   has
      */
     async claim(tx: Queries, { id: message_id, conversation_id, posted_by }: MessageRow): Promise<void> {
       const { all, own } = await lockAndCountUnderWay(tx, posted_by!)
@@ -51,14 +52,14 @@ export function createLeases(ctx: Pick<Context, 'config' | 'db' | 'write' | 'met
       await insertUnderWay(tx, { message_id, conversation_id, writer }, LEASE)
     },
 
-    /** Says that this process lives and writes these. @returns those that are not its to write any more */
+    /** Renews the leases of these answers. @returns those that this process has lost */
     async renew(messageIds: string[]): Promise<string[]> {
       if (messageIds.length === 0) return []
       const held = await ctx.write((tx) => renewLeases(tx, writer, messageIds, LEASE))
       return messageIds.filter((id) => !held.has(id))
     },
 
-    /** Ends the answers that nobody writes any more, `isWritten` here among them. */
+    /** Ends answers that no process writes any more, except those for which `isWritten` returns true here. */
     async recover(isWritten: (messageId: string) => boolean): Promise<void> {
       for (const answer of await listLapsed(ctx.db)) if (!isWritten(answer.message_id)) await interrupt(answer)
     },

@@ -1,35 +1,35 @@
 import type { Usage } from '../chat/answers/schema.ts'
 
-/** Who says a turn of the talk that an answer continues. */
+/** The author of a turn. */
 export type TurnRole = 'system' | 'user' | 'assistant'
 
-/** One turn of the talk that an answer continues. */
+/** One turn of the conversation that an answer continues. */
 export interface Turn {
   role: TurnRole
   content: string
-  /** Who said it, or asked for it; missing when the account is gone, and for the system prompt. */
+  /** The user who wrote it or asked for it; missing for a deleted account and for the system prompt. */
   user_id?: string
 }
 
-/** What an assistant is asked. */
+/** The input of an assistant. */
 export interface AssistantRequest {
   message_id: string
   conversation_id: string
   root_id: string
-  /** Who asked. */
+  /** The user who asked. */
   requested_by: string
   /** The path from the thread's root to the message, oldest first; the last turn is the prompt. Never empty. */
   turns: Turn[]
-  /** Aborts when nobody wants the rest any more: cancelled, deleted, too slow, or the service stops. */
+  /** Aborts when the rest is not needed any more: cancelled, deleted, timed out, or the service stops. */
   signal: AbortSignal
 }
 
-/** A piece of an answer: text, or text with what is known of the answer as a whole. The last one given counts. */
+/** A chunk of an answer: text, or text with metadata of the whole answer. The last value of each field counts. */
 export type AnswerPiece = string | { delta?: string; usage?: Usage; finish_reason?: string }
 
 /**
- * Writes answers: yields one piece after another, and ends when the answer is whole. What it throws ends the answer as
- * failed; an {@link AnswerFailure} says why, anything else is logged and shown as `provider_error`. Once `signal` has
- * aborted it ends as soon as it can, whole or not, with or without a throw: that is then the end that counts.
+ * Writes answers: yields one chunk after another, and returns when the answer is complete. An exception ends the answer
+ * as failed; an {@link AnswerFailure} has the reason, any other error is logged and reported as `provider_error`. Once
+ * `signal` has aborted, it ends as soon as it can, complete or not, with or without an exception: both are fine.
  */
 export type Assistant = (request: AssistantRequest) => AsyncIterable<AnswerPiece>

@@ -20,7 +20,7 @@ type RunnerContext = Pick<Context, 'config' | 'db' | 'write' | 'metrics' | 'log'
 /** The answers this process writes. */
 export type Runner = ReturnType<typeof createRunner>
 
-/** Writes answers: asks the assistant, stores its text, and ends each answer, whatever happens. */
+/** Writes answers: calls the assistant, stores its text, and ends each answer in any case. */
 export function createRunner(ctx: RunnerContext) {
   const { config, metrics } = ctx
   const leases = createLeases(ctx)
@@ -50,7 +50,7 @@ export function createRunner(ctx: RunnerContext) {
       runs.abandon(messageId)
     },
 
-    /** Renews the leases of the answers written here, and ends those whose lease has lapsed. One run at a time. */
+    /** Renews the leases of the answers written here, and ends answers with an expired lease. One run at a time. */
     renewLeases,
 
     /** Refuses new answers from now on. */
@@ -74,7 +74,7 @@ export function createRunner(ctx: RunnerContext) {
   }
 }
 
-/** The answers under way in this process. */
+/** The answers in progress in this process. */
 function createRuns(ctx: RunnerContext, chunkWriter: ReturnType<typeof createChunkWriter>, writer: string) {
   const runs = new Map<string, Run>()
   let state: 'open' | 'interrupting' | 'closed' = 'open'
@@ -98,7 +98,7 @@ function createRuns(ctx: RunnerContext, chunkWriter: ReturnType<typeof createChu
   }
 
   return {
-    /** Starts to write a claimed answer. After `close` it is left to other processes: its lease will lapse. */
+    /** Starts to write a claimed answer. After `close` it is left to other processes: its lease will expire. */
     start(row: MessageRow): void {
       if (state === 'closed') return
       const { id: message_id, conversation_id, root_id, parent_id, depth } = row
@@ -111,7 +111,7 @@ function createRuns(ctx: RunnerContext, chunkWriter: ReturnType<typeof createChu
         .finally(() => runs.delete(message_id))
     },
 
-    /** Stops writing an answer that has ended otherwise. */
+    /** Stops writing an answer that was ended elsewhere. */
     abandon: (messageId: string) => runs.get(messageId)?.control.abort(ENDED),
 
     /** Ends all answers, and those that start from now on, as interrupted. */
@@ -124,7 +124,7 @@ function createRuns(ctx: RunnerContext, chunkWriter: ReturnType<typeof createChu
       state = 'closed'
     },
 
-    /** Resolves once no answer is under way. */
+    /** Resolves once no answer is in progress. */
     async idle(): Promise<void> {
       while (runs.size > 0) await Promise.all([...runs.values()].map((run) => run.over))
     },

@@ -3,25 +3,25 @@ import * as v from 'valibot'
 /** Any text. */
 export const text = v.string('must be a text')
 
-/** Any text but none. */
+/** Any non-empty text. */
 export const someText = v.pipe(text, v.nonEmpty('must not be empty'))
 
-/** Yes or no. */
+/** True or false. */
 export const flag = v.boolean('must be true or false')
 
-/** The longest delay a Node timer keeps: a longer one fires at once. */
+/** The longest delay a Node timer supports: a longer one fires at once. */
 export const MAX_TIMER_SECONDS = Math.floor((2 ** 31 - 1) / 1000)
 
-/** What the documentation and the command line know about a key besides its type. */
+/** The documentation of a key besides its type. */
 export interface KeyNotes {
-  /** Why it is there and what a change does. */
+  /** Why the key exists and what a change does. */
   description: string
   unit?: 'seconds' | 'bytes' | 'hours' | 'days'
-  /** `password` is an address that may be printed without its password, `header` a header without its value. */
+  /** `password`: a URL that is printed without its password; `header`: a header that is printed without its value. */
   secret?: true | 'password' | 'header'
 }
 
-/** A value that can be configured: its type, its default, and why it is there. */
+/** A configurable value: its type, its default, and its description. */
 export function key<T extends v.GenericSchema, const D extends v.InferInput<T> | undefined>(
   schema: T,
   fallback: D,
@@ -36,18 +36,18 @@ export function section<const T extends v.ObjectEntries>(entries: T) {
   return v.optional(v.object(entries), {} as never)
 }
 
-/** A whole number, both ends included. */
+/** A whole number, both bounds included. */
 export function integer(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`
   return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message))
 }
 
-/** One of a few words. */
+/** One of a few values. */
 export function oneOf<const T extends readonly string[]>(...choices: T) {
   return v.picklist(choices, `must be one of ${choices.join(', ')}`)
 }
 
-/** Whether a value is a plain object: what a prototype brings along was not configured by anyone. */
+/** Whether a value is a plain object: properties of a prototype were not configured. */
 export function isSection(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null) return false
   const prototype = Object.getPrototypeOf(value)

@@ -21,7 +21,7 @@ const redirectUrl = v.pipe(
   v.check(isRedirectUrl, 'must be an http:// or https:// address without credentials and fragment'),
 )
 
-/** Of the whole list and of each item alike. */
+/** For the whole list and for each item. */
 const HOSTS_FORM = 'must be a list of host names, such as oauth2.example.org'
 
 const tokenHosts = v.array(
@@ -52,7 +52,7 @@ const ProviderSection = section({
   scope: key(scope, undefined, 'Requested scope; default: openid email profile, or the scope of the preset.'),
 })
 
-/** What one provider is configured with. */
+/** The configuration of one provider. */
 export type ProviderConfig = v.InferOutput<typeof ProviderSection>
 
 const OWN_KEYS = {
@@ -69,17 +69,17 @@ const OWN_KEYS = {
   ),
 }
 
-/** Sign-in through others: three keys of its own, and below it a section for each provider, of any name. */
+/** Sign-in through providers: three keys of its own, and a section with any name for each provider. */
 export const OauthSection = v.optional(
-  // The keys above have names, too: as a type, every name can be a yes or no.
+  // A type cannot exclude the keys above: to it, any name may be a boolean.
   v.objectWithRest(OWN_KEYS, ProviderSection as v.GenericSchema<unknown, ProviderConfig | boolean>),
   {} as never,
 )
 
-/** No names of providers: they mean something here, or on any object of JavaScript. */
+/** Reserved names: keys of this section, or properties of every JavaScript object. */
 const RESERVED_NAMES = [...Object.keys(OWN_KEYS), '__proto__', 'constructor', 'prototype']
 
-/** What is known of some providers beforehand. */
+/** Presets for known providers. */
 const PRESETS: Record<string, ProviderConfig> = {
   github: {
     authorization_url: 'https://github.com/login/oauth/authorize',
@@ -94,7 +94,7 @@ const DEFAULT_SCOPE = 'openid email profile'
 
 const ADDRESSES = ['authorization_url', 'token_url', 'userinfo_url'] as const
 
-/** A provider that can be used, with everything filled in. Without an issuer it has all three addresses. */
+/** A usable provider, with every field filled in. Without an issuer it has all three URLs. */
 export interface ProviderSettings extends ProviderConfig {
   name: string
   client_id: string
@@ -103,7 +103,7 @@ export interface ProviderSettings extends ProviderConfig {
   scope: string
 }
 
-/** Whether a section of `oauth` may have the name. */
+/** Whether a provider may have this name. */
 export function isProviderName(name: string): boolean {
   return /^[a-z0-9_-]{1,64}$/.test(name) && !RESERVED_NAMES.includes(name)
 }
@@ -118,7 +118,7 @@ export function oauthProviders(config: Config): ProviderSettings[] {
   })
 }
 
-/** What is missing of providers, or does not go together. */
+/** Missing or contradictory keys of providers. */
 export function oauthProblems(config: Config): { key: string; message: string }[] {
   return sectionsOf(config).flatMap(([name, section]) =>
     problemsOf(name, section, config.server.public_url).map(([key, message]) => ({
@@ -152,7 +152,7 @@ function problemsOf(
   ]
 }
 
-/** With what is known beforehand; who names an issuer means another provider than the preset's. */
+/** Adds the preset; a section with an issuer of its own is another provider than the preset's. */
 function filledIn(name: string, section: ProviderConfig): ProviderConfig {
   const preset = section.issuer || !Object.hasOwn(PRESETS, name) ? {} : PRESETS[name]
   return { ...preset, ...section }
@@ -162,7 +162,7 @@ function sectionsOf({ oauth }: Config): [name: string, section: ProviderConfig][
   return Object.entries(oauth).flatMap(([name, section]) => (typeof section === 'object' ? [[name, section]] : []))
 }
 
-/** Whether secrets may be sent to an address, and people: over HTTPS, or within this machine. */
+/** Whether a URL may receive secrets and users: over HTTPS, or on this machine. */
 export function isSecureUrl(address: string): boolean {
   if (!isRedirectUrl(address)) return false
   const { protocol, hostname } = new URL(address)

@@ -6,18 +6,20 @@ import { type Config, type ConfigInput, ConfigSchema } from './schema.ts'
 
 export type { Config, ConfigInput } from './schema.ts'
 
-/** One value that can be configured, as its documentation shows it. */
+/** One configurable value, as the documentation shows it. */
 export interface ConfigKey {
   /** `section.name`, as in the file. */
   key: string
   type: 'text' | 'integer' | 'boolean' | 'list' | 'table' | 'integer or false'
-  /** The only values there are, where they are few. */
+  /** The allowed values, if they are few. */
   choices?: readonly string[]
   /** Missing when the value is optional. */
   default?: unknown
   unit?: string
   description: string
-  /** Never to be printed; `password` is an address that may be, but for its password, `header` all but its value. */
+  /**
+   * Whether it must not be printed: `password` hides only the password of a URL, `header` only the value of a header.
+   */
   secret: boolean | 'password' | 'header'
 }
 
@@ -27,7 +29,7 @@ export interface ConfigProblem {
   message: string
 }
 
-/** A configuration that cannot be used. It holds every problem, and no value that was given. */
+/** An invalid configuration. It has every problem, and none of the given values. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: ConfigProblem[]
@@ -39,17 +41,17 @@ export class ConfigError extends Error {
 }
 
 /**
- * The configuration that `input`, any part of the schema, describes, with every default filled in.
+ * The configuration described by `input`, any part of the schema, with every default filled in.
  *
- * It reads no file and no environment, and converts nothing: `'8080'` is no port.
+ * It reads no file and no environment, and converts nothing: `'8080'` is not a port.
  *
- * @throws ConfigError with all that is wrong, but contradictions only once every value is right by itself
+ * @throws ConfigError with all problems, but contradictions only once every value is valid by itself
  */
 export function parseConfig(input: unknown = {}): Config {
   const problems = unknownKeys(input, ROOT, '')
   const parsed = v.safeParse(ConfigSchema, input, { abortPipeEarly: true })
   for (const issue of parsed.issues ?? []) {
-    // What is wrong with an item is told of its list: the list is what was set.
+    // A problem of an item is reported for its list, since the list is the configured key.
     const key = (v.getDotPath(issue) ?? '').replace(/\.\d+$/, '')
     if (!problems.some((problem) => problem.key === key)) problems.push({ key, message: issue.message })
   }
@@ -61,12 +63,12 @@ export function parseConfig(input: unknown = {}): Config {
   return config
 }
 
-/** Every key there is, in the order of the documentation. */
+/** Every key, in the order of the documentation. */
 export function configKeys(): ConfigKey[] {
   return keysOf(ROOT, '')
 }
 
-/** A copy to print: secrets are starred out, of an address only the password, and of a header all but its name. */
+/** A copy to print: secrets are masked, in a URL only the password, and in a header all but its name. */
 export function maskSecrets(config: Config): Config {
   const mask = (value: unknown, key: string): unknown => {
     if (isSection(value)) return Object.fromEntries(Object.entries(value).map(([k, x]) => [k, mask(x, join(key, k))]))
@@ -79,12 +81,12 @@ export function maskSecrets(config: Config): Config {
   return mask(config, '') as Config
 }
 
-/** What is known of `key`; `oauth.github.client_id` is one of `oauth.<provider>.client_id`. */
+/** The documentation of `key`; `oauth.github.client_id` is an instance of `oauth.<provider>.client_id`. */
 export function findKey(key: string): ConfigKey | undefined {
   return configKeys().find((candidate) => withNamesOf(candidate.key, key) === key)
 }
 
-/** The key, or section, that is spelt most like `key`; `undefined` when none is close. */
+/** The key, or section, with the spelling closest to `key`; `undefined` if none is close. */
 export function nearestKey(key: string): string | undefined {
   if (key.length > 100) return undefined
   const limit = Math.max(2, key.length / 4)
@@ -95,7 +97,7 @@ export function nearestKey(key: string): string | undefined {
     .map((candidate) => ({ candidate, far: distance(key, candidate) }))
     .filter(({ far }) => far <= limit)
     .sort((a, b) => a.far - b.far)[0]
-  // The right name in the wrong place is far by its letters: `port` for `server.port`.
+  // The right name in the wrong section has a large distance: `port` for `server.port`.
   return near?.candidate ?? known.find((candidate) => lastOf(candidate) === lastOf(key))
 }
 
@@ -103,10 +105,10 @@ const ROOT = nodeOf(ConfigSchema)
 
 const STARS = '********'
 
-/** Stands for the name where it is free; there is one such section, the providers of `oauth`. */
+/** Stands for the free name; there is one such section, the providers of `oauth`. */
 const ANY_NAME = '<provider>'
 
-/** `key` with the name that `other` has where `key` leaves it free. */
+/** `key` with the name of `other` in place of the free name. */
 function withNamesOf(key: string, other: string): string {
   const [section, name] = key.split(`.${ANY_NAME}.`)
   if (name === undefined || !other.startsWith(`${section}.`)) return key
@@ -143,7 +145,7 @@ function typeOf(node: SchemaNode): ConfigKey['type'] {
   return node.type === 'union' ? 'integer or false' : 'text'
 }
 
-/** What valibot lets pass or tells of one by one: keys and sections that are none, of the whole input. */
+/** Problems that valibot does not report, or reports one at a time: unknown keys and sections of the whole input. */
 function unknownKeys(input: unknown, node: SchemaNode, key: string): ConfigProblem[] {
   const entries = entriesOf(node)
   if (!entries || (input === undefined && key)) return []
@@ -158,7 +160,7 @@ function unknownKeys(input: unknown, node: SchemaNode, key: string): ConfigProbl
   })
 }
 
-/** Both names of the CSRF cookie hold the one that is in effect. */
+/** Sets both names of the CSRF cookie to the one in effect. */
 function withOneCsrfName(config: Config, input: ConfigInput): Config {
   const old = input.session?.csrf_cookie_name
   const name = input.security?.csrf?.cookie_name ?? old ?? config.security.csrf.cookie_name
@@ -172,13 +174,13 @@ function withOneCsrfName(config: Config, input: ConfigInput): Config {
   return { ...config, session, security: { ...config.security, csrf } }
 }
 
-/** A code is brought by hand where people develop: where the service has no address that others reach it by over HTTPS. */
+/** Manual code entry is for development: enabled by default unless the service has a public HTTPS address. */
 function withManualDefault(config: Config): Config {
   const { manual_enabled = !/^https:/i.test(config.server.public_url ?? '') } = config.oauth
   return { ...config, oauth: { ...config.oauth, manual_enabled } }
 }
 
-/** Values that are right one by one and wrong together. */
+/** Values that are valid one by one but contradict each other. */
 function contradictionsOf(config: Config): ConfigProblem[] {
   const { assistant, server, session, security } = config
   const { cookie, csrf } = security
@@ -225,7 +227,7 @@ function contradictionsOf(config: Config): ConfigProblem[] {
 }
 
 function maskPassword(address: string): string {
-  // Up to the last @: a password that was not escaped may hold any of `:/?@` itself.
+  // Up to the last @: an unescaped password may contain any of `:/?@` itself.
   return address.replace(/^(\w+:\/\/[^:]*:).*@/, `$1${STARS}@`).replace(/(password=)[^&]*/gi, `$1${STARS}`)
 }
 
@@ -237,7 +239,7 @@ function lastOf(key: string): string {
   return key.slice(key.lastIndexOf('.') + 1)
 }
 
-/** How many letters must be put in, left out or changed (Levenshtein). */
+/** The number of letters to insert, delete or replace (Levenshtein). */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i)
   for (const [i, letter] of [...from].entries()) {

@@ -5,27 +5,27 @@ import { OauthSection } from './oauth.ts'
 import { publicUrl, ServerSection } from './server.ts'
 import { WellKnownSection } from './well-known.ts'
 
-/** What may name a cookie or a header (`token` of RFC 9110). */
+/** The name of a cookie or a header (`token` of RFC 9110). */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 
-/** A host name as browsers take it in a cookie's Domain; empty for a host-only cookie. */
+/** A host name that browsers accept in a cookie's Domain; empty for a host-only cookie. */
 const COOKIE_DOMAIN = /^$|^\.?[0-9a-z]([0-9a-z-]*[0-9a-z])?(\.[0-9a-z]([0-9a-z-]*[0-9a-z])?)*$/i
 
 /** `sqlite://name` reads like a host but would be the path `//name`, so it is refused. */
 const DATABASE_URL = /^(sqlite:(?!\/\/[^/]|\s).*\S|postgres(ql)?:\/\/\S+)$/
 
-/** A header field as it is written; the value in ASCII, since servers differ in what else they take. */
+/** A header field as it is sent; the value in ASCII, since servers differ in what else they accept. */
 const HEADER = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+: *[!-~]([ -~]*[!-~])?$/
 
-/** Browsers forget a cookie after 400 days, whatever its Max-Age says (RFC 6265bis). */
+/** Browsers delete a cookie after 400 days, whatever its Max-Age (RFC 6265bis). */
 const MAX_SESSION_SECONDS = 400 * 24 * 60 * 60
 
-/** Half of what a request's body may have, since JSON escapes take room as well. */
+/** Half the maximum size of a request body, since JSON escapes need room as well. */
 
 /** The longest list of participants that one invite may bring. */
 const MAX_INVITE_USES = 100_000
 
-/** Of the whole list and of each item alike: neither repeats what was given, which may be secret. */
+/** For the whole list and for each item: neither repeats the given value, which may be secret. */
 const HEADERS_FORM = 'must be a list of "Name: value", in ASCII'
 
 const token = v.pipe(text, v.regex(TOKEN, "must have letters, digits and !#$%&'*+-.^_`|~ only, and one at least"))
@@ -243,7 +243,7 @@ export type Config = v.InferOutput<typeof ConfigSchema>
 /** Any part of the configuration. */
 export type ConfigInput = v.InferInput<typeof ConfigSchema>
 
-/** Whether pg can read it; it takes an address without a host for that of a socket. */
+/** Whether pg can parse it; it takes a URL without a host for a socket. */
 function isDatabaseUrl(address: string): boolean {
   return address.startsWith('sqlite:') || URL.canParse(address.replace('@/', '@localhost/'))
 }

@@ -5,13 +5,13 @@ import { integer, key, MAX_TIMER_SECONDS, section, someText, text } from './key.
 /** Scheme, host and port; a URL would also take `*` for a host. */
 const ORIGIN = /^https?:\/\/(\[[0-9a-f:]+\]|[0-9a-z._-]+)(:\d+)?$/
 
-/** Compared letter by letter with what browsers send, so nothing that looks alike will do. */
+/** Compared character by character with what browsers send, so only the exact form matches. */
 const ORIGINS_FORM =
   'must have origins as browsers send them, https://app.example.org or http://localhost:3000: no path, no *, no default port'
 
 const RANGES_FORM = 'must be a list of addresses and ranges, such as 10.0.0.0/8 or 2001:db8::1'
 const rangeList = v.array(v.pipe(v.string(RANGES_FORM), v.check(isRange, RANGES_FORM)), RANGES_FORM)
-/** Where something is reached: `http` or `https`. */
+/** An `http` or `https` URL. */
 export const publicUrl = v.pipe(
   text,
   v.check(isPublicUrl, 'must be an http:// or https:// address without credentials, query or fragment'),
@@ -21,7 +21,7 @@ const originList = v.array(
   'must be a list of texts',
 )
 
-/** Where the service listens, who is before it, and how long it waits for whom. */
+/** The address of the service, the proxies in front of it, and its timeouts. */
 export const ServerSection = section({
   host: key(someText, '127.0.0.1', 'Address to listen on. The default is reachable only from the same machine.'),
   port: key(integer(0, 65_535), 8080, 'Port to listen on; 0 picks a free one.'),
@@ -85,7 +85,7 @@ function isOrigin(text: string): boolean {
   return ORIGIN.test(text) && URL.canParse(text) && new URL(text).origin === text
 }
 
-/** An IP address, or with a `/` and the length of its prefix all that begin with it (CIDR). */
+/** An IP address, or with a `/` and a prefix length a range (CIDR). */
 function isRange(text: string): boolean {
   const [, address = '', prefix] = /^([^/%]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const bits = { 0: -1, 4: 32, 6: 128 }[isIP(address)]!

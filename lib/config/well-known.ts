@@ -4,7 +4,7 @@ import { isSection, key, section } from './key.ts'
 
 /** A document under `/.well-known/`, as it is served. */
 export interface WellKnownEntry {
-  /** What follows `/.well-known/`. */
+  /** The path after `/.well-known/`. */
   path: string
   content_type: string
   body: string
@@ -12,7 +12,7 @@ export interface WellKnownEntry {
 
 type Written = { content_type?: string; body: string }
 
-/** Documents as they may be written: a list, or a table by path, in which a text alone is a body. */
+/** The two notations for documents: a list, or a table by path, in which a text alone is a body. */
 export type WellKnownInput = (Written & { path: string })[] | Record<string, string | Written>
 
 const KEYS = ['content_type', 'body']
@@ -22,16 +22,16 @@ const FORM = 'must be a table of paths with their texts, or a list of tables wit
 /** A media type with its parameters (RFC 9110, section 8.3.1). */
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+( *; *[\w!#$&^.+-]+=([\w!#$&^.+-]+|"[ !#-[\]-~]*"))*$/
 
-/** Segments of a path as they are in an address that needs no escapes (`pchar` of RFC 3986). */
+/** Path segments that need no escapes in a URL (`pchar` of RFC 3986). */
 const PATH = /^[\w.~!$&'()*+,;=:@-]+(\/[\w.~!$&'()*+,;=:@-]+)*$/
 
-/** Names that mean something on any object of JavaScript. */
+/** Names of properties of every JavaScript object. */
 const RESERVED = ['__proto__', 'constructor', 'prototype']
 
-/** Longer than any that is registered, and short enough for every proxy. */
+/** Longer than any registered name, and short enough for every proxy. */
 const MAX_PATH_LENGTH = 255
 
-/** What is served under `/.well-known/`. */
+/** The documents under `/.well-known/`. */
 export const WellKnownSection = section({
   entries: key(
     v.pipe(
@@ -54,9 +54,9 @@ export const WellKnownSection = section({
   ),
 })
 
-/** An entry that nothing is known of but where it was written. */
+/** An entry that is not validated yet, and where it was written. */
 interface Unchecked {
-  /** For messages. It has no value of the entry in it. */
+  /** For messages. It does not contain the entry's value. */
   name: string
   path: unknown
   content: unknown
@@ -110,7 +110,7 @@ function toEntry(path: string, { body, content_type = typeOf(path, body) }: Writ
   return { path, content_type, body }
 }
 
-/** Many well-known documents are JSON and have a name that does not say so. */
+/** Many well-known documents are JSON but have no `.json` in their name. */
 function typeOf(path: string, body: string): string {
   return path.endsWith('.json') || isJsonObject(body) ? 'application/json' : 'text/plain; charset=utf-8'
 }

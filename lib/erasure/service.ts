@@ -21,22 +21,22 @@ import { inBatches } from '../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../tasks/runner.ts'
 import { deleteErasedAuthor, findErasedAuthor, insertErasedAuthor } from './store.ts'
 
-/** When a task takes over from a call that was cut short. */
+/** The time after which a task continues an interrupted call. */
 const TAKEOVER_SECONDS = 15
 
-/** How many remembered posts of the user are deleted at a time. */
+/** The number of the user's idempotency keys deleted at a time. */
 const KEYS_BATCH = 500
 
-/** How many of the reasons a user gave are deleted in a transaction. */
+/** The number of deletion reasons of the user deleted in a transaction. */
 const REASONS_PAGE = 200
 
 /**
- * Erases a person: sessions, keys, identities and everything else that is theirs, and their place in every
- * conversation. What they wrote stays without an author, or is erased too.
+ * Erases a user: sessions, keys, identities and all other data of the account, and all memberships. The user's messages
+ * stay without an author, or are erased too.
  *
- * From the first transaction on the account is shut, and no read shows the author, nor with `erase` the texts. The
- * account is deleted by the end of the call; a task goes through the messages afterwards, and finishes a call that was
- * cut short.
+ * From the first transaction on the account is locked, and no read returns the author, nor with `erase` the texts. The
+ * account is deleted by the end of the call. A task processes the messages afterwards, and also finishes an interrupted
+ * call.
  *
  * @throws ChatError `forbidden`, also with an API key; `not_found`; `conflict` for the last administrator
  */
@@ -50,17 +50,17 @@ export const erase = useCase({
     await shut(ctx, actor, userId, messages)
     await leave(ctx, userId)
     await ctx.write(async (tx) => {
-      // The task may have come first.
+      // The task may have been faster.
       if (await findErasedAuthor(tx, userId)) tx.enqueue({ kind: 'user.erase', key: userId })
     })
   },
 })
 
-/** Goes on with the erasure of a person whose account is shut: finishes the call, then goes through the messages. */
+/** Continues the erasure of a user whose account is locked: finishes the call, then processes the messages. */
 export async function goOn(ctx: Context, { key, detail, isOver }: TaskRun): Promise<TaskOutcome> {
   if (!(await findErasedAuthor(ctx.db, key))) return { done: true }
   await leave(ctx, key)
-  // Only now nothing changes it any more: until the account was deleted, another call may have had the messages erased.
+  // Read only now, when it is final: before the account was deleted, another call could change it to `erase`.
   const author = (await findErasedAuthor(ctx.db, key))!
   const eraser = createTraceEraser(ctx, author, detail)
   if (!(await inBatches(isOver, eraser.next))) return { done: false, detail: eraser.progress() }
@@ -71,7 +71,7 @@ export async function goOn(ctx: Context, { key, detail, isOver }: TaskRun): Prom
   return { done: true }
 }
 
-/** Lets the person in no more, and hides them as an author. */
+/** Locks the account, and hides the user as an author. */
 function shut(ctx: Context, actor: Actor, userId: string, messages: Erasure['messages']): Promise<void> {
   return ctx.write(async (tx) => {
     const user = await takeAccount(tx, actor, userId, { resigns: true })
@@ -89,7 +89,7 @@ function shut(ctx: Context, actor: Actor, userId: string, messages: Erasure['mes
   })
 }
 
-/** Takes the person out of everything but their messages, and deletes the account. */
+/** Removes everything of the user but the messages, and deletes the account. */
 async function leave(ctx: Context, userId: string): Promise<void> {
   const user = await findUser(ctx.db, userId)
   if (!user) return
@@ -101,11 +101,11 @@ async function leave(ctx: Context, userId: string): Promise<void> {
     await endAnswers(ctx, userId)
     while ((await ctx.write((tx) => deleteKeysOf(tx, userId, KEYS_BATCH))) === KEYS_BATCH);
     await eraseReasons(ctx, userId)
-    // A call that was let in before the account was shut may have joined something since.
+    // A call that began before the account was locked may have joined a conversation since.
   } while (!(await deleteAccount(ctx, userId)))
 }
 
-/** Stops what the assistant writes for them. */
+/** Cancels the user's answers in progress. */
 async function endAnswers(ctx: Context, userId: string): Promise<void> {
   for (const answer of await listUnderWayFor(ctx.db, userId)) {
     await ctx.write(async (tx) => {
@@ -115,19 +115,19 @@ async function endAnswers(ctx: Context, userId: string): Promise<void> {
   }
 }
 
-/** What they gave as reasons for deleting is not what they said to anybody: it goes in any case. */
+/** Reasons of deletions are not messages to others: they are deleted in any case. */
 async function eraseReasons(ctx: Context, userId: string): Promise<void> {
   while ((await ctx.write((tx) => forgetReasons(tx, userId, REASONS_PAGE))) === REASONS_PAGE);
 }
 
-/** @returns false when there is something left to do before */
+/** @returns false when another step must run first */
 async function deleteAccount(ctx: Context, userId: string): Promise<boolean> {
   return ctx.write(async (tx) => {
     const [user] = await lockUsers(tx, [userId], { admins: false })
     // Another call, or the task, has deleted it.
     if (!user) return true
     if ((await listMemberships(tx, userId)).length > 0) return false
-    // A call that was let in before the account was shut may have made another invite.
+    // A call that began before the account was locked may have created another invite.
     await anonymizeInvites(tx, { user_id: userId, email_key: uniqueKey(user.email) }, ctx.now())
     await deleteUser(tx, userId)
     tx.recheckStreams()

@@ -2,14 +2,14 @@ import type { Erasure } from '../accounts/users/schema.ts'
 import type { Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 
-/** A user who was erased, as long as their messages are being gone through. */
+/** An erased user whose messages are still being processed. */
 export interface ErasedAuthor {
   user_id: string
   messages: Erasure['messages']
   erased_at: Micros
 }
 
-/** Hides the author of messages from this transaction on, and with `erase` what they say. What is erased stays so. */
+/** Hides the author of messages from this transaction on, and with `erase` the texts. `erase` cannot be undone. */
 export async function insertErasedAuthor(tx: Queries, { user_id, messages, erased_at }: ErasedAuthor): Promise<void> {
   await tx.run(
     `INSERT INTO erased_authors (user_id, messages, erased_at) VALUES (?, ?, ?)

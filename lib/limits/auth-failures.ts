@@ -5,37 +5,37 @@ import type { Micros } from '../storage/sql.ts'
 import { createLocalBuckets } from './buckets.ts'
 import { networkOf, type Rate } from './rules.ts'
 
-/** A call that has to prove who makes it. */
+/** A call that needs authentication. */
 export interface AuthAttempt {
   ip?: string | undefined
-  /** The session token or API key that came with it. */
+  /** Its session token or API key. */
   credential?: string | undefined
 }
 
-/** Counts failed authentication by network: tokens that are guessed or outdated cost no look-ups without end. */
+/** Counts failed authentication by network: guessed or outdated tokens cost a limited number of look-ups. */
 export interface AuthFailures {
   /**
-   * Refuses a call of a network with too many failures, before its credential is looked up. A credential that was good
+   * Refuses a call of a network with too many failures, before its credential is looked up. A credential that was valid
    * the last time is let through: others behind the same address do not lock its owner out.
    *
    * @throws ChatError `rate_limited`
    */
   check(attempt: AuthAttempt): void
-  /** Counts a call that was answered with 401. */
+  /** Counts a call that failed with 401. */
   failed(attempt: Pick<AuthAttempt, 'ip'>): void
-  /** Remembers a credential that was good. */
+  /** Remembers a valid credential. */
   remember(attempt: AuthAttempt): void
-  /** Forgets a credential that is good no longer. */
+  /** Removes a credential that is no longer valid. */
   forget(attempt: AuthAttempt): void
 }
 
-/** Of these, each is a few dozen bytes; beyond that, those longest quiet are forgotten. */
+/** The maximum number of networks, a few dozen bytes each; beyond it, the least recently used are dropped. */
 const MAX_NETWORKS = 100_000
 
-/** Credentials that were good the last time, as digests: about two megabytes. */
+/** The maximum number of credentials that were valid the last time, as digests: about two megabytes. */
 const MAX_GOOD_CREDENTIALS = 10_000
 
-/** Makes the count of one process, in memory: it writes nothing. */
+/** Creates the counters of one process, in memory: it writes nothing. */
 export function createAuthFailures(perMinute: number, now: () => Micros): AuthFailures {
   const rate: Rate = { requests_per_second: perMinute / 60, burst: perMinute }
   let networks = createLocalBuckets(MAX_NETWORKS)
@@ -43,7 +43,7 @@ export function createAuthFailures(perMinute: number, now: () => Micros): AuthFa
   /** In the order of their last use. */
   const good = new Set<string>()
 
-  /** After a clock has stepped back the count begins anew: no network is refused until the clock comes round again. */
+  /** After a clock has stepped back the count restarts, so that no network is refused until the clock has caught up. */
   function instant(): Micros {
     const at = now()
     if (at < latest - SECOND) networks = createLocalBuckets(MAX_NETWORKS)

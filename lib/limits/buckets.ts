@@ -5,17 +5,17 @@ import { type Decision, describe, type Rate, spend, windowAt } from './rules.ts'
 /** Buckets of one process, in memory. */
 export interface LocalBuckets {
   take(bucket: string, now: Micros, rate: Rate): Decision
-  /** What `take` would return, without taking anything. */
+  /** The result of `take`, without taking anything. */
   peek(bucket: string, now: Micros, rate: Rate): Decision
   readonly size: number
 }
 
-/** How many dry buckets each request clears away, which is faster than they can come. */
+/** How many unused buckets each request deletes, which is faster than new ones can appear. */
 const CLEARED_EACH_TIME = 2
 
 /**
- * Buckets in the order of their last use. One whose time has passed says nothing any more and goes; beyond `maximum`
- * the one longest unused goes as well.
+ * Buckets in the order of their last use. One with a past time has no effect and is deleted; beyond `maximum` the least
+ * recently used one is deleted as well.
  */
 export function createLocalBuckets(maximum: number): LocalBuckets {
   const tats = new Map<string, Micros>()
@@ -44,8 +44,8 @@ export function createLocalBuckets(maximum: number): LocalBuckets {
 }
 
 /**
- * Takes from a bucket that all processes share. One statement decides and counts, so that of any number of requests at
- * once exactly as many are let through as there is room for; one that is refused changes nothing.
+ * Takes from a bucket that all processes share. One statement decides and counts, so any number of simultaneous
+ * requests cannot exceed the limit; a refused request changes nothing.
  */
 export async function takeShared(db: Database, bucket: string, now: Micros, rate: Rate): Promise<Decision> {
   const { interval, last, absurd } = windowAt(now, rate)
@@ -72,7 +72,9 @@ export async function takeShared(db: Database, bucket: string, now: Micros, rate
   return describe(false, Math.max(full?.tat ?? 0, last + 1), now, rate)
 }
 
-/** Deletes up to `limit` shared buckets that have run dry. By limit_buckets_by_tat. @returns how many */
+/**
+ * Deletes up to `limit` shared buckets without effect. By limit_buckets_by_tat. @returns the number of buckets deleted
+ */
 export function deleteDryBuckets(tx: Queries, now: Micros, limit: number): Promise<number> {
   return tx.run(
     'DELETE FROM limit_buckets WHERE bucket IN (SELECT bucket FROM limit_buckets WHERE tat <= ? ORDER BY tat LIMIT ?)',

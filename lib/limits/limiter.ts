@@ -5,30 +5,30 @@ import { createLocalBuckets, takeShared } from './buckets.ts'
 import { type Decision, type Endpoint, mostSpecific, networkOf, type Rate } from './rules.ts'
 import { findLimitsVersion, type LimitRule, listLimitRules } from './store.ts'
 
-/** A call that is about to be counted. */
+/** A call to be counted. */
 export interface LimitedCall extends Endpoint {
-  /** Who is signed in; otherwise the address counts. */
+  /** The signed-in user; without one the address counts. */
   user_id?: string | undefined
   ip?: string | undefined
-  /** Whether it is an attempt to get in, which is counted by address for all such routes together. */
+  /** Whether it is a sign-in attempt; these are counted by address, for all such routes together. */
   is_sign_in: boolean
 }
 
-/** What the limits say to a call, by the name of the one that says it. */
+/** The result of the limits for a call, with the name of the limit that decided. */
 export interface Verdict extends Decision {
   profile: string
 }
 
 /** Counts calls against the limits of their routes. */
 export interface Limiter {
-  /** @returns what is left, or `undefined` where there is no limit */
+  /** @returns the result, or `undefined` without a limit */
   take(call: LimitedCall): Promise<Verdict | undefined>
 }
 
-/** Of these, each is a few dozen bytes: enough for a hundred thousand callers at once, in some megabytes. */
+/** The maximum number of buckets, a few dozen bytes each: enough for a hundred thousand simultaneous callers. */
 const MAX_LOCAL_BUCKETS = 100_000
 
-/** Makes the limiter of a service. What profiles are assigned is asked at every call, since others change it too. */
+/** Creates the limiter of a service. The assignments are read for every call, since other processes change them too. */
 export function createLimiter(deps: { config: Config; db: Database; now: () => Micros }): Limiter {
   const { db, now } = deps
   const { default_rps, burst, auth_login_per_ip_per_min } = deps.config.rate_limits
@@ -38,7 +38,7 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
 
   let asked: Promise<string | undefined> | undefined
 
-  /** Asked once for all calls of this turn of the event loop: a state they all see. */
+  /** Read once for all calls of this turn of the event loop, so they share one state. */
   function currentVersion(): Promise<string | undefined> {
     if (asked) return asked
     setImmediate(() => {
@@ -65,11 +65,11 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
       const caller = call.user_id === undefined ? address : `user:${call.user_id}`
       if (call.is_sign_in) {
         const decision = await takeShared(db, `sign_in:${address}`, now(), signIns)
-        // A profile comes on top of it: it cannot make guessing easier.
+        // A profile applies in addition: it cannot make guessing easier.
         if (!decision.allowed || !rule) return { profile: 'sign_in', ...decision }
       }
       if (rule) {
-        // Under another rate what was counted so far means something else: a changed profile begins anew.
+        // Under another rate the old count has another meaning: a changed profile starts a new bucket.
         const bucket = `${rule.id}:${rule.requests_per_second}/${rule.burst}:${caller}`
         return { profile: rule.profile, ...(await takeShared(db, bucket, now(), rule)) }
       }
@@ -79,7 +79,7 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
   }
 }
 
-/** What was looked up once, and may have been nothing. */
+/** The result of a single look-up, which may be empty. */
 interface Found {
   rule: LimitRule | undefined
 }

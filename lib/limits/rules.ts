@@ -1,49 +1,49 @@
-/** How often something may happen: `burst` at once from rest, then so many a second. */
+/** A rate: `burst` requests at once from rest, then this many a second. */
 export interface Rate {
   requests_per_second: number
   burst: number
 }
 
-/** What a limit says to one request. */
+/** The result of a limit for one request. */
 export interface Decision {
   allowed: boolean
-  /** The theoretical arrival time afterwards, in microseconds: what is kept of a bucket. */
+  /** The theoretical arrival time afterwards, in microseconds: the stored state of a bucket. */
   tat: number
   limit: number
-  /** How many more would be let through at once. */
+  /** How many more requests would be allowed at once. */
   remaining: number
-  /** When the whole burst is there again. */
+  /** When the whole burst is available again. */
   reset_seconds: number
-  /** For a request that was refused: after so many whole seconds, and not one less, it is let through. */
+  /** For a refused request: the whole number of seconds after which it is allowed, and not a second earlier. */
   retry_after_seconds?: number
 }
 
 /** One second in the unit of instants. */
 const SECOND = 1_000_000
 
-/** How far the clocks of two processes may differ. What lies further ahead was written before a clock stepped back. */
+/** How far the clocks of two processes may differ. An instant further ahead was written before a clock stepped back. */
 const CLOCK_SKEW = 60 * SECOND
 
-/** What a rate means at an instant, all in whole microseconds. */
+/** The parameters of a rate at an instant, in whole microseconds. */
 export interface Window {
-  /** The time one request takes up. */
+  /** The time one request uses. */
   interval: number
-  /** The latest arrival time at which a request is let through. */
+  /** The latest arrival time at which a request is allowed. */
   last: number
-  /** An arrival time beyond it cannot come from this rate and this clock. */
+  /** A later arrival time cannot come from this rate and this clock. */
   absurd: number
 }
 
-/** The longest time a bucket takes to fill: what is longer is a ban, not a rate. */
+/** The longest time a bucket takes to refill: longer is a ban, not a rate. */
 const LONGEST_REFILL = 366 * 24 * 60 * 60 * SECOND
 
-/** The time one request takes up, and how many are let through at once, within {@link LONGEST_REFILL}. */
+/** The time one request uses, and how many are allowed at once, within {@link LONGEST_REFILL}. */
 function shapeOf({ requests_per_second, burst }: Rate): { interval: number; limit: number } {
   const interval = Math.min(LONGEST_REFILL, Math.max(1, Math.round(SECOND / requests_per_second)))
   return { interval, limit: Math.min(burst, Math.max(1, Math.floor(LONGEST_REFILL / interval))) }
 }
 
-/** The numbers that GCRA compares arrival times with. */
+/** The values that GCRA compares arrival times with. */
 export function windowAt(now: number, rate: Rate): Window {
   const { interval, limit } = shapeOf(rate)
   const last = now + (limit - 1) * interval
@@ -51,13 +51,13 @@ export function windowAt(now: number, rate: Rate): Window {
 }
 
 /**
- * GCRA, the generic cell rate algorithm (ITU-T I.371): a leaky bucket that keeps one number, the instant at which all
- * requests so far would be through if they came one by one at the rate.
+ * GCRA, the generic cell rate algorithm (ITU-T I.371): a leaky bucket that stores one number, the instant at which all
+ * requests so far would be finished if they came one by one at the rate.
  *
- * After a clock has stepped back, that instant may lie ahead of any that this rate leads to. It then counts as the last
- * one it could be, so that nobody waits for the clock to come round again.
+ * After a clock has stepped back, that instant may be further ahead than this rate allows. It is then reduced to the
+ * latest possible one, so that no caller waits for the clock to catch up.
  *
- * @param tat what is kept of the bucket; `undefined` for one that was never used
+ * @param tat the stored state of the bucket; `undefined` for an unused one
  */
 export function spend(tat: number | undefined, now: number, rate: Rate): Decision {
   const { interval, last, absurd } = windowAt(now, rate)
@@ -66,7 +66,7 @@ export function spend(tat: number | undefined, now: number, rate: Rate): Decisio
   return describe(allowed, allowed ? from + interval : from, now, rate)
 }
 
-/** What is said of a request that was decided on, by the arrival time afterwards. */
+/** The result for a counted request, from the arrival time afterwards. */
 export function describe(allowed: boolean, tat: number, now: number, rate: Rate): Decision {
   const { interval, last } = windowAt(now, rate)
   const { limit } = shapeOf(rate)
@@ -76,25 +76,28 @@ export function describe(allowed: boolean, tat: number, now: number, rate: Rate)
   return { allowed, tat, limit, remaining: 0, reset_seconds, retry_after_seconds }
 }
 
-/** A route as limits see it: its method and the template of its path. */
+/** A route for the limits: its method and its path template. */
 export interface Endpoint {
   method: string
   path: string
 }
 
-/** What is assigned: to a route's template, or to all that begin with what stands before a `*`. */
+/** An assignment pattern: a route template, or all that begin with the text before a `*`. */
 export interface Pattern {
   method: string
   path_pattern: string
 }
 
-/** Whether a limit that is assigned to `pattern` is one of this route. */
+/** Whether a limit that is assigned to `pattern` applies to this route. */
 export function covers({ method, path_pattern }: Pattern, route: Endpoint): boolean {
   if (method !== '*' && method !== route.method) return false
   return path_pattern.endsWith('*') ? route.path.startsWith(path_pattern.slice(0, -1)) : route.path === path_pattern
 }
 
-/** The pattern that counts for a route: a template before a prefix, a longer before a shorter one, a method before all. */
+/**
+ * The pattern that applies to a route: a template before a prefix, a longer one before a shorter one, a method before
+ * all.
+ */
 export function mostSpecific<P extends Pattern>(patterns: readonly P[], route: Endpoint): P | undefined {
   const rank = ({ method, path_pattern }: Pattern): number[] => [
     Number(!path_pattern.endsWith('*')),
@@ -109,7 +112,7 @@ function compare(a: number[], b: number[]): number {
   return a.map((value, i) => value - b[i]!).find((difference) => difference !== 0) ?? 0
 }
 
-/** What an address counts as: an IPv6 network of 64 bits is one household, and can have any number of addresses. */
+/** The unit an address is counted as: an IPv6 /64 network is one household, and can have any number of addresses. */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const [head = '', tail] = address.split('::')

@@ -3,10 +3,10 @@ import { isVisible, PATTERNS } from '../core/characters.ts'
 import { LONGEST } from '../core/lengths.ts'
 import { Id, Instant, text } from '../core/schema.ts'
 
-/** One in 115 days; what is rarer is a ban, not a rate. */
+/** One in 115 days; a lower rate is a ban. */
 const MIN_PER_SECOND = 0.000_000_1
 
-/** How often: `burst` requests at once from rest, then `requests_per_second`. */
+/** A rate: `burst` requests at once from rest, then `requests_per_second`. */
 export const LimitRate = v.object({
   requests_per_second: v.pipe(
     v.number(),
@@ -67,7 +67,7 @@ export const LimitProfileChange = v.object({
 })
 export type LimitProfileChange = v.InferOutput<typeof LimitProfileChange>
 
-/** A profile in use on a route, or on all whose path begins alike. */
+/** A profile assigned to a route, or to all routes with a path prefix. */
 export const LimitAssignment = v.object({
   id: Id,
   profile_id: Id,

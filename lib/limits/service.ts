@@ -16,12 +16,11 @@ import {
 } from './schema.ts'
 import * as store from './store.ts'
 
-/** How many profiles there may be, and how many assignments: every request looks at them. */
+/** The maximum number of profiles, and of assignments: every request reads them. */
 const MAX_ENTRIES = 1000
 
 /**
- * Profiles by name, as many as an answer holds. What follows the last one is asked for with its name, until nothing
- * comes.
+ * A page of profiles by name. The next page follows the name of the last one, until a page is empty.
  *
  * @throws ChatError `forbidden`
  */
@@ -35,7 +34,7 @@ export const listProfiles = useCase({
 })
 
 /**
- * Makes a profile, which limits nothing until it is assigned.
+ * Creates a profile, which has no effect until it is assigned.
  *
  * @throws ChatError `forbidden`; `conflict` when the name is taken, or there are too many
  */
@@ -58,7 +57,7 @@ export const createProfile = useCase({
 })
 
 /**
- * Gives a profile other parameters, which count from the next request on, wherever it is assigned.
+ * Changes the parameters of a profile, from the next request on, wherever it is assigned.
  *
  * @throws ChatError `forbidden`; `not_found`
  */
@@ -106,11 +105,11 @@ export const listAssignments = useCase({
 })
 
 /**
- * Has a profile limit a route, or all whose path begins alike, from the next request on.
+ * Assigns a profile to a route, or to all routes with a path prefix, from the next request on.
  *
- * @param endpoints the routes there are, as the adapter knows them that serves them
- * @throws ChatError `forbidden`; `validation_failed` when the path is that of no route; `not_found` for a method that no
- *   such route has, and an unknown profile; `conflict` when the method and the path have a profile, or there are too
+ * @param endpoints the existing routes, as their adapter knows them
+ * @throws ChatError `forbidden`; `validation_failed` when no route has the path; `not_found` for a method that no such
+ *   route has, and an unknown profile; `conflict` when the method and the path already have a profile, or there are too
  *   many assignments
  */
 export const createAssignment = useCase({
@@ -138,7 +137,7 @@ export const createAssignment = useCase({
   },
 })
 
-/** Takes a profile off a route. @throws ChatError `forbidden`; `not_found` */
+/** Removes the assignment of a profile. @throws ChatError `forbidden`; `not_found` */
 export const deleteAssignment = useCase({
   takes: ['actor', 'id'],
   errors: ['not_found'],
@@ -153,7 +152,7 @@ export const deleteAssignment = useCase({
   },
 })
 
-/** @throws ChatError `conflict` when there are as many as there may be; until the transaction ends no other call adds one */
+/** @throws ChatError `conflict` at the maximum; until the transaction ends no other call adds one */
 async function assertRoom(tx: Tx, what: 'profiles' | 'assignments'): Promise<void> {
   if ((await store.lockAndCount(tx, what)) < MAX_ENTRIES) return
   throw new ChatError('conflict', { message: `There are at most ${MAX_ENTRIES} ${what}: delete one first.` })

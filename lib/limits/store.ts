@@ -24,7 +24,7 @@ export interface AssignmentRow {
   updated_at: Micros
 }
 
-/** What an assignment means to a request. */
+/** An assignment as requests need it. */
 export interface LimitRule extends Rate {
   id: string
   method: string
@@ -34,7 +34,7 @@ export interface LimitRule extends Rate {
 
 const PROFILE = 'id, name, requests_per_second, burst, description, created_at, updated_at'
 
-/** A row as an administrator sees it. */
+/** A row as an administrator reads it. */
 export function toProfile(row: ProfileRow): LimitProfile {
   const { id, name, requests_per_second, burst, description } = row
   return {
@@ -48,12 +48,12 @@ export function toProfile(row: ProfileRow): LimitProfile {
   }
 }
 
-/** A row as an administrator sees it. */
+/** A row as an administrator reads it. */
 export function toAssignment(row: AssignmentRow): LimitAssignment {
   return { ...row, created_at: toInstant(row.created_at), updated_at: toInstant(row.updated_at) }
 }
 
-/** Up to `limit` profiles after a name's key, by name. By name_key. */
+/** Up to `limit` profiles after the key of a name, by name. By name_key. */
 export function listProfiles(db: Queries, after: string, limit: number): Promise<ProfileRow[]> {
   return db.all<ProfileRow>(
     `SELECT ${PROFILE} FROM limit_profiles WHERE name_key > ? ORDER BY name_key LIMIT ?`,
@@ -62,16 +62,16 @@ export function listProfiles(db: Queries, after: string, limit: number): Promise
   )
 }
 
-/** Any number: who holds it adds profiles and assignments. */
+/** Any number: the holder of this lock adds profiles and assignments. */
 const ADDING_LOCK = 7_201_996
 
-/** How many profiles or assignments there are; until the transaction ends no other call adds one. */
+/** The number of profiles or assignments; until the transaction ends no other call adds one. */
 export async function lockAndCount(tx: Queries, what: 'profiles' | 'assignments'): Promise<number> {
   if (tx.dialect === 'postgresql') await tx.get('SELECT pg_advisory_xact_lock(?)', ADDING_LOCK)
   return (await tx.get<{ count: number }>(`SELECT count(*) AS count FROM limit_${what}`))!.count
 }
 
-/** A profile, which nobody else changes, deletes or assigns until the transaction ends. */
+/** Locks a profile: until the transaction ends no other call changes, deletes or assigns it. */
 export function lockProfile(tx: Queries, id: string): Promise<ProfileRow | undefined> {
   return tx.get<ProfileRow>(
     `SELECT ${PROFILE} FROM limit_profiles WHERE id = ?${tx.dialect === 'postgresql' ? ' FOR UPDATE' : ''}`,
@@ -108,7 +108,7 @@ export async function updateProfile(tx: Queries, row: ProfileRow): Promise<void>
   )
 }
 
-/** @returns whether it was assigned nowhere, and so could go */
+/** @returns whether it was deleted; an assigned profile is not */
 export async function deleteProfile(tx: Queries, id: string): Promise<boolean> {
   const deleted = await tx.run(
     'DELETE FROM limit_profiles WHERE id = ? AND NOT EXISTS (SELECT 1 FROM limit_assignments WHERE profile_id = ?)',
@@ -127,7 +127,7 @@ export function listAssignments(db: Queries): Promise<AssignmentRow[]> {
   )
 }
 
-/** @returns whether the method and the path had none yet */
+/** @returns whether it was added; a method and path has one assignment */
 export async function insertAssignment(tx: Queries, row: Omit<AssignmentRow, 'profile_name'>): Promise<boolean> {
   const inserted = await tx.run(
     `INSERT INTO limit_assignments (id, profile_id, method, path_pattern, created_at, updated_at)
@@ -143,7 +143,7 @@ export async function insertAssignment(tx: Queries, row: Omit<AssignmentRow, 'pr
   return inserted === 1
 }
 
-/** @returns what it was, or `undefined` when there was none */
+/** @returns the deleted assignment, or `undefined` if it did not exist */
 export function deleteAssignment(
   tx: Queries,
   id: string,
@@ -151,7 +151,7 @@ export function deleteAssignment(
   return tx.get('DELETE FROM limit_assignments WHERE id = ? RETURNING method, path_pattern', id)
 }
 
-/** What every request has to know of the assignments. */
+/** All assignments, as requests need them. */
 export function listLimitRules(db: Queries): Promise<LimitRule[]> {
   return db.all<LimitRule>(
     `SELECT a.id, a.method, a.path_pattern, p.name AS profile, p.requests_per_second, p.burst
@@ -159,7 +159,7 @@ export function listLimitRules(db: Queries): Promise<LimitRule[]> {
   )
 }
 
-/** A word that is another one after each change of profiles and assignments. By primary key: every request asks. */
+/** A token that changes with each change of profiles and assignments. By primary key: every request reads it. */
 export async function findLimitsVersion(db: Queries): Promise<string | undefined> {
   return (await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'limits_version'"))?.value
 }

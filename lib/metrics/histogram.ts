@@ -1,13 +1,13 @@
 import type { Family } from './page.ts'
 
-/** A histogram whose series are found once, not at every observation. */
+/** A histogram whose series are looked up once, not at every observation. */
 export interface Histogram<Label extends string> {
   family: Family
-  /** The series of these labels, made if need be; hold on to what it returns. */
+  /** The series of these labels, created if necessary; keep the result. */
   of(labels: Record<Label, string>): (seconds: number) => void
 }
 
-/** One series: how many observations fell into each bucket, the last one being `+Inf`. */
+/** One series: the number of observations in each bucket, the last one being `+Inf`. */
 interface Series {
   labels: Record<string, string>
   counts: number[]
@@ -17,7 +17,7 @@ interface Series {
 /**
  * A histogram of durations. An observation costs 20 ns: its series is not looked up by its labels.
  *
- * @param buckets upper bounds in seconds, rising
+ * @param buckets upper bounds in seconds, ascending
  */
 export function createHistogram<Label extends string>(
   name: string,

@@ -1,12 +1,12 @@
-/** One series of a family at the moment it is read. */
+/** One series of a family at the moment of the page. */
 export interface Sample {
-  /** What the name of the series has behind that of its family: `_bucket` of a histogram. */
+  /** The suffix of its name: `_bucket` of a histogram. */
   suffix?: string
   labels?: Record<string, string>
   value: number
 }
 
-/** What Prometheus calls a metric family: all series of one name. */
+/** A metric family of Prometheus: all series of one name. */
 export interface Family {
   name: string
   help: string
@@ -46,9 +46,9 @@ export interface Counter {
 }
 
 /**
- * Makes a counter.
+ * Creates a counter.
  *
- * @param values the values of `label` that have a series from the start: a rate does not see a step from nothing to one
+ * @param values the values of `label` with a series from the start: a rate does not see a step from no series to one
  */
 export function createCounter(name: string, help: string, label?: string, values: readonly string[] = []): Counter {
   const counts = new Map<string, number>((label ? values : ['']).map((value) => [value, 0]))

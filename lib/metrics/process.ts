@@ -2,21 +2,21 @@ import { readdir, readFileSync } from 'node:fs'
 import { type IntervalHistogram, monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { type Family, single } from './page.ts'
 
-/** How often the event loop is asked whether it is late. */
+/** The interval of the measurement of the event loop's delay. */
 const RESOLUTION_MS = 20
 
-/** Watches the process for as long as somebody looks at it. */
+/** Measures the process as long as metrics are read. */
 export interface ProcessMetrics {
   families: Family[]
-  /** To be called after each page: what is said of the time since the last look begins anew. */
+  /** Called after each page: the measurement restarts. */
   looked(): void
   close(): void
 }
 
 /**
- * Figures of the process, under the names that Prometheus' client libraries give them.
+ * Metrics of the process, with the names that Prometheus' client libraries use.
  *
- * They are read when asked for: no observer outlives the service.
+ * They are read on demand: no observer outlives the service.
  */
 export function createProcessMetrics(): ProcessMetrics {
   const families: Family[] = []
@@ -26,7 +26,7 @@ export function createProcessMetrics(): ProcessMetrics {
     families.push(single('counter', name, help, () => read(process.cpuUsage()) / 1e6))
 
   let delay: IntervalHistogram | undefined
-  // What is measured is the time from one look to the next, which is the resolution where nothing is late.
+  // Node measures the time between two ticks, which is the resolution if there is no delay.
   const lag = (nanoseconds = 0) => Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1000)
   let busy = performance.eventLoopUtilization()
 
@@ -58,7 +58,7 @@ export function createProcessMetrics(): ProcessMetrics {
     families,
     looked() {
       busy = performance.eventLoopUtilization()
-      // Watched from the first look on, so that a service nobody looks at has no timer for it.
+      // Started by the first page, so that a service without monitoring has no timer for it.
       delay ??= monitorEventLoopDelay({ resolution: RESOLUTION_MS })
       delay.reset()
       delay.enable()
@@ -68,8 +68,8 @@ export function createProcessMetrics(): ProcessMetrics {
 }
 
 /**
- * The descriptor that reads the list is one of them. Not at once: with ten thousand it takes 10 ms. It ends in a turn of
- * its own, so that nothing is open any more when the page is there.
+ * The descriptor that reads the list is one of them. Asynchronously: with ten thousand it takes 10 ms. It ends in a
+ * turn of its own, so that nothing is left open when the page is complete.
  */
 function countOpenFiles(): Promise<number | undefined> {
   return new Promise((resolve) =>
@@ -77,7 +77,7 @@ function countOpenFiles(): Promise<number | undefined> {
   )
 }
 
-/** Made up by the system as it is read, so that there is nothing to wait for. */
+/** The system generates it on each read, so there is nothing to wait for. */
 function findOpenFilesLimit(): number | undefined {
   try {
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []

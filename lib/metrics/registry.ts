@@ -4,41 +4,41 @@ import { createCounter, type Family, renderPage, single } from './page.ts'
 import { createProcessMetrics } from './process.ts'
 import { createRequestMetrics } from './requests.ts'
 
-/** What the service counts of itself. */
+/** The metrics of a service. */
 export interface Metrics {
-  /** What counts the answers of a route, which is named by its template; hold on to it. */
+  /** Counts the responses of a route, named by its template; keep the result. */
   route(method: string, template: string): (status: number, seconds: number) => void
   /** A request counted against the limit of that name. */
   limited(profile: string, allowed: boolean): void
-  /** A transaction, from asking for it to its durable end. */
+  /** The duration of a transaction, from its request to its durable end. */
   write(seconds: number): void
-  /** A transaction that the storage did not take. */
+  /** A transaction that failed because of the storage. */
   refused(reason: Refusal): void
-  /** Events handed to streams. */
+  /** Events sent to streams. */
   delivered(count: number): void
-  /** A stream closed because its reader fell behind. */
+  /** A stream closed because its reader was too slow. */
   dropped(): void
-  /** The time from a question to the first piece of its answer. */
+  /** The time from a question to the first chunk of its answer. */
   firstDelta(seconds: number): void
-  /** The end of an answer, by what has become of it. */
+  /** The end of an answer, by its status. */
   answered(status: string): void
-  /** A task that failed and is tried again, by its kind. */
+  /** A failed task that will be retried, by its kind. */
   taskFailed(kind: string): void
   /** The page in Prometheus' text format. */
   render(levels: Levels): Promise<string>
   close(): void
 }
 
-/** Why the storage took nothing. */
+/** Why the storage failed. */
 export type Refusal = (typeof REFUSALS)[number]
 
-/** What is read when the page is rendered. */
+/** Values that are read when the page is rendered. */
 export interface Levels {
-  /** How many streams are open. */
+  /** The number of open streams. */
   streams: number
-  /** How many answers are being written. */
+  /** The number of answers in progress. */
   answers: number
-  /** How many lines the log has lost so far. */
+  /** The number of log lines dropped so far. */
   log_lines_dropped: number
   /** The tasks that are due, by kind. */
   tasks: { kind: string; due: number; oldest_seconds: number }[]
@@ -53,8 +53,8 @@ const OUTCOMES = ['complete', 'failed', 'interrupted', 'cancelled']
 /**
  * Counters of one service, and its page.
  *
- * @param database which kind of database it is on
- * @param taskKinds the kinds of tasks, each of which has its series from the start
+ * @param database the kind of its database
+ * @param taskKinds the kinds of tasks, each with a series from the start
  */
 export function createMetrics(database: string, taskKinds: readonly string[]): Metrics {
   const { families: requestFamilies, ...requests } = createRequestMetrics()

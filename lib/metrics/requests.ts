@@ -4,7 +4,7 @@ import type { Metrics } from './registry.ts'
 
 const BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]
 
-/** Profiles of limits that have series of their own; what administrators make beyond it is counted together. */
+/** Limit profiles with their own series; those that administrators create are counted together. */
 const MAX_PROFILES = 50
 
 /** Counts requests. */
@@ -15,7 +15,7 @@ export function createRequestMetrics(): Pick<Metrics, 'route' | 'limited'> & { f
     BUCKETS,
   )
   const answered = new Map<string, { method: string; route: string; counts: Record<number, number> }>()
-  // Apart from the durations: with the status, each of those would be eleven series.
+  // Separate from the durations: with the status, each of those would be eleven series.
   const requests: Family = {
     name: 'chat_http_requests_total',
     help: 'Requests answered, by route template and status',

@@ -1,13 +1,16 @@
 import type { ChatError } from '../core/errors.ts'
 import type { CompatFailure, Completion, CompletionChunk, CompletionInput, CompletionMessage, Usage } from './schema.ts'
 
-/** Some words, or a part of a long one; short only at the end: of single letters, an answer would be a hundred times its question. */
+/**
+ * A few words, or a part of a long one; shorter only at the end: chunks of single letters would be a hundred times
+ * larger than the question.
+ */
 const PIECE = /.{64,128}?(?=\s|$)|.{64}|.+/gsu
 
-/** What all pieces of one answer have in common. */
+/** The fields that all chunks of one answer share. */
 type Head = Pick<Completion, 'id' | 'created' | 'model'>
 
-/** The answer in one: each message again, as said by the assistant. */
+/** The whole answer: each message again, as a message of the assistant. */
 export function echo(head: Head, { messages }: CompletionInput): Completion {
   const contents = messages.map(textOf)
   return {
@@ -22,7 +25,7 @@ export function echo(head: Head, { messages }: CompletionInput): Completion {
   }
 }
 
-/** The same answer in pieces, one choice after the other: its role, its text bit by bit, its end. */
+/** The same answer in chunks, one choice after the other: its role, its text in parts, its end. */
 export function* echoInPieces(head: Head, { messages, stream_options }: CompletionInput): Generator<CompletionChunk> {
   const contents = messages.map(textOf)
   const withUsage = stream_options?.include_usage === true
@@ -41,7 +44,7 @@ export function* echoInPieces(head: Head, { messages, stream_options }: Completi
   if (withUsage) yield chunk([], usageOf(contents))
 }
 
-/** A failure as clients of OpenAI understand it; the first field at fault is the `param`. */
+/** A failure in OpenAI's format; the first invalid field is the `param`. */
 export function toCompatFailure({ status, code, message, errors = [] }: ChatError): CompatFailure {
   const fields = errors.map(({ path, message }) => (path ? `${path}: ${message}` : message))
   return {
@@ -54,13 +57,13 @@ export function toCompatFailure({ status, code, message, errors = [] }: ChatErro
   }
 }
 
-/** What of a message is echoed: its text, or that of its text parts one after the other; `null` where it has none. */
+/** The echoed text of a message: its content, or its text parts joined; `null` without any. */
 function textOf({ content }: CompletionMessage): string | null {
   if (content === undefined || content === null || typeof content === 'string') return content ?? null
   return content.map((part) => ('text' in part ? part.text : '')).join('')
 }
 
-/** There is no tokenizer here: four characters are a token, as they about are in English. */
+/** There is no tokenizer: four characters count as a token, roughly as in English. */
 function usageOf(contents: (string | null)[]): Usage {
   const tokens = contents.reduce((sum, content) => sum + Math.ceil((content ?? '').length / 4), 0)
   return { prompt_tokens: tokens, completion_tokens: tokens, total_tokens: 2 * tokens }

@@ -8,10 +8,10 @@ const Seconds = v.pipe(Count, v.description('Seconds since 1970'))
 /** A model as OpenAI lists it. */
 export const Model = v.object({ id: v.string(), object: v.literal('model'), created: Seconds, owned_by: v.string() })
 
-/** A model as it is shown for choosing one. */
+/** A model in the format of model pickers. */
 export const ModelChoice = v.object({ id: v.string(), name: v.string(), model_type: v.literal('chat') })
 
-/** The two models there are: once as OpenAI lists them, once with what to show of them. */
+/** The two models: in OpenAI's format, and in the format of model pickers. */
 export const Models = v.object({
   object: v.literal('list'),
   data: v.array(Model),
@@ -19,13 +19,13 @@ export const Models = v.object({
 })
 export type Models = v.InferOutput<typeof Models>
 
-/** A content is echoed as it came. */
+/** A content is echoed unchanged. */
 const Said = opaque(LONGEST.echo)
 
 export const TextPart = v.object({ type: v.literal('text'), text: Said })
 export const OtherPart = v.object({ type: v.pipe(v.string(), v.maxLength(64), v.notValue('text')) })
 
-/** A part of a content: its text is echoed, an image, a sound or a file is not. */
+/** A part of a content: text is echoed; images, sounds and files are not. */
 export const Part = v.variant('type', [TextPart, OtherPart])
 
 export const TextContent = v.nullable(Said)
@@ -40,7 +40,7 @@ export type CompletionMessage = v.InferOutput<typeof CompletionMessage>
 export const StreamOptions = v.nullable(plainObject({ include_usage: v.optional(v.nullable(v.boolean())) }))
 
 export const CompletionInput = v.object({
-  // Every piece of a streamed answer repeats it.
+  // Every chunk of a streamed answer repeats it.
   model: v.pipe(v.string(), v.minLength(1), v.maxLength(256), v.description('Any name; the response repeats it')),
   messages: v.pipe(v.array(CompletionMessage), v.minLength(1)),
   stream: v.optional(v.nullable(v.boolean())),
@@ -59,7 +59,7 @@ export const CompletionChoice = v.object({
   finish_reason: v.literal('stop'),
 })
 
-/** An answer in one: a choice for each message, in their order. */
+/** A whole answer: a choice for each message, in their order. */
 export const Completion = v.object({
   id: v.string(),
   object: v.literal('chat.completion'),
@@ -81,10 +81,10 @@ export const CompletionChunkChoice = v.object({
   finish_reason: v.nullable(v.literal('stop')),
 })
 
-/** Null in every piece but the last, where it was asked for. */
+/** Null in every chunk but the last, if requested. */
 export const CompletionChunkUsage = v.nullable(v.object(Usage.entries))
 
-/** A piece of an answer that streams. */
+/** A chunk of a streamed answer. */
 export const CompletionChunk = v.object({
   id: v.string(),
   object: v.literal('chat.completion.chunk'),
@@ -102,6 +102,6 @@ export const CompatError = v.object({
   code: v.string(),
 })
 
-/** The shape of every failure here. */
+/** The format of every failure of this API. */
 export const CompatFailure = v.object({ error: CompatError })
 export type CompatFailure = v.InferOutput<typeof CompatFailure>

@@ -9,7 +9,7 @@ const MODELS = [
   { id: 'gpt-3.5', name: 'GPT-3.5', created: 1_677_610_602 },
 ] as const
 
-/** The two models that a client of OpenAI finds here; both do the same. */
+/** The two models of this API; both do the same. */
 export const listModels = useCase({
   takes: [],
   run: (_ctx): Models => {
@@ -22,9 +22,9 @@ export const listModels = useCase({
 })
 
 /**
- * Echoes the messages, each as a choice of its own: in one, or in pieces where the input has `stream: true`.
+ * Echoes the messages, each as a choice of its own: as a whole, or in chunks if the input has `stream: true`.
  *
- * It asks no model and keeps nothing.
+ * It calls no model and stores nothing.
  */
 export const complete = useCase({
   takes: [],

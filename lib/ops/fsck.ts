@@ -5,37 +5,37 @@ import { isDamage } from '../storage/errors.ts'
 import { listChanges } from '../storage/schema/verify.ts'
 import { type Invariant, invariants } from './invariants.ts'
 
-/** Nothing else notices what was added to tables of ours, and it may do anything. */
-const SCHEMA = { name: 'schema', says: 'The tables are as chat-server made them: no triggers, no other columns.' }
+/** Nothing else detects objects added to the service's tables, such as triggers, which can have any effect. */
+const SCHEMA = { name: 'schema', says: 'The tables are unchanged: no triggers, no other columns.' }
 
-/** How many ids are named of those that break an invariant. */
+/** The number of ids listed for each broken invariant. */
 const EXAMPLES = 10
 
-/** What was found of one invariant. */
+/** The violations of one invariant. */
 export interface Finding {
   name: string
   says: string
-  /** How much breaks it. */
+  /** The number of violations. */
   count: number
-  /** The ids of some of it. */
+  /** The ids of some of them. */
   examples: string[]
-  /** Nothing is wrong, but somebody may want to know. */
+  /** Not an error, but worth reporting. */
   note?: true
-  /** Whether it was put right; missing when that was not asked for, or cannot be done. */
+  /** Whether it was repaired; missing if a repair was not requested or is not possible. */
   repaired?: true
 }
 
-/** What a check of the whole database has found; `findings` is empty when all is well. */
+/** The result of a check of the whole database; `findings` is empty if it is consistent. */
 export interface Checkup {
   checked: number
   findings: Finding[]
 }
 
 /**
- * Checks that what always holds in a database of ours does, all on one state of it.
+ * Checks the invariants of the database, all on one consistent state of it.
  *
- * @param options.repair puts counts right that are wrong; whatever else is found is left as it is
- * @param options.onProgress is told what is checked next
+ * @param options.repair corrects wrong counts; other findings are left as they are
+ * @param options.onProgress called with the name of the next check
  */
 export async function fsck(
   ctx: Context,
@@ -49,10 +49,10 @@ export async function fsck(
     found.push(...(await checkFile(queries)))
     const changes = await listChanges(queries)
     found.push(...finding(SCHEMA, changes))
-    // What is not there cannot be looked at.
+    // A missing table cannot be checked.
     if (changes.some((change) => change.startsWith('no '))) return
     found.push(...(await checkReferences(queries)))
-    // Of a conversation that is being removed only some is there.
+    // A conversation that is being removed is incomplete.
     const isRemoving = await queries.get('SELECT 1 AS found FROM conversations WHERE deleted_at IS NOT NULL LIMIT 1')
     const scope = isRemoving ? withVisible(db.dialect) : ''
     for (const invariant of all) {
@@ -63,7 +63,7 @@ export async function fsck(
   try {
     await db.snapshot(checkAll, { timeout: false })
   } catch (error) {
-    // A damaged file is told of as far as it can be read.
+    // A damaged file is checked as far as it can be read.
     if (found.length === 0 || !isDamage((error as Error).cause)) throw error
   }
   const findings: Finding[] = []
@@ -82,16 +82,16 @@ async function check(db: Queries, { name, says, find, note, params = [] }: Invar
   )
 }
 
-/** What SQLite itself says of its file; PostgreSQL looks after its own. */
+/** SQLite's own check of its file; PostgreSQL has none. */
 async function checkFile(db: Queries): Promise<Finding[]> {
   if (db.dialect !== 'sqlite') return []
-  const file = { name: 'file', says: 'The file of the database is whole.' }
+  const file = { name: 'file', says: 'The database file is intact.' }
   try {
     const rows = await db.all<{ integrity_check: string }>('PRAGMA integrity_check')
     const lines = rows.map((row) => row.integrity_check).filter((line) => line !== 'ok')
     return finding(file, lines)
   } catch (error) {
-    // So badly that not even the check can go through it.
+    // The file is so damaged that the check itself fails.
     if (!isDamage(error)) throw error
     return finding(file, [(error as Error).message])
   }
@@ -101,7 +101,7 @@ async function checkReferences(db: Queries): Promise<Finding[]> {
   if (db.dialect !== 'sqlite') return []
   const rows = await db.all<{ table: string }>('PRAGMA foreign_key_check')
   return finding(
-    { name: 'references', says: 'A row refers to those that are there.' },
+    { name: 'references', says: 'Every foreign key refers to an existing row.' },
     rows.map(({ table }) => table),
   )
 }

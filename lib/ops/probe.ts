@@ -8,28 +8,28 @@ import { digest, newToken } from '../core/ids.ts'
 import { SECOND } from '../core/time.ts'
 import type { Queries } from '../storage/database.ts'
 
-/** A stranger in a conversation of its own, by whom a running service can be tried from outside. */
+/** A temporary user in a conversation of its own, with which `doctor` tests a running service from outside. */
 export interface Probe {
   conversation_id: string
-  /** Of its session. */
+  /** The token of its session. */
   token: string
-  /** Has one event go out in the conversation: `conversation.updated`. */
+  /** Publishes one event in the conversation: `conversation.updated`. */
   nudge(): Promise<void>
-  /** Takes everything back but the line in the audit log; streams of it close. Again, it does nothing. */
+  /** Deletes everything but the audit entries; its streams close. A second call does nothing. */
   remove(): Promise<void>
 }
 
-/** The session ends by itself after so long: a trial takes seconds, and whoever began it may have been killed. */
+/** The session expires by itself: a test takes seconds, and the process that started it may have been killed. */
 const LIFETIME_SECONDS = 120
 
-/** More than anybody leaves behind. */
+/** More leftover probes than can be expected. */
 const MANY = 100
 
 /**
- * Makes a probe: a user who may only read, in one conversation with nobody else in it. So nobody sees it come and go, as
- * they would a session of theirs. What an earlier one left behind goes with it, or by {@link deleteLeftovers}.
+ * Creates a probe: a user who may only read, alone in one conversation. So no other user gets presence events of it, as
+ * they would of a session of theirs. Probes left by earlier runs are deleted with it, or by {@link deleteLeftovers}.
  *
- * @returns `undefined` while nobody is set up: the first user must not be this one
+ * @returns `undefined` before set-up: the probe must not be the first user
  * @throws ChatError `forbidden`
  */
 export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefined> {
@@ -86,7 +86,7 @@ export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefin
   }
 }
 
-/** Takes back up to `limit` probes that nobody has taken back in time. @returns how many it were */
+/** Deletes up to `limit` expired probes. @returns the number of probes deleted */
 export async function deleteLeftovers(tx: Queries, now: number, limit: number): Promise<number> {
   const rows = await tx.all<{ id: string }>(
     `SELECT id FROM users
@@ -101,8 +101,8 @@ export async function deleteLeftovers(tx: Queries, now: number, limit: number): 
 }
 
 /**
- * By the primary keys and `participations_of_user`; the rest goes with them. Somebody may have added it to a conversation
- * of theirs: that one stays.
+ * By the primary keys and `participations_of_user`; other rows are deleted by cascade. A user may have added the probe
+ * to another conversation: that one is kept.
  */
 async function removeProbe(tx: Queries, userId: string): Promise<void> {
   await tx.run(

@@ -5,44 +5,44 @@ import type { Bus } from '../live/poller.ts'
 import type { Database } from '../storage/database.ts'
 import { listMigrations } from '../storage/schema/migrate.ts'
 
-/** What can keep the service from its work, and what is said of it. */
-export const OBSTACLES = {
+/** The failures that make the service not ready, with the text for each. */
+export const FAILURES = {
   database: 'does not answer',
   migrations: 'are not all applied',
   bus: 'changes of other processes are not seen',
   draining: 'the service is stopping',
 }
 
-/** The name of something that keeps the service from its work. */
-export type Obstacle = keyof typeof OBSTACLES
+/** The name of a failure that makes the service not ready. */
+export type Failure = keyof typeof FAILURES
 
-/** How long a probe waits for the database: Kubernetes gives up after a second, and would not hear what fails. */
+/** Timeout of a probe for the database: Kubernetes gives up after a second, and would not receive the failed checks. */
 const PROBE_MS = 800
 
 /** A look that is older is not waited for any more: what it was sent over may be gone for good. */
 const STALE_MS = 5_000
 
-/** Tells what keeps the service from its work. */
+/** Reports the failed checks. */
 export interface Readiness {
-  /** What does at this moment, within a second whatever happens; nothing when it is ready. */
-  obstacles(): Promise<Obstacle[]>
+  /** The failures at this moment, within a second in any case; empty if the service is ready. */
+  failures(): Promise<Failure[]>
 }
 
-/** Looks at the database when asked, one look for all who ask meanwhile; a change is a line of the log. */
+/** Checks the database on request; concurrent callers share one check. Each change is logged. */
 export function createReadiness(deps: { db: Database; bus: Bus; hub: Hub; log: Log }): Readiness {
   const { db, bus, hub, log } = deps
-  let looking: { since: number; found: Promise<Obstacle | undefined> } | undefined
-  let told = ''
+  let current: { since: number; found: Promise<Failure | undefined> } | undefined
+  let logged = ''
 
-  function look(): Promise<Obstacle | undefined> {
+  function sharedCheck(): Promise<Failure | undefined> {
     const since = performance.now()
-    if (looking && since - looking.since < STALE_MS) return looking.found
-    const mine = { since, found: lookAt(db) }
-    looking = mine
-    void mine.found.then(() => {
-      if (looking === mine) looking = undefined
+    if (current && since - current.since < STALE_MS) return current.found
+    const check = { since, found: checkDatabase(db) }
+    current = check
+    void check.found.then(() => {
+      if (current === check) current = undefined
     })
-    return mine.found
+    return check.found
   }
 
   return {
@@ -52,17 +52,17 @@ export function createReadiness(deps: { db: Database; bus: Bus; hub: Hub; log: L
       if (bus.isFailing()) failing.push('bus')
       if (hub.isDraining()) failing.push('draining')
       const names = failing.join(', ')
-      if (names !== told) {
+      if (names !== logged) {
         if (names) log.warn('Not ready', { failing })
         else log.info('Ready again')
       }
-      told = names
+      logged = names
       return failing
     },
   }
 }
 
-async function lookAt(db: Database): Promise<Obstacle | undefined> {
+async function checkDatabase(db: Database): Promise<Failure | undefined> {
   try {
     const steps = await listMigrations(db)
     return steps.every((step) => step.applied_at) ? undefined : 'migrations'

@@ -2,13 +2,13 @@ import type { Context } from '../context.ts'
 import type { TaskKind } from '../tasks/schema.ts'
 import { listKeysWithTask } from '../tasks/store.ts'
 
-/** What is out of sight and to be removed: the ids, and the kind of task that does it. */
+/** Hidden data that a task must remove: the ids, and the kind of the task. */
 const HIDDEN: [TaskKind, string][] = [
   ['conversation.remove', 'SELECT id FROM conversations WHERE deleted_at IS NOT NULL'],
   ['user.erase', 'SELECT user_id AS id FROM erased_authors'],
 ]
 
-/** Adds the tasks that are missing for what is to be removed: an archive has none. */
+/** Adds missing removal tasks: an archive contains no tasks. */
 export async function resumeRemovals({ db, write }: Pick<Context, 'db' | 'write'>): Promise<void> {
   for (const [kind, sql] of HIDDEN) {
     const ids = (await db.all<{ id: string }>(sql)).map((row) => row.id)

@@ -16,19 +16,23 @@ import { deleteEventsBefore } from '../live/log.ts'
 import type { Queries } from '../storage/database.ts'
 import { deleteLeftovers } from './probe.ts'
 
-/** How many rows are deleted at a time: others write in between, and the event loop is held for milliseconds only. */
+/**
+ * The number of rows deleted at a time: other writers run in between, and the event loop is blocked for milliseconds
+ * only.
+ */
 const BATCH = 500
 
 const HOUR = 3_600 * SECOND
 const DAY = 24 * HOUR
 
 /**
- * How long what has expired is remembered: a session answers `session_expired`, an invite why it cannot be accepted, a
- * key is still in the list. An invite that is used up or revoked runs out as well, so the time counts from there.
+ * How long expired rows are kept: for a session the service can then return `session_expired`, for an invite the reason
+ * for its refusal, and a key stays in the list. Used-up and revoked invites expire as well, so the time counts from
+ * there.
  */
 const REMEMBERED = 30 * DAY
 
-/** Deletes some rows, at most so many, that are kept no longer. @returns how many it were */
+/** Deletes up to a number of expired rows. @returns the number of rows deleted */
 type Prune = (ctx: Context, tx: Queries, limit: number) => Promise<number>
 
 /** How many rows of each kind were deleted. */
@@ -70,8 +74,8 @@ const PRUNES: Record<keyof Pruned, Prune> = {
 }
 
 /**
- * Deletes everything that is kept no longer, in small batches: one kind after another, since SQLite would put batches
- * that wait together into one commit.
+ * Deletes all expired rows in small batches, one kind after another: SQLite would put batches that wait together into
+ * one commit.
  */
 export async function prune(ctx: Context): Promise<Pruned> {
   const pruned: Partial<Pruned> = {}
@@ -84,7 +88,7 @@ async function pruneAll(ctx: Context, each: Prune): Promise<number> {
   for (;;) {
     const count = await ctx.write((tx) => each(ctx, tx, BATCH))
     total += count
-    // What is left waits for the next start: nobody who stops a service waits for it.
+    // The remaining rows wait for the next start: a stop must not wait for them.
     if (count < BATCH || ctx.hub.isDraining()) return total
     await nextTurn()
   }

@@ -4,10 +4,10 @@ import { bearerOf } from '../core/headers.ts'
 import { digest, sameDigest } from '../core/ids.ts'
 import { useCase } from '../core/use-case.ts'
 import { countDueTasks } from '../tasks/store.ts'
-import { OBSTACLES } from './readiness.ts'
+import { FAILURES } from './readiness.ts'
 import type { Health, Readiness } from './schema.ts'
 
-/** Says that the process turns; it looks at nothing. */
+/** Confirms that the process runs; it checks nothing. */
 export const health = useCase({
   takes: [],
   run: (_ctx): Health => {
@@ -16,19 +16,19 @@ export const health = useCase({
 })
 
 /**
- * Whether the service can do its work, answered within a second whatever is the matter.
+ * Whether the service can work, returned within a second in any case.
  *
- * @throws ChatError `unavailable`, with what fails in `errors`
+ * @throws ChatError `unavailable`, with the failed checks in `errors`
  */
 export const readiness = useCase({
   takes: [],
   errors: ['unavailable'],
   run: async (ctx): Promise<Readiness> => {
-    const failing = await ctx.readiness.obstacles()
+    const failing = await ctx.readiness.failures()
     if (failing.length > 0) {
       throw new ChatError('unavailable', {
         message: `Not ready: ${failing.join(', ')}.`,
-        errors: failing.map((path) => ({ path, message: OBSTACLES[path] })),
+        errors: failing.map((path) => ({ path, message: FAILURES[path] })),
         retry_after_seconds: 1,
       })
     }
@@ -37,9 +37,9 @@ export const readiness = useCase({
 })
 
 /**
- * The counters, in Prometheus' text format.
+ * The metrics in the text format of Prometheus.
  *
- * @param authorization must be a bearer token, that of `metrics.token`, where one is configured
+ * @param authorization must be a bearer token equal to `metrics.token`, if one is configured
  * @throws ChatError `unauthenticated`
  */
 export async function metrics(ctx: Context, authorization: string | null): Promise<string> {
@@ -48,7 +48,7 @@ export async function metrics(ctx: Context, authorization: string | null): Promi
   return ctx.metrics.render({
     streams: ctx.hub.size(),
     answers: ctx.answers.size(),
-    // The page has everything else to say while the storage is in trouble.
+    // The page returns all other metrics while the storage fails.
     tasks: await countDueTasks(ctx.db).catch(() => []),
     log_lines_dropped: ctx.log.dropped?.() ?? 0,
   })

@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts'
 import { WAL_BYTES, walBytes } from '../storage/sqlite/file.ts'
 
-/** Warns when what is written to SQLite first piles up, because somebody keeps it from going into the database. */
+/** Logs a warning when SQLite's WAL grows because an open read prevents a checkpoint. */
 export async function checkWal({ db, log }: Pick<Context, 'db' | 'log'>): Promise<void> {
   const bytes = await walBytes(db)
   if (bytes > WAL_BYTES)

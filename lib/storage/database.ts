@@ -1,10 +1,10 @@
-/** What a statement takes: both databases know these. */
+/** The types of statement parameters that both databases support. */
 export type Primitive = string | number | null
 
-/** A row as it comes back: column → value. */
+/** A row of a result: column → value. */
 export type Row = Record<string, Primitive>
 
-/** The two kinds of SQL spoken here. */
+/** The two SQL dialects. */
 export type Dialect = 'sqlite' | 'postgresql'
 
 /** What a store function needs from the database; the same inside and outside a transaction. */
@@ -31,10 +31,10 @@ export interface TransactionOptions {
   timeout?: false
 }
 
-/** A database with transactions: reads see committed rows only, whatever runs beside them. */
+/** A database with transactions: reads see committed rows only, whatever runs at the same time. */
 export interface Database extends Queries {
   /**
-   * Runs `work` as one transaction and returns once it is durable. When `work` throws, nothing of it is kept.
+   * Runs `work` as one transaction and returns once it is durable. If `work` throws, it is rolled back.
    *
    * Each `await` inside must be one of its `tx`: others wait for this transaction. Statements that do not need each
    * other's results are issued together (`Promise.all`): PostgreSQL then gets them in one round trip. It may run again from the start
@@ -44,14 +44,14 @@ export interface Database extends Queries {
   /** Runs several reads on one state of the database. */
   snapshot<T>(work: (db: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>
   /**
-   * Has what was deleted leave the files of the database too, as far as the database can: SQLite empties its WAL,
-   * PostgreSQL vacuums these tables.
+   * Removes deleted rows from the database files too, as far as possible: SQLite empties its WAL, PostgreSQL vacuums
+   * these tables.
    *
-   * @returns false when it has to be tried again, since another process reads what was there before
+   * @returns false when it must be retried, because another process still reads the old state
    */
   purge(tables: readonly string[], signal: AbortSignal): Promise<boolean>
-  /** A word that is another one once somebody else has committed: what the poll for other processes compares. */
+  /** A token that changes after each commit of another process: the poller compares it. */
   changeToken(): Promise<string>
-  /** Waits for the transactions under way, then closes every connection. */
+  /** Waits for the transactions in progress, then closes every connection. */
   close(): Promise<void>
 }

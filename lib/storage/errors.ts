@@ -1,6 +1,6 @@
 import { ChatError } from '../core/errors.ts'
 
-/** Primary result codes of SQLite that are the storage's trouble, not the caller's (https://sqlite.org/rescode.html). */
+/** Primary result codes of SQLite for failures of the storage, not of the caller (https://sqlite.org/rescode.html). */
 const SQLITE_TROUBLE: Record<number, string> = {
   5: 'BUSY',
   6: 'LOCKED',
@@ -19,7 +19,7 @@ const POSTGRES_TROUBLE = /^(08|53|57|58|XX|25006|25P03|55P03|40001|40P01)/
 
 const NETWORK_TROUBLE = /^(ECONN|EPIPE|ENOENT|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|ENOTFOUND|EAI_)/
 
-/** The SQLite result code of an error, as a word, for better-sqlite3 (`code`) and node:sqlite (`errcode`) alike. */
+/** The SQLite result code of an error, as a name, for better-sqlite3 (`code`) and node:sqlite (`errcode`) alike. */
 export function sqliteTrouble(error: unknown): string | undefined {
   const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown }
   if (typeof errcode === 'number') return SQLITE_TROUBLE[errcode & 0xff]
@@ -27,7 +27,7 @@ export function sqliteTrouble(error: unknown): string | undefined {
   return word && Object.values(SQLITE_TROUBLE).includes(word) ? word : undefined
 }
 
-/** Turns trouble of the storage into `unavailable` or `storage_full`; anything else is passed on as it is. */
+/** Converts a failure of the storage to `unavailable` or `storage_full`; returns other errors unchanged. */
 export function toStorageFailure(error: unknown): unknown {
   if (error instanceof ChatError) return error
   const trouble = sqliteTrouble(error)
@@ -38,7 +38,7 @@ export function toStorageFailure(error: unknown): unknown {
   return error
 }
 
-/** Whether the connection is gone, or nothing comes over it any more: then nothing more is to be asked on it. */
+/** Whether the connection is closed or dead: no further query may be sent on it. */
 export function isConnectionGone(error: unknown): boolean {
   const code = String((error as { code?: unknown })?.code ?? '')
   return /^(08|57P0)/.test(code) || NETWORK_TROUBLE.test(code) || isLostConnection(error)
@@ -50,13 +50,13 @@ export function isDamage(error: unknown): boolean {
   return trouble === 'CORRUPT' || trouble === 'NOTADB'
 }
 
-/** Whether a write failed because somebody else has what must be unique: better-sqlite3, node:sqlite and PostgreSQL alike. */
+/** Whether a write failed on a unique key: better-sqlite3, node:sqlite and PostgreSQL alike. */
 export function isTaken(error: unknown): boolean {
   const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown }
   return code === 'SQLITE_CONSTRAINT_UNIQUE' || errcode === 2067 || code === '23505'
 }
 
-/** pg reports these without a code: its pool timed out, or the server went away in the middle of a query. */
+/** pg reports these without a code: its pool timed out, or the server closed the connection during a query. */
 function isLostConnection(error: unknown): boolean {
   return (
     error instanceof Error &&

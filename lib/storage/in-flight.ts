@@ -1,11 +1,14 @@
 import { ChatError } from '../core/errors.ts'
 
-/** The calls under way, until it is closed: closing waits for them. */
+/** Tracks the calls in progress: closing waits for them. */
 export interface InFlight {
   /** @throws ChatError `unavailable` after `close()` */
   track<T>(call: () => Promise<T>): Promise<T>
   isClosing(): boolean
-  /** Refuses further calls, and runs `last` when those under way have ended; only once, however often it is called. */
+  /**
+   * Refuses further calls, and runs `last` when the calls in progress have ended; only once, however often it is
+   * called.
+   */
   close(last: () => void | Promise<void>): Promise<void>
 }
 

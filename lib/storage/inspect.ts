@@ -1,22 +1,22 @@
 import type { Queries } from './database.ts'
 
-/** What a database says of itself, as far as the data depends on it. */
+/** The properties of a database on which the data depends. */
 export interface DatabaseFacts {
-  /** As it writes it: `3.49.1`, `16.4`. */
+  /** In its own format: `3.49.1`, `16.4`. */
   version: string
-  /** PostgreSQL's version as one number that rises: 130000 is 13. */
+  /** PostgreSQL's version as an increasing number: 130000 is 13. */
   version_number?: number
-  /** Those that decide what a power cut leaves, and whether text is kept as it is; by name. */
+  /** Settings that decide what a power cut may lose, and whether text is stored unchanged; by name. */
   settings: Record<string, string>
-  /** Whether it takes no writes at all: a standby of another one, or set so. */
+  /** Whether it accepts no writes: a standby, or configured so. */
   read_only: boolean
-  /** How far its clock is ahead of this process's, give or take the time of a round trip. */
+  /** How far its clock is ahead of this process's, plus or minus a round trip. */
   ahead_ms?: number
 }
 
 const POSTGRES_SETTINGS = ['fsync', 'synchronous_commit', 'full_page_writes', 'server_encoding']
 
-/** Asks a database for what it says of itself. Nothing is changed. */
+/** Reads the properties of a database. Nothing is changed. */
 export async function inspectDatabase(db: Queries): Promise<DatabaseFacts> {
   return db.dialect === 'sqlite' ? inspectSqlite(db) : inspectPostgres(db)
 }

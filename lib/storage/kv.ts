@@ -1,18 +1,18 @@
-/** Small values that may be forgotten at any time, and are forgotten when they expire. */
+/** Small values that may be lost at any time, and that expire. */
 export interface Kv {
   get<T>(key: string): Promise<T | undefined>
   set<T>(key: string, value: T, ttlSeconds: number): Promise<void>
   delete(key: string): Promise<void>
 }
 
-/** An unstorage `Storage`, as far as it is used here. */
+/** The methods of an unstorage `Storage` used here. */
 export interface KvLike {
   getItem(key: string): Promise<unknown>
   setItem(key: string, value: never): Promise<void>
   removeItem(key: string): Promise<void>
 }
 
-/** unstorage in memory, loaded when something is first kept in it. */
+/** unstorage in memory, loaded when the first value is stored. */
 export function inMemory(): KvLike {
   let storage: Promise<KvLike> | undefined
   const load = () => {
@@ -32,10 +32,10 @@ interface Entry {
 }
 
 /**
- * Expiring entries over unstorage, whose memory driver knows no expiry.
+ * Expiring entries over unstorage, whose memory driver has no expiry.
  *
- * Keys are stored in hex because unstorage rewrites `:`, `/` and `?`; values sit in an object because it turns bare
- * strings like `"true"` and `"123"` into other types.
+ * Keys are stored in hex because unstorage rewrites `:`, `/` and `?`; values are stored in an object because it
+ * converts bare strings like `"true"` and `"123"` to other types.
  *
  * @param now milliseconds since 1970
  */

@@ -19,60 +19,60 @@ import { prepareFile, sqlitePath, watchFile } from './sqlite/file.ts'
 import { assertDurable, type Durability, setUpSqlite } from './sqlite/pragmas.ts'
 import { guardTransactions } from './transaction-guard.ts'
 
-/** What a service keeps its data in. Made by {@link openStorage}; closed by whoever opened it, or with the service. */
+/** The storage of a service. Created by {@link openStorage}; closed by its opener, or with the service. */
 export interface Storage {
   /** @internal */
   readonly db: Database
   /** @internal */
   readonly kv: Kv
-  /** Every step of the schema, with the instant it was applied. */
+  /** Every migration, with the instant it was applied. */
   migrations(): Promise<MigrationState[]>
-  /** Applies what is pending. @returns the names of the steps applied */
+  /** Applies the pending migrations. @returns their names */
   migrate(): Promise<string[]>
   /**
-   * Writes a copy of a SQLite database to a file, as it is at one moment, while the service runs.
+   * Writes a copy of a SQLite database to a file, in one consistent state, while the service runs.
    *
    * @returns its size in bytes
-   * @throws Error for another database, and when the file is there already
+   * @throws Error for another database, and when the file exists
    */
   backup(file: string, options?: Overwriting): Promise<number>
-  /** Writes all there is as lines of JSON, of one state of it, while the service runs. @returns counts by table */
+  /** Writes all data as JSON lines, in one consistent state, while the service runs. @returns counts by table */
   export(write: (lines: string) => void, onProgress?: Progress): Promise<Counts>
   /**
-   * Fills an empty, migrated database, of either kind, from such lines. @returns counts by table
+   * Fills an empty, migrated database of either kind from such lines. @returns counts by table
    *
-   * @throws Error when the database is not empty, or the archive is not whole
+   * @throws Error when the database is not empty, or the archive is incomplete
    */
   import(lines: AsyncIterable<string>, onProgress?: Progress): Promise<Counts>
-  /** Begins another history of events, after another tool has restored the database. Only while no service runs. */
+  /** Starts a new event history, after another tool has restored the database. Only while no service runs. */
   renewEpoch(): Promise<void>
   close(): Promise<void>
 }
 
-/** A db0 `Database`, as far as it is used here. */
+/** The methods of a db0 `Database` used here. */
 export interface Db0Like {
   readonly dialect: string
   getInstance(): Promise<unknown>
 }
 
-/** What to open, and how. */
+/** What to open, with its options. */
 export interface StorageOptions {
   /** `sqlite:./data/chat.db`, `sqlite::memory:`, `postgres://…`, or a db0 database of SQLite or of our PostgreSQL connector. */
   database?: string | Db0Like
-  /** Where typing and presence live; memory by default. */
+  /** The store of typing and presence; in memory by default. */
   kv?: KvLike
-  /** `full` answers after the disk has synced; `os` leaves that to the operating system. Default `full`. */
+  /** `full` responds after the disk has synced; `os` leaves the sync to the operating system. Default `full`. */
   durability?: Durability
-  /** Whether a SQLite file that is not there is made. Default true. */
+  /** Whether to create a missing SQLite file. Default true. */
   create?: boolean
-  /** Makes a transaction that uses the database around it throw instead of waiting for itself. For tests. */
+  /** Makes a transaction that uses the outer database throw instead of waiting for itself. For tests. */
   strict?: boolean
 }
 
 /**
- * Opens the storage of a service. Nothing is created in the database before `migrate()` or `chat.start()`.
+ * Opens the storage of a service. Creates nothing in the database before `migrate()` or `chat.start()`.
  *
- * @throws Error when the database cannot be opened, is of another kind, or does not keep what it acknowledges
+ * @throws Error when the database cannot be opened, is of another kind, or does not keep acknowledged writes
  */
 export async function openStorage(options: StorageOptions = {}): Promise<Storage> {
   const { database = 'sqlite:./data/chat.db', durability = 'full' } = options
@@ -96,10 +96,10 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
 }
 
 /**
- * Puts a backup in the place of a SQLite database that nobody uses.
+ * Puts a backup in the place of a SQLite database that is not in use.
  *
  * @param database `sqlite:<path>`
- * @throws Error when a database is there already, unless `force`; when a service uses it; when the backup is of no use
+ * @throws Error when a database exists, unless `force`; when a service uses it; when the backup is unusable
  */
 export async function restoreStorage(database: string, backup: string, options: Overwriting = {}): Promise<void> {
   const path = sqlitePath(database)
@@ -118,7 +118,7 @@ async function connect(url: string, path: string | undefined): Promise<Db0Like> 
   return connectSqlite(path ? { path } : { name: ':memory:' })
 }
 
-/** db0 is loaded for databases that are opened here: one that is brought has its own. */
+/** db0 is loaded only for databases opened here: a host's own database brings its own. */
 async function createDb0(connector: Connector): Promise<Db0> {
   const { createDatabase } = await import('db0')
   return createDatabase(connector)
@@ -131,7 +131,7 @@ async function connectSqlite(options: { name?: string; path?: string }): Promise
     await db0.getInstance()
     return db0
   } catch (cause) {
-    // SQLite itself refused (no permission, not a database): the addon is there.
+    // SQLite itself refused (no permission, not a database): the addon could be loaded.
     if (sqliteTrouble(cause)) throw cause
     const { default: connector } = await import('db0/connectors/node-sqlite')
     const db0 = await createDb0(connector(options))
@@ -169,7 +169,7 @@ async function toDatabase(db0: Db0Like | Db0, durability: Durability, path?: str
   )
 }
 
-/** Others of this dialect have the same methods, but answer later. */
+/** Other connectors of this dialect have the same methods, but are asynchronous. */
 function isSqliteHandle(instance: unknown): instance is SqliteHandle {
   const { prepare } = Object(instance) as Partial<SqliteHandle>
   const statement = prepare?.call(instance, 'SELECT 1 AS one')

@@ -10,19 +10,19 @@ export function listOf(dialect: Dialect): string {
     : '(SELECT value FROM jsonb_array_elements_text(?::jsonb) AS list(value))'
 }
 
-/** The parameter that goes with {@link listOf}. */
+/** The parameter for {@link listOf}. */
 export function jsonList(values: Iterable<string>): Primitive {
   return JSON.stringify([...values])
 }
 
 /**
- * Now by the database's clock, in microseconds: what leases and tasks go by, which processes share whose own clocks
- * differ. With SQLite it is the machine's, on which all of them run. `ports.now` does not move it.
+ * The current time of the database's clock, in microseconds: leases and tasks use it, since the clocks of processes may
+ * differ. With SQLite it is the machine's clock, which all of its processes share. `ports.now` does not affect it.
  */
 export function databaseNow(dialect: Dialect): string {
   return dialect === 'sqlite'
     ? "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
-    : // Behind SELECT it is asked for once, and a condition on it can use an index.
+    : // In a SELECT of its own it is evaluated once, and a condition on it can use an index.
       '(SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)'
 }
 

@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Database } from './database.ts'
 
 /**
- * The database, but a transaction that uses it instead of its `tx` throws. For tests and development.
+ * Wraps the database: a transaction that uses it instead of its `tx` throws. For tests and development.
  *
- * On SQLite such a transaction waits for itself; on PostgreSQL it takes a second connection, and with all of them
- * taken by transactions that do so, each waits for the others.
+ * On SQLite such a transaction waits for itself; on PostgreSQL it takes a second connection, and if such transactions
+ * hold all connections, each waits for the others.
  */
 export function guardTransactions(db: Database): Database {
   const inside = new AsyncLocalStorage<true>()

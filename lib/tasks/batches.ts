@@ -1,17 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How long one batch may hold the writer of SQLite, and the event loop: others wait for it. */
+/** How long one batch may block the writer of SQLite, and the event loop. */
 const TARGET_MS = 8
 
 const SMALLEST = 20
 const LARGEST = 400
 
-/** One batch: up to `size` rows. @returns the milliseconds that its statements took; `undefined` when nothing is left */
+/**
+ * One batch: up to `size` rows. @returns the milliseconds that its statements took; `undefined` when nothing is left
+ */
 export type Batch = (size: number) => Promise<number | undefined>
 
 /**
- * Runs batches until nothing is left or `isOver`, with a pause after each as long as the batch, so that others have
- * half of the time. Their size follows from how long they take: rows may be short or long, and disks slow.
+ * Runs batches until nothing is left or `isOver`, with a pause after each as long as the batch, so that other work gets
+ * half of the time. The size depends on the duration: rows may be short or long, and disks slow.
  *
  * @returns whether nothing is left
  */

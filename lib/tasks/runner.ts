@@ -8,47 +8,47 @@ import type { Database } from '../storage/database.ts'
 import type { TaskDetail, TaskKind } from './schema.ts'
 import { deleteTask, hasDueTask, releaseTask, renewTask, type TaskRow, takeTask } from './store.ts'
 
-/** A task whose process is not heard of for so long is taken by another one. */
+/** The lease of a task; another process takes a task with an expired lease. */
 const LEASE = 10 * SECOND
 const RENEW_MS = 3_000
 
-/** How often a process looks for tasks that others have added, or left: with the lease well under fifteen seconds. */
+/** How often a process looks for new and abandoned tasks: with the lease well under fifteen seconds. */
 const POLL_MS = 3_000
 
-/** How long a task works before the others that are due have their turn: a small one waits for no large one. */
+/** How long a task runs before other due tasks get a turn: a small task must not wait for a large one. */
 const SLICE_MS = 1_000
 
 /** SQLite has one writer; on PostgreSQL a VACUUM of minutes must not hold up the rest. */
 const WORKERS = { sqlite: 1, postgresql: 3 }
 
-/** A task that fails waits twice as long each time, up to this. */
+/** The maximum pause before a failed task is retried; the pause doubles each time. */
 const LONGEST_BACKOFF_SECONDS = 300
 
-/** A task in the hands of a process. */
+/** A task taken by a process. */
 export interface TaskRun {
   key: string
   detail: TaskDetail
-  /** Aborted when the service stops, or another process has the task. */
+  /** Aborted when the service stops, or another process has taken the task. */
   signal: AbortSignal
-  /** Whether it is time to return: then the task goes on later, with the detail that was returned. */
+  /** Whether the turn is over: return the detail, and the task continues with it later. */
   isOver(): boolean
 }
 
-/** What became of a task for now; `later` goes on with that detail. */
+/** The result of a turn; `later` continues with that detail. */
 export type TaskOutcome = { done: true } | { done: false; detail: TaskDetail; delay_seconds?: number }
 
-/** Does the work of one kind, in small transactions, so that it may be cut short at any point and done again. */
+/** Runs the work of one kind in small transactions, so that it may be interrupted at any point and repeated. */
 export type TaskHandler = (run: TaskRun) => Promise<TaskOutcome>
 
 /** The tasks of this process. */
 export interface TaskWorker {
-  /** Begins to take tasks. */
+  /** Starts to take tasks. */
   start(): void
-  /** Looks for a task that is due, now. */
+  /** Looks for a due task now. */
   wake(): void
-  /** Does all there is to do, also what is due later, and returns when nothing is left. For tests. */
+  /** Runs all tasks, including those due later, and returns when none is left. For tests. */
   settle(): Promise<void>
-  /** Takes no more, and waits until those in hand are given back. */
+  /** Takes no more tasks, and waits until the running ones are released. */
   stop(): Promise<void>
 }
 
@@ -59,7 +59,7 @@ interface WorkerDeps {
   handlers: Record<TaskKind, TaskHandler>
 }
 
-/** Takes tasks and has them done. Nothing happens before `start()`. */
+/** Takes tasks and runs them. Nothing happens before `start()`. */
 export function createTaskWorker(deps: WorkerDeps): TaskWorker {
   const { db } = deps
   const writer = newId()
@@ -79,7 +79,7 @@ export function createTaskWorker(deps: WorkerDeps): TaskWorker {
 
   function spawn(ahead: number): Promise<void> {
     const worker = work(ahead)
-      .catch(() => {}) // The storage is in trouble, as its users say; the next poll tries again.
+      .catch(() => {}) // The storage fails, which its other users report; the next poll retries.
       .finally(() => workers.delete(worker))
     workers.add(worker)
     return worker
@@ -111,7 +111,7 @@ export function createTaskWorker(deps: WorkerDeps): TaskWorker {
   }
 }
 
-/** Runs a task for a while, with its lease renewed, and then deletes it or releases it for later. */
+/** Runs a task for a turn, renewing its lease, and then deletes it or releases it for later. */
 async function execute(
   deps: WorkerDeps,
   task: TaskRow,
@@ -121,7 +121,7 @@ async function execute(
   const lost = new AbortController()
   const signal = AbortSignal.any([stopping, lost.signal])
   const renewing = setInterval(() => {
-    // While the storage fails the lease runs out by itself.
+    // While the storage fails the lease expires by itself.
     db.write((tx) => renewTask(tx, task.id, writer, LEASE)).then(
       (isHeld) => isHeld || lost.abort(),
       () => {},
@@ -147,6 +147,6 @@ async function fail({ db, metrics, log }: WorkerDeps, task: TaskRow, writer: str
   metrics.taskFailed(task.kind)
   log.warn('A task failed and is tried again', { task: task.kind, subject_id: task.key, cause: causeText(error) })
   const delay = Math.min(2 ** attempts, LONGEST_BACKOFF_SECONDS) * SECOND
-  // When the storage is in trouble, the lease runs out by itself.
+  // If the storage fails, the lease expires by itself.
   await db.write((tx) => releaseTask(tx, { ...task, attempts }, { writer, delay })).catch(() => {})
 }

@@ -1,17 +1,17 @@
 import * as v from 'valibot'
 import { Id, Instant, Limit } from '../core/schema.ts'
 
-/** Everything a task may be. */
+/** Every kind of task. */
 export const TaskKind = v.picklist(['conversation.remove', 'user.erase', 'storage.purge'])
 export type TaskKind = v.InferOutput<typeof TaskKind>
 
 export const TASK_KINDS = TaskKind.options
 
-/** What a task is given, and how far it has come. */
+/** The parameters of a task and its progress. */
 export const TaskDetail = v.record(v.string(), v.union([v.string(), v.number()]))
 export type TaskDetail = v.InferOutput<typeof TaskDetail>
 
-/** Work that goes on after the request that asked for it, as an administrator reads it. */
+/** Work that outlives its request, as an administrator reads it. */
 export const TaskRecord = v.object({
   id: Id,
   kind: TaskKind,

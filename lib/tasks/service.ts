@@ -4,7 +4,7 @@ import { type TaskPage, TasksQuery } from './schema.ts'
 import { listTasks, toTaskRecord } from './store.ts'
 
 /**
- * A page of the work that goes on after the requests that asked for it, oldest first.
+ * A page of the unfinished background tasks, oldest first.
  *
  * @throws ChatError `forbidden`
  */

@@ -3,23 +3,23 @@ import type { Queries } from '../storage/database.ts'
 import { databaseNow, jsonList, listOf, type Micros } from '../storage/sql.ts'
 import type { TaskDetail, TaskKind, TaskRecord } from './schema.ts'
 
-/** A task as it is stored; one that is taken is the writer's until its lease expires. */
+/** A task as it is stored; a taken task is the writer's until its lease expires. */
 export interface TaskRow {
   id: string
   kind: TaskKind
-  /** What it is about: of one kind and key there is one task. */
+  /** Its subject: each kind and key has at most one task. */
   key: string
   due_at: Micros
   attempts: number
   detail: string | null
 }
 
-/** A task to be added. */
+/** A task to add. */
 export interface NewTask {
   kind: TaskKind
   key: string
   detail?: TaskDetail
-  /** How long it waits before it is due. Default 0. */
+  /** The delay until it is due. Default 0. */
   delay_seconds?: number
 }
 
@@ -40,8 +40,8 @@ export function toTaskRecord(row: TaskRow & { is_running: number }): TaskRecord 
 }
 
 /**
- * Adds a task. One of the same kind and key begins again under the new id, due at the earlier of the two times: a
- * process that works on the old one finds its lease gone.
+ * Adds a task. An existing one of the same kind and key restarts under the new id, due at the earlier of the two times;
+ * a process that runs the old one has lost its lease.
  */
 export async function insertTask(tx: Queries, id: string, task: NewTask): Promise<void> {
   const delay = Math.round((task.delay_seconds ?? 0) * SECOND)
@@ -58,7 +58,7 @@ export async function insertTask(tx: Queries, id: string, task: NewTask): Promis
   )
 }
 
-/** Which of these keys have a task of the kind. By (kind, key). */
+/** The keys of these that have a task of the kind. By (kind, key). */
 export async function listKeysWithTask(db: Queries, kind: TaskKind, keys: string[]): Promise<Set<string>> {
   const rows = await db.all<{ key: string }>(
     `SELECT key FROM tasks WHERE kind = ? AND key IN ${listOf(db.dialect)}`,
@@ -70,7 +70,7 @@ export async function listKeysWithTask(db: Queries, kind: TaskKind, keys: string
 
 const isFree = (clock: string) => `(lease_expires_at IS NULL OR lease_expires_at < ${clock})`
 
-/** Whether a task waits for a process. By due_at. @param ahead how far in the future it may be due, in microseconds */
+/** Whether a task is due and free. By due_at. @param ahead how far in the future it may be due, in microseconds */
 export async function hasDueTask(db: Queries, ahead: Micros): Promise<boolean> {
   const clock = databaseNow(db.dialect)
   const row = await db.get(
@@ -80,7 +80,7 @@ export async function hasDueTask(db: Queries, ahead: Micros): Promise<boolean> {
   return row !== undefined
 }
 
-/** Takes the task that has been due longest, for a lease. @param ahead as in {@link hasDueTask} */
+/** Takes the task that has been due the longest, with a lease. @param ahead as in {@link hasDueTask} */
 export function takeTask(
   tx: Queries,
   { writer, lease, ahead }: { writer: string; lease: Micros; ahead: Micros },
@@ -97,7 +97,7 @@ export function takeTask(
   )
 }
 
-/** @returns false when the task is not the writer's any more */
+/** @returns false when the writer has lost the task */
 export async function renewTask(tx: Queries, id: string, writer: string, lease: Micros): Promise<boolean> {
   const renewed = await tx.run(
     `UPDATE tasks SET lease_expires_at = ${databaseNow(tx.dialect)} + ? WHERE id = ? AND writer = ?`,
@@ -108,7 +108,7 @@ export async function renewTask(tx: Queries, id: string, writer: string, lease: 
   return renewed === 1
 }
 
-/** Gives a task back, to go on after `delay`. */
+/** Releases a task, to continue after `delay`. */
 export async function releaseTask(
   tx: Queries,
   { id, attempts, detail }: Pick<TaskRow, 'id' | 'attempts' | 'detail'>,
@@ -125,7 +125,7 @@ export async function releaseTask(
   )
 }
 
-/** Deletes a task that is done, if it is still the writer's. */
+/** Deletes a finished task, if the writer still holds it. */
 export async function deleteTask(tx: Queries, id: string, writer: string): Promise<void> {
   await tx.run('DELETE FROM tasks WHERE id = ? AND writer = ?', id, writer)
 }
@@ -143,7 +143,7 @@ export function listTasks(db: Queries, after: string, limit: number): Promise<(T
   )
 }
 
-/** How many tasks of each kind are due, and for how long the oldest of them. */
+/** The number of due tasks of each kind, and the age of the oldest. */
 export function countDueTasks(db: Queries): Promise<{ kind: TaskKind; due: number; oldest_seconds: number }[]> {
   const clock = databaseNow(db.dialect)
   return db.all(

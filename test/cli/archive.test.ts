@@ -17,7 +17,7 @@ it('an archive goes from one database to another, and nobody else may read it', 
   writeFileSync(archive, 'precious')
   chmodSync(archive, 0o644)
   const kept = await run(['export', 'chat.jsonl'], { cwd })
-  expect([kept.code, kept.stderr]).toEqual([1, 'chat-server: chat.jsonl is there already; --force replaces it\n'])
+  expect([kept.code, kept.stderr]).toEqual([1, 'chat-server: chat.jsonl already exists; --force replaces it\n'])
   expect(readFileSync(archive, 'utf8')).toBe('precious')
 
   const written = await run(['export', 'chat.jsonl', '--force', '--json'], { cwd })

@@ -138,7 +138,7 @@ describe('openapi', () => {
     expect(document.openapi).toMatch(/^3\.1\./)
     expect(yaml).toMatchObject({ code: 0, stdout: 'Written to openapi.yaml.\n' })
     expect(parseYAML(readFileSync(join(cwd, 'openapi.yaml'), 'utf8'))).toEqual(document)
-    expect(taken).toMatchObject({ code: 1, stderr: 'chat-server: mine.json is there already; --force replaces it\n' })
+    expect(taken).toMatchObject({ code: 1, stderr: 'chat-server: mine.json already exists; --force replaces it\n' })
     expect(readFileSync(join(cwd, 'mine.json'), 'utf8')).toBe('mine')
     expect(() => statSync(join(cwd, 'data'))).toThrow('ENOENT')
 

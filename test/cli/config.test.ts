@@ -236,8 +236,8 @@ describe('chat-server config', () => {
 
     writeFileSync(file, 'mine')
     const again = await run(['config', 'init', '--json'], { cwd })
-    expect(again).toMatchObject({ code: 1, stderr: matching(/chat-server.toml is there already; --force/) })
-    expect(JSON.parse(again.stdout)).toEqual({ error: { code: 'failed', message: matching(/is there already/) } })
+    expect(again).toMatchObject({ code: 1, stderr: matching(/chat-server.toml already exists; --force/) })
+    expect(JSON.parse(again.stdout)).toEqual({ error: { code: 'failed', message: matching(/already exists/) } })
     expect(readFileSync(file, 'utf8')).toBe('mine')
     expect((await run(['config', 'init', '--force'], { cwd })).code).toBe(0)
     expect(readFileSync(file, 'utf8')).toBe(text)

@@ -21,7 +21,7 @@ it.skipIf(!strace)('a backup and an export need no hard links (strace)', { timeo
     expect(statSync(join(cwd, 'out')).mode & 0o777).toBe(0o600)
     writeFileSync(join(cwd, 'out'), 'precious')
     const again = await run([command, 'out'], { cwd })
-    expect([again.code, again.stderr]).toEqual([1, 'chat-server: out is there already; --force replaces it\n'])
+    expect([again.code, again.stderr]).toEqual([1, 'chat-server: out already exists; --force replaces it\n'])
     expect(readFileSync(join(cwd, 'out'), 'utf8')).toBe('precious')
     expect((await run([command, 'out', '--force'], { cwd })).code).toBe(0)
     expect(existsSync(join(cwd, 'out.partial'))).toBe(false)

@@ -81,7 +81,7 @@ describe('a backup of SQLite', () => {
     await startThread(service)
     const storage = await openStorage({ database: url })
     writeFileSync(copy, 'precious')
-    await expect(storage.backup(copy)).rejects.toThrow('is there already')
+    await expect(storage.backup(copy)).rejects.toThrow('already exists')
     await expect(storage.backup(join(folder, 'chat.db'), { force: true })).rejects.toThrow('is the database itself')
     for (const part of ['-wal', '-shm', '-journal']) {
       const file = join(folder, `chat.db${part}`)
@@ -89,7 +89,7 @@ describe('a backup of SQLite', () => {
     }
     await expect(storage.backup(folder, { force: true })).rejects.toThrow('is not a file')
     await storage.backup(copy, { force: true })
-    await expect(restoreStorage(url, copy)).rejects.toThrow('is there already')
+    await expect(restoreStorage(url, copy)).rejects.toThrow('already exists')
     await storage.close()
     await expect(restoreStorage(url, copy, { force: true })).rejects.toThrow('is in use')
     expect((await service.chat.ops.fsck()).findings).toEqual([])

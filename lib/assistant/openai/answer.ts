@@ -7,10 +7,10 @@ import { isVisible } from '../../core/characters.ts'
 import { isStorable } from '../../core/schema.ts'
 import type { AnswerPiece } from '../provider.ts'
 
-/** How long pieces are read without letting others have their turn. */
+/** How long chunks are read before other work gets a turn. */
 const TURN_MS = 10
 
-/** What is known of an answer once it is whole. */
+/** What is known of an answer when it is complete. */
 export interface WholeAnswer {
   finish_reason: string
   usage?: Usage | undefined
@@ -21,16 +21,16 @@ const Piece = v.union([
   v.object({
     delta: v.optional(v.string()),
     usage: v.optional(Usage),
-    // The last three are for us to say: of an answer that is not whole.
+    // Only the service sets the last three: for an incomplete answer.
     finish_reason: v.optional(v.pipe(v.string(), v.regex(/^(?!(cancelled|failed|interrupted)$)[\w-]{1,64}$/))),
   }),
 ])
 
 /**
- * Reads an answer to its end and hands on its text, character by whole character.
+ * Reads an answer to its end and passes on its text, never half a surrogate pair.
  *
- * @param pieces whatever a provider gives: it may be wrong in any way, endless, or deaf to `signal`
- * @param take is called with each piece of text, never an empty one
+ * @param pieces from a provider: may be invalid in any way, endless, or ignore `signal`
+ * @param take called with each chunk of text, never an empty one
  * @throws AnswerFailure `invalid_answer`, `empty_answer`, `answer_too_long`; what the provider throws; the reason of
  *   `signal` once it aborts
  */
@@ -64,19 +64,19 @@ export async function readAnswer(
 
 function toPiece(given: unknown): Exclude<v.InferOutput<typeof Piece>, string> {
   const piece = v.safeParse(Piece, given)
-  // An array would pass for an object without any of its keys.
-  if (!piece.success || Array.isArray(given)) throw new AnswerFailure('invalid_answer', 'no piece of an answer')
+  // An array would otherwise pass as an object without keys.
+  if (!piece.success || Array.isArray(given)) throw new AnswerFailure('invalid_answer', 'not a chunk of an answer')
   return typeof piece.output === 'string' ? { delta: piece.output } : piece.output
 }
 
-/** The same pieces, until `signal` aborts: then it throws its reason, whether the source listens or not. */
+/** The same chunks until `signal` aborts: then it throws the reason, whether the source reacts to the signal or not. */
 async function* abortable<T>(source: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T> {
   const iterator = source[Symbol.asyncIterator]()
   let isOver = false
   let turn = performance.now()
   try {
     for (;;) {
-      // A source that never waits would let nothing else happen, not even its own time-out.
+      // A source that never waits would block the event loop, and even its own timeout.
       if (performance.now() - turn > TURN_MS) {
         await nextTurn()
         turn = performance.now()
@@ -87,7 +87,7 @@ async function* abortable<T>(source: AsyncIterable<T>, signal: AbortSignal): Asy
     }
     isOver = true
   } finally {
-    // Not awaited: a source that is stuck would be stuck in this, too.
+    // Not awaited: a source that hangs would hang here, too.
     if (!isOver) leave(iterator)
   }
 }
@@ -96,7 +96,7 @@ async function leave(iterator: AsyncIterator<unknown>): Promise<void> {
   try {
     await iterator.return?.()
   } catch {
-    // Nobody wants to know any more.
+    // The result is not needed any more.
   }
 }
 

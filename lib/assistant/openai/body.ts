@@ -4,7 +4,7 @@ import { createLineReader } from '../../core/event-stream.ts'
 
 type Body = ReadableStream<Uint8Array> | null
 
-/** Far above any chunk of an answer; a server that sends no end of a line must not fill the memory. */
+/** Far above any chunk of an answer; a server that sends no line break must not fill the memory. */
 const MAX_LENGTH = 1024 * 1024
 
 /**
@@ -23,7 +23,7 @@ export async function* readLines(body: Body, signal?: AbortSignal): AsyncGenerat
 }
 
 /**
- * All of a short body, or a mebibyte of a long one.
+ * All of a short body, or the first mebibyte of a long one.
  *
  * @throws AnswerFailure `connection_lost`
  */
@@ -34,9 +34,9 @@ export async function readWhole(body: Body, signal?: AbortSignal): Promise<strin
   return new TextDecoder().decode(bytes)
 }
 
-/** Why a connection failed. `fetch` itself only says that it did, and what it throws may hold what was sent. */
+/** Why a connection failed. The message of `fetch` itself has no reason, and its error may contain what was sent. */
 export function reasonOf(error: unknown): string {
   const { cause, message } = error as Error & { cause?: NodeJS.ErrnoException }
-  // Where several addresses were tried there is no message.
+  // After attempts at several addresses the error has no message.
   return cause?.message || cause?.code || message
 }

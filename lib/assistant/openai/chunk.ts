@@ -3,15 +3,15 @@ import { AnswerFailure } from '../../chat/answers/failure.ts'
 import { Usage } from '../../chat/answers/schema.ts'
 import type { AnswerPiece } from '../provider.ts'
 
-/** What one event of a streamed answer, or an answer that was not streamed, tells of it. */
+/** What one event of a streamed answer, or a response that is not streamed, contains. */
 export type ChunkPiece = Exclude<AnswerPiece, string>
 
-/** A word of the protocol. Anyone may read it, so a text of the server does not pass for one. */
+/** A keyword of the protocol. It is logged, so free text of the server does not match. */
 const FinishReason = v.pipe(v.string(), v.regex(/^[\w-]{0,64}$/))
 
 const Said = v.nullish(v.object({ content: v.nullish(v.string()) }))
 
-/** Servers leave out, or send as null, what they have nothing to say of. */
+/** Servers leave out fields without a value, or send null. */
 const Chunk = v.pipe(
   v.object({
     choices: v.nullish(v.array(v.object({ delta: Said, message: Said, finish_reason: v.nullish(FinishReason) }))),
@@ -21,11 +21,10 @@ const Chunk = v.pipe(
 )
 
 /**
- * The piece of an answer that `text`, a `chat.completion.chunk` or a whole `chat.completion`, brings: often an empty
- * one.
+ * The chunk of an answer in `text`, a `chat.completion.chunk` or a whole `chat.completion`: often empty.
  *
- * @param summary makes of a text what may be logged of it
- * @throws AnswerFailure `provider_error` when the server tells of an error, `invalid_answer` for anything else
+ * @param summary makes a loggable summary of a text
+ * @throws AnswerFailure `provider_error` when the server reports an error, `invalid_answer` for anything else
  */
 export function toPiece(text: string, summary: (said: string) => string): ChunkPiece {
   const json = parse(text)
@@ -38,7 +37,7 @@ export function toPiece(text: string, summary: (said: string) => string): ChunkP
   return { ...(content && { delta: content }), ...(usage && { usage }), ...(finish_reason && { finish_reason }) }
 }
 
-/** @returns `undefined` for what is no JSON: the parser's own error would quote it */
+/** @returns `undefined` for invalid JSON: the parser's own error would quote it */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -5,24 +5,24 @@ import { readLines, readWhole, reasonOf } from './body.ts'
 import { type ChunkPiece, toPiece } from './chunk.ts'
 import { createQuote, createSummary } from './redact.ts'
 
-/** Where a model is, and what it is asked with. */
+/** The address of a model server, and the parameters of its requests. */
 export interface OpenAiOptions {
-  /** Up to `/v1`, with or without a slash at the end. */
+  /** Up to `/v1`, with or without a trailing slash. */
   base_url?: string | undefined
   model: string
   api_key?: string | undefined
-  /** Sent with every request; they win over those that are sent anyway. */
+  /** Sent with every request; they override the default headers. */
   headers?: [name: string, value: string][]
 }
 
 const OPENAI_URL = 'https://api.openai.com/v1'
 
-/** What a failure's cause may hold of what went wrong, or of what the server said. */
+/** The maximum length of a cause in the log. */
 type Quote = (said: string) => string
 
 /**
- * Asks any server that speaks the protocol of OpenAI's chat completions, such as Ollama, llama.cpp and vLLM. It fails
- * with an {@link AnswerFailure} only, whose cause tells the status and the code of the server's error, and nothing of its text.
+ * Calls any server with OpenAI's chat completions protocol, such as Ollama, llama.cpp and vLLM. It only throws {@link
+ * AnswerFailure}; the cause has the status and the code of the server's error, never its text.
  */
 export function createOpenAi({ base_url = OPENAI_URL, model, api_key, headers = [] }: OpenAiOptions): Assistant {
   const url = `${base_url.replace(/\/+$/, '')}/chat/completions`
@@ -46,7 +46,7 @@ export function createOpenAi({ base_url = OPENAI_URL, model, api_key, headers = 
         yield piece
       }
     } catch (error) {
-      // Who aborts knows why.
+      // The signal has the reason of an abort.
       if (!signal.aborted) throw error
     }
   }
@@ -66,12 +66,12 @@ async function ask(
     throw new AnswerFailure('provider_error', quote(reasonOf(error)))
   })
   if (response.ok) return response
-  // What can be read of the explanation will do.
+  // A partly read explanation is enough.
   const said = await readWhole(response.body, init.signal ?? undefined).catch(() => '')
   throw new AnswerFailure('provider_error', `status ${response.status}: ${summary(said)}`)
 }
 
-/** An answer that was not streamed, though it was asked for. */
+/** A response that is not streamed, although a stream was requested. */
 async function* readCompletion({ body }: Response, summary: Quote, signal: AbortSignal): AsyncGenerator<ChunkPiece> {
   yield toPiece(await readWhole(body, signal), summary)
 }
@@ -87,7 +87,7 @@ async function* readStream({ body }: Response, summary: Quote, signal: AbortSign
       if (Object.keys(piece).length > 0) yield piece
     }
   } catch (error) {
-    // All of the answer is there: nothing of it is lost with the connection.
+    // The answer is complete: a lost connection loses nothing of it.
     if (isWhole && error instanceof AnswerFailure && error.code === 'connection_lost') return
     throw error
   }
@@ -110,7 +110,7 @@ function isJson({ headers }: Response): boolean {
   return /^application\/([\w.-]+\+)?json\b/i.test(headers.get('content-type') ?? '')
 }
 
-/** The key, and of each header its value, and its last word: the token behind `Bearer`. */
+/** The key, and for each header its value and the last word of it: the token after `Bearer`. */
 function secretsOf(api_key: string | undefined, headers: [name: string, value: string][]): string[] {
   return [...(api_key ? [api_key] : []), ...headers.flatMap(([, value]) => [value, value.split(' ').at(-1)!])]
 }

@@ -1,35 +1,35 @@
-/** Enough to know an error by. */
+/** Enough to recognise an error. */
 const LENGTH = 200
 
-/** Anything shorter is no secret, and would blot out half of the text. */
+/** A shorter value is not a secret, and would redact half of the text. */
 const SHORTEST_SECRET = 4
 
 /**
- * Makes of what a server said what may be logged of it: its start, without what we sent. Some servers repeat the key
+ * Makes the loggable part of a server's response: its start, without the secrets we sent. Some servers repeat the key
  * that they refuse.
  *
- * @param secrets what must never be logged, also in JSON's spelling
+ * @param secrets texts that must never be logged, also as JSON escapes them
  */
 export function createQuote(secrets: string[]): (said: string) => string {
   const blots = secrets
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
     .filter((secret) => secret.length >= SHORTEST_SECRET)
-    // The longest first: what is a part of another would leave the rest of it.
+    // The longest first: a secret that is part of another one would leave the rest of it.
     .sort((a, b) => b.length - a.length)
-  // A secret that the cut would halve is seen whole, and stars as long as it keep everything in its place.
+  // A secret is redacted before the text is cut, so none is halved; the same number of stars keeps all positions.
   const seen = LENGTH + (blots[0]?.length ?? 0)
   return (said) =>
     blots.reduce((text, blot) => text.replaceAll(blot, '*'.repeat(blot.length)), said.slice(0, seen)).slice(0, LENGTH)
 }
 
-/** A name that servers give an error: no room for a text. */
+/** An error code of a server: too short for a text. */
 const CODE = /^[a-z][\w.-]{1,39}$/i
 
 /**
- * Makes of what a server said what may be logged of it: the code of its error, if it has one. Never its text, which may
- * be somebody's, or repeat what was asked.
+ * Makes the loggable part of a server's error: its code, if it has one. Never its text, which may contain user data or
+ * repeat the prompt.
  *
- * @param quote leaves out secrets: a code that has one is none
+ * @param quote redacts secrets: a code with one is dropped
  */
 export function createSummary(quote: (said: string) => string): (said: string) => string {
   return (said) => {
@@ -41,7 +41,7 @@ export function createSummary(quote: (said: string) => string): (said: string) =
   }
 }
 
-/** The error in an answer, or in a line of a stream; empty where there is none. */
+/** The error in a response or in a line of a stream; empty if there is none. */
 function errorIn(said: string): { code?: unknown; type?: unknown } {
   try {
     const json = Object(JSON.parse(said.replace(/^(error|data): ?/, '')))

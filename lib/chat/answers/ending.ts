@@ -2,19 +2,19 @@ import type { Tx } from '../../live/transaction.ts'
 import type { FailureCode } from './schema.ts'
 import { type AnswerEnd, deleteUnderWay, finishAnswer } from './store.ts'
 
-/** Stopped by somebody who may. */
+/** Cancelled by a user with the right to do so. */
 export const CANCELLED: AnswerEnd = { status: 'cancelled', finish_reason: 'cancelled' }
 
-/** Its process died, or stopped. */
+/** Its process died or stopped. */
 export const INTERRUPTED: AnswerEnd = { status: 'interrupted', finish_reason: 'interrupted' }
 
 /**
- * Ends an answer that is under way and tells the conversation, in which the transaction is alone; what was produced
- * stays.
+ * Ends an answer in progress and publishes that to the conversation, which the transaction has locked; the text so far
+ * is kept.
  *
- * @param options.failure says why it failed, for an end as `failed`
- * @param options.only ends it only if it is that writer's, or if its lease has lapsed
- * @returns whether it was under way
+ * @param options.failure the reason of an end as `failed`
+ * @param options.only ends it only if this writer holds it, or if its lease has expired
+ * @returns whether it was in progress
  */
 export async function endAnswer(
   tx: Tx,

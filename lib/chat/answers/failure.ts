@@ -1,6 +1,6 @@
 import { FAILURES, type FailureCode } from './schema.ts'
 
-/** The end of an answer that did not become whole. `cause` is for the log only. */
+/** The failure of an answer. `cause` is for the log only. */
 export class AnswerFailure extends Error {
   override readonly name = 'AnswerFailure'
   readonly code: FailureCode

@@ -1,23 +1,23 @@
 import type { Turn, TurnRole } from '../../context.ts'
 import type { MessageDelta } from './schema.ts'
 
-/** A message of the path that an answer continues. */
+/** A message on the path from the root to an answer. */
 export interface Ancestor {
   role: string
   posted_by: string | null
   content: string
-  /** Of an answer: what was asked. */
+  /** Of an answer: its prompt. */
   prompt: string | null
   deleted_at: number | null
 }
 
 /**
- * The talk that an answer continues, oldest turn first: an answer is two turns, what was asked and what was said.
+ * The turns before an answer, oldest first: an answer is two turns, its prompt and its text.
  *
- * @param path the messages from the thread's root down to the one to be written, whose prompt is the last turn;
- *   deleted ones are left out
- * @param options.bytes how much of it is told, in bytes of UTF-8; the oldest turns are left out first, the prompt and
- *   the system prompt never
+ * @param path the messages from the thread's root down to the answer to write, whose prompt is the last turn; deleted
+ *   ones are left out
+ * @param options.bytes the maximum size in bytes of UTF-8; the oldest turns are left out first, the prompt and the
+ *   system prompt never
  */
 export function toTurns(path: Ancestor[], options: { system_prompt?: string | undefined; bytes: number }): Turn[] {
   const all = path.filter((each) => !each.deleted_at).flatMap(turnsOf)
@@ -38,13 +38,13 @@ function turnsOf({ role, posted_by, content, prompt }: Ancestor): Turn[] {
   return said.content ? [...asked, said] : asked
 }
 
-/** Where a text ends that has no half of a character at its end: providers may cut between two UTF-16 units. */
+/** The end of a text without half a surrogate pair: providers may split one. */
 export function wholeLength(text: string): number {
   const last = text.charCodeAt(text.length - 1)
   return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length
 }
 
-/** The place of a chunk: which message it is of, and where that is. */
+/** The place of a chunk: its message, and the place of that. */
 export interface ChunkPlace {
   message_id: string
   idx: number
@@ -54,7 +54,7 @@ export interface ChunkPlace {
   depth: number
 }
 
-/** A chunk as it goes out to readers. */
+/** A chunk as it is sent to readers. */
 export function toDelta({ message_id, idx, parent_id, ...place }: ChunkPlace, content: string): MessageDelta {
   return {
     id: `${message_id}:${idx}`,

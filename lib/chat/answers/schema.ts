@@ -3,11 +3,11 @@ import { Id, Instant, Limit } from '../../core/schema.ts'
 
 const Tokens = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)))
 
-/** How many tokens an answer took, as its provider counts them. */
+/** The token usage of an answer, as its provider counts it. */
 export const Usage = v.object({ prompt_tokens: Tokens, completion_tokens: Tokens, total_tokens: Tokens })
 export type Usage = v.InferOutput<typeof Usage>
 
-/** Why an answer failed, and what everybody may know of it. */
+/** Why an answer failed, as every participant may read it. */
 export const FAILURES = {
   timeout: 'The assistant took too long.',
   provider_error: 'The assistant could not answer.',
@@ -19,7 +19,7 @@ export const FAILURES = {
 
 export type FailureCode = keyof typeof FAILURES
 
-/** What a piece of an answer adds to it; `role` comes with the first piece. */
+/** The text that a chunk adds to an answer; `role` is in the first chunk. */
 export const MessageDeltaContent = v.object({ role: v.optional(v.literal('assistant')), content: v.string() })
 
 export const MessageDeltaChoice = v.object({
@@ -27,7 +27,7 @@ export const MessageDeltaChoice = v.object({
   delta: MessageDeltaContent,
 })
 
-/** A piece of an answer on its way to readers, in the form of OpenAI's streams. */
+/** A chunk of an answer as it is sent, in the format of OpenAI's streams. */
 export const MessageDelta = v.object({
   id: v.pipe(v.string(), v.description('`<message_id>:<idx>`')),
   object: v.literal('chat.completion.chunk'),
@@ -40,17 +40,17 @@ export const MessageDelta = v.object({
 })
 export type MessageDelta = v.InferOutput<typeof MessageDelta>
 
-/** How far an answer is, and how it ended: `interrupted` when the process that wrote it died. */
+/** The progress of an answer, and its end: `interrupted` when the process that wrote it died. */
 export const MessageStatus = v.picklist(['streaming', 'complete', 'cancelled', 'failed', 'interrupted'])
 export type MessageStatus = v.InferOutput<typeof MessageStatus>
 
-/** The answer to a cancellation: how the message is now. */
+/** The response to a cancellation: the present state of the message. */
 export const CancelledAnswer = v.object({ message_id: Id, status: MessageStatus })
 export type CancelledAnswer = v.InferOutput<typeof CancelledAnswer>
 
 const Index = v.pipe(v.number(), v.integer(), v.minValue(0))
 
-/** A piece of an answer as it was stored and sent: together, by `idx`, they are what was produced. */
+/** A chunk of an answer as it was stored and sent: joined in the order of `idx`, the chunks are the text. */
 export const Chunk = v.object({ message_id: Id, idx: Index, content: v.string(), created_at: Instant })
 export type Chunk = v.InferOutput<typeof Chunk>
 

@@ -8,7 +8,7 @@ import { type CancelledAnswer, type Chunk, ChunksQuery } from './schema.ts'
 import { findAnswer, listChunks as findChunks, listChunkSizes } from './store.ts'
 
 /**
- * Stops an answer; what was produced stays. One that has ended is left as it is.
+ * Cancels an answer; the text so far is kept. An ended answer is left as it is.
  *
  * @throws ChatError `not_found`; `forbidden` unless the actor asked, or is owner or admin of the conversation
  */
@@ -30,8 +30,8 @@ export const cancel = useCase({
 })
 
 /**
- * What an answer was produced as, piece by piece in order; of a deleted one nothing. Fewer than `limit` need not be the
- * end: what follows the last one is asked for with its `idx` + 1, until nothing comes.
+ * The chunks of an answer in order; none of a deleted one. A page of fewer than `limit` need not be the last: continue
+ * with the last `idx` + 1 until a page is empty.
  *
  * @throws ChatError `not_found`
  */

@@ -4,14 +4,14 @@ import { databaseNow, isErasedAuthor, jsonList, listOf, type Micros } from '../.
 import { type ChunkPlace, toDelta } from './rules.ts'
 import type { Chunk, MessageDelta, MessageStatus, Usage } from './schema.ts'
 
-/** An answer that is being written, and by whom. */
+/** An answer in progress and its writer. */
 export interface UnderWay {
   message_id: string
   conversation_id: string
   writer: string
 }
 
-/** @param lease how long it is the writer's to write, if nothing more is heard of it */
+/** @param lease the time until the writer must renew it */
 export async function insertUnderWay(tx: Queries, row: UnderWay, lease: Micros): Promise<void> {
   await tx.run(
     `INSERT INTO answers_under_way (message_id, conversation_id, writer, lease_expires_at)
@@ -23,7 +23,9 @@ export async function insertUnderWay(tx: Queries, row: UnderWay, lease: Micros):
   )
 }
 
-/** Ends the writing of an answer, if it is under way; with conditions, only if it is that writer's, or its lease has lapsed. */
+/**
+ * Deletes the row of an answer in progress; with conditions, only if this writer holds it, or if its lease has expired.
+ */
 export async function deleteUnderWay(
   tx: Queries,
   messageId: string,
@@ -39,12 +41,12 @@ export async function deleteUnderWay(
   return deleted === 1
 }
 
-/** Any number: who holds it asks the assistant. */
+/** Any number: the holder of this lock starts an answer. */
 const ASKING_LOCK = 7_201_997
 
 /**
- * How many answers are under way in all processes, and how many of them this user asked for. Until the transaction ends
- * nobody else asks, so the numbers stay true. Of those under way there are few.
+ * The number of answers in progress in all processes, and of those this user asked for. Until the transaction ends no
+ * other answer starts, so the numbers stay true. The table is small.
  */
 export async function lockAndCountUnderWay(tx: Queries, userId: string): Promise<{ all: number; own: number }> {
   if (tx.dialect === 'postgresql') await tx.get('SELECT pg_advisory_xact_lock(?)', ASKING_LOCK)
@@ -56,7 +58,7 @@ export async function lockAndCountUnderWay(tx: Queries, userId: string): Promise
   return row!
 }
 
-/** Has the leases of these answers last for `lease` from now on, those that are still the writer's. @returns which they are */
+/** Renews the leases that the writer still holds, for `lease` from now on. @returns the ids of their messages */
 export async function renewLeases(
   tx: Queries,
   writer: string,
@@ -74,7 +76,7 @@ export async function renewLeases(
   return new Set(rows.map((row) => row.message_id))
 }
 
-/** Answers whose writer has not been heard of. By lease_expires_at. */
+/** Answers with an expired lease. By lease_expires_at. */
 export function listLapsed(db: Queries): Promise<{ message_id: string; conversation_id: string }[]> {
   return db.all(
     `SELECT message_id, conversation_id FROM answers_under_way
@@ -83,7 +85,7 @@ export function listLapsed(db: Queries): Promise<{ message_id: string; conversat
   )
 }
 
-/** The answers under way that a user has asked for, wherever. Of those under way there are few. */
+/** The answers in progress of a user, in all conversations. The table is small. */
 export function listUnderWayFor(
   db: Queries,
   userId: string,
@@ -96,8 +98,8 @@ export function listUnderWayFor(
 }
 
 /**
- * Takes the number `idx` for the writer's next chunk: `taken`, or `known` when it had it already and did not learn of
- * it, or `gone` when the answer is not its to write any more.
+ * Takes the number `idx` for the writer's next chunk: `taken`; `known` if it had been taken but the commit was not
+ * confirmed; `gone` if the writer has lost the answer.
  */
 export async function takeIndex(
   tx: Queries,
@@ -137,14 +139,14 @@ export async function insertChunk(tx: Queries, row: ChunkRow): Promise<void> {
   )
 }
 
-/** A piece of an answer that is stored, and how many bytes it has. */
+/** A stored chunk and its size in bytes. */
 export interface ChunkSize {
   message_id: string
   idx: number
   size: number
 }
 
-/** Which chunks there are from the number `from` on, up to `limit`, in order. By primary key. */
+/** Up to `limit` chunks from the number `from` on, in order, without their texts. By primary key. */
 export function listChunkSizes(db: Queries, messageId: string, from: number, limit: number): Promise<ChunkSize[]> {
   return db.all<ChunkSize>(
     `SELECT message_id, idx, octet_length(content) AS size FROM message_chunks
@@ -170,7 +172,7 @@ export async function listChunks(db: Queries, messageId: string, first: number, 
   return rows.map((row) => ({ ...row, created_at: toInstant(row.created_at) }))
 }
 
-/** Chunks of a message, from a number to another one. */
+/** A range of chunks of a message. */
 export interface ChunkRange {
   message_id: string
   first: number
@@ -181,7 +183,7 @@ const isInRanges = (ranges: ChunkRange[]) =>
   ranges.map(() => '(c.message_id = ? AND c.idx BETWEEN ? AND ?)').join(' OR ')
 const boundsOf = (ranges: ChunkRange[]) => ranges.flatMap(({ message_id, first, last }) => [message_id, first, last])
 
-/** How many bytes the chunks in these ranges have. By primary keys. */
+/** The size in bytes of the chunks in these ranges. By primary keys. */
 export function listDeltaSizes(db: Queries, ranges: ChunkRange[]): Promise<ChunkSize[]> {
   return db.all<ChunkSize>(
     `SELECT c.message_id, c.idx, octet_length(c.content) AS size FROM message_chunks c WHERE ${isInRanges(ranges)}`,
@@ -201,14 +203,14 @@ export async function listDeltas(db: Queries, ranges: ChunkRange[]): Promise<Mes
   return rows.map((row) => toDelta(row, row.content))
 }
 
-/** How an answer ended. */
+/** The end of an answer. */
 export interface AnswerEnd {
   status: Exclude<MessageStatus, 'streaming'>
   finish_reason: string
   usage?: Usage | undefined
 }
 
-/** Writes down how an answer ended, and its chunks as its content. */
+/** Stores the end of an answer, and the chunks as its content. */
 export async function finishAnswer(tx: Queries, messageId: string, end: AnswerEnd): Promise<void> {
   await tx.run(
     `UPDATE messages SET status = ?, finish_reason = ?, usage = ?,
@@ -221,7 +223,7 @@ export async function finishAnswer(tx: Queries, messageId: string, end: AnswerEn
   )
 }
 
-/** What decides who may read or stop an answer, of any message. By primary key. */
+/** The columns that decide which users may read or cancel an answer, for any message. By primary key. */
 export function findAnswer(
   db: Queries,
   messageId: string,

@@ -9,7 +9,9 @@ import type { CloseReason } from './schema.ts'
 
 const NEVER = Number.POSITIVE_INFINITY
 
-/** Which of these streams may not go on, and why. Notes on the others until when their session or API key lasts. */
+/**
+ * The streams of these that must end, with the reason. For the others it updates when their session or API key expires.
+ */
 export async function findRefusals(db: Queries, now: Micros, readers: Reader[]): Promise<[Reader, CloseReason][]> {
   const userIds = new Set(readers.map((reader) => reader.user_id))
   const sessionIds = readers.flatMap((reader) => reader.session_id ?? [])

@@ -9,8 +9,8 @@ import { listSummaries, toSummary } from '../threads/store.ts'
 import type { PersistedEvent } from './schema.ts'
 
 /**
- * The events that lines of a log stand for, composed of what is stored now: a deleted text is in no replay, and an
- * event says what its message has become since. The first of them, as many as may be read together; one in any case.
+ * The events of some rows of a log, composed of the current data: no replay has a deleted text, and an event has the
+ * current state of its message. As many of them as may be read at once, and at least the first.
  */
 export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedEvent[]> {
   const light = await loadBy('id', lines, 'message_id', isAboutMessage, (ids) => listLightMessages(db, ids))
@@ -60,7 +60,7 @@ const isAboutMessage = (row: EventRow) => row.type.startsWith('message.') && !is
 const isAboutThread = (row: EventRow) => row.type === 'thread.new'
 const isAboutConversation = (row: EventRow) => row.type === 'conversation.updated'
 
-/** What some of the rows name in the column `by`, by its own column `key`. */
+/** The rows that the column `by` of some log rows refers to, by their column `key`. */
 async function loadBy<K extends string, T extends Record<K, string>>(
   key: K,
   rows: EventRow[],
@@ -93,7 +93,7 @@ function toMessageEvent({ type, detail }: EventRow, row: MessageRow): PersistedE
 const chunkId = ({ message_id, detail }: EventRow) => `${message_id}:${indexOf(detail)}`
 const indexOf = (detail: string | null) => (JSON.parse(detail!) as { idx: number }).idx
 
-/** The chunks that some of the rows stand for. Of one message they follow each other. */
+/** The ranges of chunks that some log rows refer to. Consecutive chunks of a message form one range. */
 function rangesIn(rows: EventRow[]): ChunkRange[] {
   const ranges = new Map<string, ChunkRange>()
   for (const row of rows) {
@@ -105,14 +105,14 @@ function rangesIn(rows: EventRow[]): ChunkRange[] {
   return [...ranges.values()]
 }
 
-/** The bytes of the deltas that some of the rows stand for, by their ids. */
+/** The size of the deltas that some log rows refer to, by id. */
 async function loadSizes(db: Queries, rows: EventRow[]): Promise<Map<string, number>> {
   const ranges = rangesIn(rows)
   const sizes = ranges.length > 0 ? await listDeltaSizes(db, ranges) : []
   return new Map(sizes.map(({ message_id, idx, size }) => [`${message_id}:${idx}`, size]))
 }
 
-/** The deltas that some of the rows stand for, by their ids. */
+/** The deltas that some log rows refer to, by id. */
 async function loadDeltas(db: Queries, rows: EventRow[]): Promise<Map<string, MessageDelta>> {
   const ranges = rangesIn(rows)
   const deltas = ranges.length > 0 ? await listDeltas(db, ranges) : []

@@ -38,7 +38,10 @@ export const streamAll = route({
     chat.events.openAll(actor, { last_event_id: resumeFrom(headers, query) }),
 })
 
-/** The header, which browsers send by themselves, before the query; a query that is to be refused is so all the same. */
+/**
+ * The header, which browsers send by themselves, has precedence over the query; an invalid query is refused in any
+ * case.
+ */
 function resumeFrom(headers: Headers, query: v.InferInput<typeof StreamQuery>): string | undefined {
   return (v.is(StreamQuery, query) && headers.get('last-event-id')) || query.last_event_id
 }

@@ -10,7 +10,7 @@ const event = <T extends string, P extends v.GenericSchema>(type: T, payload: P)
   v.object({ type: v.literal(type), payload })
 const Seq = v.pipe(v.number(), v.integer(), v.minValue(0))
 
-/** What is kept in the log, has an id and is replayed. */
+/** Events that are stored in the log, have an id and are replayed. */
 export const PersistedEvent = v.variant('type', [
   event('thread.new', v.object({ conversation_id: Id, root_id: Id, summary: ThreadSummary })),
   event('message.new', v.object({ message: Message })),
@@ -54,7 +54,7 @@ export const PersistedEvent = v.variant('type', [
 ])
 export type PersistedEvent = v.InferOutput<typeof PersistedEvent>
 
-/** What is said once to whoever listens. */
+/** Ephemeral events: sent once to the open streams. */
 export const EphemeralEvent = v.variant('type', [
   event('thread.activity', v.object({ root_id: Id, last_activity_at: Instant })),
   event(
@@ -66,7 +66,7 @@ export const EphemeralEvent = v.variant('type', [
 ])
 export type EphemeralEvent = v.InferOutput<typeof EphemeralEvent>
 
-/** What the stream says of itself. */
+/** Events of the stream itself. */
 export const StreamEvent = v.variant('type', [
   event(
     'stream.ready',

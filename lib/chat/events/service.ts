@@ -7,15 +7,15 @@ import type { Reader, Sink } from '../../live/reader.ts'
 import { requireMember } from '../conversations/access.ts'
 import { StreamQuery } from './schema.ts'
 
-/** A stream whose reader may have it, with a place taken: connect it, or give the place back. */
+/** An authorised stream with a reserved place: connect it, or release the place. */
 export interface Opening {
-  /** Starts sending. @returns how to leave */
+  /** Starts sending. @returns a function that disconnects */
   connect(sink: Sink): () => void
   cancel(): void
 }
 
 /**
- * Takes a place on a conversation's stream.
+ * Reserves a place on a conversation's stream.
  *
  * @throws ChatError `not_found`; `too_many_streams`; `unavailable` while the service drains
  */
@@ -30,7 +30,7 @@ export const open = useCase({
 })
 
 /**
- * Takes a place on the stream of all the actor's conversations, those joined later included.
+ * Reserves a place on the stream of all the actor's conversations, including those joined later.
  *
  * @throws ChatError `forbidden` for the operator; `too_many_streams`; `unavailable` while the service drains
  */
@@ -53,7 +53,8 @@ function reserve(
   hub.reserve(user_id)
   return {
     connect(sink) {
-      // All fields from the start, and named: every delivery looks at every reader, which takes longer at objects of many shapes.
+      // All fields from the start, with fixed names: every delivery reads every reader, which is slower with objects of
+      // many shapes.
       const reader: Reader = {
         conversation_id,
         user_id,
@@ -70,14 +71,14 @@ function reserve(
   }
 }
 
-/** How an iteration begins and ends. */
+/** How an iteration starts and stops. */
 export interface FollowOptions {
   last_event_id?: string
   signal?: AbortSignal
 }
 
 /**
- * A conversation's events as they come: what was missed since `last_event_id` first, then live ones, `stream.closed` last.
+ * A conversation's events: missed ones since `last_event_id` first, then live ones, `stream.closed` last.
  * Leaving the loop, or aborting `signal`, closes the stream.
  *
  * @throws ChatError as {@link open}
@@ -92,7 +93,7 @@ export async function* follow(
 }
 
 /**
- * The same of all the actor's conversations; `conversation_id` says of which an event is.
+ * The same for all the actor's conversations; `conversation_id` is the conversation of an event.
  *
  * @throws ChatError as {@link openAll}
  */

@@ -7,7 +7,7 @@ import { listMemberships } from '../conversations/store.ts'
 import { findRefusals } from './access.ts'
 import { compose } from './render.ts'
 
-/** What the hub has to know of conversations and of people. */
+/** The functions that the hub needs from conversations and users. */
 export function createStreamSources(db: Database, now: () => Micros): StreamSources {
   return {
     ofConversation: (conversationId) => conversationSource(db, conversationId),
@@ -27,10 +27,10 @@ export function conversationSource(db: Database, conversationId: string): Source
 }
 
 /**
- * The log of all conversations, in an order that never changes once it has been read.
+ * The log of all conversations, in an order that never changes once it was read.
  *
- * On SQLite lines are numbered as they are committed. On PostgreSQL a later number can be committed first, so there
- * they are numbered for this log by whoever reads it, one reader at a time, when they can be seen.
+ * On SQLite rows are numbered in commit order. On PostgreSQL a later number can be committed first, so the reader of
+ * this log assigns the order, one reader at a time, once the rows are visible.
  */
 function feedSource(db: Database): Source {
   const numbered = async () => {

@@ -10,14 +10,15 @@ import { type Issuer, refusalOf, signsUp } from './rules.ts'
 import type { Accepted } from './schema.ts'
 import { findInviteByToken, findIssuer, type InviteRow, takeUse } from './store.ts'
 
-/** The result of accepting; `joined` is the user who takes part now and did not before. */
+/** The result of accepting; `joined` is the user who became a participant. */
 export interface Outcome extends Accepted {
   joined?: string
 }
 
 /**
- * Makes a user a participant inside a transaction. It locks the conversation and the maker of the invite: no demotion,
- * removal or disabling at the same time, on any node, leaves the user with a role that the maker could not give.
+ * Makes a user a participant inside a transaction. It locks the conversation and the creator of the invite: no
+ * demotion, removal or disabling at the same time, on any node, leaves the user with a role that the creator could not
+ * give.
  *
  * @throws ChatError as accepting does; `signup_disabled` for a sign-up that the configuration refuses
  */
@@ -34,7 +35,7 @@ export async function acceptAs(
   if (await findMembership(tx, conversation_id, user.id)) return { conversation_id }
 
   const issuer = await findIssuer(tx, found, { lock: true })
-  // Read again under the locks: it may have been used up or revoked since.
+  // Read again under the locks: it may have been used up or revoked meanwhile.
   const invite = assertOpen(await findInviteByToken(tx, found.token_hash), issuer, ctx.now())
   if (invite.email_key !== null && invite.email_key !== uniqueKey(user.email))
     throw new ChatError('invite_email_mismatch')

@@ -10,11 +10,11 @@ import type { ParticipantRole } from '../conversations/schema.ts'
 import type { CreatedInvite } from './schema.ts'
 import { insertInvite } from './store.ts'
 
-/** How long an invite lasts, and how often it may be used, when nothing else is said. */
+/** The default lifetime and number of uses of an invite. */
 const DEFAULTS = { ttl_seconds: 86_400, max_uses: 1 }
 
 /**
- * Makes an invite inside a transaction of an actor who may.
+ * Creates an invite inside a transaction, for an actor with the right to do so.
  *
  * @throws ChatError `validation_failed` for more uses than `invites.max_uses`
  */

@@ -4,11 +4,11 @@ import type { Tx } from '../../live/transaction.ts'
 import { type MadeBy, revokeOpenInvites } from './store.ts'
 
 /**
- * Revokes the open invites of a user who may no longer make such ones. The audit log gets an entry for each conversation
- * and role, however many invites there were.
+ * Revokes the open invites of a user who has lost the right to create them. The audit log gets one entry for each
+ * conversation and role.
  *
  * @returns the number of invites
- * @param by who took the right away, as in an audit entry
+ * @param by the user who took the right away, as in an audit entry
  */
 export async function revokeInvitesOf(
   ctx: Pick<Context, 'now'>,

@@ -4,12 +4,12 @@ import { LONGEST } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, opaque } from '../../core/schema.ts'
 import { ParticipantRole } from '../conversations/schema.ts'
 
-/** The most that `invites.max_uses` can be set to. */
+/** The maximum of `invites.max_uses`. */
 export const MAX_USES = 100_000
 
 const DAY_SECONDS = 24 * 60 * 60
 
-/** An invite to be made: for one address or for whoever has the token. */
+/** A new invite: for one email address, or for any user with the token. */
 export const InviteInput = v.object({
   email: v.optional(v.pipe(Email, v.description('Only the user with this address may accept'))),
   role: v.optional(ParticipantRole, 'member'),
@@ -27,7 +27,7 @@ export const InviteInput = v.object({
 })
 export type InviteInput = v.InferOutput<typeof InviteInput>
 
-/** A new invite; its token is shown this once. */
+/** A created invite; its token is returned only here. */
 export const CreatedInvite = v.object({ token: v.string(), expires_at: Instant, invite_id: Id })
 export type CreatedInvite = v.InferOutput<typeof CreatedInvite>
 
@@ -58,7 +58,7 @@ export const Invites = v.object({
 })
 export type Invites = v.InferOutput<typeof Invites>
 
-/** The token, and from whom has no session the account to be made. */
+/** The token, and without a session the account to create. */
 export const Acceptance = v.object({
   token: opaque(LONGEST.token),
   username: v.optional(Username),

@@ -25,7 +25,7 @@ import {
 } from './store.ts'
 
 /**
- * Makes an invite to a conversation. Its token is answered this once, and kept as a digest only.
+ * Creates an invite to a conversation. Its token is returned only here; the database has a digest.
  *
  * @throws ChatError `not_found`; `forbidden` below admin, or to invite an owner without being one
  */
@@ -72,13 +72,13 @@ export const list = useCase({
 const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 
 /**
- * Accepts an invite: the actor takes part, or without one a new user does, who is signed in. Somebody who takes part
- * already uses nothing up.
+ * Accepts an invite: the actor becomes a participant, or without an actor a new user, who is signed in. A participant
+ * who accepts uses nothing up.
  *
- * @throws ChatError `not_found`; `invite_revoked`, also when its maker could not give that role now; `invite_expired`,
- *   `invite_used`; `invite_email_mismatch`; `forbidden` for a read-only user; `unauthenticated` with neither an actor nor
- *   an account to create; `signup_disabled`, `email_taken`, `username_taken`, `rate_limited` for a sign-up; `conflict`
- *   for a third one in a conversation of two
+ * @throws ChatError `not_found`; `invite_revoked`, also when its creator could not give that role now;
+ *   `invite_expired`, `invite_used`; `invite_email_mismatch`; `forbidden` for a read-only user; `unauthenticated` with
+ *   neither an actor nor an account to create; `signup_disabled`, `email_taken`, `username_taken`, `rate_limited` for a
+ *   sign-up; `conflict` for a third participant in a direct conversation
  */
 export const accept = useCase({
   takes: ['actor?', 'client'],
@@ -117,10 +117,10 @@ async function acceptFor(ctx: Context, actor: Actor, { token }: Acceptance): Pro
 }
 
 /**
- * Revokes an invite, also one that is revoked already.
+ * Revokes an invite; does nothing if it is already revoked.
  *
- * @throws ChatError `not_found` for an actor outside the conversation who did not make it; `forbidden` for a participant who neither made it
- *   nor is owner or admin
+ * @throws ChatError `not_found` for an actor outside the conversation who did not create it; `forbidden` for a
+ *   participant who neither created it nor is owner or admin
  */
 export const revoke = useCase({
   takes: ['actor', 'token'],

@@ -11,7 +11,7 @@ import type { Acceptance } from './schema.ts'
 import { findInviteByToken, findIssuer, type InviteRow, lockInvite, setRefusals } from './store.ts'
 
 /**
- * Accepts an invite for a newcomer, who gets an account and is signed in. The address counts as proven only if the
+ * Accepts an invite for a new user, who gets an account and is signed in. The address counts as verified only if the
  * invite is for that address.
  *
  * @throws ChatError what accepting throws; `unauthenticated` without an account to create; `signup_disabled`;
@@ -24,9 +24,9 @@ export async function signUp(
 ): Promise<Outcome & { signed_in: SignedIn }> {
   const { username, email, password, token } = input
   if (username === undefined || email === undefined || password === undefined) throw new ChatError('unauthenticated')
-  // Where the host decides who calls, it also decides who is new.
+  // A host with its own authentication also creates the users.
   if (ctx.identity) throw new ChatError('unauthenticated')
-  // Before the work of hashing, and again with everything else.
+  // Before the password is hashed, and again in the transaction.
   const invite = await assertSignsUp(ctx, token, email)
   await assertAddressFree(ctx, invite.id, email)
   const password_hash = await ctx.passwords.hash(password, { ip: client.ip })
@@ -45,7 +45,7 @@ export async function signUp(
       return { ...accepted, signed_in: await openSession(ctx, tx, user, client) }
     })
   } catch (error) {
-    // The address got an account since it was looked for: that counts as well.
+    // The address got an account after the first check: that counts as well.
     if (error instanceof ChatError && error.code === 'email_taken') await assertAddressFree(ctx, invite.id, email)
     throw error
   }
@@ -58,17 +58,17 @@ async function assertSignsUp(ctx: Context, token: string, email: string): Promis
     const issuer = found && (await findIssuer(db, found))
     const invite = assertOpen(found, issuer, ctx.now())
     assertSignup(ctx, invite, issuer)
-    // Other addresses are not looked for: an invite for one address reveals nothing about others.
+    // Other addresses are not looked up: an invite for one address reveals nothing about others.
     if (invite.email_key !== null && invite.email_key !== uniqueKey(email)) throw new ChatError('invite_email_mismatch')
     return invite
   })
 }
 
 /**
- * An invite must not reveal without bound which addresses have an account. The invite is locked, so that sign-ups at
- * the same time, on any node, learn no more than sign-ups one after another.
+ * An invite must not reveal an unlimited number of addresses with an account. The invite is locked, so that
+ * simultaneous sign-ups, on any node, learn no more than sequential ones.
  *
- * @throws ChatError `email_taken`; `rate_limited`, for any address, once that was answered too often
+ * @throws ChatError `email_taken`; `rate_limited`, for any address, after too many refusals
  */
 async function assertAddressFree(ctx: Context, inviteId: string, email: string): Promise<void> {
   const refusal = await ctx.write(async (tx) => {

@@ -6,12 +6,12 @@ import type { ParticipantRole } from '../conversations/schema.ts'
 import type { Issuer, Maker, Refusals } from './rules.ts'
 import type { Invite } from './schema.ts'
 
-/** An invite as it is stored: of its token only a digest. */
+/** An invite as it is stored: of the token only a digest. */
 export interface InviteRow extends Refusals {
   id: string
   conversation_id: string
   token_hash: string
-  /** `null` for the operator's, and for those of a maker who was erased, which are revoked. */
+  /** `null` for the operator's, and for those of an erased user, which are revoked. */
   created_by: string | null
   email: string | null
   email_key: string | null
@@ -28,7 +28,7 @@ export interface InviteRow extends Refusals {
 const COLUMNS = `id, conversation_id, token_hash, created_by, email, email_key, role, uses, max_uses, signups, created_at,
   expires_at, revoked_at, refusals, refused_since`
 
-/** An invite to a deleted conversation is as unknown as the conversation. */
+/** An invite to a deleted conversation is not found, as the conversation itself. */
 const IS_VISIBLE = `NOT EXISTS (SELECT 1 FROM conversations c WHERE c.id = invites.conversation_id AND c.deleted_at IS NOT NULL)`
 
 /** A row as owners and admins of the conversation see it. */
@@ -59,7 +59,7 @@ export function findInvite(db: Queries, id: string): Promise<InviteRow | undefin
 const IS_OPEN = 'conversation_id = ? AND revoked_at IS NULL AND expires_at >= ? AND uses < max_uses'
 
 /**
- * Up to `limit` invites of a conversation that can still be accepted, made before one, latest first. By
+ * Up to `limit` invites of a conversation that can still be accepted, created before a given one, latest first. By
  * (conversation_id, created_at).
  */
 export function listOpenInvites(
@@ -82,7 +82,7 @@ export function listOpenInvites(
   )
 }
 
-/** How many invites of a conversation can still be accepted. By conversation_id. */
+/** The number of invites of a conversation that can still be accepted. By conversation_id. */
 export async function countOpenInvites(db: Queries, conversationId: string, now: Micros): Promise<number> {
   const row = await db.get<{ total: number }>(
     `SELECT count(*) AS total FROM invites WHERE ${IS_OPEN}`,
@@ -93,9 +93,9 @@ export async function countOpenInvites(db: Queries, conversationId: string, now:
 }
 
 /**
- * Whose rights an invite has. By primary keys.
+ * The issuer of an invite, with current rights. By primary keys.
  *
- * @param options.lock keeps the account of the maker as it is until the transaction ends
+ * @param options.lock locks the account of the creator until the transaction ends
  */
 export async function findIssuer(
   db: Queries,
@@ -112,7 +112,7 @@ export async function findIssuer(
   )
 }
 
-/** An invite that no other transaction changes until this one ends. By primary key. */
+/** Locks an invite until the transaction ends. By primary key. */
 export function lockInvite(tx: Queries, id: string): Promise<InviteRow | undefined> {
   const lock = tx.dialect === 'postgresql' ? 'FOR UPDATE' : ''
   return tx.get<InviteRow>(`SELECT ${COLUMNS} FROM invites WHERE id = ? ${lock}`, id)
@@ -142,7 +142,7 @@ export async function insertInvite(
   )
 }
 
-/** Uses an invite once more. @returns whether there was a use left, which nobody else then gets */
+/** Counts a use of an invite. @returns whether a use was left */
 export async function takeUse(tx: Queries, id: string, { signups }: { signups: 0 | 1 }): Promise<boolean> {
   const taken = await tx.run(
     'UPDATE invites SET uses = uses + 1, signups = signups + ? WHERE id = ? AND uses < max_uses',
@@ -152,12 +152,12 @@ export async function takeUse(tx: Queries, id: string, { signups }: { signups: 0
   return taken === 1
 }
 
-/** @returns whether it was not revoked yet */
+/** @returns whether it was open until now */
 export async function markRevoked(tx: Queries, id: string, at: Micros): Promise<boolean> {
   return (await tx.run('UPDATE invites SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', at, id)) === 1
 }
 
-/** Which invites of a user: all, or those of one conversation, or of those the ones to some roles. */
+/** The invites of a user to revoke: all, or those of one conversation, or of those the ones to some roles. */
 export interface MadeBy {
   user_id: string
   conversation_id?: string
@@ -184,7 +184,7 @@ export function revokeOpenInvites(
   )
 }
 
-/** Forgets up to `limit` invites that ran out before `before`. By expires_at. @returns how many */
+/** Deletes up to `limit` invites that expired before `before`. By expires_at. @returns the number of invites deleted */
 export function deleteInvitesBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
   return tx.run(
     `DELETE FROM invites WHERE id IN (
@@ -195,8 +195,8 @@ export function deleteInvitesBefore(tx: Queries, before: Micros, limit: number):
 }
 
 /**
- * Takes a user out of all invites: those they made are revoked, since they know the tokens, and those to their address
- * are gone.
+ * Removes a user from all invites: those the user created are revoked, since the user knows the tokens; those to the
+ * user's address are deleted.
  */
 export async function anonymizeInvites(
   tx: Queries,

@@ -12,9 +12,9 @@ import {
 import { revokeInvitesOf } from '../invites/revocation.ts'
 
 /**
- * Removes a user from a conversation for good and sends the conversation an event. When the last owner leaves, the
- * participant with the highest role becomes owner, of several the one who joined first. A conversation without
- * participants is deleted.
+ * Removes a user from a conversation for good and publishes an event. When the last owner leaves, the participant with
+ * the highest role becomes owner; among equals, the one who joined first. A conversation without participants is
+ * deleted.
  */
 export async function leaveConversation(
   ctx: Pick<Context, 'now'>,

@@ -27,10 +27,11 @@ import { rolesBeyond } from '../invites/rules.ts'
 export { list } from '../conversations/people.ts'
 
 /**
- * Adds a user to a conversation and tells it. For an e-mail address that is proven by no user, an invite is made instead.
+ * Adds a user to a conversation and publishes an event. For an email address that no user has verified, it creates an
+ * invite instead.
  *
  * @throws ChatError `not_found` for the conversation or the user; `forbidden` below admin, or to add an owner without
- *   being one; `already_participant`; `conflict` for a third one in a conversation of two
+ *   being one; `already_participant`; `conflict` for a third participant in a direct conversation
  */
 export const add = useCase({
   takes: ['actor', 'conversation_id'],
@@ -58,10 +59,10 @@ export const add = useCase({
 })
 
 /**
- * Gives a participant another role and tells the conversation.
+ * Changes the role of a participant and publishes an event.
  *
- * @throws ChatError `not_found`, also for a user who is no participant; `forbidden` below admin, or where an owner
- *   is concerned without being one; `last_owner`
+ * @throws ChatError `not_found`, also for a user who is not a participant; `forbidden` below admin, or to make or
+ *   change an owner without being one; `last_owner`
  */
 export const changeRole = useCase({
   takes: ['actor', 'conversation_id', 'user_id'],
@@ -87,9 +88,9 @@ export const changeRole = useCase({
 })
 
 /**
- * Removes a participant, whose streams of the conversation close. Everybody may remove themselves.
+ * Removes a participant, whose streams of the conversation close. Every participant may leave.
  *
- * @throws ChatError `not_found`, also for a user who is no participant; `forbidden`; `last_owner`
+ * @throws ChatError `not_found`, also for a user who is not a participant; `forbidden`; `last_owner`
  */
 export const remove = useCase({
   takes: ['actor', 'conversation_id', 'user_id'],
@@ -119,7 +120,7 @@ async function assertNotLastOwner(tx: Queries, conversationId: string, role: Par
   if (role === 'owner' && (await countParticipants(tx, conversationId)).owners === 1) throw new ChatError('last_owner')
 }
 
-/** An address that is not proven may belong to another person: that one gets an invite. */
+/** An unverified address may belong to another person, who gets an invite. */
 async function findUserByProvenEmail(tx: Queries, email: string): Promise<UserRow | undefined> {
   const user = await findUserByEmail(tx, email)
   return user?.email_verified_at === null ? undefined : user

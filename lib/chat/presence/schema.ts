@@ -4,7 +4,7 @@ import { Id } from '../../core/schema.ts'
 export const Heartbeat = v.object({ status: v.optional(v.picklist(['online', 'away', 'offline']), 'online') })
 export type Heartbeat = v.InferOutput<typeof Heartbeat>
 
-/** Somebody types, for so many seconds unless it is said again; 0 says that it is over. */
+/** A user types, for this many seconds unless the signal is repeated; 0 means that the user has stopped. */
 export const TypingSignal = v.object({
   conversation_id: Id,
   root_id: v.optional(Id),

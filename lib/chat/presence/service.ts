@@ -7,7 +7,7 @@ import { canPost } from '../conversations/rules.ts'
 import { findThreadConversation } from '../threads/store.ts'
 import { Heartbeat, TypingSignal } from './schema.ts'
 
-/** Says that the actor is there, to all who share a conversation with it. */
+/** Reports the actor as online to all users who share a conversation with the actor. */
 export const sendHeartbeat = useCase({
   takes: ['actor'],
   input: Heartbeat,
@@ -18,7 +18,7 @@ export const sendHeartbeat = useCase({
 })
 
 /**
- * Tells a conversation that the actor is typing, or has stopped. Nothing is kept of it.
+ * Publishes to a conversation that the actor is typing, or has stopped. Nothing is stored.
  *
  * @throws ChatError `not_found` for the conversation, or a thread that is not in it; `forbidden` when the actor may not post
  */

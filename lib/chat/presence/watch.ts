@@ -48,7 +48,7 @@ export function createPresenceWatch(deps: { db: Database; kv: Kv; hub: Hub; log:
     published.set(userId, presence.status)
     const event = { type: 'presence.update' as const, payload: { user_id: userId, ...presence } }
     const memberships = await listMemberships(db, userId)
-    // Else a newer status was sent meanwhile.
+    // Otherwise a newer status was sent meanwhile.
     if (published.is(userId, presence.status))
       hub.publishAbout(new Set(memberships.map((each) => each.conversation_id)), event)
   }
@@ -68,7 +68,7 @@ export function createPresenceWatch(deps: { db: Database; kv: Kv; hub: Hub; log:
       await publishChange(userId)
     },
 
-    /** A stream of the user was opened, or the last one has closed. A status that was set lately is still valid. */
+    /** A stream of the user was opened, or the last one was closed. A recently set status stays valid. */
     async streamsChanged(userId: string): Promise<void> {
       try {
         const isHere = hub.countStreams(userId) > 0
@@ -83,14 +83,14 @@ export function createPresenceWatch(deps: { db: Database; kv: Kv; hub: Hub; log:
       }
     },
 
-    /** Publishes the users whose status has lapsed. */
+    /** Publishes the users whose status has expired. */
     async sweep(): Promise<void> {
       for (const userId of published.userIds()) await publishChange(userId)
     },
   }
 }
 
-/** The last published status of each user; most are offline, and not kept. */
+/** The last published status of each user; offline users, the majority, have no entry. */
 function createPublishedStatus() {
   const published = new Map<string, Presence['status']>()
   return {

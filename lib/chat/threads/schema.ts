@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { AnyInstant, Id, Instant, Limit, opaque, StreamPosition, text } from '../../core/schema.ts'
 import { Message, PATHS } from '../messages/schema.ts'
 
-/** A thread in a list; `unread` depends on who reads, and is not in events. */
+/** A thread in a list; `unread` depends on the reader, and is not in events. */
 export const ThreadSummary = v.object({
   root_id: Id,
   root_excerpt: v.pipe(v.string(), v.description('The first 140 characters of the root')),
@@ -46,7 +46,7 @@ export const TreePage = v.object({
 })
 export type TreePage = v.InferOutput<typeof TreePage>
 
-/** How far a thread was read: up to the message with this path or id, or all of it. */
+/** The position up to which a thread was read: the message with this path or id, or the end. */
 export const ReadMark = v.object({
   path: v.optional(text(4096)),
   message_id: v.optional(Id),
@@ -61,7 +61,7 @@ export type UnreadQuery = v.InferOutput<typeof UnreadQuery>
 
 export const UnreadThread = v.object({ root_id: Id, unread: v.pipe(v.number(), v.integer(), v.minValue(1)) })
 
-/** A page of where something is unread, latest activity first; threads without are left out. */
+/** A page of threads with unread messages, latest activity first. */
 export const UnreadThreads = v.object({
   threads: v.array(UnreadThread),
   total: v.pipe(v.number(), v.integer(), v.description('In the whole conversation, not only on this page')),

@@ -50,9 +50,9 @@ export const list = useCase({
 })
 
 /**
- * A page of a thread, depth first: a message, then all below it, siblings in the order they arrived.
+ * A page of a thread, depth first: a message, then all messages below it, siblings in the order of arrival.
  *
- * @throws ChatError `not_found`; `invalid_cursor` for a cursor that is no path
+ * @throws ChatError `not_found`; `invalid_cursor` for a cursor that is not a path
  */
 export const tree = useCase({
   takes: ['actor', 'root_id'],
@@ -80,7 +80,7 @@ export const tree = useCase({
   },
 })
 
-/** Its texts as JSON, and all the rest of it. */
+/** The size of a message: its texts as JSON, and all other fields. */
 const sizeOfMessage = ({ content, prompt = '', delete_reason = '', path }: Message) =>
   jsonBytes(content) + jsonBytes(prompt) + jsonBytes(delete_reason) + path.length + 1500
 
@@ -88,8 +88,8 @@ const beforeOf = ({ after }: { after?: string | undefined }) =>
   after === undefined ? Number.MAX_SAFE_INTEGER : fromInstant(after)
 
 /**
- * A page of where in a conversation something is unread, latest activity first: messages of others that arrived after
- * the reader's mark, and after the reader joined.
+ * A page of a conversation's threads with unread messages, latest activity first: messages of others that arrived after
+ * the reader's marker, and after the reader joined.
  *
  * @throws ChatError `not_found`
  */
@@ -118,8 +118,8 @@ export const unread = useCase({
 const sum = (threads: Unread[]) => threads.reduce((total, { unread }) => total + unread, 0)
 
 /**
- * Moves the actor's mark in a thread on to a message's arrival, or to the end; never back. The actor's own streams are
- * told.
+ * Moves the actor's read marker in a thread forward to a message, or to the end; never back. The actor's own streams
+ * get an event.
  *
  * @throws ChatError `not_found`, also for a message that is not in the thread
  */

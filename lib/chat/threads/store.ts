@@ -3,7 +3,7 @@ import type { Queries } from '../../storage/database.ts'
 import { jsonList, listOf, type Micros, SOME_ERASED } from '../../storage/sql.ts'
 import type { ThreadSummary } from './schema.ts'
 
-/** A thread's row with what its root shows. */
+/** A thread's row with the excerpt of its root. */
 export interface ThreadRow {
   root_id: string
   conversation_id: string
@@ -17,7 +17,10 @@ export interface ThreadRow {
 
 const EXCERPT_LENGTH = 140
 
-/** Something of a thread's members who were erased with their messages, as long as the messages are being removed. */
+/**
+ * The contribution of a thread's members who were erased with their messages, as long as the messages are being
+ * removed.
+ */
 function ofErased(sum: string): string {
   return `CASE WHEN ${SOME_ERASED} THEN (SELECT coalesce(${sum}, 0)
       FROM erased_authors e JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = e.user_id
@@ -32,7 +35,7 @@ const SUMMARY = `SELECT t.root_id, t.conversation_id, t.created_at, t.last_activ
     CASE WHEN m.role = 'user' AND gone.user_id IS NULL THEN m.posted_by END AS root_author
   FROM threads t JOIN messages m ON m.id = t.root_id LEFT JOIN erased_authors gone ON gone.user_id = m.posted_by`
 
-/** A row as events and lists show it. */
+/** A row as events and lists return it. */
 export function toSummary(row: ThreadRow): ThreadSummary {
   return {
     root_id: row.root_id,
@@ -45,7 +48,7 @@ export function toSummary(row: ThreadRow): ThreadSummary {
   }
 }
 
-/** Those threads, in no order. By primary key. */
+/** The threads with these ids, in no order. By primary key. */
 export function listSummaries(db: Queries, rootIds: Iterable<string>): Promise<ThreadRow[]> {
   return db.all<ThreadRow>(`${SUMMARY} WHERE t.root_id IN ${listOf(db.dialect)}`, jsonList(rootIds))
 }
@@ -63,7 +66,7 @@ export function listThreads(db: Queries, conversationId: string, before: Micros,
   )
 }
 
-/** When the message at a path, or with an id, arrived in a thread, or its latest one. */
+/** The arrival of the message at a path, or with an id, or of the latest message of a thread. */
 export async function findArrival(
   db: Queries,
   rootId: string,
@@ -86,7 +89,7 @@ export async function findArrival(
   return row?.at
 }
 
-/** The conversation that a thread is in, without a check of rights. */
+/** The conversation of a thread, without a check of rights. */
 export async function findThreadConversation(db: Queries, rootId: string): Promise<string | undefined> {
   const row = await db.get<{ conversation_id: string }>('SELECT conversation_id FROM threads WHERE root_id = ?', rootId)
   return row?.conversation_id

@@ -8,18 +8,18 @@ import { assertAlone, assertOurs } from '../schema/verify.ts'
 import type { SqliteHandle } from '../sqlite/connection.ts'
 import { assertFree, type Overwriting, partsOf, replaceFile } from './files.ts'
 
-/** A SQLite file that is open. */
+/** An open SQLite file. */
 export interface OpenFile {
   db: Database
   handle: SqliteHandle
 }
 
 /**
- * Writes a copy of a SQLite database to `file`, as it is at one moment, while others go on writing to it.
+ * Writes a copy of a SQLite database to `file` in one consistent state, while other connections continue to write.
  *
  * @returns the size of the copy in bytes
- * @throws Error for another kind of database, and one with other things in it than ours; when `file` is there already;
- *   when the copy turns out not to be whole
+ * @throws Error for another kind of database, and one with other tables than chat-server's; when `file` exists; when
+ *   the copy is incomplete
  */
 export async function backUp(db: Database, file: string, { force = false }: Overwriting): Promise<number> {
   if (db.dialect !== 'sqlite') throw new Error('Only SQLite is backed up by chat-server: for PostgreSQL use pg_dump')
@@ -30,12 +30,12 @@ export async function backUp(db: Database, file: string, { force = false }: Over
 }
 
 /**
- * Puts a backup in the place of the SQLite database at `file`. Its history of events gets another epoch, so every
- * reader of before is told to read everything again.
+ * Puts a backup in the place of the SQLite database at `file`. Its event history gets a new epoch, so every client
+ * reads everything again.
  *
- * @param open opens a database file that is there
- * @throws Error when a database is there already; when it is in use; when the backup is not whole, is newer than
- *   this program, or has other things in it than ours
+ * @param open opens an existing database file
+ * @throws Error when a database exists; when it is in use; when the backup is incomplete, is newer than this program,
+ *   or has other tables than chat-server's
  */
 export async function restoreTo(
   file: string,
@@ -59,17 +59,17 @@ export async function restoreTo(
     } finally {
       await db.close()
     }
-    // The log of a database that is gone, or damaged: SQLite would take what is in it for commits to this one.
+    // The WAL of a deleted or damaged database: SQLite would apply its commits to this one.
     for (const part of partsOf(file).slice(1)) rmSync(part, { force: true })
   })
 }
 
-/** Begins another history of the events: no id given out before is of any use afterwards. */
+/** Starts a new event history: ids issued before become invalid. */
 export async function renewEpoch(db: Database): Promise<void> {
   await db.write((tx) => tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId()))
 }
 
-/** Of a database that was copied by other means, the last commits may be in a file beside it. */
+/** If a database was copied by other means, its last commits may be in a file next to it. */
 function assertComplete(backup: string): void {
   if (statSync(`${backup}-wal`, { throwIfNoEntry: false })?.size) {
     throw new Error(
@@ -83,7 +83,7 @@ async function assertWhole(db: Queries, name: string): Promise<void> {
   if (rows[0]?.integrity_check !== 'ok') throw new Error(`${name} is damaged: ${rows[0]?.integrity_check}`)
 }
 
-/** A database can leave its WAL only while nobody else has it open. One that is damaged is of no use to anybody. */
+/** A database can leave WAL mode only while no other process has it open. A damaged database cannot be in use. */
 async function assertUnused(file: string, open: (file: string) => Promise<OpenFile>): Promise<void> {
   const opened = await open(file).catch((error: unknown) => {
     if (!isDamage(error)) throw error
@@ -101,7 +101,7 @@ async function assertUnused(file: string, open: (file: string) => Promise<OpenFi
   }
 }
 
-/** @throws Error when the file is the one the database is in, or of its log */
+/** @throws Error when the file is the database itself or its WAL */
 export async function assertOther(db: Queries, file: string): Promise<void> {
   if (db.dialect !== 'sqlite') return
   const [main] = await db.all<{ file: string }>('PRAGMA database_list')
@@ -109,7 +109,7 @@ export async function assertOther(db: Queries, file: string): Promise<void> {
     throw new Error(`${file} is the database itself`)
 }
 
-/** By whatever name; one that is not there is the same under the same name only. */
+/** Compares files, not names; a missing file equals only the same name. */
 function isSame(one: string, other: string): boolean {
   const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }))
   return a && b ? a.ino === b.ino && a.dev === b.dev : resolve(one) === resolve(other)

@@ -6,13 +6,13 @@ import { isErasedAuthor } from '../sql.ts'
 import { type Counts, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 import { visibleRows } from './visible.ts'
 
-/** Of one database only: the other one has no such column, or numbers anew. */
+/** Columns of one kind of database only: the other has no such column, or numbers its rows anew. */
 const LOCAL_COLUMNS: Record<string, string[]> = { events: ['feed'] }
 
 /**
- * The database as lines of JSON, all of one state of it: a header, a line for each row, and the counts at the end.
+ * Exports the database as JSON lines in one consistent state: a header, a line per row, and the counts at the end.
  *
- * @param write is called with some lines at a time, each with its line break
+ * @param write called with several lines at a time, each with its line break
  */
 export async function exportArchive(
   db: Database,
@@ -58,17 +58,20 @@ function withoutLocal(table: string, row: Row): Row {
   return Object.fromEntries(Object.entries(row).filter(([name]) => !local.includes(name)))
 }
 
-/** Where an author's erased texts are beside the messages. */
+/** The columns, besides those of messages, that contain texts of an erased author. */
 const TEXTS_OF_MESSAGES = ['message_revisions', 'message_chunks']
 
-/** What keeps rows out of an archive: they are deleted, and only not removed yet. */
+/** Conditions that exclude rows from an archive: hidden rows that are not removed yet. */
 function toExport(table: string, dialect: Dialect): string[] {
   const isVisible = visibleRows(table, dialect)
   const isKept = `NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = one.message_id AND ${isErasedAuthor('m.posted_by')})`
   return [...(isVisible ? [isVisible] : []), ...(TEXTS_OF_MESSAGES.includes(table) ? [isKept] : [])]
 }
 
-/** The users whose messages are being erased: an archive has the messages without the texts, and the erasure goes on. */
+/**
+ * Users whose messages are being erased: an archive has the messages without the texts, and the erasure continues after
+ * an import.
+ */
 async function listErased(db: Queries): Promise<Set<string>> {
   const rows = await db.all<{ user_id: string }>("SELECT user_id FROM erased_authors WHERE messages = 'erase'")
   return new Set(rows.map((row) => row.user_id))

@@ -1,35 +1,35 @@
 import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** What to do when a file is in the way. */
+/** What to do if a file exists. */
 export interface Overwriting {
   /** Replaces it. */
   force?: boolean
 }
 
-/** @throws Error when something is at `file` that may not be replaced */
+/** @throws Error when a file exists at `file` that may not be replaced */
 export function assertFree(file: string, { force = false }: Overwriting): void {
   const found = statSync(file, { throwIfNoEntry: false })
   if (found && !found.isFile()) throw new Error(`${file} is not a file`)
-  if (found && !force) throw new Error(`${file} is there already; --force replaces it`)
+  if (found && !force) throw new Error(`${file} already exists; --force replaces it`)
 }
 
-/** What SQLite keeps beside a database file; what is in there belongs to the database. */
+/** The files that SQLite keeps next to a database file; their content belongs to the database. */
 const BESIDE = ['-wal', '-shm', '-journal']
 
-/** A SQLite file, and all that may be beside it. */
+/** A SQLite file, and all files that may exist next to it. */
 export function partsOf(file: string): string[] {
   return [file, ...BESIDE.map((end) => `${file}${end}`)]
 }
 
-/** What a file is called until all of it is there. */
+/** The name of a file until it is complete. */
 export function partialOf(file: string): string {
   return `${file}.partial`
 }
 
 /**
- * Has `write` fill a file that only we may read, and gives it its name once the disk has all of it: until then whatever
- * was there before stays.
+ * Lets `write` fill a file that only the current user may read, and renames it once the disk has all of it: an existing
+ * file stays until then.
  *
  * @returns its size in bytes
  * @throws Error as {@link assertFree}
@@ -56,13 +56,15 @@ export async function replaceFile(
   }
 }
 
-/** Gives `partial` a name that nobody else has taken meanwhile. @throws Error with code EEXIST */
+/**
+ * Renames `partial` without replacing a file that another process has created meanwhile. @throws Error with code EEXIST
+ */
 function nameOnce(partial: string, file: string): void {
   try {
     linkSync(partial, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error
-    // FAT and some network file systems know no second name. There an empty file keeps the name for a moment.
+    // FAT and some network file systems have no hard links. There an empty file reserves the name for a moment.
     closeSync(openSync(file, 'wx', 0o600))
     renameSync(partial, file)
   }

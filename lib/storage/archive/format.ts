@@ -1,14 +1,14 @@
 import type { Row } from '../database.ts'
 
-/** The form of an archive; it changes when older programs could not read it. */
+/** The version of the archive format; it changes when older programs cannot read the new one. */
 export const VERSION = 1
 
-/** How many rows are read, or written in one transaction, at a time. */
+/** The number of rows read, or written in one transaction, at a time. */
 export const PAGE = 500
 
 /**
- * What an archive holds, each table after those it refers to, with its primary key. What a service may forget is not in
- * it: sign-ins elsewhere that have begun, what limits have counted, and tasks, which a start makes anew.
+ * The tables of an archive, each after those it refers to, with its primary key. It leaves out what a service may
+ * forget: started sign-ins through providers, counters of limits, and tasks, which a start creates again.
  */
 export const TABLES: [name: string, ...key: string[]][] = [
   ['users', 'id'],
@@ -37,13 +37,13 @@ export const TABLES: [name: string, ...key: string[]][] = [
   ['audit_log', 'id'],
 ]
 
-/** How many rows there are of each table. */
+/** The number of rows by table. */
 export type Counts = Record<string, number>
 
-/** Told of the table at hand, and of how many of its rows are done. */
+/** Called with the current table and the number of its rows done. */
 export type Progress = (table: string, rows: number) => void
 
-/** The first line: which archive it is, and of which schema. */
+/** The first line: the id of the archive and its schema. */
 export interface Header {
   chat_server_archive: number
   id: string

@@ -5,11 +5,11 @@ import { listMigrations } from '../schema/migrate.ts'
 import { type Counts, type Header, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 
 /**
- * Fills an empty database of the current schema from an archive. When it was interrupted, the same archive goes on
- * where it was. The events begin another history: readers of before read everything again.
+ * Fills an empty database of the current schema from an archive. After an interruption, a second import of the same
+ * archive continues. The events start a new history: clients read everything again.
  *
- * @throws Error when the database is not empty; when the archive is none, is newer than this program, or is not whole;
- *   when a text in it is longer than the service takes: then the database is empty again
+ * @throws Error when the database is not empty; when the file is not an archive, is newer than this program, or is
+ *   incomplete; when a text is longer than the service allows: then the database is empty again
  */
 export async function importArchive(
   db: Database,
@@ -63,7 +63,7 @@ function parseLine(text: string): Line {
   return line
 }
 
-/** Whether it is one of ours, or the header of another version. */
+/** Whether the line is the header of an archive, of any version. */
 function isLine(line: unknown): line is Line {
   const { chat_server_archive, migrations, row, end, counts } = Object(line) as Record<string, unknown>
   if (chat_server_archive !== undefined) return chat_server_archive !== VERSION || Array.isArray(migrations)
@@ -74,7 +74,7 @@ function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null
 }
 
-/** Makes sure that the archive can be read and that nothing else is there, and remembers which one it is. */
+/** Checks that the archive is readable and the database has no other data, and stores the id of the archive. */
 async function begin(db: Database, header: Header): Promise<void> {
   if (header.chat_server_archive !== VERSION) throw new Error('This is not an archive that this program can read')
   const known = (await listMigrations(db)).map(({ name }) => name)
@@ -90,7 +90,7 @@ async function begin(db: Database, header: Header): Promise<void> {
   })
 }
 
-/** Empties the database of what came from the archive: nothing else was in it when the import began. */
+/** Deletes the imported rows: the database was empty when the import began. */
 function undo(db: Database): Promise<void> {
   return db.write(async (tx) => {
     for (const [table] of TABLES.toReversed()) await tx.run(`DELETE FROM ${table}`)
@@ -98,13 +98,13 @@ function undo(db: Database): Promise<void> {
   })
 }
 
-/** @throws Error when an archive has filled only a part of the database */
+/** @throws Error when an interrupted import has filled only a part of the database */
 export async function assertImported(db: Queries): Promise<void> {
   if (await db.get("SELECT value FROM meta WHERE name = 'import'"))
     throw new Error('An import into this database was interrupted: run "chat-server import" again with its archive')
 }
 
-/** @returns what inserts rows, those that are there already left as they are */
+/** @returns a function that inserts rows and skips existing ones */
 async function createInserter(db: Database): Promise<(table: string, rows: Row[]) => Promise<void>> {
   const columns = new Map<string, Set<string>>()
   for (const [table] of TABLES) columns.set(table, await listColumns(db, table))
@@ -125,9 +125,9 @@ async function createInserter(db: Database): Promise<(table: string, rows: Row[]
     })
 }
 
-/** A row of an older archive with the columns whose default is not their meaning there. */
+/** Fills in columns of an older archive whose default would be wrong there. */
 function upgradeRow(table: string, row: Row): Row {
-  // Older than the column: such accounts count as proven, as they do when the schema is brought up to date.
+  // Older than the column: such accounts count as verified, as after a migration.
   if (table !== 'users' || 'email_verified_at' in row) return row
   return { ...row, email_verified_at: row.created_at! }
 }
@@ -143,12 +143,12 @@ async function listColumns(db: Queries, table: string): Promise<Set<string>> {
   return new Set(rows.map(({ name }) => name))
 }
 
-/** Counts what is there, has numbers go on behind it, and begins another history of the events. */
+/** Checks the counts, sets the sequences to the imported maximum, and starts a new event history. */
 async function finish(db: Database, expected: Counts): Promise<Counts> {
   const counts: Counts = {}
   for (const [table] of TABLES) {
     counts[table] = (await db.get<{ total: number }>(`SELECT count(*) AS total FROM ${table}`))!.total
-    // An older archive has no such table.
+    // An older archive does not have this table.
     const should = expected[table] ?? 0
     if (counts[table] !== should) throw new Error(`There are ${counts[table]} ${table}, and should be ${should}`)
   }

@@ -1,6 +1,6 @@
 import type { Dialect } from '../database.ts'
 
-/** How the rows of a table belong to a conversation, by the column that says so; the threads and conversations last. */
+/** How the rows of a table belong to a conversation, by column; threads and conversations come last. */
 const BELONGS: Record<string, 'conversation_id' | 'root_id' | 'message_id' | 'id'> = {
   participants: 'conversation_id',
   invites: 'conversation_id',
@@ -15,9 +15,9 @@ const BELONGS: Record<string, 'conversation_id' | 'root_id' | 'message_id' | 'id
   conversations: 'id',
 }
 
-/** The rows `one` of a table that are in no deleted conversation, as a condition; `undefined` where none could be. */
+/** A condition for the rows `one` of a table that belong to no deleted conversation; `undefined` if none could. */
 export function visibleRows(table: string, dialect: Dialect): string | undefined {
-  // By the schema's name: a WITH may give the name of the table to something else.
+  // By the schema's name: a WITH may redefine the name of the table.
   const main = dialect === 'sqlite' ? 'main.' : ''
   const hidden = {
     id: '(one.deleted_at IS NOT NULL)',
@@ -32,9 +32,9 @@ export function visibleRows(table: string, dialect: Dialect): string | undefined
   return by && `NOT ${hidden[by]}`
 }
 
-/** What a statement begins with to see every table without what is in deleted conversations. */
+/** The WITH clause that hides data of deleted conversations in every table. */
 export function withVisible(dialect: Dialect): string {
-  // In this order a condition on PostgreSQL still means the whole tables: it sees only what stands before it.
+  // In this order a condition on PostgreSQL still refers to the whole tables: it sees only the definitions before it.
   const main = dialect === 'sqlite' ? 'main.' : ''
   const views = Object.keys(BELONGS).map(
     (table) =>

@@ -3,7 +3,7 @@ import type { Migration } from './migrations.ts'
 export const foundation: Migration = {
   name: '0001-foundation',
   statements: ({ key, serial, lean }, dialect) => [
-    // `epoch`: names this history of the database; a restored backup gets another one.
+    // `epoch`: identifies this event history of the database; a restored backup gets a new one.
     `CREATE TABLE meta (name ${key} PRIMARY KEY, value TEXT NOT NULL)${lean}`,
 
     `CREATE TABLE users (
@@ -15,7 +15,7 @@ export const foundation: Migration = {
       password_hash TEXT,
       disabled_at BIGINT,
       created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL)`,
-    // At most one row: of several setup calls at once, one gets it.
+    // At most one row: of several setup calls at once, one succeeds.
     `CREATE TABLE setup (
       id INTEGER PRIMARY KEY CHECK (id = 1),
       done_at BIGINT NOT NULL)`,
@@ -29,7 +29,7 @@ export const foundation: Migration = {
       user_agent TEXT, ip TEXT)`,
     `CREATE INDEX sessions_of_user ON sessions (user_id, issued_at)`,
 
-    // `clock`: the last instant given out; instants are unique and rising within a conversation.
+    // `clock`: the last instant used; instants are unique and increasing within a conversation.
     `CREATE TABLE conversations (
       id ${key} PRIMARY KEY,
       title TEXT NOT NULL,
@@ -51,8 +51,9 @@ export const foundation: Migration = {
       created_at BIGINT NOT NULL, last_activity_at BIGINT NOT NULL,
       message_count INTEGER NOT NULL, participant_count INTEGER NOT NULL,
       UNIQUE (conversation_id, last_activity_at))${lean}`,
-    // Who wrote or read in a thread. `live_count`: their messages that are not deleted. `read_at`: their mark, an instant;
-    // `read_count`: the messages of others, not deleted, that arrived up to it. `marked_in`: with a mark, the conversation.
+    // The users who wrote or read in a thread. `live_count`: their messages that are not deleted. `read_at`: their read
+    // marker, an instant; `read_count`: the messages of others, not deleted, up to it. `marked_in`: with a marker, the
+    // conversation.
     `CREATE TABLE thread_members (
       root_id ${key} NOT NULL REFERENCES threads ON DELETE CASCADE,
       user_id ${key} NOT NULL,
@@ -60,10 +61,10 @@ export const foundation: Migration = {
       read_at BIGINT NOT NULL DEFAULT 0, read_count INTEGER NOT NULL DEFAULT 0,
       marked_in ${key},
       PRIMARY KEY (root_id, user_id))${lean}`,
-    // A reader's marks in the order of threads' activity. Those who only write are not in it, so a post costs the same.
+    // The read markers of a user, by activity of the threads. Users who only write have none, so a post costs the same.
     `CREATE INDEX marks_of_reader ON thread_members (user_id, marked_in, read_at) WHERE marked_in IS NOT NULL`,
     // `path`: byte order is depth-first order. `reply_count`: the number of the next reply, deleted ones included.
-    // `posted_by`: the author, or who asked for it.
+    // `posted_by`: the author, or the user who asked the assistant for it.
     `CREATE TABLE messages (
       id ${key} PRIMARY KEY,
       conversation_id ${key} NOT NULL,
@@ -77,7 +78,7 @@ export const foundation: Migration = {
       status TEXT NOT NULL,
       created_at BIGINT NOT NULL, edited_at BIGINT, deleted_at BIGINT, deleted_by ${key},
       UNIQUE (root_id, path))`,
-    // Covers the count of what is unread after a mark.
+    // Covers the count of messages after a read marker.
     `CREATE INDEX messages_by_arrival ON messages (root_id, created_at, posted_by) WHERE deleted_at IS NULL`,
     `CREATE TABLE message_revisions (
       message_id ${key} NOT NULL REFERENCES messages ON DELETE CASCADE,
@@ -85,7 +86,7 @@ export const foundation: Migration = {
       content TEXT NOT NULL,
       reason TEXT,
       PRIMARY KEY (message_id, replaced_at))`,
-    // What a post with an Idempotency-Key has made.
+    // The message that a post with an Idempotency-Key created.
     `CREATE TABLE idempotency_keys (
       user_id ${key} NOT NULL REFERENCES users ON DELETE CASCADE,
       name ${key} NOT NULL,
@@ -95,7 +96,7 @@ export const foundation: Migration = {
       PRIMARY KEY (user_id, name))${lean}`,
     `CREATE INDEX idempotency_keys_of_message ON idempotency_keys (message_id)`,
 
-    // `uses` of at most `max_uses`. Of the token only a digest is kept.
+    // `uses` of at most `max_uses`. Only a digest of the token is stored.
     `CREATE TABLE invites (
       id ${key} PRIMARY KEY,
       conversation_id ${key} NOT NULL REFERENCES conversations ON DELETE CASCADE,
@@ -108,7 +109,7 @@ export const foundation: Migration = {
       CHECK (uses <= max_uses))`,
     `CREATE INDEX invites_of_conversation ON invites (conversation_id, created_at)`,
 
-    // Names what happened and to whom; the text is read from where it lives.
+    // The event type and the ids it refers to; texts are read from their own tables.
     `CREATE TABLE events (
       id ${serial},
       conversation_id ${key} NOT NULL REFERENCES conversations ON DELETE CASCADE,
@@ -117,7 +118,8 @@ export const foundation: Migration = {
       message_id ${key}, user_id ${key}, detail TEXT,
       created_at BIGINT NOT NULL,
       UNIQUE (conversation_id, seq))`,
-    // The order of all conversations' events together. SQLite commits one after another, so there `id` is it.
+    // The order of the events of all conversations. SQLite commits one transaction after another, so `id` is that
+    // order.
     ...(dialect === 'postgresql'
       ? [
           'ALTER TABLE events ADD COLUMN feed BIGINT UNIQUE',

@@ -3,8 +3,8 @@ import type { Migration } from './migrations.ts'
 export const assistant: Migration = {
   name: '0002-assistant',
   statements: ({ key, lean }) => [
-    // Of an answer: what was asked, why it ended, and as JSON how many tokens it took. While it is being written its
-    // `content` is in the chunks alone.
+    // Of an answer: its prompt, why it ended, and its token usage as JSON. While it is being written, its `content` is
+    // only in the chunks.
     'ALTER TABLE messages ADD COLUMN prompt TEXT',
     'ALTER TABLE messages ADD COLUMN finish_reason TEXT',
     'ALTER TABLE messages ADD COLUMN usage TEXT',
@@ -14,7 +14,7 @@ export const assistant: Migration = {
       content TEXT NOT NULL,
       created_at BIGINT NOT NULL,
       PRIMARY KEY (message_id, idx))${lean}`,
-    // Answers being written. `writer`: the process that does; when its lease lapses it is taken for dead.
+    // Answers in progress. `writer`: the process that writes it; after its lease expires, the process counts as dead.
     `CREATE TABLE answers_under_way (
       message_id ${key} PRIMARY KEY REFERENCES messages ON DELETE CASCADE,
       conversation_id ${key} NOT NULL,

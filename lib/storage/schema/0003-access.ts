@@ -3,14 +3,15 @@ import type { Migration } from './migrations.ts'
 export const access: Migration = {
   name: '0003-access',
   statements: ({ key, lean, real }) => [
-    // Who somebody is elsewhere. The issuer is part of it: the same name may come to stand for another provider.
+    // Identities of users at providers. The issuer is part of the key: a provider's name may later be used for another
+    // provider.
     `CREATE TABLE identities (
       provider ${key} NOT NULL, issuer ${key} NOT NULL, subject ${key} NOT NULL,
       user_id ${key} NOT NULL REFERENCES users ON DELETE CASCADE,
       created_at BIGINT NOT NULL,
       PRIMARY KEY (provider, issuer, subject))${lean}`,
     'CREATE INDEX identities_of_user ON identities (user_id)',
-    // Sign-ins elsewhere that have begun. `binding_hash`: of a cookie of the browser that began it.
+    // Started sign-ins through providers. `binding_hash`: of a cookie of the browser that started it.
     `CREATE TABLE oauth_states (
       state_hash ${key} PRIMARY KEY,
       provider ${key} NOT NULL, binding_hash ${key} NOT NULL,
@@ -46,23 +47,23 @@ export const access: Migration = {
       created_at BIGINT NOT NULL, updated_at BIGINT NOT NULL,
       UNIQUE (method, path_pattern))`,
     'CREATE INDEX limit_assignments_of_profile ON limit_assignments (profile_id)',
-    // `tat`: the theoretical arrival time of GCRA; a bucket whose time has passed says nothing any more.
+    // `tat`: the theoretical arrival time of GCRA; a bucket with a past time has no effect.
     `CREATE TABLE limit_buckets (bucket ${key} PRIMARY KEY, tat BIGINT NOT NULL)${lean}`,
     'CREATE INDEX limit_buckets_by_tat ON limit_buckets (tat)',
-    // Failed sign-ins by account, whether there is such an account or not. `account`: a digest of the address.
+    // Failed sign-ins by account, whether the account exists or not. `account`: a digest of the address.
     `CREATE TABLE login_failures (
       account ${key} PRIMARY KEY,
       failures INTEGER NOT NULL,
       first_at BIGINT NOT NULL, blocked_until BIGINT NOT NULL)${lean}`,
     'CREATE INDEX login_failures_by_age ON login_failures (first_at)',
-    // Browsers in which somebody has signed in before: guessing elsewhere does not lock them out.
+    // Browsers in which a user has signed in before: password guesses from elsewhere do not lock them out.
     `CREATE TABLE known_devices (
       token_hash ${key} PRIMARY KEY,
       user_id ${key} NOT NULL REFERENCES users ON DELETE CASCADE,
       expires_at BIGINT NOT NULL)${lean}`,
     'CREATE INDEX known_devices_of_user ON known_devices (user_id)',
 
-    // Who did what to whom, when, from where. Outlives those it is about.
+    // The actor, action, subject, time and address of each entry. An entry outlives the users it refers to.
     `CREATE TABLE audit_log (
       id ${key} PRIMARY KEY,
       at BIGINT NOT NULL,

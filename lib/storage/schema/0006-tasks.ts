@@ -3,8 +3,8 @@ import type { Migration } from './migrations.ts'
 export const tasks: Migration = {
   name: '0006-tasks',
   statements: ({ key, lean }) => [
-    // Work that outlives the request that asked for it. `writer`: the process that does it, until its lease expires.
-    // `detail`: as JSON, what is to be done and how far it has come.
+    // Work that outlives its request. `writer`: the process that runs it, until its lease expires. `detail`: as JSON,
+    // the parameters and the progress.
     `CREATE TABLE tasks (
       id ${key} PRIMARY KEY,
       kind ${key} NOT NULL, key ${key} NOT NULL,
@@ -18,7 +18,7 @@ export const tasks: Migration = {
     // A deleted conversation is hidden at once and removed by a task.
     'ALTER TABLE conversations ADD COLUMN deleted_at BIGINT',
     'CREATE INDEX conversations_deleted ON conversations (deleted_at) WHERE deleted_at IS NOT NULL',
-    // Erased users whose messages a task is still going through. `messages`: `keep` them without an author, or `erase`.
+    // Erased users whose messages a task still processes. `messages`: `keep` them without an author, or `erase`.
     `CREATE TABLE erased_authors (
       user_id ${key} PRIMARY KEY,
       messages TEXT NOT NULL,

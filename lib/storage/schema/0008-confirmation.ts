@@ -4,17 +4,17 @@ import type { Migration } from './migrations.ts'
 export const confirmation: Migration = {
   name: '0008-confirmation',
   statements: ({ key }, dialect) => [
-    // When the user of a session last proved who they are: by signing in, or by confirming the password.
+    // When the user of a session last authenticated: by signing in, or by confirming the password.
     'ALTER TABLE sessions ADD COLUMN confirmed_at BIGINT NOT NULL DEFAULT 0',
     'UPDATE sessions SET confirmed_at = issued_at',
-    // The name of an identity in addresses: what it is at the provider is no part of one.
+    // The id of an identity in URLs, so that none contains the provider's id of the user.
     `ALTER TABLE identities ADD COLUMN id ${key} NOT NULL DEFAULT ''`,
     `UPDATE identities SET id = ${NEW_ID[dialect]}`,
     'CREATE UNIQUE INDEX identities_by_id ON identities (id)',
   ],
 }
 
-/** A UUIDv7 of the instant in `created_at`, random for the rest; another one for each row. */
+/** A UUIDv7 of the instant in `created_at`, otherwise random; a new one for each row. */
 const NEW_ID: Record<Dialect, string> = {
   sqlite: `printf('%s-%s-7%s-%s%s-%s',
     substr(printf('%012x', created_at / 1000), 1, 8), substr(printf('%012x', created_at / 1000), 9),

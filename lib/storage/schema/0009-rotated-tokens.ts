@@ -3,7 +3,7 @@ import type { Migration } from './migrations.ts'
 export const rotatedTokens: Migration = {
   name: '0009-rotated-tokens',
   statements: ({ key, lean }) => [
-    // Tokens that a session had before a refresh, as digests: one that comes back was copied.
+    // Tokens that a session had before a refresh, as digests: a replaced token that is used again was copied.
     `CREATE TABLE rotated_tokens (
       token_hash ${key} PRIMARY KEY,
       session_id ${key} NOT NULL REFERENCES sessions ON DELETE CASCADE,

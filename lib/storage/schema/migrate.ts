@@ -6,30 +6,30 @@ import { sqliteTrouble } from '../errors.ts'
 import { COLUMN_TYPES, MIGRATIONS, type Migration } from './migrations.ts'
 import { MIGRATIONS_TABLE } from './shape.ts'
 
-/** A step of the schema and when it was applied; absent while it is pending. */
+/** A migration and when it was applied; absent while it is pending. */
 export interface MigrationState {
   name: string
   applied_at?: string
 }
 
-/** Any number: who holds it migrates, on PostgreSQL. On SQLite the write lock does. */
+/** Any number: the holder of this lock migrates, on PostgreSQL. On SQLite the write lock is used. */
 const MIGRATION_LOCK = 7_201_994
 
 /**
- * How long a step waits on SQLite for another process that makes it, longer than any other write waits for a lock. On
- * PostgreSQL it waits until that process is done, or gone.
+ * How long a migration waits on SQLite for another process that applies it, longer than any other write waits for a
+ * lock. On PostgreSQL it waits until that process has finished or has died.
  */
 const WAIT_MS = 60_000
 
-/** From when on somebody who waits for the schema is told what for. */
+/** The wait after which `onLong` is called. */
 const LONG_MS = 5_000
 
 /**
- * Applies what is pending, each step in a transaction of its own. Several processes may do so at once.
+ * Applies the pending migrations, each in its own transaction. Several processes may do so at once.
  *
- * @param onLong is told once when it takes long, here or in another process that it waits for
- * @returns the names of the steps applied, oldest first
- * @throws Error when the schema is newer than this program, or a step is not the one that was applied
+ * @param onLong called once when it takes long, here or in another process that this one waits for
+ * @returns the names of the applied migrations, oldest first
+ * @throws Error when the schema is newer than this program, or an applied migration differs from this program's
  */
 export async function migrate(db: Database, onLong = () => {}): Promise<string[]> {
   const applied: string[] = []
@@ -55,12 +55,12 @@ async function applyWithRetries(db: Database, id: number, migration: Migration):
   }
 }
 
-/** Whether another process had the lock of a SQLite file for longer than a write waits. */
+/** Whether another process held the lock of a SQLite file for longer than a write waits. */
 function isLocked(error: unknown): boolean {
   return error instanceof ChatError && sqliteTrouble(error.cause) === 'BUSY'
 }
 
-/** The steps this program knows, oldest first, with those applied marked. */
+/** The migrations this program knows, oldest first, with the applied ones marked. */
 export async function listMigrations(db: Database): Promise<MigrationState[]> {
   const applied = (await hasTable(db)) ? await listApplied(db) : []
   return MIGRATIONS.map(({ name }) => {
@@ -69,7 +69,7 @@ export async function listMigrations(db: Database): Promise<MigrationState[]> {
   })
 }
 
-/** @throws Error as {@link migrate} does, and when a step is pending */
+/** @throws Error as {@link migrate} does, and when a migration is pending */
 export async function assertMigrated(db: Database): Promise<void> {
   const pending = (await listMigrations(db)).filter((step) => !step.applied_at)
   if (pending.length > 0)
@@ -77,7 +77,7 @@ export async function assertMigrated(db: Database): Promise<void> {
   await assertKnown(db)
 }
 
-/** @throws Error when the schema is not one of ours, or newer than this program */
+/** @throws Error when the schema is not chat-server's, or newer than this program */
 export async function assertMigratable(db: Database): Promise<void> {
   if (!(await hasTable(db))) throw new Error('This is not a database of chat-server')
   await assertKnown(db)

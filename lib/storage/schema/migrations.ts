@@ -11,24 +11,24 @@ import { rotatedTokens } from './0009-rotated-tokens.ts'
 import { participants } from './0010-participants.ts'
 import { deleteReason } from './0011-delete-reason.ts'
 
-/** One step of the schema. Once released it never changes: its checksum is kept with the data. */
+/** One migration. A released migration never changes: its checksum is stored in the database. */
 export interface Migration {
   name: string
   statements: (types: ColumnTypes, dialect: Dialect) => string[]
 }
 
 interface ColumnTypes {
-  /** Text compared byte by byte, for keys and for what is ordered by. */
+  /** Text compared byte by byte, for keys and sort columns. */
   key: string
-  /** A number the database hands out, rising. */
+  /** An increasing number that the database assigns. */
   serial: string
-  /** Of a table of short rows: kept in the order of its primary key, with no other one beside it. */
+  /** For a table of short rows: stored in the order of its primary key, without a separate index. */
   lean: string
   /** A number with a fraction. */
   real: string
 }
 
-/** What a column is called on each database. */
+/** The SQL type on each database. */
 export const COLUMN_TYPES: Record<Dialect, ColumnTypes> = {
   sqlite: { key: 'TEXT', serial: 'INTEGER PRIMARY KEY AUTOINCREMENT', lean: ' WITHOUT ROWID', real: 'REAL' },
   postgresql: {
@@ -39,7 +39,7 @@ export const COLUMN_TYPES: Record<Dialect, ColumnTypes> = {
   },
 }
 
-/** Every step of the schema, oldest first. Append only. */
+/** Every migration, oldest first. Append only. */
 export const MIGRATIONS: readonly Migration[] = [
   foundation,
   assistant,

@@ -1,17 +1,17 @@
 import type { Dialect } from '../database.ts'
 import { COLUMN_TYPES, MIGRATIONS } from './migrations.ts'
 
-/** Where the steps that were applied are kept. */
+/** The table of the applied migrations. */
 export const MIGRATIONS_TABLE = `CREATE TABLE IF NOT EXISTS migrations (
   id INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, applied_at BIGINT NOT NULL)`
 
-/** What a schema is made of, by name: its tables with their columns, and its indexes with the table of each. */
+/** A schema by name: its tables with their columns, and its indexes with the table of each. */
 export interface Shape {
   tables: Map<string, Set<string>>
   indexes: Map<string, string>
 }
 
-/** What the first `steps` steps of the schema make, read from their statements. */
+/** The schema after the first `steps` migrations, read from their statements. */
 export function shapeAfter(steps: number, dialect: Dialect): Shape {
   const shape: Shape = { tables: new Map(), indexes: new Map() }
   if (steps > 0) apply(shape, MIGRATIONS_TABLE)
@@ -20,7 +20,7 @@ export function shapeAfter(steps: number, dialect: Dialect): Shape {
   return shape
 }
 
-/** Statements of any other kind change rows, not the shape. */
+/** Statements of any other kind change rows, not the schema. */
 function apply({ tables, indexes }: Shape, statement: string): void {
   const [, verb, kind, name = '', rest = ''] =
     /^\s*(CREATE|ALTER|DROP)\s+(?:UNIQUE\s+)?(TABLE|INDEX)\s+(?:IF (?:NOT )?EXISTS\s+)?(\w+)\s*(.*)$/is.exec(
@@ -47,7 +47,7 @@ function alter(tables: Shape['tables'], table: string, change: string): void {
   if (to) columns.add(to)
 }
 
-/** The names of the columns in the brackets behind `CREATE TABLE`: the first word of each line that is no constraint. */
+/** The column names in the parentheses after `CREATE TABLE`: the first word of each line that is not a constraint. */
 function columnsOf(definition: string): string[] {
   const parts = ['']
   let depth = 0

@@ -3,27 +3,27 @@ import { jsonList, listOf } from '../sql.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { type Shape, shapeAfter } from './shape.ts'
 
-/** Something a database holds: a table, a view, an index, a trigger, a rule. */
+/** An object of a database: a table, a view, an index, a trigger, a rule. */
 interface Thing {
   kind: string
   name: string
-  /** Of an index, a trigger or a rule: what it is on. */
+  /** The table of an index, a trigger or a rule. */
   on: string | null
 }
 
-/** How many changes a refusal names. */
+/** The number of differences that an error names. */
 const EXAMPLES = 5
 
 /**
- * What is not as the steps of the schema that were applied have made it, in words; those of what is missing begin with
- * "no ". What a host keeps beside it, under other names, is not looked at.
+ * The differences between the database and the applied migrations, as texts; those of missing objects start with "no ".
+ * Objects of a host under other names are ignored.
  */
 export async function listChanges(db: Queries): Promise<string[]> {
   const things = await listThings(db)
   const all = shapeAfter(MIGRATIONS.length, db.dialect)
   const columns = await listColumns(db, [...all.tables.keys()])
   const steps = await countSteps(db, columns)
-  // Of a newer program: it is refused as that.
+  // The schema of a newer program is refused as such.
   if (steps > MIGRATIONS.length) return []
   const made = shapeAfter(steps, db.dialect)
   return [
@@ -33,7 +33,7 @@ export async function listChanges(db: Queries): Promise<string[]> {
   ]
 }
 
-/** @throws Error when the tables are not as chat-server has made them */
+/** @throws Error when the tables differ from those that chat-server creates */
 export async function assertOurs(db: Database): Promise<void> {
   const changes = await db.snapshot(listChanges)
   if (changes.length === 0) return
@@ -42,7 +42,7 @@ export async function assertOurs(db: Database): Promise<void> {
   )
 }
 
-/** @throws Error when there is something in a SQLite file that is not of chat-server */
+/** @throws Error when a SQLite file contains objects that are not chat-server's */
 export async function assertAlone(db: Queries): Promise<void> {
   const { tables } = shapeAfter(MIGRATIONS.length, db.dialect)
   const foreign = (await listThings(db)).filter(({ name, on }) => !tables.has(on ?? name))
@@ -58,7 +58,7 @@ function judge({ kind, name, on }: Thing, made: Shape, all: Shape): string[] {
   if (on !== null && !isIndex) return all.tables.has(on) ? [`the ${kind} ${name} on ${on}`] : []
   if (all.tables.has(name)) return kind === 'table' && made.tables.has(name) ? [] : [`the ${kind} ${name}`]
   if (all.indexes.has(name)) return isIndex && made.indexes.get(name) === on ? [] : [`the ${kind} ${name}`]
-  // Another index makes something faster; one that is unique refuses what would be fine.
+  // An additional index only makes queries faster; a unique one could refuse valid rows.
   return kind === 'unique index' && all.tables.has(on ?? '') ? [`the unique index ${name} on ${on}`] : []
 }
 
@@ -76,7 +76,7 @@ function judgeColumns(table: string, made: Set<string>, there: Set<string> | und
   return [...more, ...fewer]
 }
 
-/** How many steps of the schema were applied; a table of that name that belongs to another program does not count. */
+/** The number of applied migrations; a table of that name that belongs to another program does not count. */
 async function countSteps(db: Queries, columns: Map<string, Set<string>>): Promise<number> {
   if (!columns.get('migrations')?.has('checksum')) return 0
   return (await db.get<{ total: number }>('SELECT count(*) AS total FROM migrations'))!.total
@@ -86,14 +86,14 @@ function listThings(db: Queries): Promise<Thing[]> {
   return db.all<Thing>(db.dialect === 'sqlite' ? SQLITE_THINGS : POSTGRES_THINGS)
 }
 
-// Names are without case in SQLite, and those of its own begin with `sqlite_`.
+// SQLite's names are case-insensitive, and its own objects start with `sqlite_`.
 const SQLITE_THINGS = `SELECT CASE WHEN sql LIKE 'CREATE UNIQUE%' THEN 'unique index' ELSE type END AS kind,
     lower(name) AS name, CASE WHEN type IN ('index', 'trigger') THEN lower(tbl_name) END AS "on"
   FROM sqlite_master WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY 2`
 
 const HERE = '(SELECT oid FROM pg_namespace WHERE nspname = current_schema())'
 
-// Partitioned tables, sequences and types are of no name of ours, or in the way of it.
+// Partitioned tables, sequences and types have other names, and do not conflict with the service's.
 const POSTGRES_THINGS = `SELECT CASE WHEN c.relkind = 'r' THEN 'table' WHEN c.relkind IN ('v', 'm') THEN 'view'
       WHEN x.indisunique AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = c.oid) THEN 'unique index'
       WHEN c.relkind = 'i' THEN 'index' ELSE 'relation' END AS kind, c.relname::text AS name, t.relname::text AS "on"

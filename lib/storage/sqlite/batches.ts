@@ -7,20 +7,20 @@ export interface Writer {
   reject: (error: unknown) => void
 }
 
-/** How many writers share a commit at most, so that a burst does not hold the event loop for long. */
+/** The maximum number of writers per commit, so that a burst does not block the event loop for long. */
 const MAX_BATCH = 256
 
-/** From so many writers in the last batch on, the next one waits for as many, for so long at most. */
+/** If the last batch had this many writers, the next one waits for as many, up to this time. */
 const SIBLINGS = 4
 const GATHER_MS = 1
 
 /**
- * Brings writers together that can share a commit, one batch after another.
+ * Groups writers into batches that share a commit, one batch after another.
  *
- * A writer alone waits for nobody. Where several came together the last time, a moment is given them to come together
- * again: one sync of the disk, and one write to each reader, then serves them all.
+ * A single writer does not wait. If the last batch had several writers, the next one waits a moment for as many again:
+ * they then share one sync of the disk, and one write to each reader.
  *
- * @param commit runs a batch and settles each of its writers; those are who `take` gives it when it can begin
+ * @param commit runs a batch and settles each of its writers; it calls `take` for them when it can begin
  */
 export function createBatches(commit: (take: () => Writer[]) => Promise<void>) {
   const waiting: Writer[] = []

@@ -11,7 +11,7 @@ export interface SqliteHandle {
 }
 
 export interface SqliteStatement {
-  /** node:sqlite does not tell. */
+  /** Missing in node:sqlite. */
   readonly readonly?: boolean
   all(...params: Primitive[]): unknown[]
   get(...params: Primitive[]): unknown
@@ -22,7 +22,7 @@ export interface SqliteStatement {
 export interface SqliteConnection {
   /** Prepares each statement once. */
   prepare(sql: string): SqliteStatement
-  /** Whether a transaction is open: trouble such as a full disk may have ended it. */
+  /** Whether a transaction is open: an error such as a full disk may have ended it. */
   hasTransaction(): boolean
   close(): void
 }

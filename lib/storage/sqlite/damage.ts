@@ -1,20 +1,20 @@
 import { isDamage, toStorageFailure } from '../errors.ts'
 
 /**
- * How long a damaged file is neither read nor written. Not for ever: SQLite reports the same for one that could not be
- * read for a moment (EIO).
+ * How long a damaged file is neither read nor written. Not forever: SQLite reports the same for a file that was
+ * unreadable for a moment (EIO).
  */
 const DAMAGE_MS = 3_000
 
-/** Whether the file may be used, which a failure may change. */
+/** Whether the file may be used; a failure may change it. */
 export interface DamageGuard {
-  /** @throws Error while the file counts as damaged: what is read of it may be anything */
+  /** @throws Error while the file counts as damaged: its content may be anything */
   assertUsable(): void
-  /** Notes damage. @returns the failure that a caller gets */
+  /** Records damage. @returns the failure for the caller */
   toFailure(error: unknown): unknown
 }
 
-/** @param assertIntact throws when the file is not the one that was opened any more */
+/** @param assertIntact throws when the file is no longer the opened one */
 export function createDamageGuard(assertIntact: () => void): DamageGuard {
   let damage: { found: unknown; until: number } | undefined
   return {

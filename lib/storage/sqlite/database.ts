@@ -11,9 +11,9 @@ import { type TransactionState, toQueries } from './transaction.ts'
 /**
  * Adds transactions and a statement cache to one SQLite connection.
  *
- * Writers that wait together commit together: one sync of the disk serves them all.
+ * Writers that wait at the same time share a commit and its sync of the disk.
  *
- * @param assertIntact throws when the file is not the one that was opened any more
+ * @param assertIntact throws when the file is no longer the opened one
  */
 export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => void = () => {}): Database {
   const connection = createConnection(handle)

@@ -5,20 +5,20 @@ import type { SqliteConnection } from './connection.ts'
 import type { DamageGuard } from './damage.ts'
 import type { SharedReads } from './shared-reads.ts'
 
-/** How long a write waits for another process that holds the lock. SQLite's own wait would stop the event loop. */
+/** How long a write waits for another process that holds the lock. SQLite's own wait would block the event loop. */
 const LOCK_WAIT_MS = 5_000
 const LOCK_RETRY_MS = 10
 
 /**
- * Keeps statements out of a transaction that they are no part of.
+ * Keeps statements out of a transaction to which they do not belong.
  *
  * A connection has one transaction at a time, so a statement of another request between our BEGIN and COMMIT would
- * join, and roll back with, ours. Whatever is not part of the transaction waits for it.
+ * join, and roll back with, ours. All other statements wait for the end of the transaction.
  */
 export interface Gate {
-  /** Runs `step` outside any transaction of ours, at once when it can be. */
+  /** Runs `step` outside any transaction, at once if possible. */
   outside<T>(step: () => T): Promise<T>
-  /** Runs `section` in a transaction, with the gate shut. */
+  /** Runs `section` in a transaction, with the gate closed. */
   transaction<T>(begin: string, section: () => Promise<T>): Promise<T>
 }
 
@@ -49,7 +49,7 @@ export function createGate(deps: {
 
   return {
     outside<T>(step: () => T): Promise<T> {
-      // Most of the time there is nothing to wait for, and it is done before anything else can happen.
+      // Usually there is nothing to wait for, and it is done before any other code runs.
       if (!shut && !inFlight.isClosing()) {
         try {
           guard.assertUsable()
@@ -66,7 +66,7 @@ export function createGate(deps: {
       await retryWhileLocked(() => {
         sharedReads.end()
         connection.prepare(begin).run()
-        // In the same step: a statement that slipped in between would belong to this transaction.
+        // Synchronously: a statement in between would join this transaction.
         shut = new Promise<void>((resolve) => (open = resolve))
       })
       try {

@@ -3,7 +3,7 @@ import type { SqliteConnection } from './connection.ts'
 import type { Gate } from './gate.ts'
 import { runWork, type TransactionState } from './transaction.ts'
 
-/** Aborts a batch in which a writer failed after it had changed something: the writers run again, with savepoints. */
+/** Aborts a batch in which a writer failed after a change: the writers run again, with savepoints. */
 class BatchAborted extends Error {}
 
 /** Settles a writer, once the batch is committed. */
@@ -12,9 +12,9 @@ type Settle = () => void
 type ToFailure = (error: unknown) => unknown
 
 /**
- * Makes the function that commits a batch: all of its writers together, once the lock is there.
+ * Makes the function that commits a batch: all of its writers together, once it has the lock.
  *
- * @param toFailure what a writer gets for an error
+ * @param toFailure maps an error to the failure of a writer
  */
 export function createCommit(connection: SqliteConnection, transaction: Gate['transaction'], toFailure: ToFailure) {
   return async function commit(take: () => Writer[], run = runTogether): Promise<void> {
@@ -34,9 +34,9 @@ export function createCommit(connection: SqliteConnection, transaction: Gate['tr
 }
 
 /**
- * Runs writers one after another, with nothing between them.
+ * Runs writers one after another, with no other statements in between.
  *
- * @throws BatchAborted when one has failed that cannot be undone without the others
+ * @throws BatchAborted when a failed writer cannot be undone without the others
  */
 async function runTogether(connection: SqliteConnection, toFailure: ToFailure, writers: Writer[]): Promise<Settle[]> {
   const settles: Settle[] = []
@@ -56,7 +56,9 @@ async function runTogether(connection: SqliteConnection, toFailure: ToFailure, w
   return settles
 }
 
-/** The same with a savepoint each, to undo one alone. SQLite then copies every page that a writer is first to touch. */
+/**
+ * The same with a savepoint each, to undo a single writer. SQLite then copies every page that a writer changes first.
+ */
 async function runApart(connection: SqliteConnection, toFailure: ToFailure, writers: Writer[]): Promise<Settle[]> {
   const settles: Settle[] = []
   for (const writer of writers) settles.push(await runInSavepoint(connection, toFailure, writer))

@@ -4,20 +4,20 @@ import { sqliteTrouble } from '../errors.ts'
 import type { SqliteHandle } from './connection.ts'
 import { WAL_BYTES } from './file.ts'
 
-/** `full` answers after the disk has synced; `os` leaves that to the operating system. */
+/** `full` responds after the disk has synced; `os` leaves the sync to the operating system. */
 export type Durability = 'full' | 'os'
 
-/** How long a start waits for others that start, or write, at the same moment. */
+/** How long a start waits for other processes that start, or write, at the same moment. */
 const LOCK_WAIT_MS = 10_000
 const LOCK_RETRY_MS = 10
 
 /**
  * Sets up a SQLite connection.
  *
- * @throws Error when it does not keep what it acknowledges
+ * @throws Error when it does not keep acknowledged writes
  */
 export async function setUpSqlite(handle: SqliteHandle, durability: Durability): Promise<void> {
-  // SQLite itself does not wait when two turn a file to WAL at once: one of them is refused there and then.
+  // SQLite itself does not wait when two processes switch a file to WAL: one of them is refused at once.
   const deadline = performance.now() + LOCK_WAIT_MS
   for (;;) {
     try {
@@ -32,25 +32,25 @@ export async function setUpSqlite(handle: SqliteHandle, durability: Durability):
 function applySettings(handle: SqliteHandle, durability: Durability): void {
   const pragma = (name: string, value?: string) =>
     Object.values(handle.prepare(`PRAGMA ${name}${value ? ` = ${value}` : ''}`).get() as object)[0]
-  // Short: SQLite waits inside the event loop. Longer waits for other processes are ours.
+  // Short: SQLite waits inside the event loop. Longer waits for other processes are asynchronous (`gate.ts`).
   handle.exec('PRAGMA busy_timeout = 5')
   const journal = pragma('journal_mode', 'WAL')
   handle.exec(`PRAGMA synchronous = ${durability === 'full' ? 'FULL' : 'NORMAL'}`)
   handle.exec('PRAGMA foreign_keys = ON')
   handle.exec('PRAGMA temp_store = MEMORY')
-  // 16 MiB of pages, against 2: an index of a million messages fits.
+  // 16 MiB of pages instead of 2: an index of a million messages fits.
   handle.exec('PRAGMA cache_size = -16384')
-  // What is deleted is overwritten, also on pages that become free: docs/decisions/0013.
+  // Deleted content is overwritten, also on pages that become free: docs/decisions/0013.
   pragma('secure_delete', 'ON')
   pragma('journal_size_limit', String(WAL_BYTES))
-  // Has the WAL made, and the schema read: both can be in a state that nothing can be done with.
+  // Creates the WAL and reads the schema: either may be unusable.
   handle.prepare('SELECT count(*) FROM sqlite_master').get()
   const kept = (journal === 'wal' || journal === 'memory') && pragma('foreign_keys') === 1
   if (!kept || pragma('synchronous') !== (durability === 'full' ? 2 : 1))
     throw new Error('SQLite did not take the settings that make it durable')
 }
 
-/** @throws Error when PostgreSQL may lose what it acknowledges, unless that is wanted */
+/** @throws Error when PostgreSQL may lose acknowledged writes, unless the configuration allows that */
 export async function assertDurable(db: Queries, durability: Durability): Promise<void> {
   if (durability === 'os') return
   for (const setting of ['fsync', 'synchronous_commit']) {

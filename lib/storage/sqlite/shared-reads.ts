@@ -1,7 +1,9 @@
 import type { SqliteConnection } from './connection.ts'
 import type { DamageGuard } from './damage.ts'
 
-/** A read transaction that the reads of one turn of the event loop share: by itself each would lock and unlock the file. */
+/**
+ * A read transaction that the reads of one turn of the event loop share: otherwise each would lock and unlock the file.
+ */
 export interface SharedReads {
   /** Opens it, unless it is open; it ends by itself after this turn. */
   begin(): void
@@ -20,7 +22,7 @@ export function createSharedReads({ prepare, hasTransaction }: SqliteConnection,
     try {
       if (hasTransaction()) prepare('COMMIT').run()
     } catch (error) {
-      // After trouble COMMIT fails too, and the transaction is over all the same. The reads have returned by now.
+      // After an error COMMIT fails too, and the transaction has ended anyway. The reads have returned by now.
       guard.toFailure(error)
     }
   }

@@ -1,17 +1,19 @@
 import type { Primitive, Queries, Writing } from '../database.ts'
 import type { SqliteConnection, SqliteStatement } from './connection.ts'
 
-/** A transaction from the inside: `over` once it has ended, `lost` to the trouble that ended it early. */
+/** The state of a transaction: `over` once it has ended, `lost` to the error that ended it early. */
 export interface TransactionState {
   over?: boolean
   lost?: unknown
-  /** Whether a statement ran that may have changed something. */
+  /** Whether a statement ran that may have changed data. */
   wrote?: boolean
   /** Statements that the transaction did not wait for. */
   deferred?: Promise<unknown>[]
 }
 
-/** The queries of a transaction: they run at once. After trouble that ended the transaction, nothing more runs in it. */
+/**
+ * The queries of a transaction: they run at once. After an error that ended the transaction, no statement runs in it.
+ */
 export function toQueries({ prepare, hasTransaction }: SqliteConnection, state: TransactionState): Queries {
   const guarded = <T>(step: () => T): T => {
     if (state.lost) throw state.lost
