@@ -5,7 +5,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import { configWarnings } from '../config/warnings.ts'
 import { type Finding, note, ok, warning } from './finding.ts'
 
-/** What there is to say of a configuration that can be used: its possible, and who may read its secrets. */
+/** The findings about a valid configuration: possible mistakes, and the permissions of a file with secrets. */
 export function checkConfiguration({ config, file, warnings }: LoadedConfig): Finding[] {
   return [
     ok('configuration.valid', file ? `${file} is valid.` : 'No file is used; the other settings are valid.'),

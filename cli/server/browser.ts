@@ -8,7 +8,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, string[]>> = {
 /**
  * Shows `url` in the default browser, if there is one.
  *
- * Not by listhen: it runs a script from the shared temporary folder, and ends the process where that cannot run.
+ * Not by listhen: it runs a script from the shared temporary folder, and ends the process if that fails.
  */
 export function openBrowser(url: string, onFailure: (error: Error) => void): void {
   const [command, ...args] = OPENERS[process.platform] ?? ['xdg-open']

@@ -4,17 +4,17 @@ import type { AddressInfo } from 'node:net'
 import type { Listener } from 'listhen'
 import { type Listen, listen } from '../../lib/http/node/listen.ts'
 
-/** A way to listen that can print a QR code afterwards. */
+/** A server that can print a QR code of its address. */
 export interface QrListener {
   listen: Listen
-  /** Prints the addresses that other machines may use, the first of them as a QR code. */
+  /** Prints the addresses for other machines, the first of them as a QR code. */
   show(public_url: string | undefined): Promise<void>
 }
 
 /**
- * Listens by means of listhen, which knows the addresses of this machine and draws QR codes.
+ * Listens with listhen, which knows the addresses of this machine and draws QR codes.
  *
- * @throws Error when listhen, which is an optional package, is not installed
+ * @throws Error when listhen, an optional package, is not installed
  */
 export async function createQrListener(): Promise<QrListener> {
   const { listen: listhen } = await import('listhen').catch((cause) => {
@@ -26,13 +26,13 @@ export async function createQrListener(): Promise<QrListener> {
       const { address, port } = await findFree(handler, asked)
       listener = await listhen(handler, {
         hostname: address,
-        // Otherwise listhen takes another port, 3000 for example, when this one is taken. The range is empty.
+        // If this port is in use, listhen otherwise takes another one, such as 3000. The range is empty.
         port: { port, random: false, alternativePortRange: [1, 0], verbose: false },
         // In production it takes 3000 for any port.
         isProd: false,
         public: address === '0.0.0.0' || address === '::',
         showURL: false,
-        // It would end the process on a signal, before the requests in flight have ended.
+        // It would end the process on a signal, before the requests in progress have ended.
         autoClose: false,
       })
       if (listener.address.port !== port) {
@@ -47,7 +47,7 @@ export async function createQrListener(): Promise<QrListener> {
   }
 }
 
-/** Listens and stops: Node names the reason when an address is not available, and listhen takes another one silently. */
+/** Listens once and stops: Node reports why an address is not available, while listhen silently takes another one. */
 async function findFree(...asked: Parameters<Listen>): Promise<AddressInfo> {
   const server = await listen(...asked)
   const address = server.address() as AddressInfo

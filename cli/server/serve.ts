@@ -12,7 +12,7 @@ import { openBrowser } from './browser.ts'
 import { createQrListener } from './qr.ts'
 import { firstSignal } from './signals.ts'
 
-/** What `chat-server serve` may be told. */
+/** The flags of `chat-server serve`. */
 export interface ServeFlags extends ConfigFlags {
   json?: boolean | undefined
   open?: boolean | undefined
@@ -20,7 +20,7 @@ export interface ServeFlags extends ConfigFlags {
   strict?: boolean | undefined
 }
 
-/** Serves until a signal asks for the end, then lets everybody finish and ends the process. */
+/** Serves until a signal arrives, then finishes the requests in progress and ends the process. */
 export async function serve(flags: ServeFlags): Promise<never> {
   const { config, warnings } = loadConfig(flags)
   const log = createLogger(config.log)
@@ -54,7 +54,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   process.exit(0)
 }
 
-/** Nobody is served yet, and what a start changes it changes in transactions: there is nothing to wait for. */
+/** No request is served yet, and a start changes data only in transactions: there is nothing to wait for. */
 function leaveEarly(log: Log, signal: NodeJS.Signals): never {
   log.info('Asked to stop before it was up.', { signal })
   process.exit(0)
@@ -69,8 +69,8 @@ function warn(log: Log, warnings: string[], args: { strict?: boolean | undefined
 }
 
 /**
- * The service is there for others: it stays when nobody reads what it prints, and a bug that ends it is logged whole.
- * What Node has to warn of is a line of the log like any other.
+ * The process must not end because its output is closed, and an error that ends it is logged completely. Node's
+ * warnings are logged as lines of the same log.
  */
 function outliveOutput(log: Log): void {
   surviveBrokenOutput()
@@ -81,7 +81,7 @@ function outliveOutput(log: Log): void {
   })
 }
 
-/** How to create the first administrator, ready to be pasted. */
+/** The command that creates the first administrator, to copy and paste. */
 function setupHint(config: Config, url: string, flags: ServeFlags): string {
   const setup = ['npx chat-server setup --email you@example.org']
   if (flags.config) setup.push('--config', quote(flags.config))

@@ -1,15 +1,19 @@
 /**
  * Classes of characters, each as the inside of a class in a regular expression.
  *
- * They are written out: the same patterns are in the OpenAPI document, and many readers of it know no `\p{…}`. Those that
- * new versions of Unicode would add are unknown to both sides alike.
+ * They are written out: the same patterns are in the OpenAPI document, and many tools that read it do not support
+ * `\p{…}`. Characters of newer Unicode versions are unknown to both sides.
  */
 const CONTROLS = '\\u0000-\\u001F\\u007F-\\u009F'
 const SPACES = '\\u0020\\u00A0\\u1680\\u2000-\\u200A\\u2028\\u2029\\u202F\\u205F\\u3000'
 const LINE_BREAKS = '\\u2028\\u2029'
-/** They turn the text behind them around (Unicode Bidirectional Algorithm, sections 2.1 to 2.4). */
+/**
+ * Characters that change the direction of the text after them (Unicode Bidirectional Algorithm, sections 2.1 to 2.4).
+ */
 const TURNS = '\\u202A-\\u202E\\u2066-\\u2069'
-/** Formats, variation selectors, fillers and what else has no shape (`Cf`, `Default_Ignorable_Code_Point`, U+2800). */
+/**
+ * Formats, variation selectors, fillers and other invisible characters (`Cf`, `Default_Ignorable_Code_Point`, U+2800).
+ */
 const SHAPELESS =
   '\\u00AD\\u034F\\u0600-\\u0605\\u061C\\u06DD\\u070F\\u0890\\u0891\\u08E2\\u115F\\u1160\\u17B4\\u17B5\\u180B-\\u180F' +
   '\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u206F\\u2800\\u3164\\uFE00-\\uFE0F\\uFEFF\\uFFA0\\uFFF0-\\uFFFB' +
@@ -17,11 +21,11 @@ const SHAPELESS =
 
 const UNSEEN = `${CONTROLS}${LINE_BREAKS}${SHAPELESS}`
 const INVISIBLE = `${CONTROLS}${SPACES}${SHAPELESS}`
-/** What `String.prototype.trim` cuts. */
+/** The characters that `String.prototype.trim` removes. */
 const TRIMMED = `\\u0009-\\u000D${SPACES}\\uFEFF`
 const DISTURBING = `${CONTROLS}${LINE_BREAKS}${TURNS}`
 
-/** Patterns that texts have to match, as JSON Schema has them: those that both databases keep, and no other. */
+/** Patterns for input texts, as in JSON Schema: they match the texts that both databases store unchanged. */
 export const PATTERNS = {
   storable: '^[^\\u0000]*$',
   visible: `^[^\\u0000]*[^${INVISIBLE}][^\\u0000]*$`,
@@ -29,17 +33,17 @@ export const PATTERNS = {
   username: `^[^${UNSEEN}${SPACES}]([^${UNSEEN}]*[^${UNSEEN}${SPACES}])?$`,
   label: `^[^${DISTURBING}]*[^${INVISIBLE}][^${DISTURBING}]*$`,
   label_or_empty: `^([^${DISTURBING}]*[^${INVISIBLE}][^${DISTURBING}]*)?$`,
-  /** A dot-atom and a host name (RFC 5322, RFC 1035), which may have spaces around it. */
+  /** A dot-atom and a host name (RFC 5322, RFC 1035), with optional spaces around it. */
   email:
     "^[ \\t]*[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~\\-]+)*" +
     '@[A-Za-z0-9]([A-Za-z0-9\\-]*[A-Za-z0-9])?(\\.[A-Za-z0-9]([A-Za-z0-9\\-]*[A-Za-z0-9])?)*[ \\t]*$',
-  /** At least two characters, spaces around them aside. */
+  /** At least two characters, without the spaces around them. */
   search: `^[^\\u0000]*[^\\u0000${TRIMMED}][^\\u0000]*[^\\u0000${TRIMMED}][^\\u0000]*$`,
-  /** No empty segment: `//host` is another site, and so is `/.//host` once its dots are gone. */
+  /** No empty segment: `//host` is another site, and so is `/.//host` after its dots are resolved. */
   local_path: `^/([^/\\\\?#${CONTROLS}${LINE_BREAKS}]+(/[^/\\\\?#${CONTROLS}${LINE_BREAKS}]+)*/?)?([?#][^\\\\${CONTROLS}${LINE_BREAKS}]*)?$`,
   /**
-   * Passwords that surely have at most 72 bytes. JSON Schema cannot count bytes, so texts that mix characters of one byte
-   * and of several are taken here only up to the length that they could have if all had as many.
+   * Passwords of at most 72 bytes in any case. JSON Schema cannot count bytes, so a text that mixes characters of one
+   * byte and of several is matched only up to the length it could have if all had as many.
    */
   password: '^([\\u0001-\\u007F]{8,72}|[\\u0001-\\u024F]{8,36}|[\\u0001-\\uFFFF]{8,24}|[^\\u0000]{8,18})$',
 } as const
@@ -52,7 +56,7 @@ const USERNAME = pattern(PATTERNS.username)
 const EMAIL = pattern(PATTERNS.email)
 const LOCAL_PATH = pattern(PATTERNS.local_path)
 
-/** Whether a text shows anything: spaces, controls and zero-width characters alone do not. */
+/** Whether a text has a visible character: spaces, controls and zero-width characters are not. */
 export function isVisible(text: string): boolean {
   return VISIBLE.test(text)
 }
@@ -62,27 +66,27 @@ export function isLabel(text: string): boolean {
   return LABEL.test(text)
 }
 
-/** Whether a text can be a username: visible, every character of it, with no outer spaces. */
+/** Whether a text can be a username: every character is visible, and there are no outer spaces. */
 export function isUsername(text: string): boolean {
   return USERNAME.test(text)
 }
 
-/** Whether a text, outer spaces aside, is an e-mail address. */
+/** Whether a text, without outer spaces, is an email address. */
 export function isEmail(text: string): boolean {
   return EMAIL.test(text)
 }
 
-/** Whether a text is a path of this service's own site: no address of another one, however a browser may read it. */
+/** Whether a text is a path of this service's own site: no browser may read it as an address of another site. */
 export function isLocalPath(text: string): boolean {
   return LOCAL_PATH.test(text)
 }
 
-/** The same text without characters that cannot be seen, or that turn others around. */
+/** The same text without invisible characters and those that change the text direction. */
 export function withoutUnseen(text: string): string {
   return text.replaceAll(new RegExp(HIDDEN, 'gu'), '')
 }
 
-/** What makes two names or addresses the same. Computed here alone: `lower()` of the databases differ. */
+/** The key under which two names or addresses are equal. Computed here only: `lower()` of the databases differ. */
 export function uniqueKey(name: string): string {
   return name.trim().normalize('NFKC').toLowerCase()
 }

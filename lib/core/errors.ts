@@ -43,26 +43,29 @@ export const ERRORS = {
   storage_full: [507, 'The storage is full.'],
 } as const satisfies Record<string, readonly [status: number, message: string]>
 
-/** The machine name of a failure, as in `code` of an error body. */
+/** The code of a failure, as in `code` of an error body. */
 export type ErrorCode = keyof typeof ERRORS
 
-/** What a field of the input is refused for; `path` like `a.b[0]`. */
+/** Why a field of the input is refused; `path` like `a.b[0]`. */
 export interface FieldError {
   path: string
   message: string
 }
 
-/** What goes with a {@link ChatError}. */
+/** The options of a {@link ChatError}. */
 export interface ErrorDetails extends ErrorOptions {
-  /** Replaces the default message. It reaches the caller: no secret, no path, no SQL. */
+  /** Replaces the default message. It is sent to the caller: no secret, no path, no SQL. */
   message?: string
-  /** The fields at fault, with `validation_failed`. */
+  /** The invalid fields, with `validation_failed`. */
   errors?: FieldError[]
-  /** When trying again makes sense. */
+  /** When a retry makes sense. */
   retry_after_seconds?: number
 }
 
-/** A failure the caller can act on. Anything else that is thrown is a bug: logged whole, answered 500 blank. */
+/**
+ * A failure that the caller can act on. Any other exception is a bug: it is logged completely and answered with a blank
+ * 500.
+ */
 export class ChatError extends Error {
   override readonly name = 'ChatError'
   readonly code: ErrorCode
@@ -80,7 +83,7 @@ export class ChatError extends Error {
   }
 }
 
-/** What is behind a failure, for the log: of one that callers are told in general words, the cause. */
+/** The cause of a failure, for the log: for one with a general message, its `cause`. */
 export function causeText(error: unknown): string {
   return String((error instanceof ChatError && error.cause) || error)
 }

@@ -1,8 +1,8 @@
 import { LONGEST } from './lengths.ts'
 
 /**
- * The value of a cookie in a `Cookie` header. `undefined` when it is missing, and when it is there twice with
- * different values: one of them may come from a neighbouring host (cookie tossing).
+ * The value of a cookie in a `Cookie` header. `undefined` when it is missing, and when it occurs twice with different
+ * values: one of them may come from a neighbouring host (cookie tossing).
  */
 export function readCookie(header: string | null | undefined, name: string): string | undefined {
   if (!header || header.length > LONGEST.header) return undefined
@@ -18,8 +18,8 @@ export function readCookie(header: string | null | undefined, name: string): str
 }
 
 /**
- * The token of an `Authorization: Bearer` header; `undefined` without one, and for other schemes, which mean nothing
- * here. The scheme is not case-sensitive (RFC 9110, section 11.1). A header too long to be read has a token of nothing.
+ * The token of an `Authorization: Bearer` header; `undefined` without one, and for other schemes, which are not
+ * supported. The scheme is case-insensitive (RFC 9110, section 11.1). A header that is too long has an empty token.
  */
 export function bearerOf(authorization: string | null): string | undefined {
   if (authorization !== null && authorization.length > LONGEST.header) return ''
@@ -27,7 +27,7 @@ export function bearerOf(authorization: string | null): string | undefined {
   return scheme?.toLowerCase() === 'bearer' ? token.join(' ') : undefined
 }
 
-/** Fields of an answer that go out as headers, and come back as fields in the client. */
+/** Response fields that are sent as headers, and are fields again in the client. */
 export const HEADER_FIELDS = {
   stream_position: 'Stream-Position',
   idempotency_replayed: 'Idempotency-Replayed',

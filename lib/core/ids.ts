@@ -1,7 +1,7 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { uuidv7 } from 'uuidv7'
 
-/** A new identifier: a UUIDv7 in lower case, so that ids sort by the time they were made (RFC 9562). */
+/** A new identifier: a UUIDv7 in lower case, so that ids sort by creation time (RFC 9562). */
 export function newId(): string {
   return uuidv7()
 }
@@ -11,17 +11,17 @@ export function newToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** The SHA-256 of a token, in base64url: all that is stored of it, so a stolen database opens nothing. */
+/** The SHA-256 of a token, in base64url. Only this digest is stored, so a stolen database gives no access. */
 export function digest(token: string): string {
   return hash('sha256', token, 'base64url')
 }
 
-/** A short name for something, the same for the same text: 16 hexadecimal digits. */
+/** A short digest of a text: 16 hexadecimal digits. */
 export function fingerprint(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 16)
 }
 
-/** Whether two digests are the same, in a time that does not tell where they differ. */
+/** Compares two digests in constant time. */
 export function sameDigest(a: string, b: string): boolean {
   const [left, right] = [Buffer.from(a), Buffer.from(b)]
   return left.length === right.length && timingSafeEqual(left, right)

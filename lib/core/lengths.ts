@@ -1,17 +1,17 @@
 /**
- * The longest text of each kind, in UTF-16 units. Unicode normalisation is quadratic on runs of combining marks: 40 kB of
- * them took 1.5 s. So every text that comes in has a longest length, which is looked at before anything else of it.
+ * The maximum length of each kind of text, in UTF-16 units. Unicode normalisation is quadratic on runs of combining
+ * marks: 40 kB of them took 1.5 s. So every input text has a maximum length, which is checked before anything else.
  */
 export const LONGEST = {
   /** RFC 5321, section 4.5.3.1.3, without the angle brackets. */
   email: 254,
-  /** More than bcrypt reads, and enough for any password to be refused for what it is. */
+  /** More than bcrypt reads, so that a longer password is refused for its length in bytes. */
   password: 1024,
   name: 200,
   username: 64,
   /** The name of an API key. */
   label: 100,
-  /** Why a message was edited or deleted, and what a limit profile is for. */
+  /** The reason of an edit or a deletion, and the description of a limit profile. */
   remark: 500,
   title: 200,
   search: 200,
@@ -20,12 +20,15 @@ export const LONGEST = {
   /** Identifiers of others, such as a user's at a sign-in provider (OpenID Connect Core, section 2: `sub`). */
   subject: 255,
   url: 2048,
-  /** What Node takes of all headers together. */
+  /** The maximum size of all headers together in Node. */
   header: 16 * 1024,
-  /** What `limits.message_bytes` can be at most; how long a message may be, that says. */
+  /** The maximum of `limits.message_bytes`, which in turn limits a message. */
   message: 256 * 1024,
-  /** What `assistant.answer_bytes` can be at most: an answer is held in memory while it is made, and is one row at its end. */
+  /**
+   * The maximum of `assistant.answer_bytes`: an answer is held in memory while it is written, and stored as one row at
+   * its end.
+   */
   answer: 16 * 1024 * 1024,
-  /** A little less than a body under `/v1` may have, so that a longer one is told which text is too long. */
+  /** A little less than the maximum body under `/v1`, so that the error for a longer text can name it. */
   echo: 65_000,
 } as const

@@ -1,11 +1,11 @@
-/** Work of which one run is under way at a time: a call starts a run, or joins the one under way. */
+/** Work with at most one run at a time: a call starts a run, or joins the one in progress. */
 export interface SingleFlight<T> {
   (): Promise<T>
-  /** The run under way, if there is one. */
+  /** The run in progress, if any. */
   current(): Promise<T> | undefined
 }
 
-/** Has calls of `work` during a run share that run. */
+/** Makes calls of `work` during a run share that run. */
 export function singleFlight<T>(work: () => Promise<T>): SingleFlight<T> {
   let current: Promise<T> | undefined
   const end = () => {
@@ -27,7 +27,7 @@ export interface WarnOnce<Args extends unknown[]> {
   isReported(): boolean
 }
 
-/** Has `report` called for the first of several failures in a row: one line in the log, however long they go on. */
+/** Calls `report` for the first of several failures in a row: one line in the log, however long they continue. */
 export function warnOnce<Args extends unknown[]>(report: (...args: Args) => void): WarnOnce<Args> {
   let isReported = false
   const warn = (...args: Args) => {

@@ -3,9 +3,9 @@ import { PATTERNS } from './characters.ts'
 import { LONGEST } from './lengths.ts'
 
 /**
- * Text that both databases keep as it is: no NUL (PostgreSQL refuses it), no lone surrogate (both change it).
+ * Text that both databases store unchanged: no NUL (PostgreSQL refuses it), no lone surrogate (both change it).
  *
- * @param longest in UTF-16 units; of a longer text nothing else is looked at
+ * @param longest in UTF-16 units; a longer text is not checked further
  */
 export function text(longest: number) {
   return v.pipe(
@@ -16,29 +16,29 @@ export function text(longest: number) {
   )
 }
 
-/** Text that is only compared with what was given out, such as a cursor or a token: any, up to a length. */
+/** Text that is only compared with a value the service created, such as a cursor or a token: any, up to a length. */
 export function opaque(longest: number) {
   return v.pipe(v.string(), v.maxLength(longest, `must be at most ${longest} characters`))
 }
 
-/** Where a list goes on: an instant in microseconds, and an id. What is no cursor at all is `invalid_cursor`. */
+/** A position in a list: an instant in microseconds, and an id. Any other text is `invalid_cursor`. */
 export const Cursor = v.pipe(
   opaque(LONGEST.token),
   v.description('`next_after` of the previous page'),
   v.metadata({ pattern: '^[0-9]{1,16}_[0-9a-f\\-]{36}$' }),
 )
 
-/** Whether both databases keep a text as it is. */
+/** Whether both databases store a text unchanged. */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && isWellFormed(text)
 }
 
-/** `String.prototype.isWellFormed`, which the ES2023 types do not know yet. */
+/** `String.prototype.isWellFormed`, which the ES2023 types do not have yet. */
 function isWellFormed(text: string): boolean {
   return !/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(text)
 }
 
-/** An object, and no list: valibot takes one for an object without any of its keys. */
+/** An object, and not an array: valibot accepts an array as an object without keys. */
 export function plainObject<const Entries extends v.ObjectEntries>(entries: Entries) {
   const schema = v.object(entries)
   const run = schema['~run'].bind(schema)
@@ -48,7 +48,7 @@ export function plainObject<const Entries extends v.ObjectEntries>(entries: Entr
   })
 }
 
-/** An identifier. Ours are UUIDv7 in lower case; any other UUID is that of something that does not exist. */
+/** An identifier. The service creates UUIDv7 in lower case; no other UUID exists. */
 export const Id = v.pipe(
   v.string(),
   v.length(36),
@@ -63,7 +63,7 @@ export const Instant = v.pipe(
   v.metadata({ format: 'date-time' }),
 )
 
-/** An instant as a caller may write it: any form of RFC 3339. */
+/** An instant as input: any form of RFC 3339. */
 export const AnyInstant = v.pipe(
   v.string(),
   v.maxLength(35),
@@ -72,13 +72,13 @@ export const AnyInstant = v.pipe(
   v.metadata({ format: 'date-time' }),
 )
 
-/** Not the 31st of February, which `Date.parse` takes for the 3rd of March. */
+/** Refuses the 31st of February, which `Date.parse` reads as the 3rd of March. */
 function isDay(day: string): boolean {
   const parsed = new Date(`${day}T00:00:00Z`)
   return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(day)
 }
 
-/** The page size in a query: above `maximum` it is lowered, below 1 or not a whole number it is refused. */
+/** The page size in a query: above `maximum` it is lowered; below 1 or not a whole number it is refused. */
 export function Limit(fallback: number, maximum: number) {
   return v.optional(
     v.pipe(
@@ -92,7 +92,7 @@ export function Limit(fallback: number, maximum: number) {
   )
 }
 
-/** The id of an event on a conversation's stream, from which a stream can be resumed. */
+/** The id of an event of a conversation's stream, from which a stream can be resumed. */
 export const StreamPosition = v.pipe(
   v.string(),
   v.regex(/^[0-9a-f]{16}\.\d+$/),

@@ -3,7 +3,7 @@ export function currentMicros(): number {
   return Date.now() * 1000
 }
 
-/** A stored instant in words: RFC 3339, UTC, with microseconds. */
+/** A stored instant as text: RFC 3339, UTC, with microseconds. */
 export function toInstant(micros: number): string {
   const millis = Math.floor(micros / 1000)
   const rest = String(micros - millis * 1000).padStart(3, '0')

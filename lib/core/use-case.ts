@@ -4,7 +4,7 @@ import type { Actor } from './actor.ts'
 import { ChatError, type ErrorCode } from './errors.ts'
 import { LONGEST } from './lengths.ts'
 
-/** What a use-case takes beside its input: the caller, what is known of the client, the endpoints of the adapter, or an id. */
+/** The arguments of a use-case before its input: the actor, the client, the endpoints of the adapter, or an id. */
 type Taken<Name extends string> = Name extends 'actor'
   ? Actor
   : Name extends 'actor?'
@@ -17,24 +17,24 @@ type Taken<Name extends string> = Name extends 'actor'
 
 type Arguments<Takes extends readonly string[]> = { [I in keyof Takes]: Taken<Takes[I]> }
 
-/** The input as a caller may write it: defaults left out, or nothing at all where all of it has defaults. */
+/** The input as a caller may write it: without defaults, or `undefined` if every field has one. */
 type Input<Schema> = Schema extends v.GenericSchema
   ? Record<never, never> extends v.InferInput<Schema>
     ? [input?: v.InferInput<Schema>]
     : [input: v.InferInput<Schema>]
   : []
 
-/** What the service does in one call, whatever it is called by. */
+/** One operation of the service, for every adapter. */
 export interface UseCase<
   Takes extends readonly string[] = readonly string[],
   Schema extends v.GenericSchema | undefined = v.GenericSchema | undefined,
   Result = unknown,
 > {
-  /** What comes before the input: `actor`, `actor?` (where it is optional), `client`, `endpoints`, ids by their names. */
+  /** The arguments before the input: `actor`, `actor?` (optional), `client`, `endpoints`, ids by their names. */
   takes: Takes
-  /** Validates the input, for HTTP and for hosts alike. */
+  /** Validates the input, for HTTP and for hosts. */
   input: Schema
-  /** The codes it fails with, beside those of invalid input. */
+  /** The codes of its failures, besides those of invalid input. */
   errors: readonly ErrorCode[]
   run: (
     ctx: Context,
@@ -46,7 +46,7 @@ export interface UseCase<
 // biome-ignore lint/suspicious/noExplicitAny: arguments are contravariant, so no other type takes every use-case.
 export type AnyUseCase = UseCase<any, any, any>
 
-/** Makes a use-case; one without `input` takes none. */
+/** Creates a use-case; without `input` it takes none. */
 export function useCase<
   const Takes extends readonly string[],
   Result,
@@ -87,7 +87,7 @@ export function bindAll<F extends Record<string, AnyUseCase>>(
   return Object.fromEntries(Object.entries(useCases).map(([name, each]) => [name, bind(ctx, each)])) as never
 }
 
-/** A function that takes the context first, as one of a service: for what is called in the process alone. */
+/** Binds a function with the context as its first argument, for calls within the process. */
 export function withContext<Args extends unknown[], Result>(
   ctx: Context,
   run: (ctx: Context, ...args: Args) => Promise<Result>,
@@ -110,9 +110,9 @@ export function loopWithContext<Args extends unknown[], Item>(
 }
 
 /**
- * Looks at how long the texts are that come beside the input: identifiers, and what is known of the caller.
+ * Checks the length of the texts before the input: identifiers, and client metadata.
  *
- * @throws ChatError `not_found` for what is too long to be the name of anything; `validation_failed`
+ * @throws ChatError `not_found` for a text too long to be an id; `validation_failed`
  */
 function assertMeasured(arg: unknown): void {
   if (typeof arg === 'string' && arg.length > LONGEST.url) throw new ChatError('not_found')
@@ -124,12 +124,12 @@ function assertMeasured(arg: unknown): void {
       })
 }
 
-/** @throws ChatError `validation_failed`, with each field at fault */
+/** @throws ChatError `validation_failed`, with each invalid field */
 export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown = {}): v.InferOutput<S> {
-  // An array would pass for an object without any of its keys.
+  // An array would otherwise pass as an object without keys.
   if (Array.isArray(input))
     throw new ChatError('validation_failed', { errors: [{ path: '', message: 'must be an object' }] })
-  // Aborted early, nothing is normalised or matched that is too long.
+  // Aborted early, so that no text that is too long is normalised or matched.
   const parsed = v.safeParse(schema, input, { abortPipeEarly: true, message: wording })
   if (parsed.success) return parsed.output
   throw new ChatError('validation_failed', {
@@ -137,7 +137,7 @@ export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown 
   })
 }
 
-/** What is wrong with a field, without what was in it: that may be a password in the wrong place. */
+/** The problem of a field, without its value: that may be a password in the wrong field. */
 function wording({ type, expected, input, requirement }: v.BaseIssue<unknown>): string {
   if (input === undefined) return 'is missing'
   const unit = typeof input === 'string' ? 'characters' : 'entries'

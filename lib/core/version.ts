@@ -1,2 +1,2 @@
-/** The version of the package, as `package.json` has it: the library reads no file. */
+/** The version in `package.json`, as a constant: the library reads no file. */
 export const VERSION = '0.1.0'

@@ -18,11 +18,12 @@ import { type Account, AccountChanges } from '../users/schema.ts'
 import { lockUsers, toAccount, type UserRow, updateUser } from '../users/store.ts'
 
 /**
- * Changes an account, effective at once: a disabled user's sessions end and their streams close, new roles hold for
+ * Changes an account, effective at once: a disabled user's sessions end and their streams close, new roles apply from
  * the next request, a new password ends the user's other sessions.
  *
- * @throws ChatError `forbidden`, also with an API key for anything but the name that is shown; `not_found`;
- *   `confirmation_required` for another address and for the actor's own password; `email_taken`; `conflict` where no administrator would be left
+ * @throws ChatError `forbidden`, also with an API key for anything but the display name; `not_found`;
+ *   `confirmation_required` for another address and for the actor's own password; `email_taken`; `conflict` for the
+ *   last administrator
  */
 export const change = useCase({
   takes: ['actor', 'user_id'],
@@ -36,7 +37,7 @@ export const change = useCase({
     const password_hash = input.password === undefined ? undefined : await ctx.passwords.hash(input.password, hasher)
     let before: UserRow | undefined
     const attempt = ctx.write(async (tx) => {
-      // Without it, a session that was found would get past the current password, and confirm itself with the new one.
+      // Without it, a stolen session could bypass the current password, and confirm itself with the new one.
       const isOwnPassword = input.password !== undefined && userId === actor.user_id
       if (input.email !== undefined || isOwnPassword) await requireConfirmation(ctx, tx, actor)
       const resigns = input.disabled === true || (input.roles !== undefined && !input.roles.includes('admin'))
@@ -67,10 +68,10 @@ export const change = useCase({
 })
 
 /**
- * An account to be changed by an administrator, who is one still: alone with it until the transaction ends.
+ * Locks an account for a change by an administrator, whose rights are checked again in the transaction.
  *
- * @param options.resigns the account may administer no longer afterwards: then it must not be the last that does
- * @throws ChatError `not_found`; `conflict` for the last administrator; `forbidden` when the actor is no administrator any more
+ * @param options.resigns the account loses the right to administer: then it must not be the last one
+ * @throws ChatError `not_found`; `conflict` for the last administrator; `forbidden` when the actor has lost the role
  */
 export async function takeAccount(
   tx: Queries,
@@ -89,7 +90,7 @@ export async function takeAccount(
 }
 
 async function endWhatMust(tx: Tx, actor: Actor, before: UserRow, after: UserRow): Promise<void> {
-  // A link that was mailed to the old address opens nothing any more.
+  // A link mailed to the old address becomes invalid.
   if (uniqueKey(before.email) !== uniqueKey(after.email)) {
     await deleteResets(tx, after.id)
     await deleteVerifications(tx, after.id)
@@ -101,7 +102,7 @@ async function endWhatMust(tx: Tx, actor: Actor, before: UserRow, after: UserRow
   tx.recheckStreams()
 }
 
-/** The address of an account after a change, and when it was proven: another address has yet to be. */
+/** The address of an account after a change, and when it was verified: a new address is unverified. */
 function addressAfter(user: UserRow, { email, email_verified }: AccountChanges, now: Micros) {
   const isOther = email !== undefined && uniqueKey(email) !== uniqueKey(user.email)
   const verified = email_verified ?? (!isOther && user.email_verified_at !== null)
@@ -109,15 +110,15 @@ function addressAfter(user: UserRow, { email, email_verified }: AccountChanges, 
   return { ...(email !== undefined && { email: email.trim() }), email_verified_at: verified ? since : null }
 }
 
-/** Whether an account may make invites at all. */
+/** Whether an account may create invites. */
 function mayInvite({ disabled_at, roles }: UserRow): boolean {
   return disabled_at === null && mayWrite(splitRoles(roles))
 }
 
-/** How columns are called outside. */
+/** The API names of columns. */
 const NAMES = { password_hash: 'password', email_verified_at: 'email_verified' }
 
-/** What has been done to an account, by name; a password itself is in no entry. */
+/** The changes of an account, by name, for the audit log; the password itself is in no entry. */
 function actsOf(before: UserRow, after: UserRow): AuditEntry[] {
   const names = (['email', 'email_verified_at', 'display_name', 'roles', 'password_hash'] as const).filter(
     (name) => before[name] !== after[name],

@@ -11,8 +11,8 @@ import type { Lockdown } from '../users/schema.ts'
 import { takeAccount } from './change.ts'
 
 /**
- * Ends at once all that others may have got hold of: a person's sessions with their streams, API keys, identities at
- * providers, links to set a password, known browsers, and the invites they made. The account and its password stay.
+ * Ends everything that others may have got hold of: a user's sessions with their streams, API keys, provider
+ * identities, password links, known browsers, and the invites the user created. The account and its password stay.
  *
  * @returns the number of sessions, keys, identities and invites that ended
  * @throws ChatError `forbidden`, also with an API key; `not_found`

@@ -1,2 +1,2 @@
-/** What every API key begins with, so that one that got lost can be told from other secrets. */
+/** The prefix of every API key, so that a lost one can be recognised. */
 export const KEY_PREFIX = 'cs_'

@@ -3,7 +3,7 @@ import { isLabel, PATTERNS } from '../../core/characters.ts'
 import { LONGEST } from '../../core/lengths.ts'
 import { AnyInstant, Id, Instant, text } from '../../core/schema.ts'
 
-/** What a key is for, in its user's words. */
+/** The purpose of a key, named by its user. */
 const KeyName = v.pipe(
   text(LONGEST.label),
   v.check(isLabel, 'must be visible, with no control characters'),
@@ -16,7 +16,7 @@ export const ApiKeyInput = v.object({
 })
 export type ApiKeyInput = v.InferOutput<typeof ApiKeyInput>
 
-/** A new key; `key` itself is shown this once. */
+/** A created key; `key` itself is returned only here. */
 export const CreatedKey = v.object({
   id: Id,
   name: v.string(),
@@ -25,7 +25,7 @@ export const CreatedKey = v.object({
 })
 export type CreatedKey = v.InferOutput<typeof CreatedKey>
 
-/** A key as its user sees it later. */
+/** A key as its user reads it later. */
 export const ApiKey = v.object({
   id: Id,
   name: v.string(),

@@ -13,17 +13,17 @@ import { KEY_PREFIX } from './rules.ts'
 import { ApiKeyInput, type ApiKeys, type CreatedKey } from './schema.ts'
 import { countKeys, deleteKey, findKeyByHash, insertKey, listKeys, toKey, touchKey } from './store.ts'
 
-/** How many keys one user may have: enough for a key each machine, and an end to a loop that makes them. */
+/** The maximum number of keys per user: enough for one per machine, and a bound for a loop that creates them. */
 const KEYS_PER_USER = 50
 
-/** How often the use of a key is written down. */
+/** The minimum time between two stored uses of a key. */
 const TOUCH_SECONDS = 60
 
 /**
- * Makes a key that acts as the actor. It is answered this once, and kept as a digest only.
+ * Creates a key that acts as the actor. It is returned only here; the database has a digest.
  *
- * @throws ChatError `forbidden` with a key, and for the operator; `confirmation_required`; `validation_failed` for an end
- *   that is past; `conflict` with too many keys; `rate_limited`
+ * @throws ChatError `forbidden` with a key, and for the operator; `confirmation_required`; `validation_failed` for an
+ *   expiry in the past; `conflict` with too many keys; `rate_limited`
  */
 export const create = useCase({
   takes: ['actor'],
@@ -52,7 +52,7 @@ export const create = useCase({
         created_at: ctx.now(),
         expires_at,
       })
-      // Without its name: that is the user's text, and would outlive them in the audit log.
+      // Without its name: that is the user's text, and would outlive the user in the audit log.
       tx.audit({ act: 'key.created', actor_id: actor.user_id, subject_id: id, ip: actor.ip })
       return { id, name, key, ...(expires_at !== null && { expires_at: toInstant(expires_at) }) }
     })
@@ -61,7 +61,7 @@ export const create = useCase({
   },
 })
 
-/** The actor's keys, newest first, those that expired lately included. @throws ChatError `forbidden` with a key */
+/** The actor's keys, newest first, including recently expired ones. @throws ChatError `forbidden` with a key */
 export const list = useCase({
   takes: ['actor'],
   run: async (ctx, actor): Promise<ApiKeys> => {
@@ -70,7 +70,7 @@ export const list = useCase({
   },
 })
 
-/** Ends a key of the actor's and its streams, at once. @throws ChatError `forbidden` with a key; `not_found` */
+/** Revokes a key of the actor and closes its streams. @throws ChatError `forbidden` with a key; `not_found` */
 export const revoke = useCase({
   takes: ['actor', 'key_id'],
   errors: ['not_found'],
@@ -85,7 +85,7 @@ export const revoke = useCase({
 })
 
 /**
- * Who a key acts as. A key that is wrong, revoked or expired, that of a disabled user, and any other token look alike.
+ * The actor of a key. A wrong, revoked or expired key, the key of a disabled user, and any other token fail alike.
  *
  * @throws ChatError `unauthenticated`
  */

@@ -3,7 +3,7 @@ import type { Queries } from '../../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
 import type { ApiKey } from './schema.ts'
 
-/** An API key as it is stored: of the key itself only a digest. */
+/** An API key as it is stored: only a digest of the key itself. */
 export interface KeyRow {
   id: string
   user_id: string
@@ -14,7 +14,7 @@ export interface KeyRow {
   last_used_at: Micros | null
 }
 
-/** A row as its user sees it. */
+/** A row as its user reads it. */
 export function toKey(row: Omit<KeyRow, 'key_hash'>): ApiKey {
   return {
     id: row.id,
@@ -25,13 +25,13 @@ export function toKey(row: Omit<KeyRow, 'key_hash'>): ApiKey {
   }
 }
 
-/** What every call with a key needs of it and of its user. */
+/** The columns of a key and its user that every call needs. */
 type KeyOfCall = Pick<KeyRow, 'id' | 'user_id' | 'expires_at' | 'last_used_at'> & {
   roles: string
   disabled_at: Micros | null
 }
 
-/** The key with this digest, expired ones too. By key_hash. */
+/** The key with this digest, including expired ones. By key_hash. */
 export function findKeyByHash(db: Queries, keyHash: string): Promise<KeyOfCall | undefined> {
   return db.get<KeyOfCall>(
     `SELECT k.id, k.user_id, k.expires_at, k.last_used_at, u.roles, u.disabled_at
@@ -41,7 +41,7 @@ export function findKeyByHash(db: Queries, keyHash: string): Promise<KeyOfCall |
   )
 }
 
-/** Which of these keys are there and have not expired, and until when they last. By primary key. */
+/** The keys of these that have not expired, with their expiry. By primary key. */
 export function listLiveKeys(
   db: Queries,
   ids: Iterable<string>,
@@ -65,7 +65,7 @@ export function listKeys(db: Queries, userId: string): Promise<KeyRow[]> {
   )
 }
 
-/** How many keys a user has. By user_id. */
+/** The number of a user's keys. By user_id. */
 export async function countKeys(db: Queries, userId: string): Promise<number> {
   const row = await db.get<{ count: number }>('SELECT count(*) AS count FROM api_keys WHERE user_id = ?', userId)
   return row!.count
@@ -87,17 +87,17 @@ export async function touchKey(tx: Queries, id: string, usedAt: Micros): Promise
   await tx.run('UPDATE api_keys SET last_used_at = ? WHERE id = ?', usedAt, id)
 }
 
-/** @returns how many there were, 0 or 1 */
+/** @returns the number deleted, 0 or 1 */
 export function deleteKey(tx: Queries, id: string, userId: string): Promise<number> {
   return tx.run('DELETE FROM api_keys WHERE id = ? AND user_id = ?', id, userId)
 }
 
-/** Ends all keys of a user. By user_id. @returns the number of keys */
+/** Deletes all keys of a user. By user_id. @returns the number of keys deleted */
 export function deleteKeysOf(tx: Queries, userId: string): Promise<number> {
   return tx.run('DELETE FROM api_keys WHERE user_id = ?', userId)
 }
 
-/** Forgets up to `limit` keys that expired before `before`. @returns how many */
+/** Deletes up to `limit` keys that expired before `before`. @returns the number of keys deleted */
 export function deleteExpiredKeys(tx: Queries, before: Micros, limit: number): Promise<number> {
   return tx.run(
     'DELETE FROM api_keys WHERE id IN (SELECT id FROM api_keys WHERE expires_at < ? LIMIT ?)',

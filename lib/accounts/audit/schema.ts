@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { Id, Instant, Limit } from '../../core/schema.ts'
 
-/** Everything that is written down about who gets in and who administers. */
+/** Every audited action: all changes of access and by administrators. */
 export const AuditAct = v.picklist([
   'setup.done',
   'login.succeeded',
@@ -44,16 +44,16 @@ export const AuditAct = v.picklist([
 ])
 export type AuditAct = v.InferOutput<typeof AuditAct>
 
-// Each by name: some generators of clients have no words for a list of types.
+// Each by name: some client generators do not support a list of types.
 export const AuditText = v.string()
 export const AuditNumber = v.number()
 export const AuditFlag = v.boolean()
 export const AuditTexts = v.array(v.string())
 
-/** What else is known of an act, by name. */
+/** The details of an action, by name. */
 export const AuditDetail = v.record(v.string(), v.union([AuditText, AuditNumber, AuditFlag, AuditTexts]))
 
-/** One act, as an administrator reads it. */
+/** One action, as an administrator reads it. */
 export const AuditRecord = v.object({
   id: Id,
   at: Instant,
@@ -73,6 +73,6 @@ export const AuditQuery = v.object({
 })
 export type AuditQuery = v.InferOutput<typeof AuditQuery>
 
-/** A page of the audit log, newest first. With a filter it may hold less than was asked for while more is to come. */
+/** A page of the audit log, newest first. With a filter it may have fewer entries than `limit` although more follow. */
 export const AuditPage = v.object({ entries: v.array(AuditRecord), next_after: v.optional(Id) })
 export type AuditPage = v.InferOutput<typeof AuditPage>

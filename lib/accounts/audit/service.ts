@@ -4,12 +4,12 @@ import { useCase } from '../../core/use-case.ts'
 import { type AuditPage, AuditQuery } from './schema.ts'
 import { findWindowEnd, listEntries, toRecord } from './store.ts'
 
-/** How many entries a page with a filter looks through: no more than the database does at once without being noticed. */
+/** The maximum number of entries that a page with a filter reads, so that the database is not noticeably busy. */
 const WINDOW = 10_000
 
 /**
- * A page of the audit log, newest first. With a filter it may hold less than `limit`, even nothing, and still have a
- * `next_after`: as far as it has looked.
+ * A page of the audit log, newest first. With a filter it may have fewer entries than `limit`, even none, and still a
+ * `next_after`: the position up to which it has searched.
  *
  * @throws ChatError `forbidden`
  */

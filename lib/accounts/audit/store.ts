@@ -3,12 +3,14 @@ import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { AuditAct, AuditRecord } from './schema.ts'
 
-/** Who did what to whom, from where. It holds no secret, and no address of somebody who has no account. */
+/**
+ * The actor, action, subject and address of an entry. It contains no secret, and no email address without an account.
+ */
 export interface AuditEntry {
   act: AuditAct
-  /** A user; missing for the command line, and for who is not signed in. */
+  /** A user; missing for the command line, and for a caller who is not signed in. */
   actor_id?: string | undefined
-  /** The user it was done to, or the id of what else it was about. */
+  /** The user the action concerned, or the id of another subject. */
   subject_id?: string | undefined
   ip?: string | undefined
   detail?: Record<string, string | number | boolean | string[]>
@@ -27,9 +29,9 @@ export async function insertAuditEntry(tx: Queries, id: string, at: Micros, entr
   )
 }
 
-/** Forgets up to `limit` of the oldest entries, those from before `before`. By primary key. @returns how many */
+/** Deletes up to `limit` entries older than `before`, the oldest first. By primary key. @returns the number deleted */
 export function deleteEntriesBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
-  // Ids rise with time, so that an index of instants, which each act would pay for, is not needed.
+  // Ids increase with time, so no index of instants is needed, which every action would have to update.
   return tx.run(
     `DELETE FROM audit_log WHERE id IN (
        SELECT id FROM (SELECT id, at FROM audit_log ORDER BY id LIMIT ?) AS oldest WHERE at < ?)`,
@@ -63,17 +65,17 @@ export function toRecord(row: AuditRow): AuditRecord {
   }
 }
 
-/** Which entries are looked for: those of an act, and those a user did or that were done to it. */
+/** The filter: entries of an action, and those with a user as actor or subject. */
 export interface AuditFilter {
   act?: AuditAct | undefined
   user_id?: string | undefined
 }
 
-/** Ids come after each other in time: the newest are the largest. This is larger than any. */
+/** Ids increase with time: the newest are the largest. This is larger than any. */
 const BEYOND_ALL = 'g'
 
 /**
- * Up to `limit` entries before `after`, newest first, out of the next `window` of all entries there are. By primary key.
+ * Up to `limit` entries before `after`, newest first, out of the next `window` of all entries. By primary key.
  */
 export function listEntries(
   db: Queries,
@@ -100,7 +102,7 @@ export function listEntries(
   )
 }
 
-/** The last of the next `window` entries before `after`, when there are as many. By primary key. */
+/** The last of the next `window` entries before `after`, if there are as many. By primary key. */
 export async function findWindowEnd(
   db: Queries,
   after: string | undefined,

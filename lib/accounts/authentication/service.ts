@@ -11,18 +11,18 @@ import { endIfReplayed } from '../sessions/rotated.ts'
 import { useOf } from '../sessions/service.ts'
 import { expireSession, findSessionByToken, touchSession } from '../sessions/store.ts'
 
-/** How often the use of a session is written down. */
+/** The minimum time between two stored uses of a session. */
 const TOUCH_SECONDS = 60
 
-/** Who calls; with a session, also the digest that its CSRF token must have. */
+/** The caller; with a session, also the digest of its CSRF token. */
 export interface Caller {
   actor: Actor
   csrf_hash?: string
 }
 
 /**
- * Who a request is from: as the host's login says, if it has one; else by `Authorization: Bearer`, if there is one; else
- * by the session cookie. Where one of them speaks, the next is not asked.
+ * The caller of a request: from the host's own authentication, if it has one; else from `Authorization: Bearer`; else
+ * from the session cookie. The first of them that is present decides.
  *
  * @throws ChatError `unauthenticated`, `session_expired`
  */
@@ -44,10 +44,10 @@ export async function authenticate(ctx: Context, headers: Headers): Promise<Acto
 }
 
 /**
- * Whose session a token is. Using it moves the idle deadline; one that was found expired stays so, also when the clock
- * is put back. A token that was rotated away ends its session.
+ * The caller of a session token. Use extends the idle deadline; an expired session stays expired, also if the clock is
+ * set back. A replaced token ends its session.
  *
- * @returns the caller, and the digest its CSRF token must have
+ * @returns the caller, and the digest of its CSRF token
  * @throws ChatError `unauthenticated`, `session_expired`
  */
 async function resume(ctx: Context, request: IdentityRequest): Promise<{ actor: Actor; csrf_hash: string }> {

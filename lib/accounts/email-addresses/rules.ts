@@ -1,6 +1,6 @@
 /**
- * Where a person proves an address: a page of the host's. The token comes after the `#`, so that it is in no log of a
- * server and in no `Referer`.
+ * The URL of the host's page that verifies an address. The token comes after the `#`, so that no server log and no
+ * `Referer` contains it.
  *
  * @param publicUrl `server.public_url`
  */
@@ -8,7 +8,7 @@ function verificationUrl(publicUrl: string, token: string): string {
   return `${publicUrl.replace(/\/$/, '')}/verify-email#token=${token}`
 }
 
-/** The mail that proves the address it is sent to. It names the account, so that a person notices an account of another person. */
+/** The mail that verifies its address. It names the account, so that a person notices an account of another person. */
 export function verificationMail(to: string, username: string, token: string, publicUrl: string | undefined) {
   const where =
     publicUrl === undefined ? `with this code:\n\n${token}` : `here:\n\n${verificationUrl(publicUrl, token)}`

@@ -2,6 +2,6 @@ import * as v from 'valibot'
 import { LONGEST } from '../../core/lengths.ts'
 import { opaque } from '../../core/schema.ts'
 
-/** The token of a mailed link that proves an address. */
+/** The token of a mailed link that verifies an address. */
 export const EmailProof = v.object({ token: opaque(LONGEST.token) })
 export type EmailProof = v.InferOutput<typeof EmailProof>

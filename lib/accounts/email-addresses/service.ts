@@ -11,19 +11,19 @@ import { verificationMail } from './rules.ts'
 import { EmailProof } from './schema.ts'
 import { deleteVerifications, findVerification, insertVerification } from './store.ts'
 
-/** How long a link proves the address: long enough for a mailbox that is read once a day. */
+/** The lifetime of a link: long enough for a mailbox that is read once a day. */
 const LIFETIME_SECONDS = 24 * 60 * 60
 
 /** Links of one user that are valid at the same time: several mails may be on their way. */
 const MAX_PENDING = 5
 
-/** How often one address is mailed to: an account with an address of another person fills no mailbox. */
+/** The rate of mails to one address: an account with an address of another person must not fill a mailbox. */
 const MAILS = { requests_per_second: 1 / 300, burst: 5 }
 
 /**
- * Mails the actor a link that proves the address of the account. A proven address is mailed nothing.
+ * Mails the actor a link that verifies the address of the account; sends nothing to a verified address.
  *
- * @throws ChatError `forbidden` with an API key; `conflict` where the service sends no mail; `rate_limited`
+ * @throws ChatError `forbidden` with an API key; `conflict` without `ports.mail`; `rate_limited`
  */
 export const sendVerification = useCase({
   takes: ['actor'],
@@ -50,7 +50,7 @@ export const sendVerification = useCase({
 })
 
 /**
- * Proves an address with the token of a mailed link. The other links of the user are spent as well.
+ * Verifies an address with the token of a mailed link. The other links of the user become invalid.
  *
  * @throws ChatError `not_found` for a token that is unknown, expired or used, or for an address the user no longer has
  */
@@ -64,7 +64,7 @@ export const verify = useCase({
     if (!found) throw worthless()
     await ctx.write(async (tx) => {
       await lockUser(tx, found.user_id)
-      // Read again under the lock: another call may have used it, or the address has changed.
+      // Read again under the lock: another call may have used it, or the address may have changed.
       const valid = await findVerification(tx, token_hash, ctx.now())
       const user = await findUser(tx, found.user_id)
       if (!valid || !user || user.disabled_at !== null || uniqueKey(user.email) !== valid.email_key) throw worthless()

@@ -1,7 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 
-/** A mailed link as it is stored: of its token only a digest. */
+/** A mailed link as it is stored: only a digest of its token. */
 export interface VerificationRow {
   token_hash: string
   user_id: string

@@ -14,8 +14,8 @@ export function toProfile({ username, email, display_name, roles }: HostIdentity
 }
 
 /**
- * What a new user is called as long as the host says nothing better: a username that nobody has, and an address that
- * nobody can have (RFC 2606).
+ * The name and address of a new user until the host provides better ones: an unused username, and an address that
+ * cannot exist (RFC 2606).
  */
 export function madeUp(id: string, { username, email }: Pick<HostIdentity, 'username' | 'email'>) {
   const name = username ?? (email === undefined ? 'user' : usernameOf(email))

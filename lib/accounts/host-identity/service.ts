@@ -21,23 +21,22 @@ import { madeUp, toProfile } from './rules.ts'
 
 type Person = ShownUser & Pick<UserRow, 'disabled_at'>
 
-/** How often somebody may be faster with the same person, or the same name. */
+/** How often to retry after a conflict with another request for the same user or name. */
 const ATTEMPTS = 5
 
 /**
- * Who a request is from, as the host's login says. Somebody seen for the first time becomes a user; what the host says
- * of them later is written down when it changes. A name or an address that somebody else has is not taken away: nobody
- * becomes somebody else by having the same address.
+ * The caller of a request, identified by the host. A new subject becomes a user; later changes are stored. A name or an
+ * address that another user has is not taken over: an equal address never gives access to another account.
  *
  * @throws ChatError `unauthenticated` for a caller the host does not know, for a disabled user, and for a subject that
- *   cannot be kept
+ *   cannot be stored
  */
 export async function identify(ctx: Context, request: IdentityRequest): Promise<Actor> {
   const given = await ctx.identity?.(request)
   if (!given) throw new ChatError('unauthenticated')
   const { success, output: identity } = v.safeParse(HostIdentity, given, { abortPipeEarly: true })
   if (!success) {
-    // Kept anyway, two users could become one: a database may cut a text off, or change what it cannot store.
+    // If it were stored, two users could become one: a database may cut a text off, or change what it cannot store.
     ctx.log.error(`ports.identity: ${NO_SUBJECT}`)
     throw new ChatError('unauthenticated', { message: NO_SUBJECT })
   }
@@ -62,7 +61,7 @@ async function admit(ctx: Context, identity: HostIdentity, ip: string | undefine
   }
 }
 
-/** Makes the user, or brings it up to date. @throws ChatError 409 when somebody was faster */
+/** Creates or updates the user. @throws ChatError 409 when another request was faster */
 async function settle(ctx: Context, tx: Tx, identity: HostIdentity, ip: string | undefined): Promise<Person> {
   const known = await findLocked(tx, keyOf(identity))
   const profile = await profileOf(tx, identity, known ?? madeUp(ctx.id(), toProfile(identity)), ctx.now())
@@ -81,7 +80,7 @@ async function settle(ctx: Context, tx: Tx, identity: HostIdentity, ip: string |
   return row
 }
 
-/** Read again once it is locked: what somebody else has just changed of the user must not come back. */
+/** Read again under the lock, so that concurrent changes are not overwritten. */
 async function findLocked(tx: Tx, key: IdentityKey): Promise<Person | undefined> {
   const found = await findIdentity(tx, key)
   if (!found) return undefined
@@ -89,7 +88,7 @@ async function findLocked(tx: Tx, key: IdentityKey): Promise<Person | undefined>
   return findIdentity(tx, key)
 }
 
-/** A user as it would be with what the host says of it. */
+/** The user with the host's values. */
 async function profileOf(db: Queries, identity: HostIdentity, user: ShownUser, now: Micros): Promise<ShownUser> {
   const { username, email, display_name = user.display_name, roles = user.roles } = toProfile(identity)
   const profile = { ...shownOf(user), display_name: display_name || null, roles }
@@ -97,7 +96,7 @@ async function profileOf(db: Queries, identity: HostIdentity, user: ShownUser, n
     const holder = await findUserByUsername(db, username)
     if (!holder || holder.id === user.id) profile.username = username
   }
-  // The host vouches for the addresses of its own login.
+  // The host vouches for the addresses it returns.
   if (email !== undefined && (email !== user.email || user.email_verified_at === null)) {
     const holder = await findUserByEmail(db, email)
     if (!holder || holder.id === user.id) Object.assign(profile, { email, email_verified_at: now })

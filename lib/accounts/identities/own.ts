@@ -18,9 +18,9 @@ export const list = useCase({
 })
 
 /**
- * Removes an identity of the actor's: it signs in no more.
+ * Removes an identity of the actor: it can no longer sign in.
  *
- * @throws ChatError `forbidden` with an API key; `not_found`; `conflict` for the only way into an account
+ * @throws ChatError `forbidden` with an API key; `not_found`; `conflict` for the only means of sign-in
  */
 export const remove = useCase({
   takes: ['actor', 'identity_id'],
@@ -28,10 +28,10 @@ export const remove = useCase({
   run: async (ctx, actor, identityId): Promise<void> => {
     refuseKeys(actor)
     const { user_id } = actor
-    // One without a configured provider is no way to sign in.
+    // An identity without a configured provider cannot sign in.
     const signsIn = ({ provider }: IdentityRow) => ctx.providers.has(provider)
     await ctx.write(async (tx) => {
-      // Of two calls at once that remove the last two, the second one sees what the first one has left.
+      // If two calls remove the last two at once, the second one sees the result of the first.
       await lockUser(tx, user_id)
       const rows = await listIdentities(tx, user_id)
       const row = rows.find(({ id }) => id === identityId)

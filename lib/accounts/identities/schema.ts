@@ -3,10 +3,13 @@ import { LONGEST } from '../../core/lengths.ts'
 import { Id, Instant, text } from '../../core/schema.ts'
 import { DisplayName, Email, Roles, Username } from '../users/schema.ts'
 
-/** The name of a user elsewhere. It is compared as it is: what both databases keep, and no longer than OpenID allows. */
+/**
+ * The provider's id of a user. It is compared unchanged: texts that both databases store, within OpenID's maximum
+ * length.
+ */
 export const Subject = v.pipe(text(LONGEST.subject), v.minLength(1))
 
-/** What a host's login returns. What cannot be kept counts as not said, but for the subject. */
+/** The result of the host's `identity` port. A value that cannot be stored counts as missing, except the subject. */
 export const HostIdentity = v.object({
   subject: Subject,
   username: v.fallback(v.optional(Username), undefined),
@@ -16,7 +19,7 @@ export const HostIdentity = v.object({
 })
 export type HostIdentity = v.InferOutput<typeof HostIdentity>
 
-/** An identity at a sign-in provider, as its user sees it. */
+/** An identity at a sign-in provider, as its user reads it. */
 export const OwnIdentity = v.object({
   id: Id,
   provider: v.pipe(v.string(), v.description('The configured name of the provider')),

@@ -3,8 +3,8 @@ import type { Micros } from '../../storage/sql.ts'
 import type { UserRow } from '../users/store.ts'
 
 /**
- * Who somebody is elsewhere; the address is none of it, since it may change hands. The host's own login has the
- * provider `host` and no issuer.
+ * The key of an identity; without the address, which may be reassigned. The host's own authentication has the provider
+ * `host` and no issuer.
  */
 export interface IdentityKey {
   provider: string
@@ -12,7 +12,7 @@ export interface IdentityKey {
   subject: string
 }
 
-/** The user that somebody known elsewhere is here. By primary key. */
+/** The user of an identity. By primary key. */
 export function findIdentity(
   db: Queries,
   { provider, issuer, subject }: IdentityKey,
@@ -48,7 +48,7 @@ export function insertIdentity(tx: Queries, row: IdentityRow): Promise<number> {
   )
 }
 
-/** A user's identities at providers, newest first; those of the host's own login have no issuer. By user_id. */
+/** A user's identities at providers, newest first; those of the host's authentication have no issuer. By user_id. */
 export function listIdentities(db: Queries, userId: string): Promise<IdentityRow[]> {
   return db.all<IdentityRow>(
     `SELECT id, provider, issuer, subject, user_id, created_at FROM identities
@@ -62,7 +62,10 @@ export async function deleteIdentity(tx: Queries, id: string): Promise<void> {
   await tx.run('DELETE FROM identities WHERE id = ?', id)
 }
 
-/** Deletes a user's identities at providers. The host's own login goes on to know the user. @returns the number deleted */
+/**
+ * Deletes a user's identities at providers. The host's own authentication still finds the user. @returns the number
+ * deleted
+ */
 export function deleteIdentities(tx: Queries, userId: string): Promise<number> {
   return tx.run("DELETE FROM identities WHERE user_id = ? AND issuer <> ''", userId)
 }

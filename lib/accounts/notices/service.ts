@@ -2,7 +2,7 @@ import type { Context } from '../../context.ts'
 import { takeShared } from '../../limits/buckets.ts'
 import { findUser, type UserRow } from '../users/store.ts'
 
-/** What each notice tells the owner of an account. */
+/** The text of each notice. */
 const NOTICES = {
   'key.created': ['A new API key for your account', 'An API key was made, which acts as you without a password'],
   'identity.linked': ['A new way to sign in to your account', 'A sign-in provider was linked to your account'],
@@ -12,14 +12,14 @@ const NOTICES = {
 
 export type Notice = keyof typeof NOTICES
 
-/** How often one user is mailed to, whatever happens to the account: a mailbox is not filled by a loop of changes. */
+/** The rate of notices to one user: a loop of changes must not fill a mailbox. */
 const MAILS = { requests_per_second: 1 / 300, burst: 10 }
 
 /**
- * Mails the owner of an account what has just been changed of it, where there is mail and the address is proven. It is
- * called after the commit, is not waited for, and a failure is logged without the mail.
+ * Mails the owner of an account a notice of a change, if mail is configured and the address is verified. It is called
+ * after the commit and not awaited; a failure is logged without the mail.
  *
- * @param former the account before the change, whose address is mailed to
+ * @param former the account before the change; its address gets the mail
  */
 export function notify(ctx: Context, userId: string, notice: Notice, former?: UserRow): void {
   const { mail, log } = ctx
@@ -30,13 +30,13 @@ export function notify(ctx: Context, userId: string, notice: Notice, former?: Us
       const user = former ?? (await findUser(ctx.db, userId))
       if (user && user.email_verified_at !== null) await mail(noticeMail(user, notice))
     } catch {
-      // Without its cause: libraries put what they could not send into their errors.
+      // Without its cause: libraries put the unsent mail into their errors.
       log.error('A notice to the owner of an account could not be sent', { user_id: userId, reason: notice })
     }
   })
 }
 
-/** No secret is in it, and nothing that a caller has written but the username. */
+/** It contains no secret, and no text of the caller but the username. */
 function noticeMail({ email, username }: { email: string; username: string }, notice: Notice) {
   const [subject, what] = NOTICES[notice]
   const text = `${what} (${username}).\n\nIf it was not you, set a new password, look through your sessions, API keys and sign-in providers, and tell an administrator.\n`

@@ -12,22 +12,22 @@ import type { Person } from './person.ts'
 import { numbered, usernameFrom } from './rules.ts'
 import { takeOver } from './takeover.ts'
 
-/** Whose account a person gets, and how that came. */
+/** The account of a person, and how it was found. */
 export interface Admission {
   user: UserRow
   act: Extract<AuditAct, 'oauth.signed_in' | 'oauth.signed_up' | 'oauth.linked'>
 }
 
-/** How many identities one user may have: enough for every provider there is, and an end to a list of them. */
+/** The maximum number of identities per user: enough for every provider. */
 const IDENTITIES_PER_USER = 50
 
-/** How many numbers are tried behind a name before it gets a random end. */
+/** How many numbers are tried after a name before it gets a random suffix. */
 const NUMBERED_NAMES = 9
 
 /**
- * Finds or makes the account of a person inside a transaction.
+ * Finds or creates the account of a person inside a transaction.
  *
- * @param linkTo the user who asked for the identity to become one of theirs
+ * @param linkTo the user who wants to link the identity
  * @throws ChatError `account_disabled`; `conflict` when the identity is another user's; `email_taken`; `signup_disabled`;
  *   `oauth_provider_error` for a new person without an address
  */
@@ -39,14 +39,14 @@ export async function admit(ctx: Context, tx: Tx, person: Person, linkTo?: strin
   }
   if (known) {
     const user = await getEnabledUser(tx, known)
-    // Removed since it was found, by its owner or by a lockdown: it is no way to sign in any more.
+    // Removed meanwhile, by its owner or by a lockdown: it can no longer sign in.
     if ((await findIdentity(tx, person))?.id !== known) throw new ChatError('oauth_state_invalid')
     return { user: await withProof(ctx, tx, person, user), act: 'oauth.signed_in' }
   }
   try {
     return await welcome(ctx, tx, person)
   } catch (error) {
-    // Of two returns of a new person at once, the slower one finds the address taken, by themselves.
+    // If a new person returns twice at once, the slower call finds the address taken by the same person.
     const faster = isCode(error, 'email_taken') && (await findIdentity(tx, person))?.id
     if (!faster) throw error
     return { user: await getEnabledUser(tx, faster), act: 'oauth.signed_in' }
@@ -60,7 +60,7 @@ async function welcome(ctx: Context, tx: Tx, person: Person): Promise<Admission>
   if (owner) {
     if (!link_verified_email || !email_verified) throw new ChatError('email_taken')
     const user = await getEnabledUser(tx, owner.id)
-    // The account has another address since it was looked for.
+    // The address of the account has changed meanwhile.
     if (!isAddressOf(user, person)) throw new ChatError('email_taken')
     return link(ctx, tx, person, user.email_verified_at === null ? await takeOver(ctx, tx, user) : user)
   }
@@ -77,7 +77,7 @@ async function link(ctx: Context, tx: Tx, person: Person, user: UserRow): Promis
   return { user: await withProof(ctx, tx, person, user), act: 'oauth.linked' }
 }
 
-/** The account, whose address is proven from now on if the provider says that it is this person's. */
+/** The account; its address becomes verified if the provider reports it as verified. */
 async function withProof(ctx: Context, tx: Tx, person: Person, user: UserRow): Promise<UserRow> {
   if (user.email_verified_at !== null || !person.email_verified || !isAddressOf(user, person)) return user
   const email_verified_at = ctx.now()
@@ -100,7 +100,7 @@ async function claim(ctx: Context, tx: Tx, person: Person, userId: string): Prom
   if (!(await insertIdentity(tx, row))) throw new ChatError('conflict')
 }
 
-/** A new user with a username like the person's name that nobody has. @throws ChatError `email_taken` */
+/** Creates a user with an unused username similar to the person's name. @throws ChatError `email_taken` */
 async function signUp(ctx: Context, tx: Tx, person: Person, email: string): Promise<UserRow> {
   const { names, display_name, email_verified } = person
   const base = usernameFrom([...names, email])

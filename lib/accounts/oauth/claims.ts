@@ -3,7 +3,7 @@ import type { ProviderSettings } from '../../config/oauth.ts'
 import { githubClaims } from './person.ts'
 import { type Options, RequestFailure } from './request.ts'
 
-/** What a server has answered to a code. */
+/** The response of the token endpoint. */
 export interface Exchange {
   server: oauth.AuthorizationServer
   client: oauth.Client
@@ -11,7 +11,10 @@ export interface Exchange {
   options: Options
 }
 
-/** What an id_token says, once it is proven to be this server's, for us, and for this attempt; and userinfo, for an address. */
+/**
+ * The claims of an id_token, once it is verified to be from this server, for us, and for this attempt; and userinfo,
+ * for an address.
+ */
 export async function openIdClaims(
   { server, client, response, options }: Exchange,
   nonce: string | undefined,
@@ -24,7 +27,7 @@ export async function openIdClaims(
   const claims = oauth.getValidatedIdTokenClaims(tokens)!
   if (claims.email !== undefined || !server.userinfo_endpoint) return claims
   const answer = await oauth.userInfoRequest(server, client, tokens.access_token, options)
-  // Whether an address is verified is said where the address is.
+  // Whether an address is verified is in the source of the address.
   return {
     ...claims,
     email_verified: undefined,
@@ -32,7 +35,7 @@ export async function openIdClaims(
   }
 }
 
-/** What a server without OpenID Connect says of whose token it is. */
+/** The user of a token, from a server without OpenID Connect. */
 export async function plainClaims(
   { server, client, response, options }: Exchange,
   { name, userinfo_url }: ProviderSettings,
@@ -51,7 +54,7 @@ export async function plainClaims(
   return githubClaims(user as Record<string, unknown>, await read(`${userinfo_url}/emails`))
 }
 
-/** Without an issuer to hold it against, an id_token proves nothing, and is not looked at. */
+/** Without an issuer to compare with, an id_token proves nothing and is ignored. */
 async function withoutIdToken(response: Response): Promise<Response> {
   const body = (await response.json()) as unknown
   const { id_token: _, ...rest } = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}

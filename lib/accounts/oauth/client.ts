@@ -9,10 +9,10 @@ import { toPerson } from './person.ts'
 import type { Provider, ProviderTools, Returned } from './provider.ts'
 import { type Options, RequestFailure, reasonOf, requestOptions } from './request.ts'
 
-/** How long what a provider says of itself is believed. */
+/** How long a discovery document is cached. */
 const DISCOVERY_SECONDS = 3600
 
-/** A provider as it is configured. What it says of itself is asked for once and kept for an hour. */
+/** A configured provider. Its discovery document is fetched once and cached for an hour. */
 export function createClient(settings: ProviderSettings, { log, now }: ProviderTools): Provider {
   const { name, redirect_uri } = settings
   const client: oauth.Client = { client_id: settings.client_id }
@@ -24,7 +24,7 @@ export function createClient(settings: ProviderSettings, { log, now }: ProviderT
     } catch (error) {
       if (error instanceof ChatError) throw error
       log.warn('A sign-in provider failed', { provider: name, reason: reasonOf(error) })
-      // Without its cause, which may hold what the provider sent.
+      // Without its cause, which may contain the provider's text.
       throw new ChatError('oauth_provider_error')
     }
   }
@@ -72,7 +72,7 @@ export function createClient(settings: ProviderSettings, { log, now }: ProviderT
   }
 }
 
-/** A server that tells nothing of itself; its name is where people sign in. */
+/** A server without discovery; its identifier is its authorization URL. */
 function explicit(settings: ProviderSettings): oauth.AuthorizationServer {
   return {
     issuer: new URL(settings.authorization_url!).origin,
@@ -83,7 +83,7 @@ function explicit(settings: ProviderSettings): oauth.AuthorizationServer {
   }
 }
 
-/** Discovery (OpenID Connect Discovery 1.0); addresses that are configured win over those it finds. */
+/** Discovery (OpenID Connect Discovery 1.0); configured URLs override the discovered ones. */
 function createDiscovery(settings: ProviderSettings, address: string, now: () => Micros) {
   const issuer = new URL(address)
   let known: { server: oauth.AuthorizationServer; until: Micros } | undefined
@@ -104,7 +104,7 @@ function createDiscovery(settings: ProviderSettings, address: string, now: () =>
   }
 }
 
-/** What discovery has found, without what the configuration puts in its place: that is the word of the operator. */
+/** The discovered URLs that no configured URL overrides: the operator is responsible for those. */
 function withoutConfigured(found: oauth.AuthorizationServer, settings: ProviderSettings): oauth.AuthorizationServer {
   const { authorization_endpoint, token_endpoint, userinfo_endpoint, ...rest } = found
   return {
@@ -115,10 +115,10 @@ function withoutConfigured(found: oauth.AuthorizationServer, settings: ProviderS
   }
 }
 
-/** Another provider may have sent the browser back, to learn the code of this one (RFC 9207, RFC 9700 section 4.4). */
+/** Another provider may have redirected the browser, to learn the code of this one (RFC 9207, RFC 9700 section 4.4). */
 function assertIssuer(server: oauth.AuthorizationServer, settings: ProviderSettings, { iss, by_hand }: Returned): void {
   const isMissing = iss === undefined && !by_hand && server.authorization_response_iss_parameter_supported
-  // Of a server without discovery we know no more than where it is.
+  // Without discovery only the URL of the server is known.
   const isOther = iss !== undefined && (settings.issuer ? iss !== server.issuer : originOf(iss) !== server.issuer)
   if (isMissing || isOther) throw new ChatError('oauth_state_invalid')
 }
@@ -127,7 +127,7 @@ function originOf(address: string): string | undefined {
   return URL.canParse(address) ? new URL(address).origin : undefined
 }
 
-/** In the body where that is taken: identifiers in the header are encoded differently from server to server. */
+/** In the body if supported: servers differ in how they decode credentials in the header. */
 function authenticationOf(server: oauth.AuthorizationServer, { client_secret }: ProviderSettings): oauth.ClientAuth {
   const isPost = server.token_endpoint_auth_methods_supported?.includes('client_secret_post')
   return isPost ? oauth.ClientSecretPost(client_secret) : oauth.ClientSecretBasic(client_secret)

@@ -3,10 +3,10 @@ import type { AuthorizationServer } from 'oauth4webapi'
 import { isLocalhostName, toBlockList } from '../../core/addresses.ts'
 import { RequestFailure } from './request.ts'
 
-/** What a discovery document may name, and the service would ask or send people to. */
+/** The URLs of a discovery document that the service calls or redirects users to. */
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'userinfo_endpoint', 'jwks_uri'] as const
 
-/** Issuers whose token endpoint is on another host than their own, as they document it. */
+/** Issuers with a documented token endpoint on another host. */
 const TOKEN_HOSTS: Record<string, readonly string[]> = {
   'https://accounts.google.com': ['oauth2.googleapis.com'],
 }
@@ -18,11 +18,11 @@ const PRIVATE = toBlockList([
 ])
 
 /**
- * Judges what discovery has found. An issuer on the network names no addresses of this machine, nor of its network: it
- * would have the service ask what the issuer itself cannot reach. And the client secret is sent to the issuer's own
- * site only, or where the configuration allows it.
+ * Checks discovered URLs. An issuer on the network must not name addresses of this machine or its network: the service
+ * would send requests that the issuer itself cannot send. The client secret is sent only to the issuer's own site, or
+ * to configured hosts.
  *
- * @param tokenHosts hosts that may have the client secret beside the issuer's
+ * @param tokenHosts hosts that may receive the client secret besides the issuer's
  * @throws RequestFailure
  */
 export function assertEndpoints(issuer: URL, found: AuthorizationServer, tokenHosts: readonly string[] = []): void {
@@ -37,12 +37,12 @@ export function assertEndpoints(issuer: URL, found: AuthorizationServer, tokenHo
     throw new RequestFailure(`its token_endpoint is on ${host.slice(0, 253)}, which is not listed in token_hosts`)
 }
 
-/** The same host, one below it, or for one on this machine any other on it. */
+/** The same host, a subdomain, or on this machine any other local host. */
 function isOfSite(host: string, site: string): boolean {
   return host === site || host.endsWith(`.${site}`) || (reachOf(host) === 0 && reachOf(site) === 0)
 }
 
-/** From how far an address can be reached: 0 from this machine, 1 from its network, 2 from everywhere. */
+/** The scope of an address: 0 for this machine, 1 for its network, 2 for public addresses. */
 function reachOf(hostname: string): 0 | 1 | 2 {
   const host = hostname.replace(/^\[|\]$|\.$/g, '')
   if (isLocalhostName(host)) return 0
@@ -52,7 +52,7 @@ function reachOf(hostname: string): 0 | 1 | 2 {
   return PRIVATE.check(host, family) ? 1 : 2
 }
 
-/** Lower case, IPv4 in its usual form: as `URL` writes it. */
+/** Lower case, and IPv4 in its usual form, as `URL` writes it. */
 function hostOf(address: string | undefined): string | undefined {
   return address !== undefined && URL.canParse(address) ? new URL(address).hostname : undefined
 }

@@ -2,23 +2,22 @@ import * as v from 'valibot'
 import type { IdentityKey } from '../identities/store.ts'
 import { ProviderProfile } from './schema.ts'
 
-/** Who comes back from a provider. */
+/** A user of a provider. */
 export interface Person extends IdentityKey {
   email?: string
-  /** Whether the provider says that the address is theirs. */
+  /** Whether the provider reports the address as verified. */
   email_verified: boolean
   display_name?: string
-  /** What they may want to be called, the best first. */
+  /** Candidates for a username, the best first. */
   names: string[]
 }
 
-/** Of `/user/emails`, all that is looked at (GitHub REST API, "List email addresses"). */
+/** The fields of `/user/emails` that are read (GitHub REST API, "List email addresses"). */
 const GithubEmails = v.array(v.object({ email: v.unknown(), primary: v.boolean(), verified: v.boolean() }))
 
 /**
- * The person that claims describe: those of an id_token and of userinfo (OpenID Connect Core, section 5.1), or what a
- * plain OAuth 2 server says of itself, where `id` may stand for `sub`. What is malformed counts as not said, but for the
- * subject.
+ * The person described by claims: those of an id_token and of userinfo (OpenID Connect Core, section 5.1), or the
+ * profile of a plain OAuth 2 server, where `id` may replace `sub`. Invalid claims count as missing, except the subject.
  *
  * @throws ValiError without a subject
  */
@@ -38,14 +37,14 @@ export function toPerson(provider: string, issuer: string, claims: Record<string
     issuer,
     subject: String(subject),
     ...(email !== undefined && { email }),
-    // Some providers send it as a text.
+    // Some providers send it as a string.
     email_verified: claims.email_verified === true || claims.email_verified === 'true',
     ...(display_name && { display_name }),
     names: names.filter((name) => name !== undefined),
   }
 }
 
-/** Claims as other providers have them, from what GitHub answers: the one address that counts is elsewhere. */
+/** Converts GitHub's response to claims: the primary address is in another response. */
 export function githubClaims(user: Record<string, unknown>, emails: unknown): Record<string, unknown> {
   const parsed = v.safeParse(GithubEmails, emails)
   const primary = parsed.success ? parsed.output.find((each) => each.primary && each.verified) : undefined

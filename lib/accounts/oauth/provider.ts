@@ -3,41 +3,41 @@ import type { Log } from '../../context.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Person } from './person.ts'
 
-/** What one sign-in is made with; none of it is known to anybody before its time. */
+/** The secrets of one attempt, which only the service and the browser know until it is completed. */
 export interface Attempt {
   state: string
   verifier: string
   nonce: string
 }
 
-/** What came back with the browser. */
+/** The parameters of the callback. */
 export interface Returned {
   code: string
   iss?: string | undefined
-  /** Only the code was brought: that there is no issuer with it says nothing. */
+  /** Only the code was entered: a missing issuer proves nothing. */
   by_hand?: boolean
 }
 
-/** Somewhere else to sign in. All that goes wrong there is `oauth_provider_error`, and its reason a line of the log. */
+/** A sign-in provider. Every failure there is `oauth_provider_error`, with the reason in the log. */
 export interface Provider {
-  /** Where to send the browser. @throws ChatError `oauth_provider_error` */
+  /** The URL to redirect the browser to. @throws ChatError `oauth_provider_error` */
   authorizationUrl(attempt: Attempt): Promise<string>
   /**
-   * Who somebody is, for the code they came back with.
+   * The person for a code.
    *
-   * @param attempt without, a code that was asked for with no proof of who asked
-   * @throws ChatError `oauth_provider_error`; `oauth_state_invalid` when another provider sent the browser back
+   * @param attempt `undefined` for a code without a proof of who requested it
+   * @throws ChatError `oauth_provider_error`; `oauth_state_invalid` when another provider redirected the browser
    */
   identify(returned: Returned, attempt?: Pick<Attempt, 'verifier' | 'nonce'>): Promise<Person>
 }
 
-/** What a provider is made with beside its settings. */
+/** The dependencies of a provider besides its settings. */
 export interface ProviderTools {
   log: Log
   now: () => Micros
 }
 
-/** A provider as it is configured. The OAuth client and its package are loaded when the provider is first used. */
+/** A configured provider. The OAuth client and its package are loaded when the provider is first used. */
 export function createProvider(settings: ProviderSettings, tools: ProviderTools): Provider {
   let client: Promise<Provider> | undefined
   const load = () => {

@@ -2,23 +2,23 @@ import * as oauth from 'oauth4webapi'
 import { isSecureUrl } from '../../config/oauth.ts'
 import { readAtMost } from '../../core/body.ts'
 
-/** How long a provider may take for all it is asked at once: the answer to the browser is there within five seconds. */
+/** The deadline for all requests of one exchange, so that the browser gets a response within five seconds. */
 const TIMEOUT_MS = 4_500
 
-/** Far above any answer of a provider; a larger one must not fill the memory. */
+/** Far above any response of a provider; a larger one must not fill the memory. */
 const MAX_BODY_BYTES = 64 * 1024
 
-/** Why a provider could not be used, in words that are our own. */
+/** Why a provider could not be used, in our own words. */
 export class RequestFailure extends Error {}
 
-/** What the library asks with: forms, and nothing. */
+/** The request bodies of the library: forms, or none. */
 type Sent = oauth.CustomFetchOptions<string, { toString(): string } | null | undefined>
 
-/** What all requests of one exchange are made with: together they have one deadline. */
+/** The options of all requests of one exchange: they share one deadline. */
 export function requestOptions() {
   const deadline = AbortSignal.timeout(TIMEOUT_MS)
   return {
-    // Whether an address may be used is decided below, for those that discovery brings as well.
+    // URLs are checked in `endpoints.ts`, including discovered ones.
     [oauth.allowInsecureRequests]: true,
     [oauth.customFetch]: (url: string, { method, headers, body }: Sent) =>
       boundedFetch(url, { method, headers, body: body?.toString() ?? null, signal: deadline }),
@@ -28,7 +28,7 @@ export function requestOptions() {
 /** See {@link requestOptions}. */
 export type Options = ReturnType<typeof requestOptions>
 
-/** A `fetch` that follows nothing, and reads no more than it can hold. */
+/** A `fetch` that follows no redirects, and reads a limited amount. */
 async function boundedFetch(url: string, init: RequestInit & { signal: AbortSignal }): Promise<Response> {
   if (!isSecureUrl(url)) throw new RequestFailure('an address of it is neither https:// nor on this machine')
   const response = await fetch(url, { ...init, redirect: 'manual' })
@@ -56,7 +56,7 @@ export function reasonOf(error: unknown): string {
   const { name, message, cause } = error as Error & { cause?: { code?: unknown } | null }
   if (name === 'TimeoutError' || name === 'AbortError') return 'it took too long'
   if (cause instanceof Response) return `${message} (status ${cause.status})`
-  // The library's own messages say what was wrong, and the rest is in their cause.
+  // The library's own messages have the problem, their causes the details.
   if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError)
     return message
   return typeof cause?.code === 'string' ? cause.code : name

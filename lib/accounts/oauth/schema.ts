@@ -5,12 +5,12 @@ import { text } from '../../core/schema.ts'
 import { Subject } from '../identities/schema.ts'
 import { DisplayName, Email } from '../users/schema.ts'
 
-/** Longer than any code, shorter than what would fill a database or a log. */
+/** Longer than any code, and too short to fill a database or a log. */
 const MAX_CODE_LENGTH = 4096
 
 const Code = v.pipe(text(MAX_CODE_LENGTH), v.minLength(1))
 
-/** A path of this service's own site: no address of another one, however a browser may read it. */
+/** A path of this service's own site: no browser may read it as an address of another site. */
 const LocalPath = v.pipe(
   text(LONGEST.url),
   v.check(isLocalPath, 'must be a path of this site, such as /chat'),
@@ -29,7 +29,7 @@ export const OauthBegun = v.object({
 })
 export type OauthBegun = v.InferOutput<typeof OauthBegun>
 
-/** What a provider sends back with the browser (RFC 6749, section 4.1.2; `iss`: RFC 9207). */
+/** The callback parameters of a provider (RFC 6749, section 4.1.2; `iss`: RFC 9207). */
 export const OauthReturn = v.object({
   code: v.optional(v.pipe(Code, v.description('The authorization code from the provider'))),
   state: v.optional(v.pipe(text(LONGEST.token), v.description('The state of the attempt, as sent to the provider'))),
@@ -48,12 +48,15 @@ export const ManualCode = v.object({
 })
 export type ManualCode = v.InferOutput<typeof ManualCode>
 
-/** What is read of a person's profile at a provider. What cannot be kept counts as not said, but for the subject. */
+/**
+ * The fields read from a person's profile at a provider. A value that cannot be stored counts as missing, except the
+ * subject.
+ */
 export const ProviderProfile = v.object({
-  /** As it is written, or as a number, which must not have lost digits. */
+  /** A string, or a number, which must not have lost digits. */
   subject: v.union([Subject, v.pipe(v.number(), v.safeInteger())]),
   email: v.fallback(v.optional(Email), undefined),
   display_name: v.fallback(v.optional(DisplayName), undefined),
-  /** What they may want to be called, the best first. */
+  /** Candidates for a username, the best first. */
   names: v.array(v.fallback(v.optional(text(LONGEST.name)), undefined)),
 })

@@ -19,7 +19,7 @@ import { insertState, type StateRow, takeState } from './store.ts'
 /** How long a user may take to sign in at the provider. */
 export const STATE_SECONDS = 600
 
-/** Who brings a code back, and what for. */
+/** The caller of a callback, and its purpose. */
 interface Return {
   actor: Actor | undefined
   client: Client
@@ -30,9 +30,9 @@ interface Return {
 type Attempt = Omit<StateRow, 'state_hash' | 'provider' | 'binding_hash'>
 
 /**
- * Begins a sign-in elsewhere.
+ * Starts a sign-in through a provider.
  *
- * @returns where to send the browser, and what to keep in a cookie of it: `client.binding` of the return
+ * @returns the URL to redirect the browser to, and the value of its cookie: `client.binding` of the callback
  * @throws ChatError `not_found` for a provider without credentials; `setup_required`; `unauthenticated` to link without
  *   a session, `forbidden` with an API key, `confirmation_required`; `oauth_provider_error`
  */
@@ -55,7 +55,7 @@ export const begin = useCase({
       if (!actor?.session_id) throw new ChatError('unauthenticated')
       await requireConfirmation(ctx, ctx.db, actor)
     }
-    // Attempts in several tabs of a browser have one cookie, and do not end each other.
+    // Attempts in several tabs of a browser share a cookie and are independent.
     const secret = readBinding(client.binding)?.secret ?? newToken()
     const attempt = { state: newToken(), verifier: newToken(), nonce: newToken() }
     const auth_url = await there.authorizationUrl(attempt)
@@ -76,11 +76,11 @@ export const begin = useCase({
 })
 
 /**
- * Ends a sign-in elsewhere: whoever the provider says it is gets a session, in an account of their own or, where they
- * asked for it, in the one they are signed in to.
+ * Completes a sign-in through a provider: the user gets a session, or the identity is linked to the account the user is
+ * signed in to.
  *
- * @throws ChatError `not_found`; `oauth_state_invalid` unless this browser began it here, lately, and for the first
- *   time; `oauth_denied`; `oauth_provider_error`; and what {@link admit} throws
+ * @throws ChatError `not_found`; `oauth_state_invalid` unless this browser started it here, less than ten minutes ago,
+ *   and has not completed it; `oauth_denied`; `oauth_provider_error`; and those of {@link admit}
  */
 export const finish = useCase({
   takes: ['actor?', 'client', 'provider'],
@@ -114,8 +114,8 @@ export const finish = useCase({
 })
 
 /**
- * Ends a sign-in with a code that was copied by hand. Without a state, the attempt is this browser's last one, or none:
- * a code that was asked for without proof of who asked.
+ * Completes a sign-in with a code that was copied by hand. Without a state, the attempt is this browser's last one, or
+ * none: then nothing proves who requested the code.
  *
  * @throws ChatError as {@link finish}; `not_found` too where `oauth.manual_enabled` is off; `setup_required`
  */
@@ -151,7 +151,10 @@ function getProvider(ctx: Context, name: string): Provider {
   return provider
 }
 
-/** The attempt of a state, if this browser began it and it has not expired. Of several calls exactly one gets it. */
+/**
+ * Takes the attempt of a state, if this browser started it and it has not expired. Of several calls exactly one gets
+ * it.
+ */
 async function take(
   ctx: Context,
   client: Client,
@@ -168,7 +171,7 @@ async function take(
 async function signIn(ctx: Context, from: Return, provider: Provider, returned: Returned): Promise<SignedIn> {
   const { actor, client, attempt } = from
   const linkTo = attempt?.link_user_id
-  // Whoever has been signed out since may not leave themselves a way back in.
+  // A user who was signed out meanwhile must not get another means of sign-in.
   if (linkTo && (!actor?.session_id || actor.user_id !== linkTo)) throw new ChatError('oauth_state_invalid')
   const person = await provider.identify(returned, attempt)
   let linkedTo: string | undefined
@@ -183,13 +186,15 @@ async function signIn(ctx: Context, from: Return, provider: Provider, returned: 
   return signedIn
 }
 
-/** The provider took its time: the session may have ended meanwhile. @throws ChatError `oauth_state_invalid` */
+/**
+ * The provider's response may be slow: the session may have ended meanwhile. @throws ChatError `oauth_state_invalid`
+ */
 async function assertSessionLives(tx: Tx, userId: string, sessionId: string): Promise<void> {
   await lockUser(tx, userId)
   if (!(await findSession(tx, sessionId))) throw new ChatError('oauth_state_invalid')
 }
 
-/** Audits a return that fails, too; one with an unknown state is no return. */
+/** Audits failed callbacks, too, except those with an unknown state. */
 async function recorded(ctx: Context, from: Return, work: (from: Return) => Promise<SignedIn>): Promise<SignedIn> {
   try {
     return await work(from)

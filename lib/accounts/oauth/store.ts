@@ -1,7 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 
-/** A sign-in elsewhere that has begun. Of its state, and of what binds it to a browser, only digests are kept. */
+/** A started sign-in through a provider. Only digests of its state and of its browser binding are stored. */
 export interface StateRow {
   state_hash: string
   provider: string
@@ -28,7 +28,7 @@ export async function insertState(tx: Queries, row: StateRow): Promise<void> {
   )
 }
 
-/** Takes a state, which can be done once; those of other browsers and providers stay. By primary key. */
+/** Takes a state, which succeeds once; those of other browsers and providers stay. By primary key. */
 export function takeState(
   tx: Queries,
   key: Pick<StateRow, 'state_hash' | 'provider' | 'binding_hash'>,
@@ -43,7 +43,7 @@ export function takeState(
   )
 }
 
-/** Forgets up to `limit` sign-ins that nobody came back from in time. By expires_at. @returns how many */
+/** Deletes up to `limit` expired attempts. By expires_at. @returns the number of attempts deleted */
 export function deleteExpiredStates(tx: Queries, now: Micros, limit: number): Promise<number> {
   return tx.run(
     `DELETE FROM oauth_states WHERE state_hash IN (
@@ -53,7 +53,7 @@ export function deleteExpiredStates(tx: Queries, now: Micros, limit: number): Pr
   )
 }
 
-/** Forgets the attempts that would link an identity to a user. */
+/** Deletes the attempts that would link an identity to a user. */
 export async function deleteStatesOf(tx: Queries, userId: string): Promise<void> {
   await tx.run('DELETE FROM oauth_states WHERE link_user_id = ?', userId)
 }

@@ -9,8 +9,9 @@ import { endSessions } from '../sessions/store-list.ts'
 import { markEmailVerified, removePassword, type UserRow } from '../users/store.ts'
 
 /**
- * Gives an account to the person who has proven its address, inside a transaction that has locked the user. The
- * user who registered it without a proof loses every way in: password, sessions, keys, identities, links and open invites.
+ * Gives an account to the person who has verified its address, inside a transaction that has locked the user. The user
+ * who registered it without verification loses all access: password, sessions, keys, identities, links and open
+ * invites.
  *
  * @returns the account afterwards
  */

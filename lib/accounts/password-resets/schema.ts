@@ -3,7 +3,7 @@ import { LONGEST } from '../../core/lengths.ts'
 import { Instant, opaque, text } from '../../core/schema.ts'
 import { Password } from '../users/schema.ts'
 
-/** Who has forgotten a password. */
+/** The email address of an account with a forgotten password. */
 export const ForgottenPassword = v.object({ email: text(LONGEST.email) })
 export type ForgottenPassword = v.InferOutput<typeof ForgottenPassword>
 
@@ -14,6 +14,6 @@ export const PasswordReset = v.object({
 })
 export type PasswordReset = v.InferOutput<typeof PasswordReset>
 
-/** What sets a new password once; with `url` where the service knows its address. */
+/** A one-time reset token; with `url` if the service knows its public address. */
 export const ResetLink = v.object({ token: v.string(), url: v.optional(v.string()), expires_at: Instant })
 export type ResetLink = v.InferOutput<typeof ResetLink>

@@ -19,19 +19,21 @@ import { resetMail, resetUrl } from './rules.ts'
 import { ForgottenPassword, PasswordReset, type ResetLink } from './schema.ts'
 import { deleteOldestResets, deleteResets, findReset, insertReset, takeReset } from './store.ts'
 
-/** How long a token can be used: long enough for slow mail, short enough for a mailbox that others read later. */
+/** The lifetime of a token: long enough for slow mail, short enough for a mailbox that others may read later. */
 const LIFETIME_SECONDS = 60 * 60
 
-/** How often one address is mailed to, so that strangers cannot fill a mailbox. */
+/** The rate of mails to one address, so that strangers cannot fill a mailbox. */
 const MAILS = { requests_per_second: 1 / 300, burst: 5 }
 
-/** How many links of a user are good at the same time. More than {@link MAILS} allows in an hour: no mail ends a link. */
+/**
+ * The maximum number of valid links per user. More than {@link MAILS} allows in an hour: no mail invalidates a link.
+ */
 const MAX_PENDING = 32
 
 /**
- * Mails a token that sets a new password, if there is such an account and it is not disabled. It answers the same in
- * the same time when there is none: the same statements run, and nobody waits for the mail. Asked for too often it does
- * nothing, for any address alike. Earlier tokens stay good.
+ * Mails a token that sets a new password, if the account exists and is not disabled. The response and its time are the
+ * same for an unknown address: the same statements run, and the mail is not awaited. Above the rate it does nothing,
+ * for any address. Earlier tokens stay valid.
  */
 export const request = useCase({
   takes: ['client'],
@@ -56,7 +58,7 @@ export const request = useCase({
 })
 
 /**
- * Makes a token that sets a new password, for an administrator to hand over.
+ * Creates a token that sets a new password, for an administrator to deliver.
  *
  * @throws ChatError `forbidden`, also with an API key; `not_found` without such an account; `account_disabled`
  */
@@ -77,7 +79,7 @@ export const issue = useCase({
       tx.audit({ act: 'password.reset_requested', actor_id, subject_id: user.id, ip: actor.ip })
       return keepReset(ctx, tx, { user_id: user.id, email: input.email, token })
     })
-    // Its address was changed, or it was disabled, since it was looked for.
+    // Its address was changed, or it was disabled, meanwhile.
     if (expires_at === undefined)
       throw new ChatError('conflict', { message: 'The account was changed just now: try again.' })
     return {
@@ -89,14 +91,14 @@ export const issue = useCase({
 })
 
 /**
- * Sets a new password with a token. All tokens of the user are spent then: of several callers at once one succeeds. All
- * sessions and API keys of the user end, with their streams. It signs nobody in, but failed sign-ins are forgotten, and
- * the browser is known from now on: guesses of others do not lock the user out of it. With an address that was not proven
- * before, identities at providers and open invites end as well.
+ * Sets a new password with a token. It invalidates all tokens of the user: of several calls at once one succeeds. All
+ * sessions and API keys of the user end, with their streams. It does not sign in, but clears failed sign-ins and makes
+ * the browser a known one, so that password guesses of others do not lock the user out of it. If the address was
+ * unverified, identities at providers and open invites end as well.
  *
- * @returns the token that the browser is known by
- * @throws ChatError `not_found` for a token that is unknown, expired or used; `unavailable` when too many passwords wait
- *   to be hashed
+ * @returns the token of the known browser
+ * @throws ChatError `not_found` for a token that is unknown, expired or used; `unavailable` when too many passwords
+ *   wait to be hashed
  */
 export const redeem = useCase({
   takes: ['client'],
@@ -105,7 +107,7 @@ export const redeem = useCase({
   run: async (ctx, client, input): Promise<{ device: string }> => {
     const tokenHash = digest(input.token)
     const reset = await findReset(ctx.db, tokenHash, ctx.now())
-    // Before the work of hashing, which no made-up token is worth; and again with everything else.
+    // Before the password is hashed, so that an invalid token costs no hash; and again in the transaction.
     if (!reset) throw worthless()
     const { user_id } = reset
     const hash = await ctx.passwords.hash(input.password, { user: user_id, ip: client.ip, is_known: true })
@@ -118,7 +120,7 @@ export const redeem = useCase({
       await markEmailVerified(tx, user_id, ctx.now())
       await endSessions(tx, { user_id })
       const keys = input.keep_keys ? 0 : await deleteKeysOf(tx, user_id)
-      // An address that was not proven: another person may have registered it, and linked an identity to come back with.
+      // With an unverified address: another person may have registered it, and linked an identity to keep access.
       const isProven = user.email_verified_at !== null
       const identities = isProven ? 0 : await deleteIdentities(tx, user_id)
       if (!isProven) await ctx.revokeInvites(tx, { user_id })
@@ -137,9 +139,9 @@ export const redeem = useCase({
 })
 
 /**
- * Keeps a token beside earlier ones, unless the account has another address or was disabled since it was looked for.
+ * Adds a token to earlier ones, unless the address was changed or the account was disabled meanwhile.
  *
- * @returns when it expires; `undefined` when it was not kept
+ * @returns when it expires; `undefined` when it was not added
  */
 async function keepReset(
   ctx: Context,

@@ -1,23 +1,23 @@
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 
-/** A pending reset as it is stored: of its token only a digest. */
+/** A pending reset as it is stored: only a digest of its token. */
 export interface ResetRow {
   token_hash: string
   user_id: string
   expires_at: Micros
 }
 
-/** The user that a token is for, while it is valid. By primary key. */
+/** The user of a valid token. By primary key. */
 export function findReset(db: Queries, tokenHash: string, now: Micros): Promise<Pick<ResetRow, 'user_id'> | undefined> {
   return db.get('SELECT user_id FROM password_resets WHERE token_hash = ? AND expires_at >= ?', tokenHash, now)
 }
 
 /**
- * Keeps a reset, if there is such a user, with this address and not disabled: for an unknown one this does the same work
- * and keeps nothing.
+ * Adds a reset, if a user with this address exists and is not disabled: for an unknown address the work is the same,
+ * and nothing is added.
  *
- * @returns the number of rows added: 0 also when the account was changed since it was looked for
+ * @returns the number of rows added: 0 also when the account was changed meanwhile
  */
 export function insertReset(tx: Queries, row: ResetRow & { email_key: string }): Promise<number> {
   const bigint = tx.dialect === 'postgresql' ? '::bigint' : ''
@@ -31,17 +31,17 @@ export function insertReset(tx: Queries, row: ResetRow & { email_key: string }):
   )
 }
 
-/** Spends a token. @returns how many there were, 0 or 1: of several callers one gets it */
+/** Uses up a token. @returns the number deleted, 0 or 1: of several callers one gets it */
 export function takeReset(tx: Queries, tokenHash: string, now: Micros): Promise<number> {
   return tx.run('DELETE FROM password_resets WHERE token_hash = ? AND expires_at >= ?', tokenHash, now)
 }
 
-/** Makes a user's pending resets worthless. By user_id. */
+/** Deletes a user's pending resets. By user_id. */
 export async function deleteResets(tx: Queries, userId: string): Promise<void> {
   await tx.run('DELETE FROM password_resets WHERE user_id = ?', userId)
 }
 
-/** Makes all but the `keep` resets of a user that expire last worthless. By user_id. */
+/** Deletes all but the `keep` resets of a user that expire last. By user_id. */
 export async function deleteOldestResets(tx: Queries, userId: string, keep: number): Promise<void> {
   await tx.run(
     `DELETE FROM password_resets WHERE user_id = ? AND token_hash NOT IN
@@ -52,7 +52,7 @@ export async function deleteOldestResets(tx: Queries, userId: string, keep: numb
   )
 }
 
-/** Forgets up to `limit` resets that expired before `before`. @returns how many */
+/** Deletes up to `limit` resets that expired before `before`. @returns the number of resets deleted */
 export function deleteExpiredResets(tx: Queries, before: Micros, limit: number): Promise<number> {
   return tx.run(
     `DELETE FROM password_resets

@@ -3,24 +3,24 @@ import { networkOf } from '../../limits/rules.ts'
 
 /** The caller that a password is hashed for. */
 export interface HashCaller {
-  /** What counts as one user: an id, or the account that a sign-in is for. Missing for an account yet to be made. */
+  /** The unit of the limit per user: an id, or the account of a sign-in. Missing for a new account. */
   user?: string | undefined
   /** Calls without an address count as one network. */
   ip?: string | undefined
-  /** Whether the caller is known: its browser has signed in to this account before, or it holds a mailed token. */
+  /** Whether the caller is known: its browser has signed in to this account before, or it has a mailed token. */
   is_known?: boolean | undefined
 }
 
-/** How many hashes may wait; at 100 ms each on one core, the last of them waits for some seconds. */
+/** The maximum number of waiting hashes; at 100 ms each on one core, the last of them waits for some seconds. */
 const QUEUE_LENGTH = 64
 
-/** Of those, the places that only known callers take: strangers who fill the queue do not lock them out. */
+/** The places reserved for known callers: strangers who fill the queue do not lock them out. */
 const KEPT_PLACES = 1
 
-/** A person clicks twice; more at once is a program. */
+/** A person may click twice; more at once is a program. */
 const PLACES_PER_USER = 2
 
-/** People behind one address sign in at the same time, for example when a lesson begins. */
+/** Users behind one address may sign in at the same time, for example at the beginning of a lesson. */
 const PLACES_PER_NETWORK = 16
 
 /** When a caller without a place should try again. */
@@ -30,13 +30,13 @@ interface Waiting {
   user: string | undefined
   network: string
   is_kept: boolean
-  /** Where it stands in the order: lower is earlier. */
+  /** The position in the order: lower is earlier. */
   tag: number
   start: () => void
 }
 
 /**
- * Makes a queue that runs `running` jobs at a time. Networks take turns (start-time fair queuing): the first job of a
+ * Creates a queue that runs `running` jobs at a time. Networks take turns (start-time fair queuing): the first job of a
  * quiet network is ahead of the second job of a busy one.
  *
  * @returns a function that runs a job; it throws ChatError `unavailable` when the caller has no place

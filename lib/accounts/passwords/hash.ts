@@ -1,31 +1,33 @@
 import { availableParallelism } from 'node:os'
 import { createHashQueue, type HashCaller } from './hash-queue.ts'
 
-/** bcrypt reads no further (https://www.usenix.org/legacy/events/usenix99/provos.html): longer passwords are refused. */
+/**
+ * bcrypt ignores the rest (https://www.usenix.org/legacy/events/usenix99/provos.html): longer passwords are refused.
+ */
 export const MAX_PASSWORD_BYTES = 72
 
 /** Hashes and checks passwords, a few at a time: each takes a thread and, at cost 12, a fifth of a second. */
 export interface Passwords {
-  /** @throws ChatError `unavailable` when too many wait already, in all, of the user or of the network */
+  /** @throws ChatError `unavailable` when too many hashes wait, in all, of the user or of the network */
   hash(password: string, caller: HashCaller): Promise<string>
   /**
-   * Whether the password is right. Without a hash to compare with it is not, after the same work: also where the hash
-   * of an account was made with another cost than hashes are made with today.
+   * Whether the password is correct. Without a hash it returns false after the same work, also if existing hashes have
+   * another cost than new ones.
    *
-   * @throws ChatError `unavailable` when too many wait already, in all, of the user or of the network
+   * @throws ChatError `unavailable` when too many hashes wait, in all, of the user or of the network
    */
   verify(password: string, hash: string | null | undefined, caller: HashCaller): Promise<boolean>
-  /** Whether a hash was made with less work than is asked for today. */
+  /** Whether a hash has a lower cost than the configured one. */
   isOutdated(hash: string): boolean
 }
 
-/** The two functions of bcrypt, told in words of ours: published types name no package. */
+/** The two functions of bcrypt, with types of our own: published types name no package. */
 export interface Bcrypt {
   hash(password: string, options: { cost: number; rejectLongPasswords: boolean }): Promise<string>
   verify(password: string, hash: string): Promise<boolean>
 }
 
-/** Loaded with the first password: a host with its own login has none, and needs no addon for it. */
+/** Loaded with the first password: a host with its own authentication has none, and does not need the addon. */
 const lazyBcrypt: Bcrypt = {
   hash: async (password, options) => (await loadBcrypt()).hash(password, options),
   verify: async (password, hash) => (await loadBcrypt()).verify(password, hash),
@@ -42,14 +44,14 @@ async function loadBcrypt(): Promise<Bcrypt> {
 
 /**
  * @param cost the base-2 logarithm of bcrypt's rounds
- * @param bcrypt another one counts the work in tests
+ * @param bcrypt tests pass one that counts the work
  */
 export function createPasswords(cost: number, bcrypt: Bcrypt = lazyBcrypt): Passwords {
   const queued = createHashQueue(Math.max(1, availableParallelism() - 1))
-  // What a wrong password costs. Hashes of a higher cost than today's remain after it was lowered.
+  // The cost of a wrong password. Hashes with a higher cost remain after the configured cost was lowered.
   let failure_cost = cost
 
-  /** One round more doubles the work, so that 2^from + 2^from + 2^(from + 1) + … + 2^(to - 1) = 2^to. */
+  /** Each round doubles the work, so that 2^from + 2^from + 2^(from + 1) + … + 2^(to - 1) = 2^to. */
   async function addWork(password: string, from: number, to: number): Promise<void> {
     for (let step = from; step < to; step++) await bcrypt.verify(password, hashOfNothing(step))
   }
@@ -72,7 +74,7 @@ export function createPasswords(cost: number, bcrypt: Bcrypt = lazyBcrypt): Pass
     verify: (password, stored, caller) => {
       const normal = password.normalize('NFKC')
       const fits = Buffer.byteLength(normal) <= MAX_PASSWORD_BYTES
-      // What is no hash would be told from a wrong password by how soon it is refused.
+      // An invalid hash would otherwise be refused sooner than a wrong password.
       const isHash = typeof stored === 'string' && /^\$2[aby]\$\d\d\$[./0-9A-Za-z]{53}$/.test(stored)
       return queued(caller, () => compare(fits ? normal : '', isHash && fits ? stored : undefined))
     },
@@ -80,12 +82,12 @@ export function createPasswords(cost: number, bcrypt: Bcrypt = lazyBcrypt): Pass
   }
 }
 
-/** The cost that a hash was made with: `$2b$12$…`. */
+/** The cost of a hash: `$2b$12$…`. */
 function costOf(hash: string): number {
   return Number(hash.slice(4, 6))
 }
 
-/** A hash that no password has, of the cost given. */
+/** A hash of the given cost that matches no password. */
 function hashOfNothing(cost: number): string {
   return `$2b$${String(cost).padStart(2, '0')}$abcdefghijklmnopqrstu.abcdefghijklmnopqrstuvwxyz0123u`
 }

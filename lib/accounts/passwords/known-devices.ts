@@ -3,13 +3,16 @@ import { SECOND } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 
-/** How long a browser in which somebody signed in is known; every sign-in begins it anew. */
+/** How long a browser is known after a sign-in; every sign-in restarts it. */
 export const DEVICE_SECONDS = 180 * 24 * 60 * 60
 
-/** Browsers of one user; programs without cookies are another one at each sign-in, and push the oldest out. */
+/**
+ * The maximum number of known browsers per user; a program without cookies adds one at each sign-in, which replaces the
+ * oldest.
+ */
 const MAX_DEVICES = 20
 
-/** What a browser is known by, as it is stored, if this user has signed in there before. */
+/** The stored digest of a browser's token, if this user has signed in there before. */
 export async function findDevice(
   db: Queries,
   token: string | undefined,
@@ -29,8 +32,8 @@ export async function findDevice(
 /**
  * Remembers a browser in which the user has just signed in.
  *
- * @param known its token, where the user has signed in there before
- * @returns the token it is known by
+ * @param known its token, if the user has signed in there before
+ * @returns the token of the browser
  */
 export async function rememberDevice(
   tx: Queries,
@@ -56,12 +59,12 @@ export async function rememberDevice(
   return token
 }
 
-/** Forgets every browser of a user: after a reset, whoever was there before is a stranger. */
+/** Deletes every known browser of a user: after a reset, earlier browsers count as strangers. */
 export async function forgetDevices(tx: Queries, userId: string): Promise<void> {
   await tx.run('DELETE FROM known_devices WHERE user_id = ?', userId)
 }
 
-/** Deletes up to `limit` browsers that are no longer known. @returns how many */
+/** Deletes up to `limit` expired browsers. @returns the number of browsers deleted */
 export function deleteExpiredDevices(tx: Queries, now: Micros, limit: number): Promise<number> {
   return tx.run(
     'DELETE FROM known_devices WHERE token_hash IN (SELECT token_hash FROM known_devices WHERE expires_at <= ? LIMIT ?)',

@@ -4,41 +4,41 @@ import { SECOND } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 
-/** Failures before the first pause, which the last of these brings. */
+/** The number of failures that causes the first pause. */
 const FREE_FAILURES = 10
 
-/** How long failures count: from the first one, and beyond that from the end of the last pause. */
+/** How long failures count: from the first one, and then from the end of the last pause. */
 const WINDOW_SECONDS = 15 * 60
 
 /** The first pause; each further failure doubles it. */
 const FIRST_PAUSE_SECONDS = 30
 
-/** No account has to wait longer, whatever others try. */
+/** The maximum pause of an account, whatever others try. */
 export const MAX_PAUSE_SECONDS = 15 * 60
 
-/** Of an attempt that may be made. */
+/** An allowed attempt. */
 export interface Reservation {
-  /** How long the account has to wait if it fails; 0 when it has not. */
+  /** The pause if it fails; 0 for none. */
   pause_seconds: number
 }
 
 /**
- * What failed sign-ins are counted under. A digest: neither the address nor whether such an account exists shows in it.
+ * The key for failed sign-ins. A digest: it shows neither the address nor whether the account exists.
  *
- * @param device of a browser in which the user has signed in before, which is counted by itself
+ * @param device a browser in which the user has signed in before, which is counted separately
  */
 export function accountOf(email: string, device: string | undefined): string {
   return digest(`${uniqueKey(email)}\n${device ?? ''}`)
 }
 
-/** What the wrong current passwords of a signed-in user are counted under. */
+/** The key for wrong current passwords of a signed-in user. */
 export function passwordAccountOf(userId: string): string {
   return digest(`password\n${userId}`)
 }
 
 /**
- * Counts an attempt as a failure, in one statement, unless the account has to wait: then nothing is counted. A pause
- * that ends later than any pause could was written before a clock stepped back, and is over.
+ * Counts an attempt as a failure, in one statement, unless the account is paused: then nothing is counted. A pause that
+ * ends later than any pause could was written before a clock stepped back, and is ignored.
  */
 export async function reserveAttempt(tx: Queries, account: string, now: Micros): Promise<Reservation | undefined> {
   const isOld = `${sum('first_at', WINDOW_SECONDS)} <= ? AND ${sum('blocked_until', WINDOW_SECONDS)} <= ?`
@@ -65,7 +65,7 @@ export async function reserveAttempt(tx: Queries, account: string, now: Micros):
   return row && { pause_seconds: row.blocked_until === 0 ? 0 : (row.blocked_until - now) / SECOND }
 }
 
-/** Takes back an attempt in which nothing was tried. */
+/** Uncounts an attempt in which no password was checked. */
 export async function returnAttempt(tx: Queries, account: string): Promise<void> {
   await tx.run(
     `UPDATE login_failures SET failures = failures - 1,
@@ -75,12 +75,12 @@ export async function returnAttempt(tx: Queries, account: string): Promise<void>
   )
 }
 
-/** Forgets the failures of an account: somebody knew the password. */
+/** Deletes the failures of an account after a correct password. */
 export async function clearFailures(tx: Queries, account: string): Promise<void> {
   await tx.run('DELETE FROM login_failures WHERE account = ?', account)
 }
 
-/** Until when the account has to wait. */
+/** The end of the account's pause. */
 export async function findPauseEnd(db: Queries, account: string): Promise<Micros | undefined> {
   const row = await db.get<{ blocked_until: Micros }>(
     'SELECT blocked_until FROM login_failures WHERE account = ?',
@@ -89,7 +89,9 @@ export async function findPauseEnd(db: Queries, account: string): Promise<Micros
   return row?.blocked_until
 }
 
-/** Deletes up to `limit` accounts whose failures no longer count. By login_failures_by_age. @returns how many */
+/**
+ * Deletes up to `limit` accounts whose failures no longer count. By login_failures_by_age. @returns the number deleted
+ */
 export function deleteOldFailures(tx: Queries, now: Micros, limit: number): Promise<number> {
   return tx.run(
     `DELETE FROM login_failures WHERE account IN
@@ -104,7 +106,10 @@ function sum(column: string, seconds: number): string {
   return `login_failures.${column} + ${seconds * SECOND}`
 }
 
-/** The pause after so many failures, in microseconds: listed, since the databases share no minimum. */
+/**
+ * The pause after a number of failures, in microseconds: as a list, since the databases have no common minimum
+ * function.
+ */
 function pauseOf(failures: string): string {
   const steps: string[] = []
   for (let n = FREE_FAILURES, pause = FIRST_PAUSE_SECONDS; pause < MAX_PAUSE_SECONDS; n++, pause *= 2)

@@ -19,7 +19,7 @@ export interface Attempt {
   succeed(tx: Queries): Promise<void>
 }
 
-/** Lets sign-ins through until an account has failed too often. */
+/** Allows sign-in attempts until an account has failed too often. */
 export interface Attempts {
   /**
    * Runs an attempt, unless the account has to wait.
@@ -33,16 +33,16 @@ export interface Attempts {
   run<T>(account: string, work: (attempt: Attempt) => Promise<T>): Promise<T>
 }
 
-/** How many may wait for the attempts of one account that are under way in this process. */
+/** How many attempts may wait for the running ones of the same account in this process. */
 const MAX_WAITING = 64
 
-/** Attempts of one account in this process: under way, and waiting for one of those to end. */
+/** The attempts of one account in this process: running, and waiting for one of those to end. */
 interface Line {
   running: number
   waiting: (() => void)[]
 }
 
-/** Makes the gate that sign-ins of a service go through. The failures themselves are shared by all processes. */
+/** Creates the throttle for the sign-ins of a service. All processes share the failures. */
 export function createAttempts(db: Database, now: () => Micros): Attempts {
   const lines = new Map<string, Line>()
 

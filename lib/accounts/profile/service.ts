@@ -12,10 +12,10 @@ import { endSessions } from '../sessions/store-list.ts'
 import { findUser, lockUser, replacePasswordHash, updateProfile } from '../users/store.ts'
 
 /**
- * Gives the actor a new password. All sessions but that of the call end, with their streams, and so do reset links.
+ * Changes the actor's password. All other sessions end, with their streams, and so do reset links.
  *
- * @throws ChatError `forbidden` with an API key; `invalid_credentials`, `rate_limited`, `unavailable` as of
- *   {@link checkOwnPassword}
+ * @throws ChatError `forbidden` with an API key; `invalid_credentials`, `rate_limited`, `unavailable` as {@link
+ *   checkOwnPassword}
  */
 export const changePassword = useCase({
   takes: ['actor'],
@@ -28,7 +28,7 @@ export const changePassword = useCase({
     const hashes = { old, new: await ctx.passwords.hash(input.new_password, { user: user_id, ip }) }
     await ctx.write(async (tx) => {
       await lockUser(tx, user_id)
-      // Somebody who was faster has changed it: the one given here is no longer the current one.
+      // Another call was faster: the given password is no longer the current one.
       if (!(await replacePasswordHash(tx, user_id, hashes, ctx.now()))) throw new ChatError('invalid_credentials')
       await endSessions(tx, { user_id, except: session_id })
       await deleteResets(tx, user_id)
@@ -40,7 +40,7 @@ export const changePassword = useCase({
 })
 
 /**
- * Changes what others see of the actor; what is left out stays.
+ * Changes the actor's public profile; missing fields keep their value.
  *
  * @throws ChatError `forbidden` for a read-only user, and with an API key for a username; `username_taken`;
  *   `rate_limited`

@@ -8,7 +8,7 @@ import { Revocation, type SessionOfUser, SessionsQuery } from './schema-admin.ts
 import { endSessions, findSessionOwner, listSessionsOfUsers, toSessionOfUser } from './store-list.ts'
 
 /**
- * The sessions that are alive, oldest first: of one user or of all.
+ * The live sessions, oldest first: of one user or of all.
  *
  * @throws ChatError `forbidden`
  */
@@ -27,7 +27,7 @@ export const list = useCase({
 /**
  * Ends sessions at once; their streams close.
  *
- * @returns how many have ended
+ * @returns the number of sessions ended
  * @throws ChatError `forbidden`; `not_found` for a session or a user that does not exist
  */
 export const revoke = useCase({
@@ -53,7 +53,7 @@ export const revoke = useCase({
   },
 })
 
-/** Whose sessions they are; of all there is no one. @throws ChatError `not_found` */
+/** The user of the sessions; `undefined` for all. @throws ChatError `not_found` */
 async function findOwner(tx: Queries, input: Revocation): Promise<string | undefined> {
   if ('all' in input) return undefined
   const owner =

@@ -12,19 +12,18 @@ import { recordFailure } from './service.ts'
 import { confirmSession, findConfirmation } from './store.ts'
 
 /**
- * For how long a sign-in or a confirmed password lets a session do what outlives it: a session that was found later
- * makes no second way in.
+ * How long after a sign-in or a confirmed password a session may create lasting access: a session stolen later cannot.
  */
 const CONFIRMED_SECONDS = 600
 
-/** How often one user may try its own password; each try takes the work of one hash or two. */
+/** The rate at which a user may try the own password; each try costs one or two hashes. */
 const TRIES = { requests_per_second: 5 / 60, burst: 5 }
 
 /**
- * Confirms the actor's password, so that the session of the call may make keys and link identities for ten minutes.
+ * Confirms the actor's password, so that the current session may create keys and link identities for ten minutes.
  *
- * @throws ChatError `forbidden` with an API key; `conflict` for a user without a password, who signs in again instead;
- *   `invalid_credentials`; `rate_limited`; `unauthenticated` when the session has just ended
+ * @throws ChatError `forbidden` with an API key; `conflict` for a user without a password, who must sign in again
+ *   instead; `invalid_credentials`; `rate_limited`; `unauthenticated` when the session has just ended
  */
 export const confirm = useCase({
   takes: ['actor'],
@@ -38,7 +37,7 @@ export const confirm = useCase({
     const hash = await checkOwnPassword(ctx, actor, input.password)
     await ctx.write(async (tx) => {
       await lockUser(tx, user_id)
-      // Changed since it was compared: the password that was given is no longer the current one.
+      // Changed after the comparison: the given password is no longer the current one.
       if ((await findUser(tx, user_id))?.password_hash !== hash) throw new ChatError('invalid_credentials')
       if (session_id !== undefined && !(await confirmSession(tx, session_id, ctx.now())))
         throw new ChatError('unauthenticated')
@@ -47,8 +46,8 @@ export const confirm = useCase({
 })
 
 /**
- * Makes sure inside a transaction that the session of the call is confirmed: by its sign-in or by {@link confirm}, at
- * most ten minutes ago. An actor without a session is not asked.
+ * Checks inside a transaction that the current session was confirmed at most ten minutes ago: by its sign-in or by
+ * {@link confirm}. An actor without a session passes.
  *
  * @throws ChatError `confirmation_required`; `unauthenticated` when the session has just ended
  */
@@ -60,8 +59,8 @@ export async function requireConfirmation(ctx: Context, db: Queries, actor: Acto
 }
 
 /**
- * Checks a password that the actor gave for their own: a session that was found guesses no password, and fills no queue.
- * All that ask for it share one count of tries and one of failures.
+ * Checks the actor's own password, limited so that a stolen session cannot guess it or fill the queue. All callers of
+ * this function share one count of tries and one of failures.
  *
  * @returns the hash it was compared with
  * @throws ChatError `invalid_credentials`, also for a user without a password; `rate_limited`; `unavailable` when too

@@ -9,7 +9,7 @@ import { toSession } from './store.ts'
 import { deleteLiveSession, listSessions as findSessions, type ListedSession } from './store-list.ts'
 
 /**
- * A page of the actor's live sessions, the one used last first.
+ * A page of the actor's live sessions, the last used first.
  *
  * @throws ChatError `forbidden` with an API key; `invalid_cursor`
  */
@@ -31,9 +31,9 @@ export const listSessions = useCase({
 const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 
 /**
- * Ends a session of the actor's, also that of the call, and closes its streams.
+ * Ends a session of the actor, including the current one, and closes its streams.
  *
- * @throws ChatError `forbidden` with an API key; `not_found`, also for somebody else's and for one that has expired
+ * @throws ChatError `forbidden` with an API key; `not_found`, also for another user's and for an expired one
  */
 export const revokeSession = useCase({
   takes: ['actor', 'session_id'],
@@ -49,7 +49,7 @@ export const revokeSession = useCase({
   },
 })
 
-/** A row of a list as its user sees it. */
+/** A row of a list as its user reads it. */
 function toOwnSession(row: ListedSession, currentId: string | undefined): OwnSession {
   return {
     ...toSession(row),

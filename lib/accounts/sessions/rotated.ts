@@ -7,15 +7,15 @@ import type { Micros } from '../../storage/sql.ts'
 import { deleteLiveSession } from './store-list.ts'
 
 /**
- * Refreshes of a session within an hour. Without an end to them, a thief refreshes until the token of the owner is
- * forgotten, and nobody learns that two parties have the session.
+ * The maximum number of refreshes of a session per hour. Without it, a thief could refresh until the owner's token is
+ * forgotten, and the theft would stay undetected.
  */
 const REFRESHES = { most: 100, seconds: 3600 }
 
-/** Tokens kept of a session, of ten hours at least. An older one is unknown when it comes back: 401, and nothing more. */
+/** The number of replaced tokens kept per session, for ten hours at least. An older one is unknown: just 401. */
 const TOKENS_PER_SESSION = 1_000
 
-/** For so long an old token may come back by accident: from another tab, or in a request that was under way. */
+/** How long a replaced token may be used by accident: from another tab, or in a request in progress. */
 const GRACE_SECONDS = 10
 
 /** A token that a session had before a refresh. */
@@ -26,9 +26,9 @@ interface RotatedToken {
 }
 
 /**
- * Remembers the token that a refresh replaces, and forgets the oldest ones. By rotated_tokens_of_session.
+ * Stores the token that a refresh replaces, and deletes the oldest ones. By rotated_tokens_of_session.
  *
- * @throws ChatError `rate_limited` for a session that was refreshed too often lately
+ * @throws ChatError `rate_limited` for a session that was refreshed too often
  */
 export async function rememberRotated(tx: Queries, tokenHash: string, sessionId: string, now: Micros): Promise<void> {
   const earlier = await nthLatest(tx, sessionId, REFRESHES.most)
@@ -46,7 +46,7 @@ export async function rememberRotated(tx: Queries, tokenHash: string, sessionId:
   await tx.run('DELETE FROM rotated_tokens WHERE session_id = ? AND rotated_at < ?', sessionId, oldest ?? 0)
 }
 
-/** When the `n`-th token from the end was rotated away; `undefined` when there are fewer. */
+/** When the `n`-th last token was replaced; `undefined` if there are fewer. */
 async function nthLatest(tx: Queries, sessionId: string, n: number): Promise<Micros | undefined> {
   const row = await tx.get<{ rotated_at: Micros }>(
     'SELECT rotated_at FROM rotated_tokens WHERE session_id = ? ORDER BY rotated_at DESC LIMIT 1 OFFSET ?',
@@ -57,9 +57,9 @@ async function nthLatest(tx: Queries, sessionId: string, n: number): Promise<Mic
 }
 
 /**
- * Ends the session of a token that was rotated away, when it comes back after {@link GRACE_SECONDS}: a
- * copy of it was stolen, or its owner is cut off from a session that a thief has refreshed (RFC 9700, section 4.14.2).
- * Nothing happens for a token that no session had, which costs one look-up.
+ * Ends the session of a replaced token that is used after {@link GRACE_SECONDS}: either a copy of it was stolen, or a
+ * thief has refreshed the session and its owner still uses the old token (RFC 9700, section 4.14.2). An unknown token
+ * costs one look-up and has no effect.
  */
 export async function endIfReplayed(ctx: Context, tokenHash: string, ip: string | undefined): Promise<void> {
   const found = await findRotated(ctx.db, tokenHash)

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 import { Id, Limit } from '../../core/schema.ts'
 
-/** Whose sessions, a page at a time. */
+/** The user whose sessions to list, a page at a time. */
 export const SessionsQuery = v.object({ user_id: v.optional(Id), after: v.optional(Id), limit: Limit(50, 200) })
 export type SessionsQuery = v.InferOutput<typeof SessionsQuery>
 
-/** Which sessions are to end: one, a user's, or everybody's. */
+/** The sessions to end: one, those of a user, or all. */
 export const Revocation = v.union([
   v.object({ session_id: Id }),
   v.object({ user_id: Id }),
@@ -13,7 +13,7 @@ export const Revocation = v.union([
 ])
 export type Revocation = v.InferOutput<typeof Revocation>
 
-/** A live session of anybody, as an administrator sees it. */
+/** A live session of any user, as an administrator reads it. */
 export interface SessionOfUser {
   id: string
   user_id: string

@@ -6,18 +6,18 @@ import { DisplayName, Password, User, Username } from '../users/schema.ts'
 export const Credentials = v.object({ email: text(LONGEST.email), password: text(LONGEST.password) })
 export type Credentials = v.InferOutput<typeof Credentials>
 
-/** A session as its user sees it: `expires_at` moves with use, `absolute_expires_at` never. */
+/** A session as its user reads it: `expires_at` moves with use, `absolute_expires_at` never. */
 export const Session = v.object({ id: Id, issued_at: Instant, expires_at: Instant, absolute_expires_at: Instant })
 export type Session = v.InferOutput<typeof Session>
 
-/** Who calls; without a session for an API key, and where the host decides who calls. */
+/** The caller; without a session for an API key, and with a host's own authentication. */
 export const MeAnswer = v.object({ user: User, session: v.optional(Session) })
 export type MeAnswer = v.InferOutput<typeof MeAnswer>
 
 export const LoginAnswer = v.object({ user: User, session: Session, csrf_token: v.string() })
 export type LoginAnswer = v.InferOutput<typeof LoginAnswer>
 
-/** One of one's own sessions, as one sees it in a list. */
+/** One of the caller's own sessions in a list. */
 export const OwnSession = v.object({
   ...Session.entries,
   last_seen_at: Instant,
@@ -33,7 +33,7 @@ export const OwnSessionsQuery = v.object({
 })
 export type OwnSessionsQuery = v.InferOutput<typeof OwnSessionsQuery>
 
-/** A page of one's own sessions, the one used last first. */
+/** A page of the caller's own sessions, the last used first. */
 export const OwnSessions = v.object({ sessions: v.array(OwnSession), next_after: v.optional(v.string()) })
 export type OwnSessions = v.InferOutput<typeof OwnSessions>
 
@@ -43,7 +43,7 @@ export const ProfileChange = v.object({
 })
 export type ProfileChange = v.InferOutput<typeof ProfileChange>
 
-/** What confirms that the user of a session is the one who calls. */
+/** The password that confirms the user of a session. */
 export const Confirmation = v.object({ password: text(LONGEST.password) })
 export type Confirmation = v.InferOutput<typeof Confirmation>
 

@@ -34,24 +34,24 @@ import {
 } from './store.ts'
 import { endSessions } from './store-list.ts'
 
-/** Where a sign-in comes from. */
+/** The client of a sign-in. */
 export interface Client {
   ip?: string | undefined
   user_agent?: string | undefined
   /** The session token the client already has; a new sign-in ends that session. */
   token?: string | undefined
-  /** What the browser keeps of the sign-ins through a provider that it has begun. */
+  /** The content of the browser's cookie for started sign-ins through providers. */
   binding?: string | undefined
-  /** The token of a browser in which a user has signed in before. */
+  /** The token of a known browser. */
   device?: string | undefined
   /** Whether the client has closed the connection. */
   isGone?: (() => boolean) | undefined
 }
 
-/** A signed-in session with the token that proves it, which the caller puts into a cookie. */
+/** A signed-in session with its token, which the caller puts into a cookie. */
 export interface SignedIn extends LoginAnswer {
   token: string
-  /** What the browser is to be known by from now on. */
+  /** The new token of the known browser. */
   device?: string
 }
 
@@ -59,13 +59,13 @@ export interface SignedIn extends LoginAnswer {
 const USER_AGENT_LENGTH = 400
 
 /**
- * Signs in with e-mail and password. Wrong e-mail and wrong password look alike and take alike.
+ * Signs in with email and password. A wrong email and a wrong password have the same result and take the same time.
  *
- * After several failures an account has to wait, whether there is such an account or not; a browser in which its owner
- * has signed in before is counted by itself.
+ * After several failures an account is paused, whether it exists or not; a known browser of its owner is counted
+ * separately.
  *
- * @throws ChatError `invalid_credentials`; `account_disabled`, after the right password only; `rate_limited`;
- *   `unavailable` when nobody waits any more
+ * @throws ChatError `invalid_credentials`; `account_disabled`, after the correct password only; `rate_limited`;
+ *   `unavailable` when the client has closed the connection
  */
 export const login = useCase({
   takes: ['client'],
@@ -138,8 +138,8 @@ export async function recordFailure(
 }
 
 /**
- * Signs a user in inside a transaction. The session that the client had ends, and so does the user's oldest one beyond
- * the cap.
+ * Signs a user in inside a transaction. The client's previous session ends, and so do the user's oldest ones beyond the
+ * limit.
  */
 export async function openSession(ctx: Context, tx: Tx, user: ShownUser, client: Client): Promise<SignedIn> {
   const now = ctx.now()
@@ -154,9 +154,9 @@ export async function openSession(ctx: Context, tx: Tx, user: ShownUser, client:
 }
 
 /**
- * Gives the session new tokens and a new idle deadline; the old tokens are worthless at once.
+ * Gives the session new tokens and a new idle deadline; the old tokens become invalid at once.
  *
- * @param client `token` is the one to be replaced
+ * @param client `token` is the one to replace
  * @throws ChatError `unauthenticated` when another refresh was faster; `forbidden` with an API key; `rate_limited` after 100
  *   refreshes of the session in an hour
  */
@@ -178,7 +178,7 @@ export const refresh = useCase({
   },
 })
 
-/** Ends the session of the call and closes its streams. @throws ChatError `forbidden` with an API key */
+/** Ends the current session and closes its streams. @throws ChatError `forbidden` with an API key */
 export const logout = useCase({
   takes: ['actor'],
   run: async (ctx, actor): Promise<void> => {
@@ -191,7 +191,7 @@ export const logout = useCase({
   },
 })
 
-/** Who is calling, and the session it comes with, if any. @throws ChatError `unauthenticated` when it has just ended */
+/** The caller, and the current session, if any. @throws ChatError `unauthenticated` when it has just ended */
 export const me = useCase({
   takes: ['actor'],
   run: async (ctx, actor): Promise<MeAnswer> => {
@@ -214,7 +214,7 @@ function hashesOf(tokens: { token: string; csrf_token: string }) {
   return { token_hash: digest(tokens.token), csrf_hash: digest(tokens.csrf_token) }
 }
 
-/** The use of a session at `now`: when and where it was, and until when it may rest. */
+/** The use of a session at `now`: time, address, and the new idle deadline. */
 export function useOf(ctx: Context, { ip, user_agent }: Pick<Client, 'ip' | 'user_agent'>, now: Micros): SessionUse {
   return {
     last_seen_at: now,

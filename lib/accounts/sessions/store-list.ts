@@ -5,10 +5,10 @@ import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
 import type { SessionOfUser } from './schema-admin.ts'
 import type { SessionRow } from './store.ts'
 
-/** What a list of sessions shows of each. */
+/** The columns of a session in a list. */
 export type ListedSession = Omit<SessionRow, 'token_hash' | 'csrf_hash' | 'confirmed_at'>
 
-/** Up to `limit` of a user's live sessions, the one used last first, after the given one. By user_id. */
+/** Up to `limit` of a user's live sessions, the last used first, after the given one. By user_id. */
 export function listSessions(
   db: Queries,
   userId: string,
@@ -30,12 +30,12 @@ export function listSessions(
   )
 }
 
-/** A session of a list, and whose it is. */
+/** A session of a list with its user. */
 interface SessionOfUserRow extends ListedSession {
   username: string
 }
 
-/** Up to `limit` live sessions after one, by id, which is the order they were begun in. */
+/** Up to `limit` live sessions after one, by id, which is the order of their creation. */
 export function listSessionsOfUsers(
   db: Queries,
   now: Micros,
@@ -57,7 +57,7 @@ export function listSessionsOfUsers(
   )
 }
 
-/** A row as an administrator sees it. */
+/** A row as an administrator reads it. */
 export function toSessionOfUser(row: SessionOfUserRow): SessionOfUser {
   const { id, user_id, username, user_agent, ip } = row
   return {
@@ -72,12 +72,12 @@ export function toSessionOfUser(row: SessionOfUserRow): SessionOfUser {
   }
 }
 
-/** Whose session it is, expired or not. By primary key. */
+/** The user of a session, expired or not. By primary key. */
 export async function findSessionOwner(db: Queries, id: string): Promise<string | undefined> {
   return (await db.get<{ user_id: string }>('SELECT user_id FROM sessions WHERE id = ?', id))?.user_id
 }
 
-/** Which of these sessions are alive, and until when unless they are used. */
+/** The live ones of these sessions, with their deadline if they are not used. */
 export function listLiveSessions(
   db: Queries,
   ids: Iterable<string>,
@@ -93,7 +93,7 @@ export function listLiveSessions(
   )
 }
 
-/** Ends these sessions, inside a transaction that has the streams looked at again. @returns how many there were */
+/** Deletes these sessions, inside a transaction that rechecks the open streams. @returns the number deleted */
 export function endSessions(
   tx: Queries,
   which: { session_id: string } | { user_id: string; except?: string | undefined } | { all: true },
@@ -103,7 +103,7 @@ export function endSessions(
   return tx.run('DELETE FROM sessions WHERE user_id = ? AND id <> ?', which.user_id, which.except ?? '')
 }
 
-/** @returns how many there were, 0 or 1 */
+/** @returns the number deleted, 0 or 1 */
 export function deleteLiveSession(tx: Queries, id: string, userId: string, now: Micros): Promise<number> {
   return tx.run(
     'DELETE FROM sessions WHERE id = ? AND user_id = ? AND idle_expires_at >= ? AND absolute_expires_at >= ?',
@@ -114,7 +114,10 @@ export function deleteLiveSession(tx: Queries, id: string, userId: string, now: 
   )
 }
 
-/** Forgets up to `limit` sessions that ended for good before that. By absolute_expires_at. @returns how many */
+/**
+ * Deletes up to `limit` sessions whose absolute deadline passed before an instant. By absolute_expires_at. @returns the
+ * number deleted
+ */
 export function deleteSessionsBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
   return tx.run(
     `DELETE FROM sessions WHERE id IN (

@@ -4,14 +4,14 @@ import type { Micros } from '../../storage/sql.ts'
 import type { ShownUser, UserRow } from '../users/store.ts'
 import type { Session } from './schema.ts'
 
-/** A session as it is stored: of its tokens only digests. */
+/** A session as it is stored: only digests of its tokens. */
 export interface SessionRow {
   id: string
   user_id: string
   token_hash: string
   csrf_hash: string
   issued_at: Micros
-  /** When its user last proved who they are. */
+  /** When its user last authenticated. */
   confirmed_at: Micros
   last_seen_at: Micros
   idle_expires_at: Micros
@@ -20,10 +20,10 @@ export interface SessionRow {
   ip: string | null
 }
 
-/** What a session shows of itself. */
+/** The columns of a session for its user. */
 export type SessionTimes = Pick<SessionRow, 'id' | 'issued_at' | 'idle_expires_at' | 'absolute_expires_at'>
 
-/** A row as its user sees it. */
+/** A row as its user reads it. */
 export function toSession(row: SessionTimes): Session {
   return {
     id: row.id,
@@ -33,11 +33,11 @@ export function toSession(row: SessionTimes): Session {
   }
 }
 
-/** What every signed-in call needs of its session and its user. */
+/** The columns of a session and its user that every signed-in call needs. */
 type SessionOfCall = Omit<SessionRow, 'token_hash' | 'issued_at' | 'confirmed_at' | 'user_agent' | 'ip'> &
   Pick<UserRow, 'roles' | 'disabled_at'>
 
-/** The session of a token, expired ones too. By token_hash. */
+/** The session of a token, including expired ones. By token_hash. */
 export function findSessionByToken(db: Queries, tokenHash: string): Promise<SessionOfCall | undefined> {
   return db.get<SessionOfCall>(
     `SELECT s.id, s.user_id, s.csrf_hash, s.last_seen_at, s.idle_expires_at, s.absolute_expires_at, u.roles, u.disabled_at
@@ -47,7 +47,7 @@ export function findSessionByToken(db: Queries, tokenHash: string): Promise<Sess
   )
 }
 
-/** A session with what its user shows. By primary key, in one look: each costs SQLite a lock of the file. */
+/** A session with its user. By primary key, in one query: each query costs SQLite a lock of the file. */
 export async function findSession(
   db: Queries,
   id: string,
@@ -104,25 +104,25 @@ export async function rotateSession(
   return rotated === 1
 }
 
-/** When the user of a session last proved who they are; `undefined` once the session has ended. By primary key. */
+/** When the user of a session last authenticated; `undefined` once the session has ended. By primary key. */
 export async function findConfirmation(db: Queries, id: string): Promise<Micros | undefined> {
   return (await db.get<{ confirmed_at: Micros }>('SELECT confirmed_at FROM sessions WHERE id = ?', id))?.confirmed_at
 }
 
-/** Notes that the user of a session has just proved who they are. @returns the number of sessions changed, 0 or 1 */
+/** Stores that the user of a session has just authenticated. @returns the number of sessions changed, 0 or 1 */
 export function confirmSession(tx: Queries, id: string, at: Micros): Promise<number> {
   return tx.run('UPDATE sessions SET confirmed_at = ? WHERE id = ?', at, id)
 }
 
-/** Has a session stay expired, whatever the clock says later. */
+/** Marks a session as expired, whatever the clock shows later. */
 export async function expireSession(tx: Queries, id: string): Promise<void> {
   await tx.run('UPDATE sessions SET idle_expires_at = 0 WHERE id = ?', id)
 }
 
-/** What a session shows of its last use. */
+/** The last use of a session. */
 export type SessionUse = Pick<SessionRow, 'last_seen_at' | 'idle_expires_at' | 'user_agent' | 'ip'>
 
-/** Writes down the use of a session. Where it came from stays when it is not known, as of calls in process. */
+/** Stores the use of a session. The address stays if it is unknown, as for calls within the process. */
 export async function touchSession(tx: Queries, id: string, use: SessionUse): Promise<void> {
   await tx.run(
     `UPDATE sessions SET last_seen_at = ?, idle_expires_at = ?, user_agent = COALESCE(?, user_agent), ip = COALESCE(?, ip)
@@ -139,7 +139,7 @@ export function deleteSessionByToken(tx: Queries, tokenHash: string): Promise<nu
   return tx.run('DELETE FROM sessions WHERE token_hash = ?', tokenHash)
 }
 
-/** Ends the user's live sessions but for `current` and the newest beside it, `keep` in all. @returns how many */
+/** Ends the user's live sessions except `current` and the newest others, `keep` in all. @returns the number deleted */
 export function evictSessions(
   tx: Queries,
   userId: string,

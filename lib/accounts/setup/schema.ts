@@ -14,7 +14,7 @@ export const AdministratorInput = v.object({
 })
 export type AdministratorInput = v.InferOutput<typeof AdministratorInput>
 
-/** What a client sends to set the service up, with the code where one is configured. */
+/** The body of a set-up request, with the code if one is configured. */
 export const SetupInput = v.object({
   ...AdministratorInput.entries,
   setup_code: v.optional(v.pipe(opaque(LONGEST.password), v.description('The value of `setup.code`, if configured'))),

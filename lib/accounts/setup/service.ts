@@ -23,8 +23,8 @@ export async function assertOpen(ctx: Context): Promise<void> {
 }
 
 /**
- * Creates the first user, who is an administrator. Of several calls at once exactly one does. It asks for no code: a
- * caller in process has the configuration.
+ * Creates the first user, an administrator. Of several calls at once exactly one succeeds. It requires no code: a
+ * caller within the process has the configuration.
  *
  * @throws ChatError `already_set_up`
  */
@@ -39,7 +39,7 @@ export const run = useCase({
 })
 
 /**
- * The same for a client, which gives the code where one is configured.
+ * The same for a client, which sends the code if one is configured.
  *
  * @throws ChatError `already_set_up`; `forbidden` for a wrong code
  */

@@ -3,7 +3,7 @@ import { isEmail, isLabel, isUsername, PATTERNS } from '../../core/characters.ts
 import { LONGEST } from '../../core/lengths.ts'
 import { Id, Instant, Limit, text } from '../../core/schema.ts'
 
-/** An e-mail address; outer spaces are cut, the rest is stored as given. */
+/** An email address; outer spaces are removed, the rest is stored as given. */
 export const Email = v.pipe(
   text(LONGEST.email),
   v.check(isEmail, 'must be an e-mail address'),
@@ -11,7 +11,7 @@ export const Email = v.pipe(
   v.description('An email address; outer spaces are trimmed'),
 )
 
-/** A name others know a user by; unique without regard to case. */
+/** The public name of a user; unique, ignoring case. */
 export const Username = v.pipe(
   text(LONGEST.username),
   v.minLength(1),
@@ -25,7 +25,7 @@ export const Username = v.pipe(
   ),
 )
 
-/** A name shown instead of the username. */
+/** A name that is displayed instead of the username. */
 export const DisplayName = v.pipe(
   text(LONGEST.name),
   v.check(
@@ -53,7 +53,7 @@ export const Role = v.picklist(['admin', 'member', 'read_only'])
 
 export const Roles = v.pipe(v.array(Role), v.minLength(1))
 
-/** A user as the user itself sees it. */
+/** A user as the user reads it. */
 export const User = v.object({
   id: Id,
   email: v.string(),
@@ -64,7 +64,7 @@ export const User = v.object({
 })
 export type User = v.InferOutput<typeof User>
 
-/** A user as an administrator sees it. */
+/** A user as an administrator reads it. */
 export const Account = v.object({
   ...User.entries,
   created_at: Instant,
@@ -88,7 +88,7 @@ export const UserInput = v.object({
 })
 export type UserInput = v.InferOutput<typeof UserInput>
 
-/** What an administrator changes of an account; what is left out stays. */
+/** An administrator's change of an account; missing fields keep their value. */
 export const AccountChanges = v.object({
   email: v.optional(
     v.pipe(Email, v.description('A new address is unverified unless `email_verified` is true as well')),
@@ -101,7 +101,7 @@ export const AccountChanges = v.object({
 })
 export type AccountChanges = v.InferOutput<typeof AccountChanges>
 
-/** How much of a person's access a lockdown has ended. */
+/** The number of sessions, keys, identities and invites that a lockdown has ended. */
 export const Lockdown = v.object({
   sessions: v.pipe(v.number(), v.integer()),
   keys: v.pipe(v.number(), v.integer(), v.description('API keys')),
@@ -110,7 +110,7 @@ export const Lockdown = v.object({
 })
 export type Lockdown = v.InferOutput<typeof Lockdown>
 
-/** What becomes of what an erased person has written. */
+/** What happens to the messages of an erased user. */
 export const Erasure = v.object({
   messages: v.optional(
     v.pipe(
@@ -141,10 +141,10 @@ export const PeopleQuery = v.object({
 })
 export type PeopleQuery = v.InferOutput<typeof PeopleQuery>
 
-/** A user as others see it. */
+/** A user as other users read it. */
 export const Person = v.object({ id: Id, username: v.string(), display_name: v.optional(v.string()) })
 
-/** Users as others see them, for finding a user to add. */
+/** Users as other users read them, for adding a user to a conversation. */
 export const People = v.object({ users: v.array(Person) })
 export type People = v.InferOutput<typeof People>
 

@@ -20,7 +20,7 @@ import {
 } from './store.ts'
 
 /**
- * Creates a user, in the name of an administrator.
+ * Creates a user, as an administrator.
  *
  * @throws ChatError `forbidden`, also with an API key for a user with a password or the role `admin`; `setup_required` before there is a first user; `email_taken`, `username_taken`
  */
@@ -30,9 +30,9 @@ export const create = useCase({
   errors: ['email_taken', 'username_taken'],
   run: async (ctx, actor, input): Promise<{ user: Account }> => {
     assertAdmin(actor)
-    // Neither gives a key that was found a way in of its own, nor one that stays once the key is revoked.
+    // Otherwise a stolen key could create a separate login, which would outlive the revoked key.
     if (input.password !== undefined || input.roles.includes('admin')) refuseKeys(actor)
-    // A host with a login of its own never sets up.
+    // A host with its own authentication needs no set-up.
     if (!ctx.identity && !(await hasUsers(ctx.db))) throw new ChatError('setup_required')
     const hasher = { user: actor.user_id || undefined, ip: actor.ip }
     const password_hash = input.password === undefined ? null : await ctx.passwords.hash(input.password, hasher)
@@ -62,9 +62,9 @@ export const list = useCase({
 })
 
 /**
- * The account that somebody means who types an id, a username or an e-mail address.
+ * The account with this id, username or email address.
  *
- * @throws ChatError `forbidden`; `not_found`; `conflict` for one user's name that is another one's address
+ * @throws ChatError `forbidden`; `not_found`; `conflict` when one user's name is another one's address
  */
 export const find = useCase({
   takes: ['actor', 'name'],
@@ -78,7 +78,7 @@ export const find = useCase({
   },
 })
 
-/** People whose username begins with the query, by name: for finding people to add. */
+/** Users whose username begins with the query, by name: for finding users to add. */
 export const search = useCase({
   takes: ['actor'],
   input: PeopleQuery,
@@ -91,7 +91,7 @@ export const search = useCase({
 })
 
 /**
- * The actor that a user is, for calls in its name without a session.
+ * The actor of a user, for calls in the user's name without a session.
  *
  * @throws ChatError `not_found`, `account_disabled`
  */

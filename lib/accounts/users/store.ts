@@ -9,7 +9,7 @@ import type { Account, User } from './schema.ts'
 export interface UserRow {
   id: string
   email: string
-  /** When the address was proven to belong to the user; `null` while it is not. */
+  /** When the address was verified to belong to the user; `null` if it is not. */
   email_verified_at: Micros | null
   username: string
   display_name: string | null
@@ -22,10 +22,10 @@ export interface UserRow {
 
 const COLUMNS = 'id, email, email_verified_at, username, display_name, roles, password_hash, disabled_at, created_at'
 
-/** What others may see of a user, as it is stored. */
+/** The public columns of a user. */
 export type ShownUser = Pick<UserRow, 'id' | 'email' | 'email_verified_at' | 'username' | 'display_name' | 'roles'>
 
-/** A row as the user itself sees it. */
+/** A row as the user reads it. */
 export function toUser(row: ShownUser): User {
   const { id, email, username, display_name } = row
   return {
@@ -38,7 +38,7 @@ export function toUser(row: ShownUser): User {
   }
 }
 
-/** A row as an administrator sees it. */
+/** A row as an administrator reads it. */
 export function toAccount(row: UserRow): Account {
   return {
     ...toUser(row),
@@ -63,7 +63,7 @@ export function findUserByUsername(db: Queries, username: string): Promise<UserR
   return db.get<UserRow>(`SELECT ${COLUMNS} FROM users WHERE username_key = ?`, uniqueKey(username))
 }
 
-/** The users with this id, username or e-mail address: at most two. By the three keys. */
+/** The users with this id, username or email address: at most two. By the three keys. */
 export function listUsersNamed(db: Queries, name: string): Promise<UserRow[]> {
   const key = uniqueKey(name)
   return db.all<UserRow>(
@@ -75,8 +75,8 @@ export function listUsersNamed(db: Queries, name: string): Promise<UserRow[]> {
 }
 
 /**
- * These users as they are until the transaction ends, and if asked for every administrator who is not disabled. In the
- * order of their ids, so that two that do this wait for each other and not for ever.
+ * Locks these users until the transaction ends, and optionally every active administrator. In the order of their ids,
+ * so that concurrent calls do not deadlock.
  */
 export function lockUsers(tx: Queries, ids: Iterable<string>, options: { admins: boolean }): Promise<UserRow[]> {
   const admins = options.admins ? `OR (disabled_at IS NULL AND ',' || roles || ',' LIKE '%,admin,%')` : ''
@@ -88,7 +88,7 @@ export function lockUsers(tx: Queries, ids: Iterable<string>, options: { admins:
   )
 }
 
-/** Stores what an administrator can change of a user. It fails on an address that another user has. */
+/** Stores the fields that an administrator can change. It fails on an address that another user has. */
 export async function updateUser(tx: Queries, row: UserRow, at: Micros): Promise<void> {
   await tx.run(
     `UPDATE users SET email = ?, email_key = ?, email_verified_at = ?, display_name = ?, roles = ?, password_hash = ?,
@@ -106,7 +106,7 @@ export async function updateUser(tx: Queries, row: UserRow, at: Micros): Promise
   )
 }
 
-/** Deletes a user with everything that is theirs alone. @returns whether there was one */
+/** Deletes a user and all rows that belong to the user alone. @returns whether the user existed */
 export async function deleteUser(tx: Queries, id: string): Promise<boolean> {
   return (await tx.run('DELETE FROM users WHERE id = ?', id)) === 1
 }
@@ -129,12 +129,11 @@ export function listUsers(db: Queries, prefix: string, after: string, limit: num
   )
 }
 
-/** Of the addresses of users who only try the service for a moment. Nobody gets mail there (RFC 2606). */
+/** The domain of the email addresses of temporary users. No mail is delivered there (RFC 2606). */
 export const PROBE_DOMAIN = 'doctor.invalid'
 
 /**
- * Up to `limit` users that are not disabled, by name, whose username begins with `prefix`; none that are there for a trial
- * only. By username_key.
+ * Up to `limit` active users, by name, whose username begins with `prefix`, without temporary users. By username_key.
  */
 export function listPeople(db: Queries, prefix: string, limit: number): Promise<ShownUser[]> {
   const from = uniqueKey(prefix)
@@ -150,7 +149,7 @@ export function listPeople(db: Queries, prefix: string, limit: number): Promise<
   )
 }
 
-/** Which of these users exist and are not disabled. */
+/** The ones of these users that exist and are not disabled. */
 export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Promise<string[]> {
   const rows = await db.all<{ id: string }>(
     `SELECT id FROM users WHERE disabled_at IS NULL AND id IN ${listOf(db.dialect)}`,
@@ -159,7 +158,7 @@ export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Prom
   return rows.map((row) => row.id)
 }
 
-/** @returns the name that somebody else has already, if that kept the user out */
+/** @returns which name another user already has, if the user was not inserted */
 export async function insertUser(tx: Queries, row: UserRow): Promise<'email_taken' | 'username_taken' | undefined> {
   const inserted = await tx.run(
     `INSERT INTO users (id, email, email_key, email_verified_at, username, username_key, display_name, roles, password_hash, created_at, updated_at)
@@ -181,12 +180,12 @@ export async function insertUser(tx: Queries, row: UserRow): Promise<'email_take
   return (await findUserByEmail(tx, row.email)) ? 'email_taken' : 'username_taken'
 }
 
-/** Leaves a user without a password. */
+/** Removes a user's password. */
 export async function removePassword(tx: Queries, id: string, at: Micros): Promise<void> {
   await tx.run('UPDATE users SET password_hash = NULL, updated_at = ? WHERE id = ?', at, id)
 }
 
-/** Sets the address as proven, unless it already is. */
+/** Marks the address as verified, unless it already is. */
 export async function markEmailVerified(tx: Queries, id: string, at: Micros): Promise<void> {
   await tx.run('UPDATE users SET email_verified_at = ? WHERE id = ? AND email_verified_at IS NULL', at, id)
 }
@@ -195,7 +194,7 @@ export async function updatePasswordHash(tx: Queries, id: string, hash: string, 
   await tx.run('UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ?', hash, at, id)
 }
 
-/** Sets a new password, unless the old one is no longer what it was. @returns whether it did */
+/** Sets a new password, unless the old one was changed meanwhile. @returns whether it was set */
 export async function replacePasswordHash(
   tx: Queries,
   id: string,
@@ -212,7 +211,7 @@ export async function replacePasswordHash(
   return replaced === 1
 }
 
-/** Writes what a user says of itself. It fails on a username that somebody else has. */
+/** Stores a user's own profile. It fails on a username that another user has. */
 export async function updateProfile(
   tx: Queries,
   { id, email, email_verified_at, username, display_name, roles }: ShownUser,
@@ -233,7 +232,7 @@ export async function updateProfile(
   )
 }
 
-/** Makes others that change the same user's sessions wait until this transaction ends. */
+/** Locks the user's sessions: other changes of them wait until this transaction ends. */
 export async function lockUser(tx: Queries, id: string): Promise<void> {
   await tx.get(`SELECT id FROM users WHERE id = ?${tx.dialect === 'postgresql' ? ' FOR UPDATE' : ''}`, id)
 }
