@@ -8,7 +8,8 @@ type Body = ReadableStream<Uint8Array> | null
 const MAX_LENGTH = 1024 * 1024
 
 /**
- * The lines of a body as they come. As in any event stream, what the end cuts off is no line. Leaving early hangs up.
+ * The lines of a body as they arrive. As in any event stream, an unfinished last line is dropped. Leaving the loop early
+ * closes the connection.
  *
  * @throws AnswerFailure `connection_lost`, or `invalid_answer` for a line longer than a mebibyte
  */

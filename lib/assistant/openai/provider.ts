@@ -94,13 +94,13 @@ async function* readStream({ body }: Response, summary: Quote, signal: AbortSign
   if (!isWhole) throw new AnswerFailure('connection_lost', 'the body ended before the answer')
 }
 
-/** Those of the event stream format; a comment has an empty one. */
+/** The fields of the event stream format; a comment has an empty one. */
 const FIELDS = ['', 'data', 'event', 'id', 'retry']
 
-/** What a line says of the answer: nothing, where it is a comment, a field of no interest, or the end of an event. */
+/** The data of a line; nothing for a comment, another field, or the end of an event. */
 function dataOf(line: string, summary: Quote): string | undefined {
   const [field, value] = parseField(line)
-  // llama.cpp tells of a failure in a field of its own.
+  // llama.cpp reports a failure in a field of its own.
   if (field === 'error') throw new AnswerFailure('provider_error', summary(line))
   if (!FIELDS.includes(field)) throw new AnswerFailure('invalid_answer', summary(line))
   return field === 'data' ? value.trim() : undefined
