@@ -5,15 +5,15 @@ import type { Actor } from '../core/actor.ts'
 /** `chat.answers`. */
 export interface AnswersUseCases {
   /**
-   * Stops an answer; what was produced stays. One that has ended is left as it is.
+   * Cancels an answer; the text so far is kept. An ended answer is left as it is.
    *
    * @throws ChatError `not_found`; `forbidden` unless the actor asked, or is owner or admin of the conversation
    */
   cancel(actor: Actor, message_id: string): Promise<CancelledAnswer>
 
   /**
-   * What an answer was produced as, piece by piece in order; of a deleted one nothing. Fewer than `limit` need not
-   * be the end: what follows the last one is asked for with its `idx` + 1, until nothing comes.
+   * The chunks of an answer in order; none of a deleted one. A page of fewer than `limit` need not be the last:
+   * continue with the last `idx` + 1 until a page is empty.
    *
    * @throws ChatError `not_found`; `validation_failed`
    */
@@ -61,20 +61,20 @@ export interface AnswersClient {
   ): Promise<Chunk[]>
 }
 
-/** How many tokens an answer took, as its provider counts them. */
+/** The token usage of an answer, as its provider counts it. */
 export interface Usage {
   prompt_tokens?: number
   completion_tokens?: number
   total_tokens?: number
 }
 
-/** The answer to a cancellation: how the message is now. */
+/** The response to a cancellation: the present state of the message. */
 export interface CancelledAnswer {
   message_id: string
   status: 'streaming' | 'complete' | 'cancelled' | 'failed' | 'interrupted'
 }
 
-/** A piece of an answer as it was stored and sent: together, by `idx`, they are what was produced. */
+/** A chunk of an answer as it was stored and sent: joined in the order of `idx`, the chunks are the text. */
 export interface Chunk {
   message_id: string
   idx: number
@@ -82,7 +82,7 @@ export interface Chunk {
   created_at: string
 }
 
-/** A piece of an answer on its way to readers, in the form of OpenAI's streams. */
+/** A chunk of an answer as it is sent, in the format of OpenAI's streams. */
 export interface MessageDelta {
   /** `<message_id>:<idx>` */
   id: string
@@ -101,7 +101,7 @@ export interface MessageDeltaChoice {
   delta: MessageDeltaContent
 }
 
-/** What a piece of an answer adds to it; `role` comes with the first piece. */
+/** The text that a chunk adds to an answer; `role` is in the first chunk. */
 export interface MessageDeltaContent {
   role?: 'assistant'
   content: string

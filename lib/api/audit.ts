@@ -5,8 +5,8 @@ import type { Actor } from '../core/actor.ts'
 /** `chat.audit`. */
 export interface AuditUseCases {
   /**
-   * A page of the audit log, newest first. With a filter it may hold less than `limit`, even nothing, and still have
-   * a `next_after`: as far as it has looked.
+   * A page of the audit log, newest first. With a filter it may have fewer entries than `limit`, even none, and
+   * still a `next_after`: the position up to which it has searched.
    *
    * @throws ChatError `forbidden`; `validation_failed`
    */
@@ -127,13 +127,16 @@ export interface AuditClient {
   ): Promise<AuditPage>
 }
 
-/** A page of the audit log, newest first. With a filter it may hold less than was asked for while more is to come. */
+/**
+ * A page of the audit log, newest first. With a filter it may have fewer entries than `limit` although more
+ * follow.
+ */
 export interface AuditPage {
   entries: AuditRecord[]
   next_after?: string
 }
 
-/** One act, as an administrator reads it. */
+/** One action, as an administrator reads it. */
 export interface AuditRecord {
   id: string
   at: string

@@ -6,40 +6,37 @@ import type { Client, LoginAnswer, MeAnswer, OwnSessions, SignedIn } from './ses
 /** `chat.auth`. */
 export interface AuthUseCases {
   /**
-   * Signs in with e-mail and password. Wrong e-mail and wrong password look alike and take alike.
+   * Signs in with email and password. A wrong email and a wrong password have the same result and take the same
+   * time.
    *
-   * After several failures an account has to wait, whether there is such an account or not; a browser in which its
-   * owner has signed in before is counted by itself.
+   * After several failures an account is paused, whether it exists or not; a known browser of its owner is counted
+   * separately.
    *
-   * @throws ChatError `invalid_credentials`; `account_disabled`, after the right password only; `rate_limited`;
-   * `unavailable` when nobody waits any more; `validation_failed`
+   * @throws ChatError `invalid_credentials`; `account_disabled`, after the correct password only; `rate_limited`;
+   * `unavailable` when the client has closed the connection; `validation_failed`
    */
   login(client: Client, input: { email: string; password: string }): Promise<SignedIn>
 
   /**
-   * Gives the session new tokens and a new idle deadline; the old tokens are worthless at once.
+   * Gives the session new tokens and a new idle deadline; the old tokens become invalid at once.
    *
-   * @param client `token` is the one to be replaced
+   * @param client `token` is the one to replace
    * @throws ChatError `unauthenticated` when another refresh was faster; `forbidden` with an API key; `rate_limited`
    * after 100   refreshes of the session in an hour
    */
   refresh(actor: Actor, client: Client): Promise<SignedIn>
 
-  /** Ends the session of the call and closes its streams. @throws ChatError `forbidden` with an API key */
+  /** Ends the current session and closes its streams. @throws ChatError `forbidden` with an API key */
   logout(actor: Actor): Promise<void>
 
-  /**
-   * Who is calling, and the session it comes with, if any. @throws ChatError `unauthenticated` when it has just
-   * ended
-   */
+  /** The caller, and the current session, if any. @throws ChatError `unauthenticated` when it has just ended */
   me(actor: Actor): Promise<MeAnswer>
 
   /**
-   * Gives the actor a new password. All sessions but that of the call end, with their streams, and so do reset
-   * links.
+   * Changes the actor's password. All other sessions end, with their streams, and so do reset links.
    *
-   * @throws ChatError `forbidden` with an API key; `invalid_credentials`, `rate_limited`, `unavailable` as of
-   * {@link checkOwnPassword}; `validation_failed`
+   * @throws ChatError `forbidden` with an API key; `invalid_credentials`, `rate_limited`, `unavailable` as {@link
+   * checkOwnPassword}; `validation_failed`
    */
   changePassword(
     actor: Actor,
@@ -51,7 +48,7 @@ export interface AuthUseCases {
   ): Promise<void>
 
   /**
-   * Changes what others see of the actor; what is left out stays.
+   * Changes the actor's public profile; missing fields keep their value.
    *
    * @throws ChatError `forbidden` for a read-only user, and with an API key for a username; `username_taken`;
    * `rate_limited`; `validation_failed`
@@ -67,17 +64,16 @@ export interface AuthUseCases {
   ): Promise<MeAnswer>
 
   /**
-   * Confirms the actor's password, so that the session of the call may make keys and link identities for ten
-   * minutes.
+   * Confirms the actor's password, so that the current session may create keys and link identities for ten minutes.
    *
-   * @throws ChatError `forbidden` with an API key; `conflict` for a user without a password, who signs in again
-   * instead;   `invalid_credentials`; `rate_limited`; `unauthenticated` when the session has just ended;
+   * @throws ChatError `forbidden` with an API key; `conflict` for a user without a password, who must sign in again
+   *  instead; `invalid_credentials`; `rate_limited`; `unauthenticated` when the session has just ended;
    * `validation_failed`
    */
   confirm(actor: Actor, input: { password: string }): Promise<void>
 
   /**
-   * A page of the actor's live sessions, the one used last first.
+   * A page of the actor's live sessions, the last used first.
    *
    * @throws ChatError `forbidden` with an API key; `invalid_cursor`; `validation_failed`
    */
@@ -92,16 +88,15 @@ export interface AuthUseCases {
   ): Promise<OwnSessions>
 
   /**
-   * Ends a session of the actor's, also that of the call, and closes its streams.
+   * Ends a session of the actor, including the current one, and closes its streams.
    *
-   * @throws ChatError `forbidden` with an API key; `not_found`, also for somebody else's and for one that has
-   * expired
+   * @throws ChatError `forbidden` with an API key; `not_found`, also for another user's and for an expired one
    */
   revokeSession(actor: Actor, session_id: string): Promise<void>
 
   /**
-   * Who a request is from: as the host's login says, if it has one; else by `Authorization: Bearer`, if there is
-   * one; else by the session cookie. Where one of them speaks, the next is not asked.
+   * The caller of a request: from the host's own authentication, if it has one; else from `Authorization: Bearer`;
+   * else from the session cookie. The first of them that is present decides.
    *
    * @throws ChatError `unauthenticated`, `session_expired`
    */
@@ -229,7 +224,7 @@ export interface IdentityRequest {
   ip?: string
 }
 
-/** Who calls; with a session, also the digest that its CSRF token must have. */
+/** The caller; with a session, also the digest of its CSRF token. */
 export interface Caller {
   actor: Actor
   csrf_hash?: string

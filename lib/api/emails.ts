@@ -6,14 +6,14 @@ import type { Client } from './sessions.ts'
 /** `chat.emails`. */
 export interface EmailsUseCases {
   /**
-   * Mails the actor a link that proves the address of the account. A proven address is mailed nothing.
+   * Mails the actor a link that verifies the address of the account; sends nothing to a verified address.
    *
-   * @throws ChatError `forbidden` with an API key; `conflict` where the service sends no mail; `rate_limited`
+   * @throws ChatError `forbidden` with an API key; `conflict` without `ports.mail`; `rate_limited`
    */
   sendVerification(actor: Actor): Promise<void>
 
   /**
-   * Proves an address with the token of a mailed link. The other links of the user are spent as well.
+   * Verifies an address with the token of a mailed link. The other links of the user become invalid.
    *
    * @throws ChatError `not_found` for a token that is unknown, expired or used, or for an address the user no longer
    * has; `validation_failed`

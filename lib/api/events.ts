@@ -8,7 +8,7 @@ import type { ThreadSummary } from './threads.ts'
 /** `chat.events`. */
 export interface EventsUseCases {
   /**
-   * Takes a place on a conversation's stream.
+   * Reserves a place on a conversation's stream.
    *
    * @throws ChatError `not_found`; `too_many_streams`; `unavailable` while the service drains; `validation_failed`
    */
@@ -22,7 +22,7 @@ export interface EventsUseCases {
   ): Promise<Opening>
 
   /**
-   * Takes a place on the stream of all the actor's conversations, those joined later included.
+   * Reserves a place on the stream of all the actor's conversations, including those joined later.
    *
    * @throws ChatError `forbidden` for the operator; `too_many_streams`; `unavailable` while the service drains;
    * `validation_failed`
@@ -36,24 +36,24 @@ export interface EventsUseCases {
   ): Promise<Opening>
 
   /**
-   * A conversation's events as they come: what was missed since `last_event_id` first, then live ones,
-   * `stream.closed` last. Leaving the loop, or aborting `signal`, closes the stream.
+   * A conversation's events: missed ones since `last_event_id` first, then live ones, `stream.closed` last. Leaving
+   * the loop, or aborting `signal`, closes the stream.
    *
    * @throws ChatError as {@link open}
    */
   follow(actor: Actor, conversationId: string, options?: FollowOptions): AsyncGenerator<Delivered>
 
   /**
-   * The same of all the actor's conversations; `conversation_id` says of which an event is.
+   * The same for all the actor's conversations; `conversation_id` is the conversation of an event.
    *
    * @throws ChatError as {@link openAll}
    */
   followAll(actor: Actor, options?: FollowOptions): AsyncGenerator<Delivered>
 }
 
-/** A stream whose reader may have it, with a place taken: connect it, or give the place back. */
+/** An authorised stream with a reserved place: connect it, or release the place. */
 export interface Opening {
-  /** Starts sending. @returns how to leave */
+  /** Starts sending. @returns a function that disconnects */
   connect(sink: Sink): () => void
   cancel(): void
 }
@@ -90,7 +90,7 @@ export type Micros = number
 /** Everything that arrives on a conversation's stream. */
 export type ConversationStreamEvent = PersistedEvent | EphemeralEvent | StreamEvent
 
-/** What is kept in the log, has an id and is replayed. */
+/** Events that are stored in the log, have an id and are replayed. */
 export type PersistedEvent =
   | {
       type: 'thread.new'
@@ -133,7 +133,7 @@ export type PersistedEvent =
     }
   | { type: 'conversation.updated'; payload: { conversation: ConversationFields } }
 
-/** What is said once to whoever listens. */
+/** Ephemeral events: sent once to the open streams. */
 export type EphemeralEvent =
   | { type: 'thread.activity'; payload: { root_id: string; last_activity_at: string } }
   | {
@@ -149,7 +149,7 @@ export type EphemeralEvent =
       payload: { conversation_id: string; root_id: string; unread: number }
     }
 
-/** What the stream says of itself. */
+/** Events of the stream itself. */
 export type StreamEvent =
   | {
       type: 'stream.ready'
@@ -164,7 +164,7 @@ export type StreamEvent =
       payload: { reason: 'session_ended' | 'removed' | 'draining' | 'too_slow' }
     }
 
-/** How an iteration begins and ends. */
+/** How an iteration starts and stops. */
 export interface FollowOptions {
   last_event_id?: string
   signal?: AbortSignal

@@ -11,9 +11,9 @@ export interface IdentitiesUseCases {
   list(actor: Actor): Promise<OwnIdentities>
 
   /**
-   * Removes an identity of the actor's: it signs in no more.
+   * Removes an identity of the actor: it can no longer sign in.
    *
-   * @throws ChatError `forbidden` with an API key; `not_found`; `conflict` for the only way into an account
+   * @throws ChatError `forbidden` with an API key; `not_found`; `conflict` for the only means of sign-in
    */
   remove(actor: Actor, identity_id: string): Promise<void>
 }
@@ -42,7 +42,7 @@ export interface OwnIdentities {
   identities: OwnIdentity[]
 }
 
-/** An identity at a sign-in provider, as its user sees it. */
+/** An identity at a sign-in provider, as its user reads it. */
 export interface OwnIdentity {
   id: string
   /** The configured name of the provider */

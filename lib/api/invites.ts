@@ -6,7 +6,7 @@ import type { Client, SignedIn } from './sessions.ts'
 /** `chat.invites`. */
 export interface InvitesUseCases {
   /**
-   * Makes an invite to a conversation. Its token is answered this once, and kept as a digest only.
+   * Creates an invite to a conversation. Its token is returned only here; the database has a digest.
    *
    * @throws ChatError `not_found`; `forbidden` below admin, or to invite an owner without being one;
    * `validation_failed`
@@ -41,13 +41,13 @@ export interface InvitesUseCases {
   ): Promise<Invites>
 
   /**
-   * Accepts an invite: the actor takes part, or without one a new user does, who is signed in. Somebody who takes
-   * part already uses nothing up.
+   * Accepts an invite: the actor becomes a participant, or without an actor a new user, who is signed in. A
+   * participant who accepts uses nothing up.
    *
-   * @throws ChatError `not_found`; `invite_revoked`, also when its maker could not give that role now;
-   * `invite_expired`,   `invite_used`; `invite_email_mismatch`; `forbidden` for a read-only user; `unauthenticated`
-   * with neither an actor nor   an account to create; `signup_disabled`, `email_taken`, `username_taken`,
-   * `rate_limited` for a sign-up; `conflict`   for a third one in a conversation of two; `validation_failed`
+   * @throws ChatError `not_found`; `invite_revoked`, also when its creator could not give that role now;
+   * `invite_expired`, `invite_used`; `invite_email_mismatch`; `forbidden` for a read-only user; `unauthenticated`
+   * with   neither an actor nor an account to create; `signup_disabled`, `email_taken`, `username_taken`,
+   * `rate_limited` for a   sign-up; `conflict` for a third participant in a direct conversation; `validation_failed`
    */
   accept(
     actor: Actor | undefined,
@@ -64,10 +64,10 @@ export interface InvitesUseCases {
   ): Promise<Accepted & { signed_in?: SignedIn }>
 
   /**
-   * Revokes an invite, also one that is revoked already.
+   * Revokes an invite; does nothing if it is already revoked.
    *
-   * @throws ChatError `not_found` for an actor outside the conversation who did not make it; `forbidden` for a
-   * participant who neither made it   nor is owner or admin
+   * @throws ChatError `not_found` for an actor outside the conversation who did not create it; `forbidden` for a
+   * participant who neither created it nor is owner or admin
    */
   revoke(actor: Actor, token: string): Promise<void>
 
@@ -152,7 +152,7 @@ export interface InvitesClient {
   revoke(token: string, options?: CallOptions): Promise<void>
 }
 
-/** A new invite; its token is shown this once. */
+/** A created invite; its token is returned only here. */
 export interface CreatedInvite {
   token: string
   expires_at: string

@@ -5,10 +5,10 @@ import type { Actor } from '../core/actor.ts'
 /** `chat.keys`. */
 export interface KeysUseCases {
   /**
-   * Makes a key that acts as the actor. It is answered this once, and kept as a digest only.
+   * Creates a key that acts as the actor. It is returned only here; the database has a digest.
    *
    * @throws ChatError `forbidden` with a key, and for the operator; `confirmation_required`; `validation_failed` for
-   * an end   that is past; `conflict` with too many keys; `rate_limited`
+   * an   expiry in the past; `conflict` with too many keys; `rate_limited`
    */
   create(
     actor: Actor,
@@ -19,10 +19,10 @@ export interface KeysUseCases {
     },
   ): Promise<CreatedKey>
 
-  /** The actor's keys, newest first, those that expired lately included. @throws ChatError `forbidden` with a key */
+  /** The actor's keys, newest first, including recently expired ones. @throws ChatError `forbidden` with a key */
   list(actor: Actor): Promise<ApiKeys>
 
-  /** Ends a key of the actor's and its streams, at once. @throws ChatError `forbidden` with a key; `not_found` */
+  /** Revokes a key of the actor and closes its streams. @throws ChatError `forbidden` with a key; `not_found` */
   revoke(actor: Actor, key_id: string): Promise<void>
 }
 
@@ -63,7 +63,7 @@ export interface KeysClient {
   revoke(key_id: string, options?: CallOptions): Promise<void>
 }
 
-/** A new key; `key` itself is shown this once. */
+/** A created key; `key` itself is returned only here. */
 export interface CreatedKey {
   id: string
   name: string
@@ -76,7 +76,7 @@ export interface ApiKeys {
   keys: ApiKey[]
 }
 
-/** A key as its user sees it later. */
+/** A key as its user reads it later. */
 export interface ApiKey {
   id: string
   name: string

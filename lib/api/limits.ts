@@ -5,8 +5,7 @@ import type { Actor } from '../core/actor.ts'
 /** `chat.limits`. */
 export interface LimitsUseCases {
   /**
-   * Profiles by name, as many as an answer holds. What follows the last one is asked for with its name, until
-   * nothing comes.
+   * A page of profiles by name. The next page follows the name of the last one, until a page is empty.
    *
    * @throws ChatError `forbidden`; `validation_failed`
    */
@@ -19,7 +18,7 @@ export interface LimitsUseCases {
   ): Promise<LimitProfile[]>
 
   /**
-   * Makes a profile, which limits nothing until it is assigned.
+   * Creates a profile, which has no effect until it is assigned.
    *
    * @throws ChatError `forbidden`; `conflict` when the name is taken, or there are too many; `validation_failed`
    */
@@ -34,7 +33,7 @@ export interface LimitsUseCases {
   ): Promise<LimitProfile>
 
   /**
-   * Gives a profile other parameters, which count from the next request on, wherever it is assigned.
+   * Changes the parameters of a profile, from the next request on, wherever it is assigned.
    *
    * @throws ChatError `forbidden`; `not_found`; `validation_failed`
    */
@@ -55,11 +54,11 @@ export interface LimitsUseCases {
   listAssignments(actor: Actor): Promise<LimitAssignment[]>
 
   /**
-   * Has a profile limit a route, or all whose path begins alike, from the next request on.
+   * Assigns a profile to a route, or to all routes with a path prefix, from the next request on.
    *
-   * @param endpoints the routes there are, as the adapter knows them that serves them
-   * @throws ChatError `forbidden`; `validation_failed` when the path is that of no route; `not_found` for a method
-   * that no   such route has, and an unknown profile; `conflict` when the method and the path have a profile, or
+   * @param endpoints the existing routes, as their adapter knows them
+   * @throws ChatError `forbidden`; `validation_failed` when no route has the path; `not_found` for a method that no
+   * such   route has, and an unknown profile; `conflict` when the method and the path already have a profile, or
    * there are too   many assignments
    */
   createAssignment(
@@ -74,7 +73,7 @@ export interface LimitsUseCases {
     },
   ): Promise<LimitAssignment>
 
-  /** Takes a profile off a route. @throws ChatError `forbidden`; `not_found` */
+  /** Removes the assignment of a profile. @throws ChatError `forbidden`; `not_found` */
   deleteAssignment(actor: Actor, id: string): Promise<void>
 }
 
@@ -187,7 +186,7 @@ export interface LimitProfile {
   updated_at: string
 }
 
-/** How often: `burst` requests at once from rest, then `requests_per_second`. */
+/** A rate: `burst` requests at once from rest, then `requests_per_second`. */
 export interface LimitRate {
   /** Requests per second after the burst; may be a fraction, such as 0.5 */
   requests_per_second: number
@@ -195,7 +194,7 @@ export interface LimitRate {
   burst: number
 }
 
-/** A profile in use on a route, or on all whose path begins alike. */
+/** A profile assigned to a route, or to all routes with a path prefix. */
 export interface LimitAssignment {
   id: string
   profile_id: string
@@ -206,7 +205,7 @@ export interface LimitAssignment {
   updated_at: string
 }
 
-/** A route as limits see it: its method and the template of its path. */
+/** A route for the limits: its method and its path template. */
 export interface Endpoint {
   method: string
   path: string

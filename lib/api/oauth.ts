@@ -6,9 +6,9 @@ import type { Client, LoginAnswer, SignedIn } from './sessions.ts'
 /** `chat.oauth`. */
 export interface OauthUseCases {
   /**
-   * Begins a sign-in elsewhere.
+   * Starts a sign-in through a provider.
    *
-   * @returns where to send the browser, and what to keep in a cookie of it: `client.binding` of the return
+   * @returns the URL to redirect the browser to, and the value of its cookie: `client.binding` of the callback
    * @throws ChatError `not_found` for a provider without credentials; `setup_required`; `unauthenticated` to link
    * without   a session, `forbidden` with an API key, `confirmation_required`; `oauth_provider_error`;
    * `validation_failed`
@@ -26,12 +26,13 @@ export interface OauthUseCases {
   ): Promise<OauthBegun & { binding: string }>
 
   /**
-   * Ends a sign-in elsewhere: whoever the provider says it is gets a session, in an account of their own or, where
-   * they asked for it, in the one they are signed in to.
+   * Completes a sign-in through a provider: the user gets a session, or the identity is linked to the account the
+   * user is signed in to.
    *
-   * @throws ChatError `not_found`; `oauth_state_invalid` unless this browser began it here, lately, and for the
-   * first   time; `oauth_denied`; `oauth_provider_error`; and what {@link admit} throws; `account_disabled`,
-   * `signup_disabled`, `email_taken`, `username_taken`, `conflict`, `storage_full`, `validation_failed`
+   * @throws ChatError `not_found`; `oauth_state_invalid` unless this browser started it here, less than ten minutes
+   * ago,   and has not completed it; `oauth_denied`; `oauth_provider_error`; and those of {@link admit};
+   * `account_disabled`, `signup_disabled`, `email_taken`, `username_taken`, `conflict`, `storage_full`,
+   * `validation_failed`
    */
   finish(
     actor: Actor | undefined,
@@ -50,8 +51,8 @@ export interface OauthUseCases {
   ): Promise<{ signed_in: SignedIn; redirect_to: string }>
 
   /**
-   * Ends a sign-in with a code that was copied by hand. Without a state, the attempt is this browser's last one, or
-   * none: a code that was asked for without proof of who asked.
+   * Completes a sign-in with a code that was copied by hand. Without a state, the attempt is this browser's last
+   * one, or none: then nothing proves who requested the code.
    *
    * @throws ChatError as {@link finish}; `not_found` too where `oauth.manual_enabled` is off; `setup_required`;
    * `oauth_state_invalid`, `oauth_provider_error`, `account_disabled`, `signup_disabled`, `email_taken`,

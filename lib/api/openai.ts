@@ -3,13 +3,13 @@ import type { CallOptions } from '../client/call-options.ts'
 
 /** `chat.openai`. */
 export interface OpenaiUseCases {
-  /** The two models that a client of OpenAI finds here; both do the same. */
+  /** The two models of this API; both do the same. */
   listModels(): Models
 
   /**
-   * Echoes the messages, each as a choice of its own: in one, or in pieces where the input has `stream: true`.
+   * Echoes the messages, each as a choice of its own: as a whole, or in chunks if the input has `stream: true`.
    *
-   * It asks no model and keeps nothing.
+   * It calls no model and stores nothing.
    *
    * @throws ChatError `too_many_streams`, `validation_failed`
    */
@@ -69,7 +69,7 @@ export interface OpenaiClient {
   listModels(options?: CallOptions): Promise<Models>
 }
 
-/** The two models there are: once as OpenAI lists them, once with what to show of them. */
+/** The two models: in OpenAI's format, and in the format of model pickers. */
 export interface Models {
   object: 'list'
   data: Model[]
@@ -85,7 +85,7 @@ export interface Model {
   owned_by: string
 }
 
-/** A model as it is shown for choosing one. */
+/** A model in the format of model pickers. */
 export interface ModelChoice {
   id: string
   name: string
@@ -97,7 +97,7 @@ export interface CompletionMessage {
   content?: string | null | Part[]
 }
 
-/** A part of a content: its text is echoed, an image, a sound or a file is not. */
+/** A part of a content: text is echoed; images, sounds and files are not. */
 export type Part = TextPart | OtherPart
 
 export interface TextPart {
@@ -109,7 +109,7 @@ export interface OtherPart {
   type: string
 }
 
-/** A piece of an answer that streams. */
+/** A chunk of a streamed answer. */
 export interface CompletionChunk {
   id: string
   object: 'chat.completion.chunk'
@@ -131,7 +131,7 @@ export interface CompletionDelta {
   content?: string | null
 }
 
-/** An answer in one: a choice for each message, in their order. */
+/** A whole answer: a choice for each message, in their order. */
 export interface Completion {
   id: string
   object: 'chat.completion'

@@ -4,44 +4,44 @@ import type { Actor } from '../core/actor.ts'
 
 /** `chat.ops`. */
 export interface OpsUseCases {
-  /** Says that the process turns; it looks at nothing. */
+  /** Confirms that the process runs; it checks nothing. */
   health(): Health
 
   /**
-   * Whether the service can do its work, answered within a second whatever is the matter.
+   * Whether the service can work, returned within a second in any case.
    *
-   * @throws ChatError `unavailable`, with what fails in `errors`
+   * @throws ChatError `unavailable`, with the failed checks in `errors`
    */
   readiness(): Promise<Readiness>
 
   /**
-   * The counters, in Prometheus' text format.
+   * The metrics in the text format of Prometheus.
    *
-   * @param authorization must be a bearer token, that of `metrics.token`, where one is configured
+   * @param authorization must be a bearer token equal to `metrics.token`, if one is configured
    * @throws ChatError `unauthenticated`
    */
   metrics(authorization: string | null): Promise<string>
 
   /**
-   * Deletes everything that is kept no longer, in small batches: one kind after another, since SQLite would put
-   * batches that wait together into one commit.
+   * Deletes all expired rows in small batches, one kind after another: SQLite would put batches that wait together
+   * into one commit.
    */
   prune(): Promise<Pruned>
 
   /**
-   * Checks that what always holds in a database of ours does, all on one state of it.
+   * Checks the invariants of the database, all on one consistent state of it.
    *
-   * @param options.repair puts counts right that are wrong; whatever else is found is left as it is
-   * @param options.onProgress is told what is checked next
+   * @param options.repair corrects wrong counts; other findings are left as they are
+   * @param options.onProgress called with the name of the next check
    */
   fsck(options?: { repair?: boolean; onProgress?: (name: string) => void }): Promise<Checkup>
 
   /**
-   * Makes a probe: a user who may only read, in one conversation with nobody else in it. So nobody sees it come and
-   * go, as they would a session of theirs. What an earlier one left behind goes with it, or by {@link
+   * Creates a probe: a user who may only read, alone in one conversation. So no other user gets presence events of
+   * it, as they would of a session of theirs. Probes left by earlier runs are deleted with it, or by {@link
    * deleteLeftovers}.
    *
-   * @returns `undefined` while nobody is set up: the first user must not be this one
+   * @returns `undefined` before set-up: the probe must not be the first user
    * @throws ChatError `forbidden`
    */
   probe(actor: Actor): Promise<Probe | undefined>
@@ -108,33 +108,33 @@ export interface Pruned {
   audit_entries: number
 }
 
-/** What a check of the whole database has found; `findings` is empty when all is well. */
+/** The result of a check of the whole database; `findings` is empty if it is consistent. */
 export interface Checkup {
   checked: number
   findings: Finding[]
 }
 
-/** What was found of one invariant. */
+/** The violations of one invariant. */
 export interface Finding {
   name: string
   says: string
-  /** How much breaks it. */
+  /** The number of violations. */
   count: number
-  /** The ids of some of it. */
+  /** The ids of some of them. */
   examples: string[]
-  /** Nothing is wrong, but somebody may want to know. */
+  /** Not an error, but worth reporting. */
   note?: true
-  /** Whether it was put right; missing when that was not asked for, or cannot be done. */
+  /** Whether it was repaired; missing if a repair was not requested or is not possible. */
   repaired?: true
 }
 
-/** A stranger in a conversation of its own, by whom a running service can be tried from outside. */
+/** A temporary user in a conversation of its own, with which `doctor` tests a running service from outside. */
 export interface Probe {
   conversation_id: string
-  /** Of its session. */
+  /** The token of its session. */
   token: string
-  /** Has one event go out in the conversation: `conversation.updated`. */
+  /** Publishes one event in the conversation: `conversation.updated`. */
   nudge(): Promise<void>
-  /** Takes everything back but the line in the audit log; streams of it close. Again, it does nothing. */
+  /** Deletes everything but the audit entries; its streams close. A second call does nothing. */
   remove(): Promise<void>
 }

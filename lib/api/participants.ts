@@ -22,11 +22,11 @@ export interface ParticipantsUseCases {
   ): Promise<ParticipantPage>
 
   /**
-   * Adds a user to a conversation and tells it. For an e-mail address that is proven by no user, an invite is made
-   * instead.
+   * Adds a user to a conversation and publishes an event. For an email address that no user has verified, it creates
+   * an invite instead.
    *
    * @throws ChatError `not_found` for the conversation or the user; `forbidden` below admin, or to add an owner
-   * without   being one; `already_participant`; `conflict` for a third one in a conversation of two;
+   * without   being one; `already_participant`; `conflict` for a third participant in a direct conversation;
    * `validation_failed`
    */
   add(
@@ -47,10 +47,10 @@ export interface ParticipantsUseCases {
   ): Promise<AddedParticipant>
 
   /**
-   * Gives a participant another role and tells the conversation.
+   * Changes the role of a participant and publishes an event.
    *
-   * @throws ChatError `not_found`, also for a user who is no participant; `forbidden` below admin, or where an owner
-   *   is concerned without being one; `last_owner`; `validation_failed`
+   * @throws ChatError `not_found`, also for a user who is not a participant; `forbidden` below admin, or to make or
+   *  change an owner without being one; `last_owner`; `validation_failed`
    */
   changeRole(
     actor: Actor,
@@ -60,9 +60,9 @@ export interface ParticipantsUseCases {
   ): Promise<ChangedParticipant>
 
   /**
-   * Removes a participant, whose streams of the conversation close. Everybody may remove themselves.
+   * Removes a participant, whose streams of the conversation close. Every participant may leave.
    *
-   * @throws ChatError `not_found`, also for a user who is no participant; `forbidden`; `last_owner`
+   * @throws ChatError `not_found`, also for a user who is not a participant; `forbidden`; `last_owner`
    */
   remove(actor: Actor, conversation_id: string, user_id: string): Promise<void>
 }

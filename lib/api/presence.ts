@@ -5,14 +5,14 @@ import type { Actor } from '../core/actor.ts'
 /** `chat.presence`. */
 export interface PresenceUseCases {
   /**
-   * Says that the actor is there, to all who share a conversation with it.
+   * Reports the actor as online to all users who share a conversation with the actor.
    *
    * @throws ChatError `validation_failed`
    */
   sendHeartbeat(actor: Actor, input?: { status?: 'online' | 'away' | 'offline' | undefined }): Promise<void>
 
   /**
-   * Tells a conversation that the actor is typing, or has stopped. Nothing is kept of it.
+   * Publishes to a conversation that the actor is typing, or has stopped. Nothing is stored.
    *
    * @throws ChatError `not_found` for the conversation, or a thread that is not in it; `forbidden` when the actor
    * may not post; `validation_failed`

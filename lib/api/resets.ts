@@ -6,16 +6,16 @@ import type { Client } from './sessions.ts'
 /** `chat.resets`. */
 export interface ResetsUseCases {
   /**
-   * Mails a token that sets a new password, if there is such an account and it is not disabled. It answers the same
-   * in the same time when there is none: the same statements run, and nobody waits for the mail. Asked for too often
-   * it does nothing, for any address alike. Earlier tokens stay good.
+   * Mails a token that sets a new password, if the account exists and is not disabled. The response and its time are
+   * the same for an unknown address: the same statements run, and the mail is not awaited. Above the rate it does
+   * nothing, for any address. Earlier tokens stay valid.
    *
    * @throws ChatError `validation_failed`
    */
   request(client: Client, input: { email: string }): Promise<void>
 
   /**
-   * Makes a token that sets a new password, for an administrator to hand over.
+   * Creates a token that sets a new password, for an administrator to deliver.
    *
    * @throws ChatError `forbidden`, also with an API key; `not_found` without such an account; `account_disabled`;
    * `validation_failed`
@@ -23,14 +23,14 @@ export interface ResetsUseCases {
   issue(actor: Actor, input: { email: string }): Promise<ResetLink>
 
   /**
-   * Sets a new password with a token. All tokens of the user are spent then: of several callers at once one
-   * succeeds. All sessions and API keys of the user end, with their streams. It signs nobody in, but failed sign-ins
-   * are forgotten, and the browser is known from now on: guesses of others do not lock the user out of it. With an
-   * address that was not proven before, identities at providers and open invites end as well.
+   * Sets a new password with a token. It invalidates all tokens of the user: of several calls at once one succeeds.
+   * All sessions and API keys of the user end, with their streams. It does not sign in, but clears failed sign-ins
+   * and makes the browser a known one, so that password guesses of others do not lock the user out of it. If the
+   * address was unverified, identities at providers and open invites end as well.
    *
-   * @returns the token that the browser is known by
+   * @returns the token of the known browser
    * @throws ChatError `not_found` for a token that is unknown, expired or used; `unavailable` when too many
-   * passwords wait   to be hashed; `validation_failed`
+   * passwords   wait to be hashed; `validation_failed`
    */
   redeem(
     client: Client,
@@ -76,7 +76,7 @@ export interface ResetsClient {
   request(input: { email: string }, options?: CallOptions): Promise<void>
 }
 
-/** What sets a new password once; with `url` where the service knows its address. */
+/** A one-time reset token; with `url` if the service knows its public address. */
 export interface ResetLink {
   token: string
   url?: string

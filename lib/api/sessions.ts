@@ -5,7 +5,7 @@ import type { User } from './users.ts'
 /** `chat.sessions`. */
 export interface SessionsUseCases {
   /**
-   * The sessions that are alive, oldest first: of one user or of all.
+   * The live sessions, oldest first: of one user or of all.
    *
    * @throws ChatError `forbidden`; `validation_failed`
    */
@@ -22,7 +22,7 @@ export interface SessionsUseCases {
   /**
    * Ends sessions at once; their streams close.
    *
-   * @returns how many have ended
+   * @returns the number of sessions ended
    * @throws ChatError `forbidden`; `not_found` for a session or a user that does not exist; `validation_failed`
    */
   revoke(
@@ -31,21 +31,21 @@ export interface SessionsUseCases {
   ): Promise<{ revoked: number }>
 }
 
-/** Where a sign-in comes from. */
+/** The client of a sign-in. */
 export interface Client {
   ip?: string | undefined
   user_agent?: string | undefined
   /** The session token the client already has; a new sign-in ends that session. */
   token?: string | undefined
-  /** What the browser keeps of the sign-ins through a provider that it has begun. */
+  /** The content of the browser's cookie for started sign-ins through providers. */
   binding?: string | undefined
-  /** The token of a browser in which a user has signed in before. */
+  /** The token of a known browser. */
   device?: string | undefined
   /** Whether the client has closed the connection. */
   isGone?: (() => boolean) | undefined
 }
 
-/** A live session of anybody, as an administrator sees it. */
+/** A live session of any user, as an administrator reads it. */
 export interface SessionOfUser {
   id: string
   user_id: string
@@ -57,10 +57,10 @@ export interface SessionOfUser {
   ip?: string
 }
 
-/** A signed-in session with the token that proves it, which the caller puts into a cookie. */
+/** A signed-in session with its token, which the caller puts into a cookie. */
 export interface SignedIn extends LoginAnswer {
   token: string
-  /** What the browser is to be known by from now on. */
+  /** The new token of the known browser. */
   device?: string
 }
 
@@ -70,7 +70,7 @@ export interface LoginAnswer {
   csrf_token: string
 }
 
-/** A session as its user sees it: `expires_at` moves with use, `absolute_expires_at` never. */
+/** A session as its user reads it: `expires_at` moves with use, `absolute_expires_at` never. */
 export interface Session {
   id: string
   issued_at: string
@@ -78,19 +78,19 @@ export interface Session {
   absolute_expires_at: string
 }
 
-/** Who calls; without a session for an API key, and where the host decides who calls. */
+/** The caller; without a session for an API key, and with a host's own authentication. */
 export interface MeAnswer {
   user: User
   session?: Session
 }
 
-/** A page of one's own sessions, the one used last first. */
+/** A page of the caller's own sessions, the last used first. */
 export interface OwnSessions {
   sessions: OwnSession[]
   next_after?: string
 }
 
-/** One of one's own sessions, as one sees it in a list. */
+/** One of the caller's own sessions in a list. */
 export interface OwnSession {
   id: string
   issued_at: string

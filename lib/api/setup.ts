@@ -9,8 +9,8 @@ export interface SetupUseCases {
   get(): Promise<SetupStatus>
 
   /**
-   * Creates the first user, who is an administrator. Of several calls at once exactly one does. It asks for no code:
-   * a caller in process has the configuration.
+   * Creates the first user, an administrator. Of several calls at once exactly one succeeds. It requires no code: a
+   * caller within the process has the configuration.
    *
    * @throws ChatError `already_set_up`; `validation_failed`
    */
@@ -26,7 +26,7 @@ export interface SetupUseCases {
   }): Promise<SetupDone>
 
   /**
-   * The same for a client, which gives the code where one is configured.
+   * The same for a client, which sends the code if one is configured.
    *
    * @throws ChatError `already_set_up`; `forbidden` for a wrong code; `validation_failed`
    */

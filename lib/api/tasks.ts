@@ -5,7 +5,7 @@ import type { Actor } from '../core/actor.ts'
 /** `chat.tasks`. */
 export interface TasksUseCases {
   /**
-   * A page of the work that goes on after the requests that asked for it, oldest first.
+   * A page of the unfinished background tasks, oldest first.
    *
    * @throws ChatError `forbidden`; `validation_failed`
    */
@@ -47,7 +47,7 @@ export interface TaskPage {
   next_after?: string
 }
 
-/** Work that goes on after the request that asked for it, as an administrator reads it. */
+/** Work that outlives its request, as an administrator reads it. */
 export interface TaskRecord {
   id: string
   kind: 'conversation.remove' | 'user.erase' | 'storage.purge'

@@ -22,9 +22,9 @@ export interface ThreadsUseCases {
   ): Promise<ThreadPage>
 
   /**
-   * A page of a thread, depth first: a message, then all below it, siblings in the order they arrived.
+   * A page of a thread, depth first: a message, then all messages below it, siblings in the order of arrival.
    *
-   * @throws ChatError `not_found`; `invalid_cursor` for a cursor that is no path; `validation_failed`
+   * @throws ChatError `not_found`; `invalid_cursor` for a cursor that is not a path; `validation_failed`
    */
   tree(
     actor: Actor,
@@ -38,8 +38,8 @@ export interface ThreadsUseCases {
   ): Promise<TreePage>
 
   /**
-   * A page of where in a conversation something is unread, latest activity first: messages of others that arrived
-   * after the reader's mark, and after the reader joined.
+   * A page of a conversation's threads with unread messages, latest activity first: messages of others that arrived
+   * after the reader's marker, and after the reader joined.
    *
    * @throws ChatError `not_found`; `validation_failed`
    */
@@ -55,8 +55,8 @@ export interface ThreadsUseCases {
   ): Promise<UnreadThreads>
 
   /**
-   * Moves the actor's mark in a thread on to a message's arrival, or to the end; never back. The actor's own streams
-   * are told.
+   * Moves the actor's read marker in a thread forward to a message, or to the end; never back. The actor's own
+   * streams get an event.
    *
    * @throws ChatError `not_found`, also for a message that is not in the thread; `validation_failed`
    */
@@ -148,7 +148,7 @@ export interface ThreadPage {
   stream_position?: string
 }
 
-/** A thread in a list; `unread` depends on who reads, and is not in events. */
+/** A thread in a list; `unread` depends on the reader, and is not in events. */
 export interface ThreadSummary {
   root_id: string
   /** The first 140 characters of the root */
@@ -173,7 +173,7 @@ export interface TreePage {
   stream_position?: string
 }
 
-/** A page of where something is unread, latest activity first; threads without are left out. */
+/** A page of threads with unread messages, latest activity first. */
 export interface UnreadThreads {
   threads: UnreadThread[]
   /** In the whole conversation, not only on this page */

@@ -5,7 +5,7 @@ import type { Actor } from '../core/actor.ts'
 /** `chat.users`. */
 export interface UsersUseCases {
   /**
-   * Creates a user, in the name of an administrator.
+   * Creates a user, as an administrator.
    *
    * @throws ChatError `forbidden`, also with an API key for a user with a password or the role `admin`;
    * `setup_required` before there is a first user; `email_taken`, `username_taken`; `validation_failed`
@@ -45,14 +45,14 @@ export interface UsersUseCases {
   ): Promise<AccountPage>
 
   /**
-   * The account that somebody means who types an id, a username or an e-mail address.
+   * The account with this id, username or email address.
    *
-   * @throws ChatError `forbidden`; `not_found`; `conflict` for one user's name that is another one's address
+   * @throws ChatError `forbidden`; `not_found`; `conflict` when one user's name is another one's address
    */
   find(actor: Actor, name: string): Promise<Account>
 
   /**
-   * People whose username begins with the query, by name: for finding people to add.
+   * Users whose username begins with the query, by name: for finding users to add.
    *
    * @throws ChatError `validation_failed`
    */
@@ -67,19 +67,19 @@ export interface UsersUseCases {
   ): Promise<People>
 
   /**
-   * The actor that a user is, for calls in its name without a session.
+   * The actor of a user, for calls in the user's name without a session.
    *
    * @throws ChatError `not_found`, `account_disabled`
    */
   actor(user_id: string): Promise<Actor>
 
   /**
-   * Changes an account, effective at once: a disabled user's sessions end and their streams close, new roles hold
-   * for the next request, a new password ends the user's other sessions.
+   * Changes an account, effective at once: a disabled user's sessions end and their streams close, new roles apply
+   * from the next request, a new password ends the user's other sessions.
    *
-   * @throws ChatError `forbidden`, also with an API key for anything but the name that is shown; `not_found`;
-   * `confirmation_required` for another address and for the actor's own password; `email_taken`; `conflict` where no
-   * administrator would be left; `validation_failed`
+   * @throws ChatError `forbidden`, also with an API key for anything but the display name; `not_found`;
+   * `confirmation_required` for another address and for the actor's own password; `email_taken`; `conflict` for the
+   *  last administrator; `validation_failed`
    */
   change(
     actor: Actor,
@@ -100,12 +100,12 @@ export interface UsersUseCases {
   ): Promise<{ user: Account }>
 
   /**
-   * Erases a person: sessions, keys, identities and everything else that is theirs, and their place in every
-   * conversation. What they wrote stays without an author, or is erased too.
+   * Erases a user: sessions, keys, identities and all other data of the account, and all memberships. The user's
+   * messages stay without an author, or are erased too.
    *
-   * From the first transaction on the account is shut, and no read shows the author, nor with `erase` the texts. The
-   * account is deleted by the end of the call; a task goes through the messages afterwards, and finishes a call that
-   * was cut short.
+   * From the first transaction on the account is locked, and no read returns the author, nor with `erase` the texts.
+   * The account is deleted by the end of the call. A task processes the messages afterwards, and also finishes an
+   * interrupted call.
    *
    * @throws ChatError `forbidden`, also with an API key; `not_found`; `conflict` for the last administrator;
    * `validation_failed`
@@ -120,9 +120,8 @@ export interface UsersUseCases {
   ): Promise<void>
 
   /**
-   * Ends at once all that others may have got hold of: a person's sessions with their streams, API keys, identities
-   * at providers, links to set a password, known browsers, and the invites they made. The account and its password
-   * stay.
+   * Ends everything that others may have got hold of: a user's sessions with their streams, API keys, provider
+   * identities, password links, known browsers, and the invites the user created. The account and its password stay.
    *
    * @returns the number of sessions, keys, identities and invites that ended
    * @throws ChatError `forbidden`, also with an API key; `not_found`
@@ -247,7 +246,7 @@ export interface UsersClient {
   ): Promise<People>
 }
 
-/** A user as the user itself sees it. */
+/** A user as the user reads it. */
 export interface User {
   id: string
   email: string
@@ -258,7 +257,7 @@ export interface User {
   roles: ('admin' | 'member' | 'read_only')[]
 }
 
-/** A user as an administrator sees it. */
+/** A user as an administrator reads it. */
 export interface Account {
   id: string
   email: string
@@ -276,19 +275,19 @@ export interface AccountPage {
   next_after?: string
 }
 
-/** Users as others see them, for finding a user to add. */
+/** Users as other users read them, for adding a user to a conversation. */
 export interface People {
   users: Person[]
 }
 
-/** A user as others see it. */
+/** A user as other users read it. */
 export interface Person {
   id: string
   username: string
   display_name?: string
 }
 
-/** How much of a person's access a lockdown has ended. */
+/** The number of sessions, keys, identities and invites that a lockdown has ended. */
 export interface Lockdown {
   sessions: number
   /** API keys */

@@ -26,7 +26,7 @@ export interface WellKnownClient {
 
 /** A document under `/.well-known/`, as it is served. */
 export interface WellKnownEntry {
-  /** What follows `/.well-known/`. */
+  /** The path after `/.well-known/`. */
   path: string
   content_type: string
   body: string
