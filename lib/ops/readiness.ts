@@ -19,7 +19,7 @@ export type Failure = keyof typeof FAILURES
 /** Timeout of a probe for the database: Kubernetes gives up after a second, and would not receive the failed checks. */
 const PROBE_MS = 800
 
-/** A look that is older is not waited for any more: what it was sent over may be gone for good. */
+/** An older check is not awaited any more: its connection may be dead. */
 const STALE_MS = 5_000
 
 /** Reports the failed checks. */
@@ -46,9 +46,9 @@ export function createReadiness(deps: { db: Database; bus: Bus; hub: Hub; log: L
   }
 
   return {
-    async obstacles() {
-      const found = await withDeadline(look(), PROBE_MS, 'database')
-      const failing: Obstacle[] = found ? [found] : []
+    async failures() {
+      const found = await withDeadline(sharedCheck(), PROBE_MS, 'database')
+      const failing: Failure[] = found ? [found] : []
       if (bus.isFailing()) failing.push('bus')
       if (hub.isDraining()) failing.push('draining')
       const names = failing.join(', ')
