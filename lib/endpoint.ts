@@ -4,6 +4,7 @@ import type { Opening } from './chat/events/service.ts'
 import type { Actor } from './core/actor.ts'
 import { contextOf } from './core/context-of.ts'
 import type { ErrorCode } from './core/errors.ts'
+import type { RESULT_HEADERS } from './core/headers.ts'
 import { type AnyUseCase, bind, type UseCase } from './core/use-case.ts'
 import type { Endpoint } from './limits/rules.ts'
 import type { Chat } from './service.ts'
@@ -19,6 +20,16 @@ export type Access = 'public' | 'optional' | 'session' | 'admin'
  * or a document, which is text that brings its media type along.
  */
 export type AnswerKind = 'json' | 'session' | 'redirect' | 'binding' | 'stream' | 'text' | 'document'
+
+/** Headers that only some routes answer with. */
+export type ResponseHeaders = {
+  readonly [Name in
+    | keyof typeof RESULT_HEADERS
+    | 'Set-Cookie'
+    | 'X-Session-Rotated'
+    | 'Cache-Control'
+    | 'X-Accel-Buffering']?: 'always' | 'maybe'
+}
 
 /** The groups of the documentation. */
 export type Tag =
@@ -112,6 +123,11 @@ export interface Route<
   output: O
   /** What `stream: true` in the body gets instead of the output: an event stream of these, which ends with `[DONE]`. */
   pieces: C
+  /**
+   * Headers of the successful answer, and whether it always has them, beside those that all answers have or the limits
+   * add. The value of one in {@link RESULT_HEADERS} is a field of the output, which its body then lacks.
+   */
+  response_headers: ResponseHeaders
   /** The codes this route adds to those every route of its access has. */
   errors: readonly ErrorCode[]
   /** `false` where no limit counts the calls: they are the operator's, not a user's. */
@@ -135,7 +151,7 @@ export interface Route<
 // biome-ignore lint/suspicious/noExplicitAny: a handler's argument is contravariant, so no other type takes every route.
 export type AnyRoute = Route<any, any, any, any, any, any, any>
 
-type Defaults = 'changes' | 'answer' | 'query' | 'body' | 'status' | 'output' | 'pieces' | 'errors'
+type Defaults = 'changes' | 'answer' | 'query' | 'body' | 'status' | 'output' | 'pieces' | 'response_headers' | 'errors'
 
 /** Methods whose input comes in the query. */
 type Bodiless = 'GET' | 'DELETE'
@@ -188,6 +204,7 @@ export function route({
     status: 200,
     output: undefined,
     pieces: undefined,
+    response_headers: {},
     errors: run?.errors ?? [],
     ...spec,
     handler: run ? (call: AnyCall) => callUseCase(run, call) : spec.handler!,

@@ -1,4 +1,4 @@
-import { HEADER_FIELDS } from '../core/headers.ts'
+import { RESULT_HEADERS } from '../core/headers.ts'
 import { readPieces } from './event-stream.ts'
 import { repeated } from './failure.ts'
 import type { Operation } from './operation.ts'
@@ -56,7 +56,7 @@ async function call(requester: Requester, name: string, operation: Operation, ar
   if (response.headers.get('content-type') === 'text/event-stream') return readPieces(response.body!)
   const value = (await response.json()) as { csrf_token?: string }
   if (answer === 'session' && value.csrf_token) requester.setCsrfToken(value.csrf_token)
-  const fields = Object.entries(HEADER_FIELDS).flatMap(([field, header]) => {
+  const fields = Object.entries(RESULT_HEADERS).flatMap(([header, field]) => {
     const value = response.headers.get(header)
     return value === null ? [] : [[field, value]]
   })

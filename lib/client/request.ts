@@ -1,4 +1,4 @@
-import { readCookie } from '../core/headers.ts'
+import { readCookies } from '../core/headers.ts'
 import { toChatError } from './failure.ts'
 import type { ClientOptions } from './types.ts'
 
@@ -28,7 +28,7 @@ export function createRequester(options: ClientOptions): Requester {
   function csrfToken(): string | undefined {
     return (
       jar.get(csrf_cookie_name) ??
-      (typeof document === 'undefined' ? undefined : readCookie(document.cookie, csrf_cookie_name)) ??
+      (typeof document === 'undefined' ? undefined : readCookies(document.cookie).get(csrf_cookie_name)) ??
       csrf_token
     )
   }

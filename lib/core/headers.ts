@@ -1,20 +1,23 @@
 import { LONGEST } from './lengths.ts'
 
 /**
- * The value of a cookie in a `Cookie` header. `undefined` when it is missing, and when it occurs twice with different
- * values: one of them may come from a neighbouring host (cookie tossing).
+ * The cookies of a `Cookie` header by name. One that has several values is left out: one of them may come from a
+ * neighbouring host (cookie tossing).
  */
-export function readCookie(header: string | null | undefined, name: string): string | undefined {
-  if (!header || header.length > LONGEST.header) return undefined
-  let found: string | undefined
+export function readCookies(header: string | null | undefined): ReadonlyMap<string, string> {
+  const cookies = new Map<string, string>()
+  if (!header || header.length > LONGEST.header) return cookies
+  const ambiguous = new Set<string>()
   for (const part of header.split(';')) {
     const pair = part.trim()
-    if (!pair.startsWith(`${name}=`)) continue
-    const value = pair.slice(name.length + 1)
-    if (found !== undefined && found !== value) return undefined
-    found = value
+    const end = pair.indexOf('=')
+    if (end < 0) continue
+    const [name, value] = [pair.slice(0, end), pair.slice(end + 1)]
+    if ((cookies.get(name) ?? value) !== value) ambiguous.add(name)
+    cookies.set(name, value)
   }
-  return found
+  for (const name of ambiguous) cookies.delete(name)
+  return cookies
 }
 
 /**
@@ -27,8 +30,8 @@ export function bearerOf(authorization: string | null): string | undefined {
   return scheme?.toLowerCase() === 'bearer' ? token.join(' ') : undefined
 }
 
-/** Response fields that are sent as headers, and are fields again in the client. */
-export const HEADER_FIELDS = {
-  stream_position: 'Stream-Position',
-  idempotency_replayed: 'Idempotency-Replayed',
+/** Headers of an answer that a use-case sets by a field of its result; in the client they are that field again. */
+export const RESULT_HEADERS = {
+  'Stream-Position': 'stream_position',
+  'Idempotency-Replayed': 'idempotency_replayed',
 } as const

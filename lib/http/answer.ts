@@ -4,6 +4,7 @@ import type { H3Event } from 'h3'
 import type { Opening } from '../chat/events/service.ts'
 import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
+import { readCookies } from '../core/headers.ts'
 import type { AnyRoute, Method } from '../endpoint.ts'
 import type { Chat } from '../service.ts'
 import { perform } from './call.ts'
@@ -14,10 +15,10 @@ import { limitHeaders } from './limit.ts'
 import { isPlainlySpelled, refusalOfEvent } from './malformed.ts'
 import type { PieceStreams } from './pieces.ts'
 import { type Redirect, refusePrefetch, toRedirect } from './redirect.ts'
-import { deadCookies, type Reply, toChatError, toFailure, toReply } from './reply.ts'
+import { deadCookies, type Header, type Reply, toChatError, toFailure, toReply } from './reply.ts'
 import { type RequestLog, untilEnd } from './request-log.ts'
 import { openStream, respond } from './respond.ts'
-import { streamHeaders } from './sse.ts'
+import { STREAM_HEADERS } from './sse.ts'
 import { type StallWatch, turnOf } from './stalls.ts'
 import { surfaceOf } from './surface.ts'
 
@@ -48,8 +49,9 @@ interface Exchange {
   path: string
   endpoint: Endpoint | undefined
   request_id: string
-  /** What every answer to it carries; the limits add theirs. */
-  headers: [string, string][]
+  cookies: ReadonlyMap<string, string>
+  /** What every answer to it carries; the limits add theirs. A reply has its own beside them. */
+  headers: Header[]
   /** Who turned out to call. */
   user_id: string | undefined
   /** Counts it and tells the log of it; of a stream, when that ends. */
@@ -65,8 +67,7 @@ export async function answer(service: Service, path: string, resource: Resource,
   await turnOf(responseOf(event))
   try {
     const refusal = refusalOfEvent(event)
-    if (refusal)
-      return end(exchange, { status: refusal, headers: [...exchange.headers, ['connection', 'close']], body: null })
+    if (refusal) return end(exchange, { status: refusal, headers: [['connection', 'close']], body: null })
     const isRoot = path === '/**' && !event.context.params?._
     if (!isPlainlySpelled(event, isRoot)) throw new ChatError('bad_request')
     if (!isServed && !isUnheardOf(resource, exchange)) throw new ChatError('not_found')
@@ -75,8 +76,8 @@ export async function answer(service: Service, path: string, resource: Resource,
   } catch (caught) {
     const error = toChatError(caught)
     explain(service, exchange, error, caught)
-    const failure = toFailure(error, isServed ? surface.failure : PROBLEM, exchange.request_id, exchange.headers)
-    const cookies = deadCookies(error, contextOf(service.chat).config, event.req.headers)
+    const failure = toFailure(error, isServed ? surface.failure : PROBLEM, exchange.request_id)
+    const cookies = deadCookies(error, contextOf(service.chat).config, exchange.cookies)
     return end(exchange, { ...failure, cookies })
   }
 }
@@ -95,7 +96,7 @@ function end(exchange: Exchange, reply: Reply): unknown {
   exchange.tell(reply.status)
   const response = responseOf(exchange.event)
   if (response) exchange.stalls.watch(response)
-  return respond(exchange.event, reply)
+  return respond(exchange.event, { ...reply, headers: [...exchange.headers, ...reply.headers] })
 }
 
 /** What Node answers with, where it is Node that does. */
@@ -116,6 +117,7 @@ function begin(service: Service, path: string, resource: Resource, event: H3Even
     path,
     endpoint,
     request_id,
+    cookies: readCookies(headers.get('cookie')),
     headers: [...service.headers.of(request_id, headers.get('origin')), ...surfaceOf(path).headers],
     user_id: undefined,
     count: (status) => endpoint?.count?.(status, (performance.now() - started) / 1000),
@@ -134,16 +136,17 @@ async function call(
   exchange: Exchange,
   { route, count }: Endpoint,
 ): Promise<unknown> {
-  const { event, headers: common } = exchange
+  const { event, cookies } = exchange
   const { method, headers } = event.req
   if (route.answer === 'redirect') {
-    if (method === 'HEAD') return end(exchange, { status: 200, headers: common, body: null })
+    if (method === 'HEAD') return end(exchange, { status: 200, headers: [], body: null })
     refusePrefetch(headers)
   }
   const address = clientOf(event.req)
   const { outcome, actor, verdict } = await perform(chat, route, {
     method,
     headers,
+    cookies,
     params: event.context.params ?? {},
     search: event.url.search,
     url: event.url,
@@ -153,7 +156,7 @@ async function call(
   })
   exchange.user_id = actor?.user_id
   if (verdict) {
-    common.push(...limitHeaders(verdict))
+    exchange.headers.push(...limitHeaders(verdict))
     if (count) contextOf(chat).metrics.limited(verdict.profile, verdict.allowed)
   }
   if ('error' in outcome) throw outcome.error
@@ -162,14 +165,14 @@ async function call(
     const { status } = route
     exchange.count(status)
     const opening = untilEnd(result as Opening, () => exchange.tell(status))
-    return openStream(event, streamHeaders(common), opening)
+    return openStream(event, [...exchange.headers, ...STREAM_HEADERS], opening)
   }
-  if (route.answer === 'redirect') return end(exchange, toRedirect(chat, route, result as Redirect, common, headers))
+  if (route.answer === 'redirect') return end(exchange, toRedirect(chat, route, result as Redirect, headers))
   if (route.pieces && Symbol.iterator in (result as object)) {
     const body = pieces.begin(result as Iterable<unknown>, address)
-    return end(exchange, { status: route.status, headers: streamHeaders(common), body })
+    return end(exchange, { status: route.status, headers: STREAM_HEADERS, body })
   }
-  return end(exchange, toReply(chat, route, result, common))
+  return end(exchange, toReply(chat, route, result))
 }
 
 /** Writes down what nobody is told: why it is our failure, or the storage's. */
@@ -194,7 +197,7 @@ function withoutRoute(service: Service, resource: Resource, { event, headers }: 
   if (methods.includes('GET')) methods.push('HEAD')
   headers.push(['allow', [...methods, 'OPTIONS'].sort().join(', ')])
   if (method !== 'OPTIONS') throw new ChatError('method_not_allowed')
-  return { status: 204, headers, body: null }
+  return { status: 204, headers: [], body: null }
 }
 
 function describe(error: unknown): string {

@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http'
-import type { Caller } from '../accounts/authentication/service.ts'
+import { type Caller, recogniseBy, tokensIn } from '../accounts/authentication/service.ts'
 import type { Client } from '../accounts/sessions/service.ts'
 import type { Config } from '../config/parse.ts'
 import type { Actor } from '../core/actor.ts'
 import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
-import { bearerOf, readCookie } from '../core/headers.ts'
 import { digest, sameDigest } from '../core/ids.ts'
 import type { AnyRoute } from '../endpoint.ts'
 import type { AuthAttempt } from '../limits/auth-failures.ts'
@@ -22,6 +21,7 @@ import { surfaceOf } from './surface.ts'
 export interface Incoming {
   method: string
   headers: Headers
+  cookies: ReadonlyMap<string, string>
   params: Record<string, string>
   /** With its `?`, or empty. */
   search: string
@@ -50,13 +50,14 @@ export interface Performed {
  * state.
  */
 export async function perform(chat: Chat, route: AnyRoute, request: Incoming): Promise<Performed> {
+  const ctx = contextOf(chat)
   const found: Omit<Performed, 'outcome'> = {}
   try {
     const result = await checkAndCall(chat, route, request, found)
     return { ...found, outcome: { result } }
   } catch (error) {
-    const isFailure = error instanceof ChatError && error.status === 401 && !contextOf(chat).identity
-    if (isFailure) contextOf(chat).authFailures.failed(request)
+    const isFailure = error instanceof ChatError && error.status === 401 && !ctx.identity
+    if (isFailure) ctx.authFailures.failed(request)
     return { ...found, outcome: { error } }
   }
 }
@@ -81,7 +82,7 @@ async function checkAndCall(
   if ((route.changes || route.answer === 'stream') && isForeign(request, config))
     throw new ChatError('csrf_failed', FOREIGN)
   // A page of another site can send a cookie along, but no API key.
-  if (caller?.csrf_hash !== undefined && route.changes) assertCsrf(config, request.headers, caller.csrf_hash)
+  if (caller?.csrf_hash !== undefined && route.changes) assertCsrf(config, request, caller.csrf_hash)
 
   found.verdict = await takeFromLimits(chat, route, { user_id: caller?.actor.user_id, ip: client.ip })
   assertAllowed(found.verdict)
@@ -104,29 +105,24 @@ async function checkAndCall(
 /** Who calls. Where that is optional, a dead session counts as nobody; a token that somebody sends on purpose never does. */
 async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promise<Caller | undefined> {
   if (route.access === 'public') return undefined
-  const { headers, ip } = request
-  const { authFailures, identity } = contextOf(chat)
-  const attempt = attemptOf(chat, request)
+  const { headers, cookies, ip } = request
+  const ctx = contextOf(chat)
+  const tokens = tokensIn(ctx, headers, cookies)
+  const { authFailures, identity } = ctx
+  const attempt: AuthAttempt = { ip, credential: tokens.api_key ?? tokens.session_token }
   // A host's own login counts for itself.
   if (!identity) authFailures.check(attempt)
   try {
-    const caller = await chat.auth.recognise({ headers, ...(ip && { ip }) })
+    const caller = await recogniseBy(ctx, { headers, ...(ip && { ip }) }, tokens)
     if (!identity) authFailures.remember(attempt)
     return caller
   } catch (error) {
     const isDead = error instanceof ChatError && (error.code === 'unauthenticated' || error.code === 'session_expired')
     if (isDead) authFailures.forget(attempt)
-    const isMeant = !contextOf(chat).identity && bearerOf(headers.get('authorization')) !== undefined
+    const isMeant = !identity && tokens.api_key !== undefined
     if (route.access === 'optional' && isDead && !isMeant) return undefined
     throw error
   }
-}
-
-/** How a call proves who makes it. */
-function attemptOf(chat: Chat, { headers, ip }: Incoming): AuthAttempt {
-  const { session_cookie_name } = contextOf(chat).config.session
-  const cookie = readCookie(headers.get('cookie'), session_cookie_name)
-  return { ip, credential: bearerOf(headers.get('authorization')) ?? cookie }
 }
 
 /** Whether something may come: a body without a length may still turn out to be empty. */
@@ -137,13 +133,12 @@ function hasBody({ body, headers }: Incoming): boolean {
   )
 }
 
-function clientOf(config: Config, route: AnyRoute, { headers, ip, isGone }: Incoming): Client {
-  const cookie = headers.get('cookie')
-  const token = readCookie(cookie, config.session.session_cookie_name)
+function clientOf(config: Config, route: AnyRoute, { headers, cookies, ip, isGone }: Incoming): Client {
+  const token = cookies.get(config.session.session_cookie_name)
   const user_agent = headers.get('user-agent') ?? undefined
   const isSignIn = route.limited_as === 'sign_in'
-  const binding = isSignIn ? readCookie(cookie, bindingCookieName(config)) : undefined
-  const device = isSignIn ? readCookie(cookie, deviceCookieName(config)) : undefined
+  const binding = isSignIn ? cookies.get(bindingCookieName(config)) : undefined
+  const device = isSignIn ? cookies.get(deviceCookieName(config)) : undefined
   return { ip, user_agent, token, binding, device, isGone }
 }
 
@@ -157,10 +152,10 @@ const FOREIGN = {
  * neighbouring host. From a listed origin of another site the cookie cannot come (`SameSite=Strict`); there the browser
  * vouches for the page, and the page for the token.
  */
-function assertCsrf(config: Config, headers: Headers, csrfHash: string): void {
+function assertCsrf(config: Config, { headers, cookies }: Incoming, csrfHash: string): void {
   const { enabled, header_name, cookie_name } = config.security.csrf
   if (!enabled) return
-  const [header, cookie] = [headers.get(header_name), readCookie(headers.get('cookie'), cookie_name)]
+  const [header, cookie] = [headers.get(header_name), cookies.get(cookie_name)]
   const isRepeated = header === cookie || (cookie === undefined && isListed(headers.get('origin'), config))
   if (!header || !isRepeated || !sameDigest(digest(header), csrfHash)) throw new ChatError('csrf_failed')
 }

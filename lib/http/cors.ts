@@ -1,5 +1,5 @@
 import type { Config } from '../config/parse.ts'
-import { HEADER_FIELDS } from '../core/headers.ts'
+import { RESULT_HEADERS } from '../core/headers.ts'
 
 type Pair = [name: string, value: string]
 
@@ -17,7 +17,7 @@ export interface Cors {
 
 /** Headers that a page may read besides the usual ones. */
 const EXPOSED = [
-  ...Object.values(HEADER_FIELDS),
+  ...Object.keys(RESULT_HEADERS),
   'X-Request-Id',
   'X-Session-Rotated',
   'Retry-After',

@@ -5,6 +5,7 @@ import { routes } from '../endpoints.ts'
 import type { Verdict } from '../limits/limiter.ts'
 import type { Endpoint } from '../limits/rules.ts'
 import type { Chat } from '../service.ts'
+import type { Header } from './reply.ts'
 
 /** Every route that can be limited. */
 export const endpoints: readonly Endpoint[] = Object.values<AnyRoute>(routes).filter(isLimited)
@@ -32,7 +33,7 @@ export function assertAllowed(verdict: Verdict | undefined): void {
 }
 
 /** What an answer says of the limit that counted. */
-export function limitHeaders({ limit, remaining, reset_seconds, profile }: Verdict): [name: string, value: string][] {
+export function limitHeaders({ limit, remaining, reset_seconds, profile }: Verdict): Header[] {
   return [
     ['ratelimit-limit', String(limit)],
     ['ratelimit-remaining', String(remaining)],

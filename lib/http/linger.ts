@@ -27,8 +27,8 @@ export function answerUnread(response: ServerResponse, { status, headers, body }
   if (!(Number(request.headers['content-length']) <= SMALL_BYTES)) response.shouldKeepAlive = false
   const bytes = typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : new Uint8Array()
   const hasLength = status !== 204 && request.method !== 'HEAD'
-  if (hasLength) headers.push(['content-length', String(bytes.length)])
-  response.writeHead(status, headers.flat())
+  const length = hasLength ? ['content-length', String(bytes.length)] : []
+  response.writeHead(status, [...headers.flat(), ...length])
   if (bytes.length === 0) response.flushHeaders()
   else response.write(bytes)
 

@@ -4,7 +4,7 @@ import { ChatError } from '../core/errors.ts'
 import type { AnyRoute } from '../endpoint.ts'
 import type { Chat } from '../service.ts'
 import { sessionCookies } from './cookies.ts'
-import { type Reply, toReply } from './reply.ts'
+import { type Header, type Reply, toReply } from './reply.ts'
 
 /** A session, and where its browser goes next. */
 export interface Redirect {
@@ -23,18 +23,15 @@ export function refusePrefetch(request: Headers): void {
 }
 
 /** The answer to a browser that comes back signed in; for who asks for JSON, that of a sign-in. */
-export function toRedirect(
-  chat: Chat,
-  route: AnyRoute,
-  { signed_in, redirect_to }: Redirect,
-  headers: [string, string][],
-  request: Headers,
-): Reply {
-  if (asksForJson(request)) return toReply(chat, { ...route, answer: 'session' }, signed_in, headers)
+export function toRedirect(chat: Chat, route: AnyRoute, { signed_in, redirect_to }: Redirect, request: Headers): Reply {
+  if (asksForJson(request)) return toReply(chat, { ...route, answer: 'session' }, signed_in)
   const { config, now } = contextOf(chat)
   // Encoded where it must be and nowhere else: a URL parser would also take the dots out of it.
   const location = redirect_to.replace(/[^!-~]+/gu, encodeURIComponent)
-  headers.push(['x-session-rotated', '1'], ['location', location])
+  const headers: Header[] = [
+    ['x-session-rotated', '1'],
+    ['location', location],
+  ]
   return { status: 303, headers, cookies: sessionCookies(config, signed_in, now()), body: null }
 }
 

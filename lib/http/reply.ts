@@ -2,33 +2,37 @@ import type { SignedIn } from '../accounts/sessions/service.ts'
 import type { Config } from '../config/parse.ts'
 import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
-import { HEADER_FIELDS, readCookie } from '../core/headers.ts'
+import { RESULT_HEADERS } from '../core/headers.ts'
 import type { AnyRoute } from '../endpoint.ts'
 import type { Chat } from '../service.ts'
 import { bindingCookie, clearedCookies, deviceCookie, sessionCookies } from './cookies.ts'
 import type { FailureShape } from './failure.ts'
 
+/** A header by its name in lower case. */
+export type Header = [name: string, value: string]
+
 /** An answer before it is given to the runtime. */
 export interface Reply {
   status: number
-  headers: [name: string, value: string][]
+  /** Its own, beside those that every answer to the request has. */
+  headers: readonly Header[]
   /** Lines of `Set-Cookie`. */
   cookies?: string[]
   body: string | Uint8Array | ReadableStream<Uint8Array> | null
 }
 
 /** The answer that a use-case's result is. */
-export function toReply(chat: Chat, route: AnyRoute, result: unknown, headers: [string, string][]): Reply {
+export function toReply(chat: Chat, route: AnyRoute, result: unknown): Reply {
   const { config, now } = contextOf(chat)
   if (route.answer === 'text') {
-    headers.push(['content-type', route.content_type ?? 'text/plain; charset=utf-8'])
-    return { status: route.status, headers, body: result as string | Uint8Array }
+    const type = route.content_type ?? 'text/plain; charset=utf-8'
+    return { status: route.status, headers: [['content-type', type]], body: result as string | Uint8Array }
   }
   if (route.answer === 'document') {
     const { content_type, body } = result as { content_type: string; body: string }
-    headers.push(['content-type', content_type])
-    return { status: route.status, headers, body }
+    return { status: route.status, headers: [['content-type', content_type]], body }
   }
+  const headers: Header[] = []
   let value = result as object
   let cookies: string[] = []
   if (route.answer === 'session') {
@@ -48,8 +52,8 @@ export function toReply(chat: Chat, route: AnyRoute, result: unknown, headers: [
     value = rest
   }
   if (route.status === 204) return { status: 204, headers, cookies, body: null }
-  for (const [field, header] of HEADERS) {
-    if (!(field in value)) continue
+  for (const [header, field] of HEADERS) {
+    if (!(header in route.response_headers) || !(field in value)) continue
     const { [field]: content, ...rest } = value as Record<string, string>
     headers.push([header.toLowerCase(), content!])
     value = rest
@@ -58,20 +62,15 @@ export function toReply(chat: Chat, route: AnyRoute, result: unknown, headers: [
   return { status: route.status, headers, cookies, body: JSON.stringify(value) }
 }
 
-const HEADERS = Object.entries(HEADER_FIELDS)
+const HEADERS = Object.entries(RESULT_HEADERS)
 
 /** A sign-in itself, or an answer that comes with one. Nothing at all ends the session. */
 type SessionAnswer = Partial<SignedIn> & { signed_in?: SignedIn }
 
 /** The answer that a failure is, as it looks there. What is not a {@link ChatError} stays our secret. */
-export function toFailure(
-  error: ChatError,
-  shape: FailureShape,
-  requestId: string,
-  headers: [string, string][],
-): Reply {
+export function toFailure(error: ChatError, shape: FailureShape, requestId: string): Reply {
   const { status, retry_after_seconds } = error
-  headers.push(['content-type', shape.content_type])
+  const headers: Header[] = [['content-type', shape.content_type]]
   // Nobody is told to come back at no time: what cannot be answered now may be answered in a moment.
   const wait = retry_after_seconds ?? (status === 503 ? 1 : undefined)
   if (wait !== undefined) headers.push(['retry-after', String(wait)])
@@ -82,8 +81,8 @@ export function toFailure(
  * Clears the cookies of a session that has expired, so that the browser stops sending them. Those of an unknown one
  * stay: a call that was under way during a refresh would otherwise clear the new ones.
  */
-export function deadCookies(error: ChatError, config: Config, request: Headers): string[] {
-  const isSent = readCookie(request.get('cookie'), config.session.session_cookie_name) !== undefined
+export function deadCookies(error: ChatError, config: Config, sent: ReadonlyMap<string, string>): string[] {
+  const isSent = sent.has(config.session.session_cookie_name)
   return error.code === 'session_expired' && isSent ? clearedCookies(config) : []
 }
 

@@ -2,11 +2,11 @@ import type { ServerResponse } from 'node:http'
 import { fromNodeHandler, type H3Event, HTTPResponse } from 'h3'
 import type { Opening } from '../chat/events/service.ts'
 import { answerUnread, hasUnreadBody } from './linger.ts'
-import type { Reply } from './reply.ts'
+import type { Header, Reply } from './reply.ts'
 import { streamToNode, streamToWeb } from './sse.ts'
 
 /** Has a stream begin, as the runtime can carry it; who asks for its headers alone gets those. */
-export function openStream(event: H3Event, headers: [string, string][], opening: Opening): unknown {
+export function openStream(event: H3Event, headers: readonly Header[], opening: Opening): unknown {
   if (event.req.method === 'HEAD') {
     opening.cancel()
     return respond(event, { status: 200, headers, body: null })
@@ -17,7 +17,7 @@ export function openStream(event: H3Event, headers: [string, string][], opening:
 
 /** An answer whose headers stay the pairs they are: on Node nothing needs a `Headers` of them. */
 class Answer extends HTTPResponse {
-  readonly #pairs: [string, string][]
+  readonly #pairs: readonly Header[]
 
   constructor({ status, headers, body }: Reply) {
     super(body as BodyInit | null, { status })
@@ -30,13 +30,12 @@ class Answer extends HTTPResponse {
 }
 
 /** A reply as the runtime takes it. */
-export function respond(event: H3Event, { cookies = [], ...reply }: Reply): unknown {
+export function respond(event: H3Event, { cookies = [], ...rest }: Reply): unknown {
   const response = event.runtime?.node?.res as ServerResponse | undefined
-  for (const cookie of cookies) {
-    // Node 20 keeps only the last of several cookies in a list, where a host has set a header before.
-    if (response) response.appendHeader('set-cookie', cookie)
-    else reply.headers.push(['set-cookie', cookie])
-  }
+  // Node 20 keeps only the last of several cookies in a list, where a host has set a header before.
+  if (response) for (const cookie of cookies) response.appendHeader('set-cookie', cookie)
+  const lines = response ? [] : cookies.map((cookie): Header => ['set-cookie', cookie])
+  const reply = { ...rest, headers: [...rest.headers, ...lines] }
   if (response && hasUnreadBody(response.req)) return fromNodeHandler(() => answerUnread(response, reply))(event)
   return new Answer(reply)
 }

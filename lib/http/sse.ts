@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Opening } from '../chat/events/service.ts'
 import { formatRetry } from '../core/event-stream.ts'
 import type { Sink } from '../live/reader.ts'
+import type { Header } from './reply.ts'
 
 /** How long a client should wait before it comes back. */
 const RETRY = Buffer.from(formatRetry(2_000))
@@ -10,9 +11,10 @@ const RETRY = Buffer.from(formatRetry(2_000))
 const FAREWELL_MS = 5_000
 
 /** What an event stream's answer carries besides the common headers. */
-export function streamHeaders(common: [string, string][]): [string, string][] {
-  return [...common, ['content-type', 'text/event-stream'], ['x-accel-buffering', 'no']]
-}
+export const STREAM_HEADERS: readonly Header[] = [
+  ['content-type', 'text/event-stream'],
+  ['x-accel-buffering', 'no'],
+]
 
 /**
  * Streams straight to a Node response: one write for each delivery, of bytes that all readers share.
@@ -21,7 +23,7 @@ export function streamHeaders(common: [string, string][]): [string, string][] {
  *
  * @returns a promise that is pending until the response closes: before, h3 would end it
  */
-export function streamToNode(response: ServerResponse, headers: [string, string][], opening: Opening): Promise<void> {
+export function streamToNode(response: ServerResponse, headers: readonly Header[], opening: Opening): Promise<void> {
   const { socket } = response.req
   // Gone before its stream begins: no 'close' is to come.
   if (response.destroyed || socket.destroyed) {
@@ -66,7 +68,7 @@ export function streamToNode(response: ServerResponse, headers: [string, string]
 }
 
 /** Streams as a web response, for every other runtime. */
-export function streamToWeb(headers: [string, string][], opening: Opening): Response {
+export function streamToWeb(headers: readonly Header[], opening: Opening): Response {
   let leave = () => {}
   let drained = () => {}
   const stream = new ReadableStream<Uint8Array>(
@@ -83,7 +85,7 @@ export function streamToWeb(headers: [string, string][], opening: Opening): Resp
     },
     new ByteLengthQueuingStrategy({ highWaterMark: 0 }),
   )
-  return new Response(stream, { headers })
+  return new Response(stream, { headers: [...headers] })
 }
 
 function webSink(

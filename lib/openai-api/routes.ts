@@ -24,6 +24,7 @@ export const complete = route({
   access: 'public',
   changes: false,
   example: { model: 'gpt-4', messages: [{ role: 'user', content: 'Hello there' }] },
+  response_headers: { 'X-Accel-Buffering': 'maybe' },
   output: Completion,
   pieces: CompletionChunk,
   run: service.complete,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readCookie } from '../../lib/core/headers.ts'
+import { readCookies } from '../../lib/core/headers.ts'
 
 it.each<[header: string | null | undefined, value: string | undefined]>([
   [null, undefined],
@@ -39,5 +39,5 @@ it.each<[header: string | null | undefined, value: string | undefined]>([
   ['ID=a; other=b; ID="a"', undefined],
   ['ID=a; ID=a', 'a'],
 ])('of %j the cookie ID is %j', (header, value) => {
-  expect(readCookie(header, 'ID')).toBe(value)
+  expect(readCookies(header).get('ID')).toBe(value)
 })

@@ -1,7 +1,7 @@
 import type { Context, IdentityRequest } from '../../context.ts'
 import { type Actor, splitRoles } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { bearerOf, readCookie } from '../../core/headers.ts'
+import { bearerOf, readCookies } from '../../core/headers.ts'
 import { digest } from '../../core/ids.ts'
 import { SECOND } from '../../core/time.ts'
 import { noteUse } from '../../live/uses.ts'
@@ -26,11 +26,38 @@ export interface Caller {
  *
  * @throws ChatError `unauthenticated`, `session_expired`
  */
-export async function recognise(ctx: Context, request: IdentityRequest): Promise<Caller> {
+export function recognise(ctx: Context, request: IdentityRequest): Promise<Caller> {
+  return recogniseBy(ctx, request, tokensIn(ctx, request.headers))
+}
+
+/** The same of a request whose tokens have been read. */
+export async function recogniseBy(
+  ctx: Context,
+  request: IdentityRequest,
+  { api_key, session_token }: CallerTokens,
+): Promise<Caller> {
   if (ctx.identity) return { actor: await identify(ctx, request) }
-  const key = bearerOf(request.headers.get('authorization'))
-  if (key !== undefined) return { actor: await recogniseKey(ctx, key) }
-  return resume(ctx, request)
+  if (api_key !== undefined) return { actor: await recogniseKey(ctx, api_key) }
+  return resume(ctx, request, session_token)
+}
+
+/** What a request proves its caller with. */
+export interface CallerTokens {
+  /** The token of `Authorization: Bearer`. */
+  api_key: string | undefined
+  session_token: string | undefined
+}
+
+/** @param cookies those of the request, where they have been read already */
+export function tokensIn(
+  { config }: Pick<Context, 'config'>,
+  headers: Headers,
+  cookies: ReadonlyMap<string, string> = readCookies(headers.get('cookie')),
+): CallerTokens {
+  return {
+    api_key: bearerOf(headers.get('authorization')),
+    session_token: cookies.get(config.session.session_cookie_name),
+  }
 }
 
 /**
@@ -50,9 +77,11 @@ export async function authenticate(ctx: Context, headers: Headers): Promise<Acto
  * @returns the caller, and the digest of its CSRF token
  * @throws ChatError `unauthenticated`, `session_expired`
  */
-async function resume(ctx: Context, request: IdentityRequest): Promise<{ actor: Actor; csrf_hash: string }> {
-  const { headers, ip } = request
-  const token = readCookie(headers.get('cookie'), ctx.config.session.session_cookie_name)
+async function resume(
+  ctx: Context,
+  { headers, ip }: IdentityRequest,
+  token: string | undefined,
+): Promise<{ actor: Actor; csrf_hash: string }> {
   if (!token) throw new ChatError('unauthenticated')
   const token_hash = digest(token)
   const session = await findSessionByToken(ctx.db, token_hash)

@@ -15,6 +15,7 @@ export const begin = route({
   sign_in: true,
   limited_as: 'sign_in',
   answer: 'binding',
+  response_headers: { 'Set-Cookie': 'always' },
   output: OauthBegun,
   run: service.begin,
 })
@@ -31,6 +32,7 @@ export const finish = route({
   sign_in: true,
   limited_as: 'sign_in',
   answer: 'redirect',
+  response_headers: { 'Set-Cookie': 'always', 'X-Session-Rotated': 'always' },
   output: LoginAnswer,
   run: service.finish,
 })
@@ -48,6 +50,7 @@ export const exchangeCode = route({
   limited_as: 'sign_in',
   answer: 'session',
   example: { auth_code: 'SplxlOBeZQQYbYS6WxSbIA' },
+  response_headers: { 'Set-Cookie': 'always', 'X-Session-Rotated': 'always' },
   output: LoginAnswer,
   run: service.exchangeCode,
 })

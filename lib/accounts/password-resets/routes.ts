@@ -30,5 +30,6 @@ export const redeem = route({
   limited_as: 'sign_in',
   example: { token: 'nCT4k3bQ0mM3gqW8cVhT5yRr2L9uXoZs1dEfGaHiJkU', password: 'staple battery horse' },
   status: 204,
+  response_headers: { 'Set-Cookie': 'always' },
   run: service.redeem,
 })

@@ -17,6 +17,7 @@ export const login = route({
   answer: 'session',
   limited_as: 'sign_in',
   example: { email: 'ada@example.org', password: 'correct horse battery' },
+  response_headers: { 'Set-Cookie': 'always', 'X-Session-Rotated': 'always' },
   output: LoginAnswer,
   run: service.login,
 })
@@ -32,6 +33,7 @@ export const refresh = route({
   access: 'session',
   sign_in: true,
   answer: 'session',
+  response_headers: { 'Set-Cookie': 'always', 'X-Session-Rotated': 'always' },
   output: LoginAnswer,
   run: service.refresh,
 })
@@ -47,6 +49,7 @@ export const logout = route({
   sign_in: true,
   answer: 'session',
   status: 204,
+  response_headers: { 'Set-Cookie': 'always' },
   run: service.logout,
 })
 

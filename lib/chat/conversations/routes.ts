@@ -22,6 +22,7 @@ export const get = route({
   summary: 'Read a conversation with its participants',
   description: 'With the first 200 participants, their roles and their presence.',
   access: 'session',
+  response_headers: { 'Stream-Position': 'always' },
   output: Conversation,
   run: service.get,
 })
@@ -45,6 +46,7 @@ export const rename = route({
   description: 'Allowed for owners. Participants get `conversation.updated`.',
   access: 'session',
   example: { title: 'Difference engines' },
+  response_headers: { 'Stream-Position': 'always' },
   output: Conversation,
   run: service.rename,
 })

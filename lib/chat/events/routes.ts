@@ -13,6 +13,7 @@ export const stream = route({
   answer: 'stream',
   headers: StreamHeaders,
   query: StreamQuery,
+  response_headers: { 'Cache-Control': 'always', 'X-Accel-Buffering': 'always' },
   output: ConversationStreamEvent,
   errors: ['not_found', 'too_many_streams', 'unavailable'],
   handler: ({ chat, actor, params, query, headers }) =>
@@ -32,6 +33,7 @@ export const streamAll = route({
   answer: 'stream',
   headers: StreamHeaders,
   query: StreamQuery,
+  response_headers: { 'Cache-Control': 'always', 'X-Accel-Buffering': 'always' },
   output: ConversationStreamEvent,
   errors: ['too_many_streams', 'unavailable'],
   handler: ({ chat, actor, query, headers }) =>

@@ -39,6 +39,7 @@ export const accept = route({
   answer: 'session',
   limited_as: 'sign_in',
   example: { token: 'nCT4k3bQ0mM3gqW8cVhT5yRr2L9uXoZs1dEfGaHiJkU' },
+  response_headers: { 'Set-Cookie': 'maybe', 'X-Session-Rotated': 'maybe' },
   output: Accepted,
   run: service.accept,
 })

@@ -15,6 +15,7 @@ export const postRoot = route({
   body: MessageInput,
   example: { content: 'Does it run?' },
   status: 201,
+  response_headers: { 'Idempotency-Replayed': 'maybe' },
   output: PostedMessage,
   errors: ['not_found', 'forbidden', 'idempotency_mismatch'],
   handler: ({ chat, actor, params, body, headers }) =>
@@ -35,6 +36,7 @@ export const reply = route({
   body: MessageInput,
   example: { content: 'It runs.' },
   status: 201,
+  response_headers: { 'Idempotency-Replayed': 'maybe' },
   output: PostedMessage,
   errors: ['not_found', 'forbidden', 'message_deleted', 'thread_too_deep', 'idempotency_mismatch'],
   handler: ({ chat, actor, params, body, headers }) =>

@@ -9,6 +9,7 @@ export const list = route({
   summary: 'List threads, latest activity first',
   description: "Each with the caller's unread count. Continue with `after`: threads with older last activity.",
   access: 'session',
+  response_headers: { 'Stream-Position': 'always' },
   output: ThreadPage,
   run: service.list,
 })
@@ -21,6 +22,7 @@ export const tree = route({
   description:
     'Each message comes before its replies, siblings in the order they arrived. A page ends early if messages are long. Continue with `cursor_path`.',
   access: 'session',
+  response_headers: { 'Stream-Position': 'always' },
   output: TreePage,
   run: service.tree,
 })
@@ -33,6 +35,7 @@ export const unread = route({
   description:
     "Counts messages of others that arrived after the caller's read marker in each thread, and after the caller joined. Latest activity first; continue with `after`.",
   access: 'session',
+  response_headers: { 'Stream-Position': 'always' },
   output: UnreadThreads,
   run: service.unread,
 })

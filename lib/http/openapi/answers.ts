@@ -1,5 +1,4 @@
-import { HEADER_FIELDS } from '../../core/headers.ts'
-import { type AnyRoute, isLimited } from '../../endpoint.ts'
+import { type AnyRoute, isLimited, type ResponseHeaders } from '../../endpoint.ts'
 import { failuresOf } from './failures.ts'
 import { type HeaderName, headersOf, LIMIT_HEADERS } from './headers.ts'
 import { convert, type Json } from './schemas.ts'
@@ -16,26 +15,16 @@ export function responsesOf(each: AnyRoute): Json {
 }
 
 function success(each: AnyRoute): Json {
-  const { entries = {} } = (each.output ?? {}) as { entries?: Record<string, unknown> }
-  const fields = Object.entries(HEADER_FIELDS).flatMap(([field, header]) => (field in entries ? [header] : []))
-  const isReplay = (header: HeaderName) => header === HEADER_FIELDS.idempotency_replayed
-  const session = sessionHeaders(each)
-  const always = [...fields.filter((each) => !isReplay(each)), ...session.always]
-  const maybe = [...fields.filter(isReplay), ...session.maybe, ...(isLimited(each) ? LIMIT_HEADERS : [])]
-  if (each.pieces) maybe.push('X-Accel-Buffering')
+  const maybe = [...namesOf(each, 'maybe'), ...(isLimited(each) ? LIMIT_HEADERS : [])]
   return {
     description: each.summary,
-    headers: headersOf(each.answer === 'stream' ? ['Cache-Control', 'X-Accel-Buffering'] : always, maybe),
+    headers: headersOf(namesOf(each, 'always'), maybe),
     ...(each.status !== 204 && { content: contentOf(each) }),
   }
 }
 
-/** Signing in sets cookies and says so; signing out clears them; what may sign in does so for whom it has to. */
-function sessionHeaders({ answer, access, output, sign_in }: AnyRoute): Record<'always' | 'maybe', HeaderName[]> {
-  if (answer === 'binding') return { always: ['Set-Cookie'], maybe: [] }
-  if (answer !== 'session' && answer !== 'redirect') return { always: [], maybe: [] }
-  if (access === 'optional' && !sign_in) return { always: [], maybe: ['Set-Cookie', 'X-Session-Rotated'] }
-  return { always: output ? ['Set-Cookie', 'X-Session-Rotated'] : ['Set-Cookie'], maybe: [] }
+function namesOf({ response_headers }: AnyRoute, when: 'always' | 'maybe'): HeaderName[] {
+  return (Object.keys(response_headers) as (keyof ResponseHeaders)[]).filter((name) => response_headers[name] === when)
 }
 
 function contentOf(each: AnyRoute): Json {
@@ -51,6 +40,6 @@ function contentOf(each: AnyRoute): Json {
 /** What a browser gets, which asks for no JSON. */
 function redirection(each: AnyRoute): Json {
   if (each.answer !== 'redirect') return {}
-  const headers = headersOf(['Location', 'Set-Cookie', 'X-Session-Rotated'], LIMIT_HEADERS)
+  const headers = headersOf(['Location', ...namesOf(each, 'always')], LIMIT_HEADERS)
   return { 303: { description: 'The same as a redirect, for requests that do not accept JSON', headers } }
 }

@@ -1,4 +1,3 @@
-import { HEADER_FIELDS } from '../../core/headers.ts'
 import type { Json } from './schemas.ts'
 
 const text = { type: 'string' }
@@ -7,11 +6,11 @@ const count = { type: 'integer', minimum: 0 }
 /** Every header of an answer that callers may want to read, and what it says. */
 const HEADERS = {
   'X-Request-Id': ['Names this call in the logs; one that was sent along is kept.', text],
-  [HEADER_FIELDS.stream_position]: [
+  'Stream-Position': [
     "Where the conversation's event stream stood at this read: open it with this as `Last-Event-ID`.",
     text,
   ],
-  [HEADER_FIELDS.idempotency_replayed]: [
+  'Idempotency-Replayed': [
     'The post was made before, under the same `Idempotency-Key`; this is its answer.',
     { type: 'string', enum: ['true'] },
   ],

@@ -16,9 +16,11 @@ import * as invites from '../../chat/invites/schema.ts'
 import * as messages from '../../chat/messages/schema.ts'
 import * as presence from '../../chat/presence/schema.ts'
 import * as threads from '../../chat/threads/schema.ts'
-import { HEADER_FIELDS } from '../../core/headers.ts'
+import { RESULT_HEADERS } from '../../core/headers.ts'
 import { Id, Instant } from '../../core/schema.ts'
 import { alternativesOf, entriesOf, nodeOf, schemaOf } from '../../core/schema-nodes.ts'
+import type { AnyRoute } from '../../endpoint.ts'
+import { routes } from '../../endpoints.ts'
 import * as limits from '../../limits/schema.ts'
 import * as compat from '../../openai-api/schema.ts'
 import * as ops from '../../ops/schema.ts'
@@ -93,6 +95,17 @@ for (const each of leavesOf(events.ConversationStreamEvent)) {
   if (!NAMED.has(schemaOf(payload!))) NAMED.set(schemaOf(payload!), `${toPascal(typeOf(each)!)}Payload`)
 }
 
+/** The fields of outputs that go out as headers: they are in no body. */
+const SENT_AS_HEADERS = new Map<v.GenericSchema, string[]>()
+for (const { output, response_headers } of Object.values<AnyRoute>(routes)) {
+  const sent = Object.entries(RESULT_HEADERS).filter(([header]) => header in response_headers)
+  if (output && sent.length > 0)
+    SENT_AS_HEADERS.set(
+      output,
+      sent.map(([, field]) => field),
+    )
+}
+
 const DEFINITIONS = Object.fromEntries([...NAMED].map(([schema, name]) => [name, schema]))
 
 // JSON Schema has no words for checks by code; what they say is in the descriptions, and in the errors they give.
@@ -112,7 +125,7 @@ export function convert(schema: v.GenericSchema): Json {
   const name = NAMED.get(schema)
   return name
     ? { $ref: reference(name) }
-    : refer(toJsonSchema(schema, { ...CONVERSION, definitions: DEFINITIONS }) as Json)
+    : refer(toJsonSchema(schema, { ...CONVERSION, definitions: DEFINITIONS }) as Json, schema)
 }
 
 /** The named schemas that a part of the document leads to, by name. */
@@ -133,7 +146,7 @@ export function namedSchemasIn(part: unknown): Json {
 export function expand(schema: v.GenericSchema): Json {
   if (schema.type === 'variant' && leavesOf(schema).every((each) => NAMED.has(each))) return oneOf(leavesOf(schema))
   const name = NAMED.get(schema)
-  return name ? refer(definitions()[name]!) : convert(schema)
+  return name ? refer(definitions()[name]!, schema) : convert(schema)
 }
 
 let converted: Record<string, Json> | undefined
@@ -170,12 +183,9 @@ export function toPascal(words: string): string {
     .join('')
 }
 
-function refer({ $schema: _, $defs: __, ...schema }: Json): Json {
-  return withoutHeaderFields(toPortable(JSON.parse(JSON.stringify(schema).replaceAll('#/$defs/', reference('')))))
-}
-
-/** What goes out as a header is in no body. */
-function withoutHeaderFields(schema: Json): Json {
-  for (const field of Object.keys(HEADER_FIELDS)) if (schema.properties) delete (schema.properties as Json)[field]
-  return schema
+/** @param schema whose JSON Schema it is */
+function refer({ $schema: _, $defs: __, ...json }: Json, schema: v.GenericSchema): Json {
+  const portable = toPortable(JSON.parse(JSON.stringify(json).replaceAll('#/$defs/', reference(''))))
+  for (const field of SENT_AS_HEADERS.get(schema) ?? []) delete (portable.properties as Json)[field]
+  return portable
 }
