@@ -4,6 +4,8 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
 import { parseConfig } from '../../lib/config/parse.ts'
+import type { Context } from '../../lib/context.ts'
+import { withinContext } from '../../lib/core/context-of.ts'
 import { ERRORS } from '../../lib/core/errors.ts'
 import { openApiDocument, openApiRoutes } from '../../lib/http/openapi/build.ts'
 import { errorsOf } from '../../lib/http/openapi/errors.ts'
@@ -67,9 +69,9 @@ it('says the same in JSON and in YAML', async () => {
 })
 
 it('is made once, and its bytes are shared by all who read it', async () => {
-  const config = parseConfig({})
+  const chat = withinContext({ config: parseConfig({}) } as Context, {})
   for (const { handler } of Object.values(openApiRoutes)) {
-    const read = async () => (handler as (call: object) => unknown)({ chat: { context: { config } } })
+    const read = async () => (handler as (call: object) => unknown)({ chat })
     expect(await read()).toBeInstanceOf(Uint8Array)
     expect(await read()).toBe(await read())
   }
