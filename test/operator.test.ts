@@ -123,7 +123,7 @@ describeOnEachDatabase('the operator', (openUrl) => {
     return { chat, useCases, token, user }
   }
 
-  it('gets an answer or a clear error of every use-case', async () => {
+  it('gets a response or a clear error from every use-case', async () => {
     const { chat, useCases, token, user } = await open()
     for (const [name, call] of useCases) {
       if (WITHOUT_ACTOR.includes(name)) continue

@@ -9,7 +9,7 @@ const CONFIG = parseConfig({ security: { password: { bcrypt_cost: 4 } } })
 const ADA = { email: 'ada@example.org', password: 'correct horse' }
 
 describeOnEachDatabase('the library', (openUrl) => {
-  it('walks the walk without HTTP', async () => {
+  it('creates users, a conversation and a thread, and follows events, without HTTP', async () => {
     const chat = createChatService(CONFIG, await openStorage({ database: await openUrl(), strict: true }))
     await chat.start()
     const { user } = await chat.setup.run(ADA)
@@ -28,7 +28,7 @@ describeOnEachDatabase('the library', (openUrl) => {
 })
 
 describeOnEachEmptyDatabase('the library on a new database', (openUrl) => {
-  it('does nothing before start, and nothing after close', async () => {
+  it('does nothing before start and after close', async () => {
     const url = await openUrl()
     const storage = await openStorage({ database: url })
     const chat = createChatService(CONFIG, storage)
@@ -40,7 +40,7 @@ describeOnEachEmptyDatabase('the library on a new database', (openUrl) => {
     await chat.close()
   })
 
-  it('starts on an old schema only when it may bring it up to date', async () => {
+  it('migrates an old schema at the start only if the configuration allows it', async () => {
     const chat = createChatService(
       parseConfig({ storage: { migrate: false } }),
       await openStorage({ database: await openUrl() }),
@@ -56,7 +56,7 @@ describe('use-cases', () => {
     ['the wrong type', { content: 5 }],
     ['null', null],
     ['an array', [{ content: 'x' }]],
-  ])('validate what the host passes: %s', async (_, input) => {
+  ])('validate the input of a host: %s', async (_, input) => {
     const chat = createChatService(CONFIG, await openStorage({ database: 'sqlite::memory:' }))
     await chat.start()
     const { user } = await chat.setup.run(ADA)
@@ -84,7 +84,7 @@ describe('use-cases', () => {
 })
 
 describe('the adapters', () => {
-  it('serve what createChatService returned, or a copy of it, and nothing else', async () => {
+  it('serve the result of createChatService or a copy of it, and refuse any other object', async () => {
     const chat = createChatService(CONFIG, await openStorage({ database: 'sqlite::memory:' }))
     await chat.start()
     expect(Object.keys(chat)).not.toContain('context')
@@ -96,7 +96,7 @@ describe('the adapters', () => {
 })
 
 describe('embedding', () => {
-  it('lets two services live in one process, apart', async () => {
+  it('runs two independent services in one process', async () => {
     const [one, two] = await Promise.all(
       [1, 2].map(async () => createChatService(CONFIG, await openStorage({ database: 'sqlite::memory:' }))),
     )
@@ -121,7 +121,7 @@ describe('embedding', () => {
     await chat.close()
   })
 
-  it('adds nothing unasked: no handler, no listener, no output, nothing left open', () => {
+  it('adds no handler, listener or output to the process, and leaves nothing open', () => {
     const script = `
       const before = process.eventNames().join()
       const { createChatService, openStorage, parseConfig } = await import('./lib/index.ts')

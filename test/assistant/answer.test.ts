@@ -16,14 +16,14 @@ async function read(source: AsyncIterable<AnswerPiece>, options: { signal?: Abor
   return { taken, end }
 }
 
-it('hands on each text, and what is known at the end', async () => {
+it('passes on each text, and the metadata at the end', async () => {
   const usage = { prompt_tokens: 1, total_tokens: 3 }
   const given = pieces('a', { delta: 'b' }, {}, '', { usage: {} }, { usage, finish_reason: 'length' })
   expect(await read(given)).toEqual({ taken: ['a', 'b'], end: { finish_reason: 'length', usage } })
   expect(await read(pieces('a'))).toEqual({ taken: ['a'], end: { finish_reason: 'stop' } })
 })
 
-it('puts together a character that was cut in two', async () => {
+it('joins a character that was split in two', async () => {
   expect((await read(pieces('a\ud83d', '', '\ude00b'))).taken).toEqual(['a', '😀b'])
   expect((await read(pieces('\ud83d', '\ude00'))).taken).toEqual(['😀'])
 })
@@ -39,7 +39,7 @@ it.each([
   ['NUL', 'a\0'],
   ['half a character', '\ude00'],
   ['half a character before something else', '\ud83dx'],
-])('refuses %s, and keeps what came before', async (_, piece) => {
+])('refuses %s, and keeps the text before it', async (_, piece) => {
   expect(await read(pieces('before', piece, 'after'))).toEqual({ taken: ['before'], end: 'invalid_answer' })
 })
 
@@ -47,20 +47,20 @@ it('refuses an end in the middle of a character', async () => {
   expect(await read(pieces('a\ud83d'))).toEqual({ taken: ['a'], end: 'invalid_answer' })
 })
 
-it('refuses an answer that says nothing', async () => {
+it('refuses an answer without text', async () => {
   expect((await read(pieces())).end).toBe('empty_answer')
   expect((await read(pieces('', {}, { finish_reason: 'stop' }))).end).toBe('empty_answer')
   expect((await read(pieces(' \n', '\u200b'))).end).toBe('empty_answer')
 })
 
-it('stops an answer that is too long at what fits', async () => {
+it('stops an answer at the maximum length', async () => {
   expect(await read(pieces('éé', 'éé', 'x'), { answer_bytes: 8 })).toEqual({
     taken: ['éé', 'éé'],
     end: 'answer_too_long',
   })
 })
 
-it('lets the source go when it leaves early', async () => {
+it('closes the source when the reader leaves early', async () => {
   let isLeft = false
   async function* endless() {
     try {
@@ -73,7 +73,7 @@ it('lets the source go when it leaves early', async () => {
   expect(isLeft).toBe(true)
 })
 
-it('ends when it is aborted, though the source is deaf', async () => {
+it('ends when it is aborted, even if the source ignores the signal', async () => {
   const control = new AbortController()
   const deaf: AsyncIterable<string> = {
     [Symbol.asyncIterator]: () => ({
@@ -90,7 +90,7 @@ it('ends when it is aborted, though the source is deaf', async () => {
   expect((await read(pieces('a'), { signal: control.signal })).end).toBe(reason)
 })
 
-it('hands on what the source throws', async () => {
+it('passes on the exception of the source', async () => {
   const error = new Error('out of order')
   // biome-ignore lint/correctness/useYield: it throws instead.
   async function* broken(): AsyncGenerator<string> {

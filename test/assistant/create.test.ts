@@ -4,12 +4,12 @@ import { parseConfig } from '../../lib/config/parse.ts'
 import { startModelServer, streams } from '../support/model-server.ts'
 import { asking, collect } from './turns.ts'
 
-it('echoes where nothing is configured', async () => {
+it('creates the echo without configuration', async () => {
   const echo = createAssistant(parseConfig().assistant)
   expect((await collect(echo(asking('Does it run?')))).pieces).toEqual(['Does ', 'it ', 'run?'])
 })
 
-it('asks the configured model with the configured key and headers', async () => {
+it('calls the configured model with the configured key and headers', async () => {
   const model = await startModelServer(streams('It ', 'runs.'))
   const { assistant } = parseConfig({
     assistant: {

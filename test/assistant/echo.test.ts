@@ -5,7 +5,7 @@ import { asking, collect } from './turns.ts'
 const echo = createEcho()
 
 describe('the echo', () => {
-  it('says the prompt again, word by word, and counts the words', async () => {
+  it('repeats the prompt, word by word, and counts the words', async () => {
     const request = asking('Does it\nrun?')
     request.turns.unshift({ role: 'system', content: 'Be brief.' })
     expect(await collect(echo(request))).toEqual({
@@ -15,7 +15,7 @@ describe('the echo', () => {
     })
   })
 
-  it('stops in the middle of a pause when nobody wants the rest', async () => {
+  it('stops during a pause when it is aborted', async () => {
     const abort = new AbortController()
     const answer = echo(asking('one two three', abort.signal))[Symbol.asyncIterator]()
     expect(await answer.next()).toEqual({ value: 'one ', done: false })
@@ -24,7 +24,7 @@ describe('the echo', () => {
     expect(await rest).toEqual({ value: undefined, done: true })
   })
 
-  it('says nothing to nobody', async () => {
+  it('yields nothing for an empty prompt', async () => {
     expect(await collect(echo(asking('one two', AbortSignal.abort())))).toEqual({ pieces: [] })
   })
 })
@@ -40,15 +40,18 @@ describe('toPieces', () => {
     expect(toPieces(text)).toEqual({ pieces, pause_ms: 30 })
   })
 
-  it.each([[2], [66], [67], [200], [201], [1_000], [100_000]])('say %i words whole and within two seconds', (count) => {
-    const text = 'word '.repeat(count)
-    const { pieces, pause_ms } = toPieces(text)
-    expect(pieces.join('')).toBe(text)
-    expect(pieces.length * pause_ms).toBeLessThanOrEqual(2_000)
-    expect(pause_ms).toBeGreaterThanOrEqual(10)
-  })
+  it.each([[2], [66], [67], [200], [201], [1_000], [100_000]])(
+    'splits %i words into whole words, and pauses at most two seconds in all',
+    (count) => {
+      const text = 'word '.repeat(count)
+      const { pieces, pause_ms } = toPieces(text)
+      expect(pieces.join('')).toBe(text)
+      expect(pieces.length * pause_ms).toBeLessThanOrEqual(2_000)
+      expect(pause_ms).toBeGreaterThanOrEqual(10)
+    },
+  )
 
-  it('are found as quickly in white space alone', () => {
+  it('splits white space as quickly as words', () => {
     expect(toPieces(' '.repeat(2 ** 20)).pieces).toHaveLength(1)
   })
 })

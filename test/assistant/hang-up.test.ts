@@ -17,7 +17,7 @@ it.each<[string, (call: ModelCall) => void]>([
   ['sends keep-alive comments only', keepsWriting(': wait\n\n')],
   ['sends reasoning only', keepsWriting('data: {"choices":[{"delta":{"reasoning_content":"hm"}}]}\n\n')],
 ])(
-  'hangs up on a server that %s, once nobody wants the answer, however much garbage was collected',
+  'closes the connection to a server that %s, once the answer is aborted, also after garbage collection',
   async (_, does) => {
     const server = await startModelServer(does)
     const assistant = createOpenAi({ base_url: server.url, model: 'tiny' })

@@ -98,11 +98,11 @@ describe('a failed answer', () => {
     ['as a field', writes(MIDDLE, 'error: ADA-SAID-THIS\n\n')],
     ['in rubbish', writes('data: {"choices":"ADA-SAID-THIS"}\n\n')],
     ['in a page', refuses(200, '<p>ADA-SAID-THIS</p>')],
-  ])('holds nothing of what the server said %s', async (_, behaviour) => {
+  ])("contains nothing of the server's text %s", async (_, behaviour) => {
     expect(inspect(await failureOf(behaviour), { depth: 10 })).not.toContain('ADA-SAID-THIS')
   })
 
-  it('is one of a server that is not there', async () => {
+  it('is reported for a server that cannot be reached', async () => {
     const model = await startModelServer()
     await model.close()
     const answer = createOpenAi({ base_url: model.url, model: 'tiny', api_key: KEY })(asking('Hi'))
@@ -110,7 +110,7 @@ describe('a failed answer', () => {
     await expect(collect(answer)).rejects.toMatchObject({ code: 'provider_error', cause })
   })
 
-  it('is one of a redirect, which is not followed', async () => {
+  it('is reported for a redirect, which is not followed', async () => {
     const elsewhere = await startModelServer()
     const redirect = refuses(307, '', { location: `${elsewhere.url}/chat/completions` })
     expect(await failureOf(redirect)).toMatchObject({ code: 'provider_error' })
@@ -125,7 +125,7 @@ describe('a failed answer', () => {
     ['in rubbish', writes(`${KEY} ${SECRET_HEADER}\n`)],
     ['in a redirect', refuses(302, '', { location: `http://127.0.0.1/${KEY}` })],
     ['in a torn answer', diesAfter(KEY)],
-  ])('holds no secret that the server repeats %s', async (_, behaviour) => {
+  ])('contains no secret that the server repeats %s', async (_, behaviour) => {
     const failure = inspect(await failureOf(behaviour), { depth: 10 })
     expect(failure).not.toMatch(/sk-hu|hunter2|swordfish/)
   })

@@ -13,8 +13,8 @@ import {
 import { answerOf, DONE, END, KEY, MIDDLE } from './openai-answers.ts'
 import { asking, collect } from './turns.ts'
 
-describe('what a model server is sent', () => {
-  it('is the talk, and nothing about who takes part in it', async () => {
+describe('the request to a model server', () => {
+  it('contains the turns, and nothing about the participants', async () => {
     const model = await startModelServer()
     const request = asking('Does it run?')
     request.turns.unshift(
@@ -37,7 +37,7 @@ describe('what a model server is sent', () => {
     expect(call!.headers).not.toHaveProperty('authorization')
   })
 
-  it('carries the key and the headers, of which those win that were asked for', async () => {
+  it('has the key and the headers; configured headers override the defaults', async () => {
     const model = await startModelServer()
     const ask = (options: Partial<OpenAiOptions>) =>
       collect(createOpenAi({ base_url: `${model.url}/`, model: 'tiny', api_key: KEY, ...options })(asking('Hi')))
@@ -53,7 +53,7 @@ describe('what a model server is sent', () => {
 describe('an answer', () => {
   const whole = { pieces: ['Hel'], finish_reason: 'stop' }
 
-  it('comes as it is written, with its usage and its reason', async () => {
+  it('arrives as it is written, with usage and finish reason', async () => {
     const model = await startModelServer(stallsAfter('Hel'))
     const answer = createOpenAi({ base_url: model.url, model: 'tiny' })(asking('Hi'))[Symbol.asyncIterator]()
     expect(await answer.next()).toEqual({ value: { delta: 'Hel' }, done: false })
@@ -67,7 +67,7 @@ describe('an answer', () => {
     expect(await answer.next()).toEqual({ value: undefined, done: true })
   })
 
-  it('may be cut anywhere, also in the middle of a character', async () => {
+  it('may be split anywhere, also within a character', async () => {
     const delta = '\u{1f600}\u00fc'
     const event = Buffer.from(MIDDLE.replace('Hel', delta).replaceAll('\n', '\r\n'))
     const model = await startModelServer(stallsAfter())
@@ -149,7 +149,7 @@ describe('an answer', () => {
     expect(answer).toEqual(whole)
   })
 
-  it('keeps of the usage what is known', async () => {
+  it('keeps the known fields of the usage', async () => {
     const usage = { completion_tokens: 3, completion_tokens_details: { reasoning_tokens: 1 } }
     const answer = await answerOf(writes(MIDDLE, END, `data: ${JSON.stringify({ usage })}\n\n`))
     expect(answer).toEqual({ ...whole, usage: { completion_tokens: 3 } })
@@ -177,7 +177,7 @@ describe('an abort', () => {
     expect(seen).toEqual(pieces.map((delta) => ({ delta })))
   })
 
-  it('ends an endless answer, whatever has already arrived of it', async () => {
+  it('ends an endless answer at any point', async () => {
     const model = await startModelServer(streamsForEver('more '))
     const abort = new AbortController()
     const seen: unknown[] = []
@@ -189,14 +189,14 @@ describe('an abort', () => {
     await (await model.nextCall()).closed
   })
 
-  it('that came first asks nothing', async () => {
+  it('before the request sends nothing', async () => {
     const model = await startModelServer()
     const answer = createOpenAi({ base_url: model.url, model: 'tiny' })(asking('Hi', AbortSignal.abort()))
     expect(await collect(answer)).toEqual({ pieces: [] })
     expect(model.calls).toEqual([])
   })
 
-  it('is what leaving the loop is', async () => {
+  it('happens when the reader leaves the loop', async () => {
     const model = await startModelServer(streamsForEver('more '))
     for await (const _ of createOpenAi({ base_url: model.url, model: 'tiny' })(asking('Hi'))) break
     await (await model.nextCall()).closed

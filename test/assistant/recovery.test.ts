@@ -33,7 +33,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     return { service, ada, conversation_id, asked, ask, read, answers }
   }
 
-  it('are interrupted by another process once the lease has lapsed, and not before', async () => {
+  it('are interrupted by another process after the lease has expired, and not before', async () => {
     const { service, ada, conversation_id, asked, ask, read } = await startAsked()
     const { message_id } = await ask()
     const answer = await asked()
@@ -65,7 +65,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     expect(types.slice(-2)).toEqual(['message.delta', 'message.done'])
   })
 
-  it('go on while the lease is renewed', async () => {
+  it('continue while the lease is renewed', async () => {
     const { service, asked, ask, read, answers } = await startAsked()
     const { message_id } = await ask()
     const answer = await asked()
@@ -94,7 +94,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     expect(await read(message_id)).toMatchObject({ status: 'complete', content: 'Because.' })
   })
 
-  it('of a process whose clock is ahead are ended once the lease has lapsed', async () => {
+  it('of a process whose clock is ahead are ended once the lease has expired', async () => {
     const ahead = await start({
       ports: { now: () => (Date.now() + 3_600_000) * 1000, assistant: createPuppet().assistant },
     })
@@ -119,7 +119,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     expect(await read(message_id)).toMatchObject({ status: 'cancelled', content: '' })
   })
 
-  it('are waited for when the service stops, and then interrupted', async () => {
+  it('are awaited when the service stops, and then interrupted', async () => {
     const { assistant, asked } = createPuppet()
     const patient = await startService(url, { config: { assistant: { drain_seconds: 60 } }, ports: { assistant } })
     const { ada, conversation_id } = await startThread(patient)
@@ -147,7 +147,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     expect(await chat.messages.get(actor, second.message_id)).toMatchObject({ status: 'interrupted', content: 'Be' })
   })
 
-  it('are left to others when they are asked for while the service closes', async () => {
+  it('are left to other processes when they are requested while the service closes', async () => {
     const { service, ada, conversation_id } = await startAsked()
     const { chat } = service
     const actor = await chat.users.actor(ada.id)
@@ -164,7 +164,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     expect(await next.messages.get(actor, message_id)).toMatchObject({ status: 'interrupted' })
   })
 
-  it('take too long once the time is over', async () => {
+  it('time out after the configured time', async () => {
     const config = { assistant: { timeout_seconds: 1, drain_seconds: 0 } }
     const { asked, ask, read, answers } = await startAsked({ config })
     const { message_id } = await ask()

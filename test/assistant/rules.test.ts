@@ -12,8 +12,8 @@ const says = (content: string, more: Partial<Ancestor> = {}): Ancestor => ({
 })
 const answers = (prompt: string, content: string): Ancestor => says(content, { role: 'assistant', prompt })
 
-describe('the talk that an answer continues', () => {
-  it('is what was asked and said on the path, the new prompt last', () => {
+describe('the turns that an answer continues', () => {
+  it('are the prompts and texts on the path, the new prompt last', () => {
     const path = [says('Hello'), answers('Who?', 'I am.'), answers('Why?', '')]
     expect(toTurns(path, { bytes: 1000 })).toEqual([
       { role: 'user', content: 'Hello', user_id: 'ada' },
@@ -23,14 +23,14 @@ describe('the talk that an answer continues', () => {
     ])
   })
 
-  it('begins with the system prompt, where there is one', () => {
+  it('begin with the system prompt, if there is one', () => {
     expect(toTurns([answers('Why?', '')], { bytes: 1000, system_prompt: 'Be brief.' })[0]).toEqual({
       role: 'system',
       content: 'Be brief.',
     })
   })
 
-  it('leaves out what is deleted, and who is not known any more', () => {
+  it('leave out deleted messages, and the ids of deleted users', () => {
     const path = [says('gone', { deleted_at: 1 }), says('orphan', { posted_by: null }), answers('Why?', '')]
     expect(toTurns(path, { bytes: 1000 })).toEqual([
       { role: 'user', content: 'orphan' },
@@ -48,7 +48,7 @@ describe('the talk that an answer continues', () => {
     expect(toTurns(path, { bytes }).map((turn) => turn.content)).toEqual(contents)
   })
 
-  it('is counted in bytes of UTF-8', () => {
+  it('are measured in bytes of UTF-8', () => {
     expect(toTurns([says('ééé'), answers('x', '')], { bytes: 6 })).toHaveLength(1)
     expect(toTurns([says('ééé'), answers('x', '')], { bytes: 7 })).toHaveLength(2)
   })

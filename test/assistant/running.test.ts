@@ -3,7 +3,7 @@ import { createPuppet } from '../support/assistant.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, type Person, startService, type TestService, times } from '../support/service.ts'
 
-describeOnEachDatabase('answers under way', (openUrl) => {
+describeOnEachDatabase('answers in progress', (openUrl) => {
   let nodes: TestService[]
   let puppet: ReturnType<typeof createPuppet>
   beforeEach(async () => {
@@ -39,14 +39,14 @@ describeOnEachDatabase('answers under way', (openUrl) => {
   const codesOf = (calls: Promise<unknown>[]) => Promise.all(calls.map((call) => codeOf(call).catch(() => 'asked')))
   const count = (codes: string[], code: string) => codes.filter((each) => each === code).length
 
-  it('are as many as one user may have, of fifty questions at once on two nodes', async () => {
+  it('are limited per user, of fifty questions at once on two nodes', async () => {
     await nodes[0]!.signIn('root')
     const [ada] = await startAsking('ada')
     const codes = await codesOf(times(50, (n) => ada!.ask(n)))
     expect([count(codes, 'asked'), count(codes, 'rate_limited')]).toEqual([3, 47])
   })
 
-  it('are as many as all may have', async () => {
+  it('are limited in all', async () => {
     await nodes[0]!.signIn('root')
     const people = await startAsking('ada', 'grace', 'linus')
     const codes = await codesOf(times(30, (n) => people[n % 3]!.ask(n)))
@@ -54,7 +54,7 @@ describeOnEachDatabase('answers under way', (openUrl) => {
     expect(count(codes, 'rate_limited') + count(codes, 'unavailable')).toBe(25)
   })
 
-  it('make room however they end; a repeated post is not counted', async () => {
+  it('free their place however they end; a repeated post is not counted', async () => {
     await nodes[0]!.signIn('root')
     const [ada] = await startAsking('ada')
     const { person, conversation_id, ask } = ada!

@@ -46,7 +46,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
 
   const read = (message_id: string) => world.grace.messages.get(message_id)
 
-  it('stream into the message, the same to everybody', async () => {
+  it('stream into the message, the same for every reader', async () => {
     const { ada, grace, conversation_id } = world
     const readers = [await follow(ada.email), await follow(grace.email)]
     const { message_id, message } = await ask('Why is the sky blue?')
@@ -102,7 +102,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
     expect(mine).toMatchObject({ unread: 0 })
   })
 
-  it('make the same text of a snapshot and what follows, from the start and from the middle', async () => {
+  it('equal a snapshot plus the following events, from the start and from the middle', async () => {
     const live = await follow(world.ada.email)
     const { message_id } = await ask()
     const answer = await asked()
@@ -158,7 +158,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
   })
 
   describe('are stopped', () => {
-    it('by who asked, and keep what was produced', async () => {
+    it('by the user who asked, and keep the text so far', async () => {
       const stream = await follow(world.grace.email)
       const { message_id } = await ask()
       const answer = await asked()
@@ -175,7 +175,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
       expect(await world.ada.answers.listChunks(message_id)).toHaveLength(1)
     })
 
-    it('by nobody else but an owner or admin of the conversation', async () => {
+    it('by owners and admins of the conversation, and by no other user', async () => {
       const { ada, grace, eve, conversation_id } = world
       const { message_id } = await grace.messages.postRoot(conversation_id, { content: '?', role: 'assistant' })
       await asked()
@@ -186,7 +186,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
       expect(await ada.answers.cancel(message_id)).toMatchObject({ status: 'cancelled' })
     })
 
-    it('by deleting the message, and are back with it', async () => {
+    it('by deleting the message, and are back when it is restored', async () => {
       const { ada, grace } = world
       const stream = await follow(grace.email)
       const { message_id } = await ask('What is the secret?')
@@ -223,7 +223,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
       await service.chat.context.answers.idle()
     })
 
-    it('by no lost connection', async () => {
+    it('not by a lost connection', async () => {
       const stream = await follow(world.ada.email)
       const { message_id } = await ask()
       const answer = await asked()
@@ -237,7 +237,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
     })
   })
 
-  it('are edited by who asked, once they are written', async () => {
+  it('can be edited by the user who asked, once they are complete', async () => {
     const { ada, grace } = world
     const { message_id } = await ask()
     const answer = await asked()
@@ -259,7 +259,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
     ['connection_lost', (answer) => answer.fail(new AnswerFailure('connection_lost'))],
     ['invalid_answer', (answer) => answer.say({ delta: 5 } as never)],
     ['answer_too_long', (answer) => answer.say('x'.repeat(101))],
-  ])('fail with %s, and keep what was produced', async (code, spoil) => {
+  ])('fail with %s, and keep the text so far', async (code, spoil) => {
     const stream = await follow(world.grace.email)
     const { message_id, root_id, conversation_id } = await ask()
     const answer = await asked()
@@ -278,14 +278,14 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
     expect((await replay.until('message.failed')).at(-1)!.event).toEqual(failed)
   })
 
-  it('fail when they say nothing', async () => {
+  it('fail without text', async () => {
     const { message_id } = await ask()
     ;(await asked()).end()
     await service.chat.context.answers.idle()
     expect(await read(message_id)).toMatchObject({ status: 'failed', content: '' })
   })
 
-  it('are asked for once by a repeated post', async () => {
+  it('are requested once by a repeated post', async () => {
     const post = () =>
       world.ada.messages.postRoot(
         world.conversation_id,

@@ -18,7 +18,7 @@ function acknowledging(storage: Storage, acknowledge: () => Promise<void> | unde
   return { ...storage, db: { ...storage.db, write } }
 }
 
-describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
+describeOnEachDatabase('answers in exceptional situations', (openUrl, dialect) => {
   const services: TestService[] = []
   let url: string
 
@@ -44,7 +44,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     return { service, chat: service.chat, ada, conversation_id, ask, statusOf, answers: service.chat.context.answers }
   }
 
-  it('end though the post that asked was never acknowledged', async () => {
+  it('end even if the post that requested them was never acknowledged', async () => {
     let isLost = false
     const { assistant, asked } = createPuppet()
     const wrap = (storage: Storage) =>
@@ -71,7 +71,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     expect(await statusOf(message_id)).toBe('streaming')
   })
 
-  it('fail when what is thrown is no error at all', async () => {
+  it('fail when the provider throws a value that is not an error', async () => {
     async function* assistant() {
       yield 'a'
       throw Object.create(null)
@@ -82,7 +82,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     expect(await statusOf(message_id)).toBe('failed')
   })
 
-  it('wait for a storage that is busy when they begin', async () => {
+  it('wait for a busy storage when they begin', async () => {
     let failures = 0
     const { assistant, asked } = createPuppet()
     const { ask, statusOf, answers } = await startAsking({
@@ -108,7 +108,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     expect(await statusOf(message_id)).toBe('complete')
   })
 
-  it('are all waited for when the service closes, those that begin meanwhile, too', async () => {
+  it('are all awaited when the service closes, including those that begin meanwhile', async () => {
     const { ada, conversation_id } = await startAsking()
     const { assistant, asked } = createPuppet()
     let slow: Promise<void> | undefined
@@ -146,7 +146,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     ])
   })
 
-  it('are let go of once they are cancelled', async () => {
+  it('are released once they are cancelled', async () => {
     const signals: WeakRef<AbortSignal>[] = []
     async function* assistant({ signal }: AssistantRequest): AsyncGenerator<AnswerPiece> {
       signals.push(new WeakRef(signal))
@@ -163,7 +163,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     expect(signals.filter((signal) => signal.deref()).length).toBeLessThan(3)
   })
 
-  it('of a process that died are all ended within a few looks, however many', async () => {
+  it('of a dead process are all ended within a few runs, however many', async () => {
     const { assistant } = createPuppet()
     const { chat, ask, answers } = await startAsking({ ports: { assistant } })
     for (const _ of times(12, (index) => index)) await Promise.all(times(10, () => ask()))
@@ -178,7 +178,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     expect(await chat.context.db.all(streaming)).toEqual([])
   })
 
-  it.runIf(dialect === 'postgresql')('are ended though another conversation is locked', async () => {
+  it.runIf(dialect === 'postgresql')('are ended even if another conversation is locked', async () => {
     const { assistant } = createPuppet()
     const { chat, ada, conversation_id, ask, statusOf } = await startAsking({ ports: { assistant } })
     await ask()
@@ -198,7 +198,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     await client.end()
   })
 
-  it('are stopped in time though their provider never waits', async () => {
+  it('are stopped in time even if their provider never waits', async () => {
     async function* assistant(): AsyncGenerator<AnswerPiece> {
       for (;;) yield ''
     }
@@ -209,7 +209,7 @@ describeOnEachDatabase('answers in trouble', (openUrl, dialect) => {
     expect(await statusOf(message_id)).toBe('failed')
   })
 
-  it('have no chunks far behind their end', async () => {
+  it('have no chunks long after their end', async () => {
     const { ada, ask, answers } = await startAsking()
     const { message_id } = await ask()
     await answers.idle()

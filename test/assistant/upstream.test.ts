@@ -13,7 +13,7 @@ import {
 import { ANSWER_BYTES, KEY, startTalk, TENANT } from './talks.ts'
 
 describeOnEachDatabase('answers of a model server', (openUrl) => {
-  it('stream to the readers, and are whole with their usage and the reason of their end', async () => {
+  it('stream to the readers, and are complete with usage and finish reason', async () => {
     const { talk } = await startTalk(await openUrl(), streams('Light ', 'scatt', 'ers.'))
     const { events, message, produced } = await talk()
     const end = { finish_reason: 'stop', usage: { prompt_tokens: 2, completion_tokens: 3, total_tokens: 5 } }
@@ -22,7 +22,7 @@ describeOnEachDatabase('answers of a model server', (openUrl) => {
     expect([textOf(events), produced]).toEqual(['Light scatters.', 'Light scatters.'])
   })
 
-  it('are asked of the model, with the key, the headers and the system prompt that are configured', async () => {
+  it('are requested with the configured key, headers and system prompt', async () => {
     const { model, talk } = await startTalk(await openUrl())
     await talk()
     const [call, ...more] = model.calls
@@ -45,7 +45,7 @@ describeOnEachDatabase('answers of a model server', (openUrl) => {
     ['provider_error', 'a server that fails', refuses(500, '<h1>No</h1>'), ''],
     ['invalid_answer', 'rubbish', writes('\u0000\ufffd\n'), ''],
     ['invalid_answer', 'rubbish midway', writes(said('Light '), 'data: {"choices"\n\n'), 'Light '],
-  ])('fail with %s through %s, and keep what was said', async (code, _, behaviour, content) => {
+  ])('fail with %s through %s, and keep the text so far', async (code, _, behaviour, content) => {
     const { talk } = await startTalk(await openUrl(), behaviour)
     const { events, message, produced } = await talk()
     expect(events.at(-2)!.event).toMatchObject({ type: 'message.failed', payload: { code } })
@@ -53,7 +53,7 @@ describeOnEachDatabase('answers of a model server', (openUrl) => {
     expect([textOf(events), produced]).toEqual([content, content])
   })
 
-  it('fail when they do not end, at what fits, and the server is rid of its reader', async () => {
+  it('without an end fail at the maximum length, and the connection to the server is closed', async () => {
     const piece = 'so it goes on '
     const { model, talk } = await startTalk(await openUrl(), streamsForEver(piece))
     const { events, message, produced } = await talk()
@@ -64,7 +64,7 @@ describeOnEachDatabase('answers of a model server', (openUrl) => {
     await model.calls[0]!.closed
   })
 
-  it('are cancelled where a server stalls for ever, which sees its reader hang up', async () => {
+  it('are cancelled while the server stalls, and the connection to it is closed', async () => {
     const { model, ada, stream, ask, read } = await startTalk(await openUrl(), stallsAfter('Light '))
     const { message_id } = await ask()
     await stream.until('message.delta')
@@ -73,7 +73,7 @@ describeOnEachDatabase('answers of a model server', (openUrl) => {
     expect(await read(message_id)).toMatchObject({ status: 'cancelled', content: 'Light ' })
   })
 
-  it('show the key and the headers to nobody, though the server repeats them', async () => {
+  it('never contain the key and the headers, even if the server repeats them', async () => {
     const words = `${KEY} and ${TENANT}`
     const { service, ada, lines, talk } = await startTalk(
       await openUrl(),

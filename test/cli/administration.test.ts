@@ -9,7 +9,7 @@ import { serve } from './serving.ts'
 const PASSWORD = 'correct horse battery'
 const OTHER_PASSWORD = 'another horse battery'
 
-describeOnEachEmptyDatabase('commands beside a serving process', (openUrl) => {
+describeOnEachEmptyDatabase('commands next to a serving process', (openUrl) => {
   it('take effect in it at once', { timeout: 120_000 }, async () => {
     const cwd = folder()
     const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_DATABASE__URL: await openUrl() }
@@ -94,7 +94,7 @@ describeOnEachEmptyDatabase('commands beside a serving process', (openUrl) => {
 })
 
 describe('commands that administer', () => {
-  it('say what they did, or in one line why not', { timeout: 120_000 }, async () => {
+  it('print their result, or the reason of a failure in one line', { timeout: 120_000 }, async () => {
     const cwd = folder()
     const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_LOG__LEVEL: 'warn' }
     await run(['setup', '--email', 'ada@example.org'], { cwd, env, input: PASSWORD })

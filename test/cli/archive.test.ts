@@ -11,7 +11,7 @@ async function withAda(): Promise<string> {
   return cwd
 }
 
-it('an archive goes from one database to another, and nobody else may read it', async () => {
+it('an archive moves from one database to another, and only its user may read it', async () => {
   const cwd = await withAda()
   const archive = join(cwd, 'chat.jsonl')
   writeFileSync(archive, 'precious')
@@ -31,14 +31,14 @@ it('an archive goes from one database to another, and nobody else may read it', 
   expect((await run(['user', 'list', ...other], { cwd })).stdout).toContain('ada@example.org')
 })
 
-it('a folder is no archive, and no database is made for it', async () => {
+it('a folder is not accepted as an archive, and no database is created for it', async () => {
   const cwd = folder()
   const refused = await run(['import', '.'], { cwd })
   expect([refused.code, refused.stderr]).toEqual([1, 'chat-server: . is a folder, not an archive\n'])
   expect(readdirSync(cwd)).toEqual([])
 })
 
-it('no command writes over the database it reads, whatever it is told', async () => {
+it('no command overwrites the database it reads, whatever its flags', async () => {
   const cwd = await withAda()
   for (const command of ['export', 'backup']) {
     const refused = await run([command, join('data', 'chat.db'), '--force'], { cwd })

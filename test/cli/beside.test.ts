@@ -14,7 +14,7 @@ const LONG = { timeout: 120_000 }
 const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_LOG__LEVEL: 'warn' }
 const PASSWORD = 'correct horse battery'
 
-it('commands beside a running service are safe, and the one that cannot be refuses', LONG, async () => {
+it('commands next to a running service are safe, and the unsafe one refuses', LONG, async () => {
   const cwd = folder()
   await run(['setup', '--email', 'ada@example.org'], { cwd, env, input: PASSWORD })
   const server = await serve({ cwd, env })
@@ -32,7 +32,7 @@ it('commands beside a running service are safe, and the one that cannot be refus
   expect((await server.end).code).toBe(0)
 })
 
-it('a database that another process holds makes a command wait for seconds, and then say so', LONG, async () => {
+it('a command waits some seconds for a database locked by another process, and then reports that', LONG, async () => {
   const cwd = folder()
   await run(['setup', '--email', 'ada@example.org'], { cwd, env, input: PASSWORD })
   const holder = new Sqlite(join(cwd, 'data', 'chat.db'))
@@ -44,7 +44,7 @@ it('a database that another process holds makes a command wait for seconds, and 
   holder.close()
 })
 
-it('fsck exits with 1 and lists what is wrong', LONG, async () => {
+it('fsck exits with 1 and lists the problems', LONG, async () => {
   const cwd = folder()
   const url = `sqlite:${join(cwd, 'chat.db')}`
   const chat = createChatService(
@@ -64,8 +64,8 @@ it('fsck exits with 1 and lists what is wrong', LONG, async () => {
   expect([json.code, JSON.parse(json.stdout).findings]).toEqual([1, [expect.objectContaining({ count: 1 })]])
 })
 
-describeOnEachDatabase('an import that was killed', (openUrl) => {
-  it('is not served as it is, and goes on where it was', LONG, async () => {
+describeOnEachDatabase('an interrupted import', (openUrl) => {
+  it('is not served, and continues where it stopped', LONG, async () => {
     const cwd = folder()
     await fillArchive(cwd)
     const url = await openUrl()
@@ -100,7 +100,7 @@ describeOnEachDatabase('an import that was killed', (openUrl) => {
   })
 })
 
-it('import makes no database for an archive that is not there', async () => {
+it('import creates no database for a missing archive', async () => {
   const cwd = folder()
   const { code, stderr } = await run(['import', 'nothing.jsonl'], { cwd, env })
   expect([code, stderr]).toEqual([1, expect.stringMatching(/^chat-server: ENOENT.*nothing\.jsonl'\n$/)])

@@ -8,7 +8,7 @@ const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4' }
 const password = 'correct horse battery'
 
 describe('setup and user', () => {
-  it('create and list the people of a new database, which only this user may read', async () => {
+  it('create and list the users of a new database, which only this user may read', async () => {
     const cwd = folder()
     const early = await run(['user', 'create', '--username', 'g', '--email', 'g@a.org', '--json'], {
       cwd,
@@ -42,7 +42,7 @@ describe('setup and user', () => {
     expect(readFileSync(database).includes(password)).toBe(false)
   })
 
-  it('help somebody back in with a link, or the token of it where the service has no address', async () => {
+  it('restore access with a reset link, or its token without a public address', async () => {
     const cwd = folder()
     await run(['setup', '--email', 'ada@example.org'], { cwd, env, input: password })
     const [token, link, nobody] = await Promise.all([
@@ -61,7 +61,7 @@ describe('setup and user', () => {
     expect(nobody).toMatchObject({ code: 1, stdout: '', stderr: 'chat-server: No account has this e-mail.\n' })
   })
 
-  it('want a password that will do, and warn of one that others can read', async () => {
+  it('require a valid password, and warn of one that others can read', async () => {
     const setup = ['setup', '--email', 'ada@example.org']
     const [none, empty, short, visible] = await Promise.all([
       run(setup, { cwd: folder(), env }),
@@ -82,7 +82,7 @@ describe('setup and user', () => {
 })
 
 describe('migrate', () => {
-  it('shows what is pending, applies it once, and shows when', async () => {
+  it('shows pending steps, applies them once, and shows when', async () => {
     const cwd = folder()
     const migrate = async (...args: string[]) => run(['migrate', ...args], { cwd })
     const { pending } = JSON.parse((await migrate('--plan', '--json')).stdout)
@@ -97,7 +97,7 @@ describe('migrate', () => {
     )
   })
 
-  it('says in one line why a database cannot be opened, without its password', async () => {
+  it('prints in one line why a database cannot be opened, without its password', async () => {
     const cwd = folder({ 'not-a-database': 'x'.repeat(4096) })
     const urls = ['sqlite:not-a-database', 'sqlite:not-a-database/chat.db', 'postgres://chat:hunter2@127.0.0.1:1/chat']
     const runs = await Promise.all(urls.map((url) => run(['migrate', '--database', url], { cwd })))
@@ -113,7 +113,7 @@ describe('migrate', () => {
 })
 
 it.skipIf(!inject('postgres_url'))(
-  'a PostgreSQL that refuses somebody is no reason to show the password',
+  'a PostgreSQL server that refuses the login does not disclose the password',
   async () => {
     const url = inject('postgres_url')!.replace('postgres@', 'nobody-of-that-name:hunter2@')
     for (const command of ['user list', 'migrate --json', 'fsck', 'serve --port 0']) {
@@ -126,7 +126,7 @@ it.skipIf(!inject('postgres_url'))(
 )
 
 describe('openapi', () => {
-  it('describes the interface without a database, as JSON and as YAML, and replaces no file unasked', async () => {
+  it('describes the interface without a database, as JSON and as YAML, and replaces no file without --force', async () => {
     const cwd = folder({ 'mine.json': 'mine' })
     const [json, yaml, taken] = await Promise.all([
       run(['openapi'], { cwd }),

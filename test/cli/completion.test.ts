@@ -49,7 +49,7 @@ describe.skipIf(!has('bash'))('completion in bash', () => {
     expect(await complete(await withScript('bash'), line.split(' '))).toEqual(found)
   })
 
-  it('takes apart what bash takes apart, and keeps the spaces of a name', LONG, async () => {
+  it('splits words as bash does, and keeps the spaces of a name', LONG, async () => {
     const cwd = await withScript('bash')
     expect(await complete(cwd, ['chat-server', 'openapi', '--format', '=', 'y'])).toEqual(['yaml'])
     expect(await complete(cwd, ['chat-server', 'openapi', '--format', '='])).toEqual(['json', 'yaml'])

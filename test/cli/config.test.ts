@@ -20,7 +20,7 @@ describe('the precedence of configuration', () => {
     expect(read).toBe(file)
   })
 
-  it('warns of a password in the arguments, and names the variable for it', () => {
+  it('warns of a password in the arguments, and names the variable to use instead', () => {
     const warned = (database: string) => loadConfig({ database }, {}).warnings.join()
     for (const url of ['postgres://ada:hunter2@db/chat', 'postgres://db/chat?password=hunter2']) {
       expect(warned(url)).toContain('CHAT_DATABASE__URL')
@@ -43,7 +43,7 @@ describe('the precedence of configuration', () => {
     expect(await Promise.all(ports)).toEqual([1, 2, 3])
   })
 
-  it('names where a wrong value comes from', () => {
+  it('prints the source of an invalid value', () => {
     const file = join(folder({ 'a.toml': '# port = 9\n\n[server]\nport = "x"\nhots = "y"\n' }), 'a.toml')
     expect(problemsOf(() => loadConfig({ config: file }, { CHAT_SSE__HEARTBEAT_SECONDS: '' }))).toEqual([
       ['server.hots', `unknown key, did you mean server.host? (${file}, line 5)`],
@@ -55,13 +55,13 @@ describe('the precedence of configuration', () => {
     ])
   })
 
-  it('names the variable, and no value, when an item of a list is wrong', () => {
+  it('names the variable, and no value, when an item of a list is invalid', () => {
     expect(problemsOf(() => loadConfig({}, { CHAT_ASSISTANT__HEADERS: 'X-Team: chat, hunter2' }))).toEqual([
       ['assistant.headers', 'must be a list of "Name: value", in ASCII (CHAT_ASSISTANT__HEADERS)'],
     ])
   })
 
-  it('lets no variable hide that a section is none', () => {
+  it('reports a section that is not an object, even if a variable sets one of its keys', () => {
     const file = join(folder({ 'a.json': '{ "server": [1] }' }), 'a.json')
     expect(problemsOf(() => loadConfig({ config: file }, { CHAT_SERVER__PORT: '1' }))).toEqual([
       ['server', `must be a section with keys (${file}, line 1)`],
@@ -118,7 +118,7 @@ describe('the environment', () => {
     expect(problemsOf(() => loadConfig({}, { [name]: '1' }))).toEqual([[name, message]])
   })
 
-  it('only warns of a CHAT_ variable that looks like no key, and knows those that are none', () => {
+  it('only warns of a CHAT_ variable that is similar to no key, and accepts the reserved ones', () => {
     expect(readEnvironment({ CHAT_CONFIG: 'a', CHAT_PASSWORD: 'b', CHATTER: 'c' }).warnings).toEqual([])
     expect(readEnvironment({ CHAT_PORT: '1' })).toMatchObject({ problems: [], warnings: [/^CHAT_PORT /].map(matching) })
   })
@@ -190,7 +190,7 @@ it('a configuration file that this user may not read is named, in one line', asy
   }
 })
 
-it('every number has an end at both sides, and no text passes for one', () => {
+it('every number has a minimum and a maximum, and no text is accepted as a number', () => {
   for (const { key, type } of configKeys().filter((each) => each.type.startsWith('integer'))) {
     for (const value of [1e12, 2 ** 31, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '8h', '1', null, true]) {
       const name = key.split('.')
@@ -206,7 +206,7 @@ it.each([
   ['postgres://chat:hunter2@127.0.0.1:99999/chat'],
   ['postgres://chat:hun/ter2@127.0.0.1/chat'],
   ['mysql://chat:hunter2@127.0.0.1/chat'],
-])('an address of a database that is none is refused, and not repeated: %s', (url) => {
+])('an invalid database URL is refused, and not repeated: %s', (url) => {
   const [[key, message]] = problemsOf(() => loadConfig({}, { CHAT_DATABASE__URL: url })) as [[string, string]]
   expect([key, message]).toEqual(['database.url', expect.stringMatching(/^must be .* \(CHAT_DATABASE__URL\)$/)])
   expect(message).not.toContain('hun')
@@ -217,12 +217,12 @@ it.each([
   ['postgres:///chat'],
   ['postgres://chat:p%40ss@127.0.0.1:5432/chat?sslmode=require'],
   ['postgresql://[::1]/chat'],
-])('an address of a database may be %s', (url) => {
+])('a database URL may be %s', (url) => {
   expect(loadConfig({ database: url }, {}).config.database.url).toBe(url)
 })
 
 describe('chat-server config', () => {
-  it('writes a file that changes nothing, for this user only, and never over another', async () => {
+  it('writes a file with the defaults, for this user only, and never over an existing one', async () => {
     const cwd = folder()
     const file = join(cwd, 'chat-server.toml')
     expect(await run(['config', 'init'], { cwd })).toMatchObject({ code: 0, stdout: 'Written to chat-server.toml.\n' })
@@ -243,7 +243,7 @@ describe('chat-server config', () => {
     expect(readFileSync(file, 'utf8')).toBe(text)
   })
 
-  it('prints what is in effect, secrets masked', async () => {
+  it('prints the effective configuration with masked secrets', async () => {
     const cwd = folder()
     const env = {
       CHAT_METRICS__TOKEN: 'hunter2',
@@ -270,7 +270,7 @@ describe('chat-server config', () => {
     expect(json.stderr).toMatch(/^CHAT_FOO in the environment sets nothing.*$/m)
   })
 
-  it('checks: 0 when it can be used, 2 when it cannot, or under --strict when it had better not', async () => {
+  it('check exits with 0 for a valid configuration, 2 for an invalid one, and 2 for a warning under --strict', async () => {
     const cwd = folder({ 'open.toml': '[server]\nhost = "0.0.0.0"\n[security.csrf]\nenabled = false\n' })
     const [fine, wrong, risky, strict] = await Promise.all([
       run(['config', 'check'], { cwd }),

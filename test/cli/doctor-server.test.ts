@@ -29,8 +29,8 @@ async function onSqlite(options: ServiceOptions = {}) {
   return startSetUp(url, options)
 }
 
-describeOnEachDatabase('the trial of the event stream', (openUrl) => {
-  it('sees events flow, is seen by nobody, and leaves a line in the audit log', LONG, async () => {
+describeOnEachDatabase('the test of the event stream', (openUrl) => {
+  it('receives events, is invisible to users, and leaves an entry in the audit log', LONG, async () => {
     const service = await startSetUp(await openUrl())
     const { users } = await service.chat.users.list(OPERATOR)
     const findings = await runDoctor(service.configOf(service.base_url))
@@ -50,7 +50,7 @@ describeOnEachDatabase('the trial of the event stream', (openUrl) => {
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 
-  it('is nobody to be found, and takes no conversation of others with it', LONG, async () => {
+  it('cannot be found by users, and deletes no conversation of others', LONG, async () => {
     const { chat, ada } = await startSetUp(await openUrl())
     const probe = (await chat.ops.probe(OPERATOR))!
     expect((await ada.users.search({ query: 'doctor' })).users).toEqual([])
@@ -65,7 +65,7 @@ describeOnEachDatabase('the trial of the event stream', (openUrl) => {
     expect((await chat.ops.fsck()).findings).toEqual([])
   })
 
-  it('takes back what one that was killed has left, and only that', LONG, async () => {
+  it('deletes the leftovers of an interrupted one, and nothing else', LONG, async () => {
     let ahead = 0
     const now = () => Date.now() * 1000 + ahead
     const { chat, ada } = await startSetUp(await openUrl(), { ports: { now } })
@@ -106,7 +106,7 @@ it('the doctor writes nothing with --read-only, and before there is a user', LON
   expect(await fresh.chat.setup.get()).toEqual({ is_setup: false })
 })
 
-it.skipIf(!hasNginx)('the doctor finds an nginx that buffers, and one that compresses (nginx)', LONG, async () => {
+it.skipIf(!hasNginx)('the doctor detects an nginx that buffers, and one that compresses (nginx)', LONG, async () => {
   const service = await onSqlite()
   const good = await startNginx(service.base_url, '')
   expect(wrong((await runDoctor(service.configOf(good))).values())).toEqual([])
@@ -119,7 +119,7 @@ it.skipIf(!hasNginx)('the doctor finds an nginx that buffers, and one that compr
   expect(wrong((await runDoctor(service.configOf(compressing))).values())).toEqual(['stream.compressed'])
 })
 
-it('the doctor leaves nobody behind when it is interrupted', LONG, async () => {
+it('the doctor deletes its user when it is interrupted', LONG, async () => {
   const service = await onSqlite()
   let ask = () => {}
   const asked = new Promise<void>((resolve) => (ask = resolve))
@@ -138,7 +138,7 @@ it('the doctor leaves nobody behind when it is interrupted', LONG, async () => {
   expect((await service.chat.users.list(OPERATOR)).users.map(({ id }) => id)).toEqual([service.ada.id])
 })
 
-it('the doctor tells what else goes wrong with a stream', LONG, async () => {
+it('the doctor reports other problems of a stream', LONG, async () => {
   const service = await onSqlite()
   const late = await startProxy(service.base_url, async (path, chunks, response) => {
     if (!path.startsWith('/api/stream')) return asItComes(path, chunks, response)
@@ -180,7 +180,7 @@ it('the doctor tells what else goes wrong with a stream', LONG, async () => {
   expect(off.get('stream')?.severity).toBe('skipped')
 })
 
-it('the doctor tells who answers in the place of the service, and who does not', LONG, async () => {
+it('the doctor reports which server responds in the place of the service, or that none does', LONG, async () => {
   const service = await onSqlite()
   const port = Number(new URL(service.base_url).port)
   const at = async (public_url: string, server: object = {}) =>
@@ -205,7 +205,7 @@ it('the doctor tells who answers in the place of the service, and who does not',
   expect(await at(service.base_url)).toEqual(['server.not_ready', 'stream.refused'])
 })
 
-it('the doctor sees what the way to the service takes away, and what it lets through', LONG, async () => {
+it('the doctor detects which headers a proxy removes, and which it lets through', LONG, async () => {
   const service = await onSqlite()
   const bare = await startProxy(service.base_url, asItComes, (headers) => {
     delete headers['content-security-policy']
@@ -237,7 +237,7 @@ it('the doctor sees what the way to the service takes away, and what it lets thr
   expect(wrong(early.values())).toEqual(['public_url.http', 'server.setup_open'])
 })
 
-it('the doctor tells that the database takes no write', LONG, async () => {
+it('the doctor reports that the database accepts no write', LONG, async () => {
   const service = await onSqlite()
   const config = service.configOf(service.base_url)
   const holder = new Sqlite(config.database.url.replace('sqlite:', ''))
@@ -251,7 +251,7 @@ it('the doctor tells that the database takes no write', LONG, async () => {
 
 const hasOpenssl = spawnSync('openssl', ['version']).status === 0
 
-it.skipIf(!hasOpenssl)('the doctor says what is wrong with a certificate (openssl)', LONG, async () => {
+it.skipIf(!hasOpenssl)('the doctor reports the problem of a certificate (openssl)', LONG, async () => {
   const service = await onSqlite()
   const cwd = folder()
   const make = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=localhost', '-days', '1']

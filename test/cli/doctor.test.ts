@@ -21,7 +21,7 @@ import { runDoctor, wrong } from './run-checks.ts'
 
 const LONG = { timeout: 120_000 }
 
-describe('the addresses of a configuration', () => {
+describe('the URLs of a configuration', () => {
   const public_url = 'https://chat.example.org'
   const server = { public_url, trusted_proxies: ['127.0.0.1'] }
   const secure = { secure: true }
@@ -77,7 +77,7 @@ describe('the addresses of a configuration', () => {
 })
 
 describe('the configuration', () => {
-  it('has its doubts told, each with what to do', () => {
+  it('gets warnings, each with a remedy', () => {
     const file = join(folder({ 'a.toml': '[server]\nhost = "0.0.0.0"\n[security.csrf]\nenabled = false\n' }), 'a.toml')
     chmodSync(file, 0o644)
     const findings = checkConfiguration(loadConfig({ config: file }, { CHAT_PORT: '1' }))
@@ -112,7 +112,7 @@ describe('a SQLite file', () => {
     return { cwd, path, config: { server: { port: 9 }, database: { url: `sqlite:${path}` } } }
   }
 
-  it('that is well is said to be, and nothing is written', LONG, async () => {
+  it('that is intact is reported as such, and nothing is written', LONG, async () => {
     const { config } = await database()
     const findings = await runDoctor(config)
     expect(wrong(findings.values())).toEqual([])
@@ -122,7 +122,7 @@ describe('a SQLite file', () => {
     expect((await runDoctor({ ...config, database: { url: 'sqlite::memory:' } })).has('database.in_memory')).toBe(true)
   })
 
-  it('is missing, or is none', LONG, async () => {
+  it('is missing, or is not a database', LONG, async () => {
     const { cwd, path, config } = await database()
     expect(wrong(checkFile(join(cwd, 'no.db')))).toEqual(['database.missing'])
     expect(wrong(checkFile(cwd))).toEqual(['database.no_file'])
@@ -155,7 +155,7 @@ describe('a SQLite file', () => {
     expect(wrong(checkFile(path))).toEqual([])
   })
 
-  it('that an import has filled by half only', LONG, async () => {
+  it('with an unfinished import', LONG, async () => {
     const { path, config } = await database()
     const db = new Sqlite(path)
     db.prepare("INSERT INTO meta (name, value) VALUES ('import', 'x')").run()
@@ -164,7 +164,7 @@ describe('a SQLite file', () => {
     expect(found.get('database.unusable')?.message).toContain('run "chat-server import" again')
   })
 
-  it('whose schema is of before, or of later', LONG, async () => {
+  it('with an older or a newer schema', LONG, async () => {
     const { path, config } = await database()
     const db = new Sqlite(path)
     db.prepare("UPDATE migrations SET id = 999, name = '0999-later' WHERE id = (SELECT max(id) FROM migrations)").run()
@@ -172,7 +172,7 @@ describe('a SQLite file', () => {
     db.close()
   })
 
-  it('whose log is not written back, and one that keeps none', LONG, async () => {
+  it('whose WAL is not checkpointed, and one without a WAL', LONG, async () => {
     const { path } = await database()
     const [writer, reader] = [new Sqlite(path), new Sqlite(path)]
     writer.exec('PRAGMA synchronous = OFF; CREATE TABLE junk (bytes BLOB)')
@@ -214,7 +214,7 @@ describe('a SQLite file', () => {
 })
 
 describe('a PostgreSQL server', () => {
-  it('that may lose or damage data is found out, though the service would not start on it', LONG, async () => {
+  it('that may lose or damage data is detected, although the service would not start on it', LONG, async () => {
     const cluster = await startCluster()
     if (!cluster) return console.log('PostgreSQL tests skipped: initdb not found')
     onTestFinished(() => cluster.stop())
@@ -248,7 +248,7 @@ describe('a PostgreSQL server', () => {
     expect(gone).toMatchObject({ severity: 'error', message: expect.stringContaining('ENOENT') })
   })
 
-  it.skipIf(!inject('postgres_url'))('whose clock is another one, and one that only reads', LONG, async () => {
+  it.skipIf(!inject('postgres_url'))('whose clock differs, and one that is read-only', LONG, async () => {
     const { url, remove } = await createPostgresDatabase()
     onTestFinished(remove)
     const storage = await openStorage({ database: url })
@@ -271,8 +271,8 @@ describe('a PostgreSQL server', () => {
   })
 })
 
-describe('those the service asks', () => {
-  it('answer: a provider with a description, one without, and a model server', LONG, async () => {
+describe('upstream services', () => {
+  it('respond: a provider with discovery, one without, and a model server', LONG, async () => {
     const provider = await startOpenId('provider_a')
     onTestFinished(() => provider.close())
     const models = await answersModels(['llama', 'other'], 'hunter2')
@@ -307,7 +307,7 @@ describe('those the service asks', () => {
   })
 })
 
-it('every finding there is has a line in the guide', () => {
+it('every finding has a line in the guide', () => {
   const folder = fileURLToPath(new URL('../../cli', import.meta.url))
   const sources = ['config/warnings.ts', ...readdirSync(join(folder, 'doctor')).map((name) => join('doctor', name))]
   const text = sources.map((name) => readFileSync(join(folder, name), 'utf8')).join('\n')
@@ -321,7 +321,7 @@ it('every finding there is has a line in the guide', () => {
 })
 
 describe('chat-server doctor', () => {
-  it('exits with 0 when all is well, 1 when something is not, and 2 when it cannot begin', LONG, async () => {
+  it('exits with 0 without problems, 1 with problems, and 2 when it cannot start', LONG, async () => {
     const cwd = folder()
     const env = { CHAT_SERVER__PORT: '9', CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4' }
     const none = await run(['doctor', '--json'], { cwd, env })

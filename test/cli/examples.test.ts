@@ -110,7 +110,7 @@ async function withIds(cwd: string): Promise<void> {
   await storage.close()
 }
 
-it('every command says what it is for, and every flag what it does', async () => {
+it('every command and every flag has a description', async () => {
   for (const { path, description, example, commands, flags } of await describeCommands(root)) {
     expect(description, path).toMatch(/^[A-Z].+[^.]$/)
     expect(Boolean(example), path).toBe(commands.length === 0)

@@ -19,7 +19,7 @@ async function inShell(cwd: string, line: string, args: string[]): Promise<Finis
   )
 }
 
-it('whatever is written can be read by this user only, whatever the umask', LONG, async () => {
+it('every written file can be read by this user only, whatever the umask', LONG, async () => {
   const cwd = folder()
   const openly = (...args: string[]) => inShell(cwd, 'umask 000; exec "$@"', args)
   const made = [
@@ -44,7 +44,7 @@ it('whatever is written can be read by this user only, whatever the umask', LONG
   expect((await end).code).toBe(0)
 })
 
-it('output that nobody reads, or that fits nowhere, ends a command with 1 and no stack', LONG, async () => {
+it('closed or full output ends a command with 1 and no stack', LONG, async () => {
   const cwd = folder()
   await run(['setup', '--email', 'ada@example.org'], { cwd, env, input: PASSWORD })
   for (const args of [['user', 'list'], ['user', 'list', '--json'], ['--help'], ['fsck'], ['completion', 'bash']]) {
@@ -69,7 +69,7 @@ it('output that nobody reads, or that fits nowhere, ends a command with 1 and no
   expect([closed.code, closed.stderr]).toEqual([0, ''])
 })
 
-it('a file is replaced whole or not at all: a full disk leaves what was there (tmpfs)', LONG, async () => {
+it('a file is replaced as a whole or not at all: a full disk leaves the old one (tmpfs)', LONG, async () => {
   const cwd = folder()
   const disk = join(cwd, 'disk')
   mkdirSync(disk)
@@ -89,7 +89,7 @@ it('a file is replaced whole or not at all: a full disk leaves what was there (t
   }
 })
 
-it('no backup goes onto the database, by whatever name', LONG, async () => {
+it('no backup overwrites the database, under any name', LONG, async () => {
   const cwd = folder()
   await run(['setup', '--email', 'ada@example.org'], { cwd, env, input: PASSWORD })
   symlinkSync(join('data', 'chat.db'), join(cwd, 'link.db'))

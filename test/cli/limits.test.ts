@@ -4,7 +4,7 @@ import { folder, run } from './process.ts'
 
 const ADDRESS = 'sqlite:chat.db'
 
-it('limits makes, lists, changes and takes back limits', async () => {
+it('limits creates, lists, changes and deletes limits', async () => {
   const cwd = folder()
   const limits = (...args: string[]) => run(['limits', ...args, '--database', ADDRESS], { cwd })
   const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_PASSWORD: 'correct horse battery' }
@@ -45,7 +45,7 @@ it('limits makes, lists, changes and takes back limits', async () => {
   expect(JSON.parse((await limits('profiles', 'list', '--json')).stdout)).toEqual([])
 }, 60_000)
 
-it('limits lets an administrator who is locked out in again, while the service runs', async () => {
+it('limits restores the access of a locked-out administrator, while the service runs', async () => {
   const cwd = folder()
   const url = `sqlite:${cwd}/chat.db`
   const service = await startService(url, { config: { rate_limits: { admin_api_enabled: true } } })

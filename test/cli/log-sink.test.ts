@@ -20,7 +20,7 @@ function stream() {
   }
 }
 
-it('writes the lines of a turn together, and what is urgent at once, in order', async () => {
+it('writes the lines of a turn together, and urgent ones at once, in order', async () => {
   const out = stream()
   const sink = createLogSink(out, String)
   sink.write('a', false)
@@ -34,7 +34,7 @@ it('writes the lines of a turn together, and what is urgent at once, in order', 
   expect(out.written).toHaveLength(2)
 })
 
-it('loses lines while nobody takes them, counts them, and says so once somebody does', async () => {
+it('drops lines while the reader of the log stops, counts them, and logs the number afterwards', async () => {
   const out = stream()
   const sink = createLogSink(out, (lost) => `lost ${lost}`)
   out.isTaken = false

@@ -5,7 +5,7 @@ import type { LogStream } from '../../cli/logging/sink.ts'
 import { oneLine, table } from '../../cli/output.ts'
 
 describe('the log', () => {
-  it('is one JSON object a line off a terminal', async () => {
+  it('is one JSON object per line without a terminal', async () => {
     const lines = await linesOf({ level: 'info', format: 'auto' }, {}, (log) =>
       log.warn('Signed in.', { user_id: 'u1' }),
     )
@@ -19,7 +19,7 @@ describe('the log', () => {
     expect(Object.keys(JSON.parse(lines[0]!)).slice(0, 3)).toEqual(['time', 'level', 'message'])
   })
 
-  it('is readable on one', async () => {
+  it('is readable on a terminal', async () => {
     const lines = await linesOf({ level: 'info', format: 'auto' }, { isTTY: true }, (log) =>
       log.info('Hi.', { a: 'b c' }),
     )
@@ -37,7 +37,7 @@ describe('the log', () => {
       expect(JSON.parse(lines[0]!)).toMatchObject({ message: evil, evil, error: { message: evil } })
   })
 
-  it.each(['json', 'pretty'] as const)('is 8 KiB long at most as %s, and whole', async (format) => {
+  it.each(['json', 'pretty'] as const)('is at most 8 KiB long as %s, and complete', async (format) => {
     const long = 'x\r\n\u2028\u001b😀'.repeat(2048)
     const fields = Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`field${i}`, 'y'.repeat(40)]))
     const error = new Error(long, { cause: new Error(long) })
@@ -56,7 +56,7 @@ describe('the log', () => {
     expect(fieldless).toEqual({ time: expect.any(String), level: 'info', message: expect.any(String), cut: true })
   })
 
-  it('tells where an error came from, and from what', async () => {
+  it('shows where an error came from, and its cause', async () => {
     const error = new TypeError('outer', { cause: Object.assign(new Error('inner'), { code: 'EPIPE' }) })
     const [line] = await linesOf({ level: 'info', format: 'json' }, {}, (log) => log.error('Failed.', { error }))
     expect(JSON.parse(line!).error).toEqual({
@@ -67,7 +67,7 @@ describe('the log', () => {
     })
   })
 
-  it('lets no field pass for the level or the message, and takes what JSON does not', async () => {
+  it('lets no field replace the level or the message, and accepts values that JSON does not', async () => {
     const fields = { level: 'debug', message: 'forged', time: 'then', big: 2n ** 64n, nothing: undefined }
     const [line] = await linesOf({ level: 'info', format: 'json' }, {}, (log) => log.info('Real.', fields))
     expect(JSON.parse(line!)).toMatchObject({ level: 'info', message: 'Real.', big: '18446744073709551616' })
@@ -87,7 +87,7 @@ describe('the log', () => {
     expect(lines.map((line) => JSON.parse(line).level)).toEqual(written)
   })
 
-  it('writes equal lines as often as they come', async () => {
+  it('writes equal lines as often as they are logged', async () => {
     const lines = await linesOf({ level: 'info', format: 'json' }, {}, (log) => {
       for (let i = 0; i < 50; i++) log.warn('Wrong password.', { ip: '::1' })
     })
@@ -96,11 +96,11 @@ describe('the log', () => {
 })
 
 describe('output', () => {
-  it('shows what cannot be printed as an escape', () => {
+  it('escapes characters that cannot be printed', () => {
     expect(oneLine('a\tb\nc\rd\u001be é 👋🏽')).toBe('a\\tb\\nc\\rd\\u001be é 👋🏽')
   })
 
-  it('lines rows up under their headings', () => {
+  it('aligns rows under their headings', () => {
     expect(
       table(
         ['A', 'LONG'],

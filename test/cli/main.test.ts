@@ -66,7 +66,7 @@ describe('chat-server', () => {
     }
   })
 
-  it('refuses what it does not know with the usage, on standard error, and exit code 2', {
+  it('refuses unknown commands and flags with the usage, on standard error, and exit code 2', {
     timeout: 120_000,
   }, async () => {
     const cwd = folder()
@@ -80,13 +80,13 @@ describe('chat-server', () => {
     }
   })
 
-  it('gives its refusal as one document under --json', async () => {
+  it('prints a refusal as one document under --json', async () => {
     const { code, stdout } = await run(['user', 'nope', '--json'], { cwd: folder() })
     expect(code).toBe(2)
     expect(JSON.parse(stdout)).toEqual({ error: { code: 'usage', message: 'chat-server user has no command "nope"' } })
   })
 
-  it('ends quietly when nobody reads its output', async () => {
+  it('ends quietly when its output is closed', async () => {
     const child = start(['openapi'], { cwd: folder() })
     child.stdout.destroy()
     const { code, stderr } = await finished(child)

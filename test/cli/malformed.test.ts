@@ -50,7 +50,7 @@ const SHAPES: Record<string, [sent: string | Buffer, statuses: number[]]> = {
   'a slow body': [`${POST}${HOST}Content-Length: 9\r\n\r\n{`, [408]],
 }
 
-it('refuses what is no HTTP, or may be read in two ways, and closes the connection', async () => {
+it('refuses malformed or ambiguous HTTP, and closes the connection', async () => {
   const env = {
     CHAT_SECURITY__PASSWORD__BCRYPT_COST: '10',
     CHAT_SERVER__HEADERS_TIMEOUT_SECONDS: '1',
@@ -72,7 +72,7 @@ it('refuses what is no HTTP, or may be read in two ways, and closes the connecti
   expect(stderr.split('\n').filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([])
 })
 
-it('takes so many connections and no more, and says so', async () => {
+it('accepts a limited number of connections, and logs that', async () => {
   const server = await serve({ cwd: folder(), env: { CHAT_SERVER__MAX_CONNECTIONS: '2' } })
   const { port } = new URL(server.url)
   const held = [connect(Number(port), '127.0.0.1'), connect(Number(port), '127.0.0.1')]
@@ -86,7 +86,7 @@ it('takes so many connections and no more, and says so', async () => {
   expect((await server.end).stderr).toMatch(/Connections are turned away.*"server.max_connections":2/)
 })
 
-it('answers a thousand requests that come at once on one connection, in their order', async () => {
+it('answers a thousand pipelined requests of one connection in order', async () => {
   const server = await serve({ cwd: folder() })
   const { port } = new URL(server.url)
   const ask = (i: number) => `GET /nowhere HTTP/1.1\r\n${HOST}X-Request-Id: request-${i}\r\n\r\n`

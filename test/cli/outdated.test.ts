@@ -9,7 +9,7 @@ const COMMANDS = ['user list', 'session list', 'audit list', 'fsck', 'limits pro
 COMMANDS.push('setup --email ada@example.org', 'user disable --user ada', 'export chat.jsonl', 'import chat.jsonl')
 
 describeOnEachEmptyDatabase('a database of an older version', (openUrl) => {
-  it('is left as it is by every command but serve and migrate', { timeout: 120_000 }, async () => {
+  it('is left unchanged by every command but serve and migrate', { timeout: 120_000 }, async () => {
     const url = await openUrl()
     const storage = await openStorage({ database: url })
     const steps = await storage.migrate()
@@ -35,7 +35,7 @@ describeOnEachEmptyDatabase('a database of an older version', (openUrl) => {
   })
 })
 
-it('a database that is not there is made by no command that was to read one', { timeout: 60_000 }, async () => {
+it('a missing database is created by no command that only reads', { timeout: 60_000 }, async () => {
   const cwd = folder()
   for (const command of ['backup copy.db', 'export chat.jsonl', 'events renew-epoch', 'user list', 'fsck']) {
     const { code, stderr } = await run(command.split(' '), { cwd })

@@ -11,7 +11,7 @@ const person = { email: 'ada@example.org', password: 'correct horse battery' }
 /** What most supervisors wait before they kill. */
 const PATIENCE_MS = 10_000
 
-it('lets an answer end after SIGTERM, interrupts one that does not, and leaves none without an end', {
+it('completes an answer after SIGTERM, interrupts a longer one, and leaves none without an end', {
   timeout: 40_000,
 }, async () => {
   const upstream = await startUpstream(createRandom(1))

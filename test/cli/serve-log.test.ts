@@ -81,7 +81,7 @@ it('writes a line for each event, whatever is sent', { timeout: 60_000 }, async 
   }
 })
 
-it('makes no error of an upload that its sender gave up', { timeout: 60_000 }, async () => {
+it('logs no error for an upload that its client aborted', { timeout: 60_000 }, async () => {
   const serving = await serve({ cwd: folder(), env })
   const { port } = new URL(serving.url)
   const heads = ['content-length: 1000', 'transfer-encoding: chunked', 'content-length: 1000\r\nexpect: 100-continue']
@@ -113,7 +113,9 @@ it('makes no error of an upload that its sender gave up', { timeout: 60_000 }, a
   ).toEqual([expect.objectContaining({ message: expect.stringContaining('bcrypt_cost') })])
 })
 
-it('goes on when nobody reads its log, and says afterwards how much was lost', { timeout: 120_000 }, async () => {
+it('continues when the reader of its log stops, and logs the number of lost lines afterwards', {
+  timeout: 120_000,
+}, async () => {
   const child = start(['serve', '--port', '0', '--json'], { cwd: folder(), env })
   const [greeting] = await once(child.stdout, 'data')
   const { url } = JSON.parse(String(greeting))
@@ -160,7 +162,7 @@ it('goes on when nobody reads its log, and says afterwards how much was lost', {
   expect(notices.reduce((sum, { lost }) => sum + lost, 0)).toBe(total)
 })
 
-it('ends in time when nobody reads its log', { timeout: 60_000 }, async () => {
+it('ends in time when the reader of its log stops', { timeout: 60_000 }, async () => {
   const child = start(['serve', '--port', '0', '--json'], { cwd: folder(), env })
   const [greeting] = await once(child.stdout, 'data')
   const { url } = JSON.parse(String(greeting))

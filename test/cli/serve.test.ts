@@ -9,7 +9,7 @@ const serve = (cwd: string, ...args: string[]) => serveWith({ cwd, env }, ...arg
 const person = { email: 'ada@example.org', password: 'correct horse battery' }
 
 describe('serve', () => {
-  it('tells how to set up, sees what commands do beside it, and ends its streams on SIGTERM', async () => {
+  it('prints the setup command, notices changes by commands, and ends its streams on SIGTERM', async () => {
     const cwd = folder()
     const server = await serve(cwd)
     expect(server.greeting).toContain('chat-server setup --email')
@@ -60,7 +60,7 @@ describe('serve', () => {
     expect(printed).toMatch(/▀.*\n.*Network:.*http:\/\/chat\.localhost:8080/s)
   })
 
-  it('ends at once on the second signal, whatever is still under way', async () => {
+  it('ends at once on the second signal, whatever is in progress', async () => {
     const server = await serve(folder())
     const { port } = new URL(server.url)
     const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
@@ -74,7 +74,7 @@ describe('serve', () => {
     expect((await server.end).code).toBe(130)
   })
 
-  it('says why it cannot start, and warns of what it had better not', async () => {
+  it('prints why it cannot start, and its warnings', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     await once(taken, 'listening')
     onTestFinished(() => void taken.close())

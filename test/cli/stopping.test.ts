@@ -13,8 +13,8 @@ import { logged, type Serving, serve } from './serving.ts'
 const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
 const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_DATABASE__URL: 'sqlite:chat.db' }
 
-describe('a service that is told to stop', () => {
-  it('says so to balancers first, and goes on for as long as they need', async () => {
+describe('a stopping service', () => {
+  it('first reports itself as not ready to load balancers, and serves for as long as they need', async () => {
     const server = await serve({ cwd: folder(), env: { ...env, CHAT_SERVER__DRAIN_DELAY_SECONDS: '2' } })
     const { ada, conversation_id, stream } = await settle(server)
     await stream.until('stream.ready')
@@ -32,7 +32,7 @@ describe('a service that is told to stop', () => {
     expect((await server.end).code).toBe(0)
   })
 
-  it('answers what was sent at once on one connection, each in its turn', async () => {
+  it('answers pipelined requests of one connection, in order', async () => {
     const server = await serve({ cwd: folder(), env })
     const { port } = new URL(server.url)
     const socket = connect(Number(port), '127.0.0.1')
@@ -55,7 +55,7 @@ describe('a service that is told to stop', () => {
     expect((await server.end).code).toBe(0)
   })
 
-  it('leaves at once when it waits for a database that does not answer', async () => {
+  it('ends at once when it waits for a database that does not respond', async () => {
     const silent = createServer().listen(0, '127.0.0.1')
     await once(silent, 'listening')
     const { port } = silent.address() as AddressInfo
@@ -70,7 +70,7 @@ describe('a service that is told to stop', () => {
     expect(await end).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('before it was up') })
   })
 
-  it('leaves a database that can be used, at whatever moment of its start', async () => {
+  it('leaves a usable database, whenever it is stopped during its start', async () => {
     const cwd = folder()
     const child = start(['serve', '--port', '0'], { cwd, env })
     const end = finished(child)
@@ -84,7 +84,7 @@ describe('a service that is told to stop', () => {
     expect((await run(['fsck'], { cwd, env })).code).toBe(0)
   })
 
-  it.skipIf(!inject('postgres_url'))('leaves while it waits to bring the database up to date', async () => {
+  it.skipIf(!inject('postgres_url'))('ends while it waits for a migration', async () => {
     const { url, remove } = await createPostgresDatabase()
     const other = new Client({ connectionString: url })
     await other.connect()
@@ -110,7 +110,7 @@ describe('a service that is told to stop', () => {
   })
 })
 
-it('goes on where it was after the machine held it, and answers what came meanwhile', async () => {
+it('continues after the machine was suspended, and answers requests that arrived meanwhile', async () => {
   const server = await serve({ cwd: folder(), env })
   const { ada, conversation_id, stream } = await settle(server)
   await stream.until('stream.ready')

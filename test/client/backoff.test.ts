@@ -7,7 +7,7 @@ afterEach(() => void vi.restoreAllMocks())
 const longest = () => vi.spyOn(Math, 'random').mockReturnValue(1)
 const shortest = () => vi.spyOn(Math, 'random').mockReturnValue(0)
 
-it('waits two seconds, or what it is told, and half as much longer at most', () => {
+it("waits two seconds, or the server's retry time, plus up to half as much at random", () => {
   shortest()
   expect(createBackoff().next()).toBe(2_000)
   const backoff = createBackoff()
@@ -17,7 +17,7 @@ it('waits two seconds, or what it is told, and half as much longer at most', () 
   expect(createBackoff().next()).toBe(3_000)
 })
 
-it('waits twice as long each time, up to a minute, until a stream opens', () => {
+it('doubles the wait each time, up to a minute, until a stream opens', () => {
   shortest()
   const backoff = createBackoff()
   expect(times(7, () => backoff.next())).toEqual([2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000])
@@ -27,7 +27,7 @@ it('waits twice as long each time, up to a minute, until a stream opens', () => 
   expect(backoff.next()).toBe(2_000)
 })
 
-it('waits what it is made with, whatever it is told', () => {
+it('waits the configured time, whatever the server sends', () => {
   shortest()
   const backoff = createBackoff(10)
   backoff.told(4_000)
@@ -35,7 +35,7 @@ it('waits what it is made with, whatever it is told', () => {
   expect(createBackoff(0).next()).toBe(0)
 })
 
-it('comes no sooner than it may, and within a minute and a half', () => {
+it("waits at least the server's retry time, and at most a minute and a half", () => {
   shortest()
   expect(createBackoff().next(10_000)).toBe(10_000)
   longest()
@@ -45,7 +45,7 @@ it('comes no sooner than it may, and within a minute and a half', () => {
   expect(backoff.next()).toBe(90_000)
 })
 
-it('does not send everybody back at the same moment', () => {
+it('does not reconnect all clients at the same moment', () => {
   const backoff = times(100, () => createBackoff().next())
   expect(new Set(backoff).size).toBeGreaterThan(90)
 })

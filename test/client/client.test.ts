@@ -41,7 +41,7 @@ describeOnEachDatabase('a client', (openUrl) => {
   }
   const credentials = { email: 'ada@example.org', password: PASSWORD }
 
-  describe('keeps the session:', () => {
+  describe('stores the session:', () => {
     it('refuses a call with a missing id, an unknown option or an input that is no object', async () => {
       const client = createChatClient({ base_url: 'http://127.0.0.1:9' })
       const { get, rename } = client.conversations as unknown as Record<
@@ -57,7 +57,7 @@ describeOnEachDatabase('a client', (openUrl) => {
       await expect(rename!('x', 'a title')).rejects.toThrow('needs an object as its input')
     })
 
-    it('the cookies of a sign-in, and the CSRF token where something is changed', async () => {
+    it('the cookies of a sign-in, and the CSRF token for changes', async () => {
       const { client, last } = watched()
       expect(await codeOf(client.auth.me())).toBe('unauthenticated')
       expect(last().headers.get('cookie')).toBeNull()
@@ -71,7 +71,7 @@ describeOnEachDatabase('a client', (openUrl) => {
       expect(last().headers.get('x-csrf-token')).toBe(csrf_token)
     })
 
-    it('none at all with an API key, which is sent instead', async () => {
+    it('none with an API key, which is sent instead', async () => {
       const { client } = watched()
       await client.auth.login(credentials)
       const { key } = await client.keys.create({ name: 'a script' })
@@ -86,7 +86,7 @@ describeOnEachDatabase('a client', (openUrl) => {
       }
     })
 
-    it('the new ones of a refresh', async () => {
+    it('the new cookies of a refresh', async () => {
       const { client, last } = watched()
       const before = await client.auth.login(credentials)
       const { csrf_token } = await client.auth.refresh()
@@ -95,7 +95,7 @@ describeOnEachDatabase('a client', (openUrl) => {
       expect(last().headers.get('x-csrf-token')).toBe(csrf_token)
     })
 
-    it('the CSRF token where no cookie can be read, as on a page of another origin', async () => {
+    it('the CSRF token without readable cookies, as on a page of another origin', async () => {
       const { csrf_token } = await watched().client.auth.login(credentials)
       let sent = new Headers()
       const blind: typeof fetch = async (input, init) => {
@@ -123,7 +123,7 @@ describeOnEachDatabase('a client', (openUrl) => {
       expect(last().headers.get('x-csrf-token')).toBeNull()
     })
 
-    it('none after it has ended elsewhere', async () => {
+    it('none after it has ended on another client', async () => {
       const { client } = watched()
       const { session } = await client.auth.login(credentials)
       await service.chat.context.db.run('DELETE FROM sessions WHERE id = ?', session.id)
@@ -131,7 +131,7 @@ describeOnEachDatabase('a client', (openUrl) => {
       expect(await codeOf(client.auth.me())).toBe('unauthenticated')
     })
 
-    it('in a browser, which keeps the cookies itself and shows the token in the page’s', async () => {
+    it('in a browser, which stores the cookies itself and shows the token in the page’s', async () => {
       const sent: Headers[] = []
       const client = createChatClient({
         base_url: service.base_url,
@@ -152,7 +152,7 @@ describeOnEachDatabase('a client', (openUrl) => {
     })
   })
 
-  it('knows the names that a service gives its CSRF cookie and header, and takes an address with a slash', async () => {
+  it("uses the service's names of CSRF cookie and header, and accepts a URL with a slash", async () => {
     const csrf = { cookie_name: 'token', header_name: 'X-Token' }
     const config = { ...MANY_SESSIONS, security: { csrf, password: { bcrypt_cost: 4 } } }
     const other = await startService(url, { config })
@@ -164,7 +164,7 @@ describeOnEachDatabase('a client', (openUrl) => {
     await other.close()
   })
 
-  it('adds the stream position to what it was read with', async () => {
+  it('adds the stream position to the result of a read', async () => {
     const { ada, conversation_id, root } = await readAnew(reading)
     const { stream_position } = await ada.conversations.get(conversation_id)
     expect(stream_position).toMatch(/^[0-9a-f]{16}\.4$/)
@@ -173,7 +173,7 @@ describeOnEachDatabase('a client', (openUrl) => {
   })
 
   describe('fails with a ChatError', () => {
-    it('that has the code, the status and the words of the answer', async () => {
+    it('that has the code, the status and the message of the response', async () => {
       const { client } = watched()
       const failed = client.auth.login({ ...credentials, password: 'wrong' }).catch((error: ChatError) => error)
       expect(await failed).toMatchObject({
@@ -184,7 +184,7 @@ describeOnEachDatabase('a client', (openUrl) => {
       })
     })
 
-    it('that names the fields at fault', async () => {
+    it('that names the invalid fields', async () => {
       const { ada, conversation_id } = reading
       const failed = ada.messages.postRoot(conversation_id, { content: '' }).catch((error) => error)
       expect(await failed).toMatchObject({
@@ -215,7 +215,7 @@ describeOnEachDatabase('a client', (openUrl) => {
       return { ...reading, params, position, follow, post }
     }
 
-    it('from now on, or from an event on', async () => {
+    it('from now on, or from an event id on', async () => {
       const { follow, post, position } = await begin()
       const live = follow()
       expect(typesOf(await live.until('stream.ready'))).toEqual(['stream.ready'])
@@ -299,7 +299,7 @@ describeOnEachDatabase('a client', (openUrl) => {
       for (const stream of streams) await stream.rest()
     })
 
-    it('until it is aborted: while it waits, while it is lost, and before it begins', async () => {
+    it('until it is aborted: while it waits, while the connection is lost, and before it begins', async () => {
       const { follow, params } = await begin()
       const stream = follow()
       await stream.until('stream.ready')
@@ -321,7 +321,7 @@ describeOnEachDatabase('a client', (openUrl) => {
       await soon(() => expect(service.chat.context.hub.size()).toBe(0))
     })
 
-    it('not at all, where it may not', async () => {
+    it('not at all without the right to', async () => {
       const { eve, follow } = await begin()
       expect(await codeOf(follow(eve).next())).toBe('not_found')
       expect(await codeOf(follow(service.client()).next())).toBe('unauthenticated')
@@ -329,7 +329,7 @@ describeOnEachDatabase('a client', (openUrl) => {
   })
 })
 
-describe('a client of a service in trouble', () => {
+describe('a client of a failing service', () => {
   const servers: Server[] = []
   afterEach(() => {
     for (const server of servers.splice(0)) server.close().closeAllConnections()
@@ -361,7 +361,7 @@ describe('a client of a service in trouble', () => {
   const NEWS = 'id: a.2\nevent: message.new\ndata: {"type":"message.new","payload":{}}\n\n'
   const OVER = 'event: stream.closed\ndata: {"type":"stream.closed","payload":{"reason":"removed"}}\n\n'
 
-  it('reads again after the time it is told', async () => {
+  it('reads again after the Retry-After time', async () => {
     const { client, count } = await answering(busy, busy, ok)
     expect(await client.ops.health()).toEqual({ status: 'ok' })
     expect(count()).toBe(3)
@@ -372,14 +372,14 @@ describe('a client of a service in trouble', () => {
     expect(await client.ops.health()).toEqual({ status: 'ok' })
   })
 
-  it('gives up after some attempts, and says when to try again', async () => {
+  it('gives up after several attempts, and returns when to retry', async () => {
     const { client, count } = await answering(busy)
     const failed = await client.ops.health().catch((error: ChatError) => error)
     expect(failed).toMatchObject({ code: 'unavailable', message: 'Busy.', retry_after_seconds: 0.02 })
     expect(count()).toBe(3)
   })
 
-  it('sends nothing twice that changes something', async () => {
+  it('repeats no request that changes data', async () => {
     const { client, count } = await answering(busy, ok)
     expect(await codeOf(client.conversations.create())).toBe('unavailable')
     expect(count()).toBe(1)
@@ -399,7 +399,7 @@ describe('a client of a service in trouble', () => {
     expect(await codeOf(client.conversations.create())).toBe(code)
   })
 
-  it('follows on, whatever is between, once it had the stream', async () => {
+  it('continues to follow after errors of a proxy, once it had the stream', async () => {
     const { client, count } = await answering(
       events(READY),
       busy,
@@ -415,7 +415,7 @@ describe('a client of a service in trouble', () => {
     expect(count()).toBe(7)
   })
 
-  it('comes back after the time that the stream has said', async () => {
+  it('reconnects after the retry time of the stream', async () => {
     const { base_url } = await answering(
       events(`retry: 1\n\n${READY}`),
       busy,
@@ -429,7 +429,7 @@ describe('a client of a service in trouble', () => {
     expect(performance.now() - asked).toBeLessThan(1_500)
   })
 
-  it('waits, and does not hammer, where a proxy names a date or a century', async () => {
+  it('waits a bounded time for a Retry-After with a date or a century', async () => {
     const { client, count } = await answering(
       events(READY),
       answer(503, '', { 'retry-after': 'Fri, 31 Dec 2100 23:59:59 GMT' }),
@@ -445,7 +445,7 @@ describe('a client of a service in trouble', () => {
     await reading
   })
 
-  it('comes back with the last id it has', async () => {
+  it('reconnects with the last id it has', async () => {
     const asked: (string | undefined)[] = []
     const asking =
       (then: RequestListener): RequestListener =>
@@ -463,7 +463,7 @@ describe('a client of a service in trouble', () => {
     expect(asked).toEqual([undefined, 'a.1', 'a.2', 'a.2'])
   })
 
-  it('does not follow where there is nothing to follow', async () => {
+  it('does not follow a response that is not an event stream', async () => {
     for (const [status, code] of [
       [404, 'not_found'],
       [429, 'too_many_streams'],

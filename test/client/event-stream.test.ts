@@ -45,7 +45,7 @@ it('reads the same events however the bytes arrive', async () => {
   }
 })
 
-it('lets go of the stream when its reader does', async () => {
+it('cancels the stream when its reader leaves', async () => {
   let cancelled = false
   const stream = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new TextEncoder().encode('data: x\n\n')),

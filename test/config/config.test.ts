@@ -29,7 +29,7 @@ describe('parseConfig', () => {
       expect(at(config, key), key).toEqual(fallback ?? derived[key])
   })
 
-  it('takes any part of the schema and gives back what it would take again', () => {
+  it('accepts any part of the schema and returns what it would accept again', () => {
     const input = { server: { port: 0 }, session: { csrf_cookie_name: 'XSRF', max_sessions_per_user: false } }
     const config = parseConfig(input)
     expect(config.server.port).toBe(0)
@@ -184,12 +184,12 @@ describe('parseConfig', () => {
     expect(at(parseConfig(withKey(key, value)), key)).toBe(value)
   })
 
-  it('takes lists as they are', () => {
+  it('accepts lists unchanged', () => {
     const headers = ['X-Team: chat', 'x-key:a:b', 'Accept: text/plain, */*']
     expect(parseConfig(withKey('assistant.headers', headers)).assistant.headers).toEqual(headers)
   })
 
-  it('takes origins in any letters, as browsers send them in small ones', () => {
+  it('accepts origins in any case, and lowers it as browsers do', () => {
     const origins = [
       'https://App.Example.org',
       'http://localhost:5173',
@@ -296,7 +296,7 @@ describe('parseConfig', () => {
     ['the old name', { session: { csrf_cookie_name: 'A' } }, 'A'],
     ['the new name', { security: { csrf: { cookie_name: 'B' } } }, 'B'],
     ['both alike', { session: { csrf_cookie_name: 'C' }, security: { csrf: { cookie_name: 'C' } } }, 'C'],
-  ])('knows one CSRF cookie when %s is set', (_, input, name) => {
+  ])('has one CSRF cookie when %s is set', (_, input, name) => {
     const config = parseConfig(input)
     expect([config.security.csrf.cookie_name, config.session.csrf_cookie_name]).toEqual([name, name])
   })
@@ -314,7 +314,7 @@ describe('parseConfig', () => {
     expect(problemsOf(input)).toEqual([{ key, message: `unknown key, did you mean ${nearest}?` }])
   })
 
-  it('tells all that is wrong at once', () => {
+  it('reports all problems at once', () => {
     const problems = problemsOf({ server: { prt: 1, port: 'x' }, log: 5, wholly_unlike_anything: 1 })
     expect(problems).toEqual([
       { key: 'server.prt', message: 'unknown key, did you mean server.port?' },
@@ -334,12 +334,12 @@ describe('parseConfig', () => {
     ['https://chat.example.org', undefined, false],
     ['https://chat.example.org', true, true],
     [undefined, false, false],
-  ])('takes codes by hand, at %s with manual_enabled = %s: %s', (public_url, manual_enabled, expected) => {
+  ])('accepts codes by hand, at %s with manual_enabled = %s: %s', (public_url, manual_enabled, expected) => {
     const config = parseConfig({ server: { public_url }, oauth: { manual_enabled } })
     expect(config.oauth.manual_enabled).toBe(expected)
   })
 
-  it('takes providers of any name, and knows some beforehand', () => {
+  it('accepts providers of any name, and has presets for some', () => {
     const issuer = 'https://id.example.org/'
     const oauth = {
       github: CLIENT,
@@ -363,7 +363,7 @@ describe('parseConfig', () => {
   })
 
   it.each(['__proto__', 'constructor', 'prototype', 'GitHub', 'a.b', 'a b', '', 'x'.repeat(65)])(
-    'takes no provider of the name %j',
+    'accepts no provider with the name %j',
     (name) => {
       const input = JSON.parse(`{ "oauth": { ${JSON.stringify(name)}: { "client_id": "x" } } }`)
       expect(problemsOf(input)).toEqual([{ key: `oauth.${name}`, message: expect.stringMatching(/^unknown key/) }])
@@ -411,7 +411,7 @@ describe('configKeys', () => {
     expect(keys.find(({ key }) => key === 'log.format')?.choices).toEqual(['auto', 'json', 'pretty'])
   })
 
-  it('is what the committed documentation shows', async () => {
+  it('equals the committed documentation', async () => {
     for (const [path, text] of Object.entries(await generated())) {
       const committed = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
       expect(committed, `${path} is old, run: npm run docs`).toBe(text)
@@ -442,14 +442,14 @@ describe('maskSecrets', () => {
     expect(maskSecrets(parseConfig({ database: { url } })).database.url).toBe(masked)
   })
 
-  it('hides a secret that is no address whole, and leaves the configuration alone', () => {
+  it('hides a secret that is not a URL as a whole, and does not change the configuration', () => {
     const config = parseConfig({ metrics: { token: 'a:b@c' } })
     expect(maskSecrets(config)).toEqual({ ...config, metrics: { token: '********' } })
     expect(config.metrics.token).toBe('a:b@c')
     expect(maskSecrets(parseConfig()).metrics).toEqual({})
   })
 
-  it('hides all of a header but its name, in what could be read again', () => {
+  it('hides all of a header but its name, in a valid header', () => {
     const headers = ['X-Key: hunter2', 'Authorization:Bearer hunter2: 2']
     const { assistant } = maskSecrets(parseConfig({ assistant: { headers, api_key: 'hunter2' } }))
     expect(assistant.headers).toEqual(['X-Key: ********', 'Authorization: ********'])

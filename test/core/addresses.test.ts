@@ -13,7 +13,7 @@ it.each([
   ['notlocalhost', false, false, false],
   ['192.168.0.1', false, false, false],
   ['', false, false, false],
-])('tells for %j whether it is this machine', (host, loopback, name, machine) => {
+])('detects for %j whether it is this machine', (host, loopback, name, machine) => {
   expect([isLoopback(host), isLocalhostName(host), isThisMachine(host)]).toEqual([loopback, name, machine])
 })
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { fit, PAGE_BYTES } from '../../lib/core/pages.ts'
 
-it('fits as many items into a page as it holds, one in any case, and measures none beyond', () => {
+it('fills a page with as many items as fit, at least one, and measures none beyond', () => {
   const measured: number[] = []
   const item = (id: number, bytes: number) => ({
     toJSON() {

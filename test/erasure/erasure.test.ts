@@ -22,7 +22,7 @@ async function* assistant({ signal }: AssistantRequest) {
   await new Promise((resolve) => signal.addEventListener('abort', resolve))
 }
 
-describeOnEachDatabase('a person who is erased', (openUrl) => {
+describeOnEachDatabase('an erased user', (openUrl) => {
   let service: TestService
   let ada: Person
   let n = 0
@@ -70,7 +70,7 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     return new Map(threads.map((thread) => [thread.root_id, thread.unread]))
   }
 
-  it('cannot come back in, and leaves name and address to others', async () => {
+  it('cannot sign in, and frees name and address for others', async () => {
     const { grace, conversation_id } = await begin()
     const { cookie } = await signInByHand(service.base_url, grace.email, PASSWORD)
     const stream = await openStream(service.base_url, conversation_id, { cookie })
@@ -93,7 +93,7 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     expect(await db.all('SELECT * FROM messages WHERE posted_by = ?', grace.id)).toEqual([])
   })
 
-  it('leaves messages without an author, and every count as it was', async () => {
+  it('leaves messages without an author, and every count unchanged', async () => {
     const { grace, linus, conversation_id, post, reply } = await begin()
     const mine = await post(grace, 'by Grace')
     const middle = await reply(linus, mine, 'by Linus')
@@ -130,7 +130,7 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     await expectCountersRight(ada, conversation_id)
   })
 
-  it('may take every word along, and no thread breaks', async () => {
+  it('can be erased with all messages, and every thread stays intact', async () => {
     const { grace, linus, conversation_id, post, reply } = await begin()
     const mine = await post(grace, 'SECRET root')
     const middle = await reply(linus, mine, 'by Linus')
@@ -194,7 +194,7 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     await Promise.all([stream.close(), replay.close()])
   })
 
-  it('has no answer written any more', async () => {
+  it('has no answer in progress', async () => {
     const { grace, params } = await begin()
     const { cookie } = await signInByHand(service.base_url, ada.email, PASSWORD)
     const stream = await openStream(service.base_url, params.conversation_id, { cookie })
@@ -215,7 +215,7 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     await stream.close()
   })
 
-  it('is taken out of conversations left long ago', async () => {
+  it('is removed as the author in conversations left long ago', async () => {
     const { grace, params, post } = await begin()
     const root_id = await post(grace, 'by Grace')
     await grace.participants.remove(params.conversation_id, grace.id)
@@ -229,7 +229,7 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     ['the longest-standing admin', ['viewer', 'member', 'admin', 'admin'], 2],
     ['else the longest-standing member', ['viewer', 'member', 'member'], 1],
     ['else the longest-standing viewer', ['viewer', 'viewer'], 0],
-  ] as const)('leaves what nobody else owns to %s', async (_, roles, heir) => {
+  ] as const)('leaves what no other user owns to %s', async (_, roles, heir) => {
     const owner = await service.signIn(`owner-${n++}`)
     const { conversation_id } = await owner.conversations.create({})
     const _params = { conversation_id }
@@ -244,7 +244,7 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     expect(participants.map((each) => each.role)).toEqual(roles.map((role, i) => (i === heir ? 'owner' : role)))
   })
 
-  it('takes along a conversation nobody is left in, and leaves one with another owner alone', async () => {
+  it('deletes conversations without other participants, and leaves those with another owner unchanged', async () => {
     const { grace, params } = await begin()
     const alone = await grace.conversations.create({})
     await grace.messages.postRoot(alone.conversation_id, { content: 'to myself' })
@@ -255,7 +255,7 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     expect(participants.map((each) => each.role)).toEqual(['owner', 'member'])
   })
 
-  it('lets nobody in by an invite of theirs, nor is invited any more', async () => {
+  it('leaves no usable invite, as creator or as recipient', async () => {
     const { grace, linus, params } = await begin()
     await ada.participants.changeRole(params.conversation_id, grace.id, { role: 'admin' })
     const { token } = await grace.invites.create(params.conversation_id, { max_uses: 5 })
@@ -269,7 +269,7 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     await eve.invites.accept({ token: another.token })
   })
 
-  it('is erased once by two who do it at once, and wholly by who does it after half of it', async () => {
+  it('is erased once by two concurrent calls, and completely after an interrupted call', async () => {
     const { grace, linus, params, post } = await begin()
     for (const i of times(12, (i) => i)) {
       await post(grace, `SECRET ${i}`)
@@ -289,7 +289,7 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
     expect(JSON.stringify(contents)).not.toContain('SECRET 1')
   })
 
-  it('is erased while others write, and every count stays right', async () => {
+  it('is erased while others write, and every count stays correct', async () => {
     const { grace, linus, params, post, reply } = await begin()
     const root = await post(linus, 'root')
     await Promise.all(times(40, (i) => reply(i % 2 ? grace : linus, root, `reply ${i}`)))
@@ -300,9 +300,9 @@ describeOnEachDatabase('a person who is erased', (openUrl) => {
   })
 })
 
-describeOnEachDatabase('somebody who wrote a lot', (openUrl) => {
+describeOnEachDatabase('an erased user with many messages', (openUrl) => {
   it.each(['keep', 'erase'] as const)(
-    'is found in every thread and every part of it (%s)',
+    'is erased from every thread and every part of it (%s)',
     async (messages) => {
       const service = await startService(await openUrl())
       const actorOf = async (name: string) => service.chat.users.actor((await service.signIn(name)).id)
@@ -344,7 +344,7 @@ describeOnEachDatabase('somebody who wrote a lot', (openUrl) => {
   )
 })
 
-describeOnEachDatabase('an erasure that was cut short', (openUrl) => {
+describeOnEachDatabase('an interrupted erasure', (openUrl) => {
   it('is finished by the task, wherever it stopped', async () => {
     let left = Number.POSITIVE_INFINITY
     const service = await startService(await openUrl(), {
@@ -385,8 +385,8 @@ describeOnEachDatabase('an erasure that was cut short', (openUrl) => {
   })
 })
 
-describeOnEachDatabase('messages of an erased person', (openUrl) => {
-  it('are out of sight before they are removed, and reads say the same afterwards', async () => {
+describeOnEachDatabase('messages of an erased user', (openUrl) => {
+  it('are hidden before they are removed, and reads return the same afterwards', async () => {
     const url = await openUrl()
     const service = await startService(url)
     await service.chat.context.tasks.stop()
@@ -443,7 +443,7 @@ describeOnEachDatabase('messages of an erased person', (openUrl) => {
     expect((await service.chat.ops.fsck()).findings).toEqual([])
     await Promise.all([other.close(), service.close()])
   })
-  it('are erased also when that is asked for while a task finishes a call that was to keep them', async () => {
+  it('are erased also if that is requested while a task finishes a call that kept them', async () => {
     const service = await startService(await openUrl())
     const { context } = service.chat
     await context.tasks.stop()

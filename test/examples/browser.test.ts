@@ -3,7 +3,7 @@ import { hasBrowser, openBrowser, type Page } from '../support/browser.ts'
 import { start } from '../support/example.ts'
 
 describe.skipIf(!hasBrowser)('the page of the browser example', () => {
-  it('signs in, loads, and shows what others and the assistant write as they write it', async () => {
+  it('signs in, loads, and shows live what others and the assistant write', async () => {
     const host = start('browser/server.ts')
     const url = await host.printed(/http:\S+/)
     const { ada, grace, problems } = await openTwice(url)

@@ -21,7 +21,7 @@ const CLIENT = '127.0.0.2'
 for (const { name, isInstalled } of PROXIES) if (!isInstalled) console.log(`Tests of ${name} skipped: not found`)
 
 describe.each(PROXIES.filter((proxy) => proxy.isInstalled))('the example for $name', (proxy) => {
-  it('signs in, passes events on as they come, says where calls come from, and tells of the end', {
+  it('signs in, passes on events at once, preserves client addresses, and passes on the end of a stream', {
     timeout: 60_000,
   }, async () => {
     const { url, remove } = await createSqliteFile()
@@ -69,7 +69,7 @@ describe.each(PROXIES.filter((proxy) => proxy.isInstalled))('the example for $na
 const haproxy = PROXIES.find(({ name }) => name === 'haproxy')!
 
 describe.skipIf(!haproxy.isInstalled || !inject('postgres_url'))('two services behind haproxy', () => {
-  it('are one to their clients, also while one of them stops', { timeout: 60_000 }, async () => {
+  it('look like one to their clients, also while one of them stops', { timeout: 60_000 }, async () => {
     const { url, remove } = await createPostgresDatabase()
     const env = { CHAT_SERVER__DRAIN_DELAY_SECONDS: '3' }
     const [one, two] = [await startStopping(url, env), await startStopping(url, env)]
@@ -113,7 +113,7 @@ describe.skipIf(!haproxy.isInstalled || !inject('postgres_url'))('two services b
 const hasAnalyzer = spawnSync('systemd-analyze', ['--version']).error === undefined
 if (!hasAnalyzer) console.log('Test of the systemd unit skipped: systemd-analyze not found')
 
-it.skipIf(!hasAnalyzer)('the unit is one that systemd understands', () => {
+it.skipIf(!hasAnalyzer)('the systemd unit is valid', () => {
   const folder = mkdtempSync(join(tmpdir(), 'chat-unit-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const unit = readFileSync(join(ROOT, 'examples', 'deploy', 'chat-server.service'), 'utf8')
@@ -127,7 +127,7 @@ it.skipIf(!hasAnalyzer)('the unit is one that systemd understands', () => {
   })
 })
 
-it('the image has what the service runs on, with its dependencies in the versions of the lockfile', () => {
+it('the image contains the service and its dependencies in the versions of the lockfile', () => {
   const dockerfile = readFileSync(join(ROOT, 'examples', 'deploy', 'Dockerfile'), 'utf8')
   const { bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   const [build, runtime] = dockerfile.split(/^FROM /m).slice(1) as [string, string]

@@ -51,7 +51,7 @@ const queries = () => dashboard.panels.flatMap(({ targets = [] }) => targets.map
 const namesIn = (text: string) => text.match(/\b(chat|process|nodejs)_[a-z0-9_]+/g) ?? []
 
 describe('the dashboard', () => {
-  it('asks only for what the service exports, and for all of it', () => {
+  it('queries exactly the metrics that the service exports', () => {
     const asked = new Set(queries().flatMap(namesIn))
     expect(asked.size).toBeGreaterThan(20)
     expect([...asked].filter((name) => !exported.series.has(name))).toEqual([])
@@ -74,7 +74,7 @@ describe('the dashboard', () => {
     for (const query of queries()) expect(query).toContain('{job="$job", instance=~"$instance"')
   })
 
-  it('has panels that do not lie on one another', () => {
+  it('has panels that do not overlap', () => {
     const { panels } = dashboard
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
     const taken = new Set<string>()
@@ -88,7 +88,7 @@ describe('the dashboard', () => {
     }
   })
 
-  it.skipIf(!hasPromtool)('has queries that Prometheus understands', async () => {
+  it.skipIf(!hasPromtool)('has queries that Prometheus can parse', async () => {
     const rules = queries().map((query, index) => ({
       record: `query:${index}`,
       expr: query.replaceAll('$__rate_interval', '5m').replaceAll(/\$(job|instance)/g, 'x'),
@@ -102,17 +102,17 @@ describe('the dashboard', () => {
 })
 
 describe('the alerts', () => {
-  it('watch only what the service exports', () => {
+  it('use exported metrics only', () => {
     const watched = alerts.flatMap(({ expr }) => namesIn(expr))
     expect(watched.length).toBeGreaterThan(10)
     expect(watched.filter((name) => !exported.series.has(name))).toEqual([])
   })
 
-  it('are all in the guide, which knows no others', () => {
+  it('are all in the guide, and the guide has no others', () => {
     expect([...new Set(guide.match(/\bChat[A-Z]\w+/g))].sort()).toEqual(alerts.map(({ alert }) => alert).sort())
   })
 
-  it.skipIf(!hasPromtool)('are what they say, as Prometheus sees it', async () => {
+  it.skipIf(!hasPromtool)('fire as described, in Prometheus', async () => {
     expect(promtool(['test', 'rules', 'alerts.test.yaml'], { cwd: FOLDER })).toMatchObject({
       status: 0,
       output: expect.stringContaining('SUCCESS'),
@@ -120,7 +120,7 @@ describe('the alerts', () => {
   })
 })
 
-it.skipIf(!hasPromtool)('the configuration of Prometheus is one, with the token in a file', async () => {
+it.skipIf(!hasPromtool)('the configuration of Prometheus is valid, with the token in a file', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'chat-prometheus-'))
   await cp(FOLDER, folder, { recursive: true })
   expect(promtool(['check', 'config', 'prometheus.yaml'], { cwd: folder }).status).not.toBe(0)

@@ -5,7 +5,7 @@ import { start } from '../support/example.ts'
 const PASSWORD = 'correct horse battery'
 
 describe('an example', () => {
-  it('embeds the chat in a server of node:http, whose own pages know who is signed in', async () => {
+  it('embeds the chat in a server of node:http, whose own pages know the signed-in user', async () => {
     const host = start('embed-node.ts')
     const url = await host.printed(/http:\/\/[\d.:]+/)
     expect(await ask(`${url}/nothing`)).toEqual([404, 'The host has no such page.\n'])
@@ -23,7 +23,7 @@ describe('an example', () => {
     expect(await host.stop()).toBe(0)
   })
 
-  it('is a part of an h3 app, behind its middleware, and a client of it', async () => {
+  it('is a part of an h3 app, behind its middleware, and its client', async () => {
     const host = start('embed-h3.ts')
     const url = await host.printed(/http:\/\/[\d.:]+/)
     expect(await ask(`${url}/`)).toEqual([200, 'Hello from the host.\n'])
@@ -50,7 +50,7 @@ describe('an example', () => {
     expect(seen).toEqual(['stream.ready', 'draining'])
   })
 
-  it('follows a conversation without HTTP, goes away, and misses nothing', async () => {
+  it('follows a conversation without HTTP, disconnects, and misses nothing', async () => {
     const follow = start('follow.ts')
     expect(await follow.end).toBe(0)
     expect(follow.output().trimEnd().split('\n')).toEqual([
@@ -65,7 +65,7 @@ describe('an example', () => {
     ])
   })
 
-  it('serves a page and the chat it talks to', async () => {
+  it('serves a page and the chat that the page uses', async () => {
     const host = start('browser/server.ts')
     const url = await host.printed(/http:\S+/)
     const [status, page] = await ask(url)

@@ -13,7 +13,7 @@ const isInstalled = spawnSync('prlimit', ['--version']).error === undefined
 if (!isInstalled) console.log('Test without file descriptors skipped: prlimit not found')
 
 it.skipIf(!isInstalled)(
-  'serves who is connected when there are no file descriptors left, waits without work, and goes on after',
+  'serves connected clients when no file descriptors are left, does not spin, and continues after',
   { timeout: 60_000 },
   async () => {
     const { url, remove } = await createSqliteFile()

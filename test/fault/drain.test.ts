@@ -4,7 +4,7 @@ import { drain } from './drains.ts'
 import { createRandom, newSeed } from './random.ts'
 
 describeOnEachDatabase('a service that is stopped under load', (openUrl) => {
-  it('answers all that was asked, tells every stream, and loses nothing', { timeout: 120_000 }, async () => {
+  it('answers every request, ends every stream with an event, and loses nothing', { timeout: 120_000 }, async () => {
     const seed = newSeed()
     console.log(`seed ${seed}`)
     const options = { cycles: 2, streams: 50, writers: 8, random: createRandom(seed) }

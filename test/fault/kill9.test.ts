@@ -4,7 +4,7 @@ import { crash } from './crashes.ts'
 import { createRandom, newSeed } from './random.ts'
 
 describeOnEachDatabase('a service that is killed', (openUrl) => {
-  it('has kept every message it acknowledged, every session, and each reader’s place', {
+  it('has kept every acknowledged message, every session, and each reader’s position', {
     timeout: 60_000,
   }, async () => {
     const seed = newSeed()

@@ -4,7 +4,7 @@ import { createRandom, newSeed } from './random.ts'
 import { crashRemovals } from './removal-crashes.ts'
 
 describeOnEachDatabase('a removal whose process is killed', (openUrl) => {
-  it('goes on to its end, is out of sight all along, and leaves no text', { timeout: 120_000 }, async () => {
+  it('is continued to its end, stays hidden throughout, and leaves no text', { timeout: 120_000 }, async () => {
     const seed = newSeed()
     console.log(`seed ${seed}`)
     const random = createRandom(seed)

@@ -105,28 +105,28 @@ describe('a damaged file', LONG, () => {
     },
   )
 
-  it('is refused where nothing can be done with it', async () => {
+  it('is refused when it cannot be used', async () => {
     const outcomes = []
     for (const name of ['not a database', 'empty, beside its WAL', 'gone, beside its WAL'])
       outcomes.push(await damage(specimen, (file) => DAMAGES[name]!(file, random)))
     expect(new Set(outcomes)).toEqual(new Set(['refused to start']))
   })
 
-  it('is noticed when it is read', async () => {
+  it('is detected when it is read', async () => {
     await settleSpecimen(specimen)
     expect(await damage(specimen, (file) => DAMAGES['cut in half']!(file, random))).not.toMatch(/went on/)
     for (let n = 0; n < 2; n++) await damage(specimen, (file) => DAMAGES['a page of noise']!(file, random))
   })
 })
 
-describe('a process that is killed in the middle of the migrations', LONG, () => {
+describe('a process that is killed during the migrations', LONG, () => {
   const created: FreshDatabase[] = []
   afterAll(async () => void (await Promise.all(created.map((database) => database.remove()))))
 
   it.for([
     ['sqlite', createSqliteFile],
     ['postgresql', createPostgresDatabase],
-  ] as const)('leaves a database that another one finishes (%s)', async ([dialect, create], { skip }) => {
+  ] as const)('leaves a database that another process finishes (%s)', async ([dialect, create], { skip }) => {
     if (dialect === 'postgresql' && !inject('postgres_url')) skip('PostgreSQL is not installed')
     const figures = await killMigrations(async () => {
       created.push(await create())

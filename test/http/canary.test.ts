@@ -47,7 +47,7 @@ function headersOf(call: string): string {
 }
 
 describeOnEachDatabase('a secret', (openUrl, dialect) => {
-  it('is read nowhere but where it is given out', { timeout: 240_000 }, async () => {
+  it('is in no response, log or file except where it is issued', { timeout: 240_000 }, async () => {
     const database = await openUrl()
     const env = {
       CHAT_DATABASE__URL: withPassword(database, dialect === 'postgresql'),

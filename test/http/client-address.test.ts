@@ -33,7 +33,7 @@ const FORGED: [shape: string, sent: string][] = [
 ]
 
 describe('the address of a client', () => {
-  it.each(FORGED)('cannot be forged with %s, whatever stands between', (_, sent) => {
+  it.each(FORGED)('cannot be forged with %s, whatever proxies are in between', (_, sent) => {
     const passedOn = sent ? `${sent}, ${CLIENT}` : CLIENT
     const none = createAddressReader([])
     expect(none(CLIENT, sent)).toBe(CLIENT)
@@ -104,7 +104,7 @@ describe.each([
   })
   afterAll(() => service.close())
 
-  it('a sign-in is written down with the address it came from', async () => {
+  it('a sign-in is audited with its client address', async () => {
     const response = await fetch(`${service.base_url}/api/auth/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-forwarded-for': `6.6.6.6, ${CLIENT}` },
@@ -117,7 +117,7 @@ describe.each([
   })
 })
 
-it('over fetch is what the host says, and without one all callers are counted together, with one warning', async () => {
+it('over fetch is the address that the host provides; without one all callers share a limit, with one warning', async () => {
   const warnings: string[] = []
   const log = { debug() {}, info() {}, error() {}, warn: (message: string) => void warnings.push(message) }
   const config = parseConfig({

@@ -53,11 +53,11 @@ describeOnEachDatabase('every route', (openUrl) => {
   const aboutConversation = (route: AnyRoute) =>
     ofSession(route) && /conversation_id|root_id|parent_id|message_id/.test(route.path)
 
-  it.each(having(ofSession))('$name asks for a session', async ({ route }) => {
+  it.each(having(ofSession))('$name requires a session', async ({ route }) => {
     expect(await send(route, {}, route.body && '{}')).toMatchObject({ status: 401, code: 'unauthenticated' })
   })
 
-  it.each(having((route) => ofSession(route) && route.changes))('$name asks for the CSRF token', async ({ route }) => {
+  it.each(having((route) => ofSession(route) && route.changes))('$name requires the CSRF token', async ({ route }) => {
     const body = route.body && '{}'
     const { cookie } = admin
     expect(await send(route, { cookie: cookie! }, body)).toMatchObject({ status: 403, code: 'csrf_failed' })
@@ -81,7 +81,7 @@ describeOnEachDatabase('every route', (openUrl) => {
     })
   })
 
-  it.each(having(aboutConversation))('$name does not exist for an outsider', async ({ route }) => {
+  it.each(having(aboutConversation))('$name returns not_found to an outsider', async ({ route }) => {
     const body = route.body && JSON.stringify(validBodies[route.path] ?? {})
     expect(await send(route, outsider, body)).toMatchObject({ status: 404, code: 'not_found' })
     const unknown = { ...route, path: route.path.replace(/\{\w+\}/, '01890000-0000-7000-8000-000000000000') }
@@ -110,7 +110,7 @@ describeOnEachDatabase('every route', (openUrl) => {
     '/api/conversations/{conversation_id}/participants': { username: 'eve' },
   }
 
-  it.each(having((route) => route.access === 'admin'))('$name is for administrators', async ({ route }) => {
+  it.each(having((route) => route.access === 'admin'))('$name is for administrators only', async ({ route }) => {
     const body = route.body && JSON.stringify(adminBodies[route.path] ?? { username: 'x', email: 'x@example.org' })
     expect(await send(route, outsider, body)).toMatchObject({
       status: 403,
@@ -126,7 +126,7 @@ describeOnEachDatabase('every route', (openUrl) => {
       ['nested deeply', `${'{"a":'.repeat(40)}1${'}'.repeat(40)}`],
       ['a key that reaches for the prototype', '{"__proto__":{"admin":true}}'],
       ['too many entries', JSON.stringify({ content: Array(20_000).fill(0) })],
-    ])('refuses a body that is no JSON: %s', async (_, body) => {
+    ])('refuses a body that is not JSON: %s', async (_, body) => {
       expect(await send(route, admin, body)).toMatchObject({ status: 400, code: 'malformed_json' })
     })
 
@@ -156,7 +156,7 @@ describeOnEachDatabase('every route', (openUrl) => {
       expect((await readFailure(response)).code).toBe('unsupported_media_type')
     })
 
-    it('refuses more bytes than it takes, announced or not', async () => {
+    it('refuses a body above the maximum size, with or without a length', async () => {
       const maximum = route.path.startsWith('/v1/') ? 1024 * 1024 : 512 * 1024
       expect(await send(route, admin, JSON.stringify({ content: 'x'.repeat(maximum) }))).toMatchObject({
         status: 413,
@@ -192,7 +192,7 @@ describeOnEachDatabase('every route', (openUrl) => {
   })
 
   const paths = [...new Set(allRoutes.map(([, route]) => route.path))].map((path) => ({ path }))
-  it.each(paths)('$path answers other methods with 405 and what it allows', async ({ path }) => {
+  it.each(paths)('$path answers other methods with 405 and the allowed methods', async ({ path }) => {
     const methods = allRoutes.flatMap(([, route]) => (route.path === path ? [route.method as string] : []))
     const allowed = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort()
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
@@ -208,7 +208,7 @@ describeOnEachDatabase('every route', (openUrl) => {
 
   it.each(
     having((route) => route.query !== undefined && 'limit' in (route.query as unknown as { entries: object }).entries),
-  )('$name takes a sensible limit only', async ({ name, route }) => {
+  )('$name accepts a valid limit only', async ({ name, route }) => {
     // The search of people needs to be told of whom.
     const search = name === 'usersSearch' ? 'query=ada&' : ''
     for (const limit of ['0', '-1', '1.5', 'ten', '', '1e3', '9'.repeat(400)]) {
@@ -240,7 +240,7 @@ describeOnEachDatabase('every route', (openUrl) => {
     expect(await send({ method: 'POST', path }, {}, '{}')).toMatchObject({ status: 404, code: 'not_found' })
   })
 
-  it('keeps a request id that looks like one, and replaces any other', async () => {
+  it('keeps a well-formed request id, and replaces any other', async () => {
     const idOf = async (id: string) =>
       (await send({ method: 'GET', path: '/api/setup' }, { 'x-request-id': id })).headers.get('x-request-id')
     expect(await idOf('trace-1234.5_6')).toBe('trace-1234.5_6')
@@ -248,7 +248,7 @@ describeOnEachDatabase('every route', (openUrl) => {
       expect(await idOf(`${encodeURIComponent(bad)}!`)).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('shows nothing of what went wrong inside, and logs it once', async () => {
+  it('returns nothing of an internal error, and logs it once', async () => {
     const errors: object[] = []
     const log = {
       debug() {},

@@ -29,7 +29,7 @@ const UNLISTED = [
   `${LISTED}, ${LOCAL}`,
 ]
 
-describeOnEachDatabase('an answer', (openUrl) => {
+describeOnEachDatabase('a response', (openUrl) => {
   let service: TestService
   let ada: SignedHeaders
   let conversationId: string
@@ -94,7 +94,7 @@ describeOnEachDatabase('an answer', (openUrl) => {
       return response.headers
     }
 
-    it('tells what browsers may do with it, and no more', async () => {
+    it('has the headers that restrict browsers, and no others', async () => {
       const headers = await headersFor(undefined)
       expect(pick(headers, SECURITY)).toEqual({
         'x-content-type-options': 'nosniff',
@@ -107,7 +107,7 @@ describeOnEachDatabase('an answer', (openUrl) => {
       expect(corsOf(headers)).toEqual([])
     })
 
-    it('may be read by a listed origin, which is named exactly', async () => {
+    it('can be read by a listed origin, which is named exactly', async () => {
       for (const origin of [LISTED, LOCAL]) {
         const headers = await headersFor(origin)
         expect(headers.get('access-control-allow-origin')).toBe(origin)
@@ -118,7 +118,7 @@ describeOnEachDatabase('an answer', (openUrl) => {
       }
     })
 
-    it('may be read by no other', async () => {
+    it('can be read by no other origin', async () => {
       for (const origin of UNLISTED) {
         const headers = await headersFor(origin)
         expect(corsOf(headers), origin).toEqual([])
@@ -137,7 +137,7 @@ describeOnEachDatabase('an answer', (openUrl) => {
       headers: { origin, 'access-control-request-method': method, 'access-control-request-headers': 'x-own, x-evil' },
     })
 
-  it.each(paths)('to the question before a call of %s names what is needed only', async (path) => {
+  it.each(paths)('to the preflight of %s names only what it needs', async (path) => {
     const response = await ask(path, LISTED)
     expect(response.status).toBe(204)
     const methods = allRoutes.flatMap(([, route]) => (route.path === path ? [route.method] : []))
@@ -153,11 +153,11 @@ describeOnEachDatabase('an answer', (openUrl) => {
     for (const origin of UNLISTED) expect(corsOf((await ask(path, origin)).headers), origin).toEqual([])
   })
 
-  it('to the question about a path there is not stays 404', async () => {
+  it('to the preflight of an unknown path stays 404', async () => {
     expect((await ask('/api/nothing', LISTED)).status).toBe(404)
   })
 
-  it('lets a listed origin change something without the cookie that browsers keep from it', async () => {
+  it('lets a listed origin change data without the cookie that browsers withhold', async () => {
     const cookie = ada.cookie.replace(/; CSRF-TOKEN=[^;]+/, '')
     const headers = { cookie, 'x-own': ada['x-csrf-token'], 'content-type': 'application/json' }
     const create = (origin: string) =>
@@ -172,7 +172,7 @@ describeOnEachDatabase('an answer', (openUrl) => {
 })
 
 describe('without configured origins', () => {
-  it('no answer says anything of other origins', async () => {
+  it('no response has CORS headers', async () => {
     const service = await startService('sqlite::memory:')
     const { ada, conversation_id } = await startThread(service)
     const session = await signInByHand(service.base_url, ada.email, PASSWORD)

@@ -14,7 +14,7 @@ const EVE = { username: 'eve', email: 'eve@example.org', password: 'correct hors
 const ANYWHERE = { cookie: { same_site: 'none', secure: true } }
 
 // Real pages in a real browser. On loopback `localhost` and `127.0.0.1` are two sites, and ports make origins of one.
-describe.skipIf(!hasBrowser)('a page of somebody else', () => {
+describe.skipIf(!hasBrowser)('a page of another site', () => {
   const places: [name: string, host: string, security: object][] = [
     ['on another site, while cookies go everywhere', '127.0.0.1', ANYWHERE],
     ['on another site', '127.0.0.1', {}],
@@ -22,7 +22,7 @@ describe.skipIf(!hasBrowser)('a page of somebody else', () => {
   ]
 
   it.each(places)(
-    '%s, changes nothing, reads nothing and signs nobody in',
+    '%s, changes nothing, reads nothing and creates no session',
     async (_, host, security) => {
       const foreign = await servePage(host)
       const service = await serve({ security })

@@ -30,7 +30,7 @@ async function serve(host: (chat: Chat, listener: RequestListener) => RequestLis
 const login = (base: string, body = JSON.stringify(ADA)) =>
   fetch(`${base}/api/auth/login`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
 
-it('sends every cookie where the host has set a header before', async () => {
+it('sends every cookie when the host has set a header before', async () => {
   const base = await serve((_chat, listener) => (request, response) => {
     response.setHeader('x-host', 'yes')
     listener(request, response)
@@ -45,7 +45,7 @@ it('sends every cookie where the host has set a header before', async () => {
   expect(response.headers.get('content-type')).toBe('application/json')
 })
 
-it("takes a body that the host's parser has read", async () => {
+it("accepts a body that the host's parser has read", async () => {
   const base = await serve((_chat, listener) => (request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk) => chunks.push(chunk))

@@ -183,7 +183,7 @@ describeOnEachDatabase('input', (openUrl) => {
   }
 
   describe.each(having('body'))('the body of $name', ({ name, route }) => {
-    it.each(fieldsOf(route.body))('is refused or understood, whatever is in %s', async (field) => {
+    it.each(fieldsOf(route.body))('is refused or understood, with any value in %s', async (field) => {
       for (const [what, json] of Object.entries(VALUES)) {
         const { isRefused, paths } = await sendBody(route, toBody(name, { [field]: json })).catch((error: Error) => {
           throw new Error(`${what}: ${error.message}`)
@@ -195,7 +195,7 @@ describeOnEachDatabase('input', (openUrl) => {
       }
     })
 
-    it('is refused or understood, whatever is in all of it', async () => {
+    it('is refused or understood, whatever it is as a whole', async () => {
       const random = createRandom(name.length)
       const pick = <T>(list: T[]) => list[Math.floor(random() * list.length)]!
       const fields = [...fieldsOf(route.body), 'id', 'constructor', 'toString']
@@ -210,7 +210,7 @@ describeOnEachDatabase('input', (openUrl) => {
   })
 
   describe.each(having('query'))('the query of $name', ({ route }) => {
-    it.each(fieldsOf(route.query))('is refused or understood, whatever is in %s', async (field) => {
+    it.each(fieldsOf(route.query))('is refused or understood, with any value in %s', async (field) => {
       for (const [what, parameter] of Object.entries(PARAMETERS)) {
         await send(route, { search: `?${field}=${parameter}` }).catch((error: Error) => {
           throw new Error(`${what}: ${error.message}`)
@@ -243,7 +243,7 @@ describeOnEachDatabase('input', (openUrl) => {
       '65,536 bytes of line breaks': `x${'\n'.repeat(65_535)}`,
     }
 
-    it.each(Object.entries(KEPT))('is kept as it is, whoever reads it and how: %s', async (_, content) => {
+    it.each(Object.entries(KEPT))('is stored and returned unchanged by every read: %s', async (_, content) => {
       const { stream_position } = await ada.conversations.get(conversation_id)
       const live = await follow()
       const { message } = await ada.messages.postRoot(conversation_id, { content })

@@ -36,7 +36,7 @@ describe.each<[string, () => Promise<Listen>]>([
     expect((await listenOn('127.0.0.1', first.port, answer, await create())).port).toBe(first.port)
   })
 
-  it('refuses a port that is taken instead of taking another one', async () => {
+  it('refuses a port in use instead of taking another one', async () => {
     const { port } = await listenOn('127.0.0.1', 0)
     const second = listenOn('127.0.0.1', port, answer, await create())
     await expect(second).rejects.toThrow(`Cannot listen on 127.0.0.1:${port}: the port is taken`)
@@ -88,7 +88,7 @@ describe('the limits of a server', () => {
 })
 
 describe('a graceful shutdown', () => {
-  it('lets a request in flight end, and does not wait for a connection without one', async () => {
+  it('lets a request in progress end, and does not wait for an idle connection', async () => {
     const asked = withResolvers<() => void>()
     const requests = trackInFlight((_request, response) => asked.resolve(() => response.end('late')))
     const { server, port } = await listenOn('127.0.0.1', 0, requests.handle)

@@ -193,7 +193,7 @@ describeOnEachDatabase('lists that change while they are read', (openUrl) => {
   }
 
   it.each(Object.entries(COPIED))(
-    '%s misses and repeats nothing that stays',
+    '%s misses and repeats no item that stays',
     { timeout: 60_000 },
     async (name, copied) => {
       const { write } = service.chat.context
@@ -228,7 +228,7 @@ describeOnEachDatabase('lists that change while they are read', (openUrl) => {
   )
 
   it.each(Object.entries(LIVED))(
-    '%s misses and repeats nothing that stays',
+    '%s misses and repeats no item that stays',
     { timeout: 60_000 },
     async (name, live) => {
       const [staying, change] = await live(service, filled)

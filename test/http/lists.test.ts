@@ -18,7 +18,7 @@ const textsOf = (event: unknown) => {
 /** What an answer has beside its items. */
 const FRAME = 8 * 1024
 
-it('knows how each list of the route table goes on', () => {
+it('covers how each list of the route table is continued', () => {
   expect(lists.map(({ name }) => name).filter((name) => !LISTS[name])).toEqual([])
 })
 
@@ -34,7 +34,7 @@ describeOnEachDatabase('lists with the largest items', (openUrl) => {
   }, 120_000)
   afterAll(() => service.close())
 
-  it.each(lists)('$name is never too large, misses and repeats nothing', async ({ name, field }) => {
+  it.each(lists)('$name stays below the maximum size, misses and repeats nothing', async ({ name, field }) => {
     const { key, expected, path, query = '', next } = LISTS[name]!
     const seen: (string | number)[] = []
     let cursor: string | number | undefined
@@ -56,14 +56,14 @@ describeOnEachDatabase('lists with the largest items', (openUrl) => {
     if (all) expect(seen.filter((each) => all.includes(each)).sort()).toEqual([...all].sort())
   })
 
-  it('gives the library no more at once than a caller over HTTP', async () => {
+  it('return no more to the library at once than to a caller over HTTP', async () => {
     const actor = await service.chat.users.actor(filled.owner_id)
     const page = await service.chat.threads.tree(actor, filled.root_id, { limit: 500 })
     expect(page.messages.length).toBeLessThan(filled.messages.length)
     expect(page.next_cursor).toBe(page.messages.at(-1)!.path)
   })
 
-  it('says how much is unread in all, and how many take part, on whatever page', async () => {
+  it('return the total of unread messages and participants on every page', async () => {
     const actor = await service.chat.users.actor(filled.owner_id)
     const { threads, total } = await service.chat.threads.unread(actor, filled.conversation_id, { limit: 1 })
     expect(threads).toHaveLength(1)
@@ -72,7 +72,7 @@ describeOnEachDatabase('lists with the largest items', (openUrl) => {
     expect([participants.length, participant_count]).toEqual([200, filled.people.length])
   })
 
-  it('reads long messages of a replay by their bytes', async () => {
+  it('limit the messages of a replay by their bytes', async () => {
     const source = conversationSource(service.chat.context.db, filled.conversation_id)
     const { last } = (await source.head())!
     let seq = 1
@@ -87,7 +87,7 @@ describeOnEachDatabase('lists with the largest items', (openUrl) => {
     expect(sizes.length).toBeGreaterThan(2)
   })
 
-  it('keeps the last hundred texts of a message, also where there were more', async () => {
+  it('keep the last hundred texts of a message, also if there were more', async () => {
     const { chat } = service
     const author = await chat.users.actor(filled.users[0]!)
     await chat.messages.edit(author, filled.root_id, { content: 'one more' })
@@ -101,7 +101,7 @@ describeOnEachDatabase('lists with the largest items', (openUrl) => {
     expect(seen.slice(0, -1)).toEqual(filled.revisions.slice(1))
   })
 
-  it('takes a thousand profiles, and no more of several that come at once', async () => {
+  it('limit profiles to a thousand, also with several calls at once', async () => {
     const { limits } = service.chat
     const make = (name: string) =>
       limits.createProfile(OPERATOR, { name, params: { requests_per_second: 1, burst: 1 } })

@@ -34,7 +34,7 @@ describe.each([
   })
   afterAll(() => service.close())
 
-  it.each(paths)('%s refuses every other method there is, and says what it allows', async (path) => {
+  it.each(paths)('%s refuses every other method, and returns the allowed ones', async (path) => {
     const own = allRoutes.flatMap(([, route]) => (route.path === path ? [route.method as string] : []))
     const allowed = [...own, ...(own.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort()
     // CONNECT asks for a tunnel, and Node closes the connection of a server that makes none.

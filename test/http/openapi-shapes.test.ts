@@ -56,7 +56,7 @@ it('names every alternative', () => {
   expect(placesWhere(({ schema }) => 'allOf' in schema)).toEqual([])
 })
 
-it('tells alternatives apart only by what each of them has as its one value', () => {
+it('distinguishes alternatives only by a field with one constant value', () => {
   const unlike = all.flatMap(({ place, schema }) => {
     const { propertyName, mapping = {} } = (schema.discriminator ?? {}) as Discriminator
     return Object.entries(mapping).flatMap(([value, $ref]) => {
@@ -72,18 +72,18 @@ it('gives constants and choices a type', () => {
   expect(placesWhere(({ schema }) => 'enum' in schema && schema.type === undefined)).toEqual([])
 })
 
-it('says what may be null in a list of types, and nothing else', () => {
+it('declares null in a list of types, and in no other way', () => {
   const isList = ({ type }: Schema) => Array.isArray(type) && (type.length !== 2 || !type.includes('null'))
   expect(placesWhere(({ schema }) => isList(schema))).toEqual([])
   expect(placesWhere(({ schema }) => 'nullable' in schema || schema.type === 'null')).toEqual([])
 })
 
-it('has patterns that are regular expressions of Unicode', () => {
+it('has patterns that are valid regular expressions with the Unicode flag', () => {
   const patterns = all.flatMap(({ schema }) => (typeof schema.pattern === 'string' ? [schema.pattern] : []))
   for (const pattern of patterns) expect(() => new RegExp(pattern, 'u'), pattern).not.toThrow()
 })
 
-it('has no pattern and no length beside a format', () => {
+it('has no pattern and no length next to a format', () => {
   const beside = ['pattern', 'minLength', 'maxLength']
   expect(placesWhere(({ schema }) => 'format' in schema && beside.some((word) => word in schema))).toEqual([])
 })
@@ -91,7 +91,7 @@ it('has no pattern and no length beside a format', () => {
 describe('names', () => {
   const names = Object.keys(schemas)
 
-  it('are none that generators give to what they make of operations', () => {
+  it('do not collide with names that generators derive from operations', () => {
     const operations = Object.values(openApi.paths).flatMap((path) => Object.values(path))
     const ids = operations.flatMap(({ operationId }) => (operationId ? [operationId.toLowerCase()] : []))
     const taken = (name: string) =>
@@ -99,7 +99,7 @@ describe('names', () => {
     expect(names.filter(taken)).toEqual([])
   })
 
-  it('are words in PascalCase that differ in more than case', () => {
+  it('are in PascalCase and differ in more than case', () => {
     expect(names.filter((name) => !/^[A-Z][A-Za-z0-9]*$/.test(name))).toEqual([])
     expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length)
   })

@@ -86,7 +86,7 @@ describe.each(FIELDS)('$path of $name', ({ schema, path }) => {
   const { $ref } = convert(schema) as { $ref?: string }
   const described = ($ref ? convertedOf(schema) : convert(schema)) as TextSchema
 
-  it('has a longest length, or a form that implies one', () => {
+  it('has a maximum length, or a format that implies one', () => {
     expect(described.maxLength ?? described.format ?? described.pattern).toBeDefined()
   })
 

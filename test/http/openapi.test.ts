@@ -58,7 +58,7 @@ const namesIn = (place: string, { parameters = [] }: Operation) =>
 const schemaOf = ({ $ref }: { $ref?: string }) => openApi.components.schemas[$ref!.split('/').pop()!]!
 const entriesOf = (schema: unknown) => Object.keys((schema as { entries?: object } | undefined)?.entries ?? {})
 
-it('says the same in JSON and in YAML', async () => {
+it('is the same in JSON and in YAML', async () => {
   const service = await startService('sqlite::memory:')
   const json = await (await fetch(`${service.base_url}/openapi.json`)).json()
   const yaml = await (await fetch(`${service.base_url}/openapi.yaml`)).text()
@@ -82,7 +82,7 @@ it('has the version of the package', () => {
   expect(openApi.info.version).toBe(version)
 })
 
-it('says where the service is known to be, and what its cookies and headers are called', () => {
+it('has the public address of the service, and the configured names of cookies and headers', () => {
   expect(openApi.servers).toEqual([{ url: '/' }])
   const { servers, components } = documentOf({
     server: { public_url: 'https://example.org/chat/' },
@@ -96,7 +96,7 @@ it('says where the service is known to be, and what its cookies and headers are 
   expect(paths['/api/conversations']!.post!.security).toEqual([{ session: [] }, { key: [] }])
 })
 
-it('says how long a message may be here', () => {
+it('has the configured maximum length of a message', () => {
   const { Content } = documentOf({ limits: { message_bytes: 1000 } }).components.schemas
   expect(Content).toMatchObject({ maxLength: 1000 })
 })
@@ -104,7 +104,7 @@ it('says how long a message may be here', () => {
 describe.each(allRoutes)('%s', (name, route) => {
   const operation = operationOf(route.path, route.method)
 
-  it('is described: what it does, its parameters, its body, who may call', () => {
+  it('has a summary, its parameters, its body and its access', () => {
     expect(operation.operationId).toBe(name)
     expect(operation.summary).not.toMatch(/\.$/)
     expect(operation.description).toMatch(/\.$/)
@@ -126,7 +126,7 @@ describe.each(allRoutes)('%s', (name, route) => {
     expect(v.is(route.body, route.example)).toBe(true)
   })
 
-  it('is described: its answers', () => {
+  it('has its responses', () => {
     expect(operation.responses[route.status]).toBeDefined()
     for (const code of errorsOf(route)) {
       const { $ref = '' } = operation.responses[ERRORS[code][0]]!
@@ -151,7 +151,7 @@ it('refers by name to each shape that has one in its feature', async () => {
   expect(shapes.filter(({ schema }) => named.has(schema)).length).toBeGreaterThan(50)
 })
 
-it('describes each kind of event by a name of its own', () => {
+it('describes each kind of event under its own name', () => {
   const { schemas } = openApi.components
   const names = schemas.ConversationStreamEvent!.oneOf!.map(({ $ref }) => $ref.split('/').pop()!)
   const types = names.map((name) => schemas[name]!.properties!.type!.enum![0])
@@ -174,7 +174,7 @@ it('describes each kind of event by a name of its own', () => {
   })
 })
 
-it('describes what answers to clients of OpenAI are: in one, in pieces, and failed', () => {
+it('describes the responses to OpenAI clients: whole, in chunks, and failed', () => {
   const { responses } = operationOf('/v1/chat/completions', 'POST')
   expect(responses['200']!.content).toEqual({
     'application/json': { schema: { $ref: '#/components/schemas/ChatCompletion' } },

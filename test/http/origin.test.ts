@@ -114,7 +114,7 @@ describeOnEachDatabase('every route that changes something', (openUrl) => {
 
   // Set-up, once done, is 400 before anything of the request is looked at.
   const refusable = changing.filter(({ route }) => !route.before)
-  it.each(refusable)('$name is refused to pages of others', async ({ route }) => {
+  it.each(refusable)('$name is refused to pages of other sites', async ({ route }) => {
     for (const headers of FOREIGN) {
       expect(await send(route, headers), JSON.stringify(headers)).toEqual({
         status: 403,
@@ -125,7 +125,7 @@ describeOnEachDatabase('every route that changes something', (openUrl) => {
   })
 
   const validated = refusable.filter(({ route }) => route.body && !route.body_optional)
-  it.each(validated)('$name is open to our pages, listed ones, and what is no browser', async ({ route }) => {
+  it.each(validated)("$name is open to the service's own pages, to listed ones, and to programs", async ({ route }) => {
     const own = service.base_url
     const welcome = [
       {},
@@ -140,7 +140,7 @@ describeOnEachDatabase('every route that changes something', (openUrl) => {
   const ofSession = refusable.filter(({ route }) => route.access === 'session' || route.access === 'admin')
   const alone = () => ada.cookie.replace(/; CSRF-TOKEN=[^;]+/, '')
   const token = () => ada['x-csrf-token']
-  it.each(ofSession)('$name wants the token once, as it is, and in its header', async ({ route }) => {
+  it.each(ofSession)('$name requires the token once, unchanged, and in its header', async ({ route }) => {
     const wrong: [headers: Record<string, string>, search?: string][] = [
       [{ 'x-csrf-token': '' }],
       [{ 'x-csrf-token': `${token()}, ${token()}` }],
@@ -164,7 +164,7 @@ describeOnEachDatabase('every route that changes something', (openUrl) => {
       })
   })
 
-  it('takes the header in any letters, with spaces around its value', async () => {
+  it('accepts the header in any case, with spaces around its value', async () => {
     const { port } = new URL(service.base_url)
     const post = (lines: string[]) =>
       raw(Number(port), `POST /api/presence/heartbeat HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n{}`)
@@ -183,7 +183,7 @@ describeOnEachDatabase('every route that changes something', (openUrl) => {
   })
 
   it.each(['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override', '_method'])(
-    'is called by no other method that %s names',
+    'cannot be called with another method through %s',
     async (name) => {
       const url = `${service.base_url}/api/conversations/${ids.conversation_id}`
       const overridden = await checkedFetch(url, { method: 'POST', headers: { ...ada, [name]: 'DELETE' } })
@@ -205,7 +205,7 @@ describeOnEachDatabase('every route that changes something', (openUrl) => {
     expect(statuses).toEqual([405, 405, 204])
   })
 
-  it('opens no stream for a page of others', async () => {
+  it('opens no stream for a page of another site', async () => {
     for (const path of ['/api/stream', `/api/stream/conversations/${ids.conversation_id}`]) {
       for (const headers of FOREIGN) {
         const response = await checkedFetch(service.base_url + path, { headers: { ...ada, ...headers } })
@@ -218,7 +218,7 @@ describeOnEachDatabase('every route that changes something', (openUrl) => {
     }
   })
 
-  it('is a reading of others all the same where it changes nothing: they cannot see it', async () => {
+  it('allows reads from other sites that change nothing: the page cannot see the result', async () => {
     for (const path of ['/api/auth/me', '/v1/models', '/healthz']) {
       const response = await fetch(service.base_url + path, { headers: { ...ada, 'sec-fetch-site': 'cross-site' } })
       expect([response.status, response.headers.get('cross-origin-resource-policy')]).toEqual([200, 'same-origin'])
@@ -241,7 +241,7 @@ it('lets no other site set the service up', async () => {
   await service.close()
 })
 
-it('goes on refusing pages of others when no token is asked for', async () => {
+it('refuses pages of other sites also without a CSRF token', async () => {
   const service = await startService('sqlite::memory:', {
     config: { security: { csrf: { enabled: false }, password: { bcrypt_cost: 4 } } },
   })
@@ -254,7 +254,7 @@ it('goes on refusing pages of others when no token is asked for', async () => {
   await service.close()
 })
 
-it('compares with the address of the request where a runtime gives no Host', async () => {
+it('compares with the address of the request if a runtime provides no Host', async () => {
   const service = await startService('sqlite::memory:')
   await service.signIn('ada')
   const app = createChatApp(service.chat)

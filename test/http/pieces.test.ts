@@ -16,12 +16,12 @@ function endless() {
   return { state, pieces: pieces() }
 }
 
-it('sends each piece as an event, and [DONE] after the last', async () => {
+it('sends each chunk as an event, and [DONE] after the last', async () => {
   const text = await new Response(streamPieces([{ a: 'one\ntwo' }, { b: 2 }])).text()
   expect(text).toBe('data: {"a":"one\\ntwo"}\n\ndata: {"b":2}\n\ndata: [DONE]\n\n')
 })
 
-it('makes little that nobody reads, and nothing after the reader has gone', async () => {
+it('creates few chunks ahead of the reader, and none after the reader has left', async () => {
   const { state, pieces } = endless()
   const reader = streamPieces(pieces).getReader()
   await reader.read()
@@ -32,7 +32,7 @@ it('makes little that nobody reads, and nothing after the reader has gone', asyn
   expect(state).toEqual({ made, isOver: true })
 })
 
-it('lets others have their turn, however fast it is read', async () => {
+it('lets other work run, however fast it is read', async () => {
   function* pieces() {
     for (let n = 0; n < 50_000; n++) yield { n }
   }

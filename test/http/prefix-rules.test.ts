@@ -141,13 +141,13 @@ describe.each(Object.entries(HOSTS))('a rule on a path before the service %s', (
     return response.statusCode
   }
 
-  it('lets the rest through', async () => {
+  it('allows other paths', async () => {
     expect(await statusOf(`${prefix}/healthz`)).toBe(200)
     expect(await statusOf(`${prefix}/api/setup`)).toBe(200)
     expect(await statusOf(`${prefix}/api/auth/me`)).toBe(401)
   })
 
-  it.each(PROTECTED)('holds for %s in every spelling', async (path) => {
+  it.each(PROTECTED)('applies to %s in every spelling', async (path) => {
     expect(await statusOf(prefix + path)).toBe(403)
     for (const target of spellings(prefix, path)) {
       for (const method of ['GET', 'HEAD', 'OPTIONS'])

@@ -39,7 +39,7 @@ async function start(requests: 'all' | 'problems' | 'none', options: ServiceOpti
   return { service, lines, of }
 }
 
-it('tells of a request who called which route, how that ended and how long it took, and nothing else', async () => {
+it('logs the route, user, status and duration of a request, and nothing else', async () => {
   const { service, lines, of } = await start('all')
   const { ada, conversation_id } = await startThread(service)
   await ada.conversations.get(conversation_id)
@@ -69,7 +69,7 @@ it('tells of a request who called which route, how that ended and how long it to
   expect(JSON.stringify(lines)).not.toContain('canary')
 })
 
-it('tells how a sign-in through a provider was answered: a browser is sent on, and a HEAD signs nobody in', async () => {
+it('logs the status of a sign-in through a provider: a redirect for a browser; a HEAD signs no user in', async () => {
   const provider = await startOpenId('provider_a')
   onTestFinished(() => provider.close())
   const { service, of } = await start('all', {
@@ -87,7 +87,7 @@ it('tells how a sign-in through a provider was answered: a browser is sent on, a
   ])
 })
 
-it('tells of probes to who debugs only', async () => {
+it('logs probes at the level debug only', async () => {
   const { service, of } = await start('all')
   await service.client().ops.health()
   await service.client().ops.metrics()
@@ -97,7 +97,7 @@ it('tells of probes to who debugs only', async () => {
   ])
 })
 
-it('tells of a stream once, when it ends', async () => {
+it('logs a stream once, when it ends', async () => {
   const { service, of } = await start('all')
   const { ada, conversation_id } = await startThread(service)
   const { cookie } = await signInByHand(service.base_url, ada.email, PASSWORD)
@@ -124,7 +124,7 @@ it('tells of a stream once, when it ends', async () => {
   expect(of(route).map(({ status, user_id }) => [status, user_id])).toEqual(Array(4).fill([200, ada.id]))
 })
 
-it('tells of problems only, unless more is asked for', async () => {
+it('logs problems only, unless configured otherwise', async () => {
   let isAway = false
   const wrap = (storage: Storage): Storage => ({
     ...storage,
@@ -157,7 +157,7 @@ it.each<[AnyRoute | undefined, Partial<RequestEntry>, Record<'all' | 'problems' 
   [undefined, { status: 404 }, { all: 'info', problems: undefined, none: undefined }],
   [routes.eventsStream, { ms: 86_400_000 }, { all: 'info', problems: undefined, none: undefined }],
   [routes.opsReadiness, { status: 503 }, { all: 'debug', problems: undefined, none: undefined }],
-])('%# has the level of what it is', (route, entry, levels) => {
+])('%# has the appropriate level', (route, entry, levels) => {
   for (const [requests, level] of Object.entries(levels)) {
     const { log, lines } = recorder()
     const tell = createRequestLog(parseConfig({ log: { requests } }), log)

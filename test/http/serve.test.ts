@@ -5,7 +5,7 @@ import { openStream, signInByHand } from '../support/stream.ts'
 
 const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
 
-it('listens with the limits of the configuration, installs no listener on the process, and prints nothing', async () => {
+it('listens with the configured limits, adds no listener to the process, and prints nothing', async () => {
   const write = vi.spyOn(process.stdout, 'write')
   onTestFinished(() => write.mockRestore())
   const before = process.eventNames()
@@ -20,7 +20,7 @@ it('listens with the limits of the configuration, installs no listener on the pr
   expect(write).not.toHaveBeenCalled()
 })
 
-it('takes host and port from the configuration, and names the reason when it cannot listen there', async () => {
+it('takes host and port from the configuration, and throws the reason when it cannot listen there', async () => {
   const first = await serve(await startChat({}), { port: 0 })
   onTestFinished(() => first.close())
   const chat = await startChat({ server: { host: '127.0.0.1', port: first.port } })

@@ -72,7 +72,7 @@ describe('a request target', () => {
     'http://other/metrics',
     'http://other',
   ])('%j is plain', (target) => expect(isPlainTarget(target, target === '/')).toBe(true))
-  it('may end with a slash where the service is mounted', () => {
+  it('may end with a slash at the mount path of the service', () => {
     expect(isPlainTarget('/chat/', true)).toBe(true)
     expect(isPlainTarget('/chat//', true)).toBe(false)
     expect(isPlainTarget('/chat/', false)).toBe(false)
@@ -126,7 +126,7 @@ describe.each(Object.entries(HOSTS))('%s', (_, [prefix, host]) => {
     }
   }
 
-  it('serves one spelling of a path, and refuses every other one as such', async () => {
+  it('serves one spelling of a path, and refuses every other one', async () => {
     expect((await send(`${prefix}/metrics`)).status).toBe(200)
     expect((await send(`${prefix}/metrics?//../%41`)).status).toBe(200)
     for (const target of [...METRICS, ...ADMIN]) {
@@ -139,7 +139,7 @@ describe.each(Object.entries(HOSTS))('%s', (_, [prefix, host]) => {
     }
   })
 
-  it('refuses it before the method, the session and the body are looked at, in answers to HEAD and OPTIONS too', async () => {
+  it('refuses it before the method, the session and the body are checked, also for HEAD and OPTIONS', async () => {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS', 'TRACE'])
       expect([method, (await send(`${prefix}/api/auth//login`, method)).code]).toEqual([method, 'bad_request'])
     expect(await send(`${prefix}/metrics/`, 'HEAD')).toMatchObject({ status: 400, text: '' })

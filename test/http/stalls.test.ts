@@ -48,7 +48,7 @@ async function closedByServer(server: TestService['server'], connections: number
   await expect.poll(count, { timeout: 40_000 }).toBeLessThanOrEqual(connections)
 }
 
-it('closes what takes nothing of an answer, and leaves little in memory until then', async () => {
+it('closes a connection whose client reads nothing of a response, and holds little memory until then', async () => {
   await collectGarbage()
   const rest = process.memoryUsage()
   // Together they would get 800 MiB, were all of their requests answered at once.
@@ -67,7 +67,7 @@ it('closes what takes nothing of an answer, and leaves little in memory until th
   for (const socket of sockets) socket.destroy()
 }, 60_000)
 
-it('lets who takes something, however slowly, take all of it', async () => {
+it('sends a slow reader all of the response', async () => {
   const socket = connect(portOf(service.base_url), '127.0.0.1')
   let bytes = 0
   socket.on('data', (chunk) => {
@@ -80,7 +80,7 @@ it('lets who takes something, however slowly, take all of it', async () => {
   socket.destroy()
 }, 60_000)
 
-it('answers requests of one connection one by one, and all of them', async () => {
+it('answers all requests of one connection one by one', async () => {
   const socket = connect(portOf(service.base_url), '127.0.0.1')
   let text = ''
   socket.on('data', (chunk) => (text += chunk))
@@ -89,7 +89,7 @@ it('answers requests of one connection one by one, and all of them', async () =>
   socket.destroy()
 })
 
-it("closes nothing that waits for the host's own answers", async () => {
+it("does not close connections that wait for the host's own responses", async () => {
   const handler = createNodeHandler(createChatApp(service.chat))
   const host = createServer((request, response) =>
     request.url === '/own' ? response.end('~'.repeat(64 * MIB)) : handler(request, response),
@@ -107,7 +107,7 @@ it("closes nothing that waits for the host's own answers", async () => {
   await new Promise((resolve) => host.close(resolve))
 }, 60_000)
 
-it('lets other connections come between two requests that one has sent without waiting', async () => {
+it('serves other connections between two pipelined requests of one', async () => {
   const response = new ServerResponse(new IncomingMessage(new Socket()))
   const order: string[] = []
   const turn = turnOf(response)!.then(() => order.push('its turn'))

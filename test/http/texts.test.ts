@@ -83,7 +83,7 @@ afterEach(() => {
   seen.length = 0
 })
 
-it('finds the texts of an input wherever they are', () => {
+it('finds every text of an input', () => {
   expect(FIELDS.length).toBeGreaterThan(80)
   const places = FIELDS.map(({ name, path }) => `${name}: ${path}`)
   for (const place of [
@@ -100,7 +100,7 @@ it('finds the texts of an input wherever they are', () => {
 })
 
 describe.each(FIELDS)('$path in the $name', ({ whole, path, schema }) => {
-  it('is measured before anything else', () => {
+  it('is measured before any other check', () => {
     const bound = boundOf(schema)
     expect(bound, 'has no longest length before its first check').toBeTypeOf('number')
     expect(bound).toBeLessThanOrEqual(LONGEST.message)
@@ -109,7 +109,7 @@ describe.each(FIELDS)('$path in the $name', ({ whole, path, schema }) => {
     if (/name|title|query/.test(path)) expect(bound).toBeLessThanOrEqual(LONGEST.name)
   })
 
-  it('is refused when it is too long, and looked at by nothing', () => {
+  it('is refused when it is too long, without another check', () => {
     const length = (boundOf(schema) ?? LONGEST.message) + 1
     const input = inputWith(path, marks(length))
     watch()
@@ -137,7 +137,7 @@ describe('over HTTP', () => {
   })
   afterAll(() => service.close())
 
-  it.each(allRoutes)('%s looks at no text that is too long, wherever it is', async (_, route) => {
+  it.each(allRoutes)('%s processes no text that is too long, in any field', async (_, route) => {
     // Of the header block, and of a body, all that a request may have.
     const [short, long] = [marks(1_100), marks(30_000)]
     const plain = route.path.replace(/\{\w+\}/g, '01890000-0000-7000-8000-000000000000')

@@ -11,8 +11,8 @@ import { createSqliteFile, describeOnEachDatabase } from '../support/databases.t
 import { codeOf, PASSWORD, startService, startThread, times } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
-describeOnEachDatabase('a service in trouble', (openUrl) => {
-  it('lets people read while nothing can be written', async () => {
+describeOnEachDatabase('a service with failures', (openUrl) => {
+  it('serves reads while writes fail', async () => {
     let now = Date.UTC(2026, 0, 1) * 1000
     let isFull = false
     const warnings: string[] = []
@@ -41,7 +41,7 @@ describeOnEachDatabase('a service in trouble', (openUrl) => {
     await service.close()
   })
 
-  it('says once, and why, that what goes on by itself does not', async () => {
+  it('logs once, and with the reason, that its background jobs fail', async () => {
     let calls = 0
     let isAway = false
     const lines: string[] = []
@@ -71,7 +71,7 @@ describeOnEachDatabase('a service in trouble', (openUrl) => {
     ])
   })
 
-  it('does not wait for a store of presence that never answers', async () => {
+  it('does not wait for a presence store that does not respond', async () => {
     const kv = { get: () => new Promise<never>(() => {}), set: async () => {}, delete: async () => {} }
     const service = await startService(await openUrl(), { wrap: (storage) => ({ ...storage, kv }) })
     const { ada, eve, conversation_id } = await startThread(service)
@@ -82,7 +82,7 @@ describeOnEachDatabase('a service in trouble', (openUrl) => {
     await service.close()
   })
 
-  it('keeps the session of a client whose other calls are under way during a refresh', async () => {
+  it('keeps the session of a client with concurrent calls during a refresh', async () => {
     const service = await startService(await openUrl())
     const ada = await service.signIn('ada')
     for (let i = 0; i < 10; i++) {
@@ -109,7 +109,7 @@ describeOnEachDatabase('a service in trouble', (openUrl) => {
     await service.close()
   })
 
-  it('lets go of streams whose requests were sent behind one another', async () => {
+  it('releases streams whose requests were pipelined', async () => {
     const service = await startService(await openUrl())
     const { ada, conversation_id } = await startThread(service)
     const { cookie } = await signInByHand(service.base_url, ada.email, PASSWORD)
@@ -124,7 +124,7 @@ describeOnEachDatabase('a service in trouble', (openUrl) => {
     await service.close()
   })
 
-  it('lowers a limit to its maximum, and takes instants as RFC 3339 has them only', async () => {
+  it('lowers a limit to its maximum, and accepts instants only in RFC 3339', async () => {
     const service = await startService(await openUrl())
     const { ada, conversation_id } = await startThread(service)
     for (let i = 0; i < 51; i++) await ada.users.create({ username: `us${i}`, email: `u${i}@example.org` })
@@ -144,7 +144,7 @@ describeOnEachDatabase('a service in trouble', (openUrl) => {
   })
 })
 
-it('takes no writes to a database file that is gone', async () => {
+it('writes nothing to a deleted database file', async () => {
   const { url, remove } = await createSqliteFile()
   const service = await startService(url)
   await service.signIn('ada')

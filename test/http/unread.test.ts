@@ -27,7 +27,7 @@ const REFUSALS: [what: string, path: string, type: string, status: number, code:
 ]
 
 describe.each(['a length', 'chunks'])('an upload with %s', (framing) => {
-  it.each(REFUSALS)('reads why it is refused after it has sent all of it: %s', async (...refusal) => {
+  it.each(REFUSALS)('gets the reason of a refusal after sending all of it: %s', async (...refusal) => {
     const [, path, type, status, code, pieces = 48] = refusal
     const framed = framing === 'chunks' ? 'Transfer-Encoding: chunked' : `Content-Length: ${pieces * PIECE.length}`
     const socket = open(path, type, framed)
@@ -42,7 +42,7 @@ describe.each(['a length', 'chunks'])('an upload with %s', (framing) => {
   })
 })
 
-it('reads so much of an upload that nobody wants, and no more', async () => {
+it('is read up to a limit after it was refused', async () => {
   const socket = open('/api/nowhere', JSON_TYPE, 'Transfer-Encoding: chunked')
   let isGone = false
   socket.on('error', () => {}).on('close', () => (isGone = true))
@@ -58,7 +58,7 @@ it('reads so much of an upload that nobody wants, and no more', async () => {
   expect(sent).toBeLessThan(100 * MIB)
 })
 
-it('waits so long for the rest, and no longer', async () => {
+it('is awaited up to a limit after it was refused', async () => {
   const socket = open('/api/nowhere', JSON_TYPE, `Content-Length: ${MIB}`)
   const [first] = await once(socket, 'data')
   expect(String(first)).toContain('"not_found"')
@@ -68,7 +68,7 @@ it('waits so long for the rest, and no longer', async () => {
   expect(performance.now() - asked).toBeLessThan(60_000)
 }, 70_000)
 
-it('keeps the connection of a small one that was refused', async () => {
+it('keeps its connection if it is small and was refused', async () => {
   const socket = open('/api/auth/login', 'Content-Type: text/plain', 'Content-Length: 5')
   const [refusal] = await once(socket, 'data')
   expect(String(refusal)).toMatch(/^HTTP\/1\.1 415 /)

@@ -20,7 +20,7 @@ describe('failed authentication', () => {
     return undefined
   }
 
-  it('is refused by network after 600 failures, for exactly as long as it says', () => {
+  it('is refused by network after 600 failures, for exactly the returned time', () => {
     const failures = createAuthFailures(600, () => now)
     const call = (ip: string | undefined) => refusalOf(() => failures.check({ ip, credential: 'made up' }))
     for (let i = 0; i < 600; i++) {
@@ -36,7 +36,7 @@ describe('failed authentication', () => {
     expect(call('2001:db8:1:2::1')).toBe(1)
   })
 
-  it('refuses no network longer because a clock has stepped back', () => {
+  it('is refused no longer because a clock has stepped back', () => {
     const failures = createAuthFailures(2, () => now)
     const ip = '192.0.2.9'
     for (let i = 0; i < 2; i++) failures.failed({ ip })
@@ -45,7 +45,7 @@ describe('failed authentication', () => {
     expect(refusalOf(() => failures.check({ ip }))).toBeUndefined()
   })
 
-  it('lets credentials through that were good the last time, as many as are remembered', () => {
+  it('does not affect credentials that were valid the last time, as many as are remembered', () => {
     const failures = createAuthFailures(1, () => now)
     const ip = '192.0.2.1'
     const call = (credential: string) => refusalOf(() => failures.check({ ip, credential }))
@@ -80,7 +80,7 @@ describeOnEachDatabase('failed authentication over HTTP', (openUrl) => {
   const get = (path: string, address: string, headers: Record<string, string> = {}) =>
     checkedFetch(service.base_url + path, { headers: { ...headers, 'x-forwarded-for': address } })
 
-  it('is counted for sessions, keys, none of them and sign-ins alike, and then looks nothing up', async () => {
+  it('is counted for sessions, keys, missing credentials and sign-ins alike, and then nothing is looked up', async () => {
     const address = '203.0.113.1'
     expect((await get('/api/auth/me', address)).status).toBe(401)
     expect((await get('/api/conversations', address, { cookie: 'SESSION_ID=madeup' })).status).toBe(401)
@@ -107,7 +107,7 @@ describeOnEachDatabase('failed authentication over HTTP', (openUrl) => {
     expect((await get('/api/setup', address)).status).toBe(200)
   })
 
-  it('does not lock out a session that was good before, nor a sign-in; one that ends is forgotten', async () => {
+  it('does not lock out a session that was valid before, or a sign-in; an ended session is forgotten', async () => {
     const address = '203.0.113.3'
     const session = await signInByHand(service.base_url, 'ada@example.org', PASSWORD)
     const unused = await signInByHand(service.base_url, 'ada@example.org', PASSWORD)

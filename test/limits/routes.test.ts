@@ -56,7 +56,7 @@ describeOnEachDatabase('rate limits', (openUrl) => {
     }
   }
 
-  it('let a profile be made, changed, assigned and deleted', async () => {
+  it('let administrators create, change, assign and delete a profile', async () => {
     const body = { name: 'slow', params: { requests_per_second: 0.5, burst: 2 }, description: 'For bots' }
     const created = await ada.limits.createProfile(body)
     expect(created).toEqual({
@@ -111,7 +111,7 @@ describeOnEachDatabase('rate limits', (openUrl) => {
     { requests_per_second: 1e-300, burst: 1 },
     { requests_per_second: 1 },
     {},
-  ])('refuse parameters that are no rate: %o', async (wrong) => {
+  ])('refuse parameters that are not a rate: %o', async (wrong) => {
     later(60)
     const body = { name: 'wrong', params: wrong as typeof params }
     expect(await codeOf(ada.limits.createProfile(body))).toBe('validation_failed')
@@ -126,7 +126,7 @@ describeOnEachDatabase('rate limits', (openUrl) => {
     '/api/threads/1/tree',
     '/api/auth/login?x=*',
     '',
-  ])('refuse the path %j, which is that of no route that is limited', async (path) => {
+  ])('refuse the path %j, which belongs to no limited route', async (path) => {
     later(60)
     const { id: profile_id } = await ada.limits.createProfile({ name: 'unused', params })
     const body = { profile_id, method: '*' as const, path }
@@ -134,7 +134,7 @@ describeOnEachDatabase('rate limits', (openUrl) => {
     await ada.limits.deleteProfile(profile_id)
   })
 
-  it('let exactly as many through as there is room for, of a thousand calls at once on two nodes', async () => {
+  it('allow exactly as many of a thousand calls at once on two nodes', async () => {
     later(3600)
     const headers = await session('grace')
     await withLimit({ method: 'GET', path: '/api/auth/me', params }, async () => {
@@ -146,7 +146,7 @@ describeOnEachDatabase('rate limits', (openUrl) => {
     })
   }, 60_000)
 
-  it('say exactly how long to wait', async () => {
+  it('return the exact time to wait', async () => {
     later(3600)
     const headers = await session('grace')
     const slow = { requests_per_second: 0.3, burst: 2 }
@@ -177,7 +177,7 @@ describeOnEachDatabase('rate limits', (openUrl) => {
     expect((await get(second, '/api/auth/me', headers)).profile).toBe('default')
   })
 
-  it('hold for a clock that steps back', async () => {
+  it('apply after a clock has stepped back', async () => {
     later(7200)
     const headers = await session('grace')
     await withLimit({ method: 'GET', path: '/api/auth/me', params: { requests_per_second: 1, burst: 2 } }, async () => {
@@ -195,7 +195,7 @@ describeOnEachDatabase('rate limits', (openUrl) => {
     expect((await get(first, '/api/auth/me', headers)).status).toBe(200)
   })
 
-  it('count by default in each process by itself, by user, and without one by address', async () => {
+  it('count by default per process and user, and without a user by address', async () => {
     later(3600)
     const headers = await session('grace')
     for (const service of [first, second]) {
@@ -214,14 +214,14 @@ describeOnEachDatabase('rate limits', (openUrl) => {
     expect(page).not.toMatch(/chat_rate_limit_decisions_total\{profile="sign_in"/)
   })
 
-  it('are said on failures too', async () => {
+  it('are returned with failures too', async () => {
     later(3600)
     const headers = await session('grace')
     const answer = await get(first, '/api/threads/none/tree', headers)
     expect(answer).toMatchObject({ status: 404, profile: 'default', left: [50, 49, 1] })
   })
 
-  it('count ways of signing in by address, whoever is signed in already; an invite is then a call like others', async () => {
+  it('count sign-ins by address, also of signed-in users; accepting an invite then counts as an ordinary call', async () => {
     const headers = await session('grace')
     later(3600)
     const oauth = [await get(first, '/api/oauth/none', headers), await get(second, '/api/oauth/none')]
@@ -237,7 +237,7 @@ describeOnEachDatabase('rate limits', (openUrl) => {
     expect([accepted.status, accepted.headers.get('x-ratelimit-profile')]).toEqual([404, 'default'])
   })
 
-  it('leave nothing behind that says nothing any more', async () => {
+  it('delete buckets without effect', async () => {
     await session('grace')
     const count = async () => (await first.chat.context.db.get('SELECT COUNT(*) AS n FROM limit_buckets'))!.n
     expect(await count()).toBeGreaterThan(0)
@@ -248,7 +248,7 @@ describeOnEachDatabase('rate limits', (openUrl) => {
   })
 })
 
-it('has no administration of limits where it is not switched on', async () => {
+it('have no administration endpoints while the feature is disabled', async () => {
   const service = await startService('sqlite::memory:', { config: { rate_limits: { default_rps: 0 } } })
   const headers = await signInByHand(service.base_url, (await service.signIn('ada')).email, PASSWORD)
   for (const path of ['profiles', 'profiles/x', 'assignments', 'assignments/x', 'nothing'])

@@ -35,7 +35,7 @@ describe('a limit', () => {
     { requests_per_second: 0.1, burst: 5 },
     { requests_per_second: 100 / 60, burst: 100 },
     { requests_per_second: 1_000_000, burst: 3 },
-  ])('lets the burst through at once, then goes by the rate: %o', (rate) => {
+  ])('allows the burst at once, then the rate: %o', (rate) => {
     const bucket = createBucket(rate)
     expect(bucket.takeAll()).toBe(rate.burst)
     const interval = Math.max(1, Math.round(SECOND / rate.requests_per_second)) / SECOND
@@ -54,7 +54,7 @@ describe('a limit', () => {
     { requests_per_second: 0.3, burst: 2 },
     { requests_per_second: 0.01, burst: 4 },
     { requests_per_second: 7, burst: 3 },
-  ])('says exactly how long to wait, in whole seconds: %o', (rate) => {
+  ])('returns the exact time to wait, in whole seconds: %o', (rate) => {
     for (const passed of [0, 0.25, 0.5, 0.999999]) {
       const bucket = createBucket(rate)
       bucket.takeAll()
@@ -70,7 +70,7 @@ describe('a limit', () => {
     }
   })
 
-  it('says what is left, and when all of it is there again', () => {
+  it('returns what is left, and when all of it is available again', () => {
     const bucket = createBucket({ requests_per_second: 0.5, burst: 3 })
     expect([bucket.take(), bucket.take(), bucket.take(), bucket.take()]).toMatchObject([
       { allowed: true, limit: 3, remaining: 2, reset_seconds: 2 },
@@ -82,7 +82,7 @@ describe('a limit', () => {
     expect(bucket.take()).toMatchObject({ allowed: true, remaining: 2 })
   })
 
-  it('keeps nobody waiting for a clock that stepped back to come round again', () => {
+  it('makes no caller wait for a clock that stepped back to catch up', () => {
     const bucket = createBucket({ requests_per_second: 1, burst: 10 })
     bucket.takeAll()
     bucket.later(-3600)
@@ -103,7 +103,7 @@ it.each([
   [['* /api/us*', 'GET /api/us*'], 'GET /api/us*'],
   [['POST /api/users', 'GET /api/user', 'GET /v1/*'], undefined],
   [[], undefined],
-])('of %j, %j counts for GET /api/users', (patterns, expected) => {
+])('of %j, %j applies to GET /api/users', (patterns, expected) => {
   const parsed = (patterns as string[]).map((text) => {
     const [method = '', path_pattern = ''] = text.split(' ')
     return { method, path_pattern, text }
@@ -127,7 +127,7 @@ it.each([
 describe('buckets in memory', () => {
   const rate = { requests_per_second: 1, burst: 5 }
 
-  it('stay bounded under a million callers, and keep those that are in use', () => {
+  it('stay bounded with a million callers, and keep those in use', () => {
     const buckets = createLocalBuckets(1000)
     for (let i = 0; i < 1_000_000; i++) {
       buckets.take(`caller-${i}`, START, rate)
@@ -137,7 +137,7 @@ describe('buckets in memory', () => {
     expect(buckets.take('busy', START, rate).allowed).toBe(false)
   })
 
-  it('forget callers who have rested', () => {
+  it('drop callers without recent requests', () => {
     const buckets = createLocalBuckets(100_000)
     for (let i = 0; i < 1000; i++) buckets.take(`caller-${i}`, START, rate)
     expect(buckets.size).toBe(1000)

@@ -59,7 +59,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
   describe('with session_ended', () => {
     const ENDED = { reason: 'session_ended' }
 
-    it('on logout, and that session’s only', async () => {
+    it('on logout, and only of that session', async () => {
       const [mine, other] = [await signIn(), await signIn()]
       const [first, second, third] = [await open(mine), await open(mine), await open(other)]
       expect((await call('logout', mine)).status).toBe(204)
@@ -80,7 +80,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
       expect(await reasonOf(stream)).toEqual(ENDED)
     })
 
-    it('when too many sessions push the oldest out', async () => {
+    it('when too many sessions evict the oldest one', async () => {
       const sessions = []
       for (let i = 0; i < SESSIONS; i++) {
         now += SECOND
@@ -118,7 +118,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
       expect(await reasonOf(stream)).toEqual(ENDED)
     })
 
-    it('when it has not been used for too long: an open stream is no use', async () => {
+    it('when it is idle for too long: an open stream is no use', async () => {
       const [unused, used] = [await signIn(), await signIn()]
       const [first, second] = [await open(unused), await open(used)]
       now += 500 * SECOND
@@ -135,7 +135,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
       expect(await reasonOf(second)).toEqual(ENDED)
     })
 
-    it('when it is too old, used or not', async () => {
+    it('when it reaches its absolute limit, used or not', async () => {
       const headers = await signIn()
       const stream = await open(headers)
       for (let passed = 500; passed <= 3500; passed += 500) {
@@ -164,7 +164,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
     const params = () => ({ conversation_id: thread.conversation_id })
     const REMOVED = { reason: 'removed' }
 
-    it('when the participant is removed, who is told that before', async () => {
+    it('when the participant is removed, after the event about it', async () => {
       now += SECOND
       const ada = await service.signIn('ada')
       const max = await service.signIn('max')
@@ -192,7 +192,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
     })
   })
 
-  it('with draining, all of them, and lets none in', async () => {
+  it('with draining, all of them, and accepts no new one', async () => {
     const node = await startService(url, { ports: { now: () => now } })
     const cookies = await Promise.all(times(3, () => headersOf(node, thread.ada)))
     const open = await Promise.all(

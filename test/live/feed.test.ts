@@ -30,7 +30,7 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
   const contentOf = (event: ConversationStreamEvent) =>
     event.type === 'message.new' ? [event.payload.message.content] : []
 
-  it('has every conversation, those joined later, and nothing of others', async () => {
+  it('has the events of every conversation, including those joined later, and of no other', async () => {
     const [first, second, foreign] = [await converse(ada), await converse(ada), await converse(grace)]
     const stream = await open()
     expect((await stream.next())!.event).toEqual({
@@ -50,7 +50,7 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
     await stream.close()
   })
 
-  it('tells of a removal, and then nothing more of that conversation', async () => {
+  it('reports a removal, and then nothing more of that conversation', async () => {
     const theirs = await converse(grace)
     await grace.participants.add(theirs, { user_id: ada.id })
     const mine = await converse(ada)
@@ -118,7 +118,7 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
     }
   })
 
-  it('resumes from the id of an event whose conversation has been removed since', async () => {
+  it('resumes from the id of an event whose conversation was deleted', async () => {
     const kept = await converse(ada)
     await post(ada, kept, 'kept')
     const removed = await converse(ada)
@@ -150,20 +150,17 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
     await beyond.close()
   })
 
-  it.each(['', 'x', '0123456789abcdef.1', `${'0'.repeat(16)}.99`])(
-    'says when %j is no place to resume from',
-    async (id) => {
-      const mine = await converse(ada)
-      const stream = await open(id)
-      expect((await stream.next())!.event).toMatchObject({ type: 'stream.ready', payload: { resumed: false } })
-      if (id !== '') expect((await stream.next())!.event).toMatchObject({ type: 'stream.reset' })
-      await post(ada, mine, 'live')
-      await stream.until('message.new', says('live'))
-      await stream.close()
-    },
-  )
+  it.each(['', 'x', '0123456789abcdef.1', `${'0'.repeat(16)}.99`])('refuses to resume from %j', async (id) => {
+    const mine = await converse(ada)
+    const stream = await open(id)
+    expect((await stream.next())!.event).toMatchObject({ type: 'stream.ready', payload: { resumed: false } })
+    if (id !== '') expect((await stream.next())!.event).toMatchObject({ type: 'stream.reset' })
+    await post(ada, mine, 'live')
+    await stream.until('message.new', says('live'))
+    await stream.close()
+  })
 
-  it('carries what passes, once, and what is for the reader alone', async () => {
+  it("has ephemeral events once, and the reader's own events", async () => {
     const shared = await Promise.all(times(3, () => converse(grace)))
     for (const conversation_id of shared) await grace.participants.add(conversation_id, { user_id: ada.id })
     const root = await post(grace, shared[0]!, 'read me')

@@ -144,7 +144,7 @@ const SILENT: Record<string, string> = {
   presenceSetTyping: 'typing is not kept',
 }
 
-it('has an action, or a reason for none, for each route that changes something', () => {
+it('covers every route that changes data, or has a reason why not', () => {
   const outside = ['Setup', 'Authentication', 'Administration', 'Operations']
   const changing = Object.entries(routes).filter(([, route]) => route.changes && !outside.includes(route.tag))
   expect(Object.keys({ ...ACTIONS, ...SILENT }).sort()).toEqual(changing.map(([name]) => name).sort())
@@ -179,7 +179,7 @@ const WALK = [
 ]
 
 describeOnEachDatabase('the events of a conversation', (openUrl, dialect) => {
-  it('make of an old snapshot what the API says now', { timeout: 120_000 }, async () => {
+  it('turn an old snapshot into the current state of the API', { timeout: 120_000 }, async () => {
     const storage = await openStorage({ database: await openUrl(), strict: true })
     const chat = createChatService(parseConfig({ security: { password: { bcrypt_cost: 4 } } }), storage, { assistant })
     await chat.start()

@@ -35,7 +35,7 @@ describeOnEachDatabase('chat.events.follow', (openUrl) => {
   }
   const open = () => service.chat.context.hub.countStreams(actor.user_id)
 
-  it('tells what was missed, then what happens; leaving the loop gives the place back', async () => {
+  it('yields missed events, then live ones; leaving the loop frees the place', async () => {
     const { conversation_id, follow, post, position } = await begin()
     await post('missed')
     const seen = []
@@ -51,7 +51,7 @@ describeOnEachDatabase('chat.events.follow', (openUrl) => {
     expect(seqsOf(seen)).toEqual(range(seqOf(position), seqOf(position) + 4))
   })
 
-  it('of all conversations waits where somebody has none yet, and has those that come', async () => {
+  it('of all conversations waits for a user without one, and has those joined later', async () => {
     const { id } = await service.signIn('newcomer')
     const newcomer = await service.chat.users.actor(id)
     const seen: string[] = []
@@ -89,7 +89,7 @@ describeOnEachDatabase('chat.events.follow', (openUrl) => {
     for (const { signal } of [waiting, between]) expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('gives the place back when the loop throws', async () => {
+  it('frees the place when the loop throws', async () => {
     const { follow } = await begin()
     const loop = (async () => {
       for await (const { event } of follow()) throw new Error(event.type)
@@ -120,7 +120,7 @@ describeOnEachDatabase('chat.events.follow', (openUrl) => {
     expect(open()).toBe(0)
   })
 
-  it('ends with session_ended when the session that the actor came with does', async () => {
+  it('ends with session_ended when the session of its actor ends', async () => {
     const { ada, conversation_id } = await begin()
     const signedIn = await service.chat.auth.login({}, { email: ada.email, password: 'correct horse battery' })
     const visitor = await service.chat.auth.authenticate(new Headers({ cookie: `SESSION_ID=${signedIn.token}` }))
@@ -132,7 +132,7 @@ describeOnEachDatabase('chat.events.follow', (openUrl) => {
     expect(seen.at(-1)).toEqual({ type: 'stream.closed', payload: { reason: 'session_ended' } })
   })
 
-  it('closes a loop that takes nothing as too slow, holds little for it, and can be resumed', async () => {
+  it('closes a loop that does not read as too slow, buffers little for it, and can be resumed', async () => {
     const { follow, post, ada, conversation_id, position } = await begin()
     const stream = follow()
     const seen = []
@@ -166,7 +166,7 @@ describeOnEachDatabase('chat.events.follow', (openUrl) => {
     expect(seqsOf(rest)).toEqual(range(seqOf(last), seqOf(end)))
   })
 
-  it('goes on with a loop that is never done with all, as long as it is not far behind', async () => {
+  it('continues with a loop that is never fully caught up but not far behind', async () => {
     const { follow, post, ada, conversation_id, position } = await begin()
     const stream = follow()
     await stream.next()
@@ -183,7 +183,7 @@ describeOnEachDatabase('chat.events.follow', (openUrl) => {
     await stream.return(undefined)
   })
 
-  it('tells a loop that takes its time all of a long past', async () => {
+  it('yields all of a long replay to a slow loop', async () => {
     const { follow, post, ada, conversation_id, position } = await begin()
     await inTens(100, () => post('x'.repeat(3_000)))
     const end = await positionOf(ada, conversation_id)

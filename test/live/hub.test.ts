@@ -25,7 +25,7 @@ import {
 
 const CONTENT = { content: 'x' }
 
-describeOnEachDatabase('what races', (openUrl) => {
+describeOnEachDatabase('race conditions', (openUrl) => {
   const held = holdStorage()
   const streams: TestStream[] = []
   const more: TestService[] = []
@@ -80,7 +80,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     return { service, ...thread, params, open, openLive, post, reply }
   }
 
-  it('sends nothing twice when a page of the past reaches further than what others have got', async () => {
+  it('send nothing twice when a page of the log reaches further than the live events', async () => {
     const { ada, conversation_id, open, openLive, reply } = await start()
     const other = await openLive()
     const position = await positionOf(ada, conversation_id)
@@ -111,7 +111,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     }
   })
 
-  it('looks again when something happens in the last moment of a look', async () => {
+  it('repeat a read of the log when an event arrives at its end', async () => {
     const { service, conversation_id, openLive } = await start()
     const stream = await openLive()
     const say = (user_id: string) =>
@@ -128,7 +128,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     }
   })
 
-  it('says what goes with a message after the message', async () => {
+  it('send the events about a message after the message', async () => {
     const { ada, conversation_id, openLive, reply } = await start()
     const stream = await openLive()
     const seq = seqOf(await positionOf(ada, conversation_id))
@@ -146,7 +146,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     expect(typesOf(await stream.until('thread.activity'))).toEqual(['message.new', 'thread.activity'])
   })
 
-  it('says how much is unread after the messages it counts', async () => {
+  it('send unread counts after the messages they count', async () => {
     const { ada, grace, conversation_id, root, params, graces_cookie, openLive } = await start()
     const other = await openLive()
     const stream = await openLive(graces_cookie)
@@ -168,7 +168,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     expect(typesOf(await other.until('thread.new'))).toEqual(['message.new', 'thread.activity', 'thread.new'])
   })
 
-  it('delivers after trouble with the storage without waiting for the next message', async () => {
+  it('deliver after a storage failure without waiting for the next message', async () => {
     const { service, openLive, reply } = await start()
     const stream = await openLive()
     const mend = held.fail(readsLog(), new ChatError('unavailable'))
@@ -180,7 +180,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     expect(seen.at(-1)!.event.payload).toMatchObject({ message: { id: message_id } })
   })
 
-  it('ends a stream after trouble with the storage, when its session has ended meanwhile', async () => {
+  it('end a stream after a storage failure if its session has ended meanwhile', async () => {
     const { service, ada, openLive } = await start()
     const headers = await headersOf(service, ada)
     const stream = await openLive(headers.cookie)
@@ -193,7 +193,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     expect(closed.at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
   })
 
-  it('is ready again after trouble with the storage, also when nobody reads any more', async () => {
+  it('recover after a storage failure, also without readers', async () => {
     const { service, openLive } = await start()
     const stream = await openLive()
     const mend = held.fail(looksForChanges, new ChatError('unavailable'))
@@ -206,7 +206,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     await soon(async () => expect((await fetch(`${service.base_url}/readyz`)).status).toBe(200))
   })
 
-  it('keeps no place for a client that is gone before its stream begins', async () => {
+  it('keep no place for a client that disconnects before its stream begins', async () => {
     const { service, conversation_id, cookie, ada } = await start()
     const visits = held.hold((sql) => /FROM participants p JOIN .*\s+WHERE p\.conversation_id = \?/.test(sql), 'after')
     const gone = once(service.server, 'connection').then(([socket]) => once(socket as Socket, 'close'))
@@ -221,7 +221,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     expect(service.chat.context.hub.countStreams(ada.id)).toBe(0)
   })
 
-  it('tells nothing to whoever has lost the right to it on the way in', async () => {
+  it('send nothing to a reader who loses the right to it while connecting', async () => {
     const { service, ada, grace, params, conversation_id, graces_cookie } = await start()
     const visit = held.hold((sql) => /FROM participants p JOIN .*\s+WHERE p\.conversation_id = \?/.test(sql), 'after')
     const opening = openStream(service.base_url, conversation_id, { cookie: graces_cookie })
@@ -233,7 +233,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     expect(await stream.next()).toBeUndefined()
   })
 
-  it('says nothing after it has closed a stream that was still reading the past', async () => {
+  it('send nothing after closing a stream that was still replaying', async () => {
     const { service, ada, conversation_id } = await start()
     const position = await positionOf(ada, conversation_id)
     const { chat } = service
@@ -252,7 +252,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     expect(typesOf(seen)).toEqual(['stream.ready', 'stream.closed'])
   })
 
-  it('lets no stream in between draining and connecting', async () => {
+  it('accept no stream between draining and connecting', async () => {
     const { service, ada, conversation_id } = await start(await startOther({}))
     const { chat } = service
     const actor = await chat.users.actor(ada.id)
@@ -272,7 +272,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     expect(chat.context.hub.size()).toBe(0)
   })
 
-  it('closes in the middle of everything, leaving nothing behind', async () => {
+  it('close at any point, leaving nothing behind', async () => {
     const bugs: string[] = []
     const log = { debug() {}, info() {}, warn() {}, error: (message: string) => void bugs.push(message) }
     const service = await startOther({ ports: { log } })
@@ -299,7 +299,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     expect(bugs).toEqual([])
   })
 
-  it('tells the readers of a conversation that is deleted that they are out, whenever that happens', async () => {
+  it('end the streams of readers of a deleted conversation, whenever it is deleted', async () => {
     const { service, ada, conversation_id, open, openLive } = await start()
     const position = await positionOf(ada, conversation_id)
     const live = await openLive()
@@ -323,7 +323,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     }
   })
 
-  it('tells a removed participant of the removal and of nothing that happens after it', async () => {
+  it('send a removed participant the removal and no later event', async () => {
     const { service, ada, grace, conversation_id, params, graces_cookie, openLive, post } = await start()
     const stream = await openLive(graces_cookie)
     const position = await positionOf(ada, conversation_id)
@@ -345,7 +345,7 @@ describeOnEachDatabase('what races', (openUrl) => {
   it.each([
     ['before it reads the first page', readsLog(0), 'before'],
     ['when its right to read has just been looked up', readsPlaces, 'after'],
-  ] as const)('tells a reader of the past nothing that happened after its removal, %s', async (_, which, when) => {
+  ] as const)('send a replaying reader nothing that happened after its removal, %s', async (_, which, when) => {
     const { service, ada, grace, conversation_id, params, graces_cookie, open, post } = await start()
     // A removal that is undone is part of the past, and ends nothing.
     await ada.participants.remove(params.conversation_id, grace.id)
@@ -365,7 +365,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     expect(seqsOf(seen)).toEqual(range(0, seqOf(position) + 1))
   })
 
-  it('closes a reader of the past whose next events are not kept any more, and tells it so when it comes back', async () => {
+  it('close a replaying reader whose next events have expired, and reset it when it reconnects', async () => {
     const { ada, conversation_id, open } = await start()
     const position = await positionOf(ada, conversation_id)
     const page = held.hold(readsLog(0), 'before')
@@ -385,7 +385,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     ])
   })
 
-  it('goes on behind messages that are gone, however many, for those who missed them and for those who did not', async () => {
+  it('continue after any number of expired events, for readers who missed them and for those who did not', async () => {
     const { service, ada, conversation_id, root, open, openLive, post } = await start()
     const live = await openLive()
     const position = await positionOf(ada, conversation_id)
@@ -406,7 +406,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     }
   })
 
-  it('holds little for a reader of the past that takes nothing', async () => {
+  it('buffer little for a replaying reader that reads nothing', async () => {
     const { service, ada, conversation_id } = await start(
       await startOther({ config: { sse: { max_buffer_bytes: 100_000 } } }),
     )
@@ -435,7 +435,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     leave()
   })
 
-  it('follows no log that nobody reads any more, on either path', async () => {
+  it('follow no log without readers, on either path', async () => {
     const { service, ada, conversation_id, post, openLive } = await start()
     const app = createChatApp(service.chat)
     const headers = await headersOf(service, ada)
@@ -455,7 +455,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     expect(held.count(readsLog())).toBe(before)
   })
 
-  it('opens a stream after one that could not start for trouble with the storage', async () => {
+  it('open a stream after one that failed to start because of the storage', async () => {
     const { service, ada, conversation_id } = await start()
     const app = createChatApp(service.chat)
     const { cookie } = await headersOf(service, ada)
@@ -470,7 +470,7 @@ describeOnEachDatabase('what races', (openUrl) => {
     expect(typesOf(await stream.until('stream.ready'))).toEqual(['stream.ready'])
   })
 
-  it('gives a place back at once when a reader that has stopped reading is told to go', async () => {
+  it('free a place at once when a stalled reader is disconnected', async () => {
     const { service, ada, conversation_id, post } = await start()
     const position = await positionOf(ada, conversation_id)
     await inTens(60, () => ada.messages.postRoot(conversation_id, { content: 'x'.repeat(60_000) }))

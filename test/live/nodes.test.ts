@@ -44,7 +44,7 @@ describeOnEachDatabase('two nodes on one database', (openUrl) => {
     return { ...reading, params: { conversation_id: reading.conversation_id } }
   }
 
-  it('tell what is posted on one to the readers of the other, once and in order', async () => {
+  it('deliver what is posted on one to the readers of the other, once and in order', async () => {
     const { ada, conversation_id, root, cookie } = await begin()
     const position = await positionOf(ada, conversation_id)
     const far = await open(there, { cookie })
@@ -65,7 +65,7 @@ describeOnEachDatabase('two nodes on one database', (openUrl) => {
     }
   })
 
-  it('number what is posted on both at once in one order', async () => {
+  it('number concurrent posts on both in one order', async () => {
     const { ada, conversation_id, params, cookie } = await begin()
     const position = await positionOf(ada, conversation_id)
     const readers = await Promise.all([here, there, here, there].map((node) => open(node, { cookie })))
@@ -129,7 +129,7 @@ describeOnEachDatabase('two nodes on one database', (openUrl) => {
     expect(seqs).toEqual(range(seqOf(position), seqOf(position) + 12))
   })
 
-  it('end streams on the other on logout and on removal, and let nobody in again', async () => {
+  it('end streams on the other on logout and on removal, and accept no reconnect', async () => {
     const { ada, grace, conversation_id, params } = await begin()
     const headers = await headersOf(here, grace)
     const graces = await headersOf(here, grace)

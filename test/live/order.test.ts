@@ -19,7 +19,7 @@ describeOnEachDatabase('readers whose connections break anywhere', (openUrl) => 
   })
   afterAll(() => Promise.all(nodes.map((node) => node.close())))
 
-  it('miss nothing, get nothing twice and all the same order, from whichever node they come back to', async () => {
+  it('miss nothing, get nothing twice, and all get the same order, whichever node they reconnect to', async () => {
     const seed = newSeed()
     console.log(`seed ${seed}`)
     const random = createRandom(seed)

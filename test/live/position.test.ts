@@ -45,13 +45,13 @@ describe('where a stream starts', () => {
 
 describe('an event on the wire', () => {
   const event = { type: 'stream.closed', payload: { reason: 'draining' } } as const
-  it('has an id only when it is one of the log', () => {
+  it('has an id only if it is in the log', () => {
     const rest = 'event: stream.closed\ndata: {"type":"stream.closed","payload":{"reason":"draining"}}\n\n'
     expect(toFrame(event)).toBe(rest)
     expect(toFrame(event, `${EPOCH}.1`)).toBe(`id: ${EPOCH}.1\n${rest}`)
   })
 
-  it('is one line of data, whatever is in it', () => {
+  it('is one line of data, whatever its content', () => {
     const content = 'a\nb\r\nc\rd\u0085e\u2028f\u2029g\0\u001b'
     const frame = toFrame({ type: 'stream.reset', payload: { reason: 'unknown', last_event_id: content } })
     const [first, second, ...rest] = frame.split(/\r\n|\n|\r/)

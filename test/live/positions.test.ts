@@ -10,7 +10,7 @@ const WRITES = 12
 /** How many of the reads are looked into. */
 const CHECKED = 8
 
-describeOnEachDatabase('what was read, and the stream from there on,', (openUrl) => {
+describeOnEachDatabase('a read plus the stream from its position', (openUrl) => {
   let service: TestService
   let reading: Awaited<ReturnType<typeof startReading>>
   beforeAll(async () => {
@@ -50,7 +50,7 @@ describeOnEachDatabase('what was read, and the stream from there on,', (openUrl)
     return found.filter((_, index) => index % step === 0)
   }
 
-  it('are a thread as it is in the end', async () => {
+  it('equals a thread as it is in the end', async () => {
     const { ada, grace, conversation_id, root } = await readAnew(reading)
     const ids = [root.message_id]
     const params = { root_id: root.root_id }
@@ -73,7 +73,7 @@ describeOnEachDatabase('what was read, and the stream from there on,', (openUrl)
     }
   })
 
-  it('are the list of threads as it is in the end', async () => {
+  it('equals the list of threads as it is in the end', async () => {
     const { ada, grace, conversation_id, root } = await readAnew(reading)
     const roots = [root.message_id]
     const _params = { conversation_id }
@@ -98,7 +98,7 @@ describeOnEachDatabase('what was read, and the stream from there on,', (openUrl)
     }
   })
 
-  it('are what is unread as it is in the end', async () => {
+  it('equals the unread counts as they are in the end', async () => {
     const { ada, grace, conversation_id, root } = await readAnew(reading)
     const _params = { conversation_id }
     const found = await meanwhile(
@@ -115,7 +115,7 @@ describeOnEachDatabase('what was read, and the stream from there on,', (openUrl)
     }
   })
 
-  it('are the participants as they are in the end', async () => {
+  it('equals the participants as they are in the end', async () => {
     const { ada, grace, eve, conversation_id } = await readAnew(reading)
     const _params = { conversation_id }
     const found = await meanwhile(

@@ -22,7 +22,7 @@ describeOnEachDatabase('readers that stop reading', (openUrl) => {
   })
   afterAll(() => server.kill())
 
-  it('are closed, cost little memory, slow nobody down, and miss nothing when they come back', async () => {
+  it('are closed, use little memory, slow no other reader down, and miss nothing when they reconnect', async () => {
     const { base_url } = server
     const { conversation_id } = place
     const [ada, cookie] = [await place.signIn(), await place.cookie()]

@@ -50,7 +50,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
   const pathOf = (id: string) => `${service.base_url}/api/stream/conversations/${id}`
 
   describe('without an id', () => {
-    it('says where it stands, then tells what happens, in order and without gaps', async () => {
+    it('starts with its position, then sends events in order and without gaps', async () => {
       const { ada, grace, conversation_id, position } = await begin()
       const stream = await open()
       const [ready] = await stream.until('stream.ready')
@@ -98,7 +98,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
         expect(id !== undefined, event.type).toBe(!/^(thread.activity|presence)/.test(event.type))
     })
 
-    it('keeps nothing of what has no id', async () => {
+    it('stores nothing of ephemeral events', async () => {
       const { grace, root, position } = await begin()
       const live = await open()
       await live.until('stream.ready')
@@ -119,7 +119,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
         'in the address, the header being empty',
         (id: string) => ({ last_event_id: '', search: `?last_event_id=${id}` }),
       ],
-    ])('%s resumes right after it, and goes on', async (_, options) => {
+    ])('%s resumes right after it, and continues', async (_, options) => {
       const { conversation_id, position } = await begin()
       const [first, second] = [await post(), await post()]
       const stream = await open(options(position))
@@ -137,7 +137,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
       expect(seqsOf(await stream.until('message.new'))).toEqual(range(seqOf(position) + 4, seqOf(position) + 6))
     })
 
-    it('resumes from every event there is, from before the first, and from the last', async () => {
+    it('resumes from every stored event, from before the first, and from the last', async () => {
       const { position } = await begin()
       for (let seq = 0; seq <= seqOf(position); seq++) {
         const stream = await open({ last_event_id: withSeq(position, seq) })
@@ -150,7 +150,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
       }
     })
 
-    it('tells a long past page by page, all of it', async () => {
+    it('replays a long log page by page, completely', async () => {
       const { ada, root, conversation_id, position } = await begin()
       const actor = await service.chat.users.actor(ada.id)
       const posted = await inTens(200, (i) => service.chat.messages.reply(actor, root.message_id, { content: `${i}` }))
@@ -164,7 +164,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
     })
   })
 
-  describe('with an id of no use says so, and goes on live:', () => {
+  describe('with an invalid id sends stream.reset, and continues live:', () => {
     const epoch = (id: string) => id.slice(0, id.indexOf('.'))
     const foreign = async () => {
       const { conversation_id } = await reading.ada.conversations.create()
@@ -213,7 +213,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
       }
     })
 
-    it('but not the one before the oldest event that is kept', async () => {
+    it('but not with the id before the oldest stored event', async () => {
       const { conversation_id, position } = await begin()
       await service.chat.context.db.run('DELETE FROM events WHERE conversation_id = ? AND seq < 3', conversation_id)
       const stream = await open({ last_event_id: withSeq(position, 2) })
@@ -222,7 +222,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
       expect(seqsOf(seen)[0]).toBe(3)
     })
 
-    it('nor the last one, when nothing is kept', async () => {
+    it('nor with the last id, when nothing is stored', async () => {
       const { conversation_id, position } = await begin()
       await service.chat.context.db.run('DELETE FROM events WHERE conversation_id = ?', conversation_id)
       const current = await open({ last_event_id: position })
@@ -233,7 +233,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
   })
 
   describe('refuses', () => {
-    it('whoever is not signed in', async () => {
+    it('a caller who is not signed in', async () => {
       const { conversation_id } = await begin()
       for (const cookie of ['', 'SESSION_ID=', `SESSION_ID=${'A'.repeat(43)}`]) {
         const response = await checkedFetch(pathOf(conversation_id), { headers: cookie ? { cookie } : {} })
@@ -241,7 +241,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
       }
     })
 
-    it('an outsider, with the answer for what does not exist', async () => {
+    it('an outsider, with the response for an unknown conversation', async () => {
       const { eve, conversation_id, cookie } = await begin()
       const outside = (await openStream(service.base_url, conversation_id, await cookieOf(eve))).response
       expect(outside.status).toBe(404)
@@ -253,7 +253,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
       }
     })
 
-    it('one more than a user may have, until one is given back', async () => {
+    it('one more than the maximum per user, until one is freed', async () => {
       const { ada, conversation_id, cookie, graces_cookie } = await begin()
       await Promise.all(times(STREAMS, async () => (await open()).until('stream.ready')))
       for (const method of ['GET', 'HEAD']) {
@@ -272,7 +272,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
       expect((await open()).response.status).toBe(429)
     })
 
-    it('an id that is there twice', async () => {
+    it('an id that is given twice', async () => {
       const { conversation_id, cookie, position } = await begin()
       const search = `?last_event_id=${position}&last_event_id=${position}`
       expect((await checkedFetch(pathOf(conversation_id) + search, { headers: { cookie } })).status).toBe(422)
@@ -287,7 +287,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
     })
   })
 
-  it('subscribes nobody to HEAD, and answers it with the headers of GET', async () => {
+  it('opens no stream for HEAD, and answers it with the headers of GET', async () => {
     const { ada, conversation_id, cookie } = await begin()
     for (let i = 0; i <= STREAMS; i++) {
       const head = await fetch(pathOf(conversation_id), { method: 'HEAD', headers: { cookie } })
@@ -306,7 +306,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
     expect(named(head)).toEqual(named(stream.response))
   })
 
-  it('says when to come back first, and a comment now and then', async () => {
+  it('sends the retry time first, and comments at intervals', async () => {
     const { conversation_id, cookie, position } = await begin()
     const response = await fetch(pathOf(conversation_id), { headers: { cookie } })
     const text = textOf(response)
@@ -320,7 +320,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
     await text.cancel()
   })
 
-  it('has the same headers and says the same, byte for byte, on Node and as a web response', async () => {
+  it('has the same headers and the same bytes on Node and as a web response', async () => {
     const { ada, conversation_id, cookie, position } = await begin()
     const headers = { cookie, 'last-event-id': withSeq(position, 1), 'x-request-id': 'the-same-for-both' }
     const node = await fetch(pathOf(conversation_id), { headers })

@@ -62,7 +62,7 @@ describeOnEachDatabase('streams that resume at the same time', (openUrl) => {
     return { readers, release, readsPage, pagesRead: () => held.count(readsPage) - before }
   }
 
-  it('read the pages that they missed in a turn of the event loop each', async () => {
+  it('read one missed page each per turn of the event loop', async () => {
     const { readers, release, pagesRead } = await resumeTogether()
     const highestCounts: number[] = []
     release()
@@ -111,7 +111,7 @@ describeOnEachDatabase('streams that resume at the same time', (openUrl) => {
   })
 })
 
-it('lets one entry go on in each turn of the event loop, and those that leave at once', async () => {
+it('let one entry continue per turn of the event loop, and release those that leave at once', async () => {
   const { wait, leave } = createTurns<number>()
   const done: number[] = []
   const waits = times(5, (i) => wait(i).then(() => done.push(i)))

@@ -20,13 +20,13 @@ const send = (body: unknown, headers: Record<string, string> = {}) =>
     body: JSON.stringify(body),
   })
 
-it('takes 64 KiB and no more', async () => {
+it('accepts 64 KiB and no more', async () => {
   const response = await send({ model: 'm', messages: [{ role: 'user', content: 'x'.repeat(65_536) }] })
   expect(response.status).toBe(413)
   expect((await response.json()).error.code).toBe('payload_too_large')
 })
 
-it('says at least 64 characters at a time, and all of it', () => {
+it('sends at least 64 characters per chunk, and all of the text', () => {
   for (const content of [
     'word '.repeat(200),
     'x'.repeat(1_000),
@@ -61,7 +61,7 @@ it.each([
     '2001:db8::3',
     '2001:db8:0:1::1',
   ],
-])('answers 429 to the fifth open stream of %s, and others to others', async (_, addresses, same, another) => {
+])('returns 429 for the fifth open stream of %s, and serves other addresses', async (_, addresses, same, another) => {
   const sockets: Socket[] = []
   await Promise.all(
     addresses.map((address) => {
@@ -107,7 +107,7 @@ it('counts streams by address and in all, and frees their places however they en
   for (const stream of [begin('a'), begin('a')]) await stream.cancel()
 })
 
-it('cuts off what is not read in time', async () => {
+it('ends a stream that is not read in time', async () => {
   const streams = createPieceStreams({ per_address: 1, in_all: 1, seconds: 0.05 })
   const endless = (function* () {
     for (;;) yield 'x'

@@ -51,7 +51,7 @@ describe('the SDK of OpenAI', () => {
     expect(request_id).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('gets the same in pieces', async () => {
+  it('gets the same in chunks', async () => {
     const contents = ['', '']
     const stream = await openai().chat.completions.create({ ...HELLO, stream: true })
     const chunks = []
@@ -64,7 +64,7 @@ describe('the SDK of OpenAI', () => {
     expect(chunks.every((chunk) => !('usage' in chunk))).toBe(true)
   })
 
-  it('puts the pieces together again', async () => {
+  it('joins the chunks', async () => {
     const options = { include_usage: true }
     const completion = await openai()
       .chat.completions.stream({ ...HELLO, stream_options: options })
@@ -74,7 +74,7 @@ describe('the SDK of OpenAI', () => {
     expect(completion.usage).toEqual({ prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 })
   })
 
-  it('may send what only a real model heeds: tools, images, a temperature', async () => {
+  it('may send options that only a real model uses: tools, images, a temperature', async () => {
     const { choices, model } = await openai().chat.completions.create({
       model: 'a-model-of-mine',
       temperature: 0.2,
@@ -90,7 +90,7 @@ describe('the SDK of OpenAI', () => {
     expect(choices.map(({ message }) => message.content)).toEqual(['Look.', '', null, 'A cat.'])
   })
 
-  it('takes a history that is long', async () => {
+  it('may send a long history', async () => {
     const messages = Array.from({ length: 2_000 }, (_, i) => ({ role: 'user' as const, content: `${i}` }))
     const { choices } = await openai().chat.completions.create({ model: 'gpt-4', messages })
     expect(choices.at(-1)!.message.content).toBe('1999')
@@ -133,7 +133,7 @@ describe('the SDK of OpenAI', () => {
     expect(failed.requestID).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('understands that something is not there', async () => {
+  it('understands an unknown path', async () => {
     const failed = await openai()
       .models.retrieve('gpt-5')
       .catch((error) => error)
@@ -148,14 +148,14 @@ const post = (body: object, headers: Record<string, string> = {}) => ({
   body: JSON.stringify(body),
 })
 
-it('is there for pages of other sites, with or without a session', async () => {
+it('works on pages of other sites, with or without a session', async () => {
   const url = `${service.base_url}/v1/chat/completions`
   const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://elsewhere.example', cookie: 'SESSION_ID=dead' }
   expect((await checkedFetch(url, post(HELLO, headers))).status).toBe(200)
   expect((await checkedFetch(`${service.base_url}/v1/models`, { headers })).status).toBe(200)
 })
 
-it('says each model twice: as OpenAI does, and with a name to show', async () => {
+it("gets each model twice: in OpenAI's format, and with a display name", async () => {
   const { object, data, models } = await service.client().openai.listModels()
   expect([object, data.map(({ id }) => id)]).toEqual(['list', ['gpt-4', 'gpt-3.5']])
   expect(models).toEqual([
@@ -164,7 +164,7 @@ it('says each model twice: as OpenAI does, and with a name to show', async () =>
   ])
 })
 
-it('streams as events, which end with [DONE]', async () => {
+it('gets a stream of events that ends with [DONE]', async () => {
   const response = await checkedFetch(`${service.base_url}/v1/chat/completions`, post({ ...HELLO, stream: true }))
   expect(response.headers.get('content-type')).toBe('text/event-stream')
   expect(response.headers.get('x-accel-buffering')).toBe('no')
@@ -173,7 +173,7 @@ it('streams as events, which end with [DONE]', async () => {
   expect(events.slice(0, -1).every((event) => event.startsWith('data: '))).toBe(true)
 })
 
-it('fails as OpenAI does wherever nothing is', async () => {
+it("gets errors in OpenAI's format for every unknown path", async () => {
   const response = await checkedFetch(`${service.base_url}/v1/embeddings`, post({}))
   expect(response.status).toBe(404)
   expect(await response.json()).toEqual({
@@ -187,7 +187,7 @@ it('fails as OpenAI does wherever nothing is', async () => {
 })
 
 describe('with features.openai_compat = false', () => {
-  it.each(['/v1/models', '/v1/chat/completions', '/v1/nothing'])('%s is not there', async (path) => {
+  it.each(['/v1/models', '/v1/chat/completions', '/v1/nothing'])('%s does not exist', async (path) => {
     const without = await startService('sqlite::memory:', { config: { features: { openai_compat: false } } })
     for (const init of [{ method: 'GET' }, post(HELLO)]) {
       const response = await fetch(without.base_url + path, init)
@@ -215,7 +215,7 @@ it('is below the path the service is mounted under', async () => {
 })
 
 describe('the client', () => {
-  it('gets the answer in one, or in pieces, and knows which', async () => {
+  it('gets the answer whole, or in chunks, depending on the input', async () => {
     const client = service.client()
     const whole = await client.openai.complete(HELLO)
     expect(whole.choices[1]!.message.content).toBe('Hello there, how are you?')
@@ -228,7 +228,7 @@ describe('the client', () => {
     expectTypeOf(streamed).returns.resolves.toEqualTypeOf<AsyncGenerator<CompletionChunk>>()
   })
 
-  it('fails with a ChatError as everywhere, and asks again where it may', async () => {
+  it('fails with a ChatError as elsewhere, and retries where possible', async () => {
     const answers = [503, 200]
     const client = createChatClient({
       base_url: service.base_url,

@@ -16,7 +16,7 @@ it.each<[content: CompletionMessage['content'], echoed: string | null]>([
   [undefined, null],
   [[], ''],
   [[{ type: 'text', text: 'one ' }, { type: 'image_url' }, { type: 'text', text: 'two' }], 'one two'],
-])('echoes %j as %j, in one and in pieces', (content, echoed) => {
+])('echoes %j as %j, whole and in chunks', (content, echoed) => {
   expect(echo(HEAD, messagesOf(content)).choices).toEqual([
     { index: 0, message: { role: 'assistant', content: echoed }, finish_reason: 'stop' },
   ])
@@ -36,7 +36,7 @@ it.each([
   expect(chunks.slice(1, -1).map((chunk) => chunk.choices[0]!.delta.content)).toEqual(pieces)
 })
 
-it('streams one choice after the other, and says what was used where it is asked to', () => {
+it('streams one choice after the other, and the usage if requested', () => {
   const input = { ...messagesOf('a', null), stream_options: { include_usage: true } }
   const head = { ...HEAD, object: 'chat.completion.chunk' }
   const choice = (index: number, delta: object, finish_reason: string | null = null) => ({
@@ -54,7 +54,7 @@ it('streams one choice after the other, and says what was used where it is asked
   ])
 })
 
-it('counts four characters as a token, in each message anew', () => {
+it('counts four characters as a token, for each message separately', () => {
   const { usage } = echo(HEAD, messagesOf('12345', '1', '', null))
   expect(usage).toEqual({ prompt_tokens: 3, completion_tokens: 3, total_tokens: 6 })
 })
@@ -77,6 +77,6 @@ it.each([
       code: 'validation_failed',
     },
   ],
-])('says %s as OpenAI would', (error, expected) => {
+])("returns %s in OpenAI's format", (error, expected) => {
   expect(toCompatFailure(error)).toEqual({ error: { message: error.message, ...expected } })
 })

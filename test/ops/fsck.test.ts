@@ -85,7 +85,7 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
   const names = async (options?: { repair: boolean }) =>
     (await service.chat.ops.fsck(options)).findings.map((finding) => finding.name)
 
-  it('finds nothing in a database that is well', async () => {
+  it('finds nothing in a consistent database', async () => {
     const checked: string[] = []
     expect(await service.chat.ops.fsck({ onProgress: (name) => checked.push(name) })).toEqual({
       checked: checked.length,
@@ -93,12 +93,12 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     })
   })
 
-  it('has a break for each invariant', () => {
+  it('has a test that breaks each invariant', () => {
     const all = invariants({ dialect, now: 0, max_sessions_per_user: 2 }).map(({ name }) => name)
     expect(Object.keys(BREAKS).sort()).toEqual(all.sort())
   })
 
-  it.each(Object.entries(BREAKS))('finds a break of %s', async (name, statement) => {
+  it.each(Object.entries(BREAKS))('finds a violation of %s', async (name, statement) => {
     await force(statement)
     const { findings } = await service.chat.ops.fsck()
     expect(findings.map((finding) => finding.name)).toContain(name)
@@ -111,12 +111,12 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     if (REPAIRABLE.includes(name)) expect(await names()).toEqual([])
   })
 
-  it('only notes that somebody has more sessions than a cap that was lowered', async () => {
+  it('only notes that a user has more sessions than a lowered limit', async () => {
     await force(BREAKS['sessions.cap']!)
     expect((await service.chat.ops.fsck()).findings).toMatchObject([{ name: 'sessions.cap', note: true }])
   })
 
-  it('is content once old events are deleted', async () => {
+  it('finds nothing after old events are deleted', async () => {
     await service.chat.context.db.write((tx) =>
       tx.run("DELETE FROM events WHERE seq <= (SELECT max(seq) - 2 FROM events WHERE type = 'message.new')"),
     )
@@ -124,7 +124,7 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
   })
 })
 
-it('names what is damaged in a file, as far as it can be read', async () => {
+it('names the damage of a file, as far as it can be read', async () => {
   const { url, remove } = await createSqliteFile()
   onTestFinished(remove)
   const service = await startService(url)

@@ -36,7 +36,7 @@ async function start(options: ServiceOptions = {}) {
   return { service, page: () => service.client().ops.metrics() }
 }
 
-it('counts requests by route template and status, and nothing about who gets in', async () => {
+it('counts requests by route template and status, and nothing about sign-ins', async () => {
   const { service, page } = await start()
   const { ada, eve, conversation_id } = await startThread(service)
   await ada.conversations.get(conversation_id)
@@ -66,7 +66,7 @@ it('gives every series of its own a name that begins with chat_', async () => {
   expect(names.filter((name) => !/^(chat|process|nodejs)_/.test(name))).toEqual([])
 })
 
-it('leaves out every route that lets somebody in, and no other', async () => {
+it('leaves out every sign-in route, and no other', async () => {
   const { service, page } = await start()
   for (const route of Object.values<AnyRoute>(routes)) {
     await fetch(service.base_url + route.path.replaceAll(/\{\w+\}/g, 'x'), { method: route.method })
@@ -75,7 +75,7 @@ it('leaves out every route that lets somebody in, and no other', async () => {
   for (const { path } of Object.values<AnyRoute>(routes)) expect(seen.has(path), path).toBe(!LETTING_IN.test(path))
 })
 
-it('has a bounded number of series whatever paths, methods and hosts are sent, and Prometheus finds no fault', async () => {
+it('has a bounded number of series for any paths, methods and hosts, and is valid for Prometheus', async () => {
   const { service, page } = await start()
   const random = createRandom(7)
   const pick = <T>(list: readonly T[]) => list[Math.floor(random() * list.length)]!
@@ -110,7 +110,7 @@ it('has a bounded number of series whatever paths, methods and hosts are sent, a
   if (hasPromtool) expect(promtool(['check', 'metrics'], { input: shown })).toEqual({ status: 0, output: '' })
 })
 
-it('stays below that even if every route answered every status, and every limit had been renamed', async () => {
+it('stays below that limit even if every route returned every status, and every limit were renamed', async () => {
   const metrics = createMetrics('sqlite', TASK_KINDS)
   onTestFinished(() => metrics.close())
   const statuses = new Set([200, 201, 202, 204, ...Object.values(ERRORS).map(([status]) => status)])
@@ -125,7 +125,7 @@ it('stays below that even if every route answered every status, and every limit 
   expect(readingOf(shown, 'chat_rate_limit_decisions_total{profile="other",decision="refused"}')).toBe(950)
 })
 
-it('puts a duration into each bucket it is not longer than', async () => {
+it('puts a duration into each bucket with an upper bound of at least the duration', async () => {
   const metrics = createMetrics('sqlite', TASK_KINDS)
   onTestFinished(() => metrics.close())
   for (const seconds of [0.001, 0.0011, 5, 6]) metrics.write(seconds)
@@ -136,7 +136,7 @@ it('puts a duration into each bucket it is not longer than', async () => {
   expect(readingOf(shown, 'chat_storage_write_duration_seconds_sum')).toBeCloseTo(11.0021)
 })
 
-it('counts what the storage does not take, by the reason, and not what we refuse ourselves', async () => {
+it("counts writes refused by the storage, by reason, and not the service's own refusals", async () => {
   let trouble: 'unavailable' | 'storage_full' | undefined
   const wrap = (storage: Storage): Storage => ({
     ...storage,
@@ -170,13 +170,13 @@ it('counts what the storage does not take, by the reason, and not what we refuse
   trouble = undefined
 })
 
-it('shows what the log has lost, where the log says so', async () => {
+it('shows the number of dropped log lines, if the log provides it', async () => {
   const log = { debug() {}, info() {}, warn() {}, error() {}, dropped: () => 17 }
   const { page } = await start({ ports: { log } })
   expect(readingOf(await page(), 'chat_log_lines_dropped_total')).toBe(17)
 })
 
-it('has the figures of the process that other programs have', async () => {
+it('has the usual process metrics', async () => {
   const { page } = await start()
   const begun = Date.now() / 1000
   await page()
@@ -195,12 +195,12 @@ it('has the figures of the process that other programs have', async () => {
   expect(shown).toContain(`chat_build_info{version="${VERSION}",database="sqlite",node_version="${process.version}"} 1`)
 })
 
-it('tells the version of the package', () => {
+it('has the version of the package', () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   expect(VERSION).toBe(version)
 })
 
-it('shows its counters to who has the token, as Prometheus asks for them', async () => {
+it('returns the page to a client with the token, as Prometheus requests it', async () => {
   const { service } = await start({ config: { metrics: { token: 'let-me-look' } } })
   const get = (authorization?: string) =>
     checkedFetch(`${service.base_url}/metrics`, { headers: { ...(authorization && { authorization }) } })

@@ -45,7 +45,7 @@ const lines = () => {
 }
 
 describeOnEachDatabase('/readyz', (openUrl) => {
-  it('names a step of the schema that is not applied, says so once, and is ready again when it is', async () => {
+  it('names a pending migration, logs it once, and is ready again afterwards', async () => {
     const { log, of } = lines()
     const service = await startService(await openUrl(), { ports: { log } })
     onTestFinished(() => service.close())
@@ -68,7 +68,7 @@ describeOnEachDatabase('/readyz', (openUrl) => {
     expect(of('Not ready', 'Ready again')).toEqual(['Not ready', 'Ready again'])
   })
 
-  it('says that the service drains, while that is answered', async () => {
+  it('reports a draining service, while it is still answered', async () => {
     const service = await startService(await openUrl())
     onTestFinished(() => service.close())
     service.chat.drain()
@@ -126,7 +126,7 @@ describe('/readyz on SQLite', () => {
     await until(service.base_url, ['database'])
   })
 
-  it('stays ready while another process has the lock of all that is written: who reads goes on', async () => {
+  it('stays ready while another process holds the write lock: reads continue', async () => {
     const { service, file } = await start()
     const ada = await service.signIn('ada')
     const hold = `const db = new (require('better-sqlite3'))(process.argv[1])
@@ -145,7 +145,7 @@ describe('/readyz on SQLite', () => {
     await ada.conversations.create()
   })
 
-  it('names a database whose file may not be written any more, until it may', async ({ skip }) => {
+  it('names a database whose file has become read-only, until it is writable', async ({ skip }) => {
     // Root may write whatever the mode is, so the service is somebody else's.
     const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? []
     if (process.getuid?.() !== 0 || !uid) return skip('needs root, to be somebody else')
@@ -185,7 +185,7 @@ describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
     await service.signIn('ada')
   })
 
-  it('does not blame it for an event loop that was busy', async () => {
+  it('does not report a busy event loop as a failure of the database', async () => {
     const cluster = (await startCluster())!
     onTestFinished(() => cluster.stop())
     const service = await startService(cluster.url)
@@ -196,7 +196,7 @@ describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
     expect(await answer).toMatchObject({ status: 'ready' })
   })
 
-  it('answers in time while nothing comes back from the server, and is ready once it does', async () => {
+  it('responds in time while the server sends nothing, and is ready once it does', async () => {
     const cluster = (await startCluster())!
     onTestFinished(() => cluster.stop())
     const way = await startWay(cluster)

@@ -15,7 +15,7 @@ interface Statement {
   changes: number
 }
 
-describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
+describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
   let service: TestService
   let clock: number
   let statements: Statement[]
@@ -40,7 +40,7 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
   const count = async (table: string) =>
     (await service.chat.context.db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`))!.count
 
-  it('are events, for two days; who comes back later is told to read again', async () => {
+  it('includes events, for two days; a reader who resumes later gets a reset', async () => {
     const { ada, conversation_id, root } = await startThread(service)
     const { stream_position } = await ada.conversations.get(conversation_id)
     const reply = (content: string) => ada.messages.reply(root.message_id, { content })
@@ -72,7 +72,7 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
     expect(tree.messages).toHaveLength(3)
   })
 
-  it('are events, but for the newest of all, so that numbers go on', async () => {
+  it('includes events except the newest of all, so that the numbers continue', async () => {
     const { ada, conversation_id } = await startThread(service)
     const { stream_position } = await ada.conversations.get(conversation_id)
     const actor = await service.chat.users.actor(ada.id)
@@ -87,7 +87,7 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
     expect((await ada.conversations.get(conversation_id)).stream_position).toBe(stream_position)
   })
 
-  it('are events of a busy day, in batches, by two processes at once', { timeout: 60_000 }, async () => {
+  it('includes events of a busy day, deleted in batches by two processes at once', { timeout: 60_000 }, async () => {
     const { ada, root } = await startThread(service)
     const actor = await service.chat.users.actor(ada.id)
     const post = (content: string) => service.chat.messages.reply(actor, root.message_id, { content })
@@ -98,7 +98,7 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
     expect(await count('events')).toBe(1)
   })
 
-  it('are keys of posts, for a day', async () => {
+  it('includes idempotency keys, for a day', async () => {
     const { ada, conversation_id } = await startThread(service)
     const post = (key: string) =>
       ada.messages.postRoot(conversation_id, { content: key }, { headers: { 'idempotency-key': key } })
@@ -110,7 +110,7 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
     expect(await count('idempotency_keys')).toBe(1)
   })
 
-  it('are invites, for a month after they have run out, whatever became of them', async () => {
+  it('includes invites, for a month after they have expired, in any state', async () => {
     const { ada, eve, conversation_id } = await startThread(service)
     const invite = () => ada.invites.create(conversation_id, { ttl_seconds: 60 })
     const accept = (token: string) => codeOf(eve.invites.accept({ token }))
@@ -129,7 +129,7 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
     expect(await accept(lasting)).toBe('invite_expired')
   })
 
-  it('are the replaced tokens of a session, for as long as the session is remembered', async () => {
+  it('includes the replaced tokens of a session, as long as the session is kept', async () => {
     const { ada } = await startThread(service)
     const old = await signInByHand(service.base_url, ada.email, PASSWORD)
     await refreshByHand(service.base_url, await refreshByHand(service.base_url, old))
@@ -145,7 +145,7 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 
-  it('are entries of the audit log, for a year or as long as is configured', async () => {
+  it('includes entries of the audit log, for a year or as configured', async () => {
     const { ada } = await startThread(service)
     const acts = async () => (await ada.audit.list({})).entries.map(({ act }) => act)
     const before = (await acts()).length
@@ -164,7 +164,7 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
     expect(await count('audit_log')).toBeGreaterThan(0)
   })
 
-  it('is deleted by statements that take few rows and find them by an index', { timeout: 60_000 }, async () => {
+  it('is deleted by statements that delete few rows and find them by an index', { timeout: 60_000 }, async () => {
     await fill(600)
     clock += 400 * DAY
     statements = []
@@ -176,7 +176,7 @@ describeOnEachDatabase('what is kept for a time only', (openUrl, dialect) => {
       expect(scansIn(await planOf(service, sql, params), dialect), sql).toEqual([])
   })
 
-  it('is left for the next time when the service stops', { timeout: 60_000 }, async () => {
+  it('is left for the next start when the service stops', { timeout: 60_000 }, async () => {
     await fill(600)
     clock += 400 * DAY
     service.chat.drain()

@@ -9,7 +9,7 @@ import { createSqliteFile } from '../support/databases.ts'
 const database = await createSqliteFile()
 afterAll(database.remove)
 
-it('warns while another process reads on and on, and has the file shortened after that', async () => {
+it('warns while another process keeps a read open, and truncates the WAL afterwards', async () => {
   const { db, close } = await openStorage({ database: database.url })
   const warnings: unknown[] = []
   const silent = { debug() {}, info() {}, error() {} }

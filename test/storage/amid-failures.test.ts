@@ -20,7 +20,7 @@ const outcomeOf = (call: Promise<unknown>) =>
     (error: { code?: string }) => error.code ?? String(error),
   )
 
-describeOnEachEmptyDatabase('amid writers that fail after they have changed something', (openUrl) => {
+describeOnEachEmptyDatabase('writers next to writers that fail after a change', (openUrl) => {
   let service: TestService
   beforeAll(async () => {
     service = await startService(await openUrl(), {
@@ -29,7 +29,7 @@ describeOnEachEmptyDatabase('amid writers that fail after they have changed some
   })
   afterAll(() => service.close())
 
-  it('the others are done exactly once, and those leave nothing', { timeout: 120_000 }, async () => {
+  it('are executed exactly once, and the failed ones leave nothing', { timeout: 120_000 }, async () => {
     const { ada, grace, conversation_id, root } = await startThread(service)
     const { context, messages, invites, auth, users } = service.chat
     const { db } = context

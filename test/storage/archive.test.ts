@@ -82,7 +82,7 @@ async function findings(url: string) {
   return checkup.findings
 }
 
-it('holds every table, or says why not', async () => {
+it('holds every table, or has the reason why not', async () => {
   const storage = await open(await create(createSqliteFile))
   const rows = await storage.db.all<{ name: string }>(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'",
@@ -92,7 +92,7 @@ it('holds every table, or says why not', async () => {
 })
 
 describe.skipIf(!hasPostgres)('an archive', () => {
-  it('goes from SQLite to PostgreSQL and back without a loss', async () => {
+  it('moves from SQLite to PostgreSQL and back without a loss', async () => {
     const urls = [await create(createSqliteFile), await create(createPostgresDatabase), await create(createSqliteFile)]
     await fill(urls[0]!)
     const [first, second, third] = [await open(urls[0]!), await open(urls[1]!), await open(urls[2]!)]
@@ -119,7 +119,7 @@ describe.skipIf(!hasPostgres)('an archive', () => {
 })
 
 describeOnEachEmptyDatabase('an archive with a text that is too long', (openUrl) => {
-  it('is refused with the number of the line, and nothing of it is imported', async () => {
+  it('is refused with the line number, and nothing of it is imported', async () => {
     const url = await create(createSqliteFile)
     await fill(url)
     const lines = await exportLines(await open(url))
@@ -159,7 +159,7 @@ describe('an import', () => {
     return exportLines(await open(url))
   }
 
-  it('goes on where it was interrupted', async () => {
+  it('continues where it was interrupted', async () => {
     const lines = await archive()
     const target = await open(await create(createSqliteFile))
     await expect(target.import(each(lines.slice(0, -5)))).rejects.toThrow('not whole')
@@ -168,7 +168,7 @@ describe('an import', () => {
     await expect(target.import(each(lines))).rejects.toThrow('not empty')
   })
 
-  it('takes accounts of an older archive for proven', async () => {
+  it('treats accounts of an older archive as verified', async () => {
     const lines = (await archive()).filter((line) => !line.startsWith('{"table":"email_verifications"'))
     const older = lines.map((line) =>
       line.replace(/,"email_verified_at":\d+/, '').replace('"email_verifications":0,', ''),

@@ -37,7 +37,7 @@ describe('a backup of SQLite', () => {
     await service.close()
   }
 
-  it('has everything acknowledged before it began, whatever is written meanwhile', async () => {
+  it('contains everything acknowledged before it began, whatever is written meanwhile', async () => {
     const service = await start()
     const { ada, root } = await startThread(service)
     const reply = (content: string) => ada.messages.reply(root.message_id, { content })
@@ -60,7 +60,7 @@ describe('a backup of SQLite', () => {
     expect((await other.chat.ops.fsck()).findings).toEqual([])
   })
 
-  it('begins another history, so that every reader of before reads again', async () => {
+  it('starts a new event history, so that every reader reads again', async () => {
     const service = await start()
     const { ada, conversation_id } = await startThread(service)
     const { stream_position } = await ada.conversations.get(conversation_id)
@@ -76,7 +76,7 @@ describe('a backup of SQLite', () => {
     await stream.close()
   })
 
-  it('overwrites nothing unasked, and never the database itself', async () => {
+  it('overwrites nothing without --force, and never the database itself', async () => {
     const service = await start()
     await startThread(service)
     const storage = await openStorage({ database: url })
@@ -95,7 +95,7 @@ describe('a backup of SQLite', () => {
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 
-  it('is not taken from a database whose last commits are beside it', async () => {
+  it('is refused for a database whose last commits are in a file next to it', async () => {
     const service = await start()
     const { ada, root } = await startThread(service)
     // As after a crash: copied with other means, while nobody has moved them into the file.
@@ -116,7 +116,7 @@ describe('a backup of SQLite', () => {
   it.each([
     ['is no database any more', (path: string) => [path, `${path}-wal`].map((part) => writeFileSync(part, NOISE))],
     ['is gone', (path: string) => rmSync(path)],
-  ])('is put back where the database %s, whatever was left beside it', async (_, spoil) => {
+  ])('is restored where the database %s, whatever files are next to it', async (_, spoil) => {
     const service = await start()
     const { ada, root } = await startThread(service)
     const storage = await openStorage({ database: url })
@@ -148,7 +148,7 @@ describe('a backup of SQLite', () => {
   })
 })
 
-it.skipIf(!inject('postgres_url'))('PostgreSQL is left to its own tools, and begins another history', async () => {
+it.skipIf(!inject('postgres_url'))('PostgreSQL is left to its own tools, and starts a new event history', async () => {
   const database = await createPostgresDatabase()
   const storage = await openStorage({ database: database.url })
   await storage.migrate()

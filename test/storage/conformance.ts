@@ -83,7 +83,7 @@ export function conformance(
     })
 
     it.each([0, -1, 2 ** 31, 1_790_000_000_123_456, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])(
-      'gives back %i as that number',
+      'returns %i as that number',
       async (amount) => {
         await db.run('INSERT INTO items (id, amount) VALUES (?, ?)', ++id, amount)
         expect(await db.get('SELECT amount FROM items WHERE amount = ?', amount)).toEqual({ amount })
@@ -103,7 +103,7 @@ export function conformance(
       ['decomposed letters', 'e\u0301 and \u00E9'],
       ['SQL', '\'; DROP TABLE items; -- ? $1 :name \\ " `'],
       ['64 KiB', 'é\n'.repeat(21_846)],
-    ])('keeps a text byte for byte: %s', async (_, content) => {
+    ])('stores a text byte for byte: %s', async (_, content) => {
       await db.run('INSERT INTO items (id, content) VALUES (?, ?)', ++id, content)
       const bytes = dialect === 'sqlite' ? 'lower(hex(content))' : "encode(convert_to(content, 'UTF8'), 'hex')"
       expect(
@@ -116,13 +116,13 @@ export function conformance(
   })
 
   describe('write', () => {
-    it('gives back what the work gives back', async () => {
+    it('returns the result of its work', async () => {
       const { db } = await openItems()
       expect(await db.write(async (tx) => [await tx.run(INSERT, 1, 'a'), 'done'])).toEqual([1, 'done'])
       expect(await countItems(db)).toBe(1)
     })
 
-    it('keeps nothing of a work that throws, and throws the same', async () => {
+    it('rolls back work that throws, and throws the same error', async () => {
       const { db } = await openItems()
       const failure = new ChatError('forbidden')
       const written = db.write(async (tx) => {
@@ -138,7 +138,7 @@ export function conformance(
       ['throws', () => Promise.reject(new Error('no'))],
       ['breaks a constraint', (tx: Queries) => tx.run(INSERT, 101, 'taken')],
       ['writes wrong SQL', (tx: Queries) => tx.run('INSERT INTO nowhere VALUES (1)')],
-    ])('hurts no neighbour with a work that %s', async (_, fail) => {
+    ])('does not affect other writers if its work %s', async (_, fail) => {
       const { db } = await openItems()
       await db.run(INSERT, 100, 'taken')
       const writes = times(51, (id) =>
@@ -153,7 +153,7 @@ export function conformance(
       expect(await db.get('SELECT id FROM items WHERE id = 25')).toBeUndefined()
     })
 
-    it('is not seen from outside before it is over', async () => {
+    it('is invisible from outside before it has ended', async () => {
       const { db, again } = await openItems()
       const other = await again()
       const [begun, finish] = [promised(), promised()]
@@ -175,7 +175,7 @@ export function conformance(
       expect([await countItems(db), await countItems(other)]).toEqual([2, 2])
     })
 
-    it('takes no statement of others into its rollback', async () => {
+    it('rolls back no statement of others', async () => {
       const { db } = await openItems()
       const [begun, finish] = [promised(), promised()]
       const failing = db.write(async (tx) => {
@@ -192,7 +192,7 @@ export function conformance(
       expect(await db.all('SELECT id FROM items ORDER BY id')).toEqual([{ id: 2 }, { id: 3 }, { id: 4 }])
     })
 
-    it('acknowledges all or nothing when the work passes over a failed statement', async () => {
+    it('acknowledges all or nothing when the work ignores a failed statement', async () => {
       const { db } = await openItems()
       await db.run(INSERT, 1, 'taken')
       const written = db.write(async (tx) => {
@@ -203,7 +203,7 @@ export function conformance(
       expect(await countItems(db)).toBe(status === 'fulfilled' ? 2 : 1)
     })
 
-    it('keeps what it does not wait for', async () => {
+    it('commits statements that are not awaited', async () => {
       const { db } = await openItems()
       const value = await db.write(async (tx) => {
         tx.defer(tx.run(INSERT, 1, 'a'))
@@ -214,7 +214,7 @@ export function conformance(
       expect(await db.all('SELECT name FROM items ORDER BY id')).toEqual([{ name: 'a' }, { name: 'b' }, { name: 'c' }])
     })
 
-    it('keeps nothing when a statement fails that it does not wait for, and all of its neighbours', async () => {
+    it('rolls back when a statement fails that is not awaited, and keeps the writes of others', async () => {
       const { db } = await openItems()
       const writes = times(8, (n) =>
         db.write(async (tx) => {
@@ -229,7 +229,7 @@ export function conformance(
       expect(await db.get('SELECT count(*) AS n FROM items WHERE id BETWEEN 30 AND 39')).toEqual({ n: 0 })
     })
 
-    it('leaves nothing unhandled of what it does not wait for when the work throws', async () => {
+    it('leaves no unhandled rejection of unawaited statements when the work throws', async () => {
       const { db } = await openItems()
       const write = db.write(async (tx) => {
         tx.defer(tx.run(INSERT, 1, 'a'))
@@ -240,7 +240,7 @@ export function conformance(
       expect(await db.get('SELECT count(*) AS n FROM items')).toEqual({ n: 0 })
     })
 
-    it('lets one of many take a name', async () => {
+    it('lets one of many writers take a name', async () => {
       const { db } = await openItems()
       const take = (id: number) => db.write((tx) => tx.run(`${INSERT} ON CONFLICT DO NOTHING`, id, 'name'))
       const taken = await Promise.all(times(20, take))
@@ -248,7 +248,7 @@ export function conformance(
       expect(await countItems(db)).toBe(1)
     })
 
-    it('passes a broken constraint on as it is', async () => {
+    it('passes on a violated constraint unchanged', async () => {
       const { db } = await openItems()
       await db.run(INSERT, 1, 'name')
       for (const attempt of [() => db.run(INSERT, 2, 'name'), () => db.write((tx) => tx.run(INSERT, 2, 'name'))]) {
@@ -257,7 +257,7 @@ export function conformance(
       }
     })
 
-    it('keeps what it acknowledges of 64 writers at once', async () => {
+    it('keeps the acknowledged writes of 64 writers at once', async () => {
       const { db, again } = await openItems()
       await db.run(INSERT, 64, 'sum')
       const write = (id: number) =>
@@ -273,7 +273,7 @@ export function conformance(
     })
   })
 
-  describe('a transaction that uses the database around it', () => {
+  describe('a transaction that uses the outer database', () => {
     let db: Database
     beforeAll(async () => {
       const opened = await openItems(() => {})
@@ -294,7 +294,7 @@ export function conformance(
       expect(await countItems(db)).toBe(0)
     })
 
-    it('may do so once it is over', async () => {
+    it('may do so once it has ended', async () => {
       await db.write((tx) => tx.run(INSERT, 1, 'a')).then(() => db.run(INSERT, 2, 'b'))
       expect(await db.snapshot(countItems).then(() => db.write(countItems))).toBe(2)
     })
@@ -304,7 +304,7 @@ export function conformance(
     ['committed', (db, work) => db.write(work)],
     ['rolled back', (db, work) => db.write((tx) => work(tx).then(() => Promise.reject(new Error('no'))))],
     ['a snapshot', (db, work) => db.snapshot(work)],
-  ])('refuses a tx that is over: %s', async (_, run) => {
+  ])('refuses a tx that has ended: %s', async (_, run) => {
     const { db } = await openItems()
     let kept!: Queries
     await run(db, async (tx) => {
@@ -315,7 +315,7 @@ export function conformance(
     expect(await countItems(db)).toBe(0)
   })
 
-  it('shows a snapshot one state while others commit', async () => {
+  it('reads one state in a snapshot while others commit', async () => {
     const { db, again } = await openItems()
     const other = await again()
     const counts = await db.snapshot(async (snapshot) => {
@@ -327,7 +327,7 @@ export function conformance(
     expect(await db.snapshot(countItems)).toBe(1)
   })
 
-  it('passes on what a snapshot throws, and works on', async () => {
+  it('passes on what a snapshot throws, and continues to work', async () => {
     const { db } = await openItems()
     const failure = new ChatError('not_found')
     await expect(db.snapshot(() => Promise.reject(failure))).rejects.toBe(failure)
@@ -335,7 +335,7 @@ export function conformance(
     expect(await db.write((tx) => tx.run(INSERT, 1, 'a'))).toBe(1)
   })
 
-  it('has another change token after each commit of another connection', async () => {
+  it('has a new change token after each commit of another connection', async () => {
     const { db, again } = await openItems()
     const other = await again()
     const tokens = [await db.changeToken()]
@@ -347,7 +347,7 @@ export function conformance(
   })
 
   describe('close', () => {
-    it('waits for what was asked before it, and refuses what comes after', async () => {
+    it('waits for earlier calls, and refuses later ones', async () => {
       const { db, again } = await openItems()
       const written = Promise.all(times(64, (id) => db.write((tx) => tx.run(INSERT, id, `item ${id}`))))
       const read = [countItems(db), db.snapshot(countItems)]
@@ -368,7 +368,7 @@ export function conformance(
       await Promise.all(read)
     })
 
-    it('refuses a write that comes while it waits for a snapshot', async () => {
+    it('refuses a write that arrives while it waits for a snapshot', async () => {
       const { db } = await openItems()
       const [begun, finish] = [promised(), promised()]
       const snapshot = db.snapshot(async (queries) => {

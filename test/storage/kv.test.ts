@@ -29,7 +29,7 @@ describe.each<[string, () => Driver]>([
     return { kv: createKv(storage, () => clock.now), clock, storage }
   }
 
-  it('knows nothing it was not told', async () => {
+  it('returns nothing for an unknown key', async () => {
     const { kv } = openKv()
     expect(await kv.get('key')).toBeUndefined()
     await kv.delete('key')
@@ -55,13 +55,13 @@ describe.each<[string, () => Driver]>([
     Number.MAX_SAFE_INTEGER,
     [1, 'two', [null]],
     { nested: { list: ['true', 1] }, empty: {} },
-  ])('gives back %j as it is', async (value) => {
+  ])('returns %j unchanged', async (value) => {
     const { kv } = openKv()
     await kv.set('key', value, 60)
     expect(await kv.get('key')).toStrictEqual(value)
   })
 
-  it('gives back a copy', async () => {
+  it('returns a copy', async () => {
     const { kv } = openKv()
     const value = { list: [1] }
     await kv.set('key', value, 60)
@@ -71,7 +71,7 @@ describe.each<[string, () => Driver]>([
     expect(await kv.get('key')).toEqual({ list: [1] })
   })
 
-  it('keeps keys apart, whatever is in them', async () => {
+  it('keeps keys apart, whatever characters they have', async () => {
     const { kv } = openKv()
     const keys = [
       ...['::1', '1', ':1', '1:', '0:0:0:0:0:0:0:1', 'a:b', 'a/b', 'a\\b', 'a/b:c?d', 'a/b:c', 'a?b', 'a#b', 'a', 'A'],
@@ -98,7 +98,7 @@ describe.each<[string, () => Driver]>([
     expect(Object.prototype).not.toHaveProperty('value')
   })
 
-  it('forgets a value when its time is over, not before', async () => {
+  it('drops a value when it expires, not before', async () => {
     const { kv, clock, storage } = openKv()
     await kv.set('short', 1, 2)
     await kv.set('long', 2, 60)
@@ -122,14 +122,14 @@ describe.each<[string, () => Driver]>([
     expect(await kv.get('key')).toBe('third')
   })
 
-  it('takes many keys at once', async () => {
+  it('accepts many keys at once', async () => {
     const { kv } = openKv()
     const keys = times(100, (index) => `user:${index}`)
     await Promise.all(keys.map((key, index) => kv.set(key, index, 60)))
     expect(await Promise.all(keys.map((key) => kv.get(key)))).toEqual(times(100, (index) => index))
   })
 
-  it('gives back one of the values set at once, or none, as a file may come out torn', async () => {
+  it('returns one of the values set at once, or none, since a file may be incomplete', async () => {
     const { kv } = openKv()
     await Promise.all(times(20, (index) => kv.set('key', { index }, 60)))
     const value = await kv.get<{ index: number }>('key')
@@ -138,7 +138,7 @@ describe.each<[string, () => Driver]>([
     expect(await kv.get('key')).toBe('whole')
   })
 
-  it('leaves what others keep in the same storage alone', async () => {
+  it('leaves other entries in the same storage unchanged', async () => {
     const { kv, storage } = openKv()
     await storage.setItem('key', 'theirs')
     await kv.set('key', 'ours', 60)

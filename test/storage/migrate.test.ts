@@ -15,21 +15,21 @@ const APPLIED = NAMES.map((name) => ({
   applied_at: expect.stringMatching(/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
 }))
 
-it('names each step once', () => {
+it('has a unique name for each migration', () => {
   expect(new Set(NAMES).size).toBe(NAMES.length)
   for (const name of NAMES) expect(name).toMatch(/^\d{4}-[a-z-]+$/)
   expect([...NAMES].sort()).toEqual(NAMES)
 })
 
 describeOnEachEmptyDatabase('the schema', (openUrl) => {
-  it('is not there before it is asked for', async () => {
+  it('does not exist before it is created on request', async () => {
     const storage = await opened(await openUrl())
     expect(await storage.migrations()).toEqual(PENDING)
     expect(await storage.migrations()).toEqual(PENDING)
     await expect(storage.db.get('SELECT name FROM meta')).rejects.toThrow('meta')
   })
 
-  it('is applied once, and says when', async () => {
+  it('is applied once, with the time', async () => {
     const storage = await opened(await openUrl())
     expect(await storage.migrate()).toEqual(NAMES)
     const states = await storage.migrations()
@@ -41,7 +41,7 @@ describeOnEachEmptyDatabase('the schema', (openUrl) => {
     expect(await epochOf(storage)).toBe(epoch)
   })
 
-  it('is applied once by several that start together', async () => {
+  it('is applied once by several callers that start together', async () => {
     const url = await openUrl()
     const storages = await Promise.all(times(4, () => opened(url)))
     const applied = await Promise.all(storages.map((storage) => storage.migrate()))
@@ -57,7 +57,7 @@ describeOnEachEmptyDatabase('the schema', (openUrl) => {
     expect(await (await opened(url)).migrations()).toEqual(APPLIED)
   })
 
-  it('is applied as a whole after a process was killed in the middle', async () => {
+  it('is applied completely after a process was killed during it', async () => {
     const urls = await Promise.all(
       ['CREATE TABLE messages', 'COMMIT'].map(async (statement) => {
         const url = await openUrl()
@@ -81,7 +81,7 @@ describeOnEachEmptyDatabase('the schema', (openUrl) => {
     }
   })
 
-  it('is refused when it was made with another step', async () => {
+  it("is refused when an applied migration differs from the program's", async () => {
     const storage = await migrated(await openUrl())
     await storage.db.run("UPDATE migrations SET checksum = 'x' WHERE id = 1")
     for (const attempt of [() => storage.migrate(), () => assertMigrated(storage.db)]) {
@@ -89,7 +89,7 @@ describeOnEachEmptyDatabase('the schema', (openUrl) => {
     }
   })
 
-  it('gets no further step after one that is not known', async () => {
+  it('gets no further migration after an unknown one', async () => {
     const storage = await migrated(await openUrl())
     await storage.db.run('DROP TABLE events')
     await storage.db.run('DELETE FROM migrations')
@@ -98,7 +98,7 @@ describeOnEachEmptyDatabase('the schema', (openUrl) => {
     await expect(storage.db.get('SELECT id FROM events')).rejects.toThrow('events')
   })
 
-  it('is left alone where the configuration says so', async () => {
+  it('is left unchanged if the configuration disables migrations', async () => {
     const storage = await opened(await openUrl())
     const chat = createChatService(parseConfig({ storage: { migrate: false } }), storage)
     await expect(chat.start()).rejects.toThrow(`${NAMES[0]} is pending`)
@@ -108,7 +108,7 @@ describeOnEachEmptyDatabase('the schema', (openUrl) => {
   })
 })
 
-it('waits for a step that another process takes long for, and says so', { timeout: 60_000 }, async () => {
+it('waits for a long migration of another process, and logs that', { timeout: 60_000 }, async () => {
   const { url, remove } = await createSqliteFile()
   onTestFinished(remove)
   const [other, storage, third] = [await opened(url), await opened(url), await opened(url)]

@@ -35,11 +35,11 @@ describe('openStorage refuses', () => {
     'sqlite3:chat.db',
     'postgres:/chat',
     'Sqlite:x',
-  ])('the address %j', async (database) => {
+  ])('the URL %j', async (database) => {
     await expect(openStorage({ database })).rejects.toThrow('must start with sqlite: or postgres://')
   })
 
-  it('an address of another kind without repeating its password', async () => {
+  it('a URL of another kind without repeating its password', async () => {
     const refused = openStorage({ database: 'mysql://root:hunter2@db/chat' })
     await expect(refused).rejects.toThrow('must start with')
     await expect(refused).rejects.not.toThrow('hunter2')
@@ -62,7 +62,7 @@ describe('openStorage refuses', () => {
     await ((await database.getInstance()) as pg.Client).end()
   })
 
-  it.skipIf(!existsSync('/proc/self/fd'))('a file that can have no WAL, and lets go of it', async () => {
+  it.skipIf(!existsSync('/proc/self/fd'))('a file that cannot have a WAL, and closes it', async () => {
     await expect(openStorage({ database: 'sqlite:/dev/full' })).rejects.toThrow('/dev/full')
     const open = readdirSync('/proc/self/fd').flatMap((fd) => {
       try {
@@ -75,7 +75,7 @@ describe('openStorage refuses', () => {
     expect(open).not.toContain('/dev/full')
   })
 
-  it('what is no database, and leaves it as it is', async () => {
+  it('a file that is not a database, and leaves it unchanged', async () => {
     const { url } = await fresh(createSqliteFile())
     writeFileSync(fileOf(url), 'Dear diary, '.repeat(1_000))
     await expect(openStorage({ database: url })).rejects.toThrow('file is not a database')
@@ -85,19 +85,22 @@ describe('openStorage refuses', () => {
   it.each([
     ['empty', (file: string) => writeFileSync(file, '')],
     ['gone', (file: string) => rmSync(file)],
-  ])('a database that is %s while its last commits are beside it, and leaves those as they are', async (_, lose) => {
-    const { url } = await fresh(createSqliteFile())
-    const file = fileOf(url)
-    const { db } = await opened({ database: url })
-    await db.run('CREATE TABLE items (id INTEGER)')
-    const copy = join(dirname(file), 'copy.db')
-    for (const end of ['', '-wal']) copyFileSync(file + end, copy + end)
-    lose(copy)
-    await expect(openStorage({ database: `sqlite:${copy}` })).rejects.toThrow(
-      /is empty or gone, and .*-wal has commits/,
-    )
-    expect(readFileSync(`${copy}-wal`)).toEqual(readFileSync(`${file}-wal`))
-  })
+  ])(
+    'a database that is %s while its last commits are in a file next to it, and leaves those unchanged',
+    async (_, lose) => {
+      const { url } = await fresh(createSqliteFile())
+      const file = fileOf(url)
+      const { db } = await opened({ database: url })
+      await db.run('CREATE TABLE items (id INTEGER)')
+      const copy = join(dirname(file), 'copy.db')
+      for (const end of ['', '-wal']) copyFileSync(file + end, copy + end)
+      lose(copy)
+      await expect(openStorage({ database: `sqlite:${copy}` })).rejects.toThrow(
+        /is empty or gone, and .*-wal has commits/,
+      )
+      expect(readFileSync(`${copy}-wal`)).toEqual(readFileSync(`${file}-wal`))
+    },
+  )
 
   it('a folder', async () => {
     const { url } = await fresh(createSqliteFile())
@@ -106,20 +109,20 @@ describe('openStorage refuses', () => {
 })
 
 describe('openStorage takes', () => {
-  it('a database in memory, another one each time', async () => {
+  it('a database in memory, a new one each time', async () => {
     const [one, two] = [await opened({ database: 'sqlite::memory:' }), await opened({ database: 'sqlite::memory:' })]
     await one.db.run('CREATE TABLE items (id INTEGER)')
     await expect(two.db.get('SELECT id FROM items')).rejects.toThrow('items')
   })
 
-  it('any name of a file, in folders that it makes', async () => {
+  it('any name of a file, in folders that it creates', async () => {
     const { url } = await fresh(createSqliteFile())
     const file = join(dirname(fileOf(url)), 'new folder', 'a?b#c%20:d é.db')
     await opened({ database: `sqlite:${file}` })
     expect(statSync(file).isFile()).toBe(true)
   })
 
-  it('a SQLite connection of the host, and sets it up', async () => {
+  it('a SQLite connection of the host, and configures it', async () => {
     const { url } = await fresh(createSqliteFile())
     const handle = await openHandle(fileOf(url))
     const { db } = await opened({ database: { dialect: 'sqlite', getInstance: async () => handle } })
@@ -138,7 +141,7 @@ describe('openStorage takes', () => {
     await expect(database.exec('SELECT nothing')).rejects.toThrow('nothing')
   })
 
-  it('a storage of the host for what may be forgotten', async () => {
+  it('a key-value storage of the host', async () => {
     const kv = createStorage()
     const storage = await opened({ database: 'sqlite::memory:', kv })
     await storage.kv.set('key', 1, 60)
@@ -147,7 +150,7 @@ describe('openStorage takes', () => {
   })
 })
 
-it('makes nothing in the database', async () => {
+it('creates nothing in the database', async () => {
   const { db } = await opened({ database: (await fresh(createSqliteFile())).url })
   expect(await db.all('SELECT name FROM sqlite_master')).toEqual([])
 })

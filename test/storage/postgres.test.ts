@@ -28,7 +28,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
   })
 
   describe('a connection that the server ends', () => {
-    it('is replaced, when it was idle', async () => {
+    it('is replaced when it was idle', async () => {
       const { db, pool, ended } = await openItems()
       await db.get('SELECT 1')
       expect(pool.idleCount).toBe(1)
@@ -70,7 +70,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
       expect(await countItems(db)).toBe(0)
     })
 
-    it('fails a write that has no more statements than the commit', async () => {
+    it('fails a write whose only statement is the commit', async () => {
       const { db, ended } = await openItems()
       const write = db.write(async (tx) => {
         await tx.run(INSERT, 1)
@@ -81,7 +81,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     })
   })
 
-  it('is unavailable while the server is away, and works once it is back', async () => {
+  it('is unavailable while the server is down, and works once it is up again', async () => {
     const { db } = await openItems()
     const [begun, finish] = [promised(), promised()]
     const under_way = codeOf(
@@ -103,7 +103,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     await db.write((tx) => tx.run(INSERT, 4))
   })
 
-  describe('a transaction that the server gives up', () => {
+  describe('a transaction that the server aborts', () => {
     it('runs again after a deadlock', async () => {
       const { db } = await openItems('-c deadlock_timeout=10ms')
       await db.run('INSERT INTO items (id) VALUES (1), (2)')
@@ -122,7 +122,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
       expect(await db.all('SELECT amount FROM items')).toEqual([{ amount: 2 }, { amount: 2 }])
     })
 
-    it('runs a few times, no more', async () => {
+    it('runs a limited number of times', async () => {
       const { db } = await openItems()
       let attempts = 0
       const write = db.write(async (tx) => {
@@ -149,7 +149,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
       expect(attempts).toBe(1)
     })
 
-    it('is not acknowledged when the work passes over the failed statement', async () => {
+    it('is not acknowledged when the work ignores the failed statement', async () => {
       const { db } = await openItems()
       const write = db.write(async (tx) => {
         await tx.run(INSERT, 1)
@@ -160,7 +160,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     })
   })
 
-  it('is unavailable when no connection comes free, and works when one does', async () => {
+  it('is unavailable when no connection becomes free, and works when one does', async () => {
     const { db, pool } = await openItems()
     Object.assign(pool.options, { max: 1, connectionTimeoutMillis: 50 })
     const [begun, finish] = [promised(), promised()]
@@ -177,7 +177,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     expect(await countItems(db)).toBe(1)
   })
 
-  it('gives up connections that were lost without a word once the server can be asked, and no slow ones', {
+  it('closes dead connections once the server responds again, and no slow ones', {
     timeout: 60_000,
   }, async () => {
     const proxy = await startProxy(await newDatabase())
@@ -200,7 +200,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     expect(await slow).toEqual({ slept: '' })
   })
 
-  it('waits without end only for work that may take long', async () => {
+  it('has no timeout only for work that may take long', async () => {
     const { db } = await openItems()
     const limits = (tx: Queries) =>
       tx.get("SELECT current_setting('statement_timeout') AS statement, current_setting('lock_timeout') AS lock")
@@ -217,13 +217,13 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     expect([await one.get('SELECT 1 AS one'), await two.get('SELECT 2 AS two')]).toEqual([{ one: 1 }, { two: 2 }])
   })
 
-  it('leaves the types of other pools alone', async () => {
+  it('does not change the types of other pools', async () => {
     await openItems()
     expect((await admin.query('SELECT 1::int8 AS n')).rows).toEqual([{ n: '1' }])
   })
 
-  describe('a server that may lose what it acknowledges', () => {
-    it('is refused with fsync = off, unless told so', async () => {
+  describe('a server that may lose acknowledged writes', () => {
+    it('is refused with fsync = off, unless configured', async () => {
       const url = await newDatabase()
       await setEverywhere('fsync', 'off')
       await expect(openStorage({ database: url })).rejects.toThrow(/fsync = off.*storage\.durability/)
@@ -232,14 +232,14 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
       await (await openStorage({ database: url })).close()
     })
 
-    it('is refused with synchronous_commit = off, unless told so', async () => {
+    it('is refused with synchronous_commit = off, unless configured', async () => {
       const url = await newDatabase('-c synchronous_commit=off')
       await expect(openStorage({ database: url })).rejects.toThrow(/synchronous_commit = off/)
       await (await openStorage({ database: url, durability: 'os' })).close()
     })
   })
 
-  describe('an error of connecting never tells the password', () => {
+  describe('a connection error never contains the password', () => {
     it.each([
       ['nobody listens', { search: '?host=127.0.0.1' }],
       ['there is no socket', { search: '?host=/nowhere' }],
@@ -255,7 +255,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
       'postgres://chat:hunter2@[/chat',
       'postgres://chat:hunter2@db:port/chat',
       'postgres://c:hun%ter2@db/chat',
-    ])('when the address is %s', async (url) => {
+    ])('when the URL is %s', async (url) => {
       expect(await toldBy(url)).not.toMatch(/hun(%|ter2)/)
     })
   })

@@ -10,7 +10,7 @@ const long = (word: string) => `${word} `.repeat(2_000)
 /** Never part of anything else. */
 const WORD = 'zxcanaryq'
 
-describeOnEachDatabase('what is deleted', (openUrl) => {
+describeOnEachDatabase('deleted data', (openUrl) => {
   it('is in no table and, on SQLite, in no file once its removal has ended', async () => {
     const url = await openUrl()
     const service = await startService(url)

@@ -22,7 +22,7 @@ describe('the settings', () => {
   it.each([
     ['full', 2],
     ['os', 1],
-  ] as const)('keep what is acknowledged, with durability "%s"', async (durability, synchronous) => {
+  ] as const)('keep acknowledged writes, with durability "%s"', async (durability, synchronous) => {
     const { db } = await opened({ database: await newUrl(), durability })
     expect(await db.get('PRAGMA journal_mode')).toEqual({ journal_mode: 'wal' })
     expect(await db.get('PRAGMA synchronous')).toEqual({ synchronous })
@@ -39,7 +39,7 @@ describe('the settings', () => {
     expect((await db.get<{ timeout: number }>('PRAGMA busy_timeout'))!.timeout).toBeLessThanOrEqual(10)
   })
 
-  it('hold a foreign key', async () => {
+  it('enforce foreign keys', async () => {
     const { db } = await opened({ database: 'sqlite::memory:' })
     await db.run('CREATE TABLE parents (id INTEGER PRIMARY KEY)')
     await db.run('CREATE TABLE children (id INTEGER PRIMARY KEY REFERENCES parents)')
@@ -47,7 +47,7 @@ describe('the settings', () => {
   })
 })
 
-it.each([0o000, 0o022, 0o077])('lets nobody else read its files, under a umask of %i', async (umask) => {
+it.each([0o000, 0o022, 0o077])('make the files readable by their user only, under a umask of %i', async (umask) => {
   const folder = dirname(fileOf(await newUrl()))
   const before = process.umask(umask)
   onTestFinished(() => void process.umask(before))
@@ -61,13 +61,13 @@ it.each([0o000, 0o022, 0o077])('lets nobody else read its files, under a umask o
 })
 
 describe('a batch', () => {
-  it('commits the writers that wait together at once', async () => {
+  it('commits writers that wait at the same time together', async () => {
     const { db, log } = await openRecorded()
     expect(await Promise.all(times(64, (id) => db.write((tx) => tx.run(INSERT, id, null))))).toEqual(times(64, () => 1))
     expect(log).toEqual(['BEGIN IMMEDIATE', ...times(64, () => INSERT), 'COMMIT'])
   })
 
-  it('runs again, a savepoint each, when a writer fails that has changed something', async () => {
+  it('runs again, a savepoint each, when a writer fails after a change', async () => {
     const { db, log } = await openRecorded()
     const writes = times(3, (id) =>
       db.write(async (tx) => {
@@ -89,7 +89,7 @@ describe('a batch', () => {
     expect(await db.all('SELECT id FROM items')).toEqual([{ id: 0 }, { id: 2 }])
   })
 
-  it('does not run again for a writer that fails before it has changed anything', async () => {
+  it('does not run again for a writer that fails before a change', async () => {
     const { db, handle, log } = await openRecorded()
     const tellsReads = handle.prepare('SELECT 1').readonly === true
     const runs: number[] = []
@@ -107,7 +107,7 @@ describe('a batch', () => {
     expect(await db.all('SELECT id FROM items')).toEqual([{ id: 0 }, { id: 2 }])
   })
 
-  it('is bounded', async () => {
+  it('has a maximum size', async () => {
     const { db, log } = await openRecorded()
     await Promise.all(times(600, (id) => db.write((tx) => tx.run(INSERT, id, null))))
     const commits = log.filter((sql) => sql === 'COMMIT').length
@@ -190,7 +190,7 @@ describe.each([
     expect(await db.all('SELECT id, content FROM items')).toEqual([{ id: 0, content: 'there' }])
   })
 
-  it('fails one writer alone, when it undid no more than its statement', async () => {
+  it('fails one writer only, when it undid no more than its statement', async () => {
     const { db, makeRoom } = await openSmall()
     // A statement of many rows that may break a constraint can be undone alone.
     const many = "INSERT INTO items (content) SELECT value || '!' FROM json_each(?)"
@@ -239,7 +239,7 @@ describe('a lock of another process', () => {
     expect(await countItems(db)).toBe(7)
   })
 
-  it('fails them after a bounded time, and no later ones', async () => {
+  it('fails writes after a bounded time, and no later ones', async () => {
     const { db, other } = await openTwice()
     other.exec('BEGIN IMMEDIATE')
     const started = performance.now()
@@ -252,9 +252,9 @@ describe('a lock of another process', () => {
   })
 })
 
-describe('a file that is not the one that was opened', () => {
+describe('a file that is no longer the opened one', () => {
   it.each(['', '-wal', '-shm'])(
-    'takes no writes for more than a moment: chat.db%s',
+    'accepts no writes for more than a moment: chat.db%s',
     { timeout: 30_000 },
     async (end) => {
       const { db, url } = await openTwice()
@@ -293,7 +293,7 @@ describe('a file that is not the one that was opened', () => {
   }
 })
 
-it('neither reads nor writes for a while when it has found its file damaged', async () => {
+it('is neither read nor written for a while after damage was detected', async () => {
   const url = await newUrl()
   const first = await opened({ database: url })
   await first.db.write((tx) => tx.run(CREATE))
@@ -322,7 +322,7 @@ it('shares its file with another process', async () => {
   expect(await countItems(db)).toBe(400)
 })
 
-it('does not tell its own commits as changes, and tells those of others', async () => {
+it('does not report its own commits as changes, and reports those of others', async () => {
   const { db, other } = await openTwice()
   const first = await db.changeToken()
   await db.write((tx) => tx.run(INSERT, 1, null))
@@ -334,7 +334,7 @@ it('does not tell its own commits as changes, and tells those of others', async 
   expect(await db.changeToken()).not.toBe(first)
 })
 
-it('works on when another connection has changed the schema', async () => {
+it('continues to work when another connection has changed the schema', async () => {
   const { db, other } = await openTwice()
   const read = () => db.all('SELECT id, content FROM items WHERE content = ?', 'a')
   await db.write((tx) => tx.run(INSERT, 1, 'a'))

@@ -21,7 +21,7 @@ const dumpOf = (dialect: Dialect) => readFileSync(new URL(`upgrade/${dialect}.sq
 const FIRST = MIGRATIONS[0]!.name
 
 describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect) => {
-  it('is brought up to date, is consistent, and is read and written', async () => {
+  it('is migrated, is consistent, and can be read and written', async () => {
     const url = await openUrl()
     await load(url)
     const storage = await openStorage({ database: url })
@@ -65,7 +65,7 @@ describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect)
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 
-  it('is finished after each step in turn was cut off at its last statement', { timeout: 120_000 }, async () => {
+  it('is completed after each migration was interrupted at its last statement', { timeout: 120_000 }, async () => {
     const url = await openUrl()
     await load(url)
     for (const [index, step] of MIGRATIONS.entries()) {
@@ -88,7 +88,7 @@ describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect)
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 
-  it('gives each identity an id of its own, and counts the sign-in of a session as its confirmation', async () => {
+  it('gets an id for each identity, and counts the sign-in of a session as its confirmation', async () => {
     const url = await openUrl()
     const service = await startService(url)
     onTestFinished(service.close)
@@ -119,7 +119,7 @@ describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect)
     expect(sessions[0]!.confirmed_at).toBe(sessions[0]!.issued_at)
   })
 
-  it('keeps sessions, whose replaced tokens are remembered from then on', async () => {
+  it('keeps sessions, whose replaced tokens are stored from then on', async () => {
     let now = Date.now() * 1000
     const service = await startService(await openUrl(), { ports: { now: () => now } })
     onTestFinished(service.close)

@@ -67,7 +67,7 @@ async function open(url: string) {
   }
 }
 
-describeOnEachEmptyDatabase('a database that somebody has changed', (openUrl, dialect) => {
+describeOnEachEmptyDatabase('a modified database', (openUrl, dialect) => {
   async function run(url: string, sql: string): Promise<void> {
     if (dialect === 'sqlite') {
       const handle = await openHandle(fileOf(url))
@@ -89,7 +89,7 @@ describeOnEachEmptyDatabase('a database that somebody has changed', (openUrl, di
     return url
   }
 
-  it.each(Object.entries(CHANGES))('is not started on, and told of by fsck: %s', async (_, change) => {
+  it.each(Object.entries(CHANGES))('is refused by the start, and reported by fsck: %s', async (_, change) => {
     const url = await migrated()
     await run(url, change[dialect] ?? change.sqlite)
     const { chat, start, examine } = await open(url)
@@ -100,7 +100,7 @@ describeOnEachEmptyDatabase('a database that somebody has changed', (openUrl, di
     )
   })
 
-  it('is started on and in order with tables, views and triggers of a host beside ours', async () => {
+  it("is accepted with tables, views and triggers of a host next to the service's", async () => {
     const url = await migrated()
     await run(url, HOSTED[dialect])
     const { chat, start, examine } = await open(url)
@@ -113,7 +113,7 @@ describeOnEachEmptyDatabase('a database that somebody has changed', (openUrl, di
     ['a table', 'CREATE TABLE users (name TEXT)', 'the table users'],
     ['a table for steps', 'CREATE TABLE migrations (id INTEGER, batch INTEGER)', 'the table migrations'],
     ['a view', 'CREATE VIEW threads AS SELECT 1 AS one', 'the view threads'],
-  ])('is left alone where a host has %s of a name of ours', async (_, sql, says) => {
+  ])('is left unchanged if a host has %s under a name of the service', async (_, sql, says) => {
     const url = await openUrl()
     await run(url, sql)
     const { chat, start } = await open(url)
@@ -122,7 +122,7 @@ describeOnEachEmptyDatabase('a database that somebody has changed', (openUrl, di
   })
 })
 
-it('copies of a SQLite file are neither made nor put back with a trigger, or with tables of a host', async () => {
+it('copies of a SQLite file with a trigger, or with tables of a host, are neither created nor restored', async () => {
   const { url, remove } = await createSqliteFile()
   onTestFinished(remove)
   const storage = await openStorage({ database: url })

@@ -22,7 +22,7 @@ describeOnEachDatabase('tasks', (openUrl) => {
     return createTaskWorker({ db, metrics, log, handlers })
   }
 
-  it('are each done by one process, when several look for them at once', async () => {
+  it('are each run by one process, when several look for them at once', async () => {
     const keys = Array.from({ length: 20 }, (_, i) => `key-${i}`)
     for (const key of keys) await enqueue(key)
     const done: string[] = []
@@ -36,7 +36,7 @@ describeOnEachDatabase('tasks', (openUrl) => {
     expect(done.sort()).toEqual(keys.sort())
   })
 
-  it('of a process that died are taken by another one, and of one that lives are not', async () => {
+  it('of a dead process are taken by another one, and of a live one are not', async () => {
     const { db } = service.chat.context
     await enqueue('left')
     await db.run("UPDATE tasks SET writer = 'dead', lease_expires_at = 1")
@@ -54,7 +54,7 @@ describeOnEachDatabase('tasks', (openUrl) => {
     expect(done).toEqual(['left', 'held'])
   })
 
-  it('that fail are counted and tried again, and go on with what they noted', async () => {
+  it('that fail are counted and retried, and continue with their stored progress', async () => {
     await enqueue('failing')
     const details: unknown[] = []
     const worker = createWorker(async ({ detail }) => {

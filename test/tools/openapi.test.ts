@@ -23,16 +23,16 @@ describe.each([
   ['Spectral', spectral, 'info-contact'],
   ['Redocly', redocly, 'info-license-strict'],
 ])('%s', (_, lint, rule) => {
-  it('has nothing against the OpenAPI document, not even a warning', async () => {
+  it('finds no problem in the OpenAPI document, not even a warning', async () => {
     expect(await lint(openApi)).toEqual([])
   }, 120_000)
 
-  it('would have', async () => {
+  it('finds a problem in a broken document', async () => {
     expect((await lint(FAULTY)).join('\n')).toContain(rule)
   }, 120_000)
 })
 
-it('gives a client whose types compile, and which can be used', async () => {
+it('generates a client whose types compile, and which can be used', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'chat-openapi-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   // What has a default may be left out of a request.

@@ -40,7 +40,7 @@ describe('a well-known document', () => {
     expect([head.status, head.headers.get('content-type'), await head.text()]).toEqual([200, type, ''])
   })
 
-  it('is there under exactly its path, whatever the query', async () => {
+  it('exists under exactly its path, with any query', async () => {
     expect((await read('/.well-known/security.txt?x=1')).status).toBe(200)
     // `fetch` sends it without the dots.
     expect((await read('/.well-known/matrix/../security.txt')).status).toBe(200)
@@ -59,13 +59,13 @@ describe('a well-known document', () => {
     '/__proto__',
     '/constructor',
     '/..%2fhealthz',
-  ])('is not under another: %j', async (path) => {
+  ])('does not exist under another path: %j', async (path) => {
     const response = await read(`/.well-known${path}`)
     expect([response.status, (await readFailure(response)).code]).toEqual([404, 'not_found'])
   })
 
   it.each(['/', '/security.txt/', '//security.txt', '/matrix/', '/matrix//client', '/s%65curity.txt'])(
-    'is not under another spelling of its path: %j',
+    'does not exist under another spelling of its path: %j',
     async (path) => {
       const response = await read(`/.well-known${path}`)
       expect([response.status, (await readFailure(response)).code]).toEqual([400, 'bad_request'])
@@ -79,7 +79,7 @@ describe('a well-known document', () => {
     }
   })
 
-  it('is below the base path that the service is mounted under', async () => {
+  it('is below the base path of the service', async () => {
     const { H3 } = await import('h3')
     const host = new H3().mount('/chat', createChatApp(service.chat) as InstanceType<typeof H3>)
     const ask = async (path: string) => (await host.fetch(new Request(`http://host.example${path}`))).status
@@ -97,7 +97,7 @@ describe('a well-known document', () => {
   })
 })
 
-it('is not there unless the feature is on, by no method', async () => {
+it('does not exist unless the feature is enabled, for any method', async () => {
   expect(parseConfig({}).features.well_known).toBe(false)
   const service = await startService('sqlite::memory:', { config: { features: { well_known: false } } })
   for (const method of ['GET', 'POST', 'OPTIONS']) {

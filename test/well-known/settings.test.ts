@@ -13,11 +13,11 @@ describe('well_known.entries', () => {
     ['a table of tables', { 'security.txt': { body: 'Contact: x' } }],
     ['a list', [{ path: 'security.txt', body: 'Contact: x' }]],
     ['what it makes of them', [ENTRY]],
-  ])('takes %s', (_, entries) => {
+  ])('accepts %s', (_, entries) => {
     expect(parseConfig({ well_known: { entries } }).well_known.entries).toEqual([ENTRY])
   })
 
-  it('has none by default', () => {
+  it('is empty by default', () => {
     expect(parseConfig().well_known.entries).toEqual([])
   })
 

@@ -22,7 +22,7 @@ describeOnEachDatabase('an account', (openUrl) => {
   const change = (person: { id: string }, body: Parameters<Person['users']['change']>[1], by = ada) =>
     by.users.change(person.id, body)
 
-  it('that is disabled loses its sessions and streams at once, and gets in again once it is enabled', async () => {
+  it('loses its sessions and streams at once when an administrator disables it, and can sign in again once enabled', async () => {
     const grace = await newPerson()
     const { conversation_id } = await grace.conversations.create({})
     const { cookie } = await signInByHand(service.base_url, grace.email, PASSWORD)
@@ -50,7 +50,7 @@ describeOnEachDatabase('an account', (openUrl) => {
     expect((await login(PASSWORD)).user.id).toBe(grace.id)
   })
 
-  it('that another process disables loses its streams here, too', async () => {
+  it('loses its streams here when another process disables it', async () => {
     const there = await startService(url)
     const grace = await newPerson()
     const { cookie } = await signInByHand(service.base_url, grace.email, PASSWORD)
@@ -62,7 +62,7 @@ describeOnEachDatabase('an account', (openUrl) => {
     await there.close()
   })
 
-  it('with other roles has them at the next request, in the session it has', async () => {
+  it('has new roles from the next request, in the same session', async () => {
     const grace = await newPerson()
     expect(await codeOf(grace.users.list())).toBe('forbidden')
     expect((await change(grace, { roles: ['member', 'admin', 'member'] })).user.roles).toEqual(['admin', 'member'])
@@ -73,7 +73,7 @@ describeOnEachDatabase('an account', (openUrl) => {
     expect((await grace.auth.me()).user.roles).toEqual(['read_only'])
   })
 
-  it('with a new password has no session of the old one left', async () => {
+  it('loses all earlier sessions when an administrator sets a new password', async () => {
     const grace = await newPerson()
     await change(grace, { password: OTHER_PASSWORD })
     expect(await codeOf(grace.auth.me())).toBe('unauthenticated')
@@ -90,7 +90,7 @@ describeOnEachDatabase('an account', (openUrl) => {
     await change(grace, { roles: ['member'] })
   })
 
-  it('keeps what is not said, and loses its display name to an empty one', async () => {
+  it('keeps the fields missing from a change, and loses its display name to an empty one', async () => {
     const grace = await newPerson()
     const { user } = await change(grace, { display_name: 'G. Hopper' })
     expect(user.display_name).toBe('G. Hopper')
@@ -108,7 +108,7 @@ describeOnEachDatabase('an account', (openUrl) => {
     expect(await codeOf(change(ada, body as never))).toBe('validation_failed')
   })
 
-  it('is nobody’s who does not exist', async () => {
+  it('returns not_found for a user who does not exist', async () => {
     for (const id of ['01890000-0000-7000-8000-000000000000', 'nope'])
       expect(await codeOf(change({ id }, { disabled: true }))).toBe('not_found')
     expect(await codeOf(service.chat.users.change({ user_id: ada.id, roles: ['member'] }, ada.id, {}))).toBe(
@@ -116,7 +116,7 @@ describeOnEachDatabase('an account', (openUrl) => {
     )
   })
 
-  it('is found by id, username or address, and not when that means two', async () => {
+  it('is found by id, username or email address, but not if two users match', async () => {
     const find = (name: string) => service.chat.users.find(OPERATOR, name)
     expect((await find('ADA')).id).toBe(ada.id)
     expect((await find(' Ada@example.org ')).id).toBe(ada.id)
@@ -135,7 +135,7 @@ describeOnEachDatabase('the last administrator', (openUrl) => {
     return { service, ada, actor: await service.chat.users.actor(ada.id) }
   }
 
-  it('can be neither disabled, stripped nor erased', async () => {
+  it('cannot be disabled, lose the role or be erased', async () => {
     const { service, ada } = await start()
     const grace = await service.signIn('grace', ['admin'])
     await ada.users.change(grace.id, { disabled: true })
@@ -154,7 +154,7 @@ describeOnEachDatabase('the last administrator', (openUrl) => {
     await service.close()
   })
 
-  it('is one of two who disable each other at once: exactly one wins', async () => {
+  it('exactly one of two administrators who disable each other at once succeeds', async () => {
     const { service, ada, actor } = await start()
     for (const round of times(5, (i) => i)) {
       const grace = await service.signIn(`grace-${round}`, ['admin'])
@@ -175,7 +175,7 @@ describeOnEachDatabase('the last administrator', (openUrl) => {
     await service.close()
   })
 
-  it('does nothing any more once disabled, though the call was let in before', async () => {
+  it('a disabled administrator changes nothing, even if the call was authenticated before', async () => {
     const { service, ada, actor } = await start()
     const [grace, eve] = [await service.signIn('grace', ['admin']), await service.signIn('eve', ['admin'])]
     const other = await service.chat.users.actor(grace.id)
@@ -188,7 +188,7 @@ describeOnEachDatabase('the last administrator', (openUrl) => {
     await service.close()
   })
 
-  it('stays, on two nodes that take everybody’s role at once', async () => {
+  it('stays when two nodes remove the role from every administrator at once', async () => {
     const url = await openUrl()
     const [here, there] = [await startService(url), await startService(url)]
     await here.signIn('ada')

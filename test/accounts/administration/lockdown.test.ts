@@ -18,7 +18,7 @@ describeOnEachDatabase('a lockdown', (openUrl) => {
   })
   afterAll(() => Promise.all([service.close(), node.close()]))
 
-  it('ends sessions, keys, identities, reset links and invites of a person at once, on every node', async () => {
+  it('ends the sessions, keys, identities, reset links and invites of a user at once, on every node', async () => {
     const { chat } = service
     const grace = await service.signIn('grace')
     const { conversation_id } = await grace.conversations.create({})

@@ -37,7 +37,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
     return response.ok ? 'ok' : (await readFailure(response)).code
   }
 
-  it('act as their user without a CSRF token, and are shown once', async () => {
+  it('act as their user without a CSRF token, and are returned once', async () => {
     const { key, ...rest } = await make()
     expect(key).toMatch(/^cs_[\w-]{43}$/)
     expect(rest).toEqual({ id: expect.any(String), name: 'a bot' })
@@ -51,7 +51,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
     expect((await bot.users.list()).users.length).toBeGreaterThan(0)
   })
 
-  it('are listed newest first, with their last use, which is written down once a minute at most', async () => {
+  it('are listed newest first with their last use, which is stored at most once a minute', async () => {
     const { id, key } = await make(toInstant(now + 3600 * SECOND))
     const listed = async () => (await ada.keys.list()).keys.find((each) => each.id === id)
     const created_at = toInstant(now)
@@ -66,7 +66,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
     expect(used).toEqual([created_at, created_at, toInstant(now)])
   })
 
-  it('end when they are revoked, by their user only, with their streams on every node', async () => {
+  it('are revoked by their user only, and lose their streams on every node', async () => {
     const eve = await service.signIn('eve')
     const { id, key } = await make()
     const streams = [
@@ -93,7 +93,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
     expect(acts).toEqual(['key.created', 'key.revoked'].map((act) => ({ act, ...entry })))
   })
 
-  it('end when they expire: not at the instant, but after it', async () => {
+  it('expire after the given instant, not at it', async () => {
     const { key, expires_at } = await make(toInstant(now + 100 * SECOND))
     expect(expires_at).toBe(toInstant(now + 100 * SECOND))
     const stream = await openStream(service.base_url, undefined, { authorization: `Bearer ${key}` })
@@ -106,7 +106,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
     expect(await codeOf(withKey(key).auth.me())).toBe('unauthenticated')
   })
 
-  it('end with their user being disabled, and with its role', async () => {
+  it("become invalid when their user is disabled, and lose rights with their user's roles", async () => {
     const grace = await service.signIn('grace')
     const { key } = await grace.keys.create({ name: 'hers' })
     const { db } = service.chat.context
@@ -117,7 +117,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
     expect(await codeOf(bot.auth.me())).toBe('unauthenticated')
   })
 
-  it('decide alone: a token that is no key is nobody, whatever cookie comes with it', async () => {
+  it('have precedence over a cookie: an invalid key is unauthenticated', async () => {
     const { key } = await make()
     const signedIn = await service.chat.auth.login({}, { email: ada.email, password: 'correct horse battery' })
     const cookie = `SESSION_ID=${signedIn.token}`
@@ -142,7 +142,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
     expect((await readFailure(accept)).code).toBe('unauthenticated')
   })
 
-  it('are known to a host that asks who calls', async () => {
+  it('identify the caller to a host that calls authenticate', async () => {
     const { id, key } = await make()
     const actor = await service.chat.auth.authenticate(new Headers({ authorization: `Bearer ${key}` }))
     expect(actor).toEqual({ user_id: ada.id, roles: ['admin', 'member'], key_id: id })
@@ -166,7 +166,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
     expect([response.status, (await readFailure(response)).code]).toEqual([403, 'forbidden'])
   })
 
-  it('of an administrator make no way in of their own, and shut nobody out', async () => {
+  it('of an administrator create no separate access, and lock no user out', async () => {
     const { id, key } = await make()
     const bot = withKey(key)
     const grace = await service.signIn('grace-of-keys')
@@ -197,23 +197,23 @@ describeOnEachDatabase('API keys', (openUrl) => {
     await service.chat.auth.login({}, { email: grace.email, password: 'correct horse battery' })
   })
 
-  describe('are made', () => {
+  describe('creating an API key', () => {
     it.each([
       ['without a name', { name: '' }],
       ['with an invisible name', { name: ' \u200b' }],
       ['with a line break in the name', { name: 'a\nb' }],
       ['with a long name', { name: 'x'.repeat(101) }],
       ['with an end that is none', { name: 'x', expires_at: 'tomorrow' }],
-    ])('not %s', async (_, body) => {
+    ])('is refused: not %s', async (_, body) => {
       expect(await codeOf(ada.keys.create(body))).toBe('validation_failed')
     })
 
-    it('not with an end that is past', async () => {
+    it('is refused with an expiry in the past', async () => {
       const body = { name: 'x', expires_at: '2020-01-01T00:00:00Z' }
       expect(await codeOf(ada.keys.create(body))).toBe('conflict')
     })
 
-    it('a hundred at once, over all nodes, then one a minute, with those counted that come to nothing', async () => {
+    it('is limited to a hundred at once over all nodes, then one a minute, including failed calls', async () => {
       const person = await service.signIn('busy')
       const headers = await signInByHand(service.base_url, person.email, PASSWORD)
       const post = (name: number) =>
@@ -238,7 +238,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
       expect([(await post(2)).status, (await post(3)).status]).toEqual([201, 429])
     })
 
-    it('up to fifty by one user, however many are asked for at once', async () => {
+    it('is limited to fifty keys per user, however many calls arrive at once', async () => {
       const dora = await service.signIn('dora')
       const actor = await service.chat.users.actor(dora.id)
       const results = await Promise.allSettled(

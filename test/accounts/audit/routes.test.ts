@@ -19,7 +19,7 @@ describeOnEachDatabase('the audit log', (openUrl) => {
   const about = async (user_id: string) =>
     (await ada.audit.list({ user_id, limit: 200 })).entries.filter((entry) => entry.subject_id === user_id).reverse()
 
-  it('says who did what to whom, when and from where', async () => {
+  it('records actor, action, subject, time and address', async () => {
     const { user } = await ada.users.create({ username: 'grace', email: 'grace@example.org', password: PASSWORD })
     const params = { user_id: user.id }
     await ada.users.change(params.user_id, { roles: ['admin', 'member'], password: 'another horse' })
@@ -45,7 +45,7 @@ describeOnEachDatabase('the audit log', (openUrl) => {
     expect(JSON.stringify([entries, lines])).not.toMatch(/grace@example|another horse|\$2b\$/)
   })
 
-  it('begins with the set-up, and knows who signed up by an invite', async () => {
+  it('starts with the set-up, and records a sign-up by invite', async () => {
     const setup = (await ada.audit.list({ act: 'setup.done' })).entries
     expect(setup).toMatchObject([{ act: 'setup.done', actor_id: ada.id }])
     const { conversation_id } = await ada.conversations.create({})
@@ -58,7 +58,7 @@ describeOnEachDatabase('the audit log', (openUrl) => {
     expect(JSON.stringify(entries)).not.toContain(token)
   })
 
-  it('knows the address the set-up came from', async () => {
+  it('records the client address of the set-up', async () => {
     const fresh = await startService(await openUrl())
     await fresh.client().setup.run({ email: 'ada@example.org', password: PASSWORD })
     const { entries } = await fresh.chat.audit.list(OPERATOR, {})
@@ -66,7 +66,7 @@ describeOnEachDatabase('the audit log', (openUrl) => {
     await fresh.close()
   })
 
-  it('writes down nothing of what did not happen', async () => {
+  it('records nothing for an action that failed', async () => {
     const before = (await ada.audit.list()).entries[0]
     expect(await codeOf(ada.users.create({ username: 'ada', email: 'x@example.org' }))).toBe('username_taken')
     expect(await codeOf(ada.users.change(ada.id, { disabled: true }))).toBe('conflict')
@@ -95,7 +95,7 @@ describeOnEachDatabase('the audit log', (openUrl) => {
     expect(paged).toEqual(whole)
   })
 
-  it('looks through no more than a part of itself at once for a filter, and says where to go on', async () => {
+  it('searches a limited part of itself per page with a filter, and returns where to continue', async () => {
     const { db, id } = service.chat.context
     const rare = (await ada.audit.list({ act: 'setup.done' })).entries
     const values = times(2_500, () => '(?, 0, ?)').join(', ')
@@ -116,7 +116,7 @@ describeOnEachDatabase('the audit log', (openUrl) => {
     expect(await codeOf(ada.audit.list(query as never))).toBe('validation_failed')
   })
 
-  it('is for administrators', async () => {
+  it('is readable by administrators only', async () => {
     expect(await codeOf(service.chat.audit.list({ user_id: ada.id, roles: ['member'] }, {}))).toBe('forbidden')
   })
 })

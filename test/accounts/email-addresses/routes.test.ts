@@ -6,7 +6,7 @@ import { describeOnEachDatabase } from '../../support/databases.ts'
 import { createMailbox } from '../../support/mailbox.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
 
-describeOnEachDatabase('an address that is not proven', (openUrl) => {
+describeOnEachDatabase('an unverified email address', (openUrl) => {
   let url: string
   let service: TestService
   let node: TestService
@@ -44,7 +44,7 @@ describeOnEachDatabase('an address that is not proven', (openUrl) => {
   const isProven = async (person: Person) => (await person.auth.me()).user.email_verified
   const rows = (sql: string, ...params: string[]) => service.chat.context.db.all(sql, ...params)
 
-  it('is proven with a token from a mail, once, without a session', async () => {
+  it('is verified with a token from a mail, once, without a session', async () => {
     const ada = await unproven('ada')
     const mail = await send(ada)
     expect(mail).toEqual({
@@ -70,7 +70,7 @@ describeOnEachDatabase('an address that is not proven', (openUrl) => {
     ])
   })
 
-  it('is proven within a day, to the instant, by one of the last five links', async () => {
+  it('is verified within a day, to the instant, by any of the last five links', async () => {
     const grace = await unproven('grace')
     const { token } = await send(grace)
     now += 86_400 * SECOND + 1
@@ -88,7 +88,7 @@ describeOnEachDatabase('an address that is not proven', (openUrl) => {
     for (const madeUp of ['', 'x', 'x'.repeat(43)]) expect(await codeOf(verify(madeUp))).toBe('not_found')
   })
 
-  it('is mailed five times at once, then once in five minutes, on every node', async () => {
+  it('gets five mails at once, then one in five minutes, on every node', async () => {
     const heidi = await unproven('heidi')
     const actor = await service.chat.users.actor(heidi.id)
     const sent = await Promise.allSettled(times(9, (i) => [service, node][i % 2]!.chat.emails.sendVerification(actor)))
@@ -101,7 +101,7 @@ describeOnEachDatabase('an address that is not proven', (openUrl) => {
     expect(box.size()).toBe(0)
   })
 
-  it('is proven by one of many calls with the same token, on two nodes', async () => {
+  it('is verified by exactly one of many calls with the same token, on two nodes', async () => {
     const ivan = await unproven('ivan')
     const { token } = await send(ivan)
     const results = await Promise.allSettled(times(8, (i) => verify(token, [service, node][i % 2]!)))
@@ -109,7 +109,7 @@ describeOnEachDatabase('an address that is not proven', (openUrl) => {
     expect(await isProven(ivan)).toBe(true)
   })
 
-  it('is proven by a reset link too', async () => {
+  it('is verified by a reset link', async () => {
     const judy = await unproven('judy')
     await service.client().resets.request({ email: judy.email })
     await service.client().resets.redeem({ token: (await box.next()).token, password: 'another horse' })
@@ -117,7 +117,7 @@ describeOnEachDatabase('an address that is not proven', (openUrl) => {
     expect(await isProven(judy)).toBe(true)
   })
 
-  it('is marked as proven, and another address is not, by an administrator', async () => {
+  it('is marked as verified by an administrator; a changed address is unverified', async () => {
     const kim = await unproven('kim')
     // Another address asks for a sign-in of the last ten minutes.
     await founder.auth.login({ email: founder.email, password: PASSWORD })
@@ -150,7 +150,7 @@ describeOnEachDatabase('an address that is not proven', (openUrl) => {
     await service.client().auth.login({ email: 'kim@example.com', password: PASSWORD })
   })
 
-  it('is not proven with an API key, nor without mail, nor for a user who was disabled since', async () => {
+  it('is not verified with an API key, without mail, or for a user disabled meanwhile', async () => {
     const liz = await unproven('liz')
     const { key } = await service.chat.keys.create(await service.chat.users.actor(liz.id), { name: 'a script' })
     const response = await fetch(`${service.base_url}/api/auth/me/verify-email`, {

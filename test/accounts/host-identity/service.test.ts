@@ -9,7 +9,7 @@ import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 import { openStream } from '../../support/stream.ts'
 
-describeOnEachDatabase("the host's own login", (openUrl) => {
+describeOnEachDatabase("the host's own authentication", (openUrl) => {
   let service: TestService
   let node: TestService
   /** Whom the host knows, by the header that its own login goes by. */
@@ -35,7 +35,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
     })
   const users = () => service.chat.context.db.all<{ username: string }>('SELECT username, email, roles FROM users')
 
-  it('decides who calls: somebody seen for the first time becomes a user, without a session or a CSRF token', async () => {
+  it('identifies the caller: a new subject becomes a user, without a session or a CSRF token', async () => {
     expect(await codeOf(as('nobody').auth.me())).toBe('unauthenticated')
     const { user, ...rest } = await as('ada').auth.me()
     const ada = { username: 'ada', email: 'ada@example.org', email_verified: true, roles: ['admin'] }
@@ -55,7 +55,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
     ])
   })
 
-  it('needs no first administrator of the service', async () => {
+  it('needs no first administrator', async () => {
     const empty = await startService(await openUrl(), { ports: { identity } })
     const { user } = await empty.chat.users.create(OPERATOR, { username: 'grace', email: 'grace@example.org' })
     expect(user.username).toBe('grace')
@@ -64,7 +64,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
     await empty.close()
   })
 
-  it('makes one user of somebody who comes many times at once for the first time, on two nodes', async () => {
+  it('creates one user when many first requests of one subject arrive at once, on two nodes', async () => {
     people.set('many', { subject: 'many', username: 'many', email: 'many@example.org' })
     people.set('bare', { subject: 'bare' })
     for (const name of ['many', 'bare']) {
@@ -84,7 +84,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
     expect((await as('bare').auth.me()).user).toMatchObject({ email: 'bare@example.org', email_verified: true })
   })
 
-  it('is followed when it says something new of somebody, and leaves the rest alone', async () => {
+  it('updates the fields that the host changes, and keeps the others', async () => {
     people.set('grace', { subject: '2', username: 'grace', email: 'grace@example.org', display_name: 'Grace' })
     const { id } = (await as('grace').auth.me()).user
     people.set('grace', { subject: '2', username: 'hopper', display_name: '', roles: ['read_only'] })
@@ -103,7 +103,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
     expect(await written()).toEqual(before)
   })
 
-  it('does not give back a role that is being taken away just then', async () => {
+  it('does not restore a role that is removed at the same moment', async () => {
     people.set('eve', { subject: 'eve', username: 'eve' })
     const { id } = (await as('eve').auth.me()).user
     const { db, write } = service.chat.context
@@ -121,7 +121,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
     expect([user.roles, user.display_name]).toEqual([['member'], 'Eve'])
   })
 
-  it('gives nobody the account of somebody else, and keeps nobody out for a name that is taken', async () => {
+  it('never gives access to the account of another user, and refuses no caller for a name in use', async () => {
     people.set('impostor', { subject: '3', username: 'ADA', email: 'ada@example.org' })
     const [ada, impostor] = [(await as('ada').auth.me()).user, (await as('impostor').auth.me()).user]
     expect(impostor.id).not.toBe(ada.id)
@@ -130,7 +130,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
     expect((await as('impostor').auth.me()).user).toEqual(impostor)
   })
 
-  it('may say what cannot be kept: it counts as not said', async () => {
+  it('ignores values that cannot be stored', async () => {
     const roles = ['editor'] as unknown as ['member']
     people.set('odd', { subject: 'x\u2028', username: 'a\nb', email: 'none', display_name: 'x'.repeat(201), roles })
     const { user } = await as('odd').auth.me()
@@ -143,7 +143,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
     })
   })
 
-  it('does not bring back a user who is disabled here: that is nobody, and its streams end', async () => {
+  it('does not re-enable a disabled user, whose requests are refused and whose streams end', async () => {
     people.set('dora', { subject: '4', username: 'dora' })
     const { user } = await as('dora').auth.me()
     const abort = new AbortController()
@@ -158,7 +158,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
     expect(await codeOf(as('dora').auth.me())).toBe('unauthenticated')
   })
 
-  it('leaves nothing of the own sign-in: its routes are not there, its cookies and keys mean nothing', async () => {
+  it("replaces the service's own sign-in: its routes are 404, its cookies and keys have no effect", async () => {
     for (const [name, route] of allRoutes.filter(([, each]) => each.sign_in)) {
       const response = await checkedFetch(service.base_url + route.path.replace(/\{\w+\}/, 'x'), {
         method: route.method,
@@ -189,7 +189,7 @@ describeOnEachDatabase("the host's own login", (openUrl) => {
     expect((await readFailure(response)).code).toBe('csrf_failed')
   })
 
-  it('refuses a subject that a database cannot keep as it is, and makes no user of it', async () => {
+  it('refuses a subject that a database cannot store unchanged, and creates no user for it', async () => {
     const before = await users()
     const subjects = [
       '',

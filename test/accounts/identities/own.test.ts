@@ -26,7 +26,7 @@ describeOnEachDatabase('identities at providers', (openUrl) => {
     service.chat.context.write((tx) => tx.run('UPDATE users SET password_hash = NULL WHERE id = ?', id))
   const remove = (by: Person, identity_id: string) => by.identities.remove(identity_id)
 
-  it('are listed newest first and removed by their user only, with a row of the audit log', async () => {
+  it('are listed newest first and removed by their user only, with an audit entry', async () => {
     const [ada, eve] = [await service.signIn('ada'), await service.signIn('eve')]
     const [a, b] = [await linkTo(ada, 'provider_a'), await linkTo(ada, 'provider_b')]
     // The login of the application around the service is no provider.
@@ -50,7 +50,7 @@ describeOnEachDatabase('identities at providers', (openUrl) => {
     )
   })
 
-  it('leave a way in: of two that are removed at once, on two nodes, one stays', async () => {
+  it('cannot all be removed: of two removed at once on two nodes, one stays', async () => {
     const grace = await service.signIn('grace')
     const rows = [await linkTo(grace, 'provider_a'), await linkTo(grace, 'provider_b')]
     await forgetPassword(grace)
@@ -64,7 +64,7 @@ describeOnEachDatabase('identities at providers', (openUrl) => {
     expect(await codeOf(remove(grace, identities[0]!.id))).toBe('conflict')
   })
 
-  it('of a provider that is not configured are no way in', async () => {
+  it('do not count as a means of sign-in without a configured provider', async () => {
     const dora = await service.signIn('dora')
     const [gone, here] = [await linkTo(dora, 'former_provider'), await linkTo(dora, 'provider_a')]
     await forgetPassword(dora)

@@ -32,7 +32,7 @@ describeOnEachDatabase('notices to the owner of an account', (openUrl) => {
       send = async (mail) => resolve(mail)
     })
 
-  it('tell of a new key and of a changed password, without a secret', async () => {
+  it('report a new key and a changed password, without a secret', async () => {
     const ada = await service.signIn('ada')
     let mail = nextMail()
     const { key } = await ada.keys.create({ name: 'the name of a key' })
@@ -59,7 +59,7 @@ describeOnEachDatabase('notices to the owner of an account', (openUrl) => {
     expect((await mail).text).not.toContain('example.net')
   })
 
-  it('tell of a linked provider, whether its user asked for it or the address was the same, and of no other sign-in', async () => {
+  it('report a provider linked by the user or by the same address, and no other sign-in', async () => {
     const mails: Mail[] = []
     let told = () => {}
     const mailed = (count: number) =>
@@ -101,7 +101,7 @@ describeOnEachDatabase('notices to the owner of an account', (openUrl) => {
     expect(JSON.stringify(mails)).not.toContain('canary')
   })
 
-  it('fill no mailbox and no log with what could not be sent', async () => {
+  it('fill no mailbox, and log no mail that failed to be sent', async () => {
     const actor = await service.chat.users.actor((await service.signIn('grace')).id)
     let count = 0
     const failed = new Promise<void>((resolve) => {
@@ -117,7 +117,7 @@ describeOnEachDatabase('notices to the owner of an account', (openUrl) => {
     expect(lines.join('\n')).not.toContain('canary')
   })
 
-  it('are one of the reasons why a user makes no endless row of keys and names', async () => {
+  it('limit how many keys and profile changes a user can make', async () => {
     const dora = await service.signIn('dora')
     const changes = await Promise.allSettled(times(40, (n) => dora.auth.changeProfile({ display_name: `Dora ${n}` })))
     expect(changes.filter(({ status }) => status === 'fulfilled')).toHaveLength(30)

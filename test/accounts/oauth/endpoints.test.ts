@@ -48,7 +48,7 @@ it.each([
     expect(() => judge('https://idp.example', { [name]: address }, [new URL(address).hostname])).toThrow(name)
 })
 
-it('has an issuer of the own network name none of this machine', () => {
+it('refuses the addresses of this machine for an issuer in the same network', () => {
   expect(() => judge('https://10.1.2.3', { jwks_uri: 'http://127.0.0.1/jwks' })).toThrow('jwks_uri')
   judge('https://10.1.2.3', { jwks_uri: 'https://10.1.2.4/jwks' })
 })

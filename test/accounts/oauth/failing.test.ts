@@ -9,7 +9,7 @@ import { ACCESS_TOKEN, type Answer, type PlainProvider, REFRESH_TOKEN, returnFro
 /** Everything that tests plant, to be found nowhere. */
 const CANARY = /canary-/
 
-describeOnEachDatabase('signing in through a provider of any kind', (openUrl) => {
+describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
   let service: TestService
   let there: PlainProvider
   let original: PlainProvider['answers']
@@ -91,7 +91,7 @@ describeOnEachDatabase('signing in through a provider of any kind', (openUrl) =>
     }
   })
 
-  it('asks a plain provider with the secret, the code and the proof, and whose token it is', async () => {
+  it('sends a plain OAuth 2 provider the secret, the code and the PKCE proof, and reads the profile', async () => {
     const { response, searchParams } = await signIn('plain')
     const body = (await response.json()) as object
     expect(body).toMatchObject({ user: { username: 'ada', display_name: 'Ada Lovelace', email: 'ada@example.org' } })
@@ -117,7 +117,7 @@ describeOnEachDatabase('signing in through a provider of any kind', (openUrl) =>
     expect(JSON.stringify(tables) + lines.join()).not.toMatch(CANARY)
   })
 
-  it('has the address that is verified and primary from GitHub', async () => {
+  it('reads the verified primary address from GitHub', async () => {
     there.answers['/user'] = { id: 42, login: 'Octo', name: null, email: 'public@example.org' }
     const emails = [
       { email: 'old@example.org', primary: false, verified: true, visibility: null },
@@ -132,7 +132,7 @@ describeOnEachDatabase('signing in through a provider of any kind', (openUrl) =>
     expect(await failureOf((await signIn('github')).response)).toEqual([502, 'oauth_provider_error'])
   })
 
-  it('tells one subject of several providers apart', async () => {
+  it('keeps equal subjects of different providers apart', async () => {
     there.answers['/user'] = { sub: '1', email: 'one@example.org' }
     there.answers['/user/emails'] = []
     claims = { sub: '1', email: 'two@example.org' }
@@ -144,7 +144,7 @@ describeOnEachDatabase('signing in through a provider of any kind', (openUrl) =>
     expect(bodies.map(({ user }) => user.email)).toEqual(['ada@example.org', 'two@example.org'])
   })
 
-  it('takes an id_token that is right, with the secret in the header where the provider wants it', async () => {
+  it('accepts a valid id_token, with the secret in the header if the provider requires that', async () => {
     claims = { sub: 'right', email: 'right@example.org' }
     const { response } = await signIn('openid')
     expect(response.status).toBe(200)
@@ -184,13 +184,13 @@ describeOnEachDatabase('signing in through a provider of any kind', (openUrl) =>
     expect(await failureOf(await browser.ask(returnFrom(authUrl)))).toEqual([502, 'oauth_provider_error'])
   })
 
-  it('refuses userinfo of somebody else', async () => {
+  it('refuses userinfo of another user', async () => {
     claims = { email: undefined }
     there.answers['/user'] = { sub: 'somebody-else', email: 'ada@example.org', email_verified: true }
     expect(await failureOf((await signIn('openid')).response)).toEqual([502, 'oauth_provider_error'])
   })
 
-  it('looks at where an answer comes from, also without discovery', async () => {
+  it('checks the issuer of a callback, also without discovery', async () => {
     const mixed = await signIn('plain', { more: { iss: 'https://evil.example' } })
     expect(await failureOf(mixed.response)).toEqual([400, 'oauth_state_invalid'])
     expect(there.asked).toEqual([])
@@ -234,7 +234,7 @@ describeOnEachDatabase('signing in through a provider of any kind', (openUrl) =>
     expect(there.asked.map((each) => each.path)).not.toContain('/elsewhere')
   })
 
-  it('gives a slow provider up before five seconds are over', async () => {
+  it('gives up a slow provider within five seconds', async () => {
     const drips: NodeJS.Timeout[] = []
     const drip = (response: ServerResponse) => {
       response.writeHead(200, { 'content-type': 'application/json' })
@@ -253,7 +253,7 @@ describeOnEachDatabase('signing in through a provider of any kind', (openUrl) =>
     drips.forEach(clearInterval)
   })
 
-  it('cannot begin where discovery fails, or leads to where no secret may go', async () => {
+  it('cannot start if discovery fails, or names a host that must not get the secret', async () => {
     const begin = async (provider: string) =>
       failureOf(await createBrowser(service.base_url).ask(`/api/oauth/${provider}`))
     expect(await begin('nowhere')).toEqual([502, 'oauth_provider_error'])
@@ -283,7 +283,7 @@ describeOnEachDatabase('signing in through a provider of any kind', (openUrl) =>
     }
   })
 
-  it('tells the audit log and the log what failed', async () => {
+  it('writes the reason of a failure to the audit log and the log', async () => {
     there.answers['/token'] = status(400, '{"error":"invalid_grant"}')
     await signIn('plain')
     expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -293,7 +293,7 @@ describeOnEachDatabase('signing in through a provider of any kind', (openUrl) =>
     ])
   })
 
-  it('takes any other refusal for a failure of the provider', async () => {
+  it('reports any other refusal as a failure of the provider', async () => {
     const browser = createBrowser(service.base_url)
     const state = new URL(await browser.begin('plain')).searchParams.get('state')
     const response = await browser.ask(`/api/oauth/plain/callback?error=<script>&state=${state}`)

@@ -23,7 +23,7 @@ describe('a username', () => {
 
 describe('a binding', () => {
   const [secret, state] = ['s'.repeat(43), 't'.repeat(43)]
-  it('is a secret and a state', () => {
+  it('contains a secret and a state', () => {
     expect(readBinding(`${secret}.${state}`)).toEqual({ secret, state })
   })
   it.each([
@@ -42,7 +42,7 @@ describe('a binding', () => {
 describe('a person', () => {
   const person = (claims: Record<string, unknown>) => toPerson('p', 'https://issuer', claims)
 
-  it('has what is well-formed, and nothing else', () => {
+  it('has the well-formed claims only', () => {
     expect(
       person({
         sub: 'a',
@@ -87,7 +87,7 @@ describe('a person', () => {
     expect(() => person(claims)).toThrow()
   })
 
-  it('of GitHub has its primary address only if that is verified', () => {
+  it('of GitHub has the primary address only if it is verified', () => {
     const emails = (verified: boolean) => [{ email: 'a@example.org', primary: true, verified, visibility: null }]
     const user = { id: 1, login: 'ada', name: null, email: 'shown@example.org' }
     expect(githubClaims(user, emails(true))).toMatchObject({ email: 'a@example.org', email_verified: true })

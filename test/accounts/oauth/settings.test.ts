@@ -4,7 +4,7 @@ import { startService } from '../../support/service.ts'
 import { createBrowser, PUBLIC_URL } from './browser.ts'
 import { returnFrom, startPlain } from './plain.ts'
 
-describeOnEachDatabase('settings of signing in elsewhere', (openUrl) => {
+describeOnEachDatabase('settings of sign-in through providers', (openUrl) => {
   async function start(oauth: object) {
     const there = await startPlain()
     const config = { server: { public_url: PUBLIC_URL }, oauth: { plain: there.plain, ...oauth } }
@@ -26,14 +26,14 @@ describeOnEachDatabase('settings of signing in elsewhere', (openUrl) => {
     return { service, signIn, close }
   }
 
-  it('takes nobody new without allow_signup', async () => {
+  it('creates no new user without allow_signup', async () => {
     const { signIn, close } = await start({ allow_signup: false })
     expect(await signIn({ id: 1, email: 'new@example.org' })).toBe('signup_disabled')
     expect(await signIn({ id: 1, email: 'admin@example.org' })).toBe('email_taken')
     await close()
   })
 
-  it('gives the account of an address with link_verified_email, if the address is verified', async () => {
+  it('gives access to the account of a verified address with link_verified_email', async () => {
     const { service, signIn, close } = await start({ link_verified_email: true, allow_signup: false })
     expect(await signIn({ id: 1, email: 'admin@example.org' })).toBe('email_taken')
     expect(await signIn({ id: 1, email: 'admin@example.org', email_verified: 'yes' })).toBe('email_taken')
@@ -45,7 +45,7 @@ describeOnEachDatabase('settings of signing in elsewhere', (openUrl) => {
     await close()
   })
 
-  it('has no way to bring a code by hand where it is reached over HTTPS', async () => {
+  it('disables manual code entry with a public HTTPS address', async () => {
     const { service, close } = await start({})
     const response = await createBrowser(service.base_url).ask('/api/oauth/plain/manual', {
       method: 'POST',
@@ -56,7 +56,7 @@ describeOnEachDatabase('settings of signing in elsewhere', (openUrl) => {
     await close()
   })
 
-  it('sends no client secret to another site that discovery names, unless it is configured', async () => {
+  it('sends the client secret to no other site from discovery, unless it is configured', async () => {
     const there = await startPlain()
     const document = there.answers['/.well-known/openid-configuration'] as object
     there.answers['/.well-known/openid-configuration'] = { ...document, token_endpoint: 'https://token.example/token' }
@@ -70,7 +70,7 @@ describeOnEachDatabase('settings of signing in elsewhere', (openUrl) => {
     there.close()
   })
 
-  it('finds a username for everybody', async () => {
+  it('finds a username for every person', async () => {
     const { signIn, close } = await start({})
     const names = []
     for (let id = 1; id <= 11; id++) names.push(await signIn({ id, login: 'admin', email: `admin-${id}@example.org` }))
@@ -89,7 +89,7 @@ describeOnEachDatabase('settings of signing in elsewhere', (openUrl) => {
   })
 })
 
-it('has a cookie that no neighbour can set where HTTPS is used', async () => {
+it('sets a cookie that no neighbouring host can set when HTTPS is used', async () => {
   const there = await startPlain()
   const config = {
     server: { public_url: PUBLIC_URL },

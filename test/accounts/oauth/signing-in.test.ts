@@ -10,7 +10,7 @@ interface Me {
   user: { id: string; email: string; username: string; display_name?: string; roles: string[] }
 }
 
-describeOnEachDatabase('signing in through two real providers', (openUrl) => {
+describeOnEachDatabase('sign-in through two real providers', (openUrl) => {
   let service: TestService
   let other: TestService
   let a: OpenIdProvider
@@ -46,7 +46,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
   const refusal = async (response: Response) => [response.status, (await readFailure(response)).code]
   const acts = () => service.chat.context.db.all('SELECT act, actor_id, ip, detail FROM audit_log ORDER BY id')
 
-  it('makes nobody a user before the service is set up', async () => {
+  it('creates no user before the service is set up', async () => {
     expect(await refusal(await browser().ask('/api/oauth/provider_a'))).toEqual([409, 'setup_required'])
     const client = service.client()
     const params = { provider: 'provider_a' }
@@ -54,7 +54,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     await service.signIn('admin')
   })
 
-  it('sends people to the provider with all that protects them', async () => {
+  it('redirects users to the provider with state, nonce and PKCE', async () => {
     const response = await browser().ask('/api/oauth/provider_a', { headers: { host: 'evil.example' } })
     const { auth_url } = (await response.json()) as { auth_url: string }
     const { origin, searchParams } = new URL(auth_url)
@@ -103,7 +103,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     ])
   })
 
-  it('knows people by who they are there, and not by their address', async () => {
+  it('identifies users by their subject, not by their address', async () => {
     const person = browser()
     await person.signIn('provider_a', 'mover')
     const { id } = await me(person)
@@ -117,7 +117,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     expect(await me(namesake)).toMatchObject({ email: 'other@example.org', username: 'mover-2' })
   })
 
-  it('opens no account because of an address', async () => {
+  it('gives no access to an account because of an address', async () => {
     b.people.set('thief', { email: 'Admin@example.org' })
     const thief = browser()
     expect(await refusal(await thief.signIn('provider_b', 'thief'))).toEqual([409, 'email_taken'])
@@ -125,7 +125,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     expect((await acts()).at(-1)).toMatchObject({ act: 'oauth.failed', actor_id: null })
   })
 
-  it('goes on after somebody refuses there: the old attempt is dead, a new one works', async () => {
+  it('continues after a user refuses at the provider: the old attempt is invalid, a new one works', async () => {
     const person = browser()
     const back = await person.visit(await person.begin('provider_a'), 'hesitant', { deny: true })
     expect(back).toContain('error=access_denied')
@@ -137,7 +137,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     expect((await person.signIn('provider_a', 'hesitant')).status).toBe(200)
   })
 
-  it('refuses a state that was used, or is of another browser or provider, and spends none of those', async () => {
+  it('refuses a state that was used, or belongs to another browser or provider, without using it up', async () => {
     const person = browser()
     const back = await person.visit(await person.begin('provider_a'), 'careful')
     const stranger = browser()
@@ -160,7 +160,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     expect(await refusal(await person.ask(back))).toEqual([400, 'oauth_state_invalid'])
   })
 
-  it('refuses an answer that names another provider, or none', async () => {
+  it('refuses a callback that names another issuer, or none', async () => {
     for (const iss of [encodeURIComponent(b.issuer), '', encodeURIComponent(`${a.issuer}/`)]) {
       const person = browser()
       const back = await person.visit(await person.begin('provider_a'), 'mixed')
@@ -170,7 +170,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     }
   })
 
-  it('takes a code once', async () => {
+  it('accepts a code once', async () => {
     const person = browser()
     const first = await person.visit(await person.begin('provider_a'), 'once')
     expect((await person.ask(first)).status).toBe(303)
@@ -180,7 +180,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     expect(await refusal(replayed)).toEqual([502, 'oauth_provider_error'])
   })
 
-  it('lets one of several returns with one state through, on several nodes', async () => {
+  it('lets one of several callbacks with the same state succeed, on several nodes', async () => {
     const person = browser()
     const back = await person.visit(await person.begin('provider_b'), 'hasty')
     const cookie = person.cookie()
@@ -189,7 +189,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     expect(answers.map((answer) => answer.status).sort()).toEqual([303, 400, 400, 400, 400, 400])
   })
 
-  it('makes one account of a new person in several browsers at once', async () => {
+  it('creates one account for a new person who uses several browsers at once', async () => {
     const people = times(4, browser)
     const backs = await Promise.all(
       people.map(async (person) => person.visit(await person.begin('provider_b'), 'everywhere')),
@@ -199,7 +199,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     expect(new Set((await Promise.all(people.map(me))).map((user) => user.id)).size).toBe(1)
   })
 
-  it('has attempts in two tabs, in any order', async () => {
+  it('completes attempts of two tabs in any order', async () => {
     const person = browser()
     const [first, second] = [await person.begin('provider_a'), await person.begin('provider_b')]
     expect((await person.ask(await person.visit(second, 'tabs-b'))).status).toBe(303)
@@ -207,7 +207,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     expect((await me(person)).username).toBe('tabs-a')
   })
 
-  it('gives ten minutes, and forgets what has expired', async () => {
+  it('expires an attempt after ten minutes, and deletes it', async () => {
     const person = browser()
     const [late, inTime] = [await person.begin('provider_a'), await person.begin('provider_a')]
     const { db } = service.chat.context
@@ -229,7 +229,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     expect(await db.all('SELECT * FROM oauth_states')).toEqual([])
   })
 
-  it('links an identity to who is signed in, and to nobody else', async () => {
+  it('links an identity to the signed-in user, and to no other', async () => {
     const ada = browser()
     await service.signIn('ada')
     const login = async (by: Browser, name: string) =>
@@ -264,7 +264,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     expect(await refusal(await eve.ask(back))).toEqual([400, 'oauth_state_invalid'])
   })
 
-  it('lets nobody in whose account is disabled', async () => {
+  it('refuses a user whose account is disabled', async () => {
     const person = browser()
     await person.signIn('provider_a', 'former')
     const { id } = await me(person)
@@ -272,7 +272,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     expect(await refusal(await browser().signIn('provider_a', 'former'))).toEqual([403, 'account_disabled'])
   })
 
-  it('is two calls of the typed client around a visit there', async () => {
+  it('takes two calls of the typed client and a visit to the provider', async () => {
     const client = service.client()
     const params = { provider: 'provider_a' }
     const { auth_url } = await client.oauth.begin(params.provider, { redirect_to: '/unused' })
@@ -283,7 +283,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     expect((await client.oauth.begin(params.provider, { link: true })).auth_url).toContain(a.issuer)
   })
 
-  it('takes a code by hand, with a state, with that of the browser, or with none', async () => {
+  it('completes a sign-in with a code entered by hand, with a state, with that of the browser, or without one', async () => {
     const post = (by: Browser, body: object, headers = {}) =>
       by.ask('/api/oauth/provider_a/manual', {
         method: 'POST',
@@ -325,7 +325,7 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     '/x\r\nLocation: https://evil.example',
     '/\u0000',
     `/${'x'.repeat(3000)}`,
-  ])('goes nowhere else afterwards: %j', async (redirect_to) => {
+  ])('never redirects to another site: %j', async (redirect_to) => {
     const response = await browser().ask(`/api/oauth/provider_a?${new URLSearchParams({ redirect_to })}`)
     expect(await refusal(response)).toEqual([422, 'validation_failed'])
   })
@@ -340,12 +340,12 @@ describeOnEachDatabase('signing in through two real providers', (openUrl) => {
     ['code=x&state=%F0%9F%92%A9', 400],
     ['code=x', 400],
     ['', 400],
-  ])('takes no return with %s', async (query, status) => {
+  ])('refuses a callback with %s', async (query, status) => {
     const response = await browser().ask(`/api/oauth/provider_a/callback?${query}`)
     expect(response.status).toBe(status)
   })
 
-  it('has told nobody a secret', async () => {
+  it('has disclosed no secret', async () => {
     const { db, metrics } = service.chat.context
     const rows = await Promise.all(
       ['users', 'identities', 'sessions', 'audit_log'].map((table) => db.all(`SELECT * FROM ${table}`)),

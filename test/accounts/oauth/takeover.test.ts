@@ -8,7 +8,7 @@ import { returnFrom, startPlain } from './plain.ts'
 
 describeOnEachDatabase('an identity that is removed during a sign-in', (openUrl, dialect) => {
   // SQLite lets nobody write between the steps of a sign-in.
-  it.runIf(dialect === 'postgresql')('signs in no more', async () => {
+  it.runIf(dialect === 'postgresql')('signs in no longer', async () => {
     const there = await startPlain()
     const url = await openUrl()
     const config = { server: { public_url: PUBLIC_URL }, oauth: { plain: there.plain } }
@@ -48,7 +48,7 @@ describeOnEachDatabase('an identity that is removed during a sign-in', (openUrl,
   })
 })
 
-describeOnEachDatabase('an account that is linked by its address', (openUrl) => {
+describeOnEachDatabase('an account that is linked by its email address', (openUrl) => {
   async function start() {
     const there = await startPlain()
     const url = await openUrl()
@@ -85,7 +85,7 @@ describeOnEachDatabase('an account that is linked by its address', (openUrl) => 
     return { service, node, founder, signIn, squat, close }
   }
 
-  it('keeps password, sessions and keys when its address was proven', async () => {
+  it('keeps password, sessions and keys if its address was verified', async () => {
     const { signIn, squat, close } = await start()
     const { client, user, email } = await squat('ada', true)
     expect((await signIn({ id: 1, email, email_verified: true })).user!.id).toBe(user.id)
@@ -95,7 +95,7 @@ describeOnEachDatabase('an account that is linked by its address', (openUrl) => 
     await close()
   })
 
-  it('leaves nothing to the user who had not proven the address', async () => {
+  it('ends all access of the user who had not verified the address', async () => {
     const { service, founder, signIn, squat, close } = await start()
     const { client, user, actor, key, email } = await squat('ada')
     const { conversation_id } = await client.conversations.create({})
@@ -130,7 +130,7 @@ describeOnEachDatabase('an account that is linked by its address', (openUrl) => 
     await close()
   })
 
-  it('leaves nothing to calls of that user at the same time, on two nodes', async () => {
+  it('ends access created by concurrent calls of that user, on two nodes', async () => {
     const { service, node, signIn, squat, close } = await start()
     for (const attempt of times(3, (i) => i)) {
       const { client, user, email } = await squat(`ada${attempt}`)
@@ -159,7 +159,7 @@ describeOnEachDatabase('an account that is linked by its address', (openUrl) => 
     await close()
   })
 
-  it('is proven when the provider vouches for it, also at a sign-up and for a known identity', async () => {
+  it('becomes verified when the provider reports that, also at a sign-up and for a known identity', async () => {
     const { signIn, close } = await start()
     expect((await signIn({ id: 1, email: 'new@example.org' })).user).toMatchObject({ email_verified: false })
     expect((await signIn({ id: 2, email: 'sure@example.org', email_verified: true })).user).toMatchObject({

@@ -37,7 +37,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
   const reset = (token: string, password = NEW_PASSWORD) => service.client().resets.redeem({ token, password })
   const rows = (sql: string, ...params: string[]) => service.chat.context.db.all(sql, ...params)
 
-  it('is replaced with a token from a mail, once; all sessions and keys end, with their streams, and only the browser of the reset is known', async () => {
+  it('is replaced with a mailed token, once; all sessions, keys and streams end, and only the browser of the reset is known', async () => {
     const ada = await service.signIn('ada')
     const stream = await openStream(
       service.base_url,
@@ -72,7 +72,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     )
   })
 
-  it('is answered alike when nobody has the address, and nothing is mailed or kept', async () => {
+  it('gets the same response for an unknown address, and nothing is mailed or stored', async () => {
     const { user } = await service.chat.users.create(OPERATOR, { username: 'off', email: 'off@example.org' })
     await service.chat.context.db.write((tx) => tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id))
     for (const email of ['nobody@example.org', 'off@example.org', 'no address', "' OR 1=1--", ''])
@@ -86,7 +86,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     expect(await rows(pending, user.id)).toEqual([])
   })
 
-  it('is replaced within an hour, to the instant, with any of the tokens that were mailed', async () => {
+  it('is replaced within an hour, to the instant, with any of the mailed tokens', async () => {
     await service.signIn('grace')
     const { token } = await forgot('grace@example.org')
     // A stranger can ask for more of them, and ends none.
@@ -101,7 +101,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
       expect(await codeOf(reset(madeUp))).toBe('not_found')
   })
 
-  it('is replaced by one of several who have the token, on two nodes', async () => {
+  it('is replaced by one of several callers with the same token, on two nodes', async () => {
     await service.signIn('heidi')
     const { token } = await forgot('heidi@example.org')
     const results = await Promise.allSettled(
@@ -121,7 +121,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     expect(actor.user_id).toBe(mia.id)
   })
 
-  it('leaves no identity and no invite to a user who had not proven the address, and those of others stay', async () => {
+  it('ends identities and invites of a user who had not verified the address, and no others', async () => {
     for (const email_verified of [false, true]) {
       const username = `proven-${email_verified}`
       const email = `${username}@example.org`
@@ -146,7 +146,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     }
   })
 
-  it('is mailed no link that is good for an account whose address was changed just then', async () => {
+  it('gets no valid link for an account whose address is changed at the same moment', async () => {
     const { id, email } = await service.signIn('moving')
     let change: (() => Promise<unknown>) | undefined
     const moving = await startService(url, {
@@ -171,7 +171,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     expect((await forgot('moved@example.org')).to).toBe('moved@example.org')
   })
 
-  it('lets its owner in while others guess: earlier failures are forgotten, and the browser is known', async () => {
+  it('lets its owner sign in while others guess: failures are cleared, and the browser is known', async () => {
     const { id, email } = await service.signIn('target')
     const login = (password: string, device?: string) =>
       codeOf(service.chat.auth.login({ device }, { email, password }).then(() => Promise.reject({ code: 'signed in' })))
@@ -208,7 +208,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     ).toHaveLength(1)
   })
 
-  it('keeps a bounded number of tokens', async () => {
+  it('has a limited number of valid tokens', async () => {
     const { id, email } = await service.signIn('many')
     const first = await service.chat.resets.issue(OPERATOR, { email })
     now += SECOND
@@ -217,7 +217,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     expect(await codeOf(reset(first.token))).toBe('not_found')
   })
 
-  it('is replaced once with several tokens that are used at once', async () => {
+  it('is replaced once when several tokens are used at once', async () => {
     const { id } = await service.signIn('ivan')
     await Promise.all(
       times(5, (index) => [service, node][index % 2]!.chat.resets.request({}, { email: 'ivan@example.org' })),
@@ -228,7 +228,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     expect(await rows('SELECT * FROM password_resets WHERE user_id = ?', id)).toEqual([])
   })
 
-  it('fills no mailbox: five mails at once, then one in five minutes, and those sent stay good', async () => {
+  it('fills no mailbox: five mails at once, then one in five minutes, and sent links stay valid', async () => {
     const { email } = await service.signIn('flooded')
     const ask = (address: string, asked = service) => asked.client().resets.request({ email: address })
     const mails: Mail[] = []
@@ -246,7 +246,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     expect((await unknown()).length - before).toBe(5)
   })
 
-  it('spends no token on a password that cannot be kept, and ends with a changed one', async () => {
+  it('uses up no token for an invalid password, and all of them for a changed one', async () => {
     const judy = await service.signIn('judy')
     const { token } = await forgot(judy.email)
     expect(await codeOf(reset(token, 'short'))).toBe('validation_failed')
@@ -254,7 +254,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     expect(await codeOf(reset(token))).toBe('not_found')
   })
 
-  it('can be a first one, and is none for an account that was disabled meanwhile', async () => {
+  it('can be the first password of an account, but not of one disabled meanwhile', async () => {
     const { user } = await service.chat.users.create(OPERATOR, { username: 'kim', email: 'kim@example.org' })
     await reset((await forgot('kim@example.org')).token)
     await service.client().auth.login({ email: 'kim@example.org', password: NEW_PASSWORD })
@@ -263,7 +263,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     expect(await codeOf(reset(token))).toBe('not_found')
   })
 
-  it('is replaced with a link that an administrator hands over', async () => {
+  it('is replaced with a link that an administrator delivers', async () => {
     const liz = await service.signIn('liz')
     const { token, url, expires_at } = await service.chat.resets.issue(OPERATOR, { email: liz.email })
     expect(url).toBe(`https://chat.example.org/reset-password#token=${token}`)
@@ -274,7 +274,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     expect(await codeOf(service.chat.resets.issue(OPERATOR, { email: 'nobody@example.org' }))).toBe('not_found')
   })
 
-  it('fails for nobody when mail does not work, and the log says so without the token', async () => {
+  it('gets the same response when mail fails, and the log has the error without the token', async () => {
     for (const throwAt of ['at once', 'later']) {
       const logged = createMailbox()
       const lines: string[] = []
@@ -303,7 +303,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     }
   })
 
-  it('is answered the same where no mail is configured, and the log says so', async () => {
+  it('gets the same response without configured mail, and the log has a warning', async () => {
     const lines: string[] = []
     const say = (message: string) => void lines.push(message)
     const silent = await startService(url, { ports: { log: { debug: say, info: say, warn: say, error: say } } })

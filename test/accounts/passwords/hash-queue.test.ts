@@ -30,7 +30,7 @@ async function countsOf(entries: Promise<string>[]): Promise<Record<string, numb
 
 const stranger = (i: number): HashCaller => ({ user: `user ${i}`, ip: `192.0.2.${i}` })
 
-it('lets two jobs of one user wait, from whatever addresses', async () => {
+it('lets two jobs of one user wait, from any addresses', async () => {
   const entries = times(120, (i) => enter({ user: 'ada', ip: `192.0.2.${i}` }))
   expect(await countsOf([...entries, enter({ user: 'grace', ip: '192.0.2.1' })])).toEqual({ unavailable: 118, done: 3 })
 })
@@ -44,7 +44,7 @@ it.each([
   expect(await countsOf([...entries, enter(stranger(200))])).toEqual({ unavailable: 24, done: 17 })
 })
 
-it('keeps one of its 64 places for known callers', async () => {
+it('reserves one of its 64 places for known callers', async () => {
   const strangers = times(100, (i) => enter(stranger(i)))
   const known = [1, 2].map((i) => enter({ user: `known ${i}`, ip: '192.0.2.1', is_known: true }))
   expect(await countsOf([...strangers, ...known])).toEqual({ unavailable: 38, done: 64 })
@@ -53,7 +53,7 @@ it('keeps one of its 64 places for known callers', async () => {
   expect(done.indexOf('known 1')).toBeLessThan(2)
 })
 
-it('gives the kept place to a known caller of a network that has used up its own', async () => {
+it('gives the reserved place to a known caller of a network that has used up its own', async () => {
   const others = times(20, (i) => enter({ user: `user ${i}`, ip: '192.0.2.1' }))
   expect(await countsOf([...others, enter({ user: 'ada', ip: '192.0.2.1', is_known: true })])).toEqual({
     unavailable: 4,
@@ -69,7 +69,7 @@ it('lets networks take turns', async () => {
   expect(done).toEqual(['busy 0', 'quiet 0', 'busy 1', 'quiet 1', 'busy 2', 'busy 3'])
 })
 
-it('goes on after a job that fails, and has its places again', async () => {
+it('continues after a failed job, and frees its places', async () => {
   const failing = queue({ user: 'ada' }, () => Promise.reject(new Error('no memory'))).catch(String)
   const entries = times(3, () => enter({ user: 'grace' }))
   expect(await countsOf(entries)).toEqual({ done: 2, unavailable: 1 })
@@ -77,7 +77,7 @@ it('goes on after a job that fails, and has its places again', async () => {
   expect(await enter({ user: 'grace' })).toBe('done')
 })
 
-it('says when to try again', async () => {
+it('returns when to retry', async () => {
   const entries = times(3, () => queue({ user: 'ada' }, async () => {}))
   const error = await entries[2]!.catch((each: unknown) => each)
   expect(error).toBeInstanceOf(ChatError)

@@ -5,21 +5,21 @@ import { createPasswords } from '../../../lib/accounts/passwords/hash.ts'
 const passwords = createPasswords(4)
 const caller = { user: 'ada', ip: '192.0.2.1' }
 
-it('takes the right password for the hash of it, and no other', async () => {
+it('accepts the correct password for a hash, and no other', async () => {
   const hash = await passwords.hash('correct horse', caller)
   expect(await passwords.verify('correct horse', hash, caller)).toBe(true)
   expect(await passwords.verify('correct hors', hash, caller)).toBe(false)
 })
 
 it.each([undefined, null, '', 'no hash', '$2b$04$short', `$2b$04$${'!'.repeat(53)}`])(
-  'takes no password where %j is stored, and throws nothing',
+  'accepts no password for the stored hash %j, and throws nothing',
   async (stored) => {
     for (const password of ['correct horse', '', 'x'.repeat(100)])
       expect(await passwords.verify(password, stored, caller)).toBe(false)
   },
 )
 
-it('refuses a wrong password after the same work, whatever cost the account has its hash of', async () => {
+it("refuses a wrong password after the same work, whatever the cost of the account's hash", async () => {
   let rounds = 0
   const counting = {
     ...bcrypt,

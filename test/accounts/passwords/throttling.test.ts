@@ -90,7 +90,7 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
   }, 30_000)
 
   it.each(['grace', 'nobody'])(
-    'gets no more of them from many addresses, whether there is such an account: %s',
+    'gets no more guesses from many addresses, whether the account exists or not: %s',
     async (name) => {
       later(3600)
       const answers: Answer[] = []
@@ -116,7 +116,7 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
     },
   )
 
-  it('has to wait longer each time, and never longer than a quarter of an hour', async () => {
+  it('is paused longer each time, up to a quarter of an hour', async () => {
     later(3600)
     for (let i = 0; i < 9; i++) await login('zoe', 'wrong password', { address: addressOf(i) })
     const pauses: number[] = []
@@ -140,7 +140,7 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
     expect((await login('zoe', PASSWORD)).status).toBe(200)
   })
 
-  it('changes a password five times a minute, and at most with ten failures in a quarter of an hour', async () => {
+  it('is limited for password changes: five a minute, and ten failures in a quarter of an hour', async () => {
     later(3600)
     const session = await signInByHand(service.base_url, 'zoe@example.org', PASSWORD)
     const guess = async (current_password: string) => {
@@ -157,7 +157,7 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
     expect(await guess(PASSWORD)).toBe('204 ')
   })
 
-  it('counts changes of a password as sign-ins of their address', async () => {
+  it('counts password changes as sign-ins of their address', async () => {
     later(3600)
     const session = await signInByHand(service.base_url, 'zoe@example.org', PASSWORD)
     for (let i = 0; i < 60; i++) await login(`person-${i}`, 'wrong password', { address: addressOf(2) })
@@ -166,7 +166,7 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
     expect((await changePassword(session, PASSWORD, addressOf(3))).status).toBe(204)
   })
 
-  it('lets others sign in while one user changes a password 120 times at once', async () => {
+  it('does not block the sign-ins of others while one user changes a password 120 times at once', async () => {
     later(3600)
     const session = await signInByHand(service.base_url, 'ada@example.org', PASSWORD)
     const changes = times(120, (i) => changePassword(session, PASSWORD, addressOf(i)))
@@ -174,7 +174,7 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
     expect((await Promise.all(changes)).filter(({ status }) => status === 429)).toHaveLength(115)
   })
 
-  it('keeps nobody out of a browser in which they have signed in before', async () => {
+  it('locks no user out of a known browser', async () => {
     later(3600)
     const { device } = await login('ada', PASSWORD)
     const other = await login('grace', PASSWORD)
@@ -191,7 +191,7 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
     expect((await login('ada', PASSWORD, { device })).code).toBe('rate_limited')
   })
 
-  it('keeps no token of a browser that could be used, and forgets it when it is long unused', async () => {
+  it('stores no usable token of a browser, and deletes it when it is long unused', async () => {
     later(3600)
     const { db } = service.chat.context
     const { device } = await login('grace', PASSWORD)
@@ -208,7 +208,7 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
     expect(await db.all('SELECT 1 AS one FROM known_devices')).toEqual([])
   })
 
-  it('survives a clock that steps back', async () => {
+  it('stays limited when a clock steps back', async () => {
     later(3600)
     for (let i = 0; i < 10; i++) await login('zoe', 'wrong password')
     later(-3600)
@@ -216,7 +216,7 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
     later(3600)
   })
 
-  it('is written down, without any address that has no account, and counted nowhere', async () => {
+  it('is audited, without the addresses of unknown accounts, and counted in no metric', async () => {
     later(3600)
     for (const name of ['grace', 'mallory']) for (let i = 0; i < 11; i++) await login(name, 'wrong password')
     await login('ada', PASSWORD)
@@ -234,7 +234,7 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
     expect(page).not.toMatch(/login|sign_in|\/auth/)
   })
 
-  it('is limited by address, a network of IPv6 as one, however the header is forged', async () => {
+  it('is limited by address, IPv6 by network, even with a forged header', async () => {
     later(3600)
     const email = (i: number) => `person-${i}`
     const inNetwork = (i: number) => `2001:db8:1:2:${i.toString(16)}::1`
@@ -260,7 +260,7 @@ function noting<Args extends unknown[], T>(steps: string[], step: string, work: 
 }
 
 describe('many sign-ins at once', () => {
-  it('are all answered, while other calls go on', async () => {
+  it('get a response while other calls are served', async () => {
     const service = await startService('sqlite::memory:', {
       config: { security: { password: { bcrypt_cost: 6 } }, session: { max_sessions_per_user: false } },
     })
@@ -296,7 +296,7 @@ describe('many sign-ins at once', () => {
     await service.close()
   })
 
-  it('counts no attempt for which there was no room', async () => {
+  it('do not count an attempt that was refused for lack of a place', async () => {
     const service = await startService('sqlite::memory:')
     const { db, now } = service.chat.context
     const attempts = createAttempts(db, now)

@@ -24,7 +24,7 @@ describeOnEachDatabase('an account', (openUrl) => {
     )
 
   describe('its password', () => {
-    it('is changed by who knows it; all other sessions end with their streams, this one and its streams stay', async () => {
+    it('is changed by a user who knows it; all other sessions end with their streams, this one stays', async () => {
       const ada = await service.signIn('ada')
       const { conversation_id } = await ada.conversations.create()
       const here = await signInByHand(service.base_url, ada.email, PASSWORD)
@@ -54,7 +54,7 @@ describeOnEachDatabase('an account', (openUrl) => {
       ])
     })
 
-    it('is not changed by who does not know it, or has none; that takes the same work', async () => {
+    it('is not changed by a user who does not know it or has none; both take the same work', async () => {
       const grace = await service.signIn('grace')
       const { passwords } = service.chat.context
       const { verify } = passwords
@@ -76,7 +76,7 @@ describeOnEachDatabase('an account', (openUrl) => {
       expect((await grace.auth.me()).user.id).toBe(grace.id)
     })
 
-    it('is guessed with a session no more often than without one, on its own count', async () => {
+    it('can be guessed with a session no more often than without one, and is counted separately', async () => {
       const thief = await service.signIn('guessed')
       const guess = (current_password: string) =>
         codeOf(thief.auth.changePassword({ current_password, new_password: NEW_PASSWORD }))
@@ -88,7 +88,7 @@ describeOnEachDatabase('an account', (openUrl) => {
       await service.client().auth.login({ email: thief.email, password: PASSWORD })
     })
 
-    it('has to be one that can be kept', async () => {
+    it('must be valid', async () => {
       const grace = await service.signIn('grace')
       for (const new_password of ['short', 'é'.repeat(37), 'with\0nul and more', '\uD800lone surrogate'])
         expect(await codeOf(grace.auth.changePassword({ current_password: PASSWORD, new_password }))).toBe(
@@ -96,7 +96,7 @@ describeOnEachDatabase('an account', (openUrl) => {
         )
     })
 
-    it('is changed once by several who are at it, on two nodes', async () => {
+    it('is changed once by several calls at the same time, on two nodes', async () => {
       const dora = await service.signIn('dora')
       const node = await startService(url)
       const actor = await service.chat.users.actor(dora.id)
@@ -112,7 +112,7 @@ describeOnEachDatabase('an account', (openUrl) => {
       await node.close()
     })
 
-    it('leaves no session that was being opened with the old one', async () => {
+    it('leaves no session that was being created with the old one', async () => {
       const erin = await service.signIn('erin')
       const actor = await service.chat.users.actor(erin.id)
       const change = { current_password: PASSWORD, new_password: NEW_PASSWORD }
@@ -127,7 +127,7 @@ describeOnEachDatabase('an account', (openUrl) => {
   })
 
   describe('its profile', () => {
-    it('is changed by its user, and shows at once where the user takes part', async () => {
+    it("is changed by its user, and visible at once in the user's conversations", async () => {
       const [ada, grace] = [await service.signIn('ivy'), await service.signIn('jane')]
       const { conversation_id } = await ada.conversations.create()
       await ada.participants.add(conversation_id, { user_id: grace.id })
@@ -157,7 +157,7 @@ describeOnEachDatabase('an account', (openUrl) => {
       ])
     })
 
-    it('has a username that nobody else has, however it is written', async () => {
+    it('has a username that no other user has, in any spelling', async () => {
       const kim = await service.signIn('kim')
       for (const username of ['FOUNDER', 'ｆounder'])
         expect(await codeOf(kim.auth.changeProfile({ username }))).toBe('username_taken')
@@ -166,7 +166,7 @@ describeOnEachDatabase('an account', (openUrl) => {
         expect(await codeOf(kim.auth.changeProfile({ username }))).toBe('validation_failed')
     })
 
-    it('gets a name that several want at once for one of them', async () => {
+    it('gives a name to one of several users who want it at once', async () => {
       const people = []
       for (const name of ['una', 'uma', 'ute', 'ula']) people.push(await service.signIn(name))
       const results = await Promise.allSettled(people.map((each) => each.auth.changeProfile({ username: 'wanted' })))

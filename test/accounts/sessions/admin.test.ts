@@ -5,7 +5,7 @@ import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
-describeOnEachDatabase('sessions of anybody', (openUrl) => {
+describeOnEachDatabase('sessions of any user', (openUrl) => {
   let service: TestService
   let ada: Person
   let grace: Person
@@ -26,7 +26,7 @@ describeOnEachDatabase('sessions of anybody', (openUrl) => {
       service.chat.sessions.revoke(OPERATOR, input),
   }
 
-  it('are listed while they are alive, in pages, of all or of one', async () => {
+  it('are listed in pages while they are live, of all users or of one', async () => {
     for (const _ of times(3, () => 0)) await signInByHand(service.base_url, grace.email, PASSWORD)
     const all = (await list()).sessions
     expect(all.map((session) => session.username)).toEqual(['ada', ...times(4, () => 'grace')])
@@ -73,7 +73,7 @@ describeOnEachDatabase('sessions of anybody', (openUrl) => {
     expect((await list()).sessions).toEqual([])
   })
 
-  it('are an administrator’s to see and to end', async () => {
+  it('can be listed and ended by administrators only', async () => {
     const actor = { user_id: grace.id, roles: ['member' as const] }
     expect(await codeOf(service.chat.sessions.list(actor, {}))).toBe('forbidden')
     expect(await codeOf(service.chat.sessions.revoke(actor, { all: true }))).toBe('forbidden')

@@ -4,7 +4,7 @@ import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, startService, type TestService } from '../../support/service.ts'
 
-describeOnEachDatabase('what outlives a session', (openUrl) => {
+describeOnEachDatabase('creating access that outlives a session', (openUrl) => {
   let service: TestService
   let now = Date.UTC(2026, 0, 1) * 1000
   beforeAll(async () => {
@@ -15,7 +15,7 @@ describeOnEachDatabase('what outlives a session', (openUrl) => {
 
   const name = { name: 'a bot' }
 
-  it('is made for ten minutes after a sign-in, and later once the password is confirmed in this session', async () => {
+  it('is allowed for ten minutes after a sign-in, and later once the password is confirmed in this session', async () => {
     const ada = await service.signIn('ada')
     const elsewhere = await service.signIn('ada')
     now += 600 * SECOND
@@ -34,14 +34,14 @@ describeOnEachDatabase('what outlives a session', (openUrl) => {
     expect(await codeOf(ada.keys.create(name))).toBe('confirmation_required')
   })
 
-  it('is not asked of an actor without a session', async () => {
+  it('needs no confirmation for an actor without a session', async () => {
     const grace = await service.signIn('grace')
     const actor = await service.chat.users.actor(grace.id)
     now += 3600 * SECOND
     expect((await service.chat.keys.create(actor, { name: 'a bot' })).key).toMatch(/^cs_/)
   })
 
-  it('is asked of an administrator who changes an e-mail address', async () => {
+  it('needs a confirmation from an administrator who changes an email address', async () => {
     const founder = await service.signIn('founder')
     const params = { user_id: (await service.signIn('moved')).id }
     const body = { email: 'moved@example.net' }
@@ -51,7 +51,7 @@ describeOnEachDatabase('what outlives a session', (openUrl) => {
     expect((await founder.users.change(params.user_id, body)).user.email).toBe('moved@example.net')
   })
 
-  it('is asked of an administrator who sets their own password as that of any user', async () => {
+  it('needs a confirmation from an administrator who sets their own password through the user endpoint', async () => {
     const founder = await service.signIn('founder')
     const other = await service.signIn('other')
     const change = (user_id: string) => founder.users.change(user_id, { password: PASSWORD })
@@ -62,7 +62,7 @@ describeOnEachDatabase('what outlives a session', (openUrl) => {
     expect((await change(founder.id)).user.id).toBe(founder.id)
   })
 
-  it('takes a password that is guessed no more often than with a password change, on the same count', async () => {
+  it('limits guesses at a confirmation as at a password change, with the same counter', async () => {
     const thief = await service.signIn('guessed')
     const guess = (password: string) => codeOf(thief.auth.confirm({ password }))
     for (let i = 0; i < 5; i++) expect(await guess('wrong password')).toBe('invalid_credentials')
@@ -80,7 +80,7 @@ describeOnEachDatabase('what outlives a session', (openUrl) => {
     })
   })
 
-  it('is not confirmed with an API key', async () => {
+  it('cannot be confirmed with an API key', async () => {
     const bot = { ...(await service.chat.users.actor((await service.signIn('dora')).id)), key_id: 'a key' }
     expect(await codeOf(service.chat.auth.confirm(bot, { password: PASSWORD }))).toBe('forbidden')
   })

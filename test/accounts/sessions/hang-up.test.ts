@@ -5,8 +5,8 @@ import { expect, it } from 'vitest'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { PASSWORD, startService } from '../../support/service.ts'
 
-describeOnEachDatabase('somebody who hangs up while the password is checked', (openUrl) => {
-  it('has no session, and is no error', async () => {
+describeOnEachDatabase('a client that disconnects while its password is checked', (openUrl) => {
+  it('gets no session, and causes no error', async () => {
     const errors: string[] = []
     const log = { debug() {}, info() {}, warn() {}, error: (message: string) => void errors.push(message) }
     const config = { security: { password: { bcrypt_cost: 10 } } }

@@ -44,7 +44,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
   }
   const statusOf = async (headers: Record<string, string>) => (await send('GET', '/api/auth/me', headers)).status
 
-  it('are listed with where they are from and when they were used, the latest first, and no others', async () => {
+  it('are listed with address and last use, the latest first, and without those of others', async () => {
     const first = await ada()
     later(100)
     const second = await ada()
@@ -71,7 +71,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
     expect((await list(await ada())).map((session) => session.current)).toEqual([true, false])
   })
 
-  it('show where they were last used from, to the minute; calls in process change nothing of it', async () => {
+  it('show the address of the last use, to the minute; calls in process do not change it', async () => {
     const session = await ada()
     const from = (address: string, agent: string) => ({
       ...session,
@@ -122,7 +122,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
     ])
   })
 
-  it('include that of the call, which ends and leaves the cookies alone', async () => {
+  it('include the current one, which can be ended and keeps its cookies', async () => {
     const headers = await ada()
     const { id } = (await list(headers)).find((session) => session.current)!
     const response = await send('DELETE', `/api/auth/sessions/${id}`, headers)
@@ -130,7 +130,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
     expect(await statusOf(headers)).toBe(401)
   })
 
-  it('are not ended by somebody else, nor once they have expired', async () => {
+  it('are not ended by another user, nor after they have expired', async () => {
     const headers = await ada()
     const { id } = (await list(headers)).find((session) => session.current)!
     const eve = await signInByHand(service.base_url, 'eve@example.org', PASSWORD)
@@ -145,7 +145,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
     )
   })
 
-  it('keep to the wall clock when it is put forward and back: none that was found expired comes back', async () => {
+  it('follow the wall clock forward and back: an expired session stays expired', async () => {
     const [used, unused] = [await ada(), await ada()]
     later(HOUR + 1)
     expect(await statusOf(used)).toBe(401)
@@ -183,7 +183,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
     expect([await statusOf(headers), onOther.status]).toEqual([status, status])
   })
 
-  it('do not last longer for a stream that is open', async () => {
+  it('are not extended by an open stream', async () => {
     const headers = await ada()
     const stream = await openStream(service.base_url, undefined, headers)
     await stream.until('stream.ready')
@@ -191,7 +191,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
     expect((await stream.until('stream.closed')).at(-1)!.event.payload).toEqual({ reason: 'session_ended' })
   })
 
-  it('write down that they were ended by signing out', async () => {
+  it('have an audit entry when they end by signing out', async () => {
     const person = service.client()
     const { user } = await person.auth.login({ email: 'eve@example.org', password: PASSWORD })
     await person.auth.logout()

@@ -5,8 +5,8 @@ import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
 
 const DAY = 24 * 60 * 60
 
-describeOnEachDatabase('what has expired', (openUrl) => {
-  it('is remembered for a month, then forgotten, however much there is; what has not expired stays', async () => {
+describeOnEachDatabase('an expired session', (openUrl) => {
+  it('is kept for a month, then deleted, in any number; live sessions stay', async () => {
     let now = Date.UTC(2026, 0, 1) * 1000
     const service = await startService(await openUrl(), {
       config: { session: { max_sessions_per_user: false, idle_seconds: DAY, absolute_seconds: 2 * DAY } },

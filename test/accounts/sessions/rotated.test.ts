@@ -5,7 +5,7 @@ import { describeOnEachDatabase } from '../../support/databases.ts'
 import { PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 import { openStream, refreshByHand, signInByHand } from '../../support/stream.ts'
 
-describeOnEachDatabase('a session token that was rotated away', (openUrl) => {
+describeOnEachDatabase('a replaced session token', (openUrl) => {
   let service: TestService
   let node: TestService
   let now = Date.UTC(2026, 0, 1) * 1000
@@ -39,7 +39,7 @@ describeOnEachDatabase('a session token that was rotated away', (openUrl) => {
       `%${sessionId}%`,
     )
 
-  it('ends nothing within ten seconds of the rotation: it may come from another tab', async () => {
+  it('ends nothing within ten seconds of the refresh: another tab may send it', async () => {
     const old = await signIn()
     const current = await refreshByHand(service.base_url, old)
     expect(await codeFor(old)).toBe('unauthenticated')
@@ -49,7 +49,7 @@ describeOnEachDatabase('a session token that was rotated away', (openUrl) => {
     expect(await replays((await sessionOf(current)).session.id)).toEqual([])
   })
 
-  it('ends its session afterwards, with the streams on every node, and is in the audit log', async () => {
+  it('ends its session afterwards, with the streams on every node and an audit entry', async () => {
     const old = await signIn()
     const current = await refreshByHand(service.base_url, await refreshByHand(service.base_url, old))
     const { session, user } = await sessionOf(current)
@@ -70,7 +70,7 @@ describeOnEachDatabase('a session token that was rotated away', (openUrl) => {
     expect(await replays(session.id)).toHaveLength(1)
   })
 
-  it('ends its session once, whatever refreshes and replays come at the same time, on two nodes', async () => {
+  it('ends its session once, with concurrent refreshes and replays on two nodes', async () => {
     for (let round = 0; round < 3; round++) {
       const old = await signIn()
       const current = await refreshByHand(service.base_url, old)
@@ -97,7 +97,7 @@ describeOnEachDatabase('a session token that was rotated away', (openUrl) => {
     }
   })
 
-  it('is not made forgotten by refreshing on, which ends after a hundred times in an hour', async () => {
+  it('is not forgotten after many refreshes, which are limited to a hundred per hour', async () => {
     const stolen = await signIn()
     let current = stolen
     for (let i = 0; i < 100; i++) current = await refreshByHand(service.base_url, current)
@@ -110,7 +110,7 @@ describeOnEachDatabase('a session token that was rotated away', (openUrl) => {
     expect(await codeFor(current)).toBe('unauthenticated')
   })
 
-  it('is remembered as a digest, with a thousand of a session', async () => {
+  it('is stored as a digest, up to a thousand per session', async () => {
     const first = await signIn()
     const second = await refreshByHand(service.base_url, first)
     const { session } = await sessionOf(second)
@@ -136,7 +136,7 @@ describeOnEachDatabase('a session token that was rotated away', (openUrl) => {
     expect(await codeFor(third)).toBe('unauthenticated')
   })
 
-  it('changes nothing of a session that has expired', async () => {
+  it('does not change an expired session', async () => {
     const old = await signIn()
     const current = await refreshByHand(service.base_url, old)
     later(28_801)

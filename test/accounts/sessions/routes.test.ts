@@ -38,7 +38,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
     })
   const ada = () => signInByHand(service.base_url, 'ada@example.org', PASSWORD)
 
-  it('signs in with two cookies, and with nothing of the token in the body', async () => {
+  it('sign in with two cookies, and with no token in the body', async () => {
     const response = await post('/api/auth/login', {}, { email: ' ADA@example.org ', password: PASSWORD })
     expect(response.headers.get('x-session-rotated')).toBe('1')
     const [sessionCookie, csrfCookie, deviceCookie, ...more] = response.headers.getSetCookie()
@@ -51,7 +51,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
     expect(JSON.parse(body).csrf_token).toBe(/=([\w-]{43})/.exec(csrfCookie!)![1])
   })
 
-  it('keeps no token that opens anything', async () => {
+  it('store no usable token', async () => {
     const headers = await ada()
     const token = /SESSION_ID=([\w-]+)/.exec(headers.cookie)![1]!
     const rows = JSON.stringify(await service.chat.context.db.all('SELECT * FROM sessions'))
@@ -61,7 +61,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
     expect(await me({ cookie: `SESSION_ID=${digest(token)}` })).toMatchObject({ status: 401, code: 'unauthenticated' })
   })
 
-  it('gives one answer for a wrong e-mail and a wrong password', async () => {
+  it('return the same error for a wrong email and a wrong password', async () => {
     const bodies = await Promise.all(
       [
         { email: 'ada@example.org', password: 'wrong password' },
@@ -80,7 +80,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
     expect(bodies[0]).toMatchObject({ status: 401, cookies: [], problem: { code: 'invalid_credentials' } })
   })
 
-  it('refuses an e-mail or a password that is too long, in words that repeat nothing of it', async () => {
+  it('refuse an email or a password that is too long, without repeating it', async () => {
     const tooLong = { email: `${'e'.repeat(251)}@a.b`, password: 'p'.repeat(1_025) }
     for (const [field, value] of Object.entries(tooLong)) {
       const response = await post(
@@ -98,7 +98,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
     expect(await response.text()).not.toContain('secret')
   })
 
-  it('knows a password in every Unicode form', async () => {
+  it('accept a password in every Unicode form', async () => {
     await service.chat.users.create(
       { user_id: '', roles: ['admin'] },
       { username: 'zoe', email: 'zoe@example.org', password: 'pass\u0065\u0301word' },
@@ -108,7 +108,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
     expect((await client.auth.me()).user.username).toBe('zoe')
   })
 
-  it('does not take a token that the client chose', async () => {
+  it('do not accept a token that the client chose', async () => {
     const chosen = 'a'.repeat(43)
     const response = await post(
       '/api/auth/login',
@@ -119,7 +119,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
     expect(await me({ cookie: `SESSION_ID=${chosen}` })).toMatchObject({ status: 401, code: 'unauthenticated' })
   })
 
-  it('ends the session that a new sign-in replaces', async () => {
+  it('end when a new sign-in replaces them', async () => {
     const first = await ada()
     await post('/api/auth/login', first, { email: 'zoe@example.org', password: 'pass\u00E9word' })
     expect(await me(first)).toMatchObject({ code: 'unauthenticated' })
@@ -133,7 +133,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
     ['an encoded NUL', 'SESSION_ID=%00'],
     ['quotes', `SESSION_ID="${'x'.repeat(43)}"`],
     ['another name', `session_id=${'x'.repeat(43)}`],
-  ])('takes nobody for signed in with %s', async (_, cookie) => {
+  ])('are not accepted with %s', async (_, cookie) => {
     const answer = await me(cookie ? { cookie } : {})
     expect(answer).toMatchObject({ status: 401, code: 'unauthenticated' })
     // They may be newer than this call: only those of an expired session are cleared.
@@ -148,13 +148,13 @@ describeOnEachDatabase('sessions', (openUrl) => {
     ['with a letter too many', (token: string) => `SESSION_ID=${token}\u00E9`],
     ['under its name in small letters', (token: string) => `session_id=${token}`],
     ['beside an empty one', (token: string) => `SESSION_ID=${token}; SESSION_ID=`],
-  ])('takes nobody for signed in with the right token %s', async (_, cookieOf) => {
+  ])('are not accepted with the right token %s', async (_, cookieOf) => {
     const token = /SESSION_ID=([\w-]+)/.exec((await ada()).cookie)![1]!
     expect(await me({ cookie: cookieOf(token) })).toMatchObject({ status: 401, code: 'unauthenticated' })
     expect(await me({ cookie: `SESSION_ID=${token}` })).toMatchObject({ status: 200 })
   })
 
-  it('takes nobody for signed in with two different session cookies, in either order', async () => {
+  it('are not accepted with two different session cookies, in either order', async () => {
     const { cookie } = await ada()
     const other = `SESSION_ID=${'x'.repeat(43)}`
     expect(await me({ cookie: `${cookie}; ${other}` })).toMatchObject({ code: 'unauthenticated' })
@@ -162,7 +162,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
     expect(await me({ cookie: `${cookie}; ${cookie}` })).toMatchObject({ status: 200 })
   })
 
-  it('takes no session token but in its cookie', async () => {
+  it('accept a session token in its cookie only', async () => {
     const { cookie } = await ada()
     const token = /SESSION_ID=([\w-]+)/.exec(cookie)![1]
     expect(await me({ authorization: `Bearer ${token}` })).toMatchObject({ code: 'unauthenticated' })
@@ -170,7 +170,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
     expect(response.status).toBe(401)
   })
 
-  it('rotates both tokens; the old ones are worthless at once', async () => {
+  it('get two new tokens at a refresh; the old ones become invalid at once', async () => {
     const old = await ada()
     const before = await me(old)
     later(100)
@@ -188,13 +188,13 @@ describeOnEachDatabase('sessions', (openUrl) => {
     expect((await post('/api/auth/refresh', { cookie: fresh, 'x-csrf-token': body.csrf_token })).status).toBe(200)
   })
 
-  it('lets one of several refreshes at once through', async () => {
+  it('let one of several concurrent refreshes succeed', async () => {
     const headers = await ada()
     const answers = await Promise.all(times(8, () => post('/api/auth/refresh', headers)))
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, ...Array(7).fill(401)])
   })
 
-  it('expires when it is idle for too long: not at the limit, but after it', async () => {
+  it('expire after the idle limit, not at it', async () => {
     const headers = await ada()
     later(1000)
     expect(await me(headers)).toMatchObject({ status: 200 })
@@ -208,7 +208,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
     later(900)
   })
 
-  it('never lives longer than its absolute lifetime, however much it is used', async () => {
+  it('never outlive their absolute limit, however much they are used', async () => {
     const headers = await ada()
     for (let i = 0; i < 5; i++) {
       expect(await me(headers)).toMatchObject({ status: 200 })
@@ -219,7 +219,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
     expect(await me(headers)).toMatchObject({ status: 401, code: 'session_expired' })
   })
 
-  it('writes its use down once a minute at most', async () => {
+  it('store their use once a minute at most', async () => {
     const headers = await ada()
     const deadline = async () => (await me(headers)).session!.expires_at
     const first = await deadline()
@@ -229,7 +229,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
     expect(await deadline()).not.toBe(first)
   })
 
-  it('evicts the oldest session beyond the cap, also of twenty sign-ins at once', async () => {
+  it('evict the oldest one beyond the limit, also with twenty sign-ins at once', async () => {
     const sessions = []
     for (let i = 0; i < 4; i++) {
       sessions.push(await ada())
@@ -241,7 +241,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
     expect(live).toHaveLength(3)
   })
 
-  it('signs out: both cookies cleared as they were set, the token dead', async () => {
+  it('sign out: both cookies are cleared as they were set, the token is invalid', async () => {
     const headers = await ada()
     const response = await post('/api/auth/logout', headers)
     expect(response.status).toBe(204)
@@ -253,7 +253,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
     expect((await post('/api/auth/logout', headers)).status).toBe(401)
   })
 
-  it('knows nobody whose account is disabled, at once', async () => {
+  it('are refused for a disabled account at once', async () => {
     const headers = await ada()
     const { db } = service.chat.context
     await db.write((tx) => tx.run("UPDATE users SET disabled_at = 1 WHERE username = 'ada'"))
@@ -265,7 +265,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
     expect(await me(headers)).toMatchObject({ status: 200, user: { roles: ['member'] } })
   })
 
-  it('refuses a sign-in that another site makes', async () => {
+  it('refuse a sign-in from another site', async () => {
     const response = await post(
       '/api/auth/login',
       { 'sec-fetch-site': 'cross-site' },
@@ -276,7 +276,7 @@ describeOnEachDatabase('sessions', (openUrl) => {
   })
 })
 
-it('has the names and attributes of its cookies and header from the configuration', async () => {
+it('take the names and attributes of cookies and header from the configuration', async () => {
   const security = {
     cookie: { domain: 'example.org', secure: true, same_site: 'strict' },
     csrf: { cookie_name: 'XSRF', header_name: 'X-XSRF' },
@@ -303,7 +303,7 @@ it('has the names and attributes of its cookies and header from the configuratio
   await service.close()
 })
 
-it('checks no token when CSRF is off, but still refuses other sites', async () => {
+it('check no CSRF token when CSRF is disabled, but still refuse other sites', async () => {
   const service = await startService('sqlite::memory:', {
     config: { security: { csrf: { enabled: false }, password: { bcrypt_cost: 4 } } },
   })
@@ -316,7 +316,7 @@ it('checks no token when CSRF is off, but still refuses other sites', async () =
   await service.close()
 })
 
-it('hides all of /api when sign-in is switched off', async () => {
+it('hide all of /api when sign-in is disabled', async () => {
   const service = await startService('sqlite::memory:', { config: { features: { auth_v1: false } } })
   for (const path of ['/api/setup', '/api/auth/me', '/api/conversations']) {
     expect((await checkedFetch(service.base_url + path)).status).toBe(404)

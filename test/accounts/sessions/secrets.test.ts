@@ -4,7 +4,7 @@ import { PASSWORD, type Person, startService } from '../../support/service.ts'
 import { refreshByHand, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('a stolen database', (openUrl, dialect) => {
-  it('opens nothing: no cookie, key, token or password is in it', async () => {
+  it('contains no usable cookie, key, token or password', async () => {
     const secrets: Record<string, string> = { password: PASSWORD }
     let arrived: (token: string) => void
     const mailed = new Promise<string>((resolve) => {

@@ -5,7 +5,7 @@ import { codeOf, PASSWORD, startService, times } from '../../support/service.ts'
 const ADA = { email: 'Ada@Example.org', password: PASSWORD }
 
 describeOnEachDatabase('setup', (openUrl) => {
-  it('makes the first administrator, once', async () => {
+  it('creates the first administrator, once', async () => {
     const service = await startService(await openUrl())
     const client = service.client()
     expect(await client.setup.get()).toEqual({ is_setup: false })
@@ -19,7 +19,7 @@ describeOnEachDatabase('setup', (openUrl) => {
     await service.close()
   })
 
-  it('answers later calls before it looks at anything', async () => {
+  it('refuses later calls before it checks anything else', async () => {
     const service = await startService(await openUrl())
     await service.chat.setup.run(ADA)
     for (const init of [
@@ -34,7 +34,7 @@ describeOnEachDatabase('setup', (openUrl) => {
     await service.close()
   })
 
-  it('asks for the code that is configured, over HTTP only', async () => {
+  it('requires the configured code, over HTTP only', async () => {
     const url = await openUrl()
     const service = await startService(url, {
       config: { setup: { code: 'open sesame' }, rate_limits: { auth_login_per_ip_per_min: 6 } },
@@ -56,7 +56,7 @@ describeOnEachDatabase('setup', (openUrl) => {
     await other.close()
   })
 
-  it('lets exactly one of fifty through, on two nodes', async () => {
+  it('succeeds for exactly one of fifty calls, on two nodes', async () => {
     const url = await openUrl()
     const nodes = [await startService(url), await startService(url)]
     const calls = times(50, (i) =>
@@ -96,7 +96,7 @@ describeOnEachDatabase('setup', (openUrl) => {
     await service.close()
   })
 
-  it('takes 72 bytes of password', async () => {
+  it('accepts a password of 72 bytes', async () => {
     const service = await startService(await openUrl())
     const password = 'a'.repeat(72)
     await service.client().setup.run({ ...ADA, password })

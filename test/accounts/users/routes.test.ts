@@ -11,7 +11,7 @@ describeOnEachDatabase('users', (openUrl) => {
   })
   afterAll(() => service.close())
 
-  it('creates one who can sign in', async () => {
+  it('creates a user who can sign in', async () => {
     const { user } = await ada.users.create({
       username: 'Grace',
       email: ' grace@example.org ',
@@ -30,7 +30,7 @@ describeOnEachDatabase('users', (openUrl) => {
     expect((await client.auth.me()).user).toEqual(signedIn.user)
   })
 
-  it('creates one without a password, who cannot', async () => {
+  it('creates a user without a password, who cannot sign in', async () => {
     await ada.users.create({ username: 'bot', email: 'bot@example.org' })
     expect(await codeOf(service.client().auth.login({ email: 'bot@example.org', password: '' }))).toBe(
       'invalid_credentials',
@@ -45,11 +45,11 @@ describeOnEachDatabase('users', (openUrl) => {
     ['e-mail in full width', { username: 'other', email: '\uFF21da@example.org' }, 'validation_failed'],
     ['username', { username: 'ADA', email: 'other@example.org' }, 'username_taken'],
     ['username in another Unicode form', { username: '\uFF41da', email: 'other@example.org' }, 'username_taken'],
-  ])('gives a taken %s to nobody else', async (_, body, code) => {
+  ])('gives a taken %s to no other user', async (_, body, code) => {
     expect(await codeOf(ada.users.create(body))).toBe(code)
   })
 
-  it('lists users oldest first, in pages, by the beginning of a name or address', async () => {
+  it('lists users oldest first, in pages, by the beginning of a username or address', async () => {
     for (const name of ['li%', 'li_ng', 'lin', 'Linus', 'lz'])
       await ada.users.create({ username: name, email: `${name.replace('%', '-')}@list.example` })
     const names = async (query: object) => (await ada.users.list(query)).users.map((user) => user.username)
@@ -76,7 +76,7 @@ describeOnEachDatabase('users', (openUrl) => {
 })
 
 describeOnEachDatabase('users before set-up', (openUrl) => {
-  it('are created by nobody', async () => {
+  it('cannot be created', async () => {
     const service = await startService(await openUrl())
     const create = service.chat.users.create(
       { user_id: '', roles: ['admin'] },

@@ -17,7 +17,7 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
   })
   afterAll(() => service.close())
 
-  it('is as unknown as one that never existed, before anything of it is removed', async () => {
+  it('is not found, like a conversation that never existed, before its rows are removed', async () => {
     const ada = await service.signIn('ada')
     const grace = await service.signIn('grace')
     const eve = await service.signIn('eve')
@@ -73,7 +73,7 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
     expect(entries).toMatchObject([{ actor_id: ada.id, subject_id: conversation_id }])
   })
 
-  it('is removed by another process, with everything in it', async () => {
+  it('is removed completely by another process', async () => {
     const other = await startService(url)
     await other.chat.context.tasks.settle()
     const { db } = service.chat.context
@@ -85,7 +85,7 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
     await other.close()
   })
 
-  it('leaves a sound database at every step of its removal, and an archive without it', async () => {
+  it('leaves a consistent database at every step of its removal, and no archive contains it', async () => {
     const ada = await service.chat.users.actor((await service.signIn('ada')).id)
     const grace = await service.chat.users.actor((await service.signIn('grace')).id)
     const { chat } = service

@@ -11,7 +11,7 @@ describeOnEachDatabase('conversations', (openUrl) => {
   })
   afterAll(() => service.close())
 
-  it('opens one, whose owner is who opened it', async () => {
+  it('are owned by the user who creates them', async () => {
     const { ada } = world
     const { conversation_id, conversation } = await ada.conversations.create({ title: 'Täglich' })
     expect(conversation).toMatchObject({
@@ -23,7 +23,7 @@ describeOnEachDatabase('conversations', (openUrl) => {
     expect(await ada.conversations.get(conversation_id)).toMatchObject(conversation)
   })
 
-  it('adds people by id, name or address, in any spelling that is theirs', async () => {
+  it('add users by id, username or email address, in any spelling', async () => {
     const { ada, grace, eve } = world
     const { conversation_id } = await ada.conversations.create()
     const linus = await service.signIn('linus')
@@ -47,7 +47,7 @@ describeOnEachDatabase('conversations', (openUrl) => {
     expect(await codeOf(ada.participants.add(conversation_id, { username: 'nobody' }))).toBe('not_found')
   })
 
-  it('adds somebody once, however many ask at once', async () => {
+  it('add a user once, however many calls arrive at once', async () => {
     const { ada, grace } = world
     const { conversation_id } = await ada.conversations.create()
     const call = () =>
@@ -59,7 +59,7 @@ describeOnEachDatabase('conversations', (openUrl) => {
     expect(answers.sort()).toEqual(['added', ...Array(9).fill('already_participant')])
   })
 
-  it('lets owners manage everybody, admins those below owner, and nobody else anyone', async () => {
+  it('let owners manage all participants, admins those below owner, and other roles none', async () => {
     const { ada, grace, eve } = world
     const { conversation_id } = await ada.conversations.create()
     const linus = await service.signIn('linus')
@@ -74,7 +74,7 @@ describeOnEachDatabase('conversations', (openUrl) => {
     expect(await codeOf(ada.participants.remove(conversation_id, eve.id))).toBe('not_found')
   })
 
-  it('lets everybody leave but the last owner', async () => {
+  it('let every participant leave but the last owner', async () => {
     const { ada, grace } = world
     const { conversation_id } = await ada.conversations.create()
     await ada.participants.add(conversation_id, { user_id: grace.id })
@@ -89,7 +89,7 @@ describeOnEachDatabase('conversations', (openUrl) => {
     expect((await Promise.all([leave(ada), leave(grace)])).sort()).toEqual(['last_owner', 'left'])
   })
 
-  it('keeps a conversation of two to two', async () => {
+  it('of two have at most two participants', async () => {
     const { ada, grace, eve } = world
     const { conversation_id } = await ada.conversations.create({ is_group: false })
     await ada.participants.add(conversation_id, { user_id: grace.id })
@@ -97,7 +97,7 @@ describeOnEachDatabase('conversations', (openUrl) => {
     expect((await ada.conversations.get(conversation_id)).participants).toHaveLength(2)
   })
 
-  it('lets a read-only user read, and change nothing', async () => {
+  it('let a read-only user read, and change nothing', async () => {
     const { ada, root, conversation_id } = world
     const rita = await service.signIn('rita', ['read_only'])
     await ada.participants.add(conversation_id, { user_id: rita.id, role: 'owner' })
@@ -107,7 +107,7 @@ describeOnEachDatabase('conversations', (openUrl) => {
     expect(await codeOf(rita.participants.remove(conversation_id, ada.id))).toBe('forbidden')
   })
 
-  it('lets no post through after a removal', async () => {
+  it('accept no post of a removed participant', async () => {
     const { ada, grace } = world
     const { conversation_id } = await ada.conversations.create()
     await ada.participants.add(conversation_id, { user_id: grace.id })
@@ -128,7 +128,7 @@ describeOnEachDatabase('conversations', (openUrl) => {
     expect(log.at(-1)!.type).toBe('membership.changed')
   })
 
-  it('tells whether people are there', async () => {
+  it('show which participants are online', async () => {
     const { ada, grace, conversation_id } = world
     const presenceOf = async (id: string) =>
       (await ada.conversations.get(conversation_id)).participants.find((each) => each.user_id === id)!.presence
@@ -137,7 +137,7 @@ describeOnEachDatabase('conversations', (openUrl) => {
     expect(await presenceOf(grace.id)).toMatchObject({ status: 'away', last_seen_at: expect.any(String) })
   })
 
-  it('lists mine by their latest activity, in pages, with what is unread', async () => {
+  it('are listed by their latest activity, in pages, with unread counts', async () => {
     const mia = await service.signIn('mia')
     const { ada } = world
     const ids: string[] = []
@@ -165,7 +165,7 @@ describeOnEachDatabase('conversations', (openUrl) => {
     }
   })
 
-  it('is renamed and deleted by its owner, with everything in it', async () => {
+  it('are renamed and deleted by their owner, with all their data', async () => {
     const { ada, grace } = world
     const { conversation_id } = await ada.conversations.create({ title: 'before' })
     await ada.participants.add(conversation_id, { user_id: grace.id, role: 'admin' })
@@ -194,7 +194,7 @@ describeOnEachDatabase('conversations', (openUrl) => {
     }
   })
 
-  it('changes roles by the same rights, never leaving a conversation without an owner', async () => {
+  it('change roles by the same rights, and always keep an owner', async () => {
     const { ada, grace, eve } = world
     const { conversation_id } = await ada.conversations.create()
     const change = (by: typeof ada, user_id: string, role: 'owner' | 'admin' | 'member' | 'viewer') =>
@@ -217,7 +217,7 @@ describeOnEachDatabase('conversations', (openUrl) => {
     expect((await Promise.all([step(ada), step(grace)])).sort()).toEqual(['last_owner', 'stepped down'])
   })
 
-  it('finds people by the beginning of their username, and shows no more of them', async () => {
+  it('find users by the beginning of their username, and return public fields only', async () => {
     const { ada, grace } = world
     expect((await ada.users.search({ query: 'GRA' })).users).toEqual([{ id: grace.id, username: 'grace' }])
     expect((await ada.users.search({ query: '%r' })).users).toEqual([])

@@ -3,7 +3,7 @@ import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
 
-describeOnEachDatabase('an invite and the rights of its maker', (openUrl) => {
+describeOnEachDatabase('an invite and the rights of its creator', (openUrl) => {
   let service: TestService
   let node: TestService
   let founder: Person
@@ -45,7 +45,7 @@ describeOnEachDatabase('an invite and the rights of its maker', (openUrl) => {
     ['was erased', ({ maker }) => service.chat.users.erase(OPERATOR, maker.id)],
     ['may only read in the service', ({ maker }) => changeRoles(maker.id, ['read_only'])],
   ]
-  it.each(losses)('ends when its maker %s, and for good', async (_, lose) => {
+  it.each(losses)('ends when its creator %s, and for good', async (_, lose) => {
     const started = await startInvite()
     await lose(started)
     expect(await open(started.conversation_id)).toEqual([])
@@ -59,7 +59,7 @@ describeOnEachDatabase('an invite and the rights of its maker', (openUrl) => {
     expect(entries).toContainEqual(by)
   })
 
-  it('cannot be accepted either where only the account in the database has changed', async () => {
+  it("cannot be accepted if the creator's account was changed only in the database", async () => {
     const { maker, token, conversation_id } = await startInvite()
     const { db } = service.chat.context
     const joiner = await service.signIn('joiner')
@@ -71,7 +71,7 @@ describeOnEachDatabase('an invite and the rights of its maker', (openUrl) => {
     expect(await joiner.invites.accept({ token })).toEqual({ conversation_id })
   })
 
-  it('stays when its maker could still make it', async () => {
+  it('stays valid while its creator could still create it', async () => {
     const { maker, member, token, invite_id, conversation_id } = await startInvite({ gives: 'member' })
     await founder.participants.changeRole(member.conversation_id, member.user_id, { role: 'admin' })
     await service.chat.users.change(OPERATOR, maker.id, { display_name: 'M', password: 'another horse' })
@@ -79,7 +79,7 @@ describeOnEachDatabase('an invite and the rights of its maker', (openUrl) => {
     expect(await (await service.signIn('joiner')).invites.accept({ token })).toEqual({ conversation_id })
   })
 
-  it('does not come back with the role of its maker', async () => {
+  it('does not become valid again when its creator gets the role back', async () => {
     const { member, token } = await startInvite()
     await founder.participants.changeRole(member.conversation_id, member.user_id, { role: 'admin' })
     await founder.participants.changeRole(member.conversation_id, member.user_id, { role: 'owner' })
@@ -87,7 +87,7 @@ describeOnEachDatabase('an invite and the rights of its maker', (openUrl) => {
     expect(await codeOf(joiner.invites.accept({ token }))).toBe('invite_revoked')
   })
 
-  it('of the operator has no maker and stays, whatever becomes of those who take part', async () => {
+  it('of the operator has no creator and stays valid, whatever happens to the participants', async () => {
     const { maker, conversation_id } = await startInvite()
     const { token, invite_id } = await service.chat.invites.create(OPERATOR, conversation_id, { role: 'owner' })
     await service.chat.users.erase(OPERATOR, maker.id)
@@ -95,7 +95,7 @@ describeOnEachDatabase('an invite and the rights of its maker', (openUrl) => {
     expect(await (await service.signIn('joiner')).invites.accept({ token })).toEqual({ conversation_id })
   })
 
-  it.each(losses)('gives no role beyond those of a maker who at the same time %s, on two nodes', async (_, lose) => {
+  it.each(losses)('gives no role beyond those of a creator who at the same time %s, on two nodes', async (_, lose) => {
     const started = await startInvite()
     const { conversation_id, token } = started
     const joiners = await Promise.all(times(4, (i) => service.signIn(`racer${i}`)))
@@ -122,7 +122,7 @@ describeOnEachDatabase('an invite and the rights of its maker', (openUrl) => {
     expect(acceptedAfterwards).toEqual([])
   })
 
-  it('leaves a trace when it is made, accepted and revoked, also by the operator', async () => {
+  it('is audited when it is created, accepted and revoked, also by the operator', async () => {
     const { conversation_id } = await founder.conversations.create({})
     const _params = { conversation_id }
     const joiner = await service.signIn('joiner')

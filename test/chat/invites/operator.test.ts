@@ -17,7 +17,7 @@ describeOnEachDatabase('the operator', (openUrl) => {
   })
   afterAll(() => service.close())
 
-  it('lets people into a conversation without taking part in it', async () => {
+  it('creates invites to a conversation without participating in it', async () => {
     const { invites } = service.chat
     const created = await invites.create(OPERATOR, conversation_id, { role: 'owner' })
     const [listed] = (await invites.list(OPERATOR, conversation_id)).invites
@@ -36,7 +36,7 @@ describeOnEachDatabase('the operator', (openUrl) => {
       expect(await codeOf(linus.invites.accept({ token }))).toBe('invite_revoked')
   })
 
-  it('gets nowhere with what is not there, and sees nothing of what is', async () => {
+  it('gets not_found for what does not exist, and reads no conversation', async () => {
     const { invites, conversations, threads, messages } = service.chat
     for (const id of ['01890000-0000-7000-8000-000000000000', 'nope']) {
       expect(await codeOf(invites.create(OPERATOR, id, {}))).toBe('not_found')
@@ -55,7 +55,7 @@ describeOnEachDatabase('the operator', (openUrl) => {
       expect(await codeOf(call())).toBe('not_found')
   })
 
-  it('is nobody who has signed in: an administrator has no such right, nor has an empty name without the role', async () => {
+  it('is not a signed-in user: an administrator has no such right, nor has an empty id without the role', async () => {
     const { invites } = service.chat
     const { invite_id } = await ada.invites.create(conversation_id, {})
     const { user } = await ada.users.create({ username: 'root', email: 'root@example.org', roles: ['admin'] })

@@ -31,7 +31,7 @@ describeOnEachDatabase('invites', (openUrl) => {
   const newcomer = (name: string) => ({ username: name, email: `${name}@example.org`, password: PASSWORD })
   const accept = (person: Person, token: string) => person.invites.accept({ token })
 
-  it('lets somebody with a session in, with the role it says', async () => {
+  it('give a user with a session the role of the invite', async () => {
     const linus = await service.signIn('linus')
     const token = await invite({ role: 'viewer' })
     expect(await accept(linus, token)).toEqual({ conversation_id })
@@ -39,7 +39,7 @@ describeOnEachDatabase('invites', (openUrl) => {
     expect(participants.find((each) => each.user_id === linus.id)!.role).toBe('viewer')
   })
 
-  it('signs somebody new up and in', async () => {
+  it('create an account for a new user and sign the user in', async () => {
     const token = await invite()
     const client = service.client()
     expect(await client.invites.accept({ token, ...newcomer('noa') })).toEqual({ conversation_id })
@@ -51,7 +51,7 @@ describeOnEachDatabase('invites', (openUrl) => {
     )
   })
 
-  it('asks for a session or an account to make', async () => {
+  it('require a session or an account to create', async () => {
     const token = await invite()
     expect(await codeOf(service.client().invites.accept({ token }))).toBe('unauthenticated')
     expect(await codeOf(service.client().invites.accept({ token, username: 'half', email: 'half@example.org' }))).toBe(
@@ -60,7 +60,7 @@ describeOnEachDatabase('invites', (openUrl) => {
     expect(await codeOf(service.client().invites.accept({ token, ...newcomer('ada') }))).toBe('email_taken')
   })
 
-  it('takes a dead session for none, and asks a live one for the CSRF token', async () => {
+  it('treat an expired session as none, and require the CSRF token of a live one', async () => {
     const body = JSON.stringify({ token: await invite(), ...newcomer('otto') })
     const send = (headers: Record<string, string>) =>
       checkedFetch(`${service.base_url}/api/invites/accept`, {
@@ -79,7 +79,7 @@ describeOnEachDatabase('invites', (openUrl) => {
     expect((await send({ cookie })).status).toBe(403)
   })
 
-  it('uses nothing up for somebody who takes part already', async () => {
+  it('are not used up by a participant', async () => {
     const token = await invite()
     await accept(grace, token)
     await accept(grace, token)
@@ -87,7 +87,7 @@ describeOnEachDatabase('invites', (openUrl) => {
     expect(invites.at(-1)).toMatchObject({ uses: 0, max_uses: 1 })
   })
 
-  it('gives the last use to exactly one of many at once', async () => {
+  it('give the last use to exactly one of many callers at once', async () => {
     const token = await invite({ max_uses: 3 })
     const people = await Promise.all(times(9, (i) => service.signIn(`racer${i}`)))
     const answers = await Promise.all(
@@ -102,7 +102,7 @@ describeOnEachDatabase('invites', (openUrl) => {
     expect(await codeOf(accept(await service.signIn('after'), token))).toBe('invite_used')
   })
 
-  it('is for one address only when it says so', async () => {
+  it('are for one address only if they name it', async () => {
     const token = await invite({ email: 'Eve@example.org' })
     const mia = await service.signIn('mia')
     expect(await codeOf(accept(mia, token))).toBe('invite_email_mismatch')
@@ -120,7 +120,7 @@ describeOnEachDatabase('invites', (openUrl) => {
     expect(await codeOf(accept(eve, token))).toBe('invite_expired')
   })
 
-  it('is revoked by who made it, or by an owner or admin, and then for good', async () => {
+  it('are revoked by their creator, or by an owner or admin, for good', async () => {
     const linus = await service.signIn('linus')
     await ada.participants.changeRole(conversation_id, grace.id, { role: 'admin' })
     const { token } = await grace.invites.create(conversation_id, {})
@@ -132,7 +132,7 @@ describeOnEachDatabase('invites', (openUrl) => {
     expect(await codeOf(accept(eve, 'unknown'))).toBe('not_found')
   })
 
-  it('is made and listed by owners and admins; only owners invite owners', async () => {
+  it('are created and listed by owners and admins; only owners invite owners', async () => {
     const linus = await service.signIn('linus')
     expect(await codeOf(linus.invites.create(conversation_id, {}))).toBe('forbidden')
     expect(await codeOf(linus.invites.list(conversation_id))).toBe('forbidden')
@@ -140,7 +140,7 @@ describeOnEachDatabase('invites', (openUrl) => {
     expect((await grace.invites.list(conversation_id)).invites.length).toBeGreaterThan(0)
   })
 
-  it('is what adding an address nobody has makes', async () => {
+  it('are created when a participant is added by an unknown email address', async () => {
     const added = await ada.participants.add(conversation_id, { email: 'future@example.org' })
     if (!('invite' in added)) throw new Error('No invite was made')
     const client = service.client()
@@ -151,7 +151,7 @@ describeOnEachDatabase('invites', (openUrl) => {
     expect((await client.conversations.get(conversation_id)).id).toBe(conversation_id)
   })
 
-  it('shows its token once, and keeps a digest of it', async () => {
+  it('return their token once, and are stored with a digest of it', async () => {
     const token = await invite()
     expect(JSON.stringify(await ada.invites.list(conversation_id))).not.toContain(token)
     const rows = JSON.stringify(await service.chat.context.db.all('SELECT * FROM invites'))

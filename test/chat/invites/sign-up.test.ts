@@ -40,7 +40,7 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
     await work(other).finally(other.close)
   }
 
-  it('is refused where the configuration takes no new accounts, and people with an account go on accepting', async () => {
+  it('is refused if the configuration disables it, while users with an account can still accept', async () => {
     const token = await invite(ada, { max_uses: 2 })
     await configured({ allow_signup: false }, async (other) => {
       expect(await codeOf(signUp(token, newcomer(), other))).toBe('signup_disabled')
@@ -52,7 +52,7 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
     expect(await signUp(token)).toEqual({ conversation_id })
   })
 
-  it('needs an invite of whom the configuration names', async () => {
+  it('needs an invite of the configured creators', async () => {
     const makers = [
       await participant('owner', 'owner'),
       await participant('moderator', 'admin'),
@@ -77,7 +77,7 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
       })
   })
 
-  it('creates as many accounts by one invite as the configuration allows, on two nodes at once', async () => {
+  it('creates as many accounts per invite as the configuration allows, on two nodes at once', async () => {
     await configured({ signup_max_uses: 3 }, async (first) => {
       await configured({ signup_max_uses: 3 }, async (second) => {
         const token = await invite(ada, { max_uses: 50 })
@@ -96,7 +96,7 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
     })
   })
 
-  it('bounds the uses of an invite by the configuration', async () => {
+  it('is limited by the configured maximum of uses', async () => {
     expect(await invite(ada, { max_uses: 100 })).toBeTruthy()
     expect(await codeOf(invite(ada, { max_uses: 101 }))).toBe('validation_failed')
     await configured({ max_uses: 2 }, async (other) => {
@@ -106,7 +106,7 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
     })
   })
 
-  it('tells of five addresses an hour that they have an account, then nothing of any address, on every node', async () => {
+  it('discloses five addresses an hour that have an account, then no address, on every node', async () => {
     const token = await invite(ada, { max_uses: 9 })
     const taken = () => ({ ...newcomer(), email: ' ADA@example.org' })
     const codes = await Promise.all(times(12, (i) => codeOf(signUp(token, taken(), [service, node][i % 2]!))))
@@ -124,13 +124,13 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
     expect(await codeOf(signUp(token, taken()))).toBe('email_taken')
   })
 
-  it('tells nothing of other addresses where the invite is for one', async () => {
+  it('discloses nothing about other addresses if the invite is for one', async () => {
     const token = await invite(ada, { email: 'judy@example.org' })
     for (const email of ['ada@example.org', 'stranger@example.org'])
       expect(await codeOf(signUp(token, { ...newcomer(), email }))).toBe('invite_email_mismatch')
   })
 
-  it('proves the address when the invite is for that address, and only then', async () => {
+  it('verifies the address if the invite is for that address, and only then', async () => {
     const signedUp = async (email: string, token: string) => {
       const client = service.client()
       await client.invites.accept({ token, ...newcomer(), email })

@@ -28,7 +28,7 @@ describeOnEachDatabase('changing a message', (openUrl) => {
     (await person.messages.postRoot(conversation_id, { content })).message
   const read = (message_id: string) => ada.messages.get(message_id)
 
-  it('edits: the text is another, the one before is a revision', async () => {
+  it('edits: the text is replaced, the previous text is a revision', async () => {
     const { id: message_id } = await post(grace, 'one')
     await grace.messages.edit(message_id, { content: 'two', reason: 'typo' })
     await grace.messages.edit(message_id, { content: 'three' })
@@ -38,13 +38,13 @@ describeOnEachDatabase('changing a message', (openUrl) => {
     expect(revisions[0]!.replaced_at < revisions[1]!.replaced_at).toBe(true)
   })
 
-  it('lets nobody but the author edit, not even the owner', async () => {
+  it('lets only the author edit, not even the owner', async () => {
     const { id: message_id } = await post(grace)
     expect(await codeOf(ada.messages.edit(message_id, { content: 'x' }))).toBe('forbidden')
     expect(await codeOf(eve.messages.edit(message_id, { content: 'x' }))).toBe('not_found')
   })
 
-  it('deletes: a tombstone stays, the text is nowhere, restoring brings it back', async () => {
+  it('deletes: a tombstone stays, no read returns the text, restoring brings it back', async () => {
     const secret = 'the-secret-text'
     const { id: message_id, root_id } = await post(grace, secret)
     await grace.messages.edit(message_id, { content: `${secret} edited` })
@@ -70,7 +70,7 @@ describeOnEachDatabase('changing a message', (openUrl) => {
     expect((await ada.messages.listRevisions(message_id)).revisions).toHaveLength(1)
   })
 
-  it('refuses what a deleted message does not take', async () => {
+  it('refuses changes of a deleted message', async () => {
     const { id: message_id } = await post(grace)
     expect(await codeOf(grace.messages.restore(message_id))).toBe('message_not_deleted')
     await grace.messages.remove(message_id)
@@ -79,7 +79,7 @@ describeOnEachDatabase('changing a message', (openUrl) => {
     expect(await codeOf(ada.messages.reply(message_id, { content: 'x' }))).toBe('message_deleted')
   })
 
-  it('lets owners and admins delete and restore for others, and nobody else', async () => {
+  it('lets owners and admins delete and restore messages of others, and no other role', async () => {
     const { id: message_id } = await post(grace)
     const linus = await service.signIn('linus')
     await ada.participants.add(conversation_id, { user_id: linus.id })
@@ -92,7 +92,7 @@ describeOnEachDatabase('changing a message', (openUrl) => {
     expect((await read(message_id)).content).toBe('original')
   })
 
-  it('shows why a message was deleted to those who may restore it, and to nobody else', async () => {
+  it('returns the reason of a deletion to users who may restore the message, and to no other', async () => {
     const { id: message_id, root_id } = await post(grace)
     const linus = await service.signIn('linus')
     const ben = await service.signIn('ben', ['read_only'])
@@ -124,7 +124,7 @@ describeOnEachDatabase('changing a message', (openUrl) => {
     expect(await reasonsFor(grace)).toEqual([undefined, undefined])
   })
 
-  it('does not let viewers delete, what they wrote as members neither, nor restore', async () => {
+  it('lets viewers neither delete nor restore, not even what they wrote as members', async () => {
     const [{ id: message_id }, { id: deleted }] = [await post(grace), await post(grace)]
     await grace.messages.remove(deleted, { reason: 'wrong room' })
     const params = { conversation_id, user_id: grace.id }
@@ -174,7 +174,7 @@ describeOnEachDatabase('changing a message', (openUrl) => {
       return { ...body, status: response.status, replayed: response.headers.get('idempotency-replayed') }
     }
 
-    it('makes one message of the same post, at once, later, and after a refresh', async () => {
+    it('creates one message for the same post, at once, later, and after a refresh', async () => {
       const answers = await Promise.all(times(8, () => send(byAda, 'once-1', 'only once')))
       expect(new Set(answers.map((answer) => answer.message_id)).size).toBe(1)
       expect(answers.filter((answer) => answer.replayed === null)).toHaveLength(1)
@@ -188,7 +188,7 @@ describeOnEachDatabase('changing a message', (openUrl) => {
       expect(threads.filter((thread) => thread.root_excerpt === 'only once')).toHaveLength(1)
     })
 
-    it('makes one reply of the same reply, and is refused under another message', async () => {
+    it('creates one reply for the same reply, and is refused under another message', async () => {
       const { message_id } = await send(byAda, 'above-replies', 'above')
       const reply = (parent_id: string) =>
         ada.messages.reply(parent_id, { content: 'below' }, { headers: { 'idempotency-key': 'reply-1' } })

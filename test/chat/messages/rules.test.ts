@@ -12,7 +12,7 @@ describe('childPath', () => {
     expect(childPath(parent, ordinal)).toBe(path)
   })
 
-  it('sorts by bytes as the replies came, each before the next with all below it', () => {
+  it('sorts by bytes in the order of arrival, each reply before the next with all below it', () => {
     const paths = Array.from({ length: 50_000 }, (_, ordinal) => childPath(ROOT_PATH, ordinal))
     expect([...paths].sort()).toEqual(paths)
     expect([childPath(paths[35]!, 99_999), paths[36]!, childPath(paths[36]!, 0), paths[37]!].sort()).toEqual([

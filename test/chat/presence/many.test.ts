@@ -77,7 +77,7 @@ describeOnEachDatabase('presence of a user with thousands of conversations', (op
       ({ type, payload }) => type === 'presence.update' && payload.user_id === person.id && payload.status === status,
     )
 
-  it('is sent once to who follows them all, and to who reads one, with few statements', async () => {
+  it('is sent once to a reader of all conversations, and to a reader of one, with few statements', async () => {
     const ada = await service.signIn('ada')
     const grace = await service.signIn('grace')
     const eve = await service.signIn('eve')
@@ -106,7 +106,7 @@ describeOnEachDatabase('presence of a user with thousands of conversations', (op
     await Promise.all([all.close(), one.close()])
   })
 
-  it('asks for no conversation that nobody reads', async () => {
+  it('queries no conversation without readers', async () => {
     const dora = await service.signIn('dora')
     await share([dora], MANY)
     const asked = await statementsOf(async () => {

@@ -65,7 +65,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
     )
 
   describe('a heartbeat', () => {
-    it.each(['online', 'away', 'offline'] as const)('shows the others that one is %s', async (status) => {
+    it.each(['online', 'away', 'offline'] as const)('reports its user to others as %s', async (status) => {
       const { ada, grace, conversation_id } = await meet()
       expect(await presenceOf(ada, { by: grace, conversation_id })).toEqual({ status: 'offline' })
       await ada.presence.sendHeartbeat({ status })
@@ -74,7 +74,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       expect(await presenceOf(grace, { by: grace, conversation_id })).toEqual({ status: 'offline' })
     })
 
-    it('means online when it says nothing', async () => {
+    it('without a status means online', async () => {
       const { ada, grace, conversation_id } = await meet()
       await ada.presence.sendHeartbeat()
       expect((await presenceOf(ada, { by: grace, conversation_id })).status).toBe('online')
@@ -83,7 +83,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       expect((await presenceOf(ada, { by: grace, conversation_id })).status).toBe('online')
     })
 
-    it('holds for 60 seconds after the last one, and it stays known when that was', async () => {
+    it('is valid for 60 seconds, and last_seen_at stays', async () => {
       const { ada, grace, conversation_id } = await meet()
       const stream = await follow(grace, conversation_id)
       await ada.presence.sendHeartbeat()
@@ -104,7 +104,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       })
     })
 
-    it('may come from who may change nothing', async () => {
+    it('is accepted from a read-only user', async () => {
       const { ada, conversation_id } = await meet()
       const carol = await service.signIn(`carol${stories}`, ['read_only'])
       await ada.participants.add(conversation_id, { user_id: carol.id })
@@ -114,7 +114,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
   })
 
   describe('an open stream', () => {
-    it('keeps its reader online, however long ago the heartbeat was', async () => {
+    it('keeps its reader online, however old the last heartbeat is', async () => {
       const { ada, grace, conversation_id } = await meet()
       const stream = await follow(grace, conversation_id)
       await follow(ada, conversation_id)
@@ -126,7 +126,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       expect(saysOf(await soFar(stream, grace, conversation_id), ada)).toEqual([])
     })
 
-    it('takes its reader offline when it was the last one and no heartbeat holds', async () => {
+    it('takes its reader offline when the last stream closes and no heartbeat is valid', async () => {
       const { ada, grace, conversation_id } = await meet()
       const stream = await follow(grace, conversation_id)
       const [first, second] = [await follow(ada, conversation_id), await follow(ada)]
@@ -143,7 +143,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       })
     })
 
-    it('leaves its reader online when a heartbeat still holds', async () => {
+    it('leaves its reader online while a heartbeat is valid', async () => {
       const { ada, grace, conversation_id } = await meet()
       const stream = await follow(grace, conversation_id)
       const hers = await follow(ada, conversation_id)
@@ -158,7 +158,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       await becomes(stream, ada, 'offline')
     })
 
-    it('does not speak against what a heartbeat said', async () => {
+    it('does not override the status of a heartbeat', async () => {
       const { ada, grace, conversation_id } = await meet()
       const stream = await follow(grace, conversation_id)
       await follow(ada, conversation_id)
@@ -172,7 +172,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
   })
 
   describe('presence.update', () => {
-    it('is said once for each change, without an id', async () => {
+    it('is sent once for each change, without an id', async () => {
       const { ada, grace, conversation_id } = await meet()
       const stream = await follow(grace, conversation_id)
       const seen: ReceivedEvent[] = []
@@ -184,7 +184,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       for (const { id, event } of seen) if (event.type === 'presence.update') expect(id).toBeUndefined()
     })
 
-    it('is said where both take part, and nowhere else', async () => {
+    it('is sent to shared conversations only', async () => {
       const { ada, grace, eve, conversation_id } = await meet()
       const { conversation_id: without } = await grace.conversations.create()
       const { conversation_id: foreign } = await eve.conversations.create()
@@ -199,7 +199,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       expect(saysOf(await soFar(hers, eve, foreign), ada)).toEqual([])
     })
 
-    it('is said once to who follows all conversations and shares several', async () => {
+    it('is sent once to a reader of all conversations who shares several', async () => {
       const { ada, grace, conversation_id } = await meet()
       const { conversation_id: another } = await grace.conversations.create()
       await grace.participants.add(another, { user_id: ada.id })
@@ -209,7 +209,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       expect(saysOf(await soFar(stream, grace, conversation_id), ada)).toEqual([])
     })
 
-    it('comes with somebody who is added', async () => {
+    it('is sent for a new participant', async () => {
       const { ada, grace, eve, conversation_id } = await meet()
       await eve.presence.sendHeartbeat({ status: 'away' })
       const stream = await follow(grace, conversation_id)
@@ -218,7 +218,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       expect(told.slice(-2).map(({ event }) => event.type)).toEqual(['membership.changed', 'presence.update'])
     })
 
-    it('is not repeated to who resumes', async () => {
+    it('is not repeated for a reader who resumes', async () => {
       const { ada, grace, conversation_id } = await meet()
       const { stream_position } = await grace.conversations.get(conversation_id)
       await ada.presence.sendHeartbeat()
@@ -255,7 +255,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       })
     })
 
-    it('is over with 0 seconds: the moment it lasts until is past', async () => {
+    it('ends with 0 seconds: its end is in the past', async () => {
       const { ada, grace, conversation_id } = await meet()
       const stream = await follow(grace, conversation_id)
       await ada.presence.setTyping({ conversation_id })
@@ -269,7 +269,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       expect(await codeOf(ada.presence.setTyping({ conversation_id, seconds }))).toBe('validation_failed')
     })
 
-    it('may be in a thread of the conversation, and of no other', async () => {
+    it('can be in a thread of the conversation, and of no other', async () => {
       const { ada, grace, conversation_id } = await meet()
       const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'x' })
       const { conversation_id: another } = await ada.conversations.create()
@@ -283,7 +283,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       expect(await codeOf(ada.presence.setTyping({ conversation_id, root_id: conversation_id }))).toBe('not_found')
     })
 
-    it('is for who may post: not for a viewer, a read-only user, an outsider', async () => {
+    it('is refused for a viewer, a read-only user and an outsider', async () => {
       const { ada, grace, eve, conversation_id } = await meet()
       const carol = await service.signIn(`carol${stories}`, ['read_only'])
       await ada.participants.add(conversation_id, { user_id: carol.id })
@@ -296,7 +296,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       expect(seen.some(({ event }) => event.type === 'typing.update')).toBe(false)
     })
 
-    it('is not heard outside', async () => {
+    it('is not sent to outsiders', async () => {
       const { ada, grace, eve, conversation_id } = await meet()
       const { conversation_id: foreign } = await eve.conversations.create()
       const [inside, outside] = [await follow(grace, conversation_id), await follow(eve)]
@@ -306,7 +306,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       expect(seen.some(({ event }) => event.type === 'typing.update')).toBe(false)
     })
 
-    it('is told to a stream of all conversations too', async () => {
+    it('is sent to a stream of all conversations too', async () => {
       const { ada, grace, conversation_id } = await meet()
       const stream = await follow(grace)
       await ada.presence.setTyping({ conversation_id })

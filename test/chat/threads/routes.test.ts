@@ -20,7 +20,7 @@ describeOnEachDatabase('threads', (openUrl) => {
       .flatMap((message) => [message.id, ...depthFirst(messages, message.id)])
   }
 
-  it('reads a tree depth first, in pages of any size', async () => {
+  it('are read depth first, in pages of any size', async () => {
     const { ada, conversation_id } = world
     const { message: root } = await ada.messages.postRoot(conversation_id, { content: 'root' })
     const messages: Message[] = [root]
@@ -43,7 +43,7 @@ describeOnEachDatabase('threads', (openUrl) => {
     }
   })
 
-  it('answers a cursor past the end with an empty page, and one that is none with 422', async () => {
+  it('return an empty page for a cursor past the end, and 422 for an invalid one', async () => {
     const { ada, root } = world
     const params = { root_id: root.root_id }
     expect(await ada.threads.tree(params.root_id, { cursor_path: '1z' })).toMatchObject({ messages: [] })
@@ -53,13 +53,13 @@ describeOnEachDatabase('threads', (openUrl) => {
     expect(await codeOf(ada.threads.tree(params.root_id, { cursor_path: '10'.repeat(5000) }))).toBe('validation_failed')
   })
 
-  it('finds no thread by the id of a reply', async () => {
+  it('are not found by the id of a reply', async () => {
     const { ada, root } = world
     const reply = await ada.messages.reply(root.message_id, { content: 'no root' })
     expect(await codeOf(ada.threads.tree(reply.message_id))).toBe('not_found')
   })
 
-  it('lists threads by their latest activity, none skipped or repeated', async () => {
+  it('are listed by their latest activity, none skipped or repeated', async () => {
     const { ada, grace } = world
     const { conversation_id } = await ada.conversations.create()
     await ada.participants.add(conversation_id, { user_id: grace.id })
@@ -81,7 +81,7 @@ describeOnEachDatabase('threads', (openUrl) => {
     expect(new Set(listed)).toEqual(new Set(roots.map((root) => root.root_id)))
   })
 
-  it('sums a thread up: the beginning of its root, who wrote it, how much and what is unread', async () => {
+  it('have a summary: an excerpt of the root, its author, message and unread counts', async () => {
     const { ada, grace } = world
     const { conversation_id } = await ada.conversations.create()
     await ada.messages.postRoot(conversation_id, { content: 'from before Grace came' })
@@ -105,12 +105,12 @@ describeOnEachDatabase('threads', (openUrl) => {
     expect((await summaryFor(grace))[1]!.unread).toBe(0)
   })
 
-  it.each(['yesterday', '2026-13-01T00:00:00Z', '', '0'])('refuses %j as an instant', async (after) => {
+  it.each(['yesterday', '2026-13-01T00:00:00Z', '', '0'])('refuse %j as an instant', async (after) => {
     const { ada, conversation_id } = world
     expect(await codeOf(ada.threads.list(conversation_id, { after }))).toBe('validation_failed')
   })
 
-  it('takes an instant in any RFC 3339 form', async () => {
+  it('accept an instant in any RFC 3339 form', async () => {
     const { ada, conversation_id } = world
     const { threads } = await ada.threads.list(conversation_id)
     const count = async (after: string) => (await ada.threads.list(conversation_id, { after })).threads.length

@@ -43,8 +43,8 @@ function recount(model: Model, reader: number): Map<string, number> {
   return counts
 }
 
-describeOnEachDatabase('unread', (openUrl, dialect) => {
-  it('is what a naive recount says, whatever people do', { timeout: 120_000 }, async () => {
+describeOnEachDatabase('unread counts', (openUrl, dialect) => {
+  it('equal a naive recount, whatever users do', { timeout: 120_000 }, async () => {
     const chat = createChatService(
       parseConfig({ security: { password: { bcrypt_cost: 4 } } }),
       await openStorage({ database: await openUrl(), strict: true }),
