@@ -4,9 +4,8 @@ import { ChatError } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { SECOND } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
-import { takeShared } from '../../limits/buckets.ts'
+import { sendLater, takeMail } from '../mails/send.ts'
 import { findUser, lockUser, markEmailVerified } from '../users/store.ts'
-import { post } from './mail.ts'
 import { verificationMail } from './rules.ts'
 import { EmailProof } from './schema.ts'
 import { deleteVerifications, findVerification, insertVerification } from './store.ts'
@@ -18,7 +17,7 @@ const LIFETIME_SECONDS = 24 * 60 * 60
 const MAX_PENDING = 5
 
 /** The rate of mails to one address: an account with an address of another person must not fill a mailbox. */
-const MAILS = { requests_per_second: 1 / 300, burst: 5 }
+const MAILS_AT_ONCE = 5
 
 /**
  * Mails the actor a link that verifies the address of the account; sends nothing to a verified address.
@@ -36,7 +35,7 @@ export const sendVerification = useCase({
     if (!user) throw new ChatError('unauthenticated')
     if (user.email_verified_at !== null) return
     const email_key = uniqueKey(user.email)
-    const limit = await takeShared(ctx.db, `verify:${digest(email_key)}`, ctx.now(), MAILS)
+    const limit = await takeMail(ctx, `verify:${digest(email_key)}`, MAILS_AT_ONCE)
     if (!limit.allowed) throw new ChatError('rate_limited', { retry_after_seconds: limit.retry_after_seconds ?? 1 })
     const token = newToken()
     await ctx.write(async (tx) => {
@@ -45,7 +44,8 @@ export const sendVerification = useCase({
       await insertVerification(tx, { token_hash: digest(token), user_id, email_key, expires_at }, MAX_PENDING)
       tx.audit({ act: 'email.verification_sent', actor_id: user_id, subject_id: user_id, ip })
     })
-    post(ctx, user_id, verificationMail(user.email, user.username, token, ctx.config.server.public_url))
+    const compose = () => verificationMail(user.email, user.username, token, ctx.config.server.public_url)
+    sendLater(ctx, { user_id, compose, message: 'A mail could not be sent' })
   },
 })
 

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts'
-import { takeShared } from '../../limits/buckets.ts'
+import { sendLater, takeMail } from '../mails/send.ts'
 import { findUser, type UserRow } from '../users/store.ts'
 
 /** The text of each notice. */
@@ -12,8 +12,8 @@ const NOTICES = {
 
 export type Notice = keyof typeof NOTICES
 
-/** The rate of notices to one user: a loop of changes must not fill a mailbox. */
-const MAILS = { requests_per_second: 1 / 300, burst: 10 }
+/** Notices to one user at once: a loop of changes must not fill a mailbox. */
+const MAILS_AT_ONCE = 10
 
 /**
  * Mails the owner of an account a notice of a change, if mail is configured and the address is verified. It is called
@@ -22,17 +22,15 @@ const MAILS = { requests_per_second: 1 / 300, burst: 10 }
  * @param former the account before the change; its address gets the mail
  */
 export function notify(ctx: Context, userId: string, notice: Notice, former?: UserRow): void {
-  const { mail, log } = ctx
-  if (!mail) return
-  setImmediate(async () => {
-    try {
-      if (!(await takeShared(ctx.db, `notice:${userId}`, ctx.now(), MAILS)).allowed) return
+  sendLater(ctx, {
+    user_id: userId,
+    message: 'A notice to the owner of an account could not be sent',
+    reason: notice,
+    async compose() {
+      if (!(await takeMail(ctx, `notice:${userId}`, MAILS_AT_ONCE)).allowed) return undefined
       const user = former ?? (await findUser(ctx.db, userId))
-      if (user && user.email_verified_at !== null) await mail(noticeMail(user, notice))
-    } catch {
-      // Without its cause: libraries put the unsent mail into their errors.
-      log.error('A notice to the owner of an account could not be sent', { user_id: userId, reason: notice })
-    }
+      return user && user.email_verified_at !== null ? noticeMail(user, notice) : undefined
+    },
   })
 }
 

@@ -5,11 +5,10 @@ import { ChatError } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { SECOND, toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
-import { takeShared } from '../../limits/buckets.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { deleteKeysOf } from '../api-keys/store.ts'
-import { post } from '../email-addresses/mail.ts'
 import { deleteIdentities } from '../identities/store.ts'
+import { sendLater, takeMail } from '../mails/send.ts'
 import { notify } from '../notices/service.ts'
 import { forgetDevices, rememberDevice } from '../passwords/known-devices.ts'
 import { accountOf, clearFailures, passwordAccountOf } from '../passwords/store-failures.ts'
@@ -22,11 +21,11 @@ import { deleteOldestResets, deleteResets, findReset, insertReset, takeReset } f
 /** The lifetime of a token: long enough for slow mail, short enough for a mailbox that others may read later. */
 const LIFETIME_SECONDS = 60 * 60
 
-/** The rate of mails to one address, so that strangers cannot fill a mailbox. */
-const MAILS = { requests_per_second: 1 / 300, burst: 5 }
+/** Mails to one address at once: strangers must not fill a mailbox. */
+const MAILS_AT_ONCE = 5
 
 /**
- * The maximum number of valid links per user. More than {@link MAILS} allows in an hour: no mail invalidates a link.
+ * The maximum number of valid links per user. More than are mailed in an hour: no mail invalidates a link.
  */
 const MAX_PENDING = 32
 
@@ -45,7 +44,7 @@ export const request = useCase({
       return
     }
     const bucket = `reset:${digest(uniqueKey(input.email))}`
-    if (!(await takeShared(ctx.db, bucket, ctx.now(), MAILS)).allowed) return
+    if (!(await takeMail(ctx, bucket, MAILS_AT_ONCE)).allowed) return
     const found = await findUserByEmail(ctx.db, input.email)
     const user = found?.disabled_at ? undefined : found
     const token = newToken()
@@ -53,7 +52,9 @@ export const request = useCase({
       tx.audit({ act: 'password.reset_requested', subject_id: user?.id, ip: client.ip })
       return keepReset(ctx, tx, { user_id: user?.id ?? '', email: input.email, token })
     })
-    if (user && kept) post(ctx, user.id, resetMail(user.email, token, ctx.config.server.public_url))
+    if (!user || !kept) return
+    const compose = () => resetMail(user.email, token, ctx.config.server.public_url)
+    sendLater(ctx, { user_id: user.id, compose, message: 'A mail could not be sent' })
   },
 })
 
