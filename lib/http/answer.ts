@@ -25,13 +25,13 @@ import { surfaceOf } from './surface.ts'
 /** The routes of one path, by method. */
 export type Resource = Partial<Record<Method, Endpoint>>
 
-/** A route, and what counts its answers where that is done. */
+/** A route, and the counter of its responses if they are counted. */
 export interface Endpoint {
   route: AnyRoute
   count?: (status: number, seconds: number) => void
 }
 
-/** What all answers are made with. */
+/** What every request is handled with. */
 export interface Service {
   chat: Chat
   headers: CommonHeaders
@@ -41,25 +41,25 @@ export interface Service {
   stalls: StallWatch
 }
 
-/** A request on its way to an answer. */
+/** A request that is being handled. */
 interface Exchange {
   stalls: StallWatch
   event: H3Event
-  /** The template of its path, or the prefix it is under. */
+  /** The template of its path, or the prefix of its API group. */
   path: string
   endpoint: Endpoint | undefined
   request_id: string
   cookies: ReadonlyMap<string, string>
-  /** What every answer to it carries; the limits add theirs. A reply has its own beside them. */
+  /** The headers of every response to it; the limits add theirs. A reply has its own in addition. */
   headers: Header[]
-  /** Who turned out to call. */
+  /** The user, once authenticated. */
   user_id: string | undefined
-  /** Counts it and tells the log of it; of a stream, when that ends. */
+  /** Counts and logs it; a stream when it ends. */
   count(status: number): void
   tell(status: number): void
 }
 
-/** Answers a request of one path, whatever comes of it. */
+/** Handles a request for one path, whatever the outcome. */
 export async function answer(service: Service, path: string, resource: Resource, event: H3Event): Promise<unknown> {
   const surface = surfaceOf(path)
   const isServed = surface.isServed?.(contextOf(service.chat).config) ?? true
@@ -82,15 +82,15 @@ export async function answer(service: Service, path: string, resource: Resource,
   }
 }
 
-/** Methods that any path may have; what is switched off has none of them. */
+/** Methods that any path may have; a disabled path has none of them. */
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-/** Whether the path is one of ours, and the method one that no path of ours has, switched off or not. */
+/** Whether the path is the service's, and the method one that no path of the service has, disabled or not. */
 function isUnheardOf(resource: Resource, { event }: Exchange): boolean {
   return Object.keys(resource).length > 0 && !METHODS.includes(event.req.method)
 }
 
-/** Counts and tells an answer as it goes out, once it is made: making it may fail, too. */
+/** Counts and logs a response as it is sent, once it is complete: creating it may fail, too. */
 function end(exchange: Exchange, reply: Reply): unknown {
   exchange.count(reply.status)
   exchange.tell(reply.status)
@@ -99,7 +99,7 @@ function end(exchange: Exchange, reply: Reply): unknown {
   return respond(exchange.event, { ...reply, headers: [...exchange.headers, ...reply.headers] })
 }
 
-/** What Node answers with, where it is Node that does. */
+/** Node's response, on Node. */
 function responseOf({ runtime }: H3Event): ServerResponse | undefined {
   return runtime?.node?.res as ServerResponse | undefined
 }
@@ -109,7 +109,7 @@ function begin(service: Service, path: string, resource: Resource, event: H3Even
   const { method, headers } = event.req
   const request_id = /^[\w.-]{8,64}$/.exec(headers.get('x-request-id') ?? '')?.[0] ?? randomUUID()
   const endpoint = resource[(method === 'HEAD' ? 'GET' : method) as Method]
-  // A path that no route has is not told as it was sent.
+  // The path of an unknown route is not logged as it was sent.
   const route = Object.keys(resource).length > 0 ? path : undefined
   const exchange: Exchange = {
     stalls: service.stalls,
@@ -130,7 +130,7 @@ function begin(service: Service, path: string, resource: Resource, event: H3Even
   return exchange
 }
 
-/** The answer of a route. */
+/** The response of a route. */
 async function call(
   { chat, clientOf, pieces }: Service,
   exchange: Exchange,
@@ -175,7 +175,7 @@ async function call(
   return end(exchange, toReply(chat, route, result))
 }
 
-/** Writes down what nobody is told: why it is our failure, or the storage's. */
+/** Logs what the caller does not get: the cause of a bug or a storage failure. */
 function explain({ chat }: Service, { request_id, path }: Exchange, error: ChatError, caught: unknown): void {
   const { log } = contextOf(chat)
   if (error.code === 'internal') log.error('Request failed', { request_id, route: path, cause: describe(caught) })
@@ -184,7 +184,7 @@ function explain({ chat }: Service, { request_id, path }: Exchange, error: ChatE
 }
 
 /**
- * The answer to a method nobody serves, and to a browser that asks what a page may send (a CORS preflight).
+ * The response to an unsupported method, and to a CORS preflight.
  *
  * @throws ChatError `not_found`, `method_not_allowed`
  */

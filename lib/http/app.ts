@@ -16,23 +16,23 @@ import { createRequestLog } from './request-log.ts'
 import { createStallWatch } from './stalls.ts'
 import { SURFACES } from './surface.ts'
 
-/** An h3 app, as far as a host needs to know it. It can be mounted under a base path of another one. */
+/** The part of an h3 app that a host needs. It can be mounted under a base path of another one. */
 export interface ChatApp {
   fetch(request: Request): Response | Promise<Response>
 }
 
-/** What a host may have otherwise. */
+/** The options of a host. */
 export interface ChatAppOptions {
   /**
-   * The address that a request came from, where the runtime does not know it. Default: `request.ip`. What is no address
-   * counts as none.
+   * Returns the address of a request if the runtime does not know it. Default: `request.ip`. An invalid address counts
+   * as missing.
    */
   addressOf?: (request: Request) => string | undefined
 }
 
 /** The service over HTTP: `.fetch(Request)` for any web runtime, `createNodeHandler` for Node. */
 export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp {
-  // The URL of a malformed path is an unknown one; everything else that goes wrong, we answer ourselves.
+  // The URL of a malformed path is an unknown one; the service handles all other errors itself.
   const app = new H3({ allowMalformedURL: true, silent: true })
   const { config, log, metrics } = contextOf(chat)
   const clientOf = createClientReader(config, log, options.addressOf)
@@ -74,7 +74,7 @@ function resources(metrics: Metrics): Map<string, Resource> {
   return byPath
 }
 
-/** A path as the router writes it. */
+/** A path in the router's notation. */
 function patternOf(path: string, resource: Resource): string {
   const takesRest = Object.values(resource).some(({ route }) => route.takes_rest)
   return path.replaceAll(/\{(\w+)\}/g, takesRest ? '**:$1' : ':$1')

@@ -2,14 +2,14 @@ import type { IncomingMessage } from 'node:http'
 import { readAtMost } from '../core/body.ts'
 import { ChatError } from '../core/errors.ts'
 
-/** What a body may hold: larger ones are made to hurt, not to say something. */
+/** The maximum complexity of a body: larger ones are attacks. */
 export interface BodyLimits {
   bytes: number
-  /** Of all its lists and objects together. */
+  /** The maximum number of entries in all its arrays and objects together. */
   entries: number
 }
 
-/** How deep a body may be nested: nothing here is deeper by nature. */
+/** The maximum nesting of a body: no input of the service is deeper. */
 const MAX_DEPTH = 32
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -25,8 +25,8 @@ export function assertBodyAcceptable(headers: Headers, { bytes }: BodyLimits): v
 /**
  * The value of a JSON body.
  *
- * @throws ChatError `payload_too_large`; `malformed_json` for what is no JSON, no UTF-8, nested or long beyond measure,
- *   or names `__proto__`
+ * @throws ChatError `payload_too_large`; `malformed_json` for invalid JSON or UTF-8, for a body that is too deep or
+ *   complex, or that contains `__proto__`
  */
 export async function readJson(
   source: IncomingMessage | ReadableStream<Uint8Array> | null,
@@ -61,7 +61,7 @@ function isModest(value: unknown, depth: number, budget: { entries: number }): b
 }
 
 function readNode(request: IncomingMessage, maximum: number): Promise<Uint8Array> {
-  // A parser of the host's was here before; what it left is checked like any other body.
+  // A parser of the host has read it; the result is checked like any other body.
   const { body } = request as { body?: unknown }
   if (request.readableEnded) return Promise.resolve(Buffer.from(JSON.stringify(body) ?? ''))
   if (request.complete && request.readableFlowing === null) return Promise.resolve(readBuffered(request, maximum))
@@ -84,7 +84,7 @@ function readNode(request: IncomingMessage, maximum: number): Promise<Uint8Array
   })
 }
 
-/** A body that has come as a whole, as short ones have by the time it is known who calls. */
+/** A body that has arrived completely, as short ones have by the time the caller is authenticated. */
 function readBuffered(request: IncomingMessage, maximum: number): Uint8Array {
   if (request.readableLength > maximum) throw new ChatError('payload_too_large')
   return (request.read() as Buffer | null) ?? new Uint8Array()

@@ -17,7 +17,7 @@ import { isForeign, isListed } from './origin.ts'
 import { readQuery } from './query.ts'
 import { surfaceOf } from './surface.ts'
 
-/** A request, whatever runtime it came from. */
+/** A request, from any runtime. */
 export interface Incoming {
   method: string
   headers: Headers
@@ -25,16 +25,16 @@ export interface Incoming {
   params: Record<string, string>
   /** With its `?`, or empty. */
   search: string
-  /** Where the request was sent, as far as the runtime knows. */
+  /** The origin of the request's URL, as far as the runtime knows it. */
   url: { host: string }
   body: IncomingMessage | ReadableStream<Uint8Array> | null
-  /** The client's, whatever proxies there are between. */
+  /** The client's, whatever proxies are in between. */
   ip?: string | undefined
-  /** Whether the client has hung up. */
+  /** Whether the client has disconnected. */
   isGone?: () => boolean
 }
 
-/** How a call went, and what was found out on the way, whether it failed or not. */
+/** The result of a call, and what was found out on the way, whether it failed or not. */
 export interface Performed {
   outcome: { result: unknown } | { error: unknown }
   /** The caller, once it is known. */
@@ -44,10 +44,10 @@ export interface Performed {
 }
 
 /**
- * Calls the use-case of a route: what that returns is the answer. It never rejects.
+ * Calls the use-case of a route and returns its result. It never rejects.
  *
- * Checks in this order: body size and type, who calls, CSRF, rate limit; then the use-case validates, checks rights, and
- * state.
+ * Checks in this order: body size and type, authentication, CSRF, rate limit; then the use-case validates, checks
+ * rights, and state.
  */
 export async function perform(chat: Chat, route: AnyRoute, request: Incoming): Promise<Performed> {
   const ctx = contextOf(chat)
@@ -78,10 +78,11 @@ async function checkAndCall(
   const client = clientOf(config, route, request)
   const caller = await findCaller(chat, route, request)
   if (caller) found.actor = caller.actor
-  // A form of another site cannot sign anybody in either, and a stream is open before its page turns out to be foreign.
+  // A form of another site must not sign a user in either, and a stream is open before its page turns out to be
+  // foreign.
   if ((route.changes || route.answer === 'stream') && isForeign(request, config))
     throw new ChatError('csrf_failed', FOREIGN)
-  // A page of another site can send a cookie along, but no API key.
+  // A page of another site can send a cookie, but no API key.
   if (caller?.csrf_hash !== undefined && route.changes) assertCsrf(config, request, caller.csrf_hash)
 
   found.verdict = await takeFromLimits(chat, route, { user_id: caller?.actor.user_id, ip: client.ip })
@@ -102,7 +103,10 @@ async function checkAndCall(
   })
 }
 
-/** Who calls. Where that is optional, a dead session counts as nobody; a token that somebody sends on purpose never does. */
+/**
+ * The caller. On an optional route an expired session counts as none; an explicit but invalid token is refused in any
+ * case.
+ */
 async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promise<Caller | undefined> {
   if (route.access === 'public') return undefined
   const { headers, cookies, ip } = request
@@ -110,7 +114,7 @@ async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promi
   const tokens = tokensIn(ctx, headers, cookies)
   const { authFailures, identity } = ctx
   const attempt: AuthAttempt = { ip, credential: tokens.api_key ?? tokens.session_token }
-  // A host's own login counts for itself.
+  // A host's own authentication needs no CSRF token.
   if (!identity) authFailures.check(attempt)
   try {
     const caller = await recogniseBy(ctx, { headers, ...(ip && { ip }) }, tokens)
@@ -125,7 +129,7 @@ async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promi
   }
 }
 
-/** Whether something may come: a body without a length may still turn out to be empty. */
+/** Whether a body may follow: one without a length may still be empty. */
 function hasBody({ body, headers }: Incoming): boolean {
   return (
     body !== null &&
@@ -142,15 +146,15 @@ function clientOf(config: Config, route: AnyRoute, { headers, cookies, ip, isGon
   return { ip, user_agent, token, binding, device, isGone }
 }
 
-/** What there is to do about it: the default speaks of the token. */
+/** The remedy: the default message is about the token. */
 const FOREIGN = {
   message: 'This comes from a page of another origin, which server.cors.allowed_origins does not name.',
 }
 
 /**
- * The header, the cookie and the session must hold the same token: a cookie alone may have been planted by a
- * neighbouring host. From a listed origin of another site the cookie cannot come (`SameSite=Strict`); there the browser
- * vouches for the page, and the page for the token.
+ * The header, the cookie and the session must have the same token: a cookie alone may have been set by a neighbouring
+ * host. From a listed origin of another site the browser does not send the cookie (`SameSite=Strict`); there the
+ * browser vouches for the page, and the page for the token.
  */
 function assertCsrf(config: Config, { headers, cookies }: Incoming, csrfHash: string): void {
   const { enabled, header_name, cookie_name } = config.security.csrf

@@ -4,17 +4,16 @@ import type { Log } from '../context.ts'
 import { toBlockList } from '../core/addresses.ts'
 import { warnOnce } from '../core/once.ts'
 
-/** Finds out where a call came from. */
+/** Returns the address of a call's client. */
 export type AddressReader = (peer: string | undefined, forwarded: string | null) => string | undefined
 
-/** Finds out which client a request came from. */
+/** Returns the client of a request. */
 export type ClientReader = (request: Request & { ip?: string | undefined }) => string | undefined
 
 /**
- * Reads the address of the client of a request. Limits by address take all requests without one for the same client; the
- * log says so once.
+ * Reads the address of the client of a request. Requests without an address share one limit; the log warns once.
  *
- * @param addressOf the address that a request came from, where the host knows it better than the runtime
+ * @param addressOf the address of a request, if the host knows it better than the runtime
  */
 export function createClientReader(
   { server }: Config,
@@ -33,14 +32,14 @@ export function createClientReader(
 const NO_ADDRESS =
   'A request came without an address: all such requests share the limits of one client, that of sign-ins included. Set request.ip, or give createChatApp an addressOf.'
 
-/** How far a chain of proxies is followed; nobody has more of them. */
+/** The maximum number of proxies to follow; no real chain is longer. */
 const MAX_HOPS = 32
 
 /**
  * Reads the address of a client from that of its peer and from `X-Forwarded-For`.
  *
- * Each proxy adds the address it was called from at the right. So the header is read from there, as long as the address
- * before is one of our proxies': what stands further left was sent by the client, which may write what it likes.
+ * Each proxy appends the address of its client. So the header is read from the end, as long as the previous address is
+ * a trusted proxy: the client wrote everything before that and may have forged it.
  *
  * @param trusted addresses and ranges in CIDR notation, as in `server.trusted_proxies`
  */
@@ -54,7 +53,7 @@ export function createAddressReader(trusted: readonly string[]): AddressReader {
     for (const hop of hopsOf(forwarded)) {
       if (!isProxy(address)) return address
       const before = toAddress(withoutPort(hop))
-      // Our own proxy passed on what is no address: all that is known is that it came from there.
+      // A trusted proxy passed on an invalid address: only the proxy itself is known.
       if (before === undefined) return address
       address = before
     }
@@ -62,7 +61,7 @@ export function createAddressReader(trusted: readonly string[]): AddressReader {
   }
 }
 
-/** An address in one of its spellings: IPv6 compressed and in lower case, without a zone, IPv4 in IPv6 as IPv4. */
+/** The normal form of an address: IPv6 compressed and in lower case, without a zone, IPv4 in IPv6 as IPv4. */
 export function toAddress(text: string): string | undefined {
   if (isIPv4(text)) return text
   const bare = text.replace(/%.*$/s, '')
@@ -72,7 +71,7 @@ export function toAddress(text: string): string | undefined {
   return isIPv4(mapped) ? mapped : address
 }
 
-/** What the header lists, the last hop first. */
+/** The addresses of the header, the last hop first. */
 function hopsOf(forwarded: string): string[] {
   const hops = forwarded.split(',').map((hop) => hop.trim())
   return hops
@@ -81,7 +80,7 @@ function hopsOf(forwarded: string): string[] {
     .reverse()
 }
 
-/** `192.0.2.1:4711`, `[2001:db8::1]:4711` and `[2001:db8::1]` are written by some proxies. */
+/** Some proxies write `192.0.2.1:4711`, `[2001:db8::1]:4711` or `[2001:db8::1]`. */
 function withoutPort(hop: string): string {
   const [, bracketed, plain] = /^(?:\[([^\]]*)\](?::\d{1,5})?|([\d.]+):\d{1,5})$/.exec(hop) ?? []
   return bracketed ?? plain ?? hop

@@ -11,12 +11,15 @@ export function sessionCookies(config: Config, signedIn: SignedIn, now: Micros):
   return cookies(config, signedIn.token, signedIn.csrf_token, lifetime)
 }
 
-/** How a browser is known again in which somebody has signed in before. Signing out leaves it. */
+/** The token of a known browser. Signing out keeps it. */
 export function deviceCookie(config: Config, token: string): string {
   return httpOnly(config, deviceCookieName(config), token, DEVICE_SECONDS)
 }
 
-/** The name goes with that of the session, so that services on one host keep apart, and a prefix holds for both. */
+/**
+ * Its name starts with that of the session cookie, so that services on one host stay apart, and a prefix applies to
+ * both.
+ */
 export function deviceCookieName(config: Config): string {
   return `${config.session.session_cookie_name}-DEVICE`
 }
@@ -26,14 +29,14 @@ export function clearedCookies(config: Config): string[] {
   return cookies(config, '', '', 0)
 }
 
-/** Where HTTPS is used, a name that no neighbouring host can set (RFC 6265bis, section 4.1.3.2). */
+/** With HTTPS, a name that no neighbouring host can set (RFC 6265bis, section 4.1.3.2). */
 export function bindingCookieName(config: Config): string {
   return config.security.cookie.secure ? '__Host-OAUTH_BINDING' : 'OAUTH_BINDING'
 }
 
 /**
- * What binds a sign-in through a provider to the browser that began it. `Lax`, whatever the session cookie is: the
- * browser comes back from another site.
+ * Binds a sign-in through a provider to the browser that started it. Always `Lax`: the browser returns from another
+ * site.
  */
 export function bindingCookie(config: Config, binding: string): string {
   const secure = config.security.cookie.secure ? '; Secure' : ''

@@ -3,19 +3,19 @@ import { RESULT_HEADERS } from '../core/headers.ts'
 
 type Pair = [name: string, value: string]
 
-/** What browsers are told about pages of other origins (the CORS protocol of the Fetch standard). */
+/** The CORS headers for pages of other origins (Fetch standard). */
 export interface Cors {
   /** The origins whose pages may call. */
   origins: readonly string[]
-  /** For every answer, whoever asks: what it is differs by origin, and a cache must know. */
+  /** For every response: it differs by origin, which a cache must know. */
   always: Pair[]
-  /** For an answer to a page of this origin: that it may be read. */
+  /** For a response to a page of this origin, so that the page can read it. */
   actual(origin: string): Pair[]
-  /** Besides, for the question that comes before a call. */
+  /** In addition, for a preflight. */
   preflight(methods: string[]): Pair[]
 }
 
-/** Headers that a page may read besides the usual ones. */
+/** Headers that a page may read besides the safe-listed ones. */
 const EXPOSED = [
   ...Object.keys(RESULT_HEADERS),
   'X-Request-Id',
@@ -27,13 +27,13 @@ const EXPOSED = [
   'X-RateLimit-Profile',
 ].join(', ')
 
-/** Headers that a page may send besides the usual ones, and that of the CSRF token. */
+/** Headers that a page may send besides the safe-listed ones and the CSRF token's. */
 const TAKEN = ['Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'X-Request-Id']
 
-/** How long a browser need not ask again, in seconds: as long as Chromium remembers at most. */
+/** How long a browser may cache a preflight, in seconds: Chromium's maximum. */
 const MAX_AGE = '7200'
 
-/** Exactly the configured origins, and never `*`: cookies go along. */
+/** Exactly the configured origins, and never `*`: cookies are sent along. */
 export function createCors({ server, security }: Config): Cors {
   const origins = server.cors.allowed_origins
   const taken = [...TAKEN, security.csrf.header_name].join(', ')

@@ -2,13 +2,13 @@ import * as v from 'valibot'
 import { type ChatError, ERRORS } from '../core/errors.ts'
 import { toCompatFailure } from '../openai-api/rules.ts'
 
-/** How failures look: the same in every answer, in the OpenAPI document and in the tests. */
+/** A format of failures: the same in every response, in the OpenAPI document and in the tests. */
 export interface FailureShape {
   content_type: string
   toBody(error: ChatError, requestId: string): object
 }
 
-/** What is wrong with one field of a request. */
+/** The problem of one field of a request. */
 export const FieldProblem = v.object({ path: v.string(), message: v.string() })
 
 /** A problem document (RFC 9457). */
@@ -22,7 +22,7 @@ export const Problem = v.object({
   errors: v.optional(v.array(FieldProblem)),
 })
 
-/** The shape of failures wherever no other is promised. */
+/** The default format of failures. */
 export const PROBLEM: FailureShape = {
   content_type: 'application/problem+json',
   toBody: ({ code, status, message, errors }, request_id) => ({
@@ -36,7 +36,7 @@ export const PROBLEM: FailureShape = {
   }),
 }
 
-/** The shape that clients of OpenAI understand. */
+/** The format that OpenAI clients understand. */
 export const OPENAI: FailureShape = {
   content_type: 'application/json',
   toBody: toCompatFailure,

@@ -4,17 +4,17 @@ import { createCors } from './cors.ts'
 
 type Pair = [name: string, value: string]
 
-/** The headers that do not depend on what is answered. */
+/** The headers that do not depend on the result. */
 export interface CommonHeaders {
-  /** What every answer carries, errors and streams included; `origin` is that of the page that asks. */
+  /** For every response, including errors and streams; `origin` is that of the calling page. */
   of(requestId: string, origin: string | null): Pair[]
-  /** What a browser has to be told before a page of `origin` may call with these methods; nothing, where it may not. */
+  /** For a preflight of a page of `origin` with these methods; empty if it may not call. */
   preflight(origin: string | null, methods: string[]): Pair[]
 }
 
 /**
- * No answer of ours is a page: it loads nothing, is framed by nobody, is part of no page of another site, and says
- * nothing of where somebody came from.
+ * No response of the API is a page: it loads nothing, cannot be framed or embedded by another site, and sends no
+ * referrer.
  */
 const SECURITY: Pair[] = [
   ['x-content-type-options', 'nosniff'],
@@ -22,10 +22,10 @@ const SECURITY: Pair[] = [
   ['referrer-policy', 'no-referrer'],
 ]
 
-/** Half a year: long enough for whoever comes back, short enough to be regretted. */
+/** Half a year: long enough for returning users, short enough to be revoked. */
 const HSTS: Pair = ['strict-transport-security', 'max-age=15552000']
 
-/** Puts the common headers of a service together, once: a request only picks. */
+/** Builds the common headers of a service once: a request only selects them. */
 export function createCommonHeaders(config: Config): CommonHeaders {
   const cors = createCors(config)
   const fixed = [...SECURITY, ...(ownsHttpsHost(config) ? [HSTS] : []), ...cors.always]
@@ -43,8 +43,8 @@ export function createCommonHeaders(config: Config): CommonHeaders {
 }
 
 /**
- * Whether the whole host is ours, and people reach it over HTTPS. Under a path it belongs to somebody else, who decides
- * for all of it; `localhost` is everybody's.
+ * Whether the service owns the whole host, and is reached over HTTPS. Under a path another application owns the host
+ * and decides for all of it; `localhost` is shared by all programs.
  */
 function ownsHttpsHost({ server }: Config): boolean {
   if (!server.public_url) return false

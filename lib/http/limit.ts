@@ -10,7 +10,7 @@ import type { Header } from './reply.ts'
 /** Every route that can be limited. */
 export const endpoints: readonly Endpoint[] = Object.values<AnyRoute>(routes).filter(isLimited)
 
-/** Counts a call against the limits of its route. @returns what they decide, where one applies */
+/** Counts a call against the limits of its route. @returns the result, if a limit applies */
 export async function takeFromLimits(
   chat: Chat,
   route: AnyRoute,
@@ -18,9 +18,9 @@ export async function takeFromLimits(
 ): Promise<Verdict | undefined> {
   if (!isLimited(route)) return undefined
   const { method, path } = route
-  // Who is signed in accepts an invite like any other call, and gets into nothing else without being counted.
+  // For a signed-in user, accepting an invite is an ordinary call; every other sign-in route is counted.
   const is_sign_in = route.limited_as === 'sign_in' && (caller.user_id === undefined || route.sign_in === true)
-  // Named, not spread: V8 gives each object made by a spread a shape of its own, which every later look at it pays for.
+  // Named, not spread: V8 gives each spread object its own shape, which slows every later access.
   const { user_id, ip } = caller
   return contextOf(chat).limiter.take({ method, path, user_id, ip, is_sign_in })
 }
@@ -32,7 +32,7 @@ export function assertAllowed(verdict: Verdict | undefined): void {
   if (!allowed) throw new ChatError('rate_limited', retry_after_seconds === undefined ? {} : { retry_after_seconds })
 }
 
-/** What an answer says of the limit that counted. */
+/** The headers with the state of the limit. */
 export function limitHeaders({ limit, remaining, reset_seconds, profile }: Verdict): Header[] {
   return [
     ['ratelimit-limit', String(limit)],

@@ -1,26 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Reply } from './reply.ts'
 
-/** A body that is announced to be no longer is read to its end, for the sake of the connection. */
+/** A body with at most this announced length is read to its end, to keep the connection. */
 const SMALL_BYTES = 64 * 1024
 
-/** How much of a body is read that nobody wants: more than proxies send on as a rule. */
+/** How much of a refused body is read: more than proxies usually buffer. */
 const LINGER_BYTES = 16 * 1024 * 1024
 
-/** How long it is read; who has not taken the answer by then will not. */
+/** How long it is read; a client that has not read the response by then will not. */
 const LINGER_MS = 5_000
 
-/** Whether something of a body is still to come, or has not been looked at. */
+/** Whether a part of a body is still to come, or unread. */
 export function hasUnreadBody({ complete, headers, httpVersionMajor }: IncomingMessage): boolean {
   if (complete || httpVersionMajor !== 1) return false
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
 /**
- * Answers a request whose body is still being sent, and then reads on for a while what nobody wants.
+ * Answers a request whose body is still being sent, and then reads and drops the rest for a while.
  *
- * To close a connection with something unread resets it, and a reset takes the answer from a client, or a proxy, that
- * has not read it yet (RFC 9112, 9.6). The answer goes out whole and at once; only its end waits.
+ * Closing a connection with unread data resets it, and a reset discards the response for a client, or a proxy, that has
+ * not read it yet (RFC 9112, 9.6). The response is sent completely and at once; only its end waits.
  */
 export function answerUnread(response: ServerResponse, { status, headers, body }: Reply): Promise<void> {
   const request = response.req

@@ -2,16 +2,16 @@ import type { IncomingMessage } from 'node:http'
 import type { H3Event } from 'h3'
 import { LONGEST } from '../core/lengths.ts'
 
-/** How many headers a request may have. */
+/** The maximum number of headers of a request. */
 export const MAX_HEADERS = 100
 
 /**
- * Why a request cannot be trusted to mean the same to us and to a proxy before us; Node lets these pass.
+ * Why a request may be parsed differently by the service and by a proxy in front of it; Node accepts these.
  *
- * Further headers than it is to take Node drops without a word: the `X-Forwarded-For` that a proxy has added at the end
- * would be missing, and one that the client has sent would be believed.
+ * Node silently drops headers beyond its maximum: the `X-Forwarded-For` that a proxy appended could be missing, and one
+ * from the client would be trusted.
  *
- * @returns the status to refuse it with; nothing when it is in order
+ * @returns the status of the refusal; `undefined` for a valid request
  */
 export function refusalOf({ rawHeaders, headers, httpVersion }: IncomingMessage): 400 | 431 | undefined {
   if (rawHeaders.length > 2 * MAX_HEADERS) return 431
@@ -20,15 +20,15 @@ export function refusalOf({ rawHeaders, headers, httpVersion }: IncomingMessage)
     const name = rawHeaders[i]!
     if (name.length === 4 && name.toLowerCase() === 'host') hosts++
   }
-  // RFC 9112, 3.2: several are refused whatever they say.
+  // RFC 9112, 3.2: several are refused whatever their values.
   if (hosts > 1) return 400
   const coding = headers['transfer-encoding']
-  // RFC 9112, 6.1: an end of the body that only some find is how a request is hidden in another one.
+  // RFC 9112, 6.1: parsers that disagree about the end of a body allow request smuggling.
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion !== '1.1')) return 400
   return undefined
 }
 
-/** The same of a request from any runtime: a host that mounts the app calls no handler of ours. */
+/** The same for a request from any runtime: a host that mounts the app bypasses the service's own handler. */
 export function refusalOfEvent({ req, runtime }: H3Event): 400 | 431 | undefined {
   const incoming = runtime?.node?.req as IncomingMessage | undefined
   if (incoming) return refusalOf(incoming)
@@ -37,21 +37,21 @@ export function refusalOfEvent({ req, runtime }: H3Event): 400 | 431 | undefined
   return undefined
 }
 
-/** Scheme and host of a target that has them (RFC 9112, section 3.2.2). */
+/** Scheme and host of an absolute request target (RFC 9112, section 3.2.2). */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i
 
-/** Escapes of what needs none (RFC 3986, section 2.3): letters, digits, `-`, `.`, `_` and `~`. */
+/** Needless escapes (RFC 3986, section 2.3): of letters, digits, `-`, `.`, `_` and `~`. */
 const NEEDLESS_ESCAPE = /%(?:2[DE]|3\d|[46][1-9A-F]|[57][\dA]|5F|7E)/i
 
 /**
- * Whether a request has the one spelling of its path. A proxy with a rule on a path looks at what was sent: with another
- * spelling of `/metrics` the rule would not hold.
+ * Whether a path has its plain spelling. The rules of a proxy compare the path as it was sent: another spelling of
+ * `/metrics` would bypass them.
  *
- * @param isRoot whether it is the root of the service, which a mount may have at any path with a slash at its end
+ * @param isRoot whether it is the root of the service, which may end with a slash at any mount path
  */
 export function isPlainlySpelled({ req, runtime }: H3Event, isRoot: boolean): boolean {
   const incoming = runtime?.node?.req as (IncomingMessage & { originalUrl?: string }) | undefined
-  // A host that cuts off the path of a mount keeps the whole one beside it, as Express and Connect do.
+  // A host that strips its mount path keeps the complete one in another property, as Express and Connect do.
   const target = incoming ? (incoming.originalUrl ?? incoming.url ?? '') : req.url.replace(/#.*$/s, '')
   return isPlainTarget(target, isRoot)
 }

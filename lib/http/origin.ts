@@ -1,18 +1,18 @@
 import type { Config } from '../config/parse.ts'
 
-/** What is known of where a request comes from. */
+/** The origin of a request, as far as known. */
 export interface Provenance {
   headers: Pick<Headers, 'get'>
-  /** Where it was sent; on Node made of its `Host`, elsewhere perhaps without one. */
+  /** The URL of the request; on Node built from its `Host`, elsewhere maybe without one. */
   url: { host: string }
 }
 
 /**
- * Whether the page of another site sends this, which `server.cors.allowed_origins` does not name.
+ * Whether a page of another site sends this, unless `server.cors.allowed_origins` lists it.
  *
- * Browsers say so themselves (`Sec-Fetch-Site`), to HTTPS and to loopback; what they do not vouch for is taken for
- * foreign. Old ones, and all of them over plain HTTP, send their `Origin` with whatever may change something, and that
- * has to be ours. What sends neither is no browser: nobody's cookies are there to be used by somebody else.
+ * Browsers send `Sec-Fetch-Site` over HTTPS and to loopback; a request that they do not vouch for counts as foreign.
+ * Old ones, and all of them over plain HTTP, send their `Origin` with every request that may change data, and that must
+ * be the service's own. A request with neither is not from a browser: it has no user's cookies to misuse.
  */
 export function isForeign({ headers, url }: Provenance, config: Config): boolean {
   const origin = headers.get('origin')
@@ -28,11 +28,11 @@ export function isListed(origin: string | null, { server }: Config): boolean {
 }
 
 /**
- * The origins of our own pages: that of `server.public_url`, else those of the host that the request was sent to.
+ * The origins of the service's own pages: that of `server.public_url`, else those of the host of the request.
  *
- * A `Host` can be made up, but not for somebody else: the browser of whoever is signed in names the host it really
- * calls, and a page can change neither that nor its own `Origin`. Which scheme people see, a proxy knows better than
- * we do; where cookies go over HTTPS only, plain HTTP is no page of ours.
+ * A `Host` can be forged, but not for another user: the browser of a signed-in user sends the host it really calls, and
+ * a page can change neither that nor its own `Origin`. A proxy knows the scheme better than the service; if cookies are
+ * sent over HTTPS only, plain HTTP is not the service's own origin.
  */
 function ownOrigins(host: string, { server, security }: Config): string[] {
   if (server.public_url) return [new URL(server.public_url).origin]

@@ -5,25 +5,25 @@ import { networkOf } from '../limits/rules.ts'
 
 const encoder = new TextEncoder()
 
-/** How much is made at a time, in characters, before others have their turn. */
+/** How much text is produced at a time, in characters, before other work gets a turn. */
 const AT_A_TIME = 16_384
 
-/** How many answers in pieces may be under way at once, to one address and to all, and how long each may take. */
+/** The maximum number of concurrent streams, per address and in all, and the maximum duration of each. */
 const STREAMS = { per_address: 4, in_all: 100, seconds: 60 }
 
-/** Answers in pieces, as many at once as may be. */
+/** Chunk streams, limited in number. */
 export type PieceStreams = ReturnType<typeof createPieceStreams>
 
-/** Counts the answers in pieces that are under way in this process. */
+/** Counts the chunk streams of this process. */
 export function createPieceStreams(limits = STREAMS) {
   const open = new Map<string, number>()
   let all = 0
 
   return {
     /**
-     * Begins one.
+     * Starts a stream.
      *
-     * @param address of the client; those whose address is unknown count as one, and so does a network of IPv6
+     * @param address of the client; all unknown addresses count as one, and so does a network of IPv6
      * @throws ChatError `too_many_streams` to one address, `unavailable` in all
      */
     begin(pieces: Iterable<unknown>, address = ''): ReadableStream<Uint8Array> {
@@ -47,11 +47,11 @@ export function createPieceStreams(limits = STREAMS) {
 }
 
 /**
- * An answer in pieces: an event of JSON for each, then `[DONE]`, as clients of OpenAI read it.
+ * A stream of chunks: a JSON event for each, then `[DONE]`, as OpenAI clients read it.
  *
- * Pieces are made when they are about to be read, so what a slow reader has not taken costs no memory.
+ * Chunks are produced just before they are read, so a slow reader costs no memory.
  *
- * @param end.over is called once, however it ends
+ * @param end.over called once, however it ends
  */
 export function streamPieces(
   pieces: Iterable<unknown>,

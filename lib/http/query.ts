@@ -3,9 +3,10 @@ import { ChatError } from '../core/errors.ts'
 import { entriesOf, nodeOf, type SchemaNode, unwrap } from '../core/schema-nodes.ts'
 
 /**
- * The query of a request as the schema's input: numbers and yes or no where it wants them, text elsewhere, unknown names left out.
+ * The query of a request as input of the schema: numbers and booleans where it requires them, text elsewhere, without
+ * unknown names.
  *
- * @throws ChatError `validation_failed` when a parameter is there twice
+ * @throws ChatError `validation_failed` when a parameter occurs twice
  */
 export function readQuery(schema: v.GenericSchema, search: string): Record<string, unknown> {
   const query: Record<string, unknown> = {}
@@ -20,7 +21,7 @@ export function readQuery(schema: v.GenericSchema, search: string): Record<strin
   return query
 }
 
-/** Text of another type stays as it is, to be refused. */
+/** Text that cannot be converted is returned unchanged, so that validation refuses it. */
 function toTyped(node: SchemaNode, value: string): unknown {
   const { type } = unwrap(node)
   if (type === 'number' && /^-?\d+(\.\d+)?$/.test(value)) return Number(value)

@@ -6,27 +6,27 @@ import type { Chat } from '../service.ts'
 import { sessionCookies } from './cookies.ts'
 import { type Header, type Reply, toReply } from './reply.ts'
 
-/** A session, and where its browser goes next. */
+/** A session, and the next page of its browser. */
 export interface Redirect {
   signed_in: SignedIn
   redirect_to: string
 }
 
 /**
- * Keeps what only looks ahead from using up what can be used once: the browser comes again when its user does.
+ * Keeps a prefetch from using up a one-time token: the browser sends the request again when its user follows the link.
  *
- * @throws ChatError `unavailable`, which keeps a browser from showing what it has prefetched
+ * @throws ChatError `unavailable`, so that a browser does not show the prefetched response
  */
 export function refusePrefetch(request: Headers): void {
   const purpose = request.get('sec-purpose') ?? request.get('purpose') ?? ''
   if (/^prefetch\b/i.test(purpose)) throw new ChatError('unavailable')
 }
 
-/** The answer to a browser that comes back signed in; for who asks for JSON, that of a sign-in. */
+/** The redirect of a signed-in browser; a client that asks for JSON gets the response of a sign-in. */
 export function toRedirect(chat: Chat, route: AnyRoute, { signed_in, redirect_to }: Redirect, request: Headers): Reply {
   if (asksForJson(request)) return toReply(chat, { ...route, answer: 'session' }, signed_in)
   const { config, now } = contextOf(chat)
-  // Encoded where it must be and nowhere else: a URL parser would also take the dots out of it.
+  // Encoded only where necessary: a URL parser would also resolve the dots.
   const location = redirect_to.replace(/[^!-~]+/gu, encodeURIComponent)
   const headers: Header[] = [
     ['x-session-rotated', '1'],
@@ -35,7 +35,7 @@ export function toRedirect(chat: Chat, route: AnyRoute, { signed_in, redirect_to
   return { status: 303, headers, cookies: sessionCookies(config, signed_in, now()), body: null }
 }
 
-/** Browsers that navigate take HTML as well. */
+/** Browsers that navigate accept HTML. */
 function asksForJson(request: Headers): boolean {
   const accept = request.get('accept') ?? ''
   return /\bapplication\/json\b/i.test(accept) && !/\btext\/html\b/i.test(accept)

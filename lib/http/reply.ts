@@ -11,17 +11,17 @@ import type { FailureShape } from './failure.ts'
 /** A header by its name in lower case. */
 export type Header = [name: string, value: string]
 
-/** An answer before it is given to the runtime. */
+/** A response before it is passed to the runtime. */
 export interface Reply {
   status: number
-  /** Its own, beside those that every answer to the request has. */
+  /** Its own headers, besides those of every response. */
   headers: readonly Header[]
   /** Lines of `Set-Cookie`. */
   cookies?: string[]
   body: string | Uint8Array | ReadableStream<Uint8Array> | null
 }
 
-/** The answer that a use-case's result is. */
+/** Converts the result of a use-case to a response. */
 export function toReply(chat: Chat, route: AnyRoute, result: unknown): Reply {
   const { config, now } = contextOf(chat)
   if (route.answer === 'text') {
@@ -64,29 +64,29 @@ export function toReply(chat: Chat, route: AnyRoute, result: unknown): Reply {
 
 const HEADERS = Object.entries(RESULT_HEADERS)
 
-/** A sign-in itself, or an answer that comes with one. Nothing at all ends the session. */
+/** The session of a sign-in, or of a result that comes with one. `undefined` ends the session. */
 type SessionAnswer = Partial<SignedIn> & { signed_in?: SignedIn }
 
-/** The answer that a failure is, as it looks there. What is not a {@link ChatError} stays our secret. */
+/** Converts a failure to a response in this format. Only a {@link ChatError} is disclosed. */
 export function toFailure(error: ChatError, shape: FailureShape, requestId: string): Reply {
   const { status, retry_after_seconds } = error
   const headers: Header[] = [['content-type', shape.content_type]]
-  // Nobody is told to come back at no time: what cannot be answered now may be answered in a moment.
+  // Every 503 has a Retry-After: the service may be available again in a moment.
   const wait = retry_after_seconds ?? (status === 503 ? 1 : undefined)
   if (wait !== undefined) headers.push(['retry-after', String(wait)])
   return { status, headers, body: JSON.stringify(shape.toBody(error, requestId)) }
 }
 
 /**
- * Clears the cookies of a session that has expired, so that the browser stops sending them. Those of an unknown one
- * stay: a call that was under way during a refresh would otherwise clear the new ones.
+ * Clears the cookies of an expired session, so that the browser stops sending them. Those of an unknown one stay: a
+ * call in progress during a refresh would otherwise clear the new ones.
  */
 export function deadCookies(error: ChatError, config: Config, sent: ReadonlyMap<string, string>): string[] {
   const isSent = sent.has(config.session.session_cookie_name)
   return error.code === 'session_expired' && isSent ? clearedCookies(config) : []
 }
 
-/** A failure as one of ours. */
+/** A failure as a ChatError. */
 export function toChatError(error: unknown): ChatError {
   return error instanceof ChatError ? error : new ChatError('internal', { cause: error })
 }

@@ -3,26 +3,26 @@ import type { Config } from '../config/parse.ts'
 import type { Log } from '../context.ts'
 import type { AnyRoute } from '../endpoint.ts'
 
-/** All that the log tells of a request: no header, no body, no query, no path as it was sent, no address. */
+/** The fields of a log line: no header, no body, no query, no raw path, no address. */
 export interface RequestEntry {
   request_id: string
   method: string
-  /** The template; missing where no route has such a path. */
+  /** The template; missing for an unknown path. */
   route?: string | undefined
   status: number
-  /** Milliseconds until the answer was made; of a stream, for which it was open. */
+  /** Milliseconds until the response was sent; of a stream, until it ended. */
   ms: number
-  /** Who was signed in. */
+  /** The signed-in user. */
   user_id?: string | undefined
 }
 
-/** Writes a line for a request that is over, if its kind gets one. */
+/** Logs a request when it has ended, if it is to be logged. */
 export type RequestLog = (route: AnyRoute | undefined, entry: RequestEntry) => void
 
-/** An answer that takes longer is one that people wait for. */
+/** A slower response is logged as a problem. */
 const SLOW_MS = 1_000
 
-/** Tells the log of requests, as `log.requests` has it. Probes are told at the level of debugging only. */
+/** Logs requests as `log.requests` configures. Probes are logged at the level debug only. */
 export function createRequestLog(config: Config, log: Log): RequestLog {
   const { requests } = config.log
   if (requests === 'none') return () => {}
@@ -30,7 +30,7 @@ export function createRequestLog(config: Config, log: Log): RequestLog {
     const isProbe = route?.log === 'debug'
     const isTrouble = !isProbe && (entry.status >= 500 || (entry.ms > SLOW_MS && route?.answer !== 'stream'))
     if (!isTrouble && requests !== 'all') return
-    // Named one by one: whatever else an entry may come to hold is not written.
+    // Named one by one, so that no other field of an entry is logged.
     const { request_id, method, status, ms } = entry
     const fields: RequestEntry = { request_id, method, status, ms: Math.round(ms * 10) / 10 }
     if (entry.route !== undefined) fields.route = entry.route
@@ -39,7 +39,7 @@ export function createRequestLog(config: Config, log: Log): RequestLog {
   }
 }
 
-/** The same opening, which calls `onEnd` once: when its stream is over, or does not begin. */
+/** The same stream, which calls `onEnd` once: when it ends, or fails to start. */
 export function untilEnd(opening: Opening, onEnd: () => void): Opening {
   let over = false
   const end = () => {

@@ -5,7 +5,7 @@ import { answerUnread, hasUnreadBody } from './linger.ts'
 import type { Header, Reply } from './reply.ts'
 import { streamToNode, streamToWeb } from './sse.ts'
 
-/** Has a stream begin, as the runtime can carry it; who asks for its headers alone gets those. */
+/** Starts a stream, as the runtime supports it; a HEAD request gets only the headers. */
 export function openStream(event: H3Event, headers: readonly Header[], opening: Opening): unknown {
   if (event.req.method === 'HEAD') {
     opening.cancel()
@@ -15,7 +15,7 @@ export function openStream(event: H3Event, headers: readonly Header[], opening: 
   return fromNodeHandler((_request, response) => streamToNode(response as ServerResponse, headers, opening))(event)
 }
 
-/** An answer whose headers stay the pairs they are: on Node nothing needs a `Headers` of them. */
+/** A response whose headers stay a list of pairs: on Node no `Headers` object is needed. */
 class Answer extends HTTPResponse {
   readonly #pairs: readonly Header[]
 
@@ -29,10 +29,10 @@ class Answer extends HTTPResponse {
   }
 }
 
-/** A reply as the runtime takes it. */
+/** Passes a reply to the runtime. */
 export function respond(event: H3Event, { cookies = [], ...rest }: Reply): unknown {
   const response = event.runtime?.node?.res as ServerResponse | undefined
-  // Node 20 keeps only the last of several cookies in a list, where a host has set a header before.
+  // Node 20 keeps only the last of several cookies in a list, if a host has set a header before.
   if (response) for (const cookie of cookies) response.appendHeader('set-cookie', cookie)
   const lines = response ? [] : cookies.map((cookie): Header => ['set-cookie', cookie])
   const reply = { ...rest, headers: [...rest.headers, ...lines] }

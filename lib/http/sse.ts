@@ -4,28 +4,28 @@ import { formatRetry } from '../core/event-stream.ts'
 import type { Sink } from '../live/reader.ts'
 import type { Header } from './reply.ts'
 
-/** How long a client should wait before it comes back. */
+/** How long a client should wait before it reconnects. */
 const RETRY = Buffer.from(formatRetry(2_000))
 
-/** A reader that was told to go may take so long to read what is left; then it is cut off. */
+/** How long a reader that must disconnect may read the rest; then the connection is closed. */
 const FAREWELL_MS = 5_000
 
-/** What an event stream's answer carries besides the common headers. */
+/** The headers of an event stream besides the common ones. */
 export const STREAM_HEADERS: readonly Header[] = [
   ['content-type', 'text/event-stream'],
   ['x-accel-buffering', 'no'],
 ]
 
 /**
- * Streams straight to a Node response: one write for each delivery, of bytes that all readers share.
+ * Writes a stream directly to a Node response: one write per delivery, of bytes that all readers share.
  *
- * Without chunked encoding, which would cost each reader a copy; the end of the connection is the end of the stream.
+ * Without chunked encoding, which would cost a copy per reader; the end of the connection is the end of the stream.
  *
- * @returns a promise that is pending until the response closes: before, h3 would end it
+ * @returns a promise that is pending until the response closes: otherwise h3 would end it earlier
  */
 export function streamToNode(response: ServerResponse, headers: readonly Header[], opening: Opening): Promise<void> {
   const { socket } = response.req
-  // Gone before its stream begins: no 'close' is to come.
+  // Closed before its stream begins: no 'close' event follows.
   if (response.destroyed || socket.destroyed) {
     opening.cancel()
     return Promise.resolve()
@@ -35,9 +35,9 @@ export function streamToNode(response: ServerResponse, headers: readonly Header[
   response.writeHead(200, headers.flat())
   response.write(RETRY)
   response.on('error', () => {})
-  // Who takes nothing is found by what is pending; a time-out would cost a timer at every write.
+  // A stalled reader is detected by its pending bytes; a timeout would cost a timer at every write.
   socket.setTimeout(0)
-  // Without framing the socket takes the same bytes, and a fifth less of the processor's time.
+  // Without framing the socket sends the same bytes with a fifth less CPU time.
   const out = response.req.httpVersionMajor === 1 && response.socket ? socket : response
 
   let drained = () => {}
@@ -62,12 +62,12 @@ export function streamToNode(response: ServerResponse, headers: readonly Header[
       resolve()
     }
     response.once('close', onClose)
-    // A response that waits behind another one of its connection has no end of its own.
+    // A pipelined response that waits behind another one does not emit its own end.
     socket.once('close', onClose)
   })
 }
 
-/** Streams as a web response, for every other runtime. */
+/** Sends a stream as a web response, for every other runtime. */
 export function streamToWeb(headers: readonly Header[], opening: Opening): Response {
   let leave = () => {}
   let drained = () => {}
@@ -106,7 +106,7 @@ function webSink(
       try {
         controller.close()
       } catch {
-        // The reader cancelled: the stream is closed already.
+        // The reader has cancelled: the stream is already closed.
       }
     },
   }

@@ -1,24 +1,24 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** How often in a row an answer is found where it was before its connection is closed. */
+/** After how many checks in a row without progress a connection is closed. */
 const LOOKS = 6
 
-/** The latest answer on a connection, how far it was at the last look, and at how many looks it was there. */
+/** The latest response of a connection, its progress at the last check, and the number of checks without progress. */
 interface Waiting {
   response: ServerResponse
   state: string | undefined
   looks: number
 }
 
-/** Closes connections that take nothing of an answer. */
+/** Closes connections whose client reads nothing of a response. */
 export type StallWatch = ReturnType<typeof createStallWatch>
 
 /**
- * Watches the connections that are answered, and closes those that have taken nothing for so long while an answer waits:
- * what waits is memory of ours. Who takes something, however little, may take its time.
+ * Watches connections with responses in progress, and closes those without progress for too long: their pending data
+ * occupies memory. A slow reader may take its time.
  *
- * Nothing is done for an answer but to note its connection; every few seconds all of them are looked at.
+ * A response costs nothing but an entry for its connection; every few seconds all of them are checked.
  */
 export function createStallWatch(seconds: number) {
   const waiting = new Map<Socket, Waiting>()
@@ -27,7 +27,7 @@ export function createStallWatch(seconds: number) {
   function look(): void {
     for (const [socket, each] of waiting) {
       const state = stateOf(socket)
-      // Looks, not time: a process that was busy for long has given nobody a chance to take anything.
+      // Checks, not time: while the process was busy, no client could make progress.
       each.looks = state !== undefined && state === each.state ? each.looks + 1 : 0
       each.state = state
       if (socket.destroyed || (state === undefined && each.response.writableFinished)) waiting.delete(socket)
@@ -39,10 +39,10 @@ export function createStallWatch(seconds: number) {
   }
 
   return {
-    /** An answer goes out on this response. */
+    /** Called when a response is sent. */
     watch(response: ServerResponse): void {
       const { socket } = response
-      // Of HTTP/2 a connection carries many at once, and has a flow control of its own.
+      // A connection of HTTP/2 carries many responses, and has its own flow control.
       if (!socket || response.req.httpVersionMajor !== 1) return
       const known = waiting.get(socket)
       if (known) known.response = response
@@ -52,9 +52,10 @@ export function createStallWatch(seconds: number) {
   }
 }
 
-/** How far a connection has got with what was written to it; `undefined` when nothing waits. */
+/** The progress of a connection with pending data; `undefined` without any. */
 function stateOf(socket: Socket): string | undefined {
-  // Of a long write the stream knows only that it is not over. What the system has not taken of it, the handle knows.
+  // Of a long write the stream knows only that it has not ended. The handle knows how much the system has not taken
+  // yet.
   const { _handle } = socket as Socket & { _handle?: { writeQueueSize?: number } | null }
   const queued = _handle?.writeQueueSize ?? 0
   if (socket.writableLength === 0 && queued === 0) return undefined
@@ -62,9 +63,9 @@ function stateOf(socket: Socket): string | undefined {
 }
 
 /**
- * Resolves when it is this response's turn: requests that a client sends without waiting are answered one by one. Other
- * connections come in between: what the system takes of an answer at once would otherwise begin the next one before
- * anything else is read, and a thousand such requests hold the process until all are answered.
+ * Resolves when it is this response's turn: pipelined requests are answered one by one, and other connections are
+ * served in between. Otherwise each response would start the next one before any other connection is read, and a
+ * thousand pipelined requests would block the process until all are answered.
  */
 export function turnOf(response: ServerResponse | undefined): Promise<void> | undefined {
   if (!response || response.socket !== null || response.destroyed || response.req.socket.destroyed) return undefined

@@ -2,15 +2,15 @@ import type { Config } from '../config/parse.ts'
 import type { BodyLimits } from './body.ts'
 import { type FailureShape, OPENAI, PROBLEM } from './failure.ts'
 
-/** What all calls under a path have in common, those that no route answers included. */
+/** The properties that all calls under a path prefix share, including those for unknown paths. */
 export interface Surface {
-  /** Empty for whatever is under no other. */
+  /** Empty for all paths under no other prefix. */
   prefix: string
-  /** Without it, all of the surface is as if it had never been there. */
+  /** If false, the whole group responds like unknown paths. */
   isServed?: (config: Config) => boolean
   body: BodyLimits
   failure: FailureShape
-  /** What every answer carries besides the common headers. */
+  /** The headers of every response besides the common ones. */
   headers: [name: string, value: string][]
 }
 
@@ -28,7 +28,7 @@ const API: Surface = {
   headers: [['cache-control', 'no-store']],
 }
 
-/** Every surface, the most particular first. */
+/** All API groups, the most specific first. */
 export const SURFACES: readonly Surface[] = [
   {
     ...API,
@@ -37,7 +37,7 @@ export const SURFACES: readonly Surface[] = [
   },
   API,
   { ...REST, prefix: '/.well-known', isServed: ({ features }) => features.well_known },
-  // Long histories, and the tools that SDKs describe at length, have many more entries than a call of ours.
+  // Long histories, and the tools that SDKs describe at length, have many more entries than other calls.
   {
     ...REST,
     prefix: '/v1',
@@ -48,7 +48,7 @@ export const SURFACES: readonly Surface[] = [
   REST,
 ]
 
-/** The surface that a path, or the template of one, is part of. */
+/** The API group of a path, or of a path template. */
 export function surfaceOf(path: string): Surface {
   return SURFACES.find(({ prefix }) => path.startsWith(`${prefix}/`)) ?? REST
 }

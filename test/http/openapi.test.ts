@@ -68,7 +68,7 @@ it('is the same in JSON and in YAML', async () => {
   await service.close()
 })
 
-it('is made once, and its bytes are shared by all who read it', async () => {
+it('is created once, and its bytes are shared by all readers', async () => {
   const chat = withinContext({ config: parseConfig({}) } as Context, {})
   for (const { handler } of Object.values(openApiRoutes)) {
     const read = async () => (handler as (call: object) => unknown)({ chat })

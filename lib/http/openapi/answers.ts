@@ -4,7 +4,7 @@ import { type HeaderName, headersOf, LIMIT_HEADERS } from './headers.ts'
 import { convert, type Json } from './schemas.ts'
 import { ChatCompletionServerSentEvent, ConversationServerSentEvent } from './streams.ts'
 
-/** The answers of a route by status. */
+/** The responses of a route by status. */
 export function responsesOf(each: AnyRoute): Json {
   return {
     [each.status]: success(each),
@@ -28,7 +28,7 @@ function namesOf({ response_headers }: AnyRoute, when: 'always' | 'maybe'): Head
 }
 
 function contentOf(each: AnyRoute): Json {
-  // Of any media type, and so of any shape once it is read.
+  // Of any media type, and so of any shape.
   if (each.answer === 'document') return { '*/*': { schema: {} } }
   const schema = each.output && convert(each.output)
   if (each.answer === 'text') return { [each.content_type ?? 'text/plain']: { schema: schema ?? { type: 'string' } } }
@@ -37,7 +37,7 @@ function contentOf(each: AnyRoute): Json {
   return { 'application/json': { schema }, ...pieces }
 }
 
-/** What a browser gets, which asks for no JSON. */
+/** The response to a browser, which does not ask for JSON. */
 function redirection(each: AnyRoute): Json {
   if (each.answer !== 'redirect') return {}
   const headers = headersOf(['Location', ...namesOf(each, 'always')], LIMIT_HEADERS)

@@ -2,12 +2,12 @@ import type { Config } from '../../config/parse.ts'
 import { endpoints } from '../limit.ts'
 import type { Json } from './schemas.ts'
 
-/** The named schemas with what only a service as a whole knows: its configuration and its routes. */
+/** The named schemas with bounds that depend on the configuration and the routes. */
 export function withBounds(schemas: Json, { invites, limits }: Config): Json {
   const pattern = prefixPattern(endpoints.map((each) => each.path))
   return {
     ...schemas,
-    // Of bytes, which JSON Schema cannot count: no text of more characters has so few.
+    // In bytes, which JSON Schema cannot count: a text with more characters has more bytes.
     Content: { ...(schemas.Content as Json), maxLength: limits.message_bytes },
     InviteInput: withProperty(schemas.InviteInput, 'max_uses', { maximum: invites.max_uses }),
     LimitAssignmentInput: withProperty(schemas.LimitAssignmentInput, 'path', { pattern }),
@@ -19,7 +19,7 @@ function withProperty(schema: unknown, name: string, words: Json): Json {
   return { ...(schema as Json), properties: { ...properties, [name]: { ...properties[name], ...words } } }
 }
 
-/** A pattern that matches each of some texts, and the beginning of any of them with a `*` behind it. */
+/** A pattern that matches each of some texts, and every prefix of them followed by a `*`. */
 function prefixPattern(texts: string[]): string {
   return `^${after(texts)}$`
 

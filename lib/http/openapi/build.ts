@@ -12,9 +12,9 @@ import { type Json, namedSchemasIn } from './schemas.ts'
 import { DESCRIPTION, TAGS } from './texts.ts'
 
 /**
- * The OpenAPI 3.1 description of every route, made from the route values themselves.
+ * The OpenAPI 3.1 description of every route, derived from the route values.
  *
- * @param config says under which address the service is known, and what its cookies and the CSRF header are called
+ * @param config has the public address of the service, and the names of its cookies and the CSRF header
  */
 export function openApiDocument(config: Config): Json {
   const all: Record<string, AnyRoute> = { ...routes, ...openApiRoutes }
@@ -60,7 +60,7 @@ const REQUEST_ID = {
   schema: { type: 'string' },
 }
 
-/** Refused before the request is one: there is nothing in it, not even the id of the request. */
+/** The request was refused before it was parsed: the response has nothing of it, not even its id. */
 const HEADERS_TOO_LARGE = { description: 'The headers have more than 16 KiB, or there are more than 100.' }
 
 function tagsOf(all: AnyRoute[]): Json[] {
@@ -69,13 +69,13 @@ function tagsOf(all: AnyRoute[]): Json[] {
 }
 
 const asJson = once((config) => JSON.stringify(openApiDocument(config)))
-// YAML would look for what is shared, in twice the time, to write it once and point at it.
+// YAML would search for shared objects, in twice the time, to write them as references.
 const asYaml = once(async (config) => {
   const { stringifyYAML } = await import('confbox/yaml')
   return stringifyYAML(JSON.parse(String(await asJson(config))), { noRefs: true })
 })
 
-/** Makes the bytes of a text once for each configuration: all answers share them, read or unread. */
+/** Serialises a document once for each configuration: all responses share its bytes. */
 function once(make: (config: Config) => string | Promise<string>): (config: Config) => Promise<Buffer> {
   const made = new WeakMap<Config, Promise<Buffer>>()
   const toBytes = async (config: Config) => Buffer.from(await make(config))
@@ -86,7 +86,7 @@ function once(make: (config: Config) => string | Promise<string>): (config: Conf
   }
 }
 
-/** The document's own routes. */
+/** The routes of the document itself. */
 export const openApiRoutes = {
   readOpenApiJson: route({
     method: 'GET',

@@ -1,4 +1,4 @@
 import * as v from 'valibot'
 
-/** The description itself, as far as it describes itself. */
+/** The OpenAPI document as a schema. */
 export const OpenApiDocument = v.record(v.string(), v.unknown())

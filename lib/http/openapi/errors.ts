@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../core/errors.ts'
 import { type AnyRoute, isLimited } from '../../endpoint.ts'
 import { surfaceOf } from '../surface.ts'
 
-/** The codes a route can answer with, those that come with its access and its surface included. */
+/** The error codes of a route, including those of its access and its API group. */
 export function errorsOf(each: AnyRoute): ErrorCode[] {
   const isSession = each.access === 'session' || each.access === 'admin'
   const codes: (ErrorCode | false)[] = [

@@ -8,7 +8,7 @@ import { type HeaderName, headersOf, LIMIT_HEADERS } from './headers.ts'
 import { reference } from './reference.ts'
 import { expand, type Json, toPascal } from './schemas.ts'
 
-/** The failing answers of a route by status, which refer to {@link failureResponses}. */
+/** The error responses of a route by status, as references to {@link failureResponses}. */
 export function failuresOf(each: AnyRoute): Json {
   const failures = byStatus(each).map(([status, codes]) => [
     status,
@@ -17,7 +17,7 @@ export function failuresOf(each: AnyRoute): Json {
   return Object.fromEntries(failures)
 }
 
-/** Every failing answer of some routes, by name. */
+/** Every error response of some routes, by name. */
 export function failureResponses(routes: AnyRoute[]): Json {
   return sorted(
     routes.flatMap((each) =>
@@ -26,7 +26,7 @@ export function failureResponses(routes: AnyRoute[]): Json {
   )
 }
 
-/** The body of every failing answer of some routes, by name. */
+/** The body of every error response of some routes, by name. */
 export function failureSchemas(routes: AnyRoute[]): Json {
   return sorted(routes.flatMap((each) => byStatus(each).flatMap(([, codes]) => Object.entries(schemasOf(each, codes)))))
 }
@@ -37,7 +37,7 @@ function sorted(entries: (readonly [string, unknown])[]): Json {
 
 function byStatus(each: AnyRoute): [status: number, codes: ErrorCode[]][] {
   const found = new Map<number, ErrorCode[]>()
-  // In the order of the table, so that the same codes are the same answer.
+  // In the order of the table, so that equal sets of codes share a response.
   const codes = new Set(errorsOf(each))
   for (const code of Object.keys(ERRORS) as ErrorCode[])
     if (codes.has(code)) found.set(ERRORS[code][0], [...(found.get(ERRORS[code][0]) ?? []), code])
@@ -52,7 +52,7 @@ function codesName(each: AnyRoute, codes: ErrorCode[]): string {
   return `${shapeOf(each, codes) === PROBLEM ? '' : 'ChatCompletion'}${codes.map(toPascal).join('Or')}`
 }
 
-/** A body of its own for each set of codes: whole, as generators disagree about what several schemas at once mean. */
+/** A separate body schema for each set of codes: generators disagree about combined schemas. */
 function schemasOf(each: AnyRoute, codes: ErrorCode[]): Json {
   const name = codesName(each, codes)
   const code = { type: 'string', enum: codes }
@@ -70,7 +70,7 @@ function withProperty(schema: Json, property: Json): Json {
 function failure(each: AnyRoute, status: number, codes: ErrorCode[]): Json {
   const always: HeaderName[] = status === 429 || status === 503 ? ['Retry-After'] : status === 405 ? ['Allow'] : []
   const maybe: HeaderName[] = [
-    // Method and surface are looked at before everything else.
+    // Method and API group are checked before everything else.
     ...(isLimited(each) && status !== 405 ? LIMIT_HEADERS : []),
     ...(codes.includes('session_expired') ? (['Set-Cookie'] as const) : []),
   ]
@@ -91,7 +91,7 @@ function failure(each: AnyRoute, status: number, codes: ErrorCode[]): Json {
   }
 }
 
-/** What is not served is as unknown as any path, and does not answer as its surface does. */
+/** A disabled route responds like an unknown path, not like its API group. */
 function shapeOf(each: AnyRoute, codes: ErrorCode[]): FailureShape {
   return codes.includes('not_found') && !each.errors.includes('not_found') ? PROBLEM : surfaceOf(each.path).failure
 }

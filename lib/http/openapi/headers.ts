@@ -3,7 +3,7 @@ import type { Json } from './schemas.ts'
 const text = { type: 'string' }
 const count = { type: 'integer', minimum: 0 }
 
-/** Every header of an answer that callers may want to read, and what it says. */
+/** Every response header that callers may read, with its description. */
 const HEADERS = {
   'X-Request-Id': ['Names this call in the logs; one that was sent along is kept.', text],
   'Stream-Position': [
@@ -30,10 +30,10 @@ const HEADERS = {
   'X-Accel-Buffering': ['Proxies must not buffer events.', { type: 'string', enum: ['no'] }],
 } as const satisfies Record<string, readonly [description: string, schema: object]>
 
-/** The name of a header that answers can have. */
+/** The name of a response header. */
 export type HeaderName = keyof typeof HEADERS
 
-/** Missing where no limit is set, and where the call was refused before limits are looked at. */
+/** Missing without a limit, and for a call that was refused before limits are checked. */
 export const LIMIT_HEADERS: HeaderName[] = [
   'RateLimit-Limit',
   'RateLimit-Remaining',
@@ -41,14 +41,14 @@ export const LIMIT_HEADERS: HeaderName[] = [
   'X-RateLimit-Profile',
 ]
 
-/** The headers of an answer: those it always has, and those it may have. */
+/** The headers of a response: those it always has, and those it may have. */
 export function headersOf(always: HeaderName[], maybe: HeaderName[] = []): Json {
   const entries = (names: HeaderName[], required: boolean) =>
     names.map((name) => [name, { $ref: `#/components/headers/${componentOf(name, required)}` }])
   return Object.fromEntries([...entries(['X-Request-Id', ...always], true), ...entries(maybe, false)])
 }
 
-/** The headers that a part of the document leads to, by the name of their component. */
+/** The headers that a part of the document refers to, by the name of their component. */
 export function namedHeadersIn(part: unknown): Json {
   const used = new Set([...JSON.stringify(part).matchAll(/#\/components\/headers\/([\w-]+)/g)].map(([, name]) => name!))
   const all = Object.entries(HEADERS).flatMap(([name, [description, schema]]) =>

@@ -5,7 +5,7 @@ import { responsesOf } from './answers.ts'
 import { convert, expand, type Json } from './schemas.ts'
 import { HEADER_NAMES, PARAMETERS } from './texts.ts'
 
-/** How callers show who they are. */
+/** The authentication methods. */
 export function securitySchemes({ session, security }: Config): Json {
   return {
     session: {

@@ -1,8 +1,8 @@
 import type { Json } from './schemas.ts'
 
 /**
- * A JSON Schema in the words that generators of clients agree on: constants as `enum` with a `type`, what may be null
- * as a list of types, and a `format` without a pattern or a length beside it, which it implies.
+ * A JSON Schema in the form that client generators agree on: constants as `enum` with a `type`, null in a list of
+ * types, and a `format` without a pattern or a length, which it implies.
  */
 export function toPortable(schema: Json): Json {
   const { const: constant, anyOf, ...rest } = mapValues(schema)
@@ -30,7 +30,7 @@ function mapValues(schema: Json): Json {
   )
 }
 
-/** A plain type or null as one schema with a list of both; nothing when there is more to choose from. */
+/** A plain type or null as one schema with a list of both; `undefined` for more alternatives. */
 function mergeTypes(alternatives: Json[]): Json | undefined {
   const types = alternatives.flatMap(({ type }) => type as string | string[] | undefined)
   if (types.includes(undefined) || types.length > 2 || !types.includes('null')) return undefined

@@ -1,4 +1,4 @@
-/** Where a named schema is in the document. */
+/** The reference to a named schema. */
 export function reference(name: string): string {
   return `#/components/schemas/${name}`
 }

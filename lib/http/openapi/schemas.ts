@@ -34,7 +34,7 @@ import * as streams from './streams.ts'
 /** A part of the document. */
 export type Json = Record<string, unknown>
 
-/** Every schema that has a name in its feature has it here, too; where it is used it is referred to. */
+/** Every schema with a name in its feature has it in the document, too, and is used by reference. */
 const FEATURES: object[] = [
   { Problem, FieldProblem, Id, Instant },
   assistant,
@@ -58,7 +58,7 @@ const FEATURES: object[] = [
   users,
   streams,
   { OpenApiDocument },
-  // As OpenAI calls them, and apart from the same words of ours.
+  // With OpenAI's names, to keep them apart from the service's own.
   {
     Model: compat.Model,
     ModelChoice: compat.ModelChoice,
@@ -95,7 +95,7 @@ for (const each of leavesOf(events.ConversationStreamEvent)) {
   if (!NAMED.has(schemaOf(payload!))) NAMED.set(schemaOf(payload!), `${toPascal(typeOf(each)!)}Payload`)
 }
 
-/** The fields of outputs that go out as headers: they are in no body. */
+/** Response fields that are sent as headers: no body has them. */
 const SENT_AS_HEADERS = new Map<v.GenericSchema, string[]>()
 for (const { output, response_headers } of Object.values<AnyRoute>(routes)) {
   const sent = Object.entries(RESULT_HEADERS).filter(([header]) => header in response_headers)
@@ -108,7 +108,7 @@ for (const { output, response_headers } of Object.values<AnyRoute>(routes)) {
 
 const DEFINITIONS = Object.fromEntries([...NAMED].map(([schema, name]) => [name, schema]))
 
-// JSON Schema has no words for checks by code; what they say is in the descriptions, and in the errors they give.
+// JSON Schema cannot express checks by code; the descriptions and the errors do.
 const CONVERSION = {
   target: 'draft-2020-12',
   typeMode: 'input',
@@ -120,7 +120,7 @@ const CONVERSION = {
 
 type Metadata = { metadata: Json }
 
-/** A schema as JSON Schema, referring to the named ones. */
+/** A schema as JSON Schema, with references to the named ones. */
 export function convert(schema: v.GenericSchema): Json {
   const name = NAMED.get(schema)
   return name
@@ -128,7 +128,7 @@ export function convert(schema: v.GenericSchema): Json {
     : refer(toJsonSchema(schema, { ...CONVERSION, definitions: DEFINITIONS }) as Json, schema)
 }
 
-/** The named schemas that a part of the document leads to, by name. */
+/** The named schemas that a part of the document refers to, by name. */
 export function namedSchemasIn(part: unknown): Json {
   const found: Json = {}
   const look = (within: unknown) => {
@@ -142,7 +142,7 @@ export function namedSchemasIn(part: unknown): Json {
   return Object.fromEntries(Object.entries(found).sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** A schema as JSON Schema that is not a reference itself, referring to the other ones. */
+/** A schema as JSON Schema, not as a reference itself, with references to the others. */
 export function expand(schema: v.GenericSchema): Json {
   if (schema.type === 'variant' && leavesOf(schema).every((each) => NAMED.has(each))) return oneOf(leavesOf(schema))
   const name = NAMED.get(schema)
@@ -151,13 +151,13 @@ export function expand(schema: v.GenericSchema): Json {
 
 let converted: Record<string, Json> | undefined
 
-/** The named schemas, all at once: alone, each would have all the others converted with it. */
+/** All named schemas at once: converted one by one, each would convert all the others with it. */
 function definitions(): Record<string, Json> {
   converted ??= toJsonSchemaDefs(DEFINITIONS, CONVERSION) as Record<string, Json>
   return converted
 }
 
-/** One of several shapes, told apart by their type: where each has one type only, a discriminator says so. */
+/** A union of shapes; with a discriminator if each has exactly one type. */
 function oneOf(variants: v.GenericSchema[]): Json {
   const references = variants.map((each) => [typeOf(each), reference(NAMED.get(each)!)] as const)
   const alternatives = { oneOf: references.map(([, $ref]) => ({ $ref })) }
@@ -165,17 +165,17 @@ function oneOf(variants: v.GenericSchema[]): Json {
   return { ...alternatives, discriminator: { propertyName: 'type', mapping: Object.fromEntries(references) } }
 }
 
-/** What there is to choose from in the end. */
+/** The flattened alternatives. */
 function leavesOf(schema: v.GenericSchema): v.GenericSchema[] {
   return alternativesOf(nodeOf(schema)).map(schemaOf)
 }
 
-/** The literal `type` of an object, where it has one. */
+/** The literal `type` of an object, if it has one. */
 function typeOf(schema: v.GenericSchema): string | undefined {
   return entriesOf(nodeOf(schema))!.type!.literal as string | undefined
 }
 
-/** Words with anything between them as one: `not_found` is NotFound. */
+/** Words with any separators in PascalCase: `not_found` is NotFound. */
 export function toPascal(words: string): string {
   return words
     .split(/[^a-z0-9]+/i)
@@ -183,7 +183,7 @@ export function toPascal(words: string): string {
     .join('')
 }
 
-/** @param schema whose JSON Schema it is */
+/** @param schema the schema of this JSON Schema */
 function refer({ $schema: _, $defs: __, ...json }: Json, schema: v.GenericSchema): Json {
   const portable = toPortable(JSON.parse(JSON.stringify(json).replaceAll('#/$defs/', reference(''))))
   for (const field of SENT_AS_HEADERS.get(schema) ?? []) delete (portable.properties as Json)[field]

@@ -6,7 +6,7 @@ const types = [PersistedEvent, EphemeralEvent, StreamEvent].flatMap(({ options }
   options.map(({ entries }): ConversationStreamEvent['type'] => entries.type.literal),
 )
 
-/** An event as it arrives on an event stream, once its lines are read (HTML, 9.2.6). */
+/** An event of an event stream, after its lines are parsed (HTML, 9.2.6). */
 export const ConversationServerSentEvent = v.object({
   event: v.picklist(types),
   id: v.optional(
@@ -19,10 +19,10 @@ export const ChatCompletionChunkEvent = v.object({ data: json('ChatCompletionChu
 
 export const ChatCompletionEndEvent = v.object({ data: v.literal('[DONE]') })
 
-/** A piece of a streamed answer as it arrives, or the end of all pieces. */
+/** A chunk of a streamed answer, or the end of the stream. */
 export const ChatCompletionServerSentEvent = v.union([ChatCompletionChunkEvent, ChatCompletionEndEvent])
 
-/** A text that is a shape of this document as JSON, said as OpenAPI 3.2 says it of the data of an event. */
+/** A text that contains a shape of this document as JSON, as OpenAPI 3.2 describes the data of an event. */
 function json(name: string, description: string) {
   return v.pipe(
     v.string(),

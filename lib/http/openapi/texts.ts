@@ -9,7 +9,7 @@ type Path = { [F in keyof Features]: Features[F][keyof Features[F]] }[keyof Feat
   : never
 type ParamName = Path extends infer P extends string ? keyof Params<P> : never
 
-/** What each parameter of a path names. */
+/** The description of each path parameter. */
 export const PARAMETERS: Record<ParamName, string> = {
   conversation_id: 'The conversation',
   root_id: 'The thread, which goes by the id of its root',
@@ -25,7 +25,7 @@ export const PARAMETERS: Record<ParamName, string> = {
   path: 'What follows `/.well-known/`, slashes included',
 }
 
-/** Headers of a request as they are usually written. */
+/** The usual spelling of request headers. */
 export const HEADER_NAMES = {
   'last-event-id': 'Last-Event-ID',
   'idempotency-key': 'Idempotency-Key',
@@ -47,7 +47,7 @@ export const TAGS: Record<Tag, string> = {
     'An echo in the format of OpenAI, for tests of clients of such APIs. It needs no session, and its errors have the format of OpenAI.',
 }
 
-/** What holds for all calls. */
+/** The rules for all calls. */
 export const DESCRIPTION = `Users, conversations with participants, threads of messages, and a live event stream.
 
 - Bodies are JSON in UTF-8, fields in snake_case. Unknown fields are ignored, types are never converted, and missing
