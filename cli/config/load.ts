@@ -1,5 +1,12 @@
 import { existsSync } from 'node:fs'
-import { type Config, ConfigError, type ConfigProblem, configKeys, parseConfig } from '../../lib/config/parse.ts'
+import {
+  type Config,
+  ConfigError,
+  type ConfigInput,
+  type ConfigProblem,
+  configKeys,
+  parseConfig,
+} from '../../lib/config/parse.ts'
 import { readEnvironment, toTyped } from './environment.ts'
 import { type ConfigFile, lineOf, readConfigFile } from './file.ts'
 
@@ -56,7 +63,7 @@ function warnOfSecrets({ database }: ConfigFlags): string[] {
 
 function check(input: unknown, sourceOf: (key: string) => string | undefined) {
   try {
-    return { config: parseConfig(input), problems: [] }
+    return { config: parseConfig(input as ConfigInput), problems: [] }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return { problems: error.problems.map((problem) => located(problem, sourceOf(problem.key))) }

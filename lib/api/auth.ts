@@ -1,6 +1,7 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { CallOptions } from '../client/call-options.ts'
 import type { Actor } from '../core/actor.ts'
+import type { IdentityRequest } from '../ports.ts'
 import type { Client, LoginAnswer, MeAnswer, OwnSessions, SignedIn } from './sessions.ts'
 
 /** `chat.auth`. */
@@ -215,13 +216,6 @@ export interface AuthClient {
    * @throws ChatError `not_found`
    */
   revokeSession(session_id: string, options?: CallOptions): Promise<void>
-}
-
-/** What the host's login may look at. */
-export interface IdentityRequest {
-  headers: Headers
-  /** The address the call came from, where it is known. */
-  ip?: string
 }
 
 /** The caller; with a session, also the digest of its CSRF token. */

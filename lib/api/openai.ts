@@ -18,7 +18,7 @@ export interface OpenaiUseCases {
     model: string
     messages: CompletionMessage[]
     stream?: boolean | null | undefined
-    stream_options?: { include_usage?: boolean | null | undefined } | null | undefined
+    stream_options?: { include_usage?: boolean | null | undefined } | null
   }): Promise<Completion | Iterable<CompletionChunk>>
 }
 
@@ -38,7 +38,7 @@ export interface OpenaiClient {
       model: string
       messages: CompletionMessage[]
       stream: true
-      stream_options?: { include_usage?: boolean | null | undefined } | null | undefined
+      stream_options?: { include_usage?: boolean | null | undefined } | null
     },
     options?: CallOptions,
   ): Promise<AsyncGenerator<CompletionChunk>>
@@ -56,7 +56,7 @@ export interface OpenaiClient {
       model: string
       messages: CompletionMessage[]
       stream?: false | null | undefined
-      stream_options?: { include_usage?: boolean | null | undefined } | null | undefined
+      stream_options?: { include_usage?: boolean | null | undefined } | null
     },
     options?: CallOptions,
   ): Promise<Completion>

@@ -1,5 +1,6 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { CallOptions } from '../client/call-options.ts'
+import type { WellKnownEntry } from './config.ts'
 
 /** `chat.wellKnown`. */
 export interface WellKnownUseCases {
@@ -22,12 +23,4 @@ export interface WellKnownClient {
    * @throws ChatError `not_found`
    */
   get(path: string, options?: CallOptions): Promise<string>
-}
-
-/** A document under `/.well-known/`, as it is served. */
-export interface WellKnownEntry {
-  /** The path after `/.well-known/`. */
-  path: string
-  content_type: string
-  body: string
 }

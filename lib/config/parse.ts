@@ -1,10 +1,11 @@
 import * as v from 'valibot'
+import type { Config, ConfigInput } from '../api/config.ts'
 import { entriesOf, nodeOf, type SchemaNode, schemaOf, unwrap } from '../core/schema-nodes.ts'
 import { isSection, type KeyNotes } from './key.ts'
 import { isProviderName, oauthProblems } from './oauth.ts'
-import { type Config, type ConfigInput, ConfigSchema } from './schema.ts'
+import { ConfigSchema } from './schema.ts'
 
-export type { Config, ConfigInput } from './schema.ts'
+export type { Config, ConfigInput } from '../api/config.ts'
 
 /** One configurable value, as the documentation shows it. */
 export interface ConfigKey {
@@ -43,11 +44,12 @@ export class ConfigError extends Error {
 /**
  * The configuration described by `input`, any part of the schema, with every default filled in.
  *
- * It reads no file and no environment, and converts nothing: `'8080'` is not a port.
+ * It reads no file and no environment, and converts nothing: `'8080'` is not a port. Values that the compiler did not
+ * check are checked like all others.
  *
  * @throws ConfigError with all problems, but contradictions only once every value is valid by itself
  */
-export function parseConfig(input: unknown = {}): Config {
+export function parseConfig(input: ConfigInput = {}): Config {
   const problems = unknownKeys(input, ROOT, '')
   const parsed = v.safeParse(ConfigSchema, input, { abortPipeEarly: true })
   for (const issue of parsed.issues ?? []) {
@@ -57,7 +59,7 @@ export function parseConfig(input: unknown = {}): Config {
   }
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
 
-  const config = withManualDefault(withOneCsrfName(parsed.output, input as ConfigInput))
+  const config = withManualDefault(withOneCsrfName(parsed.output, input))
   const contradictions = contradictionsOf(config)
   if (contradictions.length > 0) throw new ConfigError(contradictions)
   return config

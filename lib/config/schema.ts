@@ -235,12 +235,6 @@ export const ConfigSchema = v.object({
   }),
 })
 
-/** The whole configuration, with every default filled in. */
-export type Config = v.InferOutput<typeof ConfigSchema>
-
-/** Any part of the configuration. */
-export type ConfigInput = v.InferInput<typeof ConfigSchema>
-
 /** Whether pg can parse it; it takes a URL without a host for a socket. */
 function isDatabaseUrl(address: string): boolean {
   return address.startsWith('sqlite:') || URL.canParse(address.replace('@/', '@localhost/'))

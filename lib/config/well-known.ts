@@ -10,10 +10,14 @@ export interface WellKnownEntry {
   body: string
 }
 
-type Written = { content_type?: string; body: string }
+/** A document as it may be written. */
+export interface WellKnownContent {
+  content_type?: string
+  body: string
+}
 
 /** The two notations for documents: a list, or a table by path, in which a text alone is a body. */
-export type WellKnownInput = (Written & { path: string })[] | Record<string, string | Written>
+export type WellKnownInput = (WellKnownContent & { path: string })[] | Record<string, string | WellKnownContent>
 
 const KEYS = ['content_type', 'body']
 
@@ -44,7 +48,7 @@ export const WellKnownSection = section({
           return problem ? [`${name} ${problem}`] : []
         })
         if (problems.length === 0)
-          return written.map(({ path, content }) => toEntry(path as string, content as Written))
+          return written.map(({ path, content }) => toEntry(path as string, content as WellKnownContent))
         addIssue({ message: problems.join('; ') })
         return NEVER
       }),
@@ -106,7 +110,7 @@ function contentProblem({ content_type, body }: Record<string, unknown>): string
     return 'has a content_type that is none, such as text/plain; charset=utf-8'
 }
 
-function toEntry(path: string, { body, content_type = typeOf(path, body) }: Written): WellKnownEntry {
+function toEntry(path: string, { body, content_type = typeOf(path, body) }: WellKnownContent): WellKnownEntry {
   return { path, content_type, body }
 }
 

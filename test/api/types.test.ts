@@ -1,7 +1,11 @@
 import type * as v from 'valibot'
-import { expectTypeOf, it } from 'vitest'
+import { expect, expectTypeOf, it } from 'vitest'
+import type { Config, ConfigInput } from '../../lib/api/config.ts'
 import type { ClientFeatures, Features } from '../../lib/api/features.ts'
 import type { CallOptions } from '../../lib/client/index.ts'
+import type { OauthSection } from '../../lib/config/oauth.ts'
+import { parseConfig } from '../../lib/config/parse.ts'
+import type { ConfigSchema } from '../../lib/config/schema.ts'
 import type { Context } from '../../lib/context.ts'
 import type { Bound } from '../../lib/core/use-case.ts'
 import type { Route } from '../../lib/endpoint.ts'
@@ -98,6 +102,36 @@ it('declares what the client has', () => {
   expectTypeOf<Differences<ClientFeatures, Described>>().toBeNever()
   expectTypeOf<ClientFeatures['openai']['complete']>().toExtend<Described['openai']['complete']>()
   expectTypeOf<Described['openai']['complete']>().toExtend<ClientFeatures['openai']['complete']>()
+})
+
+it('declares what the configuration has', () => {
+  expectTypeOf<Both<Config, v.InferOutput<typeof ConfigSchema>>>().toEqualTypeOf<true>()
+  type Written = v.InferInput<typeof ConfigSchema>
+  expectTypeOf<Both<Omit<ConfigInput, 'oauth'>, Omit<Written, 'oauth'>>>().toEqualTypeOf<true>()
+  // Its schema takes anything below a name, and looks at it then.
+  expectTypeOf<ConfigInput['oauth']>().toExtend<v.InferInput<typeof OauthSection>>()
+  expectTypeOf<NonNullable<NonNullable<ConfigInput['oauth']>['github']>>()
+    .exclude<boolean>()
+    .toHaveProperty('client_id')
+})
+
+it('takes a part of the configuration whose every key is known, and checks at run time what the compiler did not', () => {
+  expectTypeOf(parseConfig).parameter(0).toEqualTypeOf<ConfigInput | undefined>()
+  expect(
+    parseConfig({
+      server: { port: 1 },
+      oauth: { github: { client_id: 'a', client_secret: 'b', redirect_uri: 'http://localhost/' } },
+    }).server.port,
+  ).toBe(1)
+  // @ts-expect-error a key that is none
+  expect(() => parseConfig({ server: { prot: 1 } })).toThrow('did you mean server.port?')
+  // @ts-expect-error of another type
+  expect(() => parseConfig({ server: { port: '1' } })).toThrow('server.port: must be')
+  // @ts-expect-error none of the words there are
+  expect(() => parseConfig({ log: { level: 'loud' } })).toThrow('log.level: must be one of')
+  const unknown: unknown = JSON.parse('{ "database": { "url": 5 } }')
+  // @ts-expect-error not known to be a configuration
+  expect(() => parseConfig(unknown)).toThrow('database.url')
 })
 
 it('sees a difference', () => {

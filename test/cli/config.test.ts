@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { readEnvironment, toTyped } from '../../cli/config/environment.ts'
 import { lineOf, readConfigFile } from '../../cli/config/file.ts'
 import { loadConfig } from '../../cli/config/load.ts'
-import { ConfigError, configKeys, parseConfig } from '../../lib/config/parse.ts'
+import { ConfigError, type ConfigInput, configKeys, parseConfig } from '../../lib/config/parse.ts'
 import { folder, run } from './process.ts'
 
 describe('the precedence of configuration', () => {
@@ -195,7 +195,7 @@ it('every number has a minimum and a maximum, and no text is accepted as a numbe
     for (const value of [1e12, 2 ** 31, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '8h', '1', null, true]) {
       const name = key.split('.')
       const input = name.reduceRight<unknown>((inner, part) => ({ [part]: inner }), value)
-      const problems = problemsOf(() => parseConfig(input))
+      const problems = problemsOf(() => parseConfig(input as ConfigInput))
       expect([key, String(value), problems[0]![0], type], `${key} = ${value}`).toEqual([key, String(value), key, type])
     }
   }

@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { oauthProviders } from '../../lib/config/oauth.ts'
-import { type Config, ConfigError, configKeys, maskSecrets, nearestKey, parseConfig } from '../../lib/config/parse.ts'
+import {
+  type Config,
+  ConfigError,
+  type ConfigInput,
+  configKeys,
+  maskSecrets,
+  nearestKey,
+  parseConfig,
+} from '../../lib/config/parse.ts'
 import { generated } from '../support/generate-docs.ts'
 
 const CLIENT = { client_id: 'id', client_secret: 'hunter2' }
@@ -30,7 +38,10 @@ describe('parseConfig', () => {
   })
 
   it('accepts any part of the schema and returns what it would accept again', () => {
-    const input = { server: { port: 0 }, session: { csrf_cookie_name: 'XSRF', max_sessions_per_user: false } }
+    const input: ConfigInput = {
+      server: { port: 0 },
+      session: { csrf_cookie_name: 'XSRF', max_sessions_per_user: false },
+    }
     const config = parseConfig(input)
     expect(config.server.port).toBe(0)
     expect(config.session.max_sessions_per_user).toBe(false)
@@ -286,7 +297,7 @@ describe('parseConfig', () => {
     ['__Http-ID', '__Secure-CSRF', 'example.org'],
     ['__Secure-ID', 'CSRF', '.example.org'],
   ])('takes the names %s and %s with the domain %j, and SameSite none, with Secure', (id, csrf, domain) => {
-    const cookie = { secure: true, same_site: 'none', domain }
+    const cookie = { secure: true, same_site: 'none', domain } as const
     const session = { session_cookie_name: id, csrf_cookie_name: csrf }
     expect(parseConfig({ session, security: { cookie } }).security.csrf.cookie_name).toBe(csrf)
   })
@@ -460,7 +471,7 @@ describe('maskSecrets', () => {
 
 function errorOf(input: unknown): ConfigError {
   try {
-    parseConfig(input)
+    parseConfig(input as ConfigInput)
   } catch (error) {
     if (error instanceof ConfigError) return error
     throw error
@@ -472,8 +483,8 @@ function problemsOf(input: unknown) {
   return errorOf(input).problems
 }
 
-function withKey(key: string, value: unknown): unknown {
-  return key.split('.').reduceRight((inner, name) => ({ [name]: inner }), value)
+function withKey(key: string, value: unknown): ConfigInput {
+  return key.split('.').reduceRight((inner, name) => ({ [name]: inner }), value) as ConfigInput
 }
 
 function at(config: Config, key: string): unknown {

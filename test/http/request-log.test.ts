@@ -160,7 +160,7 @@ it.each<[AnyRoute | undefined, Partial<RequestEntry>, Record<'all' | 'problems' 
 ])('%# has the appropriate level', (route, entry, levels) => {
   for (const [requests, level] of Object.entries(levels)) {
     const { log, lines } = recorder()
-    const tell = createRequestLog(parseConfig({ log: { requests } }), log)
+    const tell = createRequestLog(parseConfig({ log: { requests: requests as keyof typeof levels } }), log)
     tell(route, { request_id: 'r', method: 'GET', status: 200, ms: 1.2345, ...entry, ...{ secret: 'canary' } })
     expect(lines.map((line) => line.level)).toEqual(level === undefined ? [] : [level])
     for (const line of lines) expect(line).not.toHaveProperty('secret')

@@ -2,12 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ConfigSchema } from '../../lib/config/schema.ts'
 import type { AnyUseCase } from '../../lib/core/use-case.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
 import { endpoints } from '../../lib/endpoints.ts'
 import { FUNCTIONS, LOOPS, USE_CASES } from '../../lib/features.ts'
 import { commentAbove, jsDoc } from './api-types/comments.ts'
-import { declaration, loadSchemas, type NamedSchema, typeText } from './api-types/schemas.ts'
+import { type Direction, declaration, loadSchemas, type NamedSchema, typeText } from './api-types/schemas.ts'
 import type { Scope } from './api-types/scope.ts'
 import { copied, findDeclaration, resultOf, schemaNameOf, signatureOf } from './api-types/sources.ts'
 import { loadUseCases } from './api-types/use-cases.ts'
@@ -45,10 +46,10 @@ export async function apiTypes(): Promise<Record<string, string>> {
   const sources = await loadUseCases()
   const features = [...new Set([...Object.keys(USE_CASES), ...Object.keys(endpoints)])]
   const drafts = new Map<string, Draft>(
-    features.map((feature) => [feature, { types: new Map(), interfaces: [], imports: new Map() }]),
+    [...features, 'config'].map((feature) => [feature, { types: new Map(), interfaces: [], imports: new Map() }]),
   )
   /** The feature of a folder: that of its use-cases, or of whichever type of another one needs it first. */
-  const homes = new Map<string, string>()
+  const homes = new Map([['lib/config', 'config']])
   for (const [feature, verbs] of Object.entries<Record<string, unknown>>(USE_CASES))
     for (const value of Object.values(verbs)) {
       const folder = folderOf(sources.get(value)!.file)
@@ -80,7 +81,8 @@ export async function apiTypes(): Promise<Record<string, string>> {
         const schema = schemaNameOf(found)
         const named = schema && schemas.get(`${found.file} ${schema}`)
         if (named) return refer(named)
-        if (!found.file.startsWith('lib/core/')) return use(found.name, found.file, (scope) => copied(found, scope))
+        if (!found.file.startsWith('lib/core/') && found.file !== 'lib/ports.ts')
+          return use(found.name, found.file, (scope) => copied(found, scope))
         addImport(draft, `../${found.file.slice('lib/'.length)}`, found.name)
         return found.name
       },
@@ -117,8 +119,22 @@ export async function apiTypes(): Promise<Record<string, string>> {
       `/** \`client.${feature}\`. */\nexport interface ${pascal(feature)}Client {\n${methods.join('\n')}}\n`,
     )
   }
+  drafts.get('config')!.interfaces.push(...configTypes(scopeOf('config')))
   const files = [...drafts].map(([feature, draft]) => [`lib/api/${kebab(feature)}.ts`, assemble(draft)])
   return formatted({ ...Object.fromEntries(files), 'lib/api/features.ts': overview(features, drafts) })
+}
+
+/** The configuration: as it is written, and with every default filled in. */
+function configTypes(scope: Scope): string[] {
+  const custom = (direction: Direction) =>
+    direction === 'input'
+      ? scope.referTo('WellKnownInput', 'lib/config/well-known.ts')!
+      : `${scope.referTo('WellKnownEntry', 'lib/config/well-known.ts')}[]`
+  const fields = (direction: Direction) => typeText(ConfigSchema, direction, { ...scope, custom })
+  return [
+    `/** Any part of the configuration. */\nexport interface ConfigInput ${fields('input')}\n`,
+    `/** The whole configuration, with every default filled in. */\nexport interface Config ${fields('output')}\n`,
+  ]
 }
 
 /** What the comment of a use-case does not say yet: what it does, where its route says so, and failures. */

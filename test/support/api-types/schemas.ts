@@ -1,21 +1,21 @@
 import { readdirSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import * as v from 'valibot'
+import type { KeyNotes } from '../../../lib/config/key.ts'
+import type { SchemaNode } from '../../../lib/core/schema-nodes.ts'
 import { commentAbove, jsDoc } from './comments.ts'
 import type { Scope } from './scope.ts'
 
-/** What is read here of a valibot schema. */
-interface Node {
+/** What is read here of a valibot schema, beside its structure. */
+interface Node extends SchemaNode {
   kind: 'schema'
-  type: string
   pipe?: Node[]
   wrapped?: Node
-  default?: unknown
   entries?: Record<string, Node>
+  rest?: Node
   item?: Node
+  /** Of a record: the schema of its values. */
   value?: Node
-  literal?: unknown
-  options?: unknown[]
 }
 
 /** A schema that a feature exports, and so a type with a name. */
@@ -100,6 +100,12 @@ function write(schema: Node, direction: Direction, scope: Scope, isTop = false):
       const isShort = !isTop && fields.join('').length < MAX_LINE && !fields.some((field) => /\/\*|\n./.test(field))
       return isShort ? `{ ${fields.map((field) => field.trim()).join('; ')} }` : `{\n${fields.join('')}}`
     }
+    case 'object_with_rest': {
+      const rest = `{ [name: string]: boolean | ${inner(schema.rest!.wrapped!)}${direction === 'input' ? ' | undefined' : ''} }`
+      return `${inner({ ...schema, type: 'object' })} & ${rest}`
+    }
+    case 'custom':
+      return scope.custom!(direction)
     default:
       throw new Error(`No type is known for a schema of the type ${schema.type}`)
   }
@@ -110,16 +116,23 @@ function writeField(name: string, field: Node, direction: Direction, scope: Scop
   const isOptional = field.type === 'optional'
   const mayMiss = isOptional && (direction === 'input' || field.default === undefined)
   const inner = isOptional ? field.wrapped! : field
-  const description = descriptionOf(field) ?? (isOptional ? descriptionOf(field.wrapped!) : undefined)
+  const description =
+    descriptionOf(field, direction) ?? (isOptional ? descriptionOf(field.wrapped!, direction) : undefined)
   const key = /^\w+$/.test(name) ? name : quoted(name)
   const type = write(inner, direction, scope)
   // A host that compiles with `exactOptionalPropertyTypes` may hand on what it does not have.
-  const missing = mayMiss && direction === 'input' ? ' | undefined' : ''
+  const missing = mayMiss && direction === 'input' && !type.startsWith('{') ? ' | undefined' : ''
   return `${description ? jsDoc(description) : ''}${key}${mayMiss ? '?' : ''}: ${type}${missing}\n`
 }
 
-function descriptionOf(schema: Node): string | undefined {
-  return v.getDescription(schema as never)
+function descriptionOf(schema: Node, direction: Direction): string | undefined {
+  const description = v.getDescription(schema as never)
+  if (description !== undefined) return description
+  // A key of the configuration.
+  const notes = v.getMetadata(schema as never) as Partial<KeyNotes>
+  if (notes.description === undefined || direction === 'output') return notes.description
+  const unit = notes.unit ? ` ${notes.unit}` : ''
+  return `${notes.description}${schema.default === undefined ? '' : ` Default: \`${JSON.stringify(schema.default)}\`${unit}.`}`
 }
 
 function hasNoDefaults(schema: Node): boolean {

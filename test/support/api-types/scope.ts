@@ -8,4 +8,6 @@ export interface Scope {
   refer(named: NamedSchema): string
   /** The same of a type that a file declares by hand, or imports. */
   referTo(name: string, file: string): string | undefined
+  /** The type of what only a function checks. */
+  custom?(direction: 'input' | 'output'): string
 }

@@ -1,0 +1,504 @@
+// Made from the use-cases, routes and schemas by `npm run docs`: change it there.
+
+/** Any part of the configuration. */
+export interface ConfigInput {
+  server?: {
+    /** Address to listen on. The default is reachable only from the same machine. Default: `"127.0.0.1"`. */
+    host?: string | undefined
+    /** Port to listen on; 0 picks a free one. Default: `8080`. */
+    port?: number | undefined
+    /** Public URL of the service, if it differs from the listen address. */
+    public_url?: string | undefined
+    /**
+     * Addresses and ranges (CIDR) of proxies whose X-Forwarded-For is trusted; from all others it is ignored. Default:
+     * `[]`.
+     */
+    trusted_proxies?: string[] | undefined
+    /**
+     * Concurrent connections, open streams included; further ones are closed at once. Each takes a file descriptor.
+     * Default: `10000`.
+     */
+    max_connections?: number | undefined
+    /** Maximum size of request line and headers, cookies included; 431 beyond. Default: `16384` bytes. */
+    max_header_bytes?: number | undefined
+    /** How long a client may take to send its headers; 408 beyond. Default: `10` seconds. */
+    headers_timeout_seconds?: number | undefined
+    /**
+     * How long a client may take to send a whole request; 408 beyond. It does not limit responses such as streams.
+     * Default: `30` seconds.
+     */
+    request_timeout_seconds?: number | undefined
+    /** How long an idle connection stays open. Set it longer than the keep-alive of your proxy. Default: `5` seconds. */
+    keep_alive_timeout_seconds?: number | undefined
+    /**
+     * A connection that reads nothing of a waiting response for this time is closed. Event streams have their own
+     * limit. Default: `30` seconds.
+     */
+    stalled_seconds?: number | undefined
+    /**
+     * How long /readyz returns 503 before the service stops accepting requests: the time your load balancer needs to
+     * notice. Default: `0` seconds.
+     */
+    drain_delay_seconds?: number | undefined
+    cors?: {
+      /** Other origins (https://app.example.org) whose pages may call the service as their signed-in user. Default: `[]`. */
+      allowed_origins?: string[] | undefined
+    }
+  }
+  database?: {
+    /** URL of the database: SQLite or PostgreSQL. Default: `"sqlite:./data/chat.db"`. */
+    url?: string | undefined
+  }
+  storage?: {
+    /**
+     * full answers once the disk has it; os is faster on slow disks and may lose the last writes in a power cut.
+     * Default: `"full"`.
+     */
+    durability?: 'full' | 'os' | undefined
+    /** Bring the database up to date at start; if false, an outdated database is refused. Default: `true`. */
+    migrate?: boolean | undefined
+  }
+  features?: {
+    /** Serve /api; if false, all of it is 404. Default: `true`. */
+    auth_v1?: boolean | undefined
+    /** Serve the documents of well_known.entries; if false, all of /.well-known is 404. Default: `false`. */
+    well_known?: boolean | undefined
+    /** Serve /v1, an echo for OpenAI clients; if false, all of it is 404. Default: `true`. */
+    openai_compat?: boolean | undefined
+  }
+  rate_limits?: {
+    /** Serve the API that changes limits while the service runs. Default: `false`. */
+    admin_api_enabled?: boolean | undefined
+    /**
+     * Requests per second of one user, or one IP address, on routes without a profile; 0 sets no limit. Default:
+     * `500`.
+     */
+    default_rps?: number | undefined
+    /** Number of those requests that may arrive at once. Default: `1000`. */
+    burst?: number | undefined
+    /** Sign-ins, sign-ups, set-ups and password resets per minute from one IP address. Default: `60`. */
+    auth_login_per_ip_per_min?: number | undefined
+    /**
+     * Requests per minute from one IP address that may fail with 401; beyond that, tokens are not looked up. Default:
+     * `600`.
+     */
+    auth_failures_per_ip_per_min?: number | undefined
+  }
+  session?: {
+    /** A session unused for longer ends. Default: `28800` seconds. */
+    idle_seconds?: number | undefined
+    /** A session older than this ends, used or not. Default: `604800` seconds. */
+    absolute_seconds?: number | undefined
+    /** Name of the session cookie. Default: `"SESSION_ID"`. */
+    session_cookie_name?: string | undefined
+    /** Alias of security.csrf.cookie_name: set only one of the two. Default: `"CSRF-TOKEN"`. */
+    csrf_cookie_name?: string | undefined
+    /** Sessions per user; a further sign-in ends the oldest one; false sets no limit. Default: `5`. */
+    max_sessions_per_user?: number | false | undefined
+  }
+  security?: {
+    cookie?: {
+      /** Domain of both cookies; empty keeps them to the host that set them. Default: `""`. */
+      domain?: string | undefined
+      /** Send the cookies over HTTPS only. Turn it on if you use HTTPS. Default: `false`. */
+      secure?: boolean | undefined
+      /** SameSite of the session cookie; none needs secure. Default: `"lax"`. */
+      same_site?: 'lax' | 'strict' | 'none' | undefined
+    }
+    csrf?: {
+      /** Check the CSRF header. Turn it off only if no browser signs in. Default: `true`. */
+      enabled?: boolean | undefined
+      /** Name of the CSRF cookie. Default: `"CSRF-TOKEN"`. */
+      cookie_name?: string | undefined
+      /** Header that repeats the value of the CSRF cookie. Default: `"X-CSRF-TOKEN"`. */
+      header_name?: string | undefined
+    }
+    password?: {
+      /** Cost of one password hash; each step doubles it. Below 10 is for tests only. Default: `12`. */
+      bcrypt_cost?: number | undefined
+    }
+  }
+  setup?: {
+    /** Code that POST /api/setup requires as setup_code; by default none is required. */
+    code?: string | undefined
+  }
+  invites?: {
+    /** Allow new users to sign up with an invite. Default: `true`. */
+    allow_signup?: boolean | undefined
+    /**
+     * Whose invites allow a sign-up: admins and owners of the conversation, its owners only, or only operators
+     * (administrators of the service and the command line). Invites of operators always do. Default: `"admins"`.
+     */
+    signup_by?: 'admins' | 'owners' | 'operators' | undefined
+    /** Maximum number of uses of an invite. Default: `100`. */
+    max_uses?: number | undefined
+    /**
+     * Maximum number of accounts that one invite creates; further sign-ups are refused, even if uses are left.
+     * Default: `25`.
+     */
+    signup_max_uses?: number | undefined
+  }
+  oauth?: {
+    /**
+     * Serve POST /api/oauth/{provider}/manual, which takes a code by hand, for developers. Default: on, unless
+     * server.public_url begins with https://.
+     */
+    manual_enabled?: boolean | undefined
+    /** Create an account at the first sign-in of a new user through a provider. Default: `true`. */
+    allow_signup?: boolean | undefined
+    /**
+     * Link accounts by an email address that the provider has verified. Every provider can then open every account.
+     * Default: `false`.
+     */
+    link_verified_email?: boolean | undefined
+  } & {
+    [name: string]:
+      | boolean
+      | {
+          /** Client id at the provider. Without it the provider is not offered. */
+          client_id?: string | undefined
+          /** Client secret at the provider. */
+          client_secret?: string | undefined
+          /**
+           * Callback URL, exactly as registered at the provider; default: server.public_url followed by
+           * /api/oauth/{provider}/callback.
+           */
+          redirect_uri?: string | undefined
+          /** Issuer URL of an OpenID Connect provider; all other URLs are discovered from it. */
+          issuer?: string | undefined
+          /** Authorization endpoint. Required for a provider without an issuer. */
+          authorization_url?: string | undefined
+          /** Token endpoint. Required for a provider without an issuer. */
+          token_url?: string | undefined
+          /** User info endpoint. Required for a provider without an issuer. */
+          userinfo_url?: string | undefined
+          /** Hosts that discovery may have the client secret sent to, beside the issuer's own and those below it. */
+          token_hosts?: string[] | undefined
+          /** Requested scope; default: openid email profile, or the scope of the preset. */
+          scope?: string | undefined
+        }
+      | undefined
+  }
+  sse?: {
+    /**
+     * Interval of the comments that keep an idle stream open. Keep it below the idle timeout of your proxy. Default:
+     * `20` seconds.
+     */
+    heartbeat_seconds?: number | undefined
+    /** How far a reader may fall behind before its stream is closed; it then resumes by id. Default: `1048576` bytes. */
+    max_buffer_bytes?: number | undefined
+    /** How long events are stored for replay; a reader that was away for longer gets stream.reset. Default: `48` hours. */
+    replay_retention_hours?: number | undefined
+    /** Maximum number of open streams per user. Default: `20`. */
+    max_streams_per_user?: number | undefined
+  }
+  limits?: {
+    /** Maximum depth of replies; the root of a thread has depth 0. Default: `100`. */
+    max_depth?: number | undefined
+    /** Maximum length of a message, in UTF-8. Default: `65536` bytes. */
+    message_bytes?: number | undefined
+    /** Number of stored revisions of an edited message; a further edit drops the oldest. Default: `100`. */
+    revisions_per_message?: number | undefined
+  }
+  assistant?: {
+    /**
+     * Provider of the answers: echo repeats the question, openai is any server with the API of OpenAI. Default:
+     * `"echo"`.
+     */
+    provider?: 'echo' | 'openai' | undefined
+    /** URL of the model server, up to /v1; default: https://api.openai.com/v1. */
+    base_url?: string | undefined
+    /** Bearer token for the model server; many local servers need none. */
+    api_key?: string | undefined
+    /** Name of the model on its server. Required for openai. */
+    model?: string | undefined
+    /** Instructions for the model, sent before the thread. */
+    system_prompt?: string | undefined
+    /** Additional headers for the model server, each as "Name: value". Default: `[]`. */
+    headers?: string[] | undefined
+    /** An answer that takes longer fails. Default: `120` seconds. */
+    timeout_seconds?: number | undefined
+    /** Time that answers have to finish when the service stops. Default: `5` seconds. */
+    drain_seconds?: number | undefined
+    /**
+     * Maximum size of the thread sent to the assistant; the oldest messages are left out, the question is always sent.
+     * Default: `65536` bytes.
+     */
+    context_bytes?: number | undefined
+    /** Concurrent answers per user, in all processes; 429 beyond. Default: `3`. */
+    max_running_per_user?: number | undefined
+    /** Concurrent answers, in all processes; 503 beyond. Default: `100`. */
+    max_running?: number | undefined
+    /** Maximum length of an answer, in UTF-8; a longer one fails. Default: `262144` bytes. */
+    answer_bytes?: number | undefined
+  }
+  audit?: {
+    /** How long entries of the audit log are kept; false keeps them forever. Default: `365` days. */
+    retention_days?: number | false | undefined
+  }
+  metrics?: {
+    /** Bearer token that /metrics requires; by default none is required. */
+    token?: string | undefined
+  }
+  well_known?: {
+    /**
+     * Documents under /.well-known/, by path: a text, or a table with body and content_type. Also as a list of tables
+     * with path, body and content_type. Default: `[]`.
+     */
+    entries?: WellKnownInput | undefined
+  }
+  log?: {
+    /** Lowest level to log. Default: `"info"`. */
+    level?: 'silent' | 'error' | 'warn' | 'info' | 'debug' | undefined
+    /**
+     * json is one object a line, pretty is for people; auto is pretty on a terminal and json elsewhere. Default:
+     * `"auto"`.
+     */
+    format?: 'auto' | 'json' | 'pretty' | undefined
+    /**
+     * Requests to log: all; problems, those answered with 5xx or after more than a second; or none. Default:
+     * `"problems"`.
+     */
+    requests?: 'all' | 'problems' | 'none' | undefined
+  }
+}
+
+/** The whole configuration, with every default filled in. */
+export interface Config {
+  server: {
+    /** Address to listen on. The default is reachable only from the same machine. */
+    host: string
+    /** Port to listen on; 0 picks a free one. */
+    port: number
+    /** Public URL of the service, if it differs from the listen address. */
+    public_url?: string
+    /** Addresses and ranges (CIDR) of proxies whose X-Forwarded-For is trusted; from all others it is ignored. */
+    trusted_proxies: string[]
+    /** Concurrent connections, open streams included; further ones are closed at once. Each takes a file descriptor. */
+    max_connections: number
+    /** Maximum size of request line and headers, cookies included; 431 beyond. */
+    max_header_bytes: number
+    /** How long a client may take to send its headers; 408 beyond. */
+    headers_timeout_seconds: number
+    /** How long a client may take to send a whole request; 408 beyond. It does not limit responses such as streams. */
+    request_timeout_seconds: number
+    /** How long an idle connection stays open. Set it longer than the keep-alive of your proxy. */
+    keep_alive_timeout_seconds: number
+    /**
+     * A connection that reads nothing of a waiting response for this time is closed. Event streams have their own
+     * limit.
+     */
+    stalled_seconds: number
+    /**
+     * How long /readyz returns 503 before the service stops accepting requests: the time your load balancer needs to
+     * notice.
+     */
+    drain_delay_seconds: number
+    cors: {
+      /** Other origins (https://app.example.org) whose pages may call the service as their signed-in user. */
+      allowed_origins: string[]
+    }
+  }
+  database: {
+    /** URL of the database: SQLite or PostgreSQL. */
+    url: string
+  }
+  storage: {
+    /** full answers once the disk has it; os is faster on slow disks and may lose the last writes in a power cut. */
+    durability: 'full' | 'os'
+    /** Bring the database up to date at start; if false, an outdated database is refused. */
+    migrate: boolean
+  }
+  features: {
+    /** Serve /api; if false, all of it is 404. */
+    auth_v1: boolean
+    /** Serve the documents of well_known.entries; if false, all of /.well-known is 404. */
+    well_known: boolean
+    /** Serve /v1, an echo for OpenAI clients; if false, all of it is 404. */
+    openai_compat: boolean
+  }
+  rate_limits: {
+    /** Serve the API that changes limits while the service runs. */
+    admin_api_enabled: boolean
+    /** Requests per second of one user, or one IP address, on routes without a profile; 0 sets no limit. */
+    default_rps: number
+    /** Number of those requests that may arrive at once. */
+    burst: number
+    /** Sign-ins, sign-ups, set-ups and password resets per minute from one IP address. */
+    auth_login_per_ip_per_min: number
+    /** Requests per minute from one IP address that may fail with 401; beyond that, tokens are not looked up. */
+    auth_failures_per_ip_per_min: number
+  }
+  session: {
+    /** A session unused for longer ends. */
+    idle_seconds: number
+    /** A session older than this ends, used or not. */
+    absolute_seconds: number
+    /** Name of the session cookie. */
+    session_cookie_name: string
+    /** Alias of security.csrf.cookie_name: set only one of the two. */
+    csrf_cookie_name: string
+    /** Sessions per user; a further sign-in ends the oldest one; false sets no limit. */
+    max_sessions_per_user: number | false
+  }
+  security: {
+    cookie: {
+      /** Domain of both cookies; empty keeps them to the host that set them. */
+      domain: string
+      /** Send the cookies over HTTPS only. Turn it on if you use HTTPS. */
+      secure: boolean
+      /** SameSite of the session cookie; none needs secure. */
+      same_site: 'lax' | 'strict' | 'none'
+    }
+    csrf: {
+      /** Check the CSRF header. Turn it off only if no browser signs in. */
+      enabled: boolean
+      /** Name of the CSRF cookie. */
+      cookie_name: string
+      /** Header that repeats the value of the CSRF cookie. */
+      header_name: string
+    }
+    password: {
+      /** Cost of one password hash; each step doubles it. Below 10 is for tests only. */
+      bcrypt_cost: number
+    }
+  }
+  setup: {
+    /** Code that POST /api/setup requires as setup_code; by default none is required. */
+    code?: string
+  }
+  invites: {
+    /** Allow new users to sign up with an invite. */
+    allow_signup: boolean
+    /**
+     * Whose invites allow a sign-up: admins and owners of the conversation, its owners only, or only operators
+     * (administrators of the service and the command line). Invites of operators always do.
+     */
+    signup_by: 'admins' | 'owners' | 'operators'
+    /** Maximum number of uses of an invite. */
+    max_uses: number
+    /** Maximum number of accounts that one invite creates; further sign-ups are refused, even if uses are left. */
+    signup_max_uses: number
+  }
+  oauth: {
+    /**
+     * Serve POST /api/oauth/{provider}/manual, which takes a code by hand, for developers. Default: on, unless
+     * server.public_url begins with https://.
+     */
+    manual_enabled?: boolean
+    /** Create an account at the first sign-in of a new user through a provider. */
+    allow_signup: boolean
+    /** Link accounts by an email address that the provider has verified. Every provider can then open every account. */
+    link_verified_email: boolean
+  } & {
+    [name: string]:
+      | boolean
+      | {
+          /** Client id at the provider. Without it the provider is not offered. */
+          client_id?: string
+          /** Client secret at the provider. */
+          client_secret?: string
+          /**
+           * Callback URL, exactly as registered at the provider; default: server.public_url followed by
+           * /api/oauth/{provider}/callback.
+           */
+          redirect_uri?: string
+          /** Issuer URL of an OpenID Connect provider; all other URLs are discovered from it. */
+          issuer?: string
+          /** Authorization endpoint. Required for a provider without an issuer. */
+          authorization_url?: string
+          /** Token endpoint. Required for a provider without an issuer. */
+          token_url?: string
+          /** User info endpoint. Required for a provider without an issuer. */
+          userinfo_url?: string
+          /** Hosts that discovery may have the client secret sent to, beside the issuer's own and those below it. */
+          token_hosts?: string[]
+          /** Requested scope; default: openid email profile, or the scope of the preset. */
+          scope?: string
+        }
+  }
+  sse: {
+    /** Interval of the comments that keep an idle stream open. Keep it below the idle timeout of your proxy. */
+    heartbeat_seconds: number
+    /** How far a reader may fall behind before its stream is closed; it then resumes by id. */
+    max_buffer_bytes: number
+    /** How long events are stored for replay; a reader that was away for longer gets stream.reset. */
+    replay_retention_hours: number
+    /** Maximum number of open streams per user. */
+    max_streams_per_user: number
+  }
+  limits: {
+    /** Maximum depth of replies; the root of a thread has depth 0. */
+    max_depth: number
+    /** Maximum length of a message, in UTF-8. */
+    message_bytes: number
+    /** Number of stored revisions of an edited message; a further edit drops the oldest. */
+    revisions_per_message: number
+  }
+  assistant: {
+    /** Provider of the answers: echo repeats the question, openai is any server with the API of OpenAI. */
+    provider: 'echo' | 'openai'
+    /** URL of the model server, up to /v1; default: https://api.openai.com/v1. */
+    base_url?: string
+    /** Bearer token for the model server; many local servers need none. */
+    api_key?: string
+    /** Name of the model on its server. Required for openai. */
+    model?: string
+    /** Instructions for the model, sent before the thread. */
+    system_prompt?: string
+    /** Additional headers for the model server, each as "Name: value". */
+    headers: string[]
+    /** An answer that takes longer fails. */
+    timeout_seconds: number
+    /** Time that answers have to finish when the service stops. */
+    drain_seconds: number
+    /** Maximum size of the thread sent to the assistant; the oldest messages are left out, the question is always sent. */
+    context_bytes: number
+    /** Concurrent answers per user, in all processes; 429 beyond. */
+    max_running_per_user: number
+    /** Concurrent answers, in all processes; 503 beyond. */
+    max_running: number
+    /** Maximum length of an answer, in UTF-8; a longer one fails. */
+    answer_bytes: number
+  }
+  audit: {
+    /** How long entries of the audit log are kept; false keeps them forever. */
+    retention_days: number | false
+  }
+  metrics: {
+    /** Bearer token that /metrics requires; by default none is required. */
+    token?: string
+  }
+  well_known: {
+    /**
+     * Documents under /.well-known/, by path: a text, or a table with body and content_type. Also as a list of tables
+     * with path, body and content_type.
+     */
+    entries: WellKnownEntry[]
+  }
+  log: {
+    /** Lowest level to log. */
+    level: 'silent' | 'error' | 'warn' | 'info' | 'debug'
+    /** json is one object a line, pretty is for people; auto is pretty on a terminal and json elsewhere. */
+    format: 'auto' | 'json' | 'pretty'
+    /** Requests to log: all; problems, those answered with 5xx or after more than a second; or none. */
+    requests: 'all' | 'problems' | 'none'
+  }
+}
+
+/** A document under `/.well-known/`, as it is served. */
+export interface WellKnownEntry {
+  /** The path after `/.well-known/`. */
+  path: string
+  content_type: string
+  body: string
+}
+
+/** The two notations for documents: a list, or a table by path, in which a text alone is a body. */
+export type WellKnownInput = (WellKnownContent & { path: string })[] | Record<string, string | WellKnownContent>
+
+/** A document as it may be written. */
+export interface WellKnownContent {
+  content_type?: string
+  body: string
+}
