@@ -20,7 +20,7 @@ import type { TaskWorker } from './tasks/runner.ts'
 
 export type { AuditAct } from './accounts/audit/schema.ts'
 export type { AuditEntry } from './accounts/audit/store.ts'
-// What a lower folder needs of a higher one is a type from here, and a value that is handed in.
+// A type that a lower folder needs of a higher one is defined here; its value is passed in.
 export type { Client } from './accounts/sessions/service.ts'
 export type { Turn, TurnRole } from './assistant/provider.ts'
 export type {
@@ -33,7 +33,7 @@ export type {
 export type { Endpoint } from './limits/rules.ts'
 export type { Identity, IdentityRequest, Log, LogField, LogFields, Mail, Ports } from './ports.ts'
 
-/** Everything alive of one service. It is made by `createChatService` and dies with `close()`. */
+/** The state of one service. `createChatService` creates it, and `close()` ends it. */
 export interface Context {
   readonly config: Config
   readonly db: Database
@@ -46,7 +46,7 @@ export interface Context {
   readonly attempts: Attempts
   readonly limiter: Limiter
   readonly authFailures: AuthFailures
-  /** Where else people can sign in, by name. */
+  /** The sign-in providers, by name. */
   readonly providers: ReadonlyMap<string, Provider>
   readonly presence: PresenceWatch
   readonly answers: Runner
@@ -57,11 +57,11 @@ export interface Context {
   readonly now: () => number
   readonly id: () => string
   /**
-   * Revokes the open invites of a user who may no longer make such ones.
+   * Revokes the open invites of a user who has lost the right to create them.
    *
    * @returns the number of invites
    */
   readonly revokeInvites: (tx: Tx, made: MadeBy, by?: Pick<AuditEntry, 'actor_id' | 'ip'>) => Promise<number>
-  /** Runs one transaction with its events, which leave once it is durable. The only way to change anything. */
+  /** Runs one transaction with its events, which are sent once it is durable. The only way to change data. */
   readonly write: <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions) => Promise<T>
 }

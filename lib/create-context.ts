@@ -26,10 +26,10 @@ import type { Storage } from './storage/open.ts'
 import { createTaskWorker } from './tasks/runner.ts'
 import { TASK_KINDS } from './tasks/schema.ts'
 
-/** What logs nothing. */
+/** A log that writes nothing. */
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** Builds everything alive of a service. Nothing runs yet. */
+/** Builds the state of a service. Nothing runs yet. */
 export function createContext(config: Config, storage: Storage, ports: Ports): Context {
   const { db, kv } = storage
   const log = ports.log ?? SILENT

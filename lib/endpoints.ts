@@ -25,7 +25,7 @@ import * as ops from './ops/routes.ts'
 import * as tasks from './tasks/routes.ts'
 import * as wellKnown from './well-known/routes.ts'
 
-/** Every endpoint by the feature it belongs to and its verb, as in `chat.messages.reply` and `client.messages.reply`. */
+/** Every endpoint by its feature and its verb, as in `chat.messages.reply` and `client.messages.reply`. */
 export const endpoints = {
   setup,
   auth: { ...auth, ...profile },

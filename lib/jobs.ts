@@ -4,13 +4,13 @@ import { type SingleFlight, singleFlight, warnOnce } from './core/once.ts'
 import { prune } from './ops/retention.ts'
 import { checkWal } from './ops/wal.ts'
 
-/** Work that a service repeats by itself. What is due once is a row of `tasks`. */
+/** Work that a service repeats at intervals. Work that is due once is a row of `tasks`. */
 interface Job {
   interval_ms: number
   run: () => unknown
-  /** What the log warns of when it fails, once until it succeeds again. Without it a failure is not logged. */
+  /** The warning in the log when it fails, once until it succeeds again. Without it a failure is not logged. */
   warning?: string
-  /** Whether a run that takes longer than the interval has the next one skipped; `stop` waits for it. */
+  /** Whether a run that takes longer than the interval skips the next one; `stop` waits for it. */
   exclusive?: true
   /** Whether it also runs once before the service is ready. */
   at_start?: true
@@ -20,9 +20,9 @@ interface Job {
 function jobsOf(ctx: Context): Record<'heartbeats' | 'presence' | 'leases' | 'retention' | 'wal', Job> {
   return {
     heartbeats: { interval_ms: ctx.config.sse.heartbeat_seconds * 1000, run: () => ctx.hub.sendHeartbeats() },
-    // How soon others learn that a user is no longer there.
-    presence: { interval_ms: 5_000, run: ctx.presence.sweep, warning: 'Presence could not be kept' },
-    // Renews the leases of answers and looks for lapsed ones; a lease lasts fifteen seconds.
+    // How soon other users learn that a user has gone offline.
+    presence: { interval_ms: 5_000, run: ctx.presence.sweep, warning: 'Presence could not be stored' },
+    // Renews the leases of answers and looks for expired ones; a lease lasts ten seconds.
     leases: {
       interval_ms: 2_000,
       run: ctx.answers.renewLeases,
@@ -35,20 +35,20 @@ function jobsOf(ctx: Context): Record<'heartbeats' | 'presence' | 'leases' | 're
       warning: 'What is kept no longer could not be deleted',
       exclusive: true,
     },
-    // That the storage is in trouble is reported by the calls that use it.
+    // The calls that use the storage report its failures.
     wal: { interval_ms: 60_000, run: () => checkWal(ctx) },
   }
 }
 
-/** Makes the jobs of a service; none runs before `start`. */
+/** Creates the jobs of a service; none runs before `start`. */
 export function createJobs(ctx: Context) {
   const jobs = Object.values(jobsOf(ctx)).map((job) => ({ ...job, run: supervised(job, ctx.log) }))
   const timers: NodeJS.Timeout[] = []
   return {
     /**
-     * Starts all jobs; those that run `at_start` have run once when it resolves.
+     * Starts all jobs; those with `at_start` have run once when it resolves.
      *
-     * @returns whether they did not run yet
+     * @returns whether they were not running yet
      */
     async start(): Promise<boolean> {
       if (timers.length > 0) return false
@@ -56,7 +56,7 @@ export function createJobs(ctx: Context) {
       for (const { at_start, run } of jobs) if (at_start) await run()
       return true
     },
-    /** Starts no further run, and waits for the exclusive ones that are under way. */
+    /** Starts no further run, and waits for the exclusive ones in progress. */
     async stop(): Promise<void> {
       for (const timer of timers.splice(0)) clearInterval(timer)
       await Promise.all(jobs.map(({ run }) => 'current' in run && run.current()))
@@ -64,7 +64,7 @@ export function createJobs(ctx: Context) {
   }
 }
 
-/** A job whose failures end nothing: they are logged once, until it succeeds again. */
+/** A job whose failures are logged once, until it succeeds again, and end nothing. */
 function supervised({ run, warning, exclusive }: Job, log: Log): (() => Promise<void>) | SingleFlight<void> {
   const fail = warnOnce((error: unknown) => {
     if (warning !== undefined) log.warn(warning, { cause: causeText(error) })

@@ -18,7 +18,7 @@ export default defineCommand({
         showProgress('')
         const lines = result.findings.map(
           ({ name, says, count, examples, repaired, note }) =>
-            `${note ? 'note' : repaired ? 'repaired' : 'BROKEN'}  ${name} (${count}): ${says} Not so: ${examples.join(', ')}`,
+            `${note ? 'note' : repaired ? 'repaired' : 'BROKEN'}  ${name} (${count}): ${says} Violated by: ${examples.join(', ')}`,
         )
         print(args, result, lines.length > 0 ? lines.join('\n') : `All ${result.checked} invariants hold.`)
         if (result.findings.some((finding) => !finding.repaired && !finding.note)) process.exitCode = 1

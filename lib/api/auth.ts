@@ -23,7 +23,7 @@ export interface AuthUseCases {
    *
    * @param client `token` is the one to replace
    * @throws ChatError `unauthenticated` when another refresh was faster; `forbidden` with an API key; `rate_limited`
-   * after 100   refreshes of the session in an hour
+   * after 100 refreshes of the session in an hour
    */
   refresh(actor: Actor, client: Client): Promise<SignedIn>
 
@@ -68,7 +68,7 @@ export interface AuthUseCases {
    * Confirms the actor's password, so that the current session may create keys and link identities for ten minutes.
    *
    * @throws ChatError `forbidden` with an API key; `conflict` for a user without a password, who must sign in again
-   *  instead; `invalid_credentials`; `rate_limited`; `unauthenticated` when the session has just ended;
+   * instead; `invalid_credentials`; `rate_limited`; `unauthenticated` when the session has just ended;
    * `validation_failed`
    */
   confirm(actor: Actor, input: { password: string }): Promise<void>

@@ -46,8 +46,8 @@ export interface InvitesUseCases {
    *
    * @throws ChatError `not_found`; `invite_revoked`, also when its creator could not give that role now;
    * `invite_expired`, `invite_used`; `invite_email_mismatch`; `forbidden` for a read-only user; `unauthenticated`
-   * with   neither an actor nor an account to create; `signup_disabled`, `email_taken`, `username_taken`,
-   * `rate_limited` for a   sign-up; `conflict` for a third participant in a direct conversation; `validation_failed`
+   * with neither an actor nor an account to create; `signup_disabled`, `email_taken`, `username_taken`,
+   * `rate_limited` for a sign-up; `conflict` for a third participant in a direct conversation; `validation_failed`
    */
   accept(
     actor: Actor | undefined,

@@ -58,8 +58,8 @@ export interface LimitsUseCases {
    *
    * @param endpoints the existing routes, as their adapter knows them
    * @throws ChatError `forbidden`; `validation_failed` when no route has the path; `not_found` for a method that no
-   * such   route has, and an unknown profile; `conflict` when the method and the path already have a profile, or
-   * there are too   many assignments
+   * such route has, and an unknown profile; `conflict` when the method and the path already have a profile, or there
+   * are too many assignments
    */
   createAssignment(
     actor: Actor,

@@ -8,8 +8,8 @@ export interface MessagesUseCases {
   /**
    * Starts a thread in a conversation and tells it.
    *
-   * @throws ChatError `not_found`; `forbidden` for a viewer or a read-only user; `idempotency_mismatch`;   for a
-   * question to the assistant `rate_limited` with too many under way, `unavailable` when all have too many, or   the
+   * @throws ChatError `not_found`; `forbidden` for a viewer or a read-only user; `idempotency_mismatch`; for a
+   * question to the assistant `rate_limited` with too many under way, `unavailable` when all have too many, or the
    * service stops; `validation_failed`
    */
   postRoot(
@@ -29,7 +29,7 @@ export interface MessagesUseCases {
    * Adds a reply under a message and tells the conversation.
    *
    * @throws ChatError `not_found` when the parent is in no conversation of the actor's; `forbidden` for a viewer or
-   * a   read-only user; `message_deleted` when the parent is; `thread_too_deep`; `idempotency_mismatch`; for a
+   * a read-only user; `message_deleted` when the parent is; `thread_too_deep`; `idempotency_mismatch`; for a
    * question to the assistant `rate_limited`, `unavailable` as {@link postRoot}; `validation_failed`
    */
   reply(
@@ -72,7 +72,7 @@ export interface MessagesUseCases {
    * Gives the actor's own message another text; the one before is kept as a revision.
    *
    * @throws ChatError `not_found`; `forbidden` for another's message, a viewer or a read-only user;
-   * `message_deleted`;   `message_streaming` for an answer that is being written; `validation_failed`
+   * `message_deleted`; `message_streaming` for an answer that is being written; `validation_failed`
    */
   edit(
     actor: Actor,
@@ -88,7 +88,7 @@ export interface MessagesUseCases {
    * Deletes a message: its text is nowhere to be read any more, its replies stay. An answer is stopped by it.
    *
    * @throws ChatError `not_found`; `forbidden` for a viewer, and for another's message unless for an owner or admin
-   * of the   conversation; `message_deleted` when it is already; `validation_failed`
+   * of the conversation; `message_deleted` when it is already; `validation_failed`
    */
   remove(actor: Actor, message_id: string, input?: { reason?: string | undefined }): Promise<void>
 

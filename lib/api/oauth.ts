@@ -10,7 +10,7 @@ export interface OauthUseCases {
    *
    * @returns the URL to redirect the browser to, and the value of its cookie: `client.binding` of the callback
    * @throws ChatError `not_found` for a provider without credentials; `setup_required`; `unauthenticated` to link
-   * without   a session, `forbidden` with an API key, `confirmation_required`; `oauth_provider_error`;
+   * without a session, `forbidden` with an API key, `confirmation_required`; `oauth_provider_error`;
    * `validation_failed`
    */
   begin(
@@ -30,7 +30,7 @@ export interface OauthUseCases {
    * user is signed in to.
    *
    * @throws ChatError `not_found`; `oauth_state_invalid` unless this browser started it here, less than ten minutes
-   * ago,   and has not completed it; `oauth_denied`; `oauth_provider_error`; and those of {@link admit};
+   * ago, and has not completed it; `oauth_denied`; `oauth_provider_error`; and those of {@link admit};
    * `account_disabled`, `signup_disabled`, `email_taken`, `username_taken`, `conflict`, `storage_full`,
    * `validation_failed`
    */

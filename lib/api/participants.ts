@@ -26,7 +26,7 @@ export interface ParticipantsUseCases {
    * an invite instead.
    *
    * @throws ChatError `not_found` for the conversation or the user; `forbidden` below admin, or to add an owner
-   * without   being one; `already_participant`; `conflict` for a third participant in a direct conversation;
+   * without being one; `already_participant`; `conflict` for a third participant in a direct conversation;
    * `validation_failed`
    */
   add(
@@ -50,7 +50,7 @@ export interface ParticipantsUseCases {
    * Changes the role of a participant and publishes an event.
    *
    * @throws ChatError `not_found`, also for a user who is not a participant; `forbidden` below admin, or to make or
-   *  change an owner without being one; `last_owner`; `validation_failed`
+   * change an owner without being one; `last_owner`; `validation_failed`
    */
   changeRole(
     actor: Actor,

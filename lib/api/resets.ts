@@ -30,7 +30,7 @@ export interface ResetsUseCases {
    *
    * @returns the token of the known browser
    * @throws ChatError `not_found` for a token that is unknown, expired or used; `unavailable` when too many
-   * passwords   wait to be hashed; `validation_failed`
+   * passwords wait to be hashed; `validation_failed`
    */
   redeem(
     client: Client,

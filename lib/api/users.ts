@@ -79,7 +79,7 @@ export interface UsersUseCases {
    *
    * @throws ChatError `forbidden`, also with an API key for anything but the display name; `not_found`;
    * `confirmation_required` for another address and for the actor's own password; `email_taken`; `conflict` for the
-   *  last administrator; `validation_failed`
+   * last administrator; `validation_failed`
    */
   change(
     actor: Actor,

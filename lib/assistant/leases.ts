@@ -29,7 +29,7 @@ export function createLeases(ctx: Pick<Context, 'config' | 'db' | 'write' | 'met
       })
       if (isEnded) ctx.metrics.answered(INTERRUPTED.status)
     } catch (error) {
-      ctx.log.warn('An answer that was left could not be ended', { message_id, cause: causeText(error) })
+      ctx.log.warn('An abandoned answer could not be ended', { message_id, cause: causeText(error) })
     }
   }
 

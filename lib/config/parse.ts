@@ -222,7 +222,10 @@ function contradictionsOf(config: Config): ConfigProblem[] {
     } else if (cookie.domain && /^__host-/i.test(name)) {
       problems.push({ key, message: 'begins with __Host-, which allows no security.cookie.domain' })
     } else if (name === csrf.cookie_name && /^__(host-)?http-/i.test(name)) {
-      problems.push({ key, message: 'begins with a prefix of cookies that no script may read, and this one it must' })
+      problems.push({
+        key,
+        message: 'begins with a prefix that hides the cookie from scripts, which must read this one',
+      })
     }
   }
   return problems

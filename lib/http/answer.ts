@@ -180,7 +180,7 @@ function explain({ chat }: Service, { request_id, path }: Exchange, error: ChatE
   const { log } = contextOf(chat)
   if (error.code === 'internal') log.error('Request failed', { request_id, route: path, cause: describe(caught) })
   else if (error.status >= 500 && error.cause)
-    log.warn('Request failed for want of the storage', { request_id, route: path, cause: String(error.cause) })
+    log.warn('Request failed because of the storage', { request_id, route: path, cause: String(error.cause) })
 }
 
 /**

@@ -5,5 +5,5 @@ import { WAL_BYTES, walBytes } from '../storage/sqlite/file.ts'
 export async function checkWal({ db, log }: Pick<Context, 'db' | 'log'>): Promise<void> {
   const bytes = await walBytes(db)
   if (bytes > WAL_BYTES)
-    log.warn('The WAL grows: another process has one and the same read open', { cause: `It has ${bytes} bytes` })
+    log.warn('The WAL grows: another process keeps a read open', { cause: `It has ${bytes} bytes` })
 }

@@ -145,7 +145,7 @@ async function execute(
 async function fail({ db, metrics, log }: WorkerDeps, task: TaskRow, writer: string, error: unknown): Promise<void> {
   const attempts = task.attempts + 1
   metrics.taskFailed(task.kind)
-  log.warn('A task failed and is tried again', { task: task.kind, subject_id: task.key, cause: causeText(error) })
+  log.warn('A task failed and will be retried', { task: task.kind, subject_id: task.key, cause: causeText(error) })
   const delay = Math.min(2 ** attempts, LONGEST_BACKOFF_SECONDS) * SECOND
   // If the storage fails, the lease expires by itself.
   await db.write((tx) => releaseTask(tx, { ...task, attempts }, { writer, delay })).catch(() => {})

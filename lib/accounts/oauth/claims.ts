@@ -49,7 +49,7 @@ export async function plainClaims(
     return (await answer.json()) as unknown
   }
   const user = await read(userinfo_url!)
-  if (typeof user !== 'object' || user === null) throw new RequestFailure('what it says of the person is no object')
+  if (typeof user !== 'object' || user === null) throw new RequestFailure('the profile is not an object')
   if (name !== 'github') return user as Record<string, unknown>
   return githubClaims(user as Record<string, unknown>, await read(`${userinfo_url}/emails`))
 }

@@ -40,7 +40,7 @@ export const request = useCase({
   run: async (ctx, client, input): Promise<void> => {
     const { mail, log } = ctx
     if (!mail) {
-      log.warn('A password reset was asked for, but no mail is configured')
+      log.warn('A password reset was requested, but no mail is configured')
       return
     }
     const bucket = `reset:${digest(uniqueKey(input.email))}`

@@ -79,7 +79,7 @@ export function createPresenceWatch(deps: { db: Database; kv: Kv; hub: Hub; log:
         await heartbeats.set(userId, { status: isNew ? 'online' : (last?.status ?? 'online'), until })
         await publishChange(userId)
       } catch (error) {
-        log.warn('Presence could not be kept', { cause: causeText(error) })
+        log.warn('Presence could not be stored', { cause: causeText(error) })
       }
     },
 

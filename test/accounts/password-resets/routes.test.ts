@@ -308,7 +308,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     const say = (message: string) => void lines.push(message)
     const silent = await startService(url, { ports: { log: { debug: say, info: say, warn: say, error: say } } })
     for (const email of ['founder@example.org', 'nobody@example.org']) await silent.client().resets.request({ email })
-    expect(lines).toEqual(Array(2).fill('A password reset was asked for, but no mail is configured'))
+    expect(lines).toEqual(Array(2).fill('A password reset was requested, but no mail is configured'))
     await silent.close()
   })
 })

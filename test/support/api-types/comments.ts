@@ -10,7 +10,7 @@ export function commentAbove(file: string, name: string): string {
   const comment = at === undefined ? undefined : /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n$/.exec(text.slice(0, at))?.[1]
   return (comment ?? '')
     .split('\n')
-    .map((line) => line.replace(/^\s*\* ?/, '').trimEnd())
+    .map((line) => line.replace(/^\s*\*?\s*/, '').trimEnd())
     .join('\n')
     .trim()
 }
