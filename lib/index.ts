@@ -1,7 +1,7 @@
 export type { ConversationStreamEvent } from './api/events.ts'
 export type { Message } from './api/messages.ts'
 export type { AnswerPiece, Assistant, AssistantRequest, Turn } from './assistant/provider.ts'
-export { AnswerFailure } from './chat/answers/failure.ts'
+export { AnswerFailure } from './chat/answers/answer-failure.ts'
 export { type Config, ConfigError, type ConfigInput, parseConfig } from './config/parse.ts'
 export type { Actor, Role } from './core/actor.ts'
 export { OPERATOR } from './core/actor.ts'

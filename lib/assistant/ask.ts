@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { AnswerFailure } from '../chat/answers/answer-failure.ts'
 import { INTERRUPTED } from '../chat/answers/ending.ts'
-import { AnswerFailure } from '../chat/answers/failure.ts'
 import { toTurns } from '../chat/answers/rules.ts'
 import type { AnswerEnd } from '../chat/answers/store.ts'
 import { pathsDownTo } from '../chat/messages/rules.ts'

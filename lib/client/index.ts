@@ -1,6 +1,6 @@
 import { RESULT_HEADERS } from '../core/headers.ts'
+import { repeated } from './errors.ts'
 import { readPieces } from './event-stream.ts'
-import { repeated } from './failure.ts'
 import type { Operation } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
 import { pathOf, toCall } from './path.ts'

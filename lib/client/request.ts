@@ -1,5 +1,5 @@
 import { readCookies } from '../core/headers.ts'
-import { toChatError } from './failure.ts'
+import { toChatError } from './errors.ts'
 import type { ClientOptions } from './types.ts'
 
 /** What of a request differs from one to the next. */

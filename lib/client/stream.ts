@@ -1,7 +1,7 @@
 import { ChatError } from '../core/errors.ts'
 import { createBackoff, pause } from './backoff.ts'
+import { isPassing } from './errors.ts'
 import { readEvents } from './event-stream.ts'
-import { isPassing } from './failure.ts'
 import type { Requester } from './request.ts'
 import type { ConversationStreamEvent, FollowOptions, ReceivedEvent } from './types.ts'
 

@@ -6,7 +6,7 @@ import { RESULT_HEADERS } from '../core/headers.ts'
 import type { AnyRoute } from '../endpoint.ts'
 import type { Chat } from '../service.ts'
 import { bindingCookie, clearedCookies, deviceCookie, sessionCookies } from './cookies.ts'
-import type { FailureShape } from './failure.ts'
+import type { FailureShape } from './error-shapes.ts'
 
 /** A header by its name in lower case. */
 export type Header = [name: string, value: string]

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { AnswerFailure } from '../../lib/chat/answers/failure.ts'
+import { AnswerFailure } from '../../lib/chat/answers/answer-failure.ts'
 import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
 import type { ReceivedEvent } from '../../lib/client/index.ts'
 import { type Answer, createPuppet } from '../support/assistant.ts'

@@ -9,7 +9,7 @@ import {
   type Reservation,
   reserveAttempt,
   returnAttempt,
-} from './store-failures.ts'
+} from './store-login-failures.ts'
 
 /** A sign-in that counts as a failure until it turns out to be right. */
 export interface Attempt {

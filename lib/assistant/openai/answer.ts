@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as v from 'valibot'
-import { AnswerFailure } from '../../chat/answers/failure.ts'
+import { AnswerFailure } from '../../chat/answers/answer-failure.ts'
 import { wholeLength } from '../../chat/answers/rules.ts'
 import { Usage } from '../../chat/answers/schema.ts'
 import { isVisible } from '../../core/characters.ts'

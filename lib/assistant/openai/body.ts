@@ -1,4 +1,4 @@
-import { AnswerFailure } from '../../chat/answers/failure.ts'
+import { AnswerFailure } from '../../chat/answers/answer-failure.ts'
 import { readAtMost, readText } from '../../core/body.ts'
 import { createLineReader } from '../../core/event-stream.ts'
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { AnswerFailure } from '../../chat/answers/failure.ts'
+import { AnswerFailure } from '../../chat/answers/answer-failure.ts'
 import { Usage } from '../../chat/answers/schema.ts'
 import type { AnswerPiece } from '../provider.ts'
 

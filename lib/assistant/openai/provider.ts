@@ -1,4 +1,4 @@
-import { AnswerFailure } from '../../chat/answers/failure.ts'
+import { AnswerFailure } from '../../chat/answers/answer-failure.ts'
 import { parseField } from '../../core/event-stream.ts'
 import type { Assistant, Turn } from '../provider.ts'
 import { readLines, readWhole, reasonOf } from './body.ts'

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
-import type { InFlightTracker } from './in-flight.ts'
+import type { InFlightTracker } from './requests-in-flight.ts'
 
 /** How long requests in flight may take to end: under the ten seconds that most supervisors wait before they kill. */
 export const DRAIN_SECONDS = 8

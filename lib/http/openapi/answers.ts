@@ -1,5 +1,5 @@
 import { type AnyRoute, isLimited, type ResponseHeaders } from '../../endpoint.ts'
-import { failuresOf } from './failures.ts'
+import { failuresOf } from './error-responses.ts'
 import { type HeaderName, headersOf, LIMIT_HEADERS } from './headers.ts'
 import { convert, type Json } from './schemas.ts'
 import { ChatCompletionServerSentEvent, ConversationServerSentEvent } from './streams.ts'

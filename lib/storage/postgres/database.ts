@@ -1,6 +1,6 @@
+import { createInFlight } from '../calls-in-flight.ts'
 import type { Database, Primitive, Row } from '../database.ts'
 import { isConnectionGone, toStorageFailure } from '../errors.ts'
-import { createInFlight } from '../in-flight.ts'
 import { listIdle, type PgPool, type PgResult } from './pool.ts'
 import { createStatements, toQueries } from './statements.ts'
 import { createTransactions } from './transaction.ts'

@@ -1,5 +1,5 @@
+import { createInFlight } from '../calls-in-flight.ts'
 import type { Database, Primitive, Queries, Row } from '../database.ts'
-import { createInFlight } from '../in-flight.ts'
 import { createBatches } from './batches.ts'
 import { createConnection, type SqliteHandle } from './connection.ts'
 import { createDamageGuard } from './damage.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { InFlight } from '../calls-in-flight.ts'
 import { sqliteTrouble } from '../errors.ts'
-import type { InFlight } from '../in-flight.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { DamageGuard } from './damage.ts'
 import type { SharedReads } from './shared-reads.ts'

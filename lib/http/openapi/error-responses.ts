@@ -1,7 +1,7 @@
 import { ChatError, ERRORS, type ErrorCode } from '../../core/errors.ts'
 import { type AnyRoute, isLimited } from '../../endpoint.ts'
 import { CompatError, CompatFailure } from '../../openai-api/schema.ts'
-import { type FailureShape, PROBLEM, Problem } from '../failure.ts'
+import { type FailureShape, PROBLEM, Problem } from '../error-shapes.ts'
 import { surfaceOf } from '../surface.ts'
 import { errorsOf } from './errors.ts'
 import { type HeaderName, headersOf, LIMIT_HEADERS } from './headers.ts'
