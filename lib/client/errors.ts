@@ -12,7 +12,7 @@ interface FailureBody extends Partial<CompatFailure> {
 }
 
 /** The failure that an answer stands for, the service's own or a gateway's. */
-export async function toChatError(response: Response): Promise<ChatError> {
+export async function readError(response: Response): Promise<ChatError> {
   const problem = toProblem(await response.json().catch(() => ({})))
   // Gateways answer for a service they cannot reach.
   const otherwise = response.status >= 502 && response.status <= 504 ? 'unavailable' : 'internal'

@@ -1,5 +1,5 @@
 import { readCookies } from '../core/headers.ts'
-import { toChatError } from './errors.ts'
+import { readError } from './errors.ts'
 import type { ClientOptions } from './types.ts'
 
 /** What of a request differs from one to the next. */
@@ -48,7 +48,7 @@ export function createRequester(options: ClientOptions): Requester {
       ...(init.signal && { signal: init.signal }),
     })
     for (const cookie of response.headers.getSetCookie?.() ?? []) keepCookie(jar, cookie)
-    if (!response.ok) throw await toChatError(response)
+    if (!response.ok) throw await readError(response)
     return response
   }
 

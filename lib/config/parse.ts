@@ -73,7 +73,8 @@ export function configKeys(): ConfigKey[] {
 /** A copy to print: secrets are masked, in a URL only the password, and in a header all but its name. */
 export function maskSecrets(config: Config): Config {
   const mask = (value: unknown, key: string): unknown => {
-    if (isSection(value)) return Object.fromEntries(Object.entries(value).map(([k, x]) => [k, mask(x, join(key, k))]))
+    if (isSection(value))
+      return Object.fromEntries(Object.entries(value).map(([k, x]) => [k, mask(x, joinKey(key, k))]))
     if (Array.isArray(value)) return value.map((item) => mask(item, key))
     const secret = findKey(key)?.secret
     if (typeof value !== 'string' || !secret) return value
@@ -121,9 +122,9 @@ function withNamesOf(key: string, other: string): string {
 function keysOf(node: SchemaNode, key: string): ConfigKey[] {
   const entries = entriesOf(node)
   if (entries) {
-    const named = Object.entries(entries).flatMap(([name, child]) => keysOf(child, join(key, name)))
+    const named = Object.entries(entries).flatMap(([name, child]) => keysOf(child, joinKey(key, name)))
     const rest = unwrap(node).rest
-    return rest ? [...named, ...keysOf(rest, join(key, ANY_NAME))] : named
+    return rest ? [...named, ...keysOf(rest, joinKey(key, ANY_NAME))] : named
   }
   const { description, unit, secret } = v.getMetadata(schemaOf(node)) as unknown as KeyNotes
   return [
@@ -153,7 +154,7 @@ function unknownKeys(input: unknown, node: SchemaNode, key: string): ConfigProbl
   if (!entries || (input === undefined && key)) return []
   if (!isSection(input)) return [{ key, message: key ? 'must be a section with keys' : 'must be an object' }]
   return Object.keys(input).flatMap((name) => {
-    const child = join(key, name)
+    const child = joinKey(key, name)
     if (Object.hasOwn(entries, name)) return unknownKeys(input[name], entries[name]!, child)
     const rest = isProviderName(name) && isSection(input[name]) ? unwrap(node).rest : undefined
     if (rest) return unknownKeys(input[name], rest, child)
@@ -236,7 +237,7 @@ function maskPassword(address: string): string {
   return address.replace(/^(\w+:\/\/[^:]*:).*@/, `$1${STARS}@`).replace(/(password=)[^&]*/gi, `$1${STARS}`)
 }
 
-function join(section: string, name: string): string {
+function joinKey(section: string, name: string): string {
   return section ? `${section}.${name}` : name
 }
 

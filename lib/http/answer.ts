@@ -12,7 +12,7 @@ import type { ClientReader } from './client-address.ts'
 import { PROBLEM } from './error-shapes.ts'
 import type { CommonHeaders } from './headers.ts'
 import { limitHeaders } from './limit.ts'
-import { isPlainlySpelled, refusalOfEvent } from './malformed.ts'
+import { isPlainlySpelled, statusOfMalformedEvent } from './malformed.ts'
 import type { PieceStreams } from './pieces.ts'
 import { type Redirect, refusePrefetch, toRedirect } from './redirect.ts'
 import { deadCookies, type Header, type Reply, toChatError, toFailure, toReply } from './reply.ts'
@@ -23,10 +23,10 @@ import { type StallWatch, turnOf } from './stalls.ts'
 import { surfaceOf } from './surface.ts'
 
 /** The routes of one path, by method. */
-export type Resource = Partial<Record<Method, Endpoint>>
+export type Resource = Partial<Record<Method, CountedRoute>>
 
 /** A route, and the counter of its responses if they are counted. */
-export interface Endpoint {
+export interface CountedRoute {
   route: AnyRoute
   count?: (status: number, seconds: number) => void
 }
@@ -47,7 +47,7 @@ interface Exchange {
   event: H3Event
   /** The template of its path, or the prefix of its API group. */
   path: string
-  endpoint: Endpoint | undefined
+  endpoint: CountedRoute | undefined
   request_id: string
   cookies: ReadonlyMap<string, string>
   /** The headers of every response to it; the limits add theirs. A reply has its own in addition. */
@@ -66,7 +66,7 @@ export async function answer(service: Service, path: string, resource: Resource,
   const exchange = begin(service, path, resource, event)
   await turnOf(responseOf(event))
   try {
-    const refusal = refusalOfEvent(event)
+    const refusal = statusOfMalformedEvent(event)
     if (refusal) return end(exchange, { status: refusal, headers: [['connection', 'close']], body: null })
     const isRoot = path === '/**' && !event.context.params?._
     if (!isPlainlySpelled(event, isRoot)) throw new ChatError('bad_request')
@@ -134,7 +134,7 @@ function begin(service: Service, path: string, resource: Resource, event: H3Even
 async function call(
   { chat, clientOf, pieces }: Service,
   exchange: Exchange,
-  { route, count }: Endpoint,
+  { route, count }: CountedRoute,
 ): Promise<unknown> {
   const { event, cookies } = exchange
   const { method, headers } = event.req
@@ -178,7 +178,7 @@ async function call(
 /** Logs what the caller does not get: the cause of a bug or a storage failure. */
 function explain({ chat }: Service, { request_id, path }: Exchange, error: ChatError, caught: unknown): void {
   const { log } = contextOf(chat)
-  if (error.code === 'internal') log.error('Request failed', { request_id, route: path, cause: describe(caught) })
+  if (error.code === 'internal') log.error('Request failed', { request_id, route: path, cause: stackOf(caught) })
   else if (error.status >= 500 && error.cause)
     log.warn('Request failed because of the storage', { request_id, route: path, cause: String(error.cause) })
 }
@@ -200,6 +200,6 @@ function withoutRoute(service: Service, resource: Resource, { event, headers }: 
   return { status: 204, headers: [], body: null }
 }
 
-function describe(error: unknown): string {
+function stackOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

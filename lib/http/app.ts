@@ -6,10 +6,10 @@ import type { AnyRoute } from '../endpoint.ts'
 import { routes } from '../endpoints.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Chat } from '../service.ts'
-import { answer, type Endpoint, type Resource } from './answer.ts'
+import { answer, type CountedRoute, type Resource } from './answer.ts'
 import { createClientReader } from './client-address.ts'
 import { createCommonHeaders } from './headers.ts'
-import { refusalOf } from './malformed.ts'
+import { statusOfMalformed } from './malformed.ts'
 import { openApiRoutes } from './openapi/build.ts'
 import { createPieceStreams } from './pieces.ts'
 import { createRequestLog } from './request-log.ts'
@@ -56,7 +56,7 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
 export function createNodeHandler(app: ChatApp): (request: IncomingMessage, response: ServerResponse) => void {
   const handle = toNodeHandler(app as H3)
   return (request, response) => {
-    const refusal = refusalOf(request)
+    const refusal = statusOfMalformed(request)
     if (refusal === undefined) handle(request, response)
     else response.writeHead(refusal, { connection: 'close' }).end()
   }
@@ -65,7 +65,7 @@ export function createNodeHandler(app: ChatApp): (request: IncomingMessage, resp
 function resources(metrics: Metrics): Map<string, Resource> {
   const byPath = new Map<string, Resource>()
   for (const route of Object.values<AnyRoute>({ ...routes, ...openApiRoutes })) {
-    const endpoint: Endpoint = {
+    const endpoint: CountedRoute = {
       route,
       ...(route.metrics !== false && { count: metrics.route(route.method, route.path) }),
     }

@@ -13,7 +13,7 @@ export const MAX_HEADERS = 100
  *
  * @returns the status of the refusal; `undefined` for a valid request
  */
-export function refusalOf({ rawHeaders, headers, httpVersion }: IncomingMessage): 400 | 431 | undefined {
+export function statusOfMalformed({ rawHeaders, headers, httpVersion }: IncomingMessage): 400 | 431 | undefined {
   if (rawHeaders.length > 2 * MAX_HEADERS) return 431
   let hosts = 0
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -29,9 +29,9 @@ export function refusalOf({ rawHeaders, headers, httpVersion }: IncomingMessage)
 }
 
 /** The same for a request from any runtime: a host that mounts the app bypasses the service's own handler. */
-export function refusalOfEvent({ req, runtime }: H3Event): 400 | 431 | undefined {
+export function statusOfMalformedEvent({ req, runtime }: H3Event): 400 | 431 | undefined {
   const incoming = runtime?.node?.req as IncomingMessage | undefined
-  if (incoming) return refusalOf(incoming)
+  if (incoming) return statusOfMalformed(incoming)
   let count = 0
   for (const [, value] of req.headers) if (++count > MAX_HEADERS || value.length > LONGEST.header) return 431
   return undefined

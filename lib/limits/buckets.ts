@@ -1,6 +1,6 @@
 import type { Database, Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
-import { type Decision, describe, type Rate, spend, windowAt } from './rules.ts'
+import { type Decision, type Rate, spend, toDecision, windowAt } from './rules.ts'
 
 /** Buckets of one process, in memory. */
 export interface LocalBuckets {
@@ -67,9 +67,9 @@ export async function takeShared(db: Database, bucket: string, now: Micros, rate
       absurd,
     ),
   )
-  if (taken) return describe(true, taken.tat, now, rate)
+  if (taken) return toDecision(true, taken.tat, now, rate)
   const full = await db.get<{ tat: Micros }>('SELECT tat FROM limit_buckets WHERE bucket = ?', bucket)
-  return describe(false, Math.max(full?.tat ?? 0, last + 1), now, rate)
+  return toDecision(false, Math.max(full?.tat ?? 0, last + 1), now, rate)
 }
 
 /**

@@ -63,11 +63,11 @@ export function spend(tat: number | undefined, now: number, rate: Rate): Decisio
   const { interval, last, absurd } = windowAt(now, rate)
   const from = tat === undefined || tat < now ? now : tat > absurd ? last : tat
   const allowed = from <= last
-  return describe(allowed, allowed ? from + interval : from, now, rate)
+  return toDecision(allowed, allowed ? from + interval : from, now, rate)
 }
 
 /** The result for a counted request, from the arrival time afterwards. */
-export function describe(allowed: boolean, tat: number, now: number, rate: Rate): Decision {
+export function toDecision(allowed: boolean, tat: number, now: number, rate: Rate): Decision {
   const { interval, last } = windowAt(now, rate)
   const { limit } = shapeOf(rate)
   const reset_seconds = Math.max(0, Math.ceil((tat - now) / SECOND))

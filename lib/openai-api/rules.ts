@@ -1,5 +1,12 @@
 import type { ChatError } from '../core/errors.ts'
-import type { CompatFailure, Completion, CompletionChunk, CompletionInput, CompletionMessage, Usage } from './schema.ts'
+import type {
+  CompatFailure,
+  Completion,
+  CompletionChunk,
+  CompletionInput,
+  CompletionMessage,
+  CompletionUsage,
+} from './schema.ts'
 
 /**
  * A few words, or a part of a long one; shorter only at the end: chunks of single letters would be a hundred times
@@ -29,7 +36,7 @@ export function echo(head: Head, { messages }: CompletionInput): Completion {
 export function* echoInPieces(head: Head, { messages, stream_options }: CompletionInput): Generator<CompletionChunk> {
   const contents = messages.map(textOf)
   const withUsage = stream_options?.include_usage === true
-  const chunk = (choices: CompletionChunk['choices'], usage: Usage | null = null): CompletionChunk => ({
+  const chunk = (choices: CompletionChunk['choices'], usage: CompletionUsage | null = null): CompletionChunk => ({
     ...head,
     object: 'chat.completion.chunk',
     choices,
@@ -64,7 +71,7 @@ function textOf({ content }: CompletionMessage): string | null {
 }
 
 /** There is no tokenizer: four characters count as a token, roughly as in English. */
-function usageOf(contents: (string | null)[]): Usage {
+function usageOf(contents: (string | null)[]): CompletionUsage {
   const tokens = contents.reduce((sum, content) => sum + Math.ceil((content ?? '').length / 4), 0)
   return { prompt_tokens: tokens, completion_tokens: tokens, total_tokens: 2 * tokens }
 }

@@ -48,8 +48,8 @@ export const CompletionInput = v.object({
 })
 export type CompletionInput = v.InferOutput<typeof CompletionInput>
 
-export const Usage = v.object({ prompt_tokens: Count, completion_tokens: Count, total_tokens: Count })
-export type Usage = v.InferOutput<typeof Usage>
+export const CompletionUsage = v.object({ prompt_tokens: Count, completion_tokens: Count, total_tokens: Count })
+export type CompletionUsage = v.InferOutput<typeof CompletionUsage>
 
 export const CompletionAnswer = v.object({ role: v.literal('assistant'), content: v.nullable(v.string()) })
 
@@ -66,7 +66,7 @@ export const Completion = v.object({
   created: Seconds,
   model: v.string(),
   choices: v.array(CompletionChoice),
-  usage: Usage,
+  usage: CompletionUsage,
 })
 export type Completion = v.InferOutput<typeof Completion>
 
@@ -82,7 +82,7 @@ export const CompletionChunkChoice = v.object({
 })
 
 /** Null in every chunk but the last, if requested. */
-export const CompletionChunkUsage = v.nullable(v.object(Usage.entries))
+export const CompletionChunkUsage = v.nullable(v.object(CompletionUsage.entries))
 
 /** A chunk of a streamed answer. */
 export const CompletionChunk = v.object({

@@ -89,7 +89,7 @@ export const revoke = useCase({
  *
  * @throws ChatError `unauthenticated`
  */
-export async function recognise(ctx: Context, token: string): Promise<Actor> {
+export async function recogniseKey(ctx: Context, token: string): Promise<Actor> {
   const key = token.startsWith(KEY_PREFIX) ? await findKeyByHash(ctx.db, digest(token)) : undefined
   const now = ctx.now()
   if (!key || key.disabled_at || (key.expires_at !== null && now > key.expires_at))

@@ -7,7 +7,7 @@ import { openIdClaims, plainClaims } from './claims.ts'
 import { assertEndpoints } from './endpoints.ts'
 import { toPerson } from './person.ts'
 import type { Provider, ProviderTools, Returned } from './provider.ts'
-import { type Options, RequestFailure, reasonOf, requestOptions } from './request.ts'
+import { type Options, publicReason, RequestFailure, requestOptions } from './request.ts'
 
 /** How long a discovery document is cached. */
 const DISCOVERY_SECONDS = 3600
@@ -23,7 +23,7 @@ export function createClient(settings: ProviderSettings, { log, now }: ProviderT
       return await work(requestOptions())
     } catch (error) {
       if (error instanceof ChatError) throw error
-      log.warn('A sign-in provider failed', { provider: name, reason: reasonOf(error) })
+      log.warn('A sign-in provider failed', { provider: name, reason: publicReason(error) })
       // Without its cause, which may contain the provider's text.
       throw new ChatError('oauth_provider_error')
     }

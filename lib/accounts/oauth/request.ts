@@ -47,7 +47,7 @@ async function boundedFetch(url: string, init: RequestInit & { signal: AbortSign
 }
 
 /** What an operator may read about a failure: never a body, a token, or what the provider wrote in words. */
-export function reasonOf(error: unknown): string {
+export function publicReason(error: unknown): string {
   if (error instanceof RequestFailure) return error.message
   if (error instanceof oauth.ResponseBodyError) {
     const said = /^\w{1,64}$/.test(error.error) ? `, ${error.error}` : ''

@@ -19,7 +19,7 @@ export async function* readLines(body: Body, signal?: AbortSignal): AsyncGenerat
     for await (const text of readText(body, signal)) yield* read(text)
   } catch (error) {
     if (error instanceof RangeError) throw new AnswerFailure('invalid_answer', 'a line has no end')
-    throw new AnswerFailure('connection_lost', reasonOf(error))
+    throw new AnswerFailure('connection_lost', connectionError(error))
   }
 }
 
@@ -30,13 +30,13 @@ export async function* readLines(body: Body, signal?: AbortSignal): AsyncGenerat
  */
 export async function readWhole(body: Body, signal?: AbortSignal): Promise<string> {
   const { bytes } = await readAtMost(body, MAX_LENGTH, signal).catch((error: unknown) => {
-    throw new AnswerFailure('connection_lost', reasonOf(error))
+    throw new AnswerFailure('connection_lost', connectionError(error))
   })
   return new TextDecoder().decode(bytes)
 }
 
 /** Why a connection failed. The message of `fetch` itself has no reason, and its error may contain what was sent. */
-export function reasonOf(error: unknown): string {
+export function connectionError(error: unknown): string {
   const { cause, message } = error as Error & { cause?: NodeJS.ErrnoException }
   // After attempts at several addresses the error has no message.
   return cause?.message || cause?.code || message

@@ -26,7 +26,7 @@ const Chunk = v.pipe(
  * @param summary makes a loggable summary of a text
  * @throws AnswerFailure `provider_error` when the server reports an error, `invalid_answer` for anything else
  */
-export function toPiece(text: string, summary: (said: string) => string): ChunkPiece {
+export function parseChunk(text: string, summary: (said: string) => string): ChunkPiece {
   const json = parse(text)
   if (hasError(json)) throw new AnswerFailure('provider_error', summary(text))
   const chunk = v.safeParse(Chunk, json)

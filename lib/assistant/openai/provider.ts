@@ -1,8 +1,8 @@
 import { AnswerFailure } from '../../chat/answers/answer-failure.ts'
 import { parseField } from '../../core/event-stream.ts'
 import type { Assistant, Turn } from '../provider.ts'
-import { readLines, readWhole, reasonOf } from './body.ts'
-import { type ChunkPiece, toPiece } from './chunk.ts'
+import { connectionError, readLines, readWhole } from './body.ts'
+import { type ChunkPiece, parseChunk } from './chunk.ts'
 import { createQuote, createSummary } from './redact.ts'
 
 /** The address of a model server, and the parameters of its requests. */
@@ -63,7 +63,7 @@ async function ask(
   { quote, summary }: { quote: Quote; summary: Quote },
 ): Promise<Response> {
   const response = await fetch(url, init).catch((error: unknown) => {
-    throw new AnswerFailure('provider_error', quote(reasonOf(error)))
+    throw new AnswerFailure('provider_error', quote(connectionError(error)))
   })
   if (response.ok) return response
   // A partly read explanation is enough.
@@ -73,7 +73,7 @@ async function ask(
 
 /** A response that is not streamed, although a stream was requested. */
 async function* readCompletion({ body }: Response, summary: Quote, signal: AbortSignal): AsyncGenerator<ChunkPiece> {
-  yield toPiece(await readWhole(body, signal), summary)
+  yield parseChunk(await readWhole(body, signal), summary)
 }
 
 async function* readStream({ body }: Response, summary: Quote, signal: AbortSignal): AsyncGenerator<ChunkPiece> {
@@ -82,7 +82,7 @@ async function* readStream({ body }: Response, summary: Quote, signal: AbortSign
     for await (const line of readLines(body, signal)) {
       const event = dataOf(line, summary)
       if (event === '[DONE]') return
-      const piece = event ? toPiece(event, summary) : {}
+      const piece = event ? parseChunk(event, summary) : {}
       isWhole ||= piece.finish_reason !== undefined
       if (Object.keys(piece).length > 0) yield piece
     }

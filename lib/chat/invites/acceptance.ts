@@ -6,12 +6,12 @@ import { digest } from '../../core/ids.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { join } from '../conversations/membership.ts'
 import { findMembership, lockConversation } from '../conversations/store.ts'
-import { type Issuer, refusalOf, signsUp } from './rules.ts'
+import { closedReason, type Issuer, signsUp } from './rules.ts'
 import type { Accepted } from './schema.ts'
 import { findInviteByToken, findIssuer, type InviteRow, takeUse } from './store.ts'
 
 /** The result of accepting; `joined` is the user who became a participant. */
-export interface Outcome extends Accepted {
+export interface AcceptResult extends Accepted {
   joined?: string
 }
 
@@ -27,7 +27,7 @@ export async function acceptAs(
   tx: Tx,
   user: UserRow,
   { token, ip, signsUp: isSignup }: { token: string; ip: string | undefined; signsUp: boolean },
-): Promise<Outcome> {
+): Promise<AcceptResult> {
   const found = await findInviteByToken(tx, digest(token))
   const clock = found && (await lockConversation(tx, found.conversation_id))
   if (!found || clock === undefined) throw new ChatError('not_found')
@@ -53,7 +53,7 @@ export async function acceptAs(
 /** @throws ChatError `not_found`; `invite_revoked`, `invite_expired`, `invite_used` */
 export function assertOpen(invite: InviteRow | undefined, issuer: Issuer, now: number): InviteRow {
   if (!invite) throw new ChatError('not_found')
-  const refusal = refusalOf(invite, issuer, now)
+  const refusal = closedReason(invite, issuer, now)
   if (refusal) throw new ChatError(refusal)
   return invite
 }

@@ -25,7 +25,7 @@ export interface Maker {
 export type Issuer = Maker | 'operator' | undefined
 
 /** Why an invite cannot be accepted at `now`, or `undefined` if it can. */
-export function refusalOf(invite: InviteState, issuer: Issuer, now: number): ErrorCode | undefined {
+export function closedReason(invite: InviteState, issuer: Issuer, now: number): ErrorCode | undefined {
   if (invite.revoked_at !== null || !mayGive(issuer, invite.role)) return 'invite_revoked'
   if (invite.expires_at < now) return 'invite_expired'
   return invite.uses >= invite.max_uses ? 'invite_used' : undefined

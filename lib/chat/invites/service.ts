@@ -10,7 +10,7 @@ import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { lockForInvites, requireInviteReader } from '../conversations/access.ts'
 import { canManage, canModerate } from '../conversations/rules.ts'
-import { acceptAs, type Outcome } from './acceptance.ts'
+import { type AcceptResult, acceptAs } from './acceptance.ts'
 import { createInvite } from './create.ts'
 import { Acceptance, type Accepted, type CreatedInvite, InviteInput, type Invites, InvitesQuery } from './schema.ts'
 import { signUp } from './sign-up.ts'
@@ -97,7 +97,7 @@ export const accept = useCase({
     'conflict',
   ],
   run: async (ctx, actor, client, input): Promise<Accepted & { signed_in?: SignedIn }> => {
-    const outcome: Outcome & { signed_in?: SignedIn } = await (actor
+    const outcome: AcceptResult & { signed_in?: SignedIn } = await (actor
       ? acceptFor(ctx, actor, input)
       : signUp(ctx, client, input))
     const { signed_in, joined, conversation_id } = outcome
@@ -106,7 +106,7 @@ export const accept = useCase({
   },
 })
 
-async function acceptFor(ctx: Context, actor: Actor, { token }: Acceptance): Promise<Outcome> {
+async function acceptFor(ctx: Context, actor: Actor, { token }: Acceptance): Promise<AcceptResult> {
   assertPerson(actor)
   if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
   return ctx.write(async (tx) => {

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
-import { acceptAs, assertOpen, assertSignup, type Outcome } from './acceptance.ts'
+import { type AcceptResult, acceptAs, assertOpen, assertSignup } from './acceptance.ts'
 import { signupPauseSeconds, withRefusal } from './rules.ts'
 import type { Acceptance } from './schema.ts'
 import { findInviteByToken, findIssuer, type InviteRow, lockInvite, setRefusals } from './store.ts'
@@ -21,7 +21,7 @@ export async function signUp(
   ctx: Context,
   client: Client,
   input: Acceptance,
-): Promise<Outcome & { signed_in: SignedIn }> {
+): Promise<AcceptResult & { signed_in: SignedIn }> {
   const { username, email, password, token } = input
   if (username === undefined || email === undefined || password === undefined) throw new ChatError('unauthenticated')
   // A host with its own authentication also creates the users.

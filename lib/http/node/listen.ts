@@ -32,7 +32,7 @@ export const listen: Listen = async (handler, { host, port }) => {
   try {
     await once(server, 'listening')
   } catch (cause) {
-    throw new Error(describe(cause as NodeJS.ErrnoException, { host, port }), { cause })
+    throw new Error(listenMessage(cause as NodeJS.ErrnoException, { host, port }), { cause })
   }
   return server
 }
@@ -49,7 +49,7 @@ const REASONS: Record<string, string> = {
   EADDRNOTAVAIL: 'no network interface has this address',
 }
 
-function describe({ code = '', syscall }: NodeJS.ErrnoException, { host, port }: Address): string {
+function listenMessage({ code = '', syscall }: NodeJS.ErrnoException, { host, port }: Address): string {
   if (syscall === 'getaddrinfo') return `Cannot listen on ${host}: no such host`
   return `Cannot listen on ${host}:${port}: ${REASONS[code] ?? `the system refuses it (${code})`}`
 }

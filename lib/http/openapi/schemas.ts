@@ -74,7 +74,7 @@ const FEATURES: object[] = [
     ChatCompletion: compat.Completion,
     ChatCompletionChoice: compat.CompletionChoice,
     ChatCompletionAnswer: compat.CompletionAnswer,
-    ChatCompletionUsage: compat.Usage,
+    ChatCompletionUsage: compat.CompletionUsage,
     ChatCompletionChunk: compat.CompletionChunk,
     ChatCompletionChunkChoice: compat.CompletionChunkChoice,
     ChatCompletionChunkUsage: compat.CompletionChunkUsage,
