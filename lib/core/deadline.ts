@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
 /** A deadline is waited for in steps. A busy event loop misses some of them, in which no result could have arrived either. */
 const STEPS = 8
 
@@ -12,4 +14,26 @@ export function withDeadline<T, const Late>(work: Promise<T>, ms: number, late: 
     }, ms / STEPS)
     work.then(resolve, reject).finally(() => clearInterval(timer))
   })
+}
+
+/**
+ * Runs `step` again while it fails in a way that may pass.
+ *
+ * @param options.ms after which the failure is final
+ * @param options.pause_ms between two runs
+ * @throws what `step` throws
+ */
+export async function retry<T>(
+  step: () => T | Promise<T>,
+  options: { ms: number; pause_ms: number; mayPass: (error: unknown) => boolean },
+): Promise<T> {
+  const deadline = performance.now() + options.ms
+  for (;;) {
+    try {
+      return await step()
+    } catch (error) {
+      if (!options.mayPass(error) || performance.now() >= deadline) throw error
+    }
+    await sleep(options.pause_ms)
+  }
 }

@@ -44,6 +44,11 @@ export function isConnectionGone(error: unknown): boolean {
   return /^(08|57P0)/.test(code) || NETWORK_TROUBLE.test(code) || isLostConnection(error)
 }
 
+/** Whether another connection has the lock that a statement of SQLite needs. */
+export function isBusy(error: unknown): boolean {
+  return sqliteTrouble(error) === 'BUSY'
+}
+
 /** Whether a SQLite file turned out to be damaged. */
 export function isDamage(error: unknown): boolean {
   const trouble = sqliteTrouble(error)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { withDeadline } from '../../lib/core/deadline.ts'
+import { retry, withDeadline } from '../../lib/core/deadline.ts'
 
 it('returns the result that arrives in time', async () => {
   expect(await withDeadline(Promise.resolve('done'), 60_000, 'late')).toBe('done')
@@ -22,4 +22,28 @@ it('does not count the time for which the event loop was busy', async () => {
     })
   })
   expect(await withDeadline(busy, 40, 'late')).toBe('done')
+})
+
+const passing = { pause_ms: 1, mayPass: (error: unknown) => (error as Error).message === 'busy' }
+
+it('runs a step again while it fails in a way that may pass', async () => {
+  let runs = 0
+  const step = () => {
+    if (++runs < 3) throw new Error('busy')
+    return runs
+  }
+  expect(await retry(step, { ms: 60_000, ...passing })).toBe(3)
+})
+
+it.each([
+  ['in another way', 'broken', 60_000],
+  ['when the time is over', 'busy', 0],
+])('does not run a step again that fails %s', async (_, message, ms) => {
+  let runs = 0
+  const step = () => {
+    runs++
+    return Promise.reject(new Error(message))
+  }
+  await expect(retry(step, { ms, ...passing })).rejects.toThrow(message)
+  expect(runs).toBe(1)
 })

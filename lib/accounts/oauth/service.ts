@@ -29,6 +29,9 @@ interface Return {
 
 type Attempt = Omit<StateRow, 'state_hash' | 'provider' | 'binding_hash'>
 
+/** Why a user whom the provider knows is not signed in. */
+const ADMISSION_ERRORS = ['account_disabled', 'signup_disabled', 'email_taken', 'username_taken', 'conflict'] as const
+
 /**
  * Starts a sign-in through a provider.
  *
@@ -90,11 +93,7 @@ export const finish = useCase({
     'oauth_state_invalid',
     'oauth_denied',
     'oauth_provider_error',
-    'account_disabled',
-    'signup_disabled',
-    'email_taken',
-    'username_taken',
-    'conflict',
+    ...ADMISSION_ERRORS,
     'storage_full',
   ],
   run: async (ctx, actor, client, provider, input): Promise<{ signed_in: SignedIn; redirect_to: string }> => {
@@ -122,17 +121,7 @@ export const finish = useCase({
 export const exchangeCode = useCase({
   takes: ['actor?', 'client', 'provider'],
   input: ManualCode,
-  errors: [
-    'not_found',
-    'setup_required',
-    'oauth_state_invalid',
-    'oauth_provider_error',
-    'account_disabled',
-    'signup_disabled',
-    'email_taken',
-    'username_taken',
-    'conflict',
-  ],
+  errors: ['not_found', 'setup_required', 'oauth_state_invalid', 'oauth_provider_error', ...ADMISSION_ERRORS],
   run: async (ctx, actor, client, provider, { auth_code, state }): Promise<SignedIn> => {
     if (!ctx.config.oauth.manual_enabled) throw new ChatError('not_found')
     const there = getProvider(ctx, provider)

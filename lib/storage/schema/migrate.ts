@@ -1,8 +1,9 @@
+import { retry } from '../../core/deadline.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newId } from '../../core/ids.ts'
 import { currentMicros, toInstant } from '../../core/time.ts'
 import type { Database, Dialect, Queries } from '../database.ts'
-import { sqliteTrouble } from '../errors.ts'
+import { isBusy } from '../errors.ts'
 import { COLUMN_TYPES, MIGRATIONS, type Migration } from './migrations.ts'
 import { MIGRATIONS_TABLE } from './shape.ts'
 
@@ -44,20 +45,14 @@ export async function migrate(db: Database, onLong = () => {}): Promise<string[]
   return applied
 }
 
-async function applyWithRetries(db: Database, id: number, migration: Migration): Promise<boolean> {
-  const deadline = performance.now() + WAIT_MS
-  for (;;) {
-    try {
-      return await db.write((tx) => applyOnce(tx, id, migration), { timeout: false })
-    } catch (error) {
-      if (!isLocked(error) || performance.now() >= deadline) throw error
-    }
-  }
+function applyWithRetries(db: Database, id: number, migration: Migration): Promise<boolean> {
+  const apply = () => db.write((tx) => applyOnce(tx, id, migration), { timeout: false })
+  return retry(apply, { ms: WAIT_MS, pause_ms: 0, mayPass: isLocked })
 }
 
 /** Whether another process held the lock of a SQLite file for longer than a write waits. */
 function isLocked(error: unknown): boolean {
-  return error instanceof ChatError && sqliteTrouble(error.cause) === 'BUSY'
+  return error instanceof ChatError && isBusy(error.cause)
 }
 
 /** The migrations this program knows, oldest first, with the applied ones marked. */

@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { retry } from '../../core/deadline.ts'
 import type { InFlight } from '../calls-in-flight.ts'
-import { sqliteTrouble } from '../errors.ts'
+import { isBusy } from '../errors.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { DamageGuard } from './damage.ts'
 import type { SharedReads } from './shared-reads.ts'
@@ -33,18 +33,13 @@ export function createGate(deps: {
   let shut: Promise<void> | undefined
 
   /** Runs `step` once the gate is open, and again while another process has the lock it needs. */
-  async function retryWhileLocked<T>(step: () => T): Promise<T> {
-    const deadline = performance.now() + LOCK_WAIT_MS
-    for (;;) {
+  function retryWhileLocked<T>(step: () => T): Promise<T> {
+    const attempt = async () => {
       while (shut) await shut
-      try {
-        guard.assertUsable()
-        return step()
-      } catch (error) {
-        if (sqliteTrouble(error) !== 'BUSY' || performance.now() >= deadline) throw error
-      }
-      await sleep(LOCK_RETRY_MS)
+      guard.assertUsable()
+      return step()
     }
+    return retry(attempt, { ms: LOCK_WAIT_MS, pause_ms: LOCK_RETRY_MS, mayPass: isBusy })
   }
 
   return {
@@ -55,7 +50,7 @@ export function createGate(deps: {
           guard.assertUsable()
           return Promise.resolve(step())
         } catch (error) {
-          if (sqliteTrouble(error) !== 'BUSY') return Promise.reject(guard.toFailure(error))
+          if (!isBusy(error)) return Promise.reject(guard.toFailure(error))
         }
       }
       return inFlight.track(() => retryWhileLocked(step)).catch((error) => Promise.reject(guard.toFailure(error)))

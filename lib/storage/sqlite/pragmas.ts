@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { retry } from '../../core/deadline.ts'
 import type { Queries } from '../database.ts'
-import { sqliteTrouble } from '../errors.ts'
+import { isBusy } from '../errors.ts'
 import type { SqliteHandle } from './connection.ts'
 import { WAL_BYTES } from './file.ts'
 
@@ -18,15 +18,8 @@ const LOCK_RETRY_MS = 10
  */
 export async function setUpSqlite(handle: SqliteHandle, durability: Durability): Promise<void> {
   // SQLite itself does not wait when two processes switch a file to WAL: one of them is refused at once.
-  const deadline = performance.now() + LOCK_WAIT_MS
-  for (;;) {
-    try {
-      return applySettings(handle, durability)
-    } catch (error) {
-      if (sqliteTrouble(error) !== 'BUSY' || performance.now() >= deadline) throw error
-    }
-    await sleep(LOCK_RETRY_MS)
-  }
+  const apply = () => applySettings(handle, durability)
+  await retry(apply, { ms: LOCK_WAIT_MS, pause_ms: LOCK_RETRY_MS, mayPass: isBusy })
 }
 
 function applySettings(handle: SqliteHandle, durability: Durability): void {
