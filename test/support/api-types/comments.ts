@@ -17,8 +17,11 @@ export function commentAbove(file: string, name: string): string {
 
 /** A comment for editors, its paragraphs in lines as long as the formatter lets them be. */
 export function jsDoc(text: string): string {
-  const paragraphs = text.trim().replaceAll(/\n(?![\n@-])/g, (_, at) => (text.trim()[at - 1] === '\n' ? '\n' : ' '))
-  const lines = paragraphs.split('\n').flatMap(wrap)
+  const lines = text
+    .trim()
+    .replaceAll(/(?<!\n)\n(?![\n@-]) */g, ' ')
+    .split('\n')
+    .flatMap(wrap)
   if (lines.length === 1) return `/** ${lines[0]} */\n`
   return `/**\n${lines.map((line) => ` * ${line}`.trimEnd()).join('\n')}\n */\n`
 }
