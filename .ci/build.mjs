@@ -3,7 +3,8 @@
 // Types come from tsc. The code is bundled by esbuild, since Node takes longer to find two hundred files than to run
 // them. What several entry points use is in `dist/shared`, so that they have one copy of it; packages stay outside.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 const COMPILER = 'node_modules/typescript/bin/tsc'
 
@@ -14,9 +15,24 @@ if (existsSync(COMPILER)) {
   const types = ['-p', 'tsconfig.json', '--emitDeclarationOnly']
   const { status } = spawnSync(process.execPath, [COMPILER, ...types], { stdio: 'inherit' })
   if (status !== 0) process.exit(status ?? 1)
+  removeUnreachedTypes()
   await bundle()
   // So that `npx chat-server` works in a clone, too.
   chmodSync('dist/cli/main.js', 0o755)
+}
+
+/** Leaves the declarations that an entry point leads to: those of the command line, and of inner parts, nobody can name. */
+function removeUnreachedTypes() {
+  const entries = ENTRY_POINTS.filter((path) => path.startsWith('lib/'))
+  // The set grows while it is read.
+  const reached = new Set(entries.map((path) => join('dist', path.replace(/ts$/, 'd.ts'))))
+  for (const file of reached)
+    for (const [, path] of readFileSync(file, 'utf8').matchAll(/\b(?:from|import)\s*\(?\s*['"](\.[^'"]+)['"]/g))
+      reached.add(join(dirname(file), path.replace(/\.[jt]s$/, '.d.ts')))
+  for (const path of readdirSync('dist', { recursive: true, encoding: 'utf8' })) {
+    const file = join('dist', path)
+    if (path.endsWith('.d.ts') && !reached.has(file)) rmSync(file)
+  }
 }
 
 async function bundle() {

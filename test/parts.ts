@@ -17,7 +17,7 @@ export const PARTS: Record<string, string[]> = {
   examples: ['test/examples/{running,deploy,documentation}.test.ts'],
   /** An example that is a package of its own. */
   'custom-assistant': ['examples/custom-assistant/*.test.ts'],
-  /** Linters of the OpenAPI document, and a client that is made from it. */
+  /** Linters of the OpenAPI document, a client that is made from it, and the published types in an editor. */
   tools: ['test/tools/*.test.ts'],
 }
 
