@@ -1,4 +1,4 @@
-import type { Usage } from '../chat/answers/schema.ts'
+import type { Usage } from '../api/answers.ts'
 
 /** The author of a turn. */
 export type TurnRole = 'system' | 'user' | 'assistant'

@@ -1,4 +1,4 @@
-import { FAILURES, type FailureCode } from './schema.ts'
+import { FAILURES, type FailureCode } from './schema-failures.ts'
 
 /** The failure of an answer. `cause` is for the log only. */
 export class AnswerFailure extends Error {

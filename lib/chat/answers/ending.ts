@@ -1,5 +1,5 @@
 import type { Tx } from '../../live/transaction.ts'
-import type { FailureCode } from './schema.ts'
+import type { FailureCode } from './schema-failures.ts'
 import { type AnswerEnd, deleteUnderWay, finishAnswer } from './store.ts'
 
 /** Cancelled by a user with the right to do so. */

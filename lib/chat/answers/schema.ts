@@ -7,18 +7,6 @@ const Tokens = v.optional(v.pipe(v.number(), v.integer(), v.minValue(0)))
 export const Usage = v.object({ prompt_tokens: Tokens, completion_tokens: Tokens, total_tokens: Tokens })
 export type Usage = v.InferOutput<typeof Usage>
 
-/** Why an answer failed, as every participant may read it. */
-export const FAILURES = {
-  timeout: 'The assistant took too long.',
-  provider_error: 'The assistant could not answer.',
-  connection_lost: 'The connection to the assistant broke off.',
-  invalid_answer: 'The assistant sent something that is no answer.',
-  empty_answer: 'The assistant had nothing to say.',
-  answer_too_long: 'The answer was longer than allowed.',
-} as const
-
-export type FailureCode = keyof typeof FAILURES
-
 /** The text that a chunk adds to an answer; `role` is in the first chunk. */
 export const MessageDeltaContent = v.object({ role: v.optional(v.literal('assistant')), content: v.string() })
 

@@ -1,0 +1,12 @@
+/** Why an answer failed, as every participant may read it. */
+export const FAILURES = {
+  timeout: 'The assistant took too long.',
+  provider_error: 'The assistant could not answer.',
+  connection_lost: 'The connection to the assistant broke off.',
+  invalid_answer: 'The assistant sent something that is no answer.',
+  empty_answer: 'The assistant had nothing to say.',
+  answer_too_long: 'The answer was longer than allowed.',
+} as const
+
+/** The code of a failure of an answer. */
+export type FailureCode = keyof typeof FAILURES
