@@ -10,14 +10,14 @@ const client = createChatClient({ base_url })
 
 const { is_setup } = await client.setup.get()
 if (!is_setup) await client.setup.run({ email, password })
-// The client keeps the session and sends the CSRF token from here on.
+// From here on the client stores the session and sends the CSRF token.
 const { user } = await client.auth.login({ email, password })
 console.log(`Signed in as ${user.username}.`)
 
 const { conversation_id } = await client.conversations.create({ title: 'Engines' })
 const { root_id } = await client.messages.postRoot(conversation_id, { content: 'Does it run?' })
 
-// Load, then follow from where the loading stood: nothing can fall in between.
+// Load, then follow from the position of the load, so that no event is missed in between.
 const { messages, stream_position } = await client.threads.tree(root_id)
 for (const message of messages) console.log(`loaded:  ${message.content}`)
 

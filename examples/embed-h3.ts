@@ -13,7 +13,7 @@ const chat = createChatService(parseConfig(), await openStorage({ database: 'sql
 await chat.start()
 
 const app = new H3()
-// The host's middleware runs before the chat, and sees the address as the client wrote it.
+// The host's middleware runs before the chat, and gets the complete path of the request.
 app.use((event) => {
   console.log(`${event.req.method} ${event.url.pathname}`)
 })

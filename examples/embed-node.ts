@@ -15,7 +15,7 @@ const handleChat = createNodeHandler(createChatApp(chat))
 const server = createServer((request, response) => {
   const url = request.url ?? '/'
   if (url === '/chat' || url.startsWith('/chat/')) {
-    // The chat knows nothing of where it is mounted.
+    // The chat does not know where it is mounted.
     request.url = url.slice('/chat'.length) || '/'
     return handleChat(request, response)
   }
@@ -23,7 +23,7 @@ const server = createServer((request, response) => {
   response.writeHead(404).end('The host has no such page.\n')
 })
 
-/** A page of the host's own that knows who is signed in to the chat. */
+/** A page of the host itself, which knows the signed-in user of the chat. */
 async function hello(request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
     const actor = await chat.auth.authenticate(new Headers({ cookie: request.headers.cookie ?? '' }))
@@ -42,7 +42,7 @@ server.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
 
 for (const signal of ['SIGINT', 'SIGTERM']) {
   process.once(signal, () => {
-    // Streams are told to come back later; then nothing keeps the server open.
+    // Streams end with an event that makes clients reconnect later; then nothing keeps the server open.
     chat.drain()
     server.close(() => void chat.close())
     server.closeIdleConnections()

@@ -1,4 +1,4 @@
-// The library without HTTP: Grace follows a conversation, goes away, and comes back to exactly what she missed.
+// The library without HTTP: Grace follows a conversation, disconnects, and later gets exactly the events she missed.
 //
 //   npx tsx examples/follow.ts
 import { createChatService, OPERATOR, openStorage, parseConfig } from 'chat-server'
@@ -8,14 +8,14 @@ await chat.start()
 
 const setup = await chat.setup.run({ email: 'ada@example.org', password: 'correct horse battery' })
 const created = await chat.users.create(OPERATOR, { username: 'grace', email: 'grace@example.org' })
-// An actor is who calls. A host that has signed its users in itself needs no session of ours.
+// An actor is the caller. A host with its own authentication needs no session of the service.
 const ada = await chat.users.actor(setup.user.id)
 const grace = await chat.users.actor(created.user.id)
 
 const { conversation_id } = await chat.conversations.create(ada, { title: 'Engines' })
 await chat.participants.add(ada, conversation_id, { user_id: grace.user_id })
 
-// Load, then follow from where the loading stood: nothing can fall in between.
+// Load, then follow from the position of the load, so that no event is missed in between.
 const { threads, stream_position } = await chat.threads.list(grace, conversation_id)
 console.log(`Grace finds ${threads.length} threads.`)
 await post('first')
@@ -37,7 +37,7 @@ async function post(content: string): Promise<void> {
 async function readUntil(content: string, last_event_id: string | undefined): Promise<string | undefined> {
   let last = last_event_id
   for await (const { id, event } of chat.events.follow(grace, conversation_id, { last_event_id })) {
-    // Those without an id are not kept: they are never missed, and cannot be resumed from.
+    // Ephemeral events have no id: they are not stored, and a stream cannot resume from them.
     last = id ?? last
     if (event.type === 'stream.ready') console.log(`  ready, resumed: ${event.payload.resumed}`)
     if (event.type !== 'message.new') continue

@@ -64,7 +64,7 @@ const ENTRIES = ['lib/index.ts', 'lib/http/index.ts', CLIENT]
 /** By then a file wants to be two. */
 const MAX_LINES = 300
 
-/** How a file begins that nobody writes: it is as long as what it is made from. */
+/** The first line of a generated file: it is as long as its source requires. */
 const GENERATED = '// Made from '
 
 /** Longer than a screen, a function holds several others, each with its own state. */

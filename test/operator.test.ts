@@ -7,7 +7,7 @@ const EMAIL = 'grace@example.org'
 const PASSWORD = 'correct horse battery'
 const PARAMS = { requests_per_second: 1, burst: 1 }
 
-/** What each use-case that somebody calls is given behind the actor; `undefined` is nobody's, and has no actor. What is not here gets an id and nothing else. */
+/** The arguments of each use-case after the actor; `undefined` for those without one. Use-cases not listed here get an id only. */
 const CALLS: Record<string, unknown[]> = {
   'users.create': [{ username: 'grace', email: EMAIL }],
   'users.list': [],
@@ -78,7 +78,7 @@ const CALLS: Record<string, unknown[]> = {
   'events.followAll': [],
 }
 
-/** These are called by nobody in particular. */
+/** Use-cases without an actor. */
 const WITHOUT_ACTOR = [
   'setup.get',
   'setup.assertOpen',
@@ -101,7 +101,7 @@ const WITHOUT_ACTOR = [
   'openai.complete',
 ]
 
-/** What the operator, who takes part in nothing and has no account, may do. */
+/** The use-cases of the operator, who has no account and participates in no conversation. */
 const MAY = /^(users|sessions|audit|resets|limits)\.|^invites\.(list|create|revoke)/
 
 type Call = (...args: unknown[]) => unknown

@@ -1,4 +1,4 @@
-// An assistant that asks a model through the AI SDK.
+// An assistant that calls a model through the AI SDK.
 //
 //   npx tsx examples/custom-assistant/ai-sdk.ts                      a pretended model, without a key
 //   AI_GATEWAY_API_KEY=… npx tsx examples/custom-assistant/ai-sdk.ts openai/gpt-5-mini
@@ -13,7 +13,7 @@ export function createAiSdk(model: LanguageModel): Assistant {
     const { fullStream } = streamText({
       model,
       messages: turns.map(({ role, content }) => ({ role, content })),
-      // Only the system prompt of the configuration comes as one: nobody can post it.
+      // Only the system prompt of the configuration has this role: users cannot post it.
       allowSystemInMessages: true,
       abortSignal: signal,
       // Errors are parts of the stream, too. Without this they would also be printed.
@@ -31,7 +31,7 @@ function toUsage({ inputTokens, outputTokens, totalTokens }: LanguageModelUsage)
   return { prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: totalTokens }
 }
 
-// Not where this file is imported.
+// Not when this file is imported.
 if (process.argv[1] === import.meta.filename) {
   const assistant = createAiSdk(process.argv[2] ?? createPretendedModel('I pretend that engines weave.'))
   const storage = await openStorage({ database: 'sqlite::memory:' })

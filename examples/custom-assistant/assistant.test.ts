@@ -38,7 +38,7 @@ const FINISH: Part = {
   },
 }
 
-/** A thread in which Ada has asked a model of the AI SDK, and a way to wait for the end of its answer. */
+/** A thread in which Ada has asked a model of the AI SDK, and a function that waits for the end of its answer. */
 async function askModel(model: MockLanguageModelV3) {
   const config = { assistant: { system_prompt: 'Be brief.' } }
   const service = await startService('sqlite::memory:', { config, ports: { assistant: createAiSdk(model) } })
@@ -82,7 +82,7 @@ it('the AI SDK is told the thread, and its stream, usage and finish reason becom
 
 it('a cancelled answer stops the work of the AI SDK', async () => {
   const model = new MockLanguageModelV3({
-    // Says something, and never ends.
+    // Sends text, and never ends.
     doStream: async () => ({
       stream: new ReadableStream<Part>({
         start(controller) {
@@ -101,7 +101,7 @@ it('a cancelled answer stops the work of the AI SDK', async () => {
   expect((await end()).message).toMatchObject({ status: 'cancelled', content: 'Light ' })
 })
 
-it('an error of the AI SDK has the answer fail, and nobody is told more', async () => {
+it('an error of the AI SDK fails the answer, and its text is not disclosed', async () => {
   const chunks: Part[] = [...says('Light '), { type: 'error', error: new Error('key sk-secret is wrong') }]
   const model = new MockLanguageModelV3({ doStream: async () => ({ stream: simulateReadableStream({ chunks }) }) })
   const { message } = await (await askModel(model)).end()

@@ -1,6 +1,6 @@
 import { type Chat, OPERATOR } from 'chat-server'
 
-/** Ada and Grace talk, Ada asks the assistant, and what it answers is printed as it streams. */
+/** Ada and Grace chat, Ada asks the assistant, and its answer is printed as it streams. */
 export async function converse(chat: Chat, question: string): Promise<void> {
   const setup = await chat.setup.run({ email: 'ada@example.org', password: 'correct horse battery' })
   const created = await chat.users.create(OPERATOR, { username: 'grace', email: 'grace@example.org' })

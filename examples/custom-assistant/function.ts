@@ -5,15 +5,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Assistant, createChatService, openStorage, parseConfig } from 'chat-server'
 import { converse } from './converse.ts'
 
-/** Yields the answer piece by piece; when it ends, the answer is whole. */
+/** Yields the answer chunk by chunk; when it returns, the answer is complete. */
 const wordCounter: Assistant = async function* ({ turns, signal }) {
   let total = 0
-  // The thread from its root down to the question, which comes last.
+  // The messages from the thread's root to the question, which is the last.
   for (const { content } of turns) {
     const count = content.split(/\s+/).length
     total += count
     yield `${count} words: ${content}\n`
-    // Whatever takes time gets the signal. It throws once the answer is cancelled or the service stops, as it should.
+    // Pass the signal to every slow operation. It then throws when the answer is cancelled or the service stops.
     await pause(100, undefined, { signal })
   }
   yield `${total} words by ${new Set(turns.map(({ user_id }) => user_id)).size} people.`

@@ -1,7 +1,7 @@
 import type { LanguageModel } from 'ai'
 import { MockLanguageModelV3, simulateReadableStream } from 'ai/test'
 
-/** A model of the AI SDK that needs no key: it says `text` to everything, word by word. */
+/** A model of the AI SDK that needs no key: it answers `text` to every prompt, word by word. */
 export function createPretendedModel(text: string): LanguageModel {
   const words = text.match(/\S+\s*/g) ?? []
   const tokens = { total: words.length, text: words.length }

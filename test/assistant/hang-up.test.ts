@@ -5,7 +5,7 @@ import { collectGarbage } from '../support/gc.ts'
 import { type ModelCall, startModelServer } from '../support/model-server.ts'
 import { asking } from './turns.ts'
 
-/** Goes on writing the same for as long as somebody listens. */
+/** Repeats the same chunk until the client disconnects. */
 const keepsWriting = (text: string) => (call: ModelCall) => {
   call.say('Be')
   const next = () => void (call.response.destroyed || call.write(text, () => setImmediate(next)))

@@ -137,7 +137,7 @@ async function failureOf(behaviour: Behaviour): Promise<unknown> {
   return answer
 }
 
-/** Writes without a newline for as long as somebody listens. */
+/** Writes without a newline until the client disconnects. */
 function endless(response: ServerResponse): void {
   response.write('x'.repeat(2 ** 16), () => {
     if (!response.destroyed) endless(response)

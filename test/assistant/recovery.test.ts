@@ -22,7 +22,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     return service
   }
 
-  /** A service with somebody who asks, and its puppet. */
+  /** A service with a user who asks, and its puppet. */
   async function startAsked(options: ServiceOptions = {}) {
     const { assistant, asked } = createPuppet()
     const service = await start({ ...options, ports: { assistant } })

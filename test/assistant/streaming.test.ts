@@ -7,7 +7,7 @@ import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, startService, startThread, type TestService } from '../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
 
-/** The types of what is kept: who comes online in between depends on nothing a test does. */
+/** The types of stored events: presence events do not depend on the test. */
 const kept = (events: ReceivedEvent[]) => events.filter(({ id }) => id !== undefined).map(({ event }) => event.type)
 
 const deltaIn = (event: ConversationStreamEvent) =>

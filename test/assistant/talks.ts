@@ -5,7 +5,7 @@ import { type Behaviour, startModelServer } from '../support/model-server.ts'
 import { PASSWORD, startService, startThread } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
 
-/** What the model server is asked with, and nobody else may see. */
+/** The secrets of requests to the model server, which no other output may contain. */
 export const KEY = 'sk-opensesame'
 export const TENANT = 'tenant-swordfish'
 

@@ -21,7 +21,7 @@ export interface Row {
   name: string
   title: string
   unit: string
-  /** Whom the service is compared with; without one the figure itself is judged. */
+  /** The peer to compare with; without one the figure itself is judged. */
   peer?: string
   better: 'higher' | 'lower'
   /** The goal, as a ratio to the peer, or as a figure where there is none. */
@@ -91,7 +91,7 @@ export async function interleaveWarm(
   return interleave(rounds, service, peer)
 }
 
-/** Rounds of service and peer in turn; who goes first alternates, so that a drift favours neither. */
+/** Rounds of service and peer in turn; the order alternates, so that a drift favours neither. */
 export async function interleave(
   rounds: number,
   service: () => Promise<number>,

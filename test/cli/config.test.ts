@@ -175,7 +175,7 @@ describe('a configuration file', () => {
   })
 })
 
-/** Who may read everything is somebody else for a moment; nobody else is tried where nobody can be. */
+/** Runs the work as another user if the tests run as root, who can read every file. */
 it('a configuration file that this user may not read is named, in one line', async () => {
   const cwd = folder({ 'a.toml': '[server]\nport = 1\n' })
   chmodSync(cwd, 0o755)

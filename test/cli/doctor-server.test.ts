@@ -225,7 +225,7 @@ it('the doctor detects which headers a proxy removes, and which it lets through'
   )
   expect((await runDoctor(service.configOf(older))).get('server.other_version')?.severity).toBe('note')
 
-  // Everybody's address of this machine: not a name for itself, and still nobody else's.
+  // A network address of this machine: not loopback, and still its own.
   const open = `http://0.0.0.0:${new URL(service.base_url).port}`
   expect(wrong((await runDoctor(service.configOf(open))).values())).toEqual(['public_url.http', 'server.metrics_open'])
   const { url, remove } = await createSqliteFile()

@@ -77,7 +77,7 @@ function runExample(cwd: string, command: string, example: string): Promise<Fini
     CHAT_LOG__LEVEL: 'warn',
   }
   return new Promise((resolve) => {
-    // Nobody listens there, whatever else runs on this machine.
+    // No server listens there, whatever else runs on this machine.
     const all = { ...env, ...(command === 'doctor' && { CHAT_SERVER__PORT: '9' }) }
     execFile('sh', ['-c', line], { cwd, env: all }, (error, stdout, stderr) => {
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { createLogSink } from '../../cli/logging/sink.ts'
 import { times } from '../support/service.ts'
 
-/** A stream of which somebody takes what is written, or nobody does. */
+/** A stream whose reader can be paused. */
 function stream() {
   const written: string[] = []
   let pending = 0

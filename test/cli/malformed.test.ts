@@ -56,7 +56,7 @@ it('refuses malformed or ambiguous HTTP, and closes the connection', async () =>
     CHAT_SERVER__HEADERS_TIMEOUT_SECONDS: '1',
     CHAT_SERVER__REQUEST_TIMEOUT_SECONDS: '1',
     CHAT_LOG__REQUESTS: 'none',
-    // The limit is ours, not that of whoever started Node.
+    // The limit is the service's own, not that of NODE_OPTIONS.
     NODE_OPTIONS: '--max-http-header-size=2000000',
   }
   const server = await serve({ cwd: folder(), env })
@@ -68,7 +68,7 @@ it('refuses malformed or ambiguous HTTP, and closes the connection', async () =>
   server.child.kill('SIGTERM')
   const { code, stderr } = await server.end
   expect(code).toBe(0)
-  // It is the client's mistake: the log is not for whoever wants to fill it.
+  // It is the client's mistake: clients must not be able to fill the log.
   expect(stderr.split('\n').filter((line) => /"level":"(warn|error)"/.test(line))).toEqual([])
 })
 
@@ -110,7 +110,7 @@ function statusesOf({ url }: Serving, sent: string | Buffer): Promise<number[]> 
   return new Promise((resolve) => {
     let received = ''
     const socket = connect(Number(port), '127.0.0.1')
-    // Only closing counts: who has sent more than was read is reset.
+    // Only closing counts: a client that has sent more than was read is reset.
     socket.on('error', () => {})
     socket.on('data', (chunk) => {
       received += chunk

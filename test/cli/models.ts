@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** A model server that lists these models to whoever has the key, and is broken elsewhere. @returns its address */
+/** A model server that lists these models to clients with the key, and fails otherwise. @returns its address */
 export async function answersModels(ids: string[], key: string): Promise<string> {
   const server = createServer(({ url, headers }, response) => {
     if (url === '/v1/models' && headers.authorization !== `Bearer ${key}`) return void response.writeHead(401).end()

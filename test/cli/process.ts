@@ -17,7 +17,7 @@ export interface RunOptions {
   cwd: string
   env?: Record<string, string>
   input?: string
-  /** As whom, when it is not the user of the tests. */
+  /** The user, if it is not the user of the tests. */
   uid?: number
   gid?: number
 }
@@ -35,7 +35,7 @@ export function commandOf(args: string[]): string[] {
   return [process.execPath, ...programArgs('cli/main.ts'), ...args]
 }
 
-/** Starts the command line as a process of its own. Whoever starts it ends it. */
+/** Starts the command line as a process of its own. The caller must end it. */
 export function start(args: string[], { env = {}, input: _, ...where }: RunOptions): ChildProcessWithoutNullStreams {
   const [program, ...rest] = commandOf(args)
   const child = spawn(program!, rest, {

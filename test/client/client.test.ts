@@ -501,7 +501,7 @@ it('has the types of the routes', () => {
     client.conversations.get({ conversation_id: 'x' }),
     // @ts-expect-error the text of a message is called content
     client.messages.postRoot('x', { text: 'x' }),
-    // @ts-expect-error nobody posts as the system
+    // @ts-expect-error no user posts as the system
     client.messages.postRoot('x', { content: 'x', role: 'system' }),
     // @ts-expect-error a limit is a number
     client.threads.tree('x', { limit: '5' }),

@@ -215,7 +215,7 @@ describe('parseConfig', () => {
   it.each([
     ['an id without a secret', { oauth: { a: { client_id: 'x' } } }, 'oauth.a.client_secret'],
     ['a secret without an id', { oauth: { a: { client_secret: 'x' } } }, 'oauth.a.client_id'],
-    ['a provider nobody knows', { oauth: { a: { ...CLIENT, redirect_uri: 'https://x' } } }, 'oauth.a.issuer'],
+    ['an unknown provider', { oauth: { a: { ...CLIENT, redirect_uri: 'https://x' } } }, 'oauth.a.issuer'],
     [
       'a provider with two addresses of three',
       {

@@ -16,7 +16,7 @@ it.each<[header: string | null | undefined, value: string | undefined]>([
   ['  ID=a  ', 'a'],
   ['other="x; ID=a"', 'a"'],
   ['ID=a=b==', 'a=b=='],
-  // As it is, and so nobody's: what is stored has none of these.
+  // Unchanged, so it matches no session: stored tokens have none of these characters.
   ['ID="a"', '"a"'],
   ['ID= a', ' a'],
   ['ID=a b', 'a b'],

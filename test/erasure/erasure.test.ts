@@ -16,7 +16,7 @@ import {
 } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
 
-/** Says a word and then nothing more until nobody wants the rest. */
+/** Yields a word and then waits for the abort. */
 async function* assistant({ signal }: AssistantRequest) {
   yield 'SECRET beginning'
   await new Promise((resolve) => signal.addEventListener('abort', resolve))
@@ -114,7 +114,7 @@ describeOnEachDatabase('an erased user', (openUrl) => {
     expect(await expectCountersRight(ada, conversation_id)).toEqual(before)
     expect(await expectCountersRight(linus, conversation_id)).toEqual(linusBefore)
 
-    // What is nobody's goes on like the others: deleted, restored, answered, counted.
+    // Messages without an author work like others: they can be deleted, restored, answered and counted.
     await ada.messages.remove(leaf)
     await expectCountersRight(linus, conversation_id)
     await ada.messages.restore(leaf)

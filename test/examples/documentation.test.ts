@@ -19,7 +19,7 @@ beforeAll(async () => {
 it('the documentation shows code that compiles', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'chat-docs-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  // Pages for contributors show the inside, which nobody else can import.
+  // Pages for contributors show internals, which other packages cannot import.
   for (const page of listPages().filter((path) => !path.includes('contributing'))) {
     const blocks = [...textOf(page).matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code!)
     const name = page.replaceAll(sep, '-')

@@ -62,7 +62,7 @@ export const PROXIES: Proxy[] = [
 /** Starts a proxy. @returns its address, once it takes connections; it ends with the test */
 export async function startProxy(proxy: Proxy, services: number[]): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'chat-proxy-'))
-  // Started by root, nginx works as somebody else.
+  // Started by root, nginx runs its workers as another user.
   chmodSync(folder, 0o755)
   const port = await freePort()
   const file = join(folder, 'config')

@@ -27,7 +27,7 @@ describe('an example', () => {
     const host = start('embed-h3.ts')
     const url = await host.printed(/http:\/\/[\d.:]+/)
     expect(await ask(`${url}/`)).toEqual([200, 'Hello from the host.\n'])
-    // As the client finds it: a service that nobody has set up.
+    // As the client finds it: a service that is not set up.
     const client = start('client.ts', `${url}/chat`)
     expect(await client.end).toBe(0)
     expect(client.output()).toBe('Signed in as ada.\nloaded:  Does it run?\narrived: It runs.\n')

@@ -72,7 +72,7 @@ async function crashOn({ url, upstream, nodes, cycles, random, onCycle }: Stage)
   const faults: string[] = []
   const answers: Message[] = []
 
-  /** Asks, kills in the middle of it, and waits until somebody has ended what is left. */
+  /** Asks, kills in the middle of it, and waits until another process has ended the answers. */
   async function cycle(): Promise<void> {
     const { root_id } = await watcher.messages.postRoot(conversation_id, { content: 'root' })
     const killed = new Promise<number>((resolve, reject) =>

@@ -34,7 +34,7 @@ export interface DrainFigures {
   farewells: number
   /** The longest a stop took, in milliseconds. */
   slowest: number
-  /** What may not be: a call cut off, a stream cut off, a message that is gone or that nobody was told of. */
+  /** Failures: a request or a stream that was cut off, a message that is missing or that was not acknowledged. */
   faults: string[]
 }
 
@@ -165,7 +165,7 @@ async function post(url: string, headers: Record<string, string>, agent: Agent) 
   return { status: response.statusCode as number, body: text }
 }
 
-/** How the messages of a thread differ from those that were acknowledged: who stops in order leaves no doubt. */
+/** How the messages of a thread differ from the acknowledged ones: after an orderly stop they are equal. */
 async function differences(client: ChatClient, root_id: string, acknowledged: Set<string>): Promise<string[]> {
   const missing = new Set(acknowledged)
   const unheard: string[] = []
@@ -173,7 +173,7 @@ async function differences(client: ChatClient, root_id: string, acknowledged: Se
   do {
     const query = { limit: 500, ...(cursor_path && { cursor_path }) }
     const page = await client.threads.tree(root_id, query)
-    for (const { id } of page.messages) if (!missing.delete(id)) unheard.push(`nobody was told of message ${id}`)
+    for (const { id } of page.messages) if (!missing.delete(id)) unheard.push(`message ${id} was not acknowledged`)
     cursor_path = page.next_cursor
   } while (cursor_path)
   return [...[...missing].map((id) => `message ${id} is lost`), ...unheard]

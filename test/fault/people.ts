@@ -1,6 +1,6 @@
 import { type ChatClient, createChatClient } from '../../lib/client/index.ts'
 
-/** Who sets the service up. */
+/** The first administrator. */
 export const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
 
 /** A conversation on a service that runs somewhere, and how to call it. */

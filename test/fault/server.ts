@@ -20,5 +20,5 @@ const server = createServer(createNodeListener(chat)).listen(Number(port), '127.
   console.log(JSON.stringify(server.address() as AddressInfo)),
 )
 
-// Whoever started us is gone.
+// The parent process has ended.
 process.stdin.resume().on('end', () => process.exit())

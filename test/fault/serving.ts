@@ -24,7 +24,7 @@ export interface ServeProcess {
   signal(name: NodeJS.Signals): void
 }
 
-/** Starts `chat-server serve` on a free port. Whoever starts it ends it. */
+/** Starts `chat-server serve` on a free port. The caller must end it. */
 export async function startServe(
   database: string,
   options: { env?: Record<string, string> } = {},

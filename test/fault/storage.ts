@@ -73,7 +73,7 @@ async function row(name: string, database: string, run: () => Promise<Figures | 
   complain(recovered_ms > RECOVERY_MS && reads !== 'killed' ? [...faults, 'it took too long to come back'] : faults)
 }
 
-/** A file that is damaged while nobody uses it. */
+/** A file that is damaged while it is not in use. */
 async function damageAll(): Promise<void> {
   const specimen = await makeSpecimen()
   const outcomes = new Map<string, number>()

@@ -6,7 +6,7 @@ export const MANNERS = ['short', 'endless', 'stalled'] as const
 /** Between two pieces of an endless answer. */
 const PIECE_MS = 2
 
-/** What a model server said to a prompt, and to whom. */
+/** The answer of a model server to a prompt, and its caller. */
 export interface Saying {
   call: ModelCall
   text: string

@@ -5,7 +5,7 @@ import { type Serving, serve } from '../cli/serving.ts'
 import { type ModelServer, refuses, startModelServer, streams } from '../support/model-server.ts'
 import { openStream } from '../support/stream.ts'
 
-/** Something that somebody could read, and where. */
+/** An output that could contain a secret, and its place. */
 export interface Readable {
   where: string
   text: string

@@ -6,7 +6,7 @@ import { describeOnEachDatabase } from '../support/databases.ts'
 import { PASSWORD, startService, startThread, type TestService, UNREACHABLE_PROVIDER } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
-// What follows from a route value alone is tried on every route there is; nobody writes these by hand.
+// Tests that follow from the route value alone are generated for every route.
 describeOnEachDatabase('every route', (openUrl) => {
   let service: TestService
   let admin: Headers_
@@ -209,7 +209,7 @@ describeOnEachDatabase('every route', (openUrl) => {
   it.each(
     having((route) => route.query !== undefined && 'limit' in (route.query as unknown as { entries: object }).entries),
   )('$name accepts a valid limit only', async ({ name, route }) => {
-    // The search of people needs to be told of whom.
+    // The search for users requires a query.
     const search = name === 'usersSearch' ? 'query=ada&' : ''
     for (const limit of ['0', '-1', '1.5', 'ten', '', '1e3', '9'.repeat(400)]) {
       const refused = await send({ ...route, path: `${route.path}?${search}limit=${limit}` }, admin)

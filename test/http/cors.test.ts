@@ -54,7 +54,7 @@ describeOnEachDatabase('a response', (openUrl) => {
     ['an error of validation', 422, 'POST', () => '/api/auth/login', { email: 5 }],
     ['a route there is not', 404, 'GET', () => '/nothing'],
     ['a path that is none', 404, 'GET', () => '/api/%zz'],
-    ['a method nobody serves', 405, 'DELETE', () => '/api/setup'],
+    ['an unsupported method', 405, 'DELETE', () => '/api/setup'],
     ['nothing to say', 204, 'POST', () => '/api/presence/heartbeat', {}],
     ['OPTIONS', 204, 'OPTIONS', () => '/api/auth/login'],
     ['HEAD', 200, 'HEAD', () => '/api/setup'],
@@ -196,7 +196,7 @@ describe('Strict-Transport-Security', () => {
     ['http://chat.example.org', null],
     ['https://chat.example.org', 'max-age=15552000'],
     ['https://chat.example.org/', 'max-age=15552000'],
-    // The rest of the host is somebody else's.
+    // The rest of the host belongs to another application.
     ['https://example.org/chat', null],
     ['https://localhost:8443', null],
     ['https://chat.localhost', null],

@@ -36,7 +36,7 @@ const VALUES: Record<string, string> = {
   'a turned direction': '"\\u202e"',
   'line breaks and bells': '"\\r\\n\\u0007\\u2028"',
   SQL: '"\' OR 1=1; DROP TABLE messages; --"',
-  'the id of nobody': '"01890000-0000-7000-8000-000000000000"',
+  'the id of no user': '"01890000-0000-7000-8000-000000000000"',
 }
 
 /** What a parameter may be in such a query, as it is written in an address. */
@@ -118,7 +118,7 @@ describeOnEachDatabase('input', (openUrl) => {
     const thread = await startThread(service)
     ;({ ada, grace, conversation_id } = thread)
     const other = await ada.messages.postRoot(conversation_id, { content: 'x' })
-    // Somebody to whom anything may happen.
+    // A user for destructive calls.
     const frank = await service.signIn('frank')
     await ada.participants.add(conversation_id, { user_id: frank.id })
     ids = {

@@ -21,7 +21,7 @@ describe('a page is', () => {
   it.each<[verdict: 'foreign' | 'ours', why: string, config: object, headers: Record<string, string>, host?: string]>([
     ['ours', 'no browser at all', plain, {}],
     ['ours', 'the same origin, as the browser says', plain, { 'sec-fetch-site': 'same-origin' }],
-    ['ours', 'what somebody types', plain, { 'sec-fetch-site': 'none' }],
+    ['ours', 'a typed URL', plain, { 'sec-fetch-site': 'none' }],
     ['ours', 'the same origin, without a referrer', plain, { 'sec-fetch-site': 'same-origin', origin: 'null' }],
     ['foreign', 'another site', plain, { 'sec-fetch-site': 'cross-site' }],
     ['foreign', 'another site that hides', plain, { 'sec-fetch-site': 'cross-site', origin: 'null' }],
@@ -62,7 +62,7 @@ describe('a page is', () => {
   })
 })
 
-/** Every way in which a request can say that it comes from a page of somebody else's. */
+/** Every combination of headers with which a request comes from a page of another site. */
 const FOREIGN: Record<string, string>[] = [
   { 'sec-fetch-site': 'cross-site' },
   { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },

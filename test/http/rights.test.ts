@@ -9,7 +9,7 @@ import { describeOnEachDatabase } from '../support/databases.ts'
 import { PASSWORD, startService, type TestService, UNREACHABLE_PROVIDER } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
-/** Who calls; the columns of the table. The message that is called about was written by `member`. */
+/** The callers: the columns of the table. `member` wrote the message of the calls. */
 const CALLERS = [
   'anonymous',
   'administrator',
@@ -74,7 +74,7 @@ const BODIES: Record<string, (world: World) => object> = {
 /** What a call has to ask in its address. */
 const QUERIES: Record<string, string> = { usersSearch: '?query=target' }
 
-/** Limits that nobody runs into. */
+/** Limits that no call reaches. */
 const PARAMS = { requests_per_second: 1000, burst: 1000 }
 
 interface World {

@@ -20,10 +20,10 @@ const REFUSALS: [what: string, path: string, type: string, status: number, code:
   ['one that is too large', '/api/auth/login', JSON_TYPE, 413, 'payload_too_large'],
   ['one that is no JSON', '/api/auth/login', 'Content-Type: text/plain', 415, 'unsupported_media_type', 6],
   ['one that is too large for /v1', '/v1/chat/completions', JSON_TYPE, 413, 'payload_too_large'],
-  ['one of nobody, to a call that takes none', '/api/auth/logout', JSON_TYPE, 401, 'unauthenticated'],
+  ['one without a session, to a call without a body', '/api/auth/logout', JSON_TYPE, 401, 'unauthenticated'],
   ['a second setup', '/api/setup', JSON_TYPE, 400, 'already_set_up'],
   ['one to nowhere', '/api/nowhere', JSON_TYPE, 404, 'not_found'],
-  ['one by a method that nobody serves', '/api/stream', JSON_TYPE, 405, 'method_not_allowed'],
+  ['one with an unsupported method', '/api/stream', JSON_TYPE, 405, 'method_not_allowed'],
 ]
 
 describe.each(['a length', 'chunks'])('an upload with %s', (framing) => {

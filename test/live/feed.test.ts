@@ -67,7 +67,7 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
     )
     await stream.close()
 
-    // Who has no right any more gets no message of it in a replay either.
+    // A user who has lost the right to it gets no message of it in a replay either.
     const replay = await open(ready!.id)
     const replayed = await replay.until('message.new', says('end'))
     expect(replayed[0]!.event).toMatchObject({ type: 'stream.ready', payload: { resumed: true } })
@@ -166,7 +166,7 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
     const root = await post(grace, shared[0]!, 'read me')
     const stream = await open()
     await stream.next()
-    // What passes reaches those who have caught up.
+    // Ephemeral events reach readers who have caught up.
     await post(grace, shared[2]!, 'level')
     await stream.until('message.new', says('level'))
     await grace.presence.sendHeartbeat({ status: 'away' })

@@ -135,7 +135,7 @@ const ACTIONS: Record<string, Act> = {
 
 /** Routes that change nothing a client sees of a conversation, and why. */
 const SILENT: Record<string, string> = {
-  conversationsCreate: 'nobody can have a snapshot from before',
+  conversationsCreate: 'no reader can have an earlier snapshot',
   conversationsRemove: 'its streams close',
   invitesCreate: 'only its maker learns of an invite',
   invitesRevoke: 'only its maker learns of an invite',
@@ -160,7 +160,7 @@ async function* assistant({ turns }: AssistantRequest) {
   yield* [turns.at(-1)!.content, { usage: { total_tokens: turns.length } }]
 }
 
-/** Every action once, by somebody who may. */
+/** Every action once, by a user with the right to it. */
 const WALK = [
   { action: 'participantsAdd', by: 0, pick: 3 },
   { action: 'participantsChangeRole', by: 0, pick: 11 },

@@ -12,7 +12,7 @@ export interface Held {
   release(): void
 }
 
-/** A storage whose reads outside transactions a test can stop, fail and count, so that it decides who is first. */
+/** A storage whose reads outside transactions a test can stop, fail and count, so that it decides the order. */
 export interface HeldStorage {
   wrap(storage: Storage): Storage
   /** Stops matching reads: before they look at the database, or when they have looked and not yet told. */
@@ -37,7 +37,7 @@ export const readsHead: Which = (sql) => sql.includes('min(seq)')
 /** Reads of whose sessions are still alive. */
 export const readsSessions: Which = (sql) => /FROM sessions\s+WHERE id IN/.test(sql)
 
-/** Reads of who takes part in what. */
+/** Reads of memberships. */
 export const readsPlaces: Which = (sql) => /FROM participants p JOIN conversations c .*\s+WHERE p\.user_id IN/.test(sql)
 
 /** The look for changes of other processes. */

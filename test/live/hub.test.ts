@@ -163,7 +163,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     expect(seen.at(-1)).toEqual({
       event: { type: 'unread.update', payload: { ...params, root_id: root.root_id, unread: 0 } },
     })
-    // It is nobody else's.
+    // The place stays free.
     await ada.messages.postRoot(params.conversation_id, CONTENT)
     expect(typesOf(await other.until('thread.new'))).toEqual(['message.new', 'thread.activity', 'thread.new'])
   })

@@ -49,12 +49,12 @@ export function seqsOf(events: ReceivedEvent[]): number[] {
   return events.flatMap(({ id, event }) => (id && event.type !== 'stream.ready' ? [seqOf(id)] : []))
 }
 
-/** Whether this is about something else than who is there, which changes when streams open and close. */
+/** Whether this is not a presence event: presence changes when streams open and close. */
 export function isNews({ event }: ReceivedEvent): boolean {
   return event.type !== 'presence.update'
 }
 
-/** What kinds of events these are, but for who is there. */
+/** The types of these events, without presence. */
 export function typesOf(events: ReceivedEvent[]): string[] {
   return events.filter(isNews).map(({ event }) => event.type)
 }

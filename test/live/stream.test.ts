@@ -190,7 +190,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
     ])('%s', async (_, reason, make) => {
       const { conversation_id } = await begin()
       const { db } = service.chat.context
-      // The oldest event that is kept is the third one: whoever has seen the second misses nothing.
+      // The oldest stored event is the third one: a reader who has the second misses nothing.
       await db.run('DELETE FROM events WHERE conversation_id = ? AND seq < 3', conversation_id)
       for (const where of ['header', 'address']) {
         const at = await positionOf(reading.ada, conversation_id)
@@ -384,7 +384,7 @@ function textOf(response: Response) {
       }
       return text
     },
-    /** What has come so far, but for who is there, which changes when streams open. */
+    /** The events so far, without presence, which changes when streams open. */
     news: () => text.replace(/event: presence\.update\n.*\n\n/g, ''),
     cancel: () => reader.cancel(),
   }

@@ -146,12 +146,13 @@ describe('/readyz on SQLite', () => {
   })
 
   it('names a database whose file has become read-only, until it is writable', async ({ skip }) => {
-    // Root may write whatever the mode is, so the service is somebody else's.
+    // Root ignores file modes, so the service runs as another user.
     const [, uid, gid] = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8')) ?? []
-    if (process.getuid?.() !== 0 || !uid) return skip('needs root, to be somebody else')
+    if (process.getuid?.() !== 0 || !uid) return skip('needs root, to run as another user')
     const as = { uid: Number(uid), gid: Number(gid) }
     const look = `fs.accessSync(${JSON.stringify(import.meta.filename)})`
-    if (spawnSync(process.execPath, ['-e', look], as).status !== 0) return skip('nobody may read the project')
+    if (spawnSync(process.execPath, ['-e', look], as).status !== 0)
+      return skip('the user nobody cannot read the project')
     const { url, remove } = await createSqliteFile()
     onTestFinished(remove)
     const file = url.slice('sqlite:'.length)

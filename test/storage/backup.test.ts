@@ -98,7 +98,7 @@ describe('a backup of SQLite', () => {
   it('is refused for a database whose last commits are in a file next to it', async () => {
     const service = await start()
     const { ada, root } = await startThread(service)
-    // As after a crash: copied with other means, while nobody has moved them into the file.
+    // As after a crash: copied by other means, before a checkpoint.
     for (const end of ['', '-wal']) copyFileSync(join(folder, `chat.db${end}`), `${copy}${end}`)
     const restored = `sqlite:${join(folder, 'restored.db')}`
     await expect(restoreStorage(restored, copy)).rejects.toThrow('chat-server backup')

@@ -45,7 +45,7 @@ describeOnEachEmptyDatabase('the schema', (openUrl) => {
     const url = await openUrl()
     const storages = await Promise.all(times(4, () => opened(url)))
     const applied = await Promise.all(storages.map((storage) => storage.migrate()))
-    // Each step is a transaction of its own, and anybody's.
+    // Each step is a transaction of its own, run by either of them.
     expect(applied.flat().toSorted()).toEqual(NAMES)
     for (const storage of storages) expect(await storage.migrations()).toEqual(APPLIED)
   })

@@ -241,7 +241,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
 
   describe('a connection error never contains the password', () => {
     it.each([
-      ['nobody listens', { search: '?host=127.0.0.1' }],
+      ['no server listens', { search: '?host=127.0.0.1' }],
       ['there is no socket', { search: '?host=/nowhere' }],
       ['there is no database', { pathname: '/nothing' }],
       ['the password is wrong', { username: 'guarded' }],

@@ -6,7 +6,7 @@ import { listChanges } from '../../lib/storage/schema/verify.ts'
 import { createSqliteFile, type Dialect, describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { fileOf, openHandle } from './handles.ts'
 
-/** What somebody may do to tables of ours, and what is said of it. */
+/** Modifications of the service's tables, and their descriptions in the error. */
 const CHANGES: Record<string, { sqlite: string; postgresql?: string; says: string }> = {
   'a trigger': {
     sqlite: 'CREATE TRIGGER spy AFTER INSERT ON messages BEGIN DELETE FROM audit_log; END',

@@ -9,14 +9,14 @@ import { documentedHeaders } from './documented-headers.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** A file that gets a line each time a route answers with success: its name, the status, and the headers it sent. */
+    /** A file that gets a line for each successful response of a route: its name, the status, and the headers sent. */
     answered_routes: string
   }
 }
 
 /**
- * Fails a whole run in which some route never answered with success, since nobody tests it; and one in which a header
- * that is documented of such an answer was never sent.
+ * Fails a whole run in which some route never returned success, because no test calls it; and one in which a documented
+ * header of such a response was never sent.
  */
 export default function setup(project: TestProject) {
   const folder = mkdtempSync(join(tmpdir(), 'chat-routes-'))
@@ -33,7 +33,7 @@ export default function setup(project: TestProject) {
   }
 }
 
-/** Whether all that `npm test` runs has run, and not a selection of it. */
+/** Whether the whole of `npm test` was run, and not a selection. */
 async function isWhole({ vitest, config }: TestProject): Promise<boolean> {
   const everyday = vitest.projects.filter(({ name }) => name === 'main' || name === 'isolated')
   const globbed = await Promise.all(everyday.map((part) => part.globTestFiles()))
@@ -45,7 +45,7 @@ async function isWhole({ vitest, config }: TestProject): Promise<boolean> {
   )
 }
 
-/** The routes that never answered with success, and the headers that never came with one of those answers. */
+/** The routes without a successful response, and the headers that no such response had. */
 function missingIn(lines: string[]): [untested: string[], unsent: string[]] {
   const seen = new Map<string, Set<string>>()
   for (const [name, status, ...headers] of lines.map((line) => line.split(' '))) {

@@ -18,8 +18,8 @@ const patterns = allRoutes.map(([name, route]) => ({
 }))
 
 /**
- * A `fetch` that holds every answer against what its route promises: status, headers, the shape of the body with
- * nothing beside it, and only error codes that are declared.
+ * A `fetch` that checks every response against its route: status, headers, the shape of the body without additional
+ * fields, and the declared error codes.
  */
 export const checkedFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, init)
@@ -27,7 +27,7 @@ export const checkedFetch: typeof fetch = async (input, init) => {
   return response
 }
 
-/** @throws Error that says what the answer should not be */
+/** @throws Error with the difference */
 export async function checkAnswer(method: string, path: string, response: Response): Promise<void> {
   const where = `${method} ${path} answered ${response.status}`
   const demand = (holds: boolean, message: string) => {
@@ -67,14 +67,14 @@ export async function checkAnswer(method: string, path: string, response: Respon
   checkShape(await response.clone().json(), route.output, demand)
 }
 
-/** For the end of the run, which asks what was answered with success, and with which headers. */
+/** For the end of the run: the routes that returned success, and their headers. */
 function noteAnswer(name: string, { status, headers }: Response): void {
   appendFileSync(inject('answered_routes'), `${name} ${status} ${[...headers.keys()].join(' ')}\n`)
 }
 
 type Demand = (holds: boolean, message: string) => void
 
-/** What a body says, with nothing beside it. */
+/** Checks a body against its schema, without additional fields. */
 function checkShape(body: unknown, schema: v.GenericSchema, demand: Demand): void {
   const parsed = v.safeParse(schema, body)
   demand(
@@ -91,7 +91,7 @@ async function checkPieces(response: Response, schema: v.GenericSchema, demand: 
   for (const piece of pieces) checkShape(JSON.parse(piece), schema, demand)
 }
 
-/** What a failure says, in either of the shapes it can have. */
+/** The code of a failure, in either format. */
 export async function readFailure(response: Response): Promise<{ code: ErrorCode; errors?: { path: string }[] }> {
   const body = (await response.json()) as v.InferOutput<typeof Problem> | CompatFailure
   if ('error' in body) return { code: body.error.code as ErrorCode, errors: [{ path: body.error.param ?? '' }] }

@@ -2,7 +2,7 @@ import type { AnswerPiece, Assistant, AssistantRequest } from '../../lib/assista
 import { contextOf } from '../../lib/core/context-of.ts'
 import type { Chat } from '../../lib/index.ts'
 
-/** Has the leases of all answers be so many seconds older. */
+/** Ages the leases of all answers by a number of seconds. */
 export async function ageLeases(chat: Chat, seconds: number): Promise<void> {
   await contextOf(chat).db.run(
     'UPDATE answers_under_way SET lease_expires_at = lease_expires_at - ?',
@@ -10,17 +10,17 @@ export async function ageLeases(chat: Chat, seconds: number): Promise<void> {
   )
 }
 
-/** An answer under way, which says what the test has it say. */
+/** An answer in progress, controlled by the test. */
 export interface Answer {
   request: AssistantRequest
   say(...pieces: AnswerPiece[]): void
   end(): void
   fail(error: unknown): void
-  /** Resolves once nobody wants the rest. */
+  /** Resolves when the answer is aborted. */
   aborted: Promise<void>
 }
 
-/** An assistant that writes nothing by itself: each question becomes an {@link Answer} in the hands of the test. */
+/** An assistant controlled by the test: each question becomes an {@link Answer}, which writes nothing by itself. */
 export function createPuppet(): { assistant: Assistant; asked(): Promise<Answer> } {
   const waiting: ((answer: Answer) => void)[] = []
   const unseen: Answer[] = []

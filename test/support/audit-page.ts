@@ -90,7 +90,7 @@ count these actions.
 |---|---|
 `
 
-/** The page about the audit log, with every action. */
+/** The reference page of the audit log, with every action. */
 export function auditPage(): string {
   const rows = AuditAct.options.map((act) => `| \`${act}\` | ${ACTS[act]} |\n`)
   return INTRODUCTION + rows.join('')

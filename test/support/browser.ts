@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 
-/** What is used of playwright-core, which need not be installed. */
+/** The parts of playwright-core that are used; the package is optional. */
 interface Playwright {
   chromium: {
     launch(options: object): Promise<Browser>
@@ -12,7 +12,7 @@ interface Playwright {
   }
 }
 
-/** A real browser; each context of it is somebody else's. */
+/** A real browser; each context belongs to another user. */
 export interface Browser {
   newContext(): Promise<BrowserContext>
   close(): Promise<void>
@@ -26,7 +26,7 @@ export interface BrowserContext {
 export interface Page {
   goto(url: string): Promise<unknown>
   reload(): Promise<unknown>
-  /** Runs a script in the page, as its own. @returns what it comes to */
+  /** Runs a script in the page. @returns its result */
   evaluate(script: string): Promise<unknown>
   click(selector: string): Promise<void>
   fill(selector: string, text: string): Promise<void>
@@ -40,20 +40,20 @@ const executablePath = ['chromium', 'chromium-browser', 'google-chrome']
   .find((path) => existsSync(path))
 const playwright = await loadPlaywright()
 
-/** Whether there is a browser here. Where there is none, the tests that need one say that they are skipped. */
+/** Whether a browser is installed. Without one, the tests that need it are reported as skipped. */
 export const hasBrowser = playwright !== undefined && executablePath !== undefined
 if (!hasBrowser) console.log(`Browser test skipped: ${executablePath ? 'playwright-core' : 'chromium'} not found`)
 
 const OPTIONS = { executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run'] }
 
-/** Starts a browser for the test that is running. */
+/** Starts a browser for the current test. */
 export async function openBrowser(): Promise<Browser> {
   const browser = await playwright!.chromium.launch(OPTIONS)
   onTestFinished(() => browser.close())
   return browser
 }
 
-/** A browser of one person that sends cookies to other sites wherever `SameSite` lets it: by default not all do. */
+/** A browser that sends cookies to other sites wherever `SameSite` allows it: not all browsers do by default. */
 export async function openLaxBrowser(): Promise<BrowserContext> {
   const folder = await mkdtemp(join(tmpdir(), 'chat-browser-'))
   await mkdir(join(folder, 'Default'))

@@ -7,8 +7,8 @@ import { BUILT, PROGRAMS } from './programs.ts'
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * Builds once for the whole run what tests start as processes: it then starts in a quarter of the time that its sources
- * take. It stays inside the project, where Node finds the packages it imports.
+ * Builds, once per run, the programs that tests start as processes: they then start in a quarter of the time. The build
+ * stays inside the project, where Node finds the packages it imports.
  */
 export async function setup(): Promise<() => Promise<void>> {
   const cache = join(ROOT, 'node_modules', '.cache')

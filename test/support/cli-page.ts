@@ -70,7 +70,7 @@ the package \`bash-completion\` to find the file. The script contains all comman
 
 `
 
-/** The page about the command line, with every command there is. */
+/** The reference page of the command line, with every command. */
 export async function cliPage(): Promise<string> {
   const tree = await describeCommands(root)
   const commands = tree.filter(({ example }) => example)
@@ -113,7 +113,7 @@ function factsOf({ default: fallback }: DescribedArg): string {
   return fallback === undefined ? '' : ` Default: \`${fallback}\`.`
 }
 
-/** As GitHub makes it of a heading. */
+/** The anchor that GitHub generates for a heading. */
 function anchorOf(path: string): string {
   return path.replaceAll(' ', '-')
 }

@@ -2,7 +2,7 @@ import type { Operation } from '../../lib/client/operation.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
 import { endpoints } from '../../lib/endpoints.ts'
 
-/** Of a line, with its end, as the formatter has it. */
+/** The maximum length of a line in the formatter, with its end. */
 const MAX_WIDTH = 121
 
 const INTRODUCTION = `// Made from the routes by \`npm run docs\`: change it there. With it a browser loads neither the routes nor their schemas.
@@ -11,7 +11,7 @@ import type { Operation } from './operation.ts'
 /** Every endpoint, by its feature and verb. */
 `
 
-/** `lib/client/operations.ts`: what the client has to know of each route. */
+/** `lib/client/operations.ts`: the part of each route that the client needs. */
 export function clientOperations(): string {
   const features = sorted(endpoints).map(([feature, verbs]) => {
     const lines = sorted<AnyRoute>(verbs).map(([verb, route]) => toSource(verb, toOperation(route)))
@@ -20,7 +20,7 @@ export function clientOperations(): string {
   return `${INTRODUCTION}export const OPERATIONS = {\n${features.join('')}} as const satisfies Record<string, Record<string, Operation>>\n`
 }
 
-/** By name: modules list their exports in the order of their bundler. */
+/** By name: the order of a module's exports depends on its bundler. */
 function sorted<T>(named: Record<string, T>): [string, T][] {
   return Object.entries(named).sort(([a], [b]) => (a < b ? -1 : 1))
 }

@@ -5,10 +5,10 @@ import { Client } from 'pg'
 import { afterAll, describe, inject } from 'vitest'
 import { MEMORY } from './memory.ts'
 
-/** The databases that everything which keeps data has to work on. */
+/** The databases on which everything that stores data must work. */
 export type Dialect = 'sqlite' | 'postgresql'
 
-/** What a test needs to open a database of its own: a URL, and what removes it again. */
+/** A new database for a test: its URL, and a function that removes it. */
 export interface FreshDatabase {
   url: string
   remove(): Promise<void>
@@ -17,16 +17,16 @@ export interface FreshDatabase {
 type Suite = (openUrl: () => Promise<string>, dialect: Dialect) => void
 
 /**
- * Describes the same behaviour once for SQLite and once for PostgreSQL, which is skipped where it is not installed.
+ * Describes the same behaviour for SQLite and for PostgreSQL, which is skipped if it is not installed.
  *
- * `openUrl` gives the URL of a new database at each call, which has the whole schema and no row; all are removed when the
- * suite is over, so a test closes what it opens.
+ * Each call of `openUrl` returns the URL of a new database with the whole schema and no row; all are removed at the end
+ * of the suite, so a test must close what it opens.
  */
 export function describeOnEachDatabase(title: string, suite: Suite): void {
   describeOn({ sqlite: copySqliteFile, postgresql: copyPostgresDatabase }, title, suite)
 }
 
-/** The same with databases that have no schema yet, for tests of what makes it. */
+/** The same with databases without a schema, for tests of migrations. */
 export function describeOnEachEmptyDatabase(title: string, suite: Suite): void {
   describeOn({ sqlite: createSqliteFile, postgresql: createPostgresDatabase }, title, suite)
 }
@@ -47,7 +47,7 @@ function describeOn(creators: Record<Dialect, () => Promise<FreshDatabase>>, tit
   }
 }
 
-/** A SQLite database that does not exist yet, in a folder of its own. */
+/** A new SQLite database that does not exist yet, in its own folder. */
 export async function createSqliteFile(): Promise<FreshDatabase> {
   const folder = await mkdtemp(join(MEMORY, 'chat-sqlite-'))
   return {
@@ -62,7 +62,7 @@ async function copySqliteFile(): Promise<FreshDatabase> {
   return database
 }
 
-/** An empty PostgreSQL database in the cluster of this run. */
+/** A new empty PostgreSQL database in the cluster of this run. */
 export function createPostgresDatabase(): Promise<FreshDatabase> {
   return createFrom('template1')
 }

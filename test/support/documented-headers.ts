@@ -2,7 +2,7 @@ import { parseConfig } from '../../lib/config/parse.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
 import { openApiDocument } from '../../lib/http/openapi/build.ts'
 
-/** Headers that every answer may have, and that the document tells of once, in its description; and those of HTTP. */
+/** Headers that every response may have, which the document describes once in its description; and those of HTTP. */
 const COMMON = [
   ...['x-content-type-options', 'content-security-policy', 'referrer-policy', 'cross-origin-resource-policy'],
   ...['cache-control', 'strict-transport-security', 'vary'],
@@ -28,7 +28,7 @@ function openApi(): Document {
   return made
 }
 
-/** The headers that the OpenAPI document promises of an answer, in lower case, and whether each is always there. */
+/** The documented headers of a response, in lower case, and whether each is always present. */
 export function documentedHeaders(route: AnyRoute, status: number): Map<string, boolean> | undefined {
   const { paths, components } = openApi()
   const found = paths[route.path]?.[route.method.toLowerCase()]?.responses[status]
@@ -42,7 +42,7 @@ export function documentedHeaders(route: AnyRoute, status: number): Map<string, 
   )
 }
 
-/** What an answer sends that is not documented, or lacks of what is; empty where all is as it should be. */
+/** The undocumented and the missing headers of a response; empty if it is correct. */
 export function headerProblems(route: AnyRoute, { status, headers }: Response): string[] {
   const documented = documentedHeaders(route, status)
   if (!documented) return [`the document has no answer ${status}`]

@@ -254,7 +254,7 @@ is unknown: read the current state, and send posts with an \`Idempotency-Key\`, 
 
 `
 
-/** The page about all error codes with cause and remedy. */
+/** The reference page of all error codes with cause and remedy. */
 export function errorsPage(): string {
   const codes = Object.entries(FAILURES) as [ErrorCode, (typeof FAILURES)[ErrorCode]][]
   const rows = codes.map(([code]) => `| ${ERRORS[code][0]} | [\`${code}\`](#${code}) | ${ERRORS[code][1]} |\n`)

@@ -204,7 +204,7 @@ const SHAPES: [name: string, schema: v.GenericSchema][] = [
   ['ConversationFields', ConversationFields],
 ]
 
-/** The page about every event of a stream. @throws ValiError for an example that is not what the schema says */
+/** The reference page of every event. @throws ValiError for an example that does not match the schema */
 export function eventsPage(): string {
   const groups = GROUPS.map(([title, schema, text]) =>
     [`## ${title}\n\n${wrap(text)}\n`, ...schema.options.map((each) => describeEvent(nodeOf(each)))].join('\n'),

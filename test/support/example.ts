@@ -8,19 +8,19 @@ import { expect, onTestFinished } from 'vitest'
 /** The folder of the project. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** An example that runs in a process of its own. */
+/** An example that runs in its own process. */
 export interface Running {
-  /** Waits until it has printed something like this. */
+  /** Waits until it has printed a matching text. */
   printed(pattern: RegExp): Promise<string>
   /** All it has printed so far. */
   output(): string
   /** Its exit code, once it has ended. */
   end: Promise<number | null>
-  /** Asks it to end as a supervisor would. */
+  /** Sends SIGTERM, as a supervisor does. */
   stop(): Promise<number | null>
 }
 
-/** Runs an example as its first comment says; what it writes to standard error is a failure of the test. */
+/** Runs an example as its first comment describes; output on standard error fails the test. */
 export function start(example: string, ...args: string[]): Running {
   const child: ChildProcessByStdio<null, Readable, Readable> = spawn(
     process.execPath,

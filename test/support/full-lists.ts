@@ -4,7 +4,7 @@ import type { Chat } from '../../lib/index.ts'
 import type { Primitive, Queries } from '../../lib/storage/database.ts'
 import { times } from './service.ts'
 
-/** What lists were filled with, by the names of their items. */
+/** The names of the items in each filled list. */
 export interface Filled {
   owner_id: string
   conversation_id: string
@@ -26,10 +26,10 @@ export interface Filled {
   chunks: number[]
 }
 
-/** A text that is six times as long in JSON: the longest there can be. */
+/** A text that is six times as long in JSON, the worst case. */
 const long = (length: number) => `x${'\u0001'.repeat(length - 1)}`
 
-/** Rows at a time, so that filling is quick. */
+/** The number of rows per statement, so that filling is quick. */
 const ROWS = 100
 
 /** Adds rows to a table. */
@@ -44,7 +44,7 @@ export async function insert(tx: Queries, table: string, rows: Record<string, Pr
   }
 }
 
-/** Fills every list there is with more than fits in an answer, of the longest items: as tables, since that is quick. */
+/** Fills every list with more of the longest items than fit in one response, by inserting rows directly. */
 export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
   const actor = await chat.users.actor(ownerId)
   const { conversation_id } = await chat.conversations.create(actor, {})
@@ -138,7 +138,7 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
     await insert(
       tx,
       'tasks',
-      // Not due for years: no process takes them.
+      // Due in years, so that no process takes them.
       tasks.map((id) => ({ id, kind: 'conversation.remove', key: id, due_at: 2 * at, detail: '{"removed":1}' })),
     )
     await insert(

@@ -11,7 +11,7 @@ import { errorsPage } from './errors-page.ts'
 import { eventsPage } from './events-page.ts'
 import { httpPage } from './http-page.ts'
 
-/** Every page and table that is made from the source: its path from the root of the project, and its text. */
+/** Every generated page and table: its path from the root of the project, and its text. */
 const PAGES: Record<string, () => string | Promise<string>> = {
   'docs/reference/configuration.md': configurationPage,
   'docs/reference/events.md': eventsPage,
@@ -22,7 +22,7 @@ const PAGES: Record<string, () => string | Promise<string>> = {
   'lib/client/operations.ts': clientOperations,
 }
 
-/** The same by their texts, with the types of `lib/api`, which are made together. */
+/** The same as texts, with the types of `lib/api`, which are generated together. */
 export async function generated(): Promise<Record<string, string>> {
   const pages = Object.entries(PAGES).map(async ([path, page]) => [path, await page()])
   return { ...Object.fromEntries(await Promise.all(pages)), ...(await apiTypes()) }

@@ -8,14 +8,14 @@ import { type Cluster, startCluster } from './postgres.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Of the database `postgres` in the cluster of this run; `null` where PostgreSQL is not installed. */
+    /** The URL of the database `postgres` in the cluster of this run; `null` if PostgreSQL is not installed. */
     postgres_url: string | null
-    /** The databases that are copied: each has the whole schema and no row. */
+    /** The template databases: each has the whole schema and no row. */
     templates: { sqlite: string; postgresql: string }
   }
 }
 
-/** One PostgreSQL for the whole run, and on either database the schema made once: a test takes a copy. */
+/** Starts one PostgreSQL for the whole run and creates the schema once per kind of database: a test gets a copy. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(MEMORY, 'chat-template-'))
   const templates = { sqlite: join(folder, 'chat.db'), postgresql: 'template_chat' }

@@ -29,7 +29,7 @@ interface Document {
 
 const openApi = openApiDocument(parseConfig()) as unknown as Document
 
-/** What every call can fail with that has one of these; it is told once. */
+/** The errors that all calls with one of these properties can return; they are described once. */
 const GENERAL: [when: string, codes: ErrorCode[]][] = [
   ['every call', ['method_not_allowed', 'internal']],
   ['every call but those of Operations', ['rate_limited', 'unavailable']],
@@ -79,7 +79,7 @@ call() {
 \`\`\`
 `
 
-/** The page about every endpoint, by group, and about their schemas. */
+/** The reference page of every endpoint, by group, and their schemas. */
 export function httpPage(): string {
   const groups = openApi.tags.map(({ name, description }) => {
     const routes = allRoutes.filter(([, route]) => route.tag === name).sort(([, a], [, b]) => placeOf(a) - placeOf(b))
@@ -117,7 +117,7 @@ function describeCall([name, route]: [string, AnyRoute]): string {
       describeAnswer(route, operation),
       describeErrors(route),
     ].join('\n'),
-    // Nobody makes by hand the call that a provider sends a browser to.
+    // A browser makes this call after a provider's redirect; an example with curl would not help.
     ...(route.answer === 'redirect' ? [] : [`\`\`\`sh\n${exampleOf(route)}\n\`\`\``]),
   ]
     .join('\n\n')
@@ -151,7 +151,7 @@ function describeAnswer(route: AnyRoute, { responses }: Operation): string {
     return type === 'application/json' && text !== 'text' ? text : `${text}, \`${type.replace('*/*', 'of any type')}\``
   })
   const parts = [types.join(', or '), told.length > 0 && `with ${told.map((name) => `\`${name}\``).join(', ')}`]
-  const redirect = route.answer === 'redirect' ? '; 303 with `Location` for who does not ask for JSON' : ''
+  const redirect = route.answer === 'redirect' ? '; 303 with `Location` for requests that do not accept JSON' : ''
   return wrap(`- **Response:** ${[route.status, ...parts].filter(Boolean).join(' ')}${redirect}`, '  ')
 }
 
@@ -165,7 +165,7 @@ function linkTo(code: ErrorCode): string {
   return `[\`${code}\`](errors.md#${code})`
 }
 
-/** Names of the path as variables of the shell. */
+/** Path parameters as shell variables. */
 function exampleOf({ method, path, body, example, access, answer, sign_in }: AnyRoute): string {
   const address = `$BASE${path.replace(/\{(\w+)\}/g, (_: string, name: string) => `$${VARIABLES[name] ?? name.toUpperCase()}`)}`
   const signsIn = answer === 'session' && sign_in && access === 'public'

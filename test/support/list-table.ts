@@ -3,18 +3,18 @@ import type { AnyRoute } from '../../lib/endpoint.ts'
 import { allRoutes } from './all-routes.ts'
 import type { Filled } from './full-lists.ts'
 
-/** An item of a list, as far as following it needs it. */
+/** An item of a list, with the fields needed to page through it. */
 export type Item = Record<string, string | number>
 
-/** How a list is followed, when it is filled: what names its items, and how the next page is asked for. */
+/** How a list is paged: the field that identifies its items, and how the next page is requested. */
 export interface Followed {
-  /** The field that its items have their name in. */
+  /** The field with the name of an item. */
   key: string
-  /** The names of all its items; `undefined` where they need not be known one by one. */
+  /** The names of all its items; `undefined` if they need not be known one by one. */
   expected: (filled: Filled) => (string | number)[] | undefined
   path: (filled: Filled) => string
   query?: string
-  /** How the cursor is asked for, and where it is: in the answer, or in the last item. */
+  /** How the cursor is passed, and where it is found: in the response, or in the last item. */
   next?: [parameter: string, from: (answer: Record<string, string>, last: Item) => string | number | undefined]
 }
 
@@ -44,7 +44,7 @@ export const LISTS: Record<string, Followed> = {
     query: 'limit=200',
     next: after,
   },
-  // The best fifty, and no more: it is for completing a name.
+  // The best fifty matches only: it is for completing a name.
   usersSearch: { key: 'id', expected: () => undefined, path: () => '/api/users', query: 'limit=50&query=many' },
   authListSessions: {
     key: 'id',
@@ -60,7 +60,7 @@ export const LISTS: Record<string, Followed> = {
     query: 'limit=200',
     next: after,
   },
-  // Shows the first 200.
+  // Returns the first 200 only.
   conversationsGet: { key: 'user_id', expected: () => undefined, path: conversation },
   participantsList: {
     key: 'user_id',
@@ -122,22 +122,22 @@ export const LISTS: Record<string, Followed> = {
     expected: ({ assignments }) => assignments,
     path: () => '/api/admin/limits/assignments',
   },
-  // Fifty at most.
+  // At most fifty.
   keysList: { key: 'id', expected: () => undefined, path: () => '/api/auth/keys' },
-  // Fifty at most.
+  // At most fifty.
   identitiesList: { key: 'id', expected: ({ identities }) => identities, path: () => '/api/auth/identities' },
-  // Two.
+  // Two entries.
   openaiListModels: { key: 'id', expected: () => undefined, path: () => '/v1/models' },
 }
 
-/** The name of the list in an answer; empty for an answer that is one, `undefined` for one that has none. */
+/** The field of a response with the list; empty for a response that is a list, `undefined` for one without any. */
 function listIn(schema: v.GenericSchema | undefined): string | undefined {
   const { type, entries = {} } = (schema ?? {}) as { type?: string; entries?: Record<string, { type: string }> }
   if (type === 'array') return ''
   return Object.keys(entries).find((name) => entries[name]!.type === 'array')
 }
 
-/** The lists of the route table: the name of the route, and the field of the answer that has the items. */
+/** The lists of the route table: the name of the route, and the field of the response with the items. */
 export const lists = allRoutes.flatMap(([name, route]: [string, AnyRoute]) => {
   const field = route.method === 'GET' && route.answer === 'json' ? listIn(route.output) : undefined
   return field === undefined ? [] : [{ name, field }]

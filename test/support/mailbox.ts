@@ -1,6 +1,6 @@
 import type { Mail } from '../../lib/index.ts'
 
-/** A mailbox: mails with a token as they arrive, to be waited for. Notices, which have none, are dropped. */
+/** A mailbox with the mails that have a token, which tests can wait for. Notices, which have none, are dropped. */
 export function createMailbox() {
   const mails: Mail[] = []
   const waiting: ((mail: Mail) => void)[] = []

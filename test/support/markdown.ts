@@ -1,4 +1,4 @@
-/** A paragraph in lines of 120 characters at most, but for words that are longer. */
+/** Wraps a paragraph at 120 characters; longer words are not broken. */
 export function wrap(text: string, indent = ''): string {
   const lines: string[] = []
   for (const word of text.split(' ')) {

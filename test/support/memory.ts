@@ -1,12 +1,12 @@
 import { accessSync, constants, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
-/** What the databases of a run and the log of PostgreSQL may come to. */
+/** The space that the databases and the PostgreSQL log of a run may need. */
 const ENOUGH_BYTES = 3 * 1024 ** 3
 
 /**
- * Where the databases of a run are kept: in memory where there is enough, since a commit then waits for no disk. What is
- * asked of the databases is the same.
+ * The folder of a run's databases: in memory if there is enough space, so that a commit waits for no disk. The
+ * databases work the same.
  */
 export const MEMORY = isRoomy('/dev/shm') ? '/dev/shm' : tmpdir()
 

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 
-/** What is asked of a model, as far as tests look at it. */
+/** The fields of a request that tests check. */
 export interface ModelRequest {
   model: string
   messages: { role: string; content: string }[]
@@ -12,10 +12,10 @@ export interface ModelRequest {
   stream_options?: { include_usage?: boolean }
 }
 
-/** What the server does with a request. One that returns leaves the answer open, for the test to go on with by hand. */
+/** How the server answers a request. A handler that returns leaves the response open, for the test to continue. */
 export type Behaviour = (call: ModelCall) => void
 
-/** Streams an answer piece by piece, to its end. */
+/** Streams an answer chunk by chunk, to its end. */
 export function streams(...pieces: string[]): Behaviour {
   return (call) => {
     for (const piece of pieces) call.say(piece)
@@ -23,7 +23,7 @@ export function streams(...pieces: string[]): Behaviour {
   }
 }
 
-/** Streams these pieces, and then says nothing more for ever, unless the test does. */
+/** Streams these chunks, and then stalls, unless the test continues. */
 export function stallsAfter(...pieces: string[]): Behaviour {
   return (call) => {
     call.begin()
@@ -31,7 +31,7 @@ export function stallsAfter(...pieces: string[]): Behaviour {
   }
 }
 
-/** Streams these pieces, and then cuts the connection. */
+/** Streams these chunks, and then closes the connection. */
 export function diesAfter(...pieces: string[]): Behaviour {
   return (call) => {
     for (const piece of pieces) call.say(piece)
@@ -39,10 +39,10 @@ export function diesAfter(...pieces: string[]): Behaviour {
   }
 }
 
-/** Streams the same piece again and again, for as long as somebody listens. */
+/** Streams the same chunk again and again, until the client disconnects. */
 export function streamsForEver(piece: string): Behaviour {
   return (call) => {
-    // A callback of the write: the next piece goes when this one has left, so that nothing piles up here.
+    // In the callback of the write: the next chunk is sent after this one has left, so that nothing accumulates here.
     const next = () => {
       if (!call.response.destroyed) call.say(piece, next)
     }
@@ -50,7 +50,7 @@ export function streamsForEver(piece: string): Behaviour {
   }
 }
 
-/** Answers with this status and body: JSON of what is no text, and else HTML. */
+/** Answers with this status and body: JSON for an object, HTML for a text. */
 export function refuses(status: number, body: object | string, headers: Record<string, string> = {}): Behaviour {
   const isText = typeof body === 'string'
   return ({ response }) => {
@@ -59,7 +59,7 @@ export function refuses(status: number, body: object | string, headers: Record<s
   }
 }
 
-/** Writes these as they are, in an event stream that then ends. Where it is cut on its way, nobody knows. */
+/** Writes these bytes unchanged, in an event stream that then ends. The network may split them anywhere. */
 export function writes(...bytes: (string | Uint8Array)[]): Behaviour {
   return (call) => {
     for (const each of bytes) call.write(each)
@@ -67,7 +67,7 @@ export function writes(...bytes: (string | Uint8Array)[]): Behaviour {
   }
 }
 
-/** Answers whole, in JSON, as a server that does not stream. */
+/** Answers with complete JSON, as a server without streaming. */
 export function completes(text: string): Behaviour {
   const message = { role: 'assistant', content: text }
   return refuses(200, {
@@ -77,13 +77,13 @@ export function completes(text: string): Behaviour {
   })
 }
 
-/** One request a model server got, and the answer to it. */
+/** One request to a model server, and its response. */
 export class ModelCall {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly request: ModelRequest
   readonly response: ServerResponse
-  /** Resolves when the client hangs up before the answer has ended; pending as long as it does not. */
+  /** Resolves when the client disconnects before the end of the response; otherwise pending. */
   readonly closed: Promise<void>
   #pieces = 0
   #cut = false
@@ -98,14 +98,14 @@ export class ModelCall {
     )
   }
 
-  /** Sends the head of an event stream, if that has not been done. */
+  /** Sends the head of an event stream, unless it was sent. */
   begin(): void {
     if (this.response.headersSent) return
     this.response.writeHead(200, { 'content-type': 'text/event-stream' })
     this.response.flushHeaders()
   }
 
-  /** Sends bytes as they are. */
+  /** Sends bytes unchanged. */
   write(bytes: string | Uint8Array, sent?: () => void): void {
     this.begin()
     this.response.write(bytes, sent)
@@ -116,13 +116,13 @@ export class ModelCall {
     this.write(`data: ${JSON.stringify({ object: 'chat.completion.chunk', ...chunk })}\n\n`, sent)
   }
 
-  /** Sends a piece of the answer. */
+  /** Sends a chunk of the answer. */
   say(content: string, sent?: () => void): void {
     const role = this.#pieces++ === 0 ? { role: 'assistant' } : {}
     this.chunk({ choices: [{ index: 0, delta: { ...role, content }, finish_reason: null }] }, sent)
   }
 
-  /** Ends the answer as it should: the reason, the usage if that was asked for, and `[DONE]`. */
+  /** Ends the answer correctly: the reason, the usage if requested, and `[DONE]`. */
   finish(finish_reason = 'stop'): void {
     this.chunk({ choices: [{ index: 0, delta: {}, finish_reason }] })
     const [prompt_tokens, completion_tokens] = [this.request.messages.length, this.#pieces]
@@ -132,12 +132,12 @@ export class ModelCall {
     this.end()
   }
 
-  /** Ends the body, whatever was said. */
+  /** Ends the body at this point. */
   end(): void {
     this.response.end()
   }
 
-  /** Cuts the connection once what was written has left. */
+  /** Closes the connection once all bytes have left. */
   die(): void {
     this.#cut = true
     this.begin()
@@ -145,7 +145,7 @@ export class ModelCall {
   }
 }
 
-/** A server that speaks as the model servers do, over HTTP, and does what the test says. */
+/** A model server over HTTP, controlled by the test. */
 export class ModelServer {
   /** Every request so far. */
   readonly calls: ModelCall[] = []
@@ -159,23 +159,23 @@ export class ModelServer {
     this.#server = createServer(async (request, response) => {
       const isKnown = request.method === 'POST' && request.url === '/v1/chat/completions'
       if (!isKnown) return void response.writeHead(404).end()
-      // A client that was killed while it asked is no failure of the test.
+      // A client that was killed during its request does not fail the test.
       const asked = await json(request).catch(() => undefined)
       if (asked) this.#take(new ModelCall(request.url!, request.headers, asked as ModelRequest, response))
     })
   }
 
-  /** The `base_url` that leads here, or did; empty before `listen`. */
+  /** The `base_url` of this server; empty before `listen`. */
   get url(): string {
     return this.#url
   }
 
-  /** What is done with the next requests, one after another, and the last with all that follow. Until then it greets. */
+  /** The handlers of the next requests, in order; the last one also handles all that follow. The default greets. */
   will(...behaviours: Behaviour[]): void {
     this.#behaviours.splice(0, Number.POSITIVE_INFINITY, ...behaviours)
   }
 
-  /** The next request that no `nextCall` has given yet. */
+  /** The next request that `nextCall` has not returned yet. */
   nextCall(): Promise<ModelCall> {
     const call = this.#unseen.shift()
     return call ? Promise.resolve(call) : new Promise((resolve) => this.#waiting.push(resolve))

@@ -7,12 +7,12 @@ export function listPages(): string[] {
   return ['README.md', ...filesBelow('docs').filter((path) => path.endsWith('.md'))]
 }
 
-/** What a file of the project holds. */
+/** The text of a file of the project. */
 export function textOf(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8')
 }
 
-/** All that is in a folder of the project, at any depth. */
+/** All files in a folder of the project, at any depth. */
 export function filesBelow(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path))
 }

@@ -13,13 +13,13 @@ const BINARIES = [
   '/opt/homebrew/bin/pgbouncer',
 ]
 
-/** Where PgBouncer is installed, if it is. */
+/** The path of PgBouncer, if it is installed. */
 export const pgbouncer = BINARIES.find(existsSync)
 
 /**
  * Starts a PgBouncer with two connections to the server at `url`, on a unix socket of its own.
  *
- * @returns the same URL by way of it, and what stops it
+ * @returns the same URL through PgBouncer, and a function that stops it
  */
 export async function startPgBouncer(url: string, mode: 'transaction' | 'session') {
   const { searchParams } = new URL(url)
@@ -55,7 +55,7 @@ server_lifetime = 0
   }
 }
 
-/** PgBouncer refuses to run as root; it has to be who the cluster of the tests runs as, to reach its socket. */
+/** PgBouncer refuses to run as root; it runs as the user of the tests' cluster, to reach its socket. */
 function asSomebody(folder: string): { uid?: number; gid?: number } {
   if (process.getuid?.() !== 0) return {}
   const users = readFileSync('/etc/passwd', 'utf8')

@@ -8,13 +8,13 @@ import { delimiter, dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 
-/** A PostgreSQL of its own in a temporary folder, reached by a unix socket only. */
+/** A PostgreSQL cluster in a temporary folder, reached by a unix socket only. */
 export interface Cluster {
-  /** Of the database `postgres`, from which others are created. */
+  /** The URL of the database `postgres`, from which others are created. */
   readonly url: string
-  /** Of the server process; another one after a restart. */
+  /** The id of the server process; it changes with a restart. */
   readonly pid: number
-  /** For `openStorage`, `pg` and anything else that takes a connection string; creates nothing. */
+  /** The URL of a database for `openStorage`, `pg` and other clients; it creates nothing. */
   databaseUrl(name: string): string
   /** Ends every connection, runs `whileDown` without a server, and starts it again on the same data. */
   restart(whileDown?: () => Promise<void>): Promise<void>
@@ -23,12 +23,12 @@ export interface Cluster {
 }
 
 /**
- * Starts a cluster that lives until `stop()`, and no longer than this process, however that ends.
+ * Starts a cluster that lives until `stop()`, and never longer than this process, however that ends.
  *
- * It sorts by ICU rules, so that a text column which lacks `COLLATE "C"` comes out in another order.
+ * It sorts by ICU rules, so that a text column without `COLLATE "C"` has another order.
  *
- * @param parent where its folder is made
- * @returns `undefined` where PostgreSQL is not installed
+ * @param parent the folder in which its folder is created
+ * @returns `undefined` if PostgreSQL is not installed
  */
 export async function startCluster(parent = tmpdir()): Promise<Cluster | undefined> {
   const bin = findBinaries()
@@ -61,7 +61,7 @@ export async function startCluster(parent = tmpdir()): Promise<Cluster | undefin
   }
 }
 
-/** A host in the place of the host keeps it a valid URL for every parser; `pg` prefers the one of the query. */
+/** A placeholder host keeps it a valid URL for every parser; `pg` prefers the one of the query. */
 function databaseUrl(folder: string, name: string): string {
   return `postgres://postgres@localhost:5432/${name}?host=${encodeURIComponent(folder)}`
 }
@@ -71,7 +71,7 @@ function findBinaries(): string | undefined {
   const versions = list(debian).sort((a, b) => Number(b) - Number(a))
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...versions.map((v) => join(debian, v, 'bin'))]
   const initdb = folders.map((folder) => join(folder, 'initdb')).find(isExecutable)
-  // `initdb` may be linked from elsewhere, with `postgres` only beside the real one.
+  // `initdb` may be a link, with `postgres` only next to its target.
   return initdb && dirname(realpathSync(initdb))
 }
 
@@ -92,14 +92,14 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** The path of a unix socket is limited to some hundred bytes. */
+/** The path of a unix socket is limited to about a hundred bytes. */
 function shortened(folder: string): string {
   return folder.length < 60 ? folder : '/tmp'
 }
 
-/** PostgreSQL refuses to run as root: then the folder is given to, and the programs run as, somebody else. */
+/** PostgreSQL refuses to run as root: then another user owns the folder and runs the programs. */
 function runAs(folder: string): SpawnOptions {
-  // Nothing of PG* or LC_* from outside: it would change the cluster from machine to machine.
+  // No PG* or LC_* variables of the environment: they would change the cluster from machine to machine.
   const options = { cwd: folder, env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' } }
   if (process.getuid?.() !== 0) return options
 
@@ -127,8 +127,8 @@ async function createFiles(bin: string, folder: string, as: SpawnOptions): Promi
 }
 
 /**
- * Waits for the end of its input: it comes when the process at the other end of the pipe closes it or is gone, by
- * SIGKILL too. Then it stops the server, and removes the folder unless somebody is left to do that.
+ * Waits for the end of its input: the pipe closes when the process at its other end closes it or dies, also by SIGKILL.
+ * Then it stops the server, and removes the folder unless that process does.
  */
 const KEEPER = `
 folder=$1; shift
@@ -158,11 +158,11 @@ async function startServer(bin: string, folder: string, as: SpawnOptions): Promi
   const keeper = spawn(
     'sh',
     ['-c', KEEPER, 'sh', folder, join(bin, 'postgres'), '-D', join(folder, 'data'), ...args],
-    // A group of its own: Ctrl-C ends the tests, and the keeper then does its work.
+    // In its own process group: Ctrl-C ends the tests, and this process then cleans up.
     { ...as, stdio: ['pipe', 'ignore', log], detached: true },
   )
   closeSync(log)
-  // Who forgets to stop the server can still end; the pipe then closes.
+  // A test process that did not stop the server can still end; the pipe then closes.
   keeper.unref()
   const pipe = keeper.stdin as Socket
   pipe.unref()
@@ -180,7 +180,7 @@ async function startServer(bin: string, folder: string, as: SpawnOptions): Promi
   }
 }
 
-/** PostgreSQL notes in its eighth line when it takes connections; asking it by connecting would log failures. */
+/** PostgreSQL writes in the eighth line when it accepts connections; polling by connecting would log failures. */
 async function readyPid(pidFile: string): Promise<number> {
   const deadline = Date.now() + 15_000
   while (Date.now() < deadline) {

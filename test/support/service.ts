@@ -17,27 +17,27 @@ import {
 } from '../../lib/index.ts'
 import { checkedFetch } from './answers.ts'
 
-/** A service with a real HTTP server, and clients whose every answer is checked. */
+/** A service with a real HTTP server, and clients whose every response is checked. */
 export interface TestService {
   chat: OpenChat
   base_url: string
   server: Server
-  /** A client nobody is signed in with. */
+  /** A client without a session. */
   client(): ChatClient
-  /** A signed-in client of the user, who is created if need be. The first one is the administrator. */
+  /** A signed-in client of the user, who is created if necessary. The first one is the administrator. */
   signIn(name: string, roles?: ('admin' | 'member' | 'read_only')[]): Promise<Person>
   close(): Promise<void>
 }
 
-/** A service that shows what is in it. */
+/** A service with access to its context. */
 export type OpenChat = Chat & { context: Context }
 
-/** A user and the client it is signed in with. */
+/** A user and the client with the user's session. */
 export type Person = ChatClient & { id: string; email: string }
 
 export const PASSWORD = 'correct horse battery'
 
-/** Settings that make a test quick, let it sign in as often as it needs to, and serve all routes. */
+/** Settings that make a test quick, allow any number of sign-ins, and serve all routes. */
 const QUICK = {
   features: { well_known: true },
   well_known: { entries: { 'security.txt': 'Contact: mailto:security@example.org\n' } },
@@ -51,10 +51,10 @@ const QUICK = {
   },
 }
 
-/** More than a test asks for. */
+/** A limit that no test reaches. */
 const MANY_ANSWERS = { max_running_per_user: 1000, max_running: 1000 }
 
-/** A sign-in provider that sends nobody back: nothing listens at the discard port, and `fetch` asks nothing there. */
+/** A sign-in provider that never responds: nothing listens on the discard port, and `fetch` refuses it. */
 export const UNREACHABLE_PROVIDER = {
   client_id: 'nobody',
   client_secret: 'nothing',
@@ -64,17 +64,17 @@ export const UNREACHABLE_PROVIDER = {
   userinfo_url: 'https://127.0.0.1:9/userinfo',
 }
 
-/** What a test may want otherwise. */
+/** The options of a test. */
 export interface ServiceOptions {
   config?: object
   ports?: Ports
   /** Default: a free one. */
   port?: number
-  /** Puts something between the service and its storage. */
+  /** Wraps the storage of the service. */
   wrap?: (storage: Storage) => Storage
 }
 
-/** Starts a service on the database at `url`; two of them on the same are two nodes. */
+/** Starts a service on the database at `url`; two services on the same database are two nodes. */
 export async function startService(url: string, options: ServiceOptions = {}): Promise<TestService> {
   const { port = 0, wrap = (storage: Storage) => storage } = options
   const storage = wrap(await openStorage({ database: url, strict: true }))
@@ -112,7 +112,7 @@ export async function startService(url: string, options: ServiceOptions = {}): P
   }
 }
 
-/** The same service, with its context to be looked at. */
+/** The same service, with access to its context. */
 export function withContextShown(chat: Chat): OpenChat {
   return Object.assign(chat, { context: contextOf(chat) })
 }
@@ -130,7 +130,9 @@ async function createUser(
   }
 }
 
-/** Ada owns a conversation in which Grace takes part; Eve is outside. Its first thread has the one message `root`. */
+/**
+ * Ada owns a conversation in which Grace participates; Eve is an outsider. Its first thread has the one message `root`.
+ */
 export async function startThread(service: TestService) {
   const ada = await service.signIn('ada')
   const grace = await service.signIn('grace')
@@ -141,7 +143,7 @@ export async function startThread(service: TestService) {
   return { ada, grace, eve, conversation_id, root }
 }
 
-/** What a failing call failed with: `await codeOf(ada.login(…))`. Fails when the call does not. */
+/** The error code of a failing call: `await codeOf(ada.login(…))`. Fails if the call succeeds. */
 export async function codeOf(call: Promise<unknown>): Promise<string> {
   try {
     await call
@@ -158,7 +160,7 @@ export function times<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index))
 }
 
-/** Calls again while the service is unavailable, with too many calls waiting: such a call has changed nothing. */
+/** Repeats a call while the service is unavailable because too many calls wait: such a call has changed nothing. */
 export async function patiently<T>(call: () => Promise<T>): Promise<T> {
   for (;;) {
     try {

@@ -1,6 +1,6 @@
-/** JSON Schemas as tables for people. */
+/** Renders JSON Schemas as Markdown tables. */
 
-/** What is looked at of a JSON Schema. */
+/** The parts of a JSON Schema that are read. */
 export interface Schema {
   $ref?: string
   type?: string | string[]
@@ -26,14 +26,14 @@ export interface Schema {
 type Schemas = Record<string, Schema>
 type Row = [name: string, type: string, notes: string]
 
-/** Ids and instants are words of every page; events have a page of their own. */
+/** Ids and instants are on every page; events have their own page. */
 const WORDS: Record<string, string> = {
   Id: 'id',
   Instant: 'instant',
   ConversationStreamEvent: '[event](events.md)',
 }
 
-/** The shapes that a text has links to, and those that these have links to in turn, each under its heading. */
+/** The shapes that a text links to, and those that these link to in turn, each under its heading. */
 export function describeShapes(text: string, schemas: Schemas): string[] {
   const described = new Map<string, string>()
   const look = (within: string) => {
@@ -47,7 +47,7 @@ export function describeShapes(text: string, schemas: Schemas): string[] {
   return [...described].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, shape]) => shape)
 }
 
-/** A shape under its heading: its fields, or what kind of text it is. */
+/** A shape under its heading: its fields, or the kind of text. */
 function describeShape(name: string, schema: Schema, schemas: Schemas): string {
   const { description } = schema
   const rows = rowsOf(schema, schemas)
@@ -58,7 +58,7 @@ function describeShape(name: string, schema: Schema, schemas: Schemas): string {
   return `### ${name}\n\n${rows.length > 0 && description ? `${description}\n\n` : ''}${whole}`
 }
 
-/** The fields of an object, those of objects inside it after a dot; of several objects, all that one of them has. */
+/** The fields of an object, with those of nested objects after a dot; for a union, those of all its members. */
 export function rowsOf(schema: Schema, schemas: Schemas, prefix = ''): Row[] {
   const { $ref, properties, required = [], oneOf, anyOf = oneOf } = schema
   if ($ref) return rowsOf(schemas[nameOf($ref)]!, schemas, prefix)
@@ -68,7 +68,7 @@ export function rowsOf(schema: Schema, schemas: Schemas, prefix = ''): Row[] {
       ...rowsOf(each, schemas, prefix),
     ])
   }
-  // One or nothing.
+  // A nullable value.
   const only = anyOf?.filter((each) => each.type !== 'null') ?? []
   if (only.length === 1) return rowsOf(only[0]!, schemas, prefix)
   return Object.entries(properties ?? {}).flatMap(([name, each]) => {
@@ -79,7 +79,7 @@ export function rowsOf(schema: Schema, schemas: Schemas, prefix = ''): Row[] {
   })
 }
 
-/** A table in Markdown. */
+/** A Markdown table. */
 export function table(rows: Row[], heading: string): string {
   const lines = rows.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`)
   return `| ${heading} | type | |\n|---|---|---|\n${lines.join('')}`.trimEnd()

@@ -6,14 +6,14 @@ import type { ReceivedEvent } from '../../lib/client/index.ts'
 /** An open stream of a test: each event is checked against its schema as it arrives. */
 export interface TestStream {
   response: Response
-  /** The next event, whatever it is. `undefined` at the end. */
+  /** The next event of any type. `undefined` at the end. */
   next(): Promise<ReceivedEvent | undefined>
-  /** Reads on until an event of the type, and returns all that came, that one last. */
+  /** Reads until an event of the type, and returns all events read, that one last. */
   until(type: string, matches?: (event: ConversationStreamEvent) => boolean): Promise<ReceivedEvent[]>
   close(): Promise<void>
 }
 
-/** Opens the stream of a conversation, or with none named of all, with plain `fetch`, as a client that knows nothing of ours would. */
+/** Opens the stream of a conversation, or without one of all, with plain `fetch`, independently of the client. */
 export async function openStream(
   base_url: string,
   conversationId: string | undefined,
@@ -32,7 +32,7 @@ export async function openStream(
   return followResponse(response, () => abort.abort())
 }
 
-/** The events of an answer, wherever it came from; `leave` is how its reader goes away. */
+/** The events of a response, from any source; `leave` disconnects its reader. */
 export function followResponse(response: Response, leave: () => void = () => {}): TestStream {
   const events = response.ok ? readEvents(response.body!) : undefined
 
@@ -64,10 +64,10 @@ export function followResponse(response: Response, leave: () => void = () => {})
   }
 }
 
-/** What a signed-in call carries. */
+/** The headers of a signed-in call. */
 export type SignedHeaders = { cookie: string; 'x-csrf-token': string }
 
-/** Signs in with plain `fetch`. @returns the headers that a signed-in call carries */
+/** Signs in with plain `fetch`. @returns the headers of a signed-in call */
 export async function signInByHand(base_url: string, email: string, password: string): Promise<SignedHeaders> {
   return headersFrom(
     await fetch(`${base_url}/api/auth/login`, {
@@ -78,7 +78,7 @@ export async function signInByHand(base_url: string, email: string, password: st
   )
 }
 
-/** Rotates a session with plain `fetch`. @returns the headers that the next call carries */
+/** Refreshes a session with plain `fetch`. @returns the headers of the next call */
 export async function refreshByHand(base_url: string, headers: Record<string, string>): Promise<SignedHeaders> {
   return headersFrom(await fetch(`${base_url}/api/auth/refresh`, { method: 'POST', headers }))
 }

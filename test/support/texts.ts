@@ -1,9 +1,9 @@
 import type * as v from 'valibot'
 import { nodeOf, type SchemaNode, schemaOf } from '../../lib/core/schema-nodes.ts'
 
-/** A text somewhere in an input: where it is, and the schema that it has to meet. */
+/** A text in an input: its path, and the schema that it must match. */
 export interface TextField {
-  /** `a.b[].c`; empty for an input that is a text itself. */
+  /** `a.b[].c`; empty for an input that is itself a text. */
   path: string
   schema: v.GenericSchema
 }
@@ -16,10 +16,10 @@ interface Action {
   pipe?: Action[]
 }
 
-/** Schemas of which no value is a text that was not thought of when they were written. */
+/** Schemas whose values cannot be arbitrary texts. */
 const CLOSED = new Set(['number', 'boolean', 'picklist', 'literal', 'null', 'undefined'])
 
-/** Every text that a schema lets in. @throws Error at a schema that would let in anything */
+/** Every text that a schema accepts. @throws Error for a schema that accepts any value */
 export function textsOf(schema: v.GenericSchema, path = ''): TextField[] {
   const node = nodeOf(schema)
   const within = (inner: SchemaNode, at = path) => textsOf(schemaOf(inner), at)
@@ -34,12 +34,12 @@ export function textsOf(schema: v.GenericSchema, path = ''): TextField[] {
   throw new Error(`${path}: a schema of type ${node.type} may let in texts of any length`)
 }
 
-/** The actions of a schema, in the order in which they are run, those of the pipes in it included. */
+/** The actions of a schema in the order they run, including those of nested pipes. */
 function actionsOf(schema: Pick<Action, 'pipe'>): Action[] {
   return (schema.pipe ?? []).flatMap((item) => (item.kind === 'schema' ? actionsOf(item) : [item]))
 }
 
-/** The longest text that a schema looks at in any way; `undefined` when it looks at texts of any length. */
+/** The longest text that a schema processes in any way; `undefined` if it processes texts of any length. */
 export function boundOf(schema: v.GenericSchema): number | undefined {
   for (const { kind, type, requirement } of actionsOf(schema as unknown as Action)) {
     if (type === 'max_length' || type === 'length') return requirement as number
@@ -48,7 +48,7 @@ export function boundOf(schema: v.GenericSchema): number | undefined {
   return undefined
 }
 
-/** An input in which nothing is but a text at this path. */
+/** An input with a text at this path and nothing else. */
 export function inputWith(path: string, text: string): unknown {
   if (!path) return text
   const [, name = '', rest = ''] = /^(\w[\w-]*|\[\])\.?(.*)$/s.exec(path)!

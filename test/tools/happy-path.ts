@@ -1,4 +1,4 @@
-/** What somebody writes who knows the service by its OpenAPI document alone: a client typed by it, and a conversation. */
+/** Code that uses the service through its OpenAPI document alone: a typed client, and a conversation. */
 import createClient, { type Middleware } from 'openapi-fetch'
 import type { components, paths } from './openapi.ts'
 

@@ -38,7 +38,7 @@ export async function redocly(openApi: object): Promise<string[]> {
     await writeFile(join(folder, 'openapi.json'), JSON.stringify(openApi))
     const command = join(dirname(require.resolve('@redocly/cli/package.json')), 'bin', 'cli.js')
     const args = ['lint', 'openapi.json', '--extends=recommended', '--format=json', '--max-problems=1000']
-    // It asks nobody whether there is a newer one, and tells nobody that it was used.
+    // It looks for no newer version, and sends no usage data.
     const env = { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
     const run = promisify(execFile)(process.execPath, [command, ...args], { cwd: folder, env, maxBuffer: 1e8 })
     const { stdout } = await run.catch((error: { stdout: string }) => error)

@@ -146,7 +146,7 @@ describeOnEachDatabase('the last administrator', (openUrl) => {
     expect(await codeOf(service.chat.users.change(OPERATOR, ada.id, { disabled: true }))).toBe('conflict')
     expect((await ada.users.change(params.user_id, { roles: ['admin'] })).user.roles).toEqual(['admin'])
 
-    // Who is none already may be anything, and with another one so may she.
+    // A user without the role can be changed freely, and so can she with another administrator.
     await ada.users.change(grace.id, { roles: ['member'] })
     await ada.users.change(grace.id, { roles: ['admin'], disabled: false })
     await ada.users.erase(params.user_id)

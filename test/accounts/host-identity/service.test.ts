@@ -12,7 +12,7 @@ import { openStream } from '../../support/stream.ts'
 describeOnEachDatabase("the host's own authentication", (openUrl) => {
   let service: TestService
   let node: TestService
-  /** Whom the host knows, by the header that its own login goes by. */
+  /** The host's users, by the header of its own authentication. */
   const people = new Map<string, Identity>()
   const seen: IdentityRequest[] = []
   const identity = async (request: IdentityRequest) => {

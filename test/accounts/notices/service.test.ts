@@ -85,7 +85,7 @@ describeOnEachDatabase('notices to the owner of an account', (openUrl) => {
     const elsewhere = { id: 7, email: 'canary@elsewhere.example' }
     expect(await signIn(elsewhere, { link: 'true' })).toBe(303)
     expect((await mailed(1))[0]).toMatchObject({ to: linus.email, subject, token: '' })
-    // What is linked already, and who is new, is no news to anybody.
+    // An existing link and a new user cause no notice.
     expect(await signIn(elsewhere, { link: 'true' })).toBe(303)
     expect(await signIn(elsewhere)).toBe(303)
     expect(await signIn({ id: 8, email: 'new@example.org', email_verified: true })).toBe(303)

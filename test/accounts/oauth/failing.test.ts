@@ -220,12 +220,12 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
       '/user',
       status(401, '{}', { 'www-authenticate': `Bearer realm="${ACCESS_TOKEN}"` }),
     ],
-    ['fails to say who it is', '/user', status(503, ACCESS_TOKEN)],
-    ['says nobody', '/user', {}],
-    ['says somebody without a name that can be kept', '/user', { sub: 'a\u0000b', email: 'nul@example.org' }],
+    ['fails to return the profile', '/user', status(503, ACCESS_TOKEN)],
+    ['returns an empty profile', '/user', {}],
+    ['returns a subject that cannot be stored', '/user', { sub: 'a\u0000b', email: 'nul@example.org' }],
     ['says a number too large to be exact', '/user', status(200, '{"id":90071992547409931,"email":"n@example.org"}')],
-    ['says somebody without an address', '/user', { id: 7, login: 'hermit', email: 'not an address' }],
-    ['sends the question who it is elsewhere', '/user', status(302, '', { location: '/elsewhere' })],
+    ['returns a profile without an address', '/user', { id: 7, login: 'hermit', email: 'not an address' }],
+    ['redirects the request for the profile', '/user', status(302, '', { location: '/elsewhere' })],
   ])('is a failure of the provider when it %s', async (_, path, answer) => {
     there.answers[path] = answer
     there.answers['/elsewhere'] = original['/token']!

@@ -13,7 +13,7 @@ export interface OpenIdProvider {
   close(): void
 }
 
-/** Starts a provider. Whoever enters a login there is that person, with `<login>@example.org`, verified. */
+/** Starts a provider. Any login is accepted, with `<login>@example.org`, verified. */
 export async function startOpenId(name: string, options: { claimsInToken?: boolean } = {}): Promise<OpenIdProvider> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')

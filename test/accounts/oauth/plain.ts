@@ -91,7 +91,7 @@ export async function startPlain(): Promise<PlainProvider> {
   return provider
 }
 
-/** Where a provider that agrees sends the browser back, without asking anybody. */
+/** Where a provider that agrees sends the browser back, without user interaction. */
 export function returnFrom(authUrl: string, more: Record<string, string> = {}): string {
   const { searchParams } = new URL(authUrl)
   const path = searchParams.get('redirect_uri')!.slice(PUBLIC_URL.length)

@@ -7,7 +7,7 @@ import { createBrowser, PUBLIC_URL } from './browser.ts'
 import { returnFrom, startPlain } from './plain.ts'
 
 describeOnEachDatabase('an identity that is removed during a sign-in', (openUrl, dialect) => {
-  // SQLite lets nobody write between the steps of a sign-in.
+  // SQLite allows no other write between the steps of a sign-in.
   it.runIf(dialect === 'postgresql')('signs in no longer', async () => {
     const there = await startPlain()
     const url = await openUrl()
@@ -67,7 +67,7 @@ describeOnEachDatabase('an account that is linked by its email address', (openUr
       await Promise.all([service.close(), node.close()])
       there.close()
     }
-    /** An account of somebody else with the address, not proven unless said. */
+    /** An account of another user with the address, unverified by default. */
     const squat = async (name: string, email_verified = false) => {
       const email = `${name}@example.org`
       const { user } = await service.chat.users.create(OPERATOR, {

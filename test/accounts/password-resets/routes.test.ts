@@ -77,7 +77,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     await service.chat.context.db.write((tx) => tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id))
     for (const email of ['nobody@example.org', 'off@example.org', 'no address', "' OR 1=1--", ''])
       expect(await service.client().resets.request({ email })).toBeUndefined()
-    // The mails go out in order: one to somebody is behind any to nobody.
+    // Mails are sent in order: one to a known address would follow any to an unknown one.
     expect((await forgot('founder@example.org')).to).toBe('founder@example.org')
     expect(box.size()).toBe(0)
     const log = JSON.stringify(await rows('SELECT * FROM audit_log'))
@@ -241,7 +241,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     await forgot(email)
     const unknown = () => rows("SELECT id FROM audit_log WHERE act = 'password.reset_requested' AND subject_id IS NULL")
     const before = (await unknown()).length
-    // An address that nobody has is counted like any other: nothing tells them apart.
+    // An unknown address is counted like any other, so that responses do not differ.
     for (const _ of times(8, String)) await ask('nobody-at-all@example.org')
     expect((await unknown()).length - before).toBe(5)
   })

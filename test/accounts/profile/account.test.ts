@@ -68,7 +68,7 @@ describeOnEachDatabase('an account', (openUrl) => {
       const { user } = await service.chat.users.create(OPERATOR, { username: 'bob', email: 'bob@example.org' })
       const bob = await service.chat.users.actor(user.id)
       expect(await codeOf(service.chat.auth.changePassword(bob, wrong))).toBe('invalid_credentials')
-      // Nobody has this address, and it is compared all the same.
+      // No account has this address, and a hash is compared nevertheless.
       const nobody = { email: 'nobody@example.org', password: PASSWORD }
       expect(await codeOf(service.client().auth.login(nobody))).toBe('invalid_credentials')
       passwords.verify = verify
@@ -84,7 +84,7 @@ describeOnEachDatabase('an account', (openUrl) => {
       expect(await guess(PASSWORD)).toBe('rate_limited')
       const failures = (await acts('login.failed')).filter(({ subject_id }) => subject_id === thief.id)
       expect(failures).toHaveLength(5)
-      // Signing in is another matter: the thief keeps nobody out.
+      // Sign-ins are counted separately: the thief locks no user out.
       await service.client().auth.login({ email: thief.email, password: PASSWORD })
     })
 

@@ -10,7 +10,7 @@ export function createFailure(): Failure {
   const failed = new Promise<never>((_, reject) => {
     fail = reject
   })
-  // Whoever waits at that moment hears of it; nobody waiting is no reason to end the process.
+  // Rejects for waiting callers; without any, the rejection must not end the process.
   failed.catch(() => {})
   return { fail, or: (work) => Promise.race([work, failed]) }
 }

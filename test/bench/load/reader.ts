@@ -8,7 +8,7 @@ export interface Step {
   until: string
 }
 
-/** A member who follows the conversation. */
+/** A participant who follows the conversation. */
 export interface Reader extends Cursor {
   socket: Socket
   /** How many posts it has got. */

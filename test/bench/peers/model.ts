@@ -1,4 +1,4 @@
-// A model server that streams a token every 10 ms to whoever asks, until they hang up.
+// A model server that streams a token every 10 ms to every client until it disconnects.
 import { createServer, type ServerResponse } from 'node:http'
 import { marker } from '../load/marker.ts'
 import { listen } from './listen.ts'

@@ -6,7 +6,7 @@ import { startModel } from '../servers/peers.ts'
 import { type Service, startService } from '../servers/service.ts'
 import { withServers } from '../servers/with.ts'
 
-/** What `peers/model.ts` says to each who asks, and a few people who read along. */
+/** The answers of `peers/model.ts`, with a few concurrent readers. */
 const LOAD = { answers: 20, tokens: 100, readers: 5 }
 
 /** Whether others have to wait while the service does what comes in between their requests. */

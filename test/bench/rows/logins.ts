@@ -15,7 +15,7 @@ const ENVIRONMENT = {
   CHAT_SESSION__MAX_SESSIONS_PER_USER: 'false',
 }
 
-/** How long one call waits while many people sign in at once, beside the same call when nobody does. */
+/** How long one call waits while many people sign in at once, compared with the same call without sign-ins. */
 export const meLogins: Row = {
   name: 'me-logins',
   title: `p99 of GET /api/auth/me during ${LOGINS} sign-ins at once`,

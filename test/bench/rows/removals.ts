@@ -26,7 +26,7 @@ interface Removal {
 
 const WHILE = `slowest of GET /healthz, GET me and a post while a conversation of ${MESSAGES.toLocaleString('en-US')} messages`
 
-/** How long a removal holds anybody else up, at most. */
+/** The maximum delay of other requests by a removal. */
 export const removal: Row = {
   name: 'removal',
   title: `${WHILE} is removed`,

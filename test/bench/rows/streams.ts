@@ -53,7 +53,7 @@ export const streamMemory: Row = {
 
 async function perStream({ pid, port, steps }: ChatTarget): Promise<number> {
   const failure = createFailure()
-  const on = { marker: () => failure.fail(new Error('a post nobody sent')), lost: failure.fail }
+  const on = { marker: () => failure.fail(new Error('an unknown post')), lost: failure.fail }
   const readers: Reader[] = []
   const open = async (count: number) => {
     readers.push(...(await failure.or(openReaders(port, steps, count, on))))

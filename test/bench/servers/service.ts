@@ -4,7 +4,7 @@ import { httpRequest } from '../load/http.ts'
 import { postTemplate } from '../load/template.ts'
 import { type Server, startServer, temporaryFolder } from './child.ts'
 
-/** Who is signed in. */
+/** A signed-in user. */
 export const ACCOUNT = { email: 'ada@example.org', password: 'correct horse battery' }
 
 /** Everything stays on, as users run it; only what one user on one machine would run into is raised. */
@@ -27,7 +27,7 @@ export interface Service extends Server {
   rootId: string
 }
 
-/** What somebody signs in with. */
+/** The credentials of a user. */
 export type Credentials = typeof ACCOUNT
 
 export function newDatabase(): string {
@@ -79,12 +79,12 @@ export async function createThreads(service: Service, count: number): Promise<st
   return roots
 }
 
-/** @returns what the requests of somebody carry who is signed in from now on */
+/** @returns the headers of a signed-in user's requests */
 export async function signIn(server: Server, credentials: Credentials): Promise<Record<string, string>> {
   return sessionHeaders(await call(server, '/api/auth/login', credentials))
 }
 
-/** Creates users, in the name of the one who is signed in. */
+/** Creates users, as the signed-in administrator. */
 export async function createUsers(service: Service, count: number): Promise<Credentials[]> {
   const users: Credentials[] = []
   for (let n = 0; n < count; n++) {
@@ -95,7 +95,7 @@ export async function createUsers(service: Service, count: number): Promise<Cred
   return users
 }
 
-/** Signs users in who take part in the service's conversation from then on. @returns what their requests carry */
+/** Signs users in and adds them to the conversation. @returns the headers of their requests */
 export async function signInParticipants(service: Service, users: Credentials[]): Promise<Record<string, string>[]> {
   const headers: Record<string, string>[] = []
   for (const credentials of users) {

@@ -27,7 +27,7 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
     const username = `newcomer${named++}`
     return { username, email: `${username}@example.org`, password: PASSWORD }
   }
-  /** A user who takes part with this role, and has this one in the service. */
+  /** A participant with this role, and this role in the service. */
   async function participant(name: string, role: Role, roles?: ('admin' | 'member')[]): Promise<Person> {
     const person = await service.signIn(name, roles)
     await ada.participants.add(conversation_id, { user_id: person.id, role })

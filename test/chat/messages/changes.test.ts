@@ -85,7 +85,7 @@ describeOnEachDatabase('changing a message', (openUrl) => {
     await ada.participants.add(conversation_id, { user_id: linus.id })
     expect(await codeOf(linus.messages.remove(message_id))).toBe('forbidden')
     await ada.messages.remove(message_id)
-    // Its author did not delete it, and cannot overrule who did.
+    // Its author did not delete it, and cannot undo the deletion of another user.
     expect(await codeOf(grace.messages.restore(message_id))).toBe('forbidden')
     expect(await codeOf(linus.messages.restore(message_id))).toBe('forbidden')
     await ada.messages.restore(message_id)
@@ -164,10 +164,10 @@ describeOnEachDatabase('changing a message', (openUrl) => {
       byGrace = await signInByHand(service.base_url, grace.email, PASSWORD)
     })
 
-    const send = async (who: Signed, key: string, content: string, conversation = conversation_id) => {
+    const send = async (caller: Signed, key: string, content: string, conversation = conversation_id) => {
       const response = await checkedFetch(`${service.base_url}/api/threads/${conversation}/root`, {
         method: 'POST',
-        headers: { ...who, 'content-type': 'application/json', 'idempotency-key': key },
+        headers: { ...caller, 'content-type': 'application/json', 'idempotency-key': key },
         body: JSON.stringify({ content }),
       })
       const body = (await response.json()) as { message_id?: string; code?: string }

@@ -57,7 +57,7 @@ describeOnEachDatabase('messages', (openUrl) => {
     it.each([
       ['nothing', ''],
       ['only spaces', ' \n\t '],
-      ['only what nobody sees', '\u200B\u2060\uFE0F'],
+      ['only invisible characters', '\u200B\u2060\uFE0F'],
       ['NUL', 'a\0b'],
       ['a lone surrogate', 'a\uD800'],
       ['more bytes than allowed', 'é'.repeat(32_769)],

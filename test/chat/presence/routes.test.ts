@@ -20,7 +20,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
 
   let stories = 0
 
-  /** Ada and Grace share a conversation; Eve shares none with them. Nobody of them was ever there. */
+  /** Ada and Grace share a conversation; Eve shares none with them. None of them was ever online. */
   async function meet() {
     const story = ++stories
     const ada = await service.signIn(`ada${story}`)

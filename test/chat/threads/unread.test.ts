@@ -10,7 +10,7 @@ const PEOPLE = 4
 /** What a naive reader would remember: every message in the order it came, and for everybody what they have read. */
 interface Model {
   messages: { id: string; root: string; author: number; deletedBy?: number }[]
-  /** How many messages had come when somebody joined; missing for whom is not there. */
+  /** The number of messages when a user joined; missing for users who are not participants. */
   joined: Map<number, number>
   /** How many messages had come up to which a thread was read, by person and root. */
   marks: Map<string, number>

@@ -9,7 +9,7 @@ const PAUSE_MS = 10
 /** How long an answer may be waited for: longer than any bound of the service. */
 const PATIENCE_MS = 60_000
 
-/** People who use a service all the time, and what they are told. */
+/** Users who use a service all the time, and the responses they get. */
 export interface Load {
   /** Ids of the messages that were acknowledged, with their content. */
   acknowledged: Map<string, string>

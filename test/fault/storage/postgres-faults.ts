@@ -25,10 +25,10 @@ export type PostgresFault = { needs?: 'mount'; make: (stage: PostgresStage) => O
 
 const ALL_FAILS = { answers: UNAVAILABLE, reads: false, ready: false }
 const WRITES_FAIL = { answers: UNAVAILABLE, reads: true, ready: true }
-/** It is over before anybody can ask, or hits writes only now and then. */
+/** It ends before a probe runs, or affects only some writes. */
 const SOME_FAIL = { answers: UNAVAILABLE, reads: false, ready: true }
 
-/** Whom the service connects as: no superuser, for whom no limit holds. */
+/** The role of the service: not a superuser, who is exempt from limits. */
 export const ROLE = 'chat'
 
 /** Faults of a PostgreSQL in use, by name. */

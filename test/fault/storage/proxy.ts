@@ -15,7 +15,7 @@ export interface CutProxy {
   cut(): void
   /** Takes connections again. */
   mend(): void
-  /** Whether to lose the answers to each COMMIT, with their connection: it is done, and nobody learns of it. */
+  /** Whether to lose the answers to each COMMIT, with their connection: it succeeds without an acknowledgement. */
   loseCommits(losing: boolean): void
   close(): Promise<void>
 }

@@ -115,7 +115,7 @@ function moving(end: string): SqliteFault {
   return { needs: [], make }
 }
 
-/** Commits of somebody else's: what a process has read before it has to read again. */
+/** Commits of another process: the service must read its data again. */
 async function forgetCache(file: string): Promise<void> {
   const other = await openHandle(file)
   other.exec('PRAGMA busy_timeout = 5000')

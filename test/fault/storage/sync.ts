@@ -5,7 +5,7 @@ import { startLoad } from './load.ts'
 import { serve } from './serving.ts'
 import { attach, whyNoStrace } from './strace.ts'
 
-/** Who has the disk write: the service itself, or the server of its database. */
+/** The process that writes to the disk: the service itself, or the server of its database. */
 export interface SyncStage {
   url: string
   /** Whose calls are looked at besides the service's, with those of all that it has started: PostgreSQL's. */
@@ -15,7 +15,7 @@ export interface SyncStage {
   posts: number
 }
 
-/** How many writes had a completed sync before anybody was told of them. */
+/** The number of writes with a completed sync before they were acknowledged. */
 export interface SyncFigures {
   acknowledged: number
   synced: number
