@@ -93,7 +93,7 @@ export interface Route<
   C extends v.GenericSchema | undefined = v.GenericSchema | undefined,
 > {
   method: Method
-  /** It also says which surface the route is part of: how large a body may be, and how failures look. */
+  /** It also decides the API group of the route: the maximum size of a body, and the format of failures. */
   path: Path
   /** Whether the last parameter of the path takes all that is left of it, slashes included. */
   takes_rest?: true

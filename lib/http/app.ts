@@ -6,15 +6,15 @@ import type { AnyRoute } from '../endpoint.ts'
 import { routes } from '../endpoints.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Chat } from '../service.ts'
-import { answer, type CountedRoute, type Resource } from './answer.ts'
+import { API_GROUPS } from './api-groups.ts'
+import { createChunkStreams } from './chunk-streams.ts'
 import { createClientReader } from './client-address.ts'
+import { type CountedRoute, handle, type Resource } from './handle.ts'
 import { createCommonHeaders } from './headers.ts'
 import { statusOfMalformed } from './malformed.ts'
 import { openApiRoutes } from './openapi/build.ts'
-import { createPieceStreams } from './pieces.ts'
 import { createRequestLog } from './request-log.ts'
 import { createStallWatch } from './stalls.ts'
-import { SURFACES } from './surface.ts'
 
 /** The part of an h3 app that a host needs. It can be mounted under a base path of another one. */
 export interface ChatApp {
@@ -42,13 +42,13 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
     headers: createCommonHeaders(config),
     clientOf,
     requestLog,
-    pieces: createPieceStreams(),
+    chunk_streams: createChunkStreams(),
     stalls: createStallWatch(config.server.stalled_seconds),
   }
   for (const [path, resource] of resources(metrics)) {
-    app.all(patternOf(path, resource), (event) => answer(service, path, resource, event))
+    app.all(patternOf(path, resource), (event) => handle(service, path, resource, event))
   }
-  for (const { prefix } of SURFACES) app.all(`${prefix}/**`, (event) => answer(service, `${prefix}/**`, {}, event))
+  for (const { prefix } of API_GROUPS) app.all(`${prefix}/**`, (event) => handle(service, `${prefix}/**`, {}, event))
   return app
 }
 

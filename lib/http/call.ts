@@ -10,12 +10,12 @@ import type { AnyRoute } from '../endpoint.ts'
 import type { AuthAttempt } from '../limits/auth-failures.ts'
 import type { Verdict } from '../limits/limiter.ts'
 import type { Chat } from '../service.ts'
+import { apiGroupOf } from './api-groups.ts'
 import { assertBodyAcceptable, readJson } from './body.ts'
 import { bindingCookieName, deviceCookieName } from './cookies.ts'
 import { assertAllowed, endpoints, takeFromLimits } from './limit.ts'
 import { isForeign, isListed } from './origin.ts'
 import { readQuery } from './query.ts'
-import { surfaceOf } from './surface.ts'
 
 /** A request, from any runtime. */
 export interface Incoming {
@@ -69,7 +69,7 @@ async function checkAndCall(
   found: Omit<Performed, 'outcome'>,
 ): Promise<unknown> {
   const { config } = contextOf(chat)
-  const limits = surfaceOf(route.path).body
+  const limits = apiGroupOf(route.path).body
   if (route.sign_in && contextOf(chat).identity) throw new ChatError('not_found')
   await route.before?.({ chat })
   const takesBody = route.body && (!route.body_optional || hasBody(request))

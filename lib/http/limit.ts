@@ -5,7 +5,7 @@ import { routes } from '../endpoints.ts'
 import type { Verdict } from '../limits/limiter.ts'
 import type { Endpoint } from '../limits/rules.ts'
 import type { Chat } from '../service.ts'
-import type { Header } from './reply.ts'
+import type { Header } from './serialize.ts'
 
 /** Every route that can be limited. */
 export const endpoints: readonly Endpoint[] = Object.values<AnyRoute>(routes).filter(isLimited)

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Reply } from './reply.ts'
+import type { Reply } from './serialize.ts'
 
 /** A body with at most this announced length is read to its end, to keep the connection. */
 const SMALL_BYTES = 64 * 1024

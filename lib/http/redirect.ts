@@ -4,7 +4,7 @@ import { ChatError } from '../core/errors.ts'
 import type { AnyRoute } from '../endpoint.ts'
 import type { Chat } from '../service.ts'
 import { sessionCookies } from './cookies.ts'
-import { type Header, type Reply, toReply } from './reply.ts'
+import { type Header, type Reply, serialize } from './serialize.ts'
 
 /** A session, and the next page of its browser. */
 export interface Redirect {
@@ -24,7 +24,7 @@ export function refusePrefetch(request: Headers): void {
 
 /** The redirect of a signed-in browser; a client that asks for JSON gets the response of a sign-in. */
 export function toRedirect(chat: Chat, route: AnyRoute, { signed_in, redirect_to }: Redirect, request: Headers): Reply {
-  if (asksForJson(request)) return toReply(chat, { ...route, answer: 'session' }, signed_in)
+  if (asksForJson(request)) return serialize(chat, { ...route, answer: 'session' }, signed_in)
   const { config, now } = contextOf(chat)
   // Encoded only where necessary: a URL parser would also resolve the dots.
   const location = redirect_to.replace(/[^!-~]+/gu, encodeURIComponent)

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Opening } from '../chat/events/service.ts'
 import { formatRetry } from '../core/event-stream.ts'
 import type { Sink } from '../live/reader.ts'
-import type { Header } from './reply.ts'
+import type { Header } from './serialize.ts'
 
 /** How long a client should wait before it reconnects. */
 const RETRY = Buffer.from(formatRetry(2_000))

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createPieceStreams } from '../../lib/http/pieces.ts'
+import { createChunkStreams } from '../../lib/http/chunk-streams.ts'
 import { echoInPieces } from '../../lib/openai-api/rules.ts'
 import { codeOf, startService, type TestService, times } from '../support/service.ts'
 
@@ -93,7 +93,7 @@ it.each([
 })
 
 it('counts streams by address and in all, and frees their places however they end', async () => {
-  const streams = createPieceStreams({ per_address: 2, in_all: 3, seconds: 60 })
+  const streams = createChunkStreams({ per_address: 2, in_all: 3, seconds: 60 })
   const begin = (address?: string) => streams.begin([{ a: 1 }], address)
   const refusal = (address?: string) => codeOf(Promise.resolve().then(() => begin(address)))
   const first = begin('a')
@@ -108,7 +108,7 @@ it('counts streams by address and in all, and frees their places however they en
 })
 
 it('ends a stream that is not read in time', async () => {
-  const streams = createPieceStreams({ per_address: 1, in_all: 1, seconds: 0.05 })
+  const streams = createChunkStreams({ per_address: 1, in_all: 1, seconds: 0.05 })
   const endless = (function* () {
     for (;;) yield 'x'
   })()

@@ -1,8 +1,8 @@
 import { ChatError, ERRORS, type ErrorCode } from '../../core/errors.ts'
 import { type AnyRoute, isLimited } from '../../endpoint.ts'
 import { CompatError, CompatFailure } from '../../openai-api/schema.ts'
+import { apiGroupOf } from '../api-groups.ts'
 import { type FailureShape, PROBLEM, Problem } from '../error-shapes.ts'
-import { surfaceOf } from '../surface.ts'
 import { errorsOf } from './errors.ts'
 import { type HeaderName, headersOf, LIMIT_HEADERS } from './headers.ts'
 import { reference } from './reference.ts'
@@ -93,5 +93,5 @@ function failure(each: AnyRoute, status: number, codes: ErrorCode[]): Json {
 
 /** A disabled route responds like an unknown path, not like its API group. */
 function shapeOf(each: AnyRoute, codes: ErrorCode[]): FailureShape {
-  return codes.includes('not_found') && !each.errors.includes('not_found') ? PROBLEM : surfaceOf(each.path).failure
+  return codes.includes('not_found') && !each.errors.includes('not_found') ? PROBLEM : apiGroupOf(each.path).failure
 }

@@ -1,13 +1,13 @@
 import type { ErrorCode } from '../../core/errors.ts'
 import { type AnyRoute, isLimited } from '../../endpoint.ts'
-import { surfaceOf } from '../surface.ts'
+import { apiGroupOf } from '../api-groups.ts'
 
 /** The error codes of a route, including those of its access and its API group. */
 export function errorsOf(each: AnyRoute): ErrorCode[] {
   const isSession = each.access === 'session' || each.access === 'admin'
   const codes: (ErrorCode | false)[] = [
     'bad_request',
-    surfaceOf(each.path).isServed !== undefined && 'not_found',
+    apiGroupOf(each.path).isServed !== undefined && 'not_found',
     'method_not_allowed',
     isSession && 'unauthenticated',
     isSession && 'session_expired',

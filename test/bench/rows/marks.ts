@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { surfaceOf } from '../../../lib/http/surface.ts'
+import { apiGroupOf } from '../../../lib/http/api-groups.ts'
 import { allRoutes } from '../../support/all-routes.ts'
 import { inputWith, textsOf } from '../../support/texts.ts'
 import type { Round, Row } from '../row.ts'
@@ -58,7 +58,7 @@ interface LongBody {
 /** For each text of each body a request in which it is as long as the body may be. */
 function bodiesOf(run: string): LongBody[] {
   return allRoutes.flatMap(([, { method, path, body }]) => {
-    const bytes = surfaceOf(path).body.bytes - ENVELOPE_BYTES
+    const bytes = apiGroupOf(path).body.bytes - ENVELOPE_BYTES
     const text = run.repeat(Math.floor(bytes / Buffer.byteLength(run)))
     const target = path.replace(/\{\w+\}/g, '01890000-0000-7000-8000-000000000000')
     return (body ? textsOf(body) : []).map((field) => ({

@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http'
 import { fromNodeHandler, type H3Event, HTTPResponse } from 'h3'
 import type { Opening } from '../chat/events/service.ts'
 import { answerUnread, hasUnreadBody } from './linger.ts'
-import type { Header, Reply } from './reply.ts'
+import type { Header, Reply } from './serialize.ts'
 import { streamToNode, streamToWeb } from './sse.ts'
 
 /** Starts a stream, as the runtime supports it; a HEAD request gets only the headers. */
 export function openStream(event: H3Event, headers: readonly Header[], opening: Opening): unknown {
   if (event.req.method === 'HEAD') {
     opening.cancel()
-    return respond(event, { status: 200, headers, body: null })
+    return send(event, { status: 200, headers, body: null })
   }
   if (!event.runtime?.node?.res) return streamToWeb(headers, opening)
   return fromNodeHandler((_request, response) => streamToNode(response as ServerResponse, headers, opening))(event)
@@ -30,7 +30,7 @@ class Answer extends HTTPResponse {
 }
 
 /** Passes a reply to the runtime. */
-export function respond(event: H3Event, { cookies = [], ...rest }: Reply): unknown {
+export function send(event: H3Event, { cookies = [], ...rest }: Reply): unknown {
   const response = event.runtime?.node?.res as ServerResponse | undefined
   // Node 20 keeps only the last of several cookies in a list, if a host has set a header before.
   if (response) for (const cookie of cookies) response.appendHeader('set-cookie', cookie)

@@ -12,10 +12,10 @@ const AT_A_TIME = 16_384
 const STREAMS = { per_address: 4, in_all: 100, seconds: 60 }
 
 /** Chunk streams, limited in number. */
-export type PieceStreams = ReturnType<typeof createPieceStreams>
+export type ChunkStreams = ReturnType<typeof createChunkStreams>
 
 /** Counts the chunk streams of this process. */
-export function createPieceStreams(limits = STREAMS) {
+export function createChunkStreams(limits = STREAMS) {
   const open = new Map<string, number>()
   let all = 0
 
@@ -26,14 +26,14 @@ export function createPieceStreams(limits = STREAMS) {
      * @param address of the client; all unknown addresses count as one, and so does a network of IPv6
      * @throws ChatError `too_many_streams` to one address, `unavailable` in all
      */
-    begin(pieces: Iterable<unknown>, address = ''): ReadableStream<Uint8Array> {
+    begin(chunks: Iterable<unknown>, address = ''): ReadableStream<Uint8Array> {
       const network = networkOf(address)
       const own = open.get(network) ?? 0
       if (own >= limits.per_address) throw new ChatError('too_many_streams', { retry_after_seconds: 1 })
       if (all >= limits.in_all) throw new ChatError('unavailable', { retry_after_seconds: 1 })
       open.set(network, own + 1)
       all++
-      return streamPieces(pieces, {
+      return streamChunks(chunks, {
         seconds: limits.seconds,
         over() {
           all--
@@ -53,11 +53,11 @@ export function createPieceStreams(limits = STREAMS) {
  *
  * @param end.over called once, however it ends
  */
-export function streamPieces(
-  pieces: Iterable<unknown>,
+export function streamChunks(
+  chunks: Iterable<unknown>,
   end: { seconds: number; over: () => void } = { ...STREAMS, over() {} },
 ): ReadableStream<Uint8Array> {
-  const iterator = pieces[Symbol.iterator]()
+  const iterator = chunks[Symbol.iterator]()
   let timer: NodeJS.Timeout | undefined
   function finish(): void {
     if (timer === undefined) return

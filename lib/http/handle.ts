@@ -7,20 +7,20 @@ import { ChatError } from '../core/errors.ts'
 import { readCookies } from '../core/headers.ts'
 import type { AnyRoute, Method } from '../endpoint.ts'
 import type { Chat } from '../service.ts'
+import { apiGroupOf } from './api-groups.ts'
 import { perform } from './call.ts'
+import type { ChunkStreams } from './chunk-streams.ts'
 import type { ClientReader } from './client-address.ts'
 import { PROBLEM } from './error-shapes.ts'
 import type { CommonHeaders } from './headers.ts'
 import { limitHeaders } from './limit.ts'
 import { isPlainlySpelled, statusOfMalformedEvent } from './malformed.ts'
-import type { PieceStreams } from './pieces.ts'
 import { type Redirect, refusePrefetch, toRedirect } from './redirect.ts'
-import { deadCookies, type Header, type Reply, toChatError, toFailure, toReply } from './reply.ts'
 import { type RequestLog, untilEnd } from './request-log.ts'
-import { openStream, respond } from './respond.ts'
+import { openStream, send } from './send.ts'
+import { deadCookies, type Header, type Reply, serialize, toChatError, toFailure } from './serialize.ts'
 import { STREAM_HEADERS } from './sse.ts'
 import { type StallWatch, turnOf } from './stalls.ts'
-import { surfaceOf } from './surface.ts'
 
 /** The routes of one path, by method. */
 export type Resource = Partial<Record<Method, CountedRoute>>
@@ -37,7 +37,7 @@ export interface Service {
   headers: CommonHeaders
   clientOf: ClientReader
   requestLog: RequestLog
-  pieces: PieceStreams
+  chunk_streams: ChunkStreams
   stalls: StallWatch
 }
 
@@ -60,9 +60,9 @@ interface Exchange {
 }
 
 /** Handles a request for one path, whatever the outcome. */
-export async function answer(service: Service, path: string, resource: Resource, event: H3Event): Promise<unknown> {
-  const surface = surfaceOf(path)
-  const isServed = surface.isServed?.(contextOf(service.chat).config) ?? true
+export async function handle(service: Service, path: string, resource: Resource, event: H3Event): Promise<unknown> {
+  const group = apiGroupOf(path)
+  const isServed = group.isServed?.(contextOf(service.chat).config) ?? true
   const exchange = begin(service, path, resource, event)
   await turnOf(responseOf(event))
   try {
@@ -76,7 +76,7 @@ export async function answer(service: Service, path: string, resource: Resource,
   } catch (caught) {
     const error = toChatError(caught)
     explain(service, exchange, error, caught)
-    const failure = toFailure(error, isServed ? surface.failure : PROBLEM, exchange.request_id)
+    const failure = toFailure(error, isServed ? group.failure : PROBLEM, exchange.request_id)
     const cookies = deadCookies(error, contextOf(service.chat).config, exchange.cookies)
     return end(exchange, { ...failure, cookies })
   }
@@ -96,7 +96,7 @@ function end(exchange: Exchange, reply: Reply): unknown {
   exchange.tell(reply.status)
   const response = responseOf(exchange.event)
   if (response) exchange.stalls.watch(response)
-  return respond(exchange.event, { ...reply, headers: [...exchange.headers, ...reply.headers] })
+  return send(exchange.event, { ...reply, headers: [...exchange.headers, ...reply.headers] })
 }
 
 /** Node's response, on Node. */
@@ -118,7 +118,7 @@ function begin(service: Service, path: string, resource: Resource, event: H3Even
     endpoint,
     request_id,
     cookies: readCookies(headers.get('cookie')),
-    headers: [...service.headers.of(request_id, headers.get('origin')), ...surfaceOf(path).headers],
+    headers: [...service.headers.of(request_id, headers.get('origin')), ...apiGroupOf(path).headers],
     user_id: undefined,
     count: (status) => endpoint?.count?.(status, (performance.now() - started) / 1000),
     tell(status) {
@@ -132,7 +132,7 @@ function begin(service: Service, path: string, resource: Resource, event: H3Even
 
 /** The response of a route. */
 async function call(
-  { chat, clientOf, pieces }: Service,
+  { chat, clientOf, chunk_streams }: Service,
   exchange: Exchange,
   { route, count }: CountedRoute,
 ): Promise<unknown> {
@@ -169,10 +169,10 @@ async function call(
   }
   if (route.answer === 'redirect') return end(exchange, toRedirect(chat, route, result as Redirect, headers))
   if (route.pieces && Symbol.iterator in (result as object)) {
-    const body = pieces.begin(result as Iterable<unknown>, address)
+    const body = chunk_streams.begin(result as Iterable<unknown>, address)
     return end(exchange, { status: route.status, headers: STREAM_HEADERS, body })
   }
-  return end(exchange, toReply(chat, route, result))
+  return end(exchange, serialize(chat, route, result))
 }
 
 /** Logs what the caller does not get: the cause of a bug or a storage failure. */

@@ -22,7 +22,7 @@ export interface Reply {
 }
 
 /** Converts the result of a use-case to a response. */
-export function toReply(chat: Chat, route: AnyRoute, result: unknown): Reply {
+export function serialize(chat: Chat, route: AnyRoute, result: unknown): Reply {
   const { config, now } = contextOf(chat)
   if (route.answer === 'text') {
     const type = route.content_type ?? 'text/plain; charset=utf-8'

@@ -3,7 +3,7 @@ import type { BodyLimits } from './body.ts'
 import { type FailureShape, OPENAI, PROBLEM } from './error-shapes.ts'
 
 /** The properties that all calls under a path prefix share, including those for unknown paths. */
-export interface Surface {
+export interface ApiGroup {
   /** Empty for all paths under no other prefix. */
   prefix: string
   /** If false, the whole group responds like unknown paths. */
@@ -14,14 +14,14 @@ export interface Surface {
   headers: [name: string, value: string][]
 }
 
-const REST: Surface = {
+const REST: ApiGroup = {
   prefix: '',
   body: { bytes: 512 * 1024, entries: 1_000 },
   failure: PROBLEM,
   headers: [],
 }
 
-const API: Surface = {
+const API: ApiGroup = {
   ...REST,
   prefix: '/api',
   isServed: ({ features }) => features.auth_v1,
@@ -29,7 +29,7 @@ const API: Surface = {
 }
 
 /** All API groups, the most specific first. */
-export const SURFACES: readonly Surface[] = [
+export const API_GROUPS: readonly ApiGroup[] = [
   {
     ...API,
     prefix: '/api/admin/limits',
@@ -49,6 +49,6 @@ export const SURFACES: readonly Surface[] = [
 ]
 
 /** The API group of a path, or of a path template. */
-export function surfaceOf(path: string): Surface {
-  return SURFACES.find(({ prefix }) => path.startsWith(`${prefix}/`)) ?? REST
+export function apiGroupOf(path: string): ApiGroup {
+  return API_GROUPS.find(({ prefix }) => path.startsWith(`${prefix}/`)) ?? REST
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { streamPieces } from '../../lib/http/pieces.ts'
+import { streamChunks } from '../../lib/http/chunk-streams.ts'
 
 /** As much as is made at a time, or more. */
 const LONG = 'x'.repeat(20_000)
@@ -17,13 +17,13 @@ function endless() {
 }
 
 it('sends each chunk as an event, and [DONE] after the last', async () => {
-  const text = await new Response(streamPieces([{ a: 'one\ntwo' }, { b: 2 }])).text()
+  const text = await new Response(streamChunks([{ a: 'one\ntwo' }, { b: 2 }])).text()
   expect(text).toBe('data: {"a":"one\\ntwo"}\n\ndata: {"b":2}\n\ndata: [DONE]\n\n')
 })
 
 it('creates few chunks ahead of the reader, and none after the reader has left', async () => {
   const { state, pieces } = endless()
-  const reader = streamPieces(pieces).getReader()
+  const reader = streamChunks(pieces).getReader()
   await reader.read()
   await new Promise((resolve) => setImmediate(resolve))
   const { made } = state
@@ -42,7 +42,7 @@ it('lets other work run, however fast it is read', async () => {
     timer = setImmediate(count)
   }
   let timer = setImmediate(count)
-  await new Response(streamPieces(pieces())).text()
+  await new Response(streamChunks(pieces())).text()
   clearImmediate(timer)
   expect(turns).toBeGreaterThan(20)
 })
