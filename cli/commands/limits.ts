@@ -1,6 +1,6 @@
 import { defineCommand as defineGroup } from 'citty'
 import { OPERATOR } from '../../lib/core/actor.ts'
-import { endpoints } from '../../lib/http/limit.ts'
+import { limitedEndpoints } from '../../lib/http/limit.ts'
 import type { LimitAssignmentInput, LimitProfile } from '../../lib/limits/schema.ts'
 import type { Chat } from '../../lib/service.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
@@ -100,7 +100,7 @@ const createAssignment = defineCommand({
       const profile_id = await profileId(chat, args.profile)
       const method = args.method as LimitAssignmentInput['method']
       const input = { profile_id, method, path: args.path }
-      const assignment = await chat.limits.createAssignment(OPERATOR, endpoints, input)
+      const assignment = await chat.limits.createAssignment(OPERATOR, limitedEndpoints, input)
       print(args, assignment, oneLine(`${args.method} ${args.path} is limited by ${assignment.profile_name}.`))
     }),
 })

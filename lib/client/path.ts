@@ -2,7 +2,7 @@ import type { Operation } from './operation.ts'
 import type { CallOptions } from './types.ts'
 
 /** What a method was called with. */
-export interface Call {
+export interface ClientCall {
   ids: string[]
   input: Record<string, unknown> | undefined
   options: CallOptions
@@ -13,7 +13,7 @@ export interface Call {
  *
  * @throws TypeError naming what is missing or not known: a service would take it for something else, or for nothing
  */
-export function toCall(name: string, { path, input: takesInput }: Operation, args: unknown[]): Call {
+export function toCall(name: string, { path, input: takesInput }: Operation, args: unknown[]): ClientCall {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, each]) => each!)
   const ids = args.slice(0, names.length)
   const [input, options = {}] = takesInput ? args.slice(names.length) : [undefined, ...args.slice(names.length)]
@@ -28,7 +28,7 @@ export function toCall(name: string, { path, input: takesInput }: Operation, arg
   if (input !== undefined && (typeof input !== 'object' || input === null)) fail('needs an object as its input')
   const unknown = Object.keys(options as object).find((each) => each !== 'headers' && each !== 'signal')
   if (unknown !== undefined) fail(`has no option "${unknown}"`)
-  return { ids: ids as string[], input: input as Call['input'], options: options as CallOptions }
+  return { ids: ids as string[], input: input as ClientCall['input'], options: options as CallOptions }
 }
 
 /** The path of a call with its ids, which name one segment each, or (`rest`) all that is left; then its query. */

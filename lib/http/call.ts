@@ -13,7 +13,7 @@ import type { Chat } from '../service.ts'
 import { apiGroupOf } from './api-groups.ts'
 import { assertBodyAcceptable, readJson } from './body.ts'
 import { bindingCookieName, deviceCookieName } from './cookies.ts'
-import { assertAllowed, endpoints, takeFromLimits } from './limit.ts'
+import { assertAllowed, limitedEndpoints, takeFromLimits } from './limit.ts'
 import { isForeign, isListed } from './origin.ts'
 import { readQuery } from './query.ts'
 
@@ -99,7 +99,7 @@ async function checkAndCall(
     body,
     headers: request.headers,
     client,
-    endpoints,
+    endpoints: limitedEndpoints,
   })
 }
 

@@ -1,18 +1,17 @@
 import type { Config } from '../config/parse.ts'
 import { RESULT_HEADERS } from '../core/headers.ts'
-
-type Pair = [name: string, value: string]
+import type { HeaderPair } from './headers.ts'
 
 /** The CORS headers for pages of other origins (Fetch standard). */
 export interface Cors {
   /** The origins whose pages may call. */
   origins: readonly string[]
   /** For every response: it differs by origin, which a cache must know. */
-  always: Pair[]
+  always: HeaderPair[]
   /** For a response to a page of this origin, so that the page can read it. */
-  actual(origin: string): Pair[]
+  actual(origin: string): HeaderPair[]
   /** In addition, for a preflight. */
-  preflight(methods: string[]): Pair[]
+  preflight(methods: string[]): HeaderPair[]
 }
 
 /** Headers that a page may read besides the safe-listed ones. */

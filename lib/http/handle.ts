@@ -12,13 +12,13 @@ import { perform } from './call.ts'
 import type { ChunkStreams } from './chunk-streams.ts'
 import type { ClientReader } from './client-address.ts'
 import { PROBLEM } from './error-shapes.ts'
-import type { CommonHeaders } from './headers.ts'
+import type { CommonHeaders, HeaderPair } from './headers.ts'
 import { limitHeaders } from './limit.ts'
 import { isPlainlySpelled, statusOfMalformedEvent } from './malformed.ts'
 import { type Redirect, refusePrefetch, toRedirect } from './redirect.ts'
 import { type RequestLog, untilEnd } from './request-log.ts'
 import { openStream, send } from './send.ts'
-import { deadCookies, type Header, type Reply, serialize, toChatError, toFailure } from './serialize.ts'
+import { deadCookies, type Reply, serialize, toChatError, toFailure } from './serialize.ts'
 import { STREAM_HEADERS } from './sse.ts'
 import { type StallWatch, turnOf } from './stalls.ts'
 
@@ -51,7 +51,7 @@ interface Exchange {
   request_id: string
   cookies: ReadonlyMap<string, string>
   /** The headers of every response to it; the limits add theirs. A reply has its own in addition. */
-  headers: Header[]
+  headers: HeaderPair[]
   /** The user, once authenticated. */
   user_id: string | undefined
   /** Counts and logs it; a stream when it ends. */

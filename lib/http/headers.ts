@@ -2,36 +2,37 @@ import type { Config } from '../config/parse.ts'
 import { isLocalhostName } from '../core/addresses.ts'
 import { createCors } from './cors.ts'
 
-type Pair = [name: string, value: string]
+/** A header and its value. */
+export type HeaderPair = [name: string, value: string]
 
 /** The headers that do not depend on the result. */
 export interface CommonHeaders {
   /** For every response, including errors and streams; `origin` is that of the calling page. */
-  of(requestId: string, origin: string | null): Pair[]
+  of(requestId: string, origin: string | null): HeaderPair[]
   /** For a preflight of a page of `origin` with these methods; empty if it may not call. */
-  preflight(origin: string | null, methods: string[]): Pair[]
+  preflight(origin: string | null, methods: string[]): HeaderPair[]
 }
 
 /**
  * No response of the API is a page: it loads nothing, cannot be framed or embedded by another site, and sends no
  * referrer.
  */
-const SECURITY: Pair[] = [
+const SECURITY: HeaderPair[] = [
   ['x-content-type-options', 'nosniff'],
   ['content-security-policy', "default-src 'none'; frame-ancestors 'none'"],
   ['referrer-policy', 'no-referrer'],
 ]
 
 /** Half a year: long enough for returning users, short enough to be revoked. */
-const HSTS: Pair = ['strict-transport-security', 'max-age=15552000']
+const HSTS: HeaderPair = ['strict-transport-security', 'max-age=15552000']
 
 /** Builds the common headers of a service once: a request only selects them. */
 export function createCommonHeaders(config: Config): CommonHeaders {
   const cors = createCors(config)
   const fixed = [...SECURITY, ...(ownsHttpsHost(config) ? [HSTS] : []), ...cors.always]
-  const unlisted: Pair[] = [...fixed, ['cross-origin-resource-policy', 'same-origin']]
+  const unlisted: HeaderPair[] = [...fixed, ['cross-origin-resource-policy', 'same-origin']]
   const listed = new Map(
-    cors.origins.map((origin): [string, Pair[]] => [
+    cors.origins.map((origin): [string, HeaderPair[]] => [
       origin,
       [...fixed, ['cross-origin-resource-policy', 'cross-origin'], ...cors.actual(origin)],
     ]),

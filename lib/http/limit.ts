@@ -5,10 +5,10 @@ import { routes } from '../endpoints.ts'
 import type { Verdict } from '../limits/limiter.ts'
 import type { Endpoint } from '../limits/rules.ts'
 import type { Chat } from '../service.ts'
-import type { Header } from './serialize.ts'
+import type { HeaderPair } from './headers.ts'
 
 /** Every route that can be limited. */
-export const endpoints: readonly Endpoint[] = Object.values<AnyRoute>(routes).filter(isLimited)
+export const limitedEndpoints: readonly Endpoint[] = Object.values<AnyRoute>(routes).filter(isLimited)
 
 /** Counts a call against the limits of its route. @returns the result, if a limit applies */
 export async function takeFromLimits(
@@ -33,7 +33,7 @@ export function assertAllowed(verdict: Verdict | undefined): void {
 }
 
 /** The headers with the state of the limit. */
-export function limitHeaders({ limit, remaining, reset_seconds, profile }: Verdict): Header[] {
+export function limitHeaders({ limit, remaining, reset_seconds, profile }: Verdict): HeaderPair[] {
   return [
     ['ratelimit-limit', String(limit)],
     ['ratelimit-remaining', String(remaining)],

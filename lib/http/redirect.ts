@@ -4,7 +4,8 @@ import { ChatError } from '../core/errors.ts'
 import type { AnyRoute } from '../endpoint.ts'
 import type { Chat } from '../service.ts'
 import { sessionCookies } from './cookies.ts'
-import { type Header, type Reply, serialize } from './serialize.ts'
+import type { HeaderPair } from './headers.ts'
+import { type Reply, serialize } from './serialize.ts'
 
 /** A session, and the next page of its browser. */
 export interface Redirect {
@@ -28,7 +29,7 @@ export function toRedirect(chat: Chat, route: AnyRoute, { signed_in, redirect_to
   const { config, now } = contextOf(chat)
   // Encoded only where necessary: a URL parser would also resolve the dots.
   const location = redirect_to.replace(/[^!-~]+/gu, encodeURIComponent)
-  const headers: Header[] = [
+  const headers: HeaderPair[] = [
     ['x-session-rotated', '1'],
     ['location', location],
   ]

@@ -1,12 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import { fromNodeHandler, type H3Event, HTTPResponse } from 'h3'
 import type { Opening } from '../chat/events/service.ts'
+import type { HeaderPair } from './headers.ts'
 import { answerUnread, hasUnreadBody } from './linger.ts'
-import type { Header, Reply } from './serialize.ts'
+import type { Reply } from './serialize.ts'
 import { streamToNode, streamToWeb } from './sse.ts'
 
 /** Starts a stream, as the runtime supports it; a HEAD request gets only the headers. */
-export function openStream(event: H3Event, headers: readonly Header[], opening: Opening): unknown {
+export function openStream(event: H3Event, headers: readonly HeaderPair[], opening: Opening): unknown {
   if (event.req.method === 'HEAD') {
     opening.cancel()
     return send(event, { status: 200, headers, body: null })
@@ -17,7 +18,7 @@ export function openStream(event: H3Event, headers: readonly Header[], opening: 
 
 /** A response whose headers stay a list of pairs: on Node no `Headers` object is needed. */
 class Answer extends HTTPResponse {
-  readonly #pairs: readonly Header[]
+  readonly #pairs: readonly HeaderPair[]
 
   constructor({ status, headers, body }: Reply) {
     super(body as BodyInit | null, { status })
@@ -34,7 +35,7 @@ export function send(event: H3Event, { cookies = [], ...rest }: Reply): unknown 
   const response = event.runtime?.node?.res as ServerResponse | undefined
   // Node 20 keeps only the last of several cookies in a list, if a host has set a header before.
   if (response) for (const cookie of cookies) response.appendHeader('set-cookie', cookie)
-  const lines = response ? [] : cookies.map((cookie): Header => ['set-cookie', cookie])
+  const lines = response ? [] : cookies.map((cookie): HeaderPair => ['set-cookie', cookie])
   const reply = { ...rest, headers: [...rest.headers, ...lines] }
   if (response && hasUnreadBody(response.req)) return fromNodeHandler(() => answerUnread(response, reply))(event)
   return new Answer(reply)

@@ -7,15 +7,13 @@ import type { AnyRoute } from '../endpoint.ts'
 import type { Chat } from '../service.ts'
 import { bindingCookie, clearedCookies, deviceCookie, sessionCookies } from './cookies.ts'
 import type { FailureShape } from './error-shapes.ts'
-
-/** A header by its name in lower case. */
-export type Header = [name: string, value: string]
+import type { HeaderPair } from './headers.ts'
 
 /** A response before it is passed to the runtime. */
 export interface Reply {
   status: number
   /** Its own headers, besides those of every response. */
-  headers: readonly Header[]
+  headers: readonly HeaderPair[]
   /** Lines of `Set-Cookie`. */
   cookies?: string[]
   body: string | Uint8Array | ReadableStream<Uint8Array> | null
@@ -32,7 +30,7 @@ export function serialize(chat: Chat, route: AnyRoute, result: unknown): Reply {
     const { content_type, body } = result as { content_type: string; body: string }
     return { status: route.status, headers: [['content-type', content_type]], body }
   }
-  const headers: Header[] = []
+  const headers: HeaderPair[] = []
   let value = result as object
   let cookies: string[] = []
   if (route.answer === 'session') {
@@ -70,7 +68,7 @@ type SessionAnswer = Partial<SignedIn> & { signed_in?: SignedIn }
 /** Converts a failure to a response in this format. Only a {@link ChatError} is disclosed. */
 export function toFailure(error: ChatError, shape: FailureShape, requestId: string): Reply {
   const { status, retry_after_seconds } = error
-  const headers: Header[] = [['content-type', shape.content_type]]
+  const headers: HeaderPair[] = [['content-type', shape.content_type]]
   // Every 503 has a Retry-After: the service may be available again in a moment.
   const wait = retry_after_seconds ?? (status === 503 ? 1 : undefined)
   if (wait !== undefined) headers.push(['retry-after', String(wait)])

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Opening } from '../chat/events/service.ts'
 import { formatRetry } from '../core/event-stream.ts'
 import type { Sink } from '../live/reader.ts'
-import type { Header } from './serialize.ts'
+import type { HeaderPair } from './headers.ts'
 
 /** How long a client should wait before it reconnects. */
 const RETRY = Buffer.from(formatRetry(2_000))
@@ -11,7 +11,7 @@ const RETRY = Buffer.from(formatRetry(2_000))
 const FAREWELL_MS = 5_000
 
 /** The headers of an event stream besides the common ones. */
-export const STREAM_HEADERS: readonly Header[] = [
+export const STREAM_HEADERS: readonly HeaderPair[] = [
   ['content-type', 'text/event-stream'],
   ['x-accel-buffering', 'no'],
 ]
@@ -23,7 +23,11 @@ export const STREAM_HEADERS: readonly Header[] = [
  *
  * @returns a promise that is pending until the response closes: otherwise h3 would end it earlier
  */
-export function streamToNode(response: ServerResponse, headers: readonly Header[], opening: Opening): Promise<void> {
+export function streamToNode(
+  response: ServerResponse,
+  headers: readonly HeaderPair[],
+  opening: Opening,
+): Promise<void> {
   const { socket } = response.req
   // Closed before its stream begins: no 'close' event follows.
   if (response.destroyed || socket.destroyed) {
@@ -68,7 +72,7 @@ export function streamToNode(response: ServerResponse, headers: readonly Header[
 }
 
 /** Sends a stream as a web response, for every other runtime. */
-export function streamToWeb(headers: readonly Header[], opening: Opening): Response {
+export function streamToWeb(headers: readonly HeaderPair[], opening: Opening): Response {
   let leave = () => {}
   let drained = () => {}
   const stream = new ReadableStream<Uint8Array>(

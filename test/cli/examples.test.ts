@@ -101,8 +101,8 @@ async function withIds(cwd: string): Promise<void> {
     params: { requests_per_second: 100, burst: 100 },
   })
   ids.push(ASSIGNMENT)
-  const { endpoints } = await import('../../lib/http/limit.ts')
-  await chat.limits.createAssignment(OPERATOR, endpoints, {
+  const { limitedEndpoints } = await import('../../lib/http/limit.ts')
+  await chat.limits.createAssignment(OPERATOR, limitedEndpoints, {
     profile_id: profile.id,
     method: 'GET',
     path: '/api/auth/me',

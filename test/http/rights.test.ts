@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { insertIdentity } from '../../lib/accounts/identities/store.ts'
-import { endpoints } from '../../lib/http/limit.ts'
+import { limitedEndpoints } from '../../lib/http/limit.ts'
 import { type Actor, OPERATOR } from '../../lib/index.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { checkedFetch } from '../support/answers.ts'
@@ -169,9 +169,9 @@ describeOnEachDatabase('rights', (openUrl) => {
     const { limits } = service.chat
     const profile = await limits.createProfile(OPERATOR, { name: `profile-${n}`, params: PARAMS })
     if (name !== 'limitsDeleteAssignment') return { id: profile.id, profile_id: profile.id }
-    const path = `${endpoints[0]!.path.slice(0, n % 5)}*`
+    const path = `${limitedEndpoints[0]!.path.slice(0, n % 5)}*`
     const method = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE', '*'] as const)[n % 6]!
-    const { id } = await limits.createAssignment(OPERATOR, endpoints, { profile_id: profile.id, method, path })
+    const { id } = await limits.createAssignment(OPERATOR, limitedEndpoints, { profile_id: profile.id, method, path })
     return { id, profile_id: profile.id }
   }
 

@@ -1,6 +1,6 @@
 import { assertAdmin, refuseKeys } from '../../core/actor.ts'
 import { useCase } from '../../core/use-case.ts'
-import { deleteKeysOf } from '../api-keys/store.ts'
+import { deleteApiKeysOf } from '../api-keys/store.ts'
 import { byActor } from '../audit/rules.ts'
 import { deleteIdentities } from '../identities/store.ts'
 import { deleteStatesOf } from '../oauth/store.ts'
@@ -27,7 +27,7 @@ export const lockDown = useCase({
       await takeAccount(tx, actor, userId, { resigns: false })
       const ended = {
         sessions: await endSessions(tx, { user_id: userId }),
-        keys: await deleteKeysOf(tx, userId),
+        keys: await deleteApiKeysOf(tx, userId),
         identities: await deleteIdentities(tx, userId),
         invites: await ctx.revokeInvites(tx, { user_id: userId }, byActor(actor)),
       }

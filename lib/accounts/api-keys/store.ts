@@ -93,7 +93,7 @@ export function deleteKey(tx: Queries, id: string, userId: string): Promise<numb
 }
 
 /** Deletes all keys of a user. By user_id. @returns the number of keys deleted */
-export function deleteKeysOf(tx: Queries, userId: string): Promise<number> {
+export function deleteApiKeysOf(tx: Queries, userId: string): Promise<number> {
   return tx.run('DELETE FROM api_keys WHERE user_id = ?', userId)
 }
 

@@ -19,7 +19,7 @@ import {
 } from '../users/store.ts'
 import { madeUp, toProfile } from './rules.ts'
 
-type Person = ShownUser & Pick<UserRow, 'disabled_at'>
+type HostUser = ShownUser & Pick<UserRow, 'disabled_at'>
 
 /** How often to retry after a conflict with another request for the same user or name. */
 const ATTEMPTS = 5
@@ -50,7 +50,7 @@ export async function identify(ctx: Context, request: IdentityRequest): Promise<
 const NO_SUBJECT =
   'The login of the host gave no usable subject: text of 1 to 255 characters, without NUL and lone surrogates.'
 
-async function admit(ctx: Context, identity: HostIdentity, ip: string | undefined): Promise<Person> {
+async function admit(ctx: Context, identity: HostIdentity, ip: string | undefined): Promise<HostUser> {
   for (let left = ATTEMPTS - 1; ; left--) {
     try {
       return await ctx.write((tx) => settle(ctx, tx, identity, ip))
@@ -62,7 +62,7 @@ async function admit(ctx: Context, identity: HostIdentity, ip: string | undefine
 }
 
 /** Creates or updates the user. @throws ChatError 409 when another request was faster */
-async function settle(ctx: Context, tx: Tx, identity: HostIdentity, ip: string | undefined): Promise<Person> {
+async function settle(ctx: Context, tx: Tx, identity: HostIdentity, ip: string | undefined): Promise<HostUser> {
   const known = await findLocked(tx, keyOf(identity))
   const profile = await profileOf(tx, identity, known ?? madeUp(ctx.id(), toProfile(identity)), ctx.now())
   if (known) {
@@ -81,7 +81,7 @@ async function settle(ctx: Context, tx: Tx, identity: HostIdentity, ip: string |
 }
 
 /** Read again under the lock, so that concurrent changes are not overwritten. */
-async function findLocked(tx: Tx, key: IdentityKey): Promise<Person | undefined> {
+async function findLocked(tx: Tx, key: IdentityKey): Promise<HostUser | undefined> {
   const found = await findIdentity(tx, key)
   if (!found) return undefined
   await lockUser(tx, found.id)

@@ -8,8 +8,8 @@ import type { AuditAct } from '../audit/schema.ts'
 import { findIdentity, insertIdentity, listIdentities } from '../identities/store.ts'
 import { addUser } from '../users/service.ts'
 import { findUser, findUserByEmail, lockUser, markEmailVerified, type UserRow } from '../users/store.ts'
-import type { Person } from './person.ts'
-import { numbered, usernameFrom } from './rules.ts'
+import type { ProviderUser } from './person.ts'
+import { numberedUsername, usernameFrom } from './rules.ts'
 import { takeOver } from './takeover.ts'
 
 /** The account of a person, and how it was found. */
@@ -31,7 +31,7 @@ const NUMBERED_NAMES = 9
  * @throws ChatError `account_disabled`; `conflict` when the identity is another user's; `email_taken`; `signup_disabled`;
  *   `oauth_provider_error` for a new person without an address
  */
-export async function admit(ctx: Context, tx: Tx, person: Person, linkTo?: string | null): Promise<Admission> {
+export async function admit(ctx: Context, tx: Tx, person: ProviderUser, linkTo?: string | null): Promise<Admission> {
   const known = (await findIdentity(tx, person))?.id
   if (linkTo) {
     if (known && known !== linkTo) throw new ChatError('conflict', { message: 'Another account has this identity.' })
@@ -53,7 +53,7 @@ export async function admit(ctx: Context, tx: Tx, person: Person, linkTo?: strin
   }
 }
 
-async function welcome(ctx: Context, tx: Tx, person: Person): Promise<Admission> {
+async function welcome(ctx: Context, tx: Tx, person: ProviderUser): Promise<Admission> {
   const { allow_signup, link_verified_email } = ctx.config.oauth
   const { email, email_verified } = person
   const owner = email === undefined ? undefined : await findUserByEmail(tx, email)
@@ -72,13 +72,13 @@ async function welcome(ctx: Context, tx: Tx, person: Person): Promise<Admission>
   return { user, act: 'oauth.signed_up' }
 }
 
-async function link(ctx: Context, tx: Tx, person: Person, user: UserRow): Promise<Admission> {
+async function link(ctx: Context, tx: Tx, person: ProviderUser, user: UserRow): Promise<Admission> {
   await claim(ctx, tx, person, user.id)
   return { user: await withProof(ctx, tx, person, user), act: 'oauth.linked' }
 }
 
 /** The account; its address becomes verified if the provider reports it as verified. */
-async function withProof(ctx: Context, tx: Tx, person: Person, user: UserRow): Promise<UserRow> {
+async function withProof(ctx: Context, tx: Tx, person: ProviderUser, user: UserRow): Promise<UserRow> {
   if (user.email_verified_at !== null || !person.email_verified || !isAddressOf(user, person)) return user
   const email_verified_at = ctx.now()
   await markEmailVerified(tx, user.id, email_verified_at)
@@ -86,11 +86,11 @@ async function withProof(ctx: Context, tx: Tx, person: Person, user: UserRow): P
   return { ...user, email_verified_at }
 }
 
-function isAddressOf(user: UserRow, { email }: Person): boolean {
+function isAddressOf(user: UserRow, { email }: ProviderUser): boolean {
   return email !== undefined && uniqueKey(email) === uniqueKey(user.email)
 }
 
-async function claim(ctx: Context, tx: Tx, person: Person, userId: string): Promise<void> {
+async function claim(ctx: Context, tx: Tx, person: ProviderUser, userId: string): Promise<void> {
   if ((await listIdentities(tx, userId)).length >= IDENTITIES_PER_USER)
     throw new ChatError('conflict', {
       message: `A user has at most ${IDENTITIES_PER_USER} identities: remove one first.`,
@@ -101,7 +101,7 @@ async function claim(ctx: Context, tx: Tx, person: Person, userId: string): Prom
 }
 
 /** Creates a user with an unused username similar to the person's name. @throws ChatError `email_taken` */
-async function signUp(ctx: Context, tx: Tx, person: Person, email: string): Promise<UserRow> {
+async function signUp(ctx: Context, tx: Tx, person: ProviderUser, email: string): Promise<UserRow> {
   const { names, display_name, email_verified } = person
   const base = usernameFrom([...names, email])
   const profile = {
@@ -113,7 +113,7 @@ async function signUp(ctx: Context, tx: Tx, person: Person, email: string): Prom
   }
   for (let n = 1; n <= NUMBERED_NAMES; n++) {
     try {
-      return await addUser(ctx, tx, { ...profile, username: numbered(base, n) })
+      return await addUser(ctx, tx, { ...profile, username: numberedUsername(base, n) })
     } catch (error) {
       if (!isCode(error, 'username_taken')) throw error
     }

@@ -4,7 +4,7 @@ import { githubClaims } from './person.ts'
 import { type Options, RequestFailure } from './request.ts'
 
 /** The response of the token endpoint. */
-export interface Exchange {
+export interface TokenExchange {
   server: oauth.AuthorizationServer
   client: oauth.Client
   response: Response
@@ -16,7 +16,7 @@ export interface Exchange {
  * for an address.
  */
 export async function openIdClaims(
-  { server, client, response, options }: Exchange,
+  { server, client, response, options }: TokenExchange,
   nonce: string | undefined,
 ): Promise<Record<string, unknown>> {
   const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, {
@@ -37,7 +37,7 @@ export async function openIdClaims(
 
 /** The user of a token, from a server without OpenID Connect. */
 export async function plainClaims(
-  { server, client, response, options }: Exchange,
+  { server, client, response, options }: TokenExchange,
   { name, userinfo_url }: ProviderSettings,
 ): Promise<Record<string, unknown>> {
   const tokens = await oauth.processAuthorizationCodeResponse(server, client, await withoutIdToken(response))

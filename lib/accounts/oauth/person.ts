@@ -3,7 +3,7 @@ import type { IdentityKey } from '../identities/store.ts'
 import { ProviderProfile } from './schema.ts'
 
 /** A user of a provider. */
-export interface Person extends IdentityKey {
+export interface ProviderUser extends IdentityKey {
   email?: string
   /** Whether the provider reports the address as verified. */
   email_verified: boolean
@@ -21,7 +21,7 @@ const GithubEmails = v.array(v.object({ email: v.unknown(), primary: v.boolean()
  *
  * @throws ValiError without a subject
  */
-export function toPerson(provider: string, issuer: string, claims: Record<string, unknown>): Person {
+export function toPerson(provider: string, issuer: string, claims: Record<string, unknown>): ProviderUser {
   const { subject, email, display_name, names } = v.parse(
     ProviderProfile,
     {

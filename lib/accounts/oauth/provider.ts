@@ -1,10 +1,10 @@
 import type { ProviderSettings } from '../../config/oauth.ts'
 import type { Log } from '../../context.ts'
 import type { Micros } from '../../storage/sql.ts'
-import type { Person } from './person.ts'
+import type { ProviderUser } from './person.ts'
 
 /** The secrets of one attempt, which only the service and the browser know until it is completed. */
-export interface Attempt {
+export interface AuthorizationAttempt {
   state: string
   verifier: string
   nonce: string
@@ -21,14 +21,14 @@ export interface Returned {
 /** A sign-in provider. Every failure there is `oauth_provider_error`, with the reason in the log. */
 export interface Provider {
   /** The URL to redirect the browser to. @throws ChatError `oauth_provider_error` */
-  authorizationUrl(attempt: Attempt): Promise<string>
+  authorizationUrl(attempt: AuthorizationAttempt): Promise<string>
   /**
    * The person for a code.
    *
    * @param attempt `undefined` for a code without a proof of who requested it
    * @throws ChatError `oauth_provider_error`; `oauth_state_invalid` when another provider redirected the browser
    */
-  identify(returned: Returned, attempt?: Pick<Attempt, 'verifier' | 'nonce'>): Promise<Person>
+  identify(returned: Returned, attempt?: Pick<AuthorizationAttempt, 'verifier' | 'nonce'>): Promise<ProviderUser>
 }
 
 /** The dependencies of a provider besides its settings. */

@@ -13,7 +13,7 @@ export function readBinding(cookie: string | undefined): Binding | undefined {
   return secret && state ? { secret, state } : undefined
 }
 
-/** A username from the first usable candidate; short enough for {@link numbered}. */
+/** A username from the first usable candidate; short enough for {@link numberedUsername}. */
 export function usernameFrom(wishes: readonly (string | undefined)[]): string {
   const names = wishes.map((wish = '') =>
     withoutUnseen(
@@ -34,6 +34,6 @@ export function usernameFrom(wishes: readonly (string | undefined)[]): string {
 }
 
 /** The `n`-th variant of a username, from 1. */
-export function numbered(username: string, n: number): string {
+export function numberedUsername(username: string, n: number): string {
   return n === 1 ? username : `${username}-${n}`
 }

@@ -24,10 +24,10 @@ interface Return {
   actor: Actor | undefined
   client: Client
   provider: string
-  attempt: Attempt | undefined
+  attempt: StoredAttempt | undefined
 }
 
-type Attempt = Omit<StateRow, 'state_hash' | 'provider' | 'binding_hash'>
+type StoredAttempt = Omit<StateRow, 'state_hash' | 'provider' | 'binding_hash'>
 
 /** Why a user whom the provider knows is not signed in. */
 const ADMISSION_ERRORS = ['account_disabled', 'signup_disabled', 'email_taken', 'username_taken', 'conflict'] as const
@@ -149,7 +149,7 @@ async function take(
   client: Client,
   provider: string,
   state: string | undefined,
-): Promise<Attempt | undefined> {
+): Promise<StoredAttempt | undefined> {
   const binding = readBinding(client.binding)
   if (!binding || state === undefined) return undefined
   const key = { state_hash: digest(state), provider, binding_hash: digest(binding.secret) }

@@ -1,6 +1,6 @@
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction.ts'
-import { deleteKeysOf } from '../api-keys/store.ts'
+import { deleteApiKeysOf } from '../api-keys/store.ts'
 import { deleteVerifications } from '../email-addresses/store.ts'
 import { deleteIdentities } from '../identities/store.ts'
 import { deleteResets } from '../password-resets/store.ts'
@@ -19,7 +19,7 @@ export async function takeOver(ctx: Context, tx: Tx, user: UserRow): Promise<Use
   const now = ctx.now()
   await removePassword(tx, user.id, now)
   await endSessions(tx, { user_id: user.id })
-  await deleteKeysOf(tx, user.id)
+  await deleteApiKeysOf(tx, user.id)
   await deleteIdentities(tx, user.id)
   await deleteResets(tx, user.id)
   await deleteVerifications(tx, user.id)

@@ -6,7 +6,7 @@ import { digest, newToken } from '../../core/ids.ts'
 import { SECOND, toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
-import { deleteKeysOf } from '../api-keys/store.ts'
+import { deleteApiKeysOf } from '../api-keys/store.ts'
 import { deleteIdentities } from '../identities/store.ts'
 import { sendLater, takeMail } from '../mails/send.ts'
 import { notify } from '../notices/service.ts'
@@ -120,7 +120,7 @@ export const redeem = useCase({
       await updatePasswordHash(tx, user_id, hash, ctx.now())
       await markEmailVerified(tx, user_id, ctx.now())
       await endSessions(tx, { user_id })
-      const keys = input.keep_keys ? 0 : await deleteKeysOf(tx, user_id)
+      const keys = input.keep_keys ? 0 : await deleteApiKeysOf(tx, user_id)
       // With an unverified address: another person may have registered it, and linked an identity to keep access.
       const isProven = user.email_verified_at !== null
       const identities = isProven ? 0 : await deleteIdentities(tx, user_id)

@@ -12,7 +12,7 @@ import {
 } from './store-login-failures.ts'
 
 /** A sign-in that counts as a failure until it turns out to be right. */
-export interface Attempt {
+export interface CountedAttempt {
   /** How long the account has to wait if it fails; 0 when it has not. */
   pause_seconds: number
   /** Forgets the failures of the account, in the transaction that the right password leads to. */
@@ -30,7 +30,7 @@ export interface Attempts {
    * @param work checks the password and calls `succeed` if it is right; when it throws, the attempt was none
    * @throws ChatError `rate_limited`; `unavailable` when too many wait already; what `work` throws
    */
-  run<T>(account: string, work: (attempt: Attempt) => Promise<T>): Promise<T>
+  run<T>(account: string, work: (attempt: CountedAttempt) => Promise<T>): Promise<T>
 }
 
 /** How many attempts may wait for the running ones of the same account in this process. */

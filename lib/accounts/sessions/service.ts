@@ -9,7 +9,7 @@ import type { Micros } from '../../storage/sql.ts'
 import type { HashCaller } from '../passwords/hash-queue.ts'
 import { findDevice, rememberDevice } from '../passwords/known-devices.ts'
 import { accountOf } from '../passwords/store-login-failures.ts'
-import type { Attempt } from '../passwords/throttle.ts'
+import type { CountedAttempt } from '../passwords/throttle.ts'
 import {
   findUser,
   findUserByEmail,
@@ -102,7 +102,7 @@ async function openAfterPassword(
   ctx: Context,
   client: Client,
   { password }: Credentials,
-  known: { user: UserRow; device: string | undefined; hasher: HashCaller; attempt: Attempt },
+  known: { user: UserRow; device: string | undefined; hasher: HashCaller; attempt: CountedAttempt },
 ): Promise<SignedIn | undefined> {
   const { user, device, hasher, attempt } = known
   // A session that nobody can be told of would stay open for days.

@@ -36,7 +36,7 @@ export async function acceptAs(
 
   const issuer = await findIssuer(tx, found, { lock: true })
   // Read again under the locks: it may have been used up or revoked meanwhile.
-  const invite = assertOpen(await findInviteByToken(tx, found.token_hash), issuer, ctx.now())
+  const invite = assertAcceptable(await findInviteByToken(tx, found.token_hash), issuer, ctx.now())
   if (invite.email_key !== null && invite.email_key !== uniqueKey(user.email))
     throw new ChatError('invite_email_mismatch')
   if (isSignup) assertSignup(ctx, invite, issuer)
@@ -51,7 +51,7 @@ export async function acceptAs(
 }
 
 /** @throws ChatError `not_found`; `invite_revoked`, `invite_expired`, `invite_used` */
-export function assertOpen(invite: InviteRow | undefined, issuer: Issuer, now: number): InviteRow {
+export function assertAcceptable(invite: InviteRow | undefined, issuer: Issuer, now: number): InviteRow {
   if (!invite) throw new ChatError('not_found')
   const refusal = closedReason(invite, issuer, now)
   if (refusal) throw new ChatError(refusal)

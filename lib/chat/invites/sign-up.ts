@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
-import { type AcceptResult, acceptAs, assertOpen, assertSignup } from './acceptance.ts'
+import { type AcceptResult, acceptAs, assertAcceptable, assertSignup } from './acceptance.ts'
 import { signupPauseSeconds, withRefusal } from './rules.ts'
 import type { Acceptance } from './schema.ts'
 import { findInviteByToken, findIssuer, type InviteRow, lockInvite, setRefusals } from './store.ts'
@@ -56,7 +56,7 @@ async function assertSignsUp(ctx: Context, token: string, email: string): Promis
   return ctx.db.snapshot(async (db) => {
     const found = await findInviteByToken(db, digest(token))
     const issuer = found && (await findIssuer(db, found))
-    const invite = assertOpen(found, issuer, ctx.now())
+    const invite = assertAcceptable(found, issuer, ctx.now())
     assertSignup(ctx, invite, issuer)
     // Other addresses are not looked up: an invite for one address reveals nothing about others.
     if (invite.email_key !== null && invite.email_key !== uniqueKey(email)) throw new ChatError('invite_email_mismatch')

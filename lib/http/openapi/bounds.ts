@@ -1,10 +1,10 @@
 import type { Config } from '../../config/parse.ts'
-import { endpoints } from '../limit.ts'
+import { limitedEndpoints } from '../limit.ts'
 import type { Json } from './schemas.ts'
 
 /** The named schemas with bounds that depend on the configuration and the routes. */
 export function withBounds(schemas: Json, { invites, limits }: Config): Json {
-  const pattern = prefixPattern(endpoints.map((each) => each.path))
+  const pattern = prefixPattern(limitedEndpoints.map((each) => each.path))
   return {
     ...schemas,
     // In bytes, which JSON Schema cannot count: a text with more characters has more bytes.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { githubClaims, toPerson } from '../../../lib/accounts/oauth/person.ts'
-import { numbered, readBinding, usernameFrom } from '../../../lib/accounts/oauth/rules.ts'
+import { numberedUsername, readBinding, usernameFrom } from '../../../lib/accounts/oauth/rules.ts'
 import { Username } from '../../../lib/accounts/users/schema.ts'
 import { parseInput } from '../../../lib/core/use-case.ts'
 
@@ -17,7 +17,8 @@ describe('a username', () => {
     [[], 'user'],
   ])('from %j is %j', (wishes, name) => {
     expect(usernameFrom(wishes)).toBe(name)
-    for (const n of [1, 2, 9]) expect(parseInput(Username, numbered(name, n))).toBe(n === 1 ? name : `${name}-${n}`)
+    for (const n of [1, 2, 9])
+      expect(parseInput(Username, numberedUsername(name, n))).toBe(n === 1 ? name : `${name}-${n}`)
   })
 })
 
