@@ -36,8 +36,8 @@ export interface AuthUseCases {
   /**
    * Changes the actor's password. All other sessions end, with their streams, and so do reset links.
    *
-   * @throws ChatError `forbidden` with an API key; `invalid_credentials`, `rate_limited`, `unavailable` as {@link
-   * checkOwnPassword}; `validation_failed`
+   * @throws ChatError `forbidden` with an API key; `invalid_credentials`, `rate_limited`, `unavailable` as
+   * `checkOwnPassword`; `validation_failed`
    */
   changePassword(
     actor: Actor,

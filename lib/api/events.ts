@@ -39,14 +39,14 @@ export interface EventsUseCases {
    * A conversation's events: missed ones since `last_event_id` first, then live ones, `stream.closed` last. Leaving
    * the loop, or aborting `signal`, closes the stream.
    *
-   * @throws ChatError as {@link open}
+   * @throws ChatError as `open`
    */
   follow(actor: Actor, conversationId: string, options?: FollowOptions): AsyncGenerator<Delivered>
 
   /**
    * The same for all the actor's conversations; `conversation_id` is the conversation of an event.
    *
-   * @throws ChatError as {@link openAll}
+   * @throws ChatError as `openAll`
    */
   followAll(actor: Actor, options?: FollowOptions): AsyncGenerator<Delivered>
 }

@@ -30,7 +30,7 @@ export interface MessagesUseCases {
    *
    * @throws ChatError `not_found` when the parent is in no conversation of the actor's; `forbidden` for a viewer or
    * a read-only user; `message_deleted` when the parent is; `thread_too_deep`; `idempotency_mismatch`; for a
-   * question to the assistant `rate_limited`, `unavailable` as {@link postRoot}; `validation_failed`
+   * question to the assistant `rate_limited`, `unavailable` as `postRoot`; `validation_failed`
    */
   reply(
     actor: Actor,

@@ -30,9 +30,8 @@ export interface OauthUseCases {
    * user is signed in to.
    *
    * @throws ChatError `not_found`; `oauth_state_invalid` unless this browser started it here, less than ten minutes
-   * ago, and has not completed it; `oauth_denied`; `oauth_provider_error`; and those of {@link admit};
-   * `account_disabled`, `signup_disabled`, `email_taken`, `username_taken`, `conflict`, `storage_full`,
-   * `validation_failed`
+   * ago, and has not completed it; `oauth_denied`; `oauth_provider_error`; and those of `admit`; `account_disabled`,
+   * `signup_disabled`, `email_taken`, `username_taken`, `conflict`, `storage_full`, `validation_failed`
    */
   finish(
     actor: Actor | undefined,
@@ -54,7 +53,7 @@ export interface OauthUseCases {
    * Completes a sign-in with a code that was copied by hand. Without a state, the attempt is this browser's last
    * one, or none: then nothing proves who requested the code.
    *
-   * @throws ChatError as {@link finish}; `not_found` too where `oauth.manual_enabled` is off; `setup_required`;
+   * @throws ChatError as `finish`; `not_found` too where `oauth.manual_enabled` is off; `setup_required`;
    * `oauth_state_invalid`, `oauth_provider_error`, `account_disabled`, `signup_disabled`, `email_taken`,
    * `username_taken`, `conflict`, `validation_failed`
    */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { oauthProviders } from '../../lib/config/oauth.ts'
 import {
@@ -423,10 +423,13 @@ describe('configKeys', () => {
   })
 
   it('equals the committed documentation', async () => {
-    for (const [path, text] of Object.entries(await generated())) {
+    const files = await generated()
+    for (const [path, text] of Object.entries(files)) {
       const committed = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
       expect(committed, `${path} is old, run: npm run docs`).toBe(text)
     }
+    for (const name of readdirSync(new URL('../../lib/api', import.meta.url)))
+      expect(Object.keys(files), 'a file of a feature that is gone').toContain(`lib/api/${name}`)
   })
 })
 

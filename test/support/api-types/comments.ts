@@ -17,8 +17,10 @@ export function commentAbove(file: string, name: string): string {
 
 /** A comment for editors, its paragraphs in lines as long as the formatter lets them be. */
 export function jsDoc(text: string): string {
+  // What a link in a source leads to has no place here: its name says it.
   const lines = text
     .trim()
+    .replaceAll(/\{@link\s+(\w+)\}/g, '`$1`')
     .replaceAll(/(?<!\n)\n(?![\n@-]) */g, ' ')
     .split('\n')
     .flatMap(wrap)
