@@ -1,0 +1,96 @@
+import type { NamedSchema } from './schemas.ts'
+import { declaration } from './schemas.ts'
+import type { Scope } from './scope.ts'
+import { copied, findDeclaration, schemaNameOf } from './sources.ts'
+
+/** A file of `lib/api` while it is made. */
+interface Draft {
+  /** Declarations of types, by name. */
+  types: Map<string, string>
+  interfaces: string[]
+  /** Names by the path they are imported from. */
+  imports: Map<string, Set<string>>
+}
+
+/** What hosts may import themselves, and so is not copied. */
+const PUBLISHED = /^lib\/(core\/|ports\.ts$)/
+
+/**
+ * The files of `lib/api` while they are made.
+ *
+ * @param homes the file that declares the types of a folder; those of other folders are in the file that needs them first
+ */
+export function createDrafts(names: string[], homes: ReadonlyMap<string, string>, schemas: Scope['schemas']) {
+  const drafts = new Map<string, Draft>(
+    names.map((name) => [name, { types: new Map(), interfaces: [], imports: new Map() }]),
+  )
+  /** Which file declares a type, and where it is from. */
+  const declared = new Map<string, { home: string; origin: string }>()
+
+  function addImport(draft: string, path: string, name: string): void {
+    const { imports } = drafts.get(draft)!
+    imports.set(path, (imports.get(path) ?? new Set()).add(name))
+  }
+
+  /** @returns the file that declares the type */
+  function declare(name: string, origin: string, draft: string, write: (scope: Scope) => string): string {
+    const known = declared.get(name)
+    if (known && known.origin !== origin)
+      throw new Error(`Two types are called ${name}: in ${origin} and ${known.origin}`)
+    if (known) return known.home
+    const home = homes.get(folderOf(origin)) ?? draft
+    declared.set(name, { home, origin })
+    // In its place before what it refers to.
+    drafts.get(home)!.types.set(name, '')
+    drafts.get(home)!.types.set(name, write(scopeOf(home)))
+    return home
+  }
+
+  function scopeOf(draft: string): Scope {
+    const use = (name: string, origin: string, write: (scope: Scope) => string): string => {
+      const home = declare(name, origin, draft, write)
+      if (home !== draft) addImport(draft, `./${fileOf(home)}`, name)
+      return name
+    }
+    const refer = (named: NamedSchema) => use(named.name, named.file, (scope) => declaration(named, scope))
+    return {
+      schemas,
+      refer,
+      referTo(name, file) {
+        const found = findDeclaration(name, file)
+        if (!found) return undefined
+        const schema = schemaNameOf(found)
+        const named = schema && schemas.get(`${found.file} ${schema}`)
+        if (named) return refer(named)
+        if (!PUBLISHED.test(found.file)) return use(found.name, found.file, (scope) => copied(found, scope))
+        addImport(draft, `../${found.file.slice('lib/'.length)}`, found.name)
+        return found.name
+      },
+    }
+  }
+
+  return {
+    scopeOf,
+    addImport,
+    addInterface: (draft: string, text: string) => void drafts.get(draft)!.interfaces.push(text),
+    /** The text of each file, by its name. */
+    texts: () => [...drafts].map(([name, draft]): [string, string] => [fileOf(name), assemble(draft)]),
+  }
+}
+
+function assemble({ types, interfaces, imports }: Draft): string {
+  const lines = [...imports]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([path, names]) => `import type { ${[...names].sort().join(', ')} } from '${path}'\n`)
+  return [lines.join(''), ...interfaces, ...types.values()].join('\n')
+}
+
+/** The folder of a file. */
+export function folderOf(file: string): string {
+  return file.slice(0, file.lastIndexOf('/'))
+}
+
+/** `well-known.ts` for `wellKnown`. */
+export function fileOf(feature: string): string {
+  return `${feature.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}.ts`
+}
