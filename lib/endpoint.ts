@@ -11,17 +11,20 @@ import type { Chat } from './service.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Who may call: anybody; anybody, but a session counts; a signed-in user; or one who is an administrator (the use-case checks). */
+/**
+ * The access rule: any caller; any caller, with an optional session; a signed-in user; or an administrator (checked by
+ * the use-case).
+ */
 export type Access = 'public' | 'optional' | 'session' | 'admin'
 
 /**
- * What comes back: JSON; JSON with session cookies, which are cleared when there is nothing; the same, or for who does
- * not ask for JSON a redirect; JSON with the cookie that binds a sign-in through a provider; an event stream; text;
- * or a document, which is text that brings its media type along.
+ * The kind of response: JSON; JSON with session cookies, which an empty result clears; the same, or a redirect for
+ * requests that do not accept JSON; JSON with the cookie that binds a sign-in through a provider; an event stream;
+ * text; or a document, which is text with its own media type.
  */
 export type AnswerKind = 'json' | 'session' | 'redirect' | 'binding' | 'stream' | 'text' | 'document'
 
-/** Headers that only some routes answer with. */
+/** Headers that only some routes send. */
 export type ResponseHeaders = {
   readonly [Name in
     | keyof typeof RESULT_HEADERS
@@ -53,7 +56,7 @@ export type Params<Path extends string> = { [Name in ParamNames<Path>]: string }
 
 type Input<Schema> = Schema extends v.GenericSchema ? v.InferInput<Schema> : undefined
 
-/** What a handler gets. Query and body have the right shape only once the use-case has validated them. */
+/** The arguments of a handler. Query and body are typed, but only the use-case validates them. */
 export interface Call<Path extends string, A extends Access, Q, B> {
   chat: Chat
   actor: A extends 'public' ? undefined : A extends 'optional' ? Actor | undefined : Actor
@@ -66,7 +69,7 @@ export interface Call<Path extends string, A extends Access, Q, B> {
   endpoints: readonly Endpoint[]
 }
 
-/** What a handler may return, by the kind of answer. */
+/** The result types of handlers, by the kind of response. */
 type Result<K extends AnswerKind, O, C> = K extends 'stream'
   ? Opening
   : K extends 'text'
@@ -82,7 +85,9 @@ type Result<K extends AnswerKind, O, C> = K extends 'stream'
           : // biome-ignore lint/suspicious/noConfusingVoidType: a use-case that answers with nothing returns void.
             void | (K extends 'session' ? { device: string } : never)
 
-/** The one description of an endpoint: routing, validation, CSRF, OpenAPI and the typed client come from it. */
+/**
+ * The single description of an endpoint: routing, validation, CSRF, OpenAPI and the typed client are derived from it.
+ */
 export interface Route<
   Path extends string = string,
   A extends Access = Access,
@@ -95,54 +100,57 @@ export interface Route<
   method: Method
   /** It also decides the API group of the route: the maximum size of a body, and the format of failures. */
   path: Path
-  /** Whether the last parameter of the path takes all that is left of it, slashes included. */
+  /** Whether the last parameter of the path takes the rest of it, with slashes. */
   takes_rest?: true
   tag: Tag
-  /** What it does, in a few words; then what else its callers should know. Both are Markdown. */
+  /** A short summary, and a description for callers. Both are Markdown. */
   summary: string
   description: string
   access: A
   /**
-   * Part of the service's own sign-in: no API key may call it, and it is not there where the host decides who calls
+   * Part of the service's own sign-in: no API key may call it, and it is 404 if the host identifies callers
    * (`ports.identity`).
    */
   sign_in?: true
-  /** Whether a call changes something; one that does is refused to other sites, and never sent twice by itself. */
+  /** Whether a call changes data; then it is refused to other sites, and clients do not retry it. */
   changes: boolean
   answer: K
   query: Q
-  /** Headers that mean something here, in lower case; for the documentation. */
+  /** Request headers that the route reads, in lower case; for the documentation. */
   headers?: v.GenericSchema
   body: B
-  /** A body as it may be sent. */
+  /** An example of a body. */
   example?: Input<B>
-  /** Whether the call may come without a body. */
+  /** Whether the body is optional. */
   body_optional?: boolean
   /** The status of success. */
   status: number
   output: O
-  /** What `stream: true` in the body gets instead of the output: an event stream of these, which ends with `[DONE]`. */
+  /**
+   * The schema of the chunks that `stream: true` in the body returns instead of the output: an event stream that ends
+   * with `[DONE]`.
+   */
   pieces: C
   /**
-   * Headers of the successful answer, and whether it always has them, beside those that all answers have or the limits
-   * add. The value of one in {@link RESULT_HEADERS} is a field of the output, which its body then lacks.
+   * Headers of a successful response, and whether it always has them, besides the common ones and those of the limits.
+   * The value of a header in {@link RESULT_HEADERS} is a field of the output, and not in its body.
    */
   response_headers: ResponseHeaders
-  /** The codes this route adds to those every route of its access has. */
+  /** The codes of this route besides those of every route with its access. */
   errors: readonly ErrorCode[]
-  /** `false` where no limit counts the calls: they are the operator's, not a user's. */
+  /** `false` if no limit counts the calls: they are the operator's, not a user's. */
   limited?: false
-  /** `false` where no metric counts the answers: those would show who signs in, and how often that fails. */
+  /** `false` if no metric counts the responses: it would show sign-ins and their failures. */
   metrics?: false
-  /** The level at which calls are logged, where it is not the usual one: probes would fill the log. */
+  /** The log level of calls, if it is not the usual one: probes would fill the log. */
   log?: 'debug'
-  /** What the calls are counted as, when it is not a call of the user's or the address's: an attempt to get in. */
+  /** Counts the calls under another limit than the user's or the address's: that of sign-ins. */
   limited_as?: 'sign_in'
-  /** Whether `metrics.token` is asked for, where one is configured. */
+  /** Whether `metrics.token` is required, if it is configured. */
   metrics_token?: true
-  /** Of a text answer. */
+  /** The media type of a text response. */
   content_type?: string
-  /** Settles the call before anything of the request is looked at, the body unread. */
+  /** Checks the call before anything of the request is read. */
   before?: (call: { chat: Chat }) => Promise<void>
   handler: (call: Call<Path, A, Q, B>) => Promise<Result<K, O, C>> | Result<K, O, C>
 }
@@ -153,15 +161,15 @@ export type AnyRoute = Route<any, any, any, any, any, any, any>
 
 type Defaults = 'changes' | 'answer' | 'query' | 'body' | 'status' | 'output' | 'pieces' | 'response_headers' | 'errors'
 
-/** Methods whose input comes in the query. */
+/** Methods with their input in the query. */
 type Bodiless = 'GET' | 'DELETE'
 
 type Spec<R extends AnyRoute> = Omit<R, Defaults> & Partial<Pick<R, Defaults>>
 
 /**
- * Makes a route value of a use-case: its input comes in the query with GET and DELETE and in the body with other methods,
- * its errors are the use-case's. What is left out: JSON, 200, no output, no pieces, and that everything but GET changes
- * something.
+ * Creates a route value of a use-case: its input comes from the query with GET and DELETE and from the body with other
+ * methods, its errors are the use-case's. Defaults: JSON, 200, no output, no chunks, and every method but GET changes
+ * data.
  */
 export function route<
   const Path extends string,
@@ -181,7 +189,7 @@ export function route<
     run: UseCase<Takes, Schema, Returned>
   },
 ): Route<Path, A, Q, B, O, K, C>
-/** Makes a route value with a handler of its own, for a call whose input is not just a query or a body. */
+/** Creates a route value with its own handler, for a call whose input is not just a query or a body. */
 export function route<
   const Path extends string,
   A extends Access,
@@ -213,7 +221,7 @@ export function route({
 
 type AnyCall = Call<string, Access, v.GenericSchema, v.GenericSchema>
 
-/** Calls a use-case with what it takes of a request. */
+/** Calls a use-case with the arguments it takes of a request. */
 function callUseCase(useCase: AnyUseCase, call: AnyCall): unknown {
   const { chat, actor, client, endpoints, params, query, body } = call
   const known: Record<string, unknown> = { ...params, actor, 'actor?': actor, client, endpoints }

@@ -2,8 +2,8 @@ import type { Assistant } from './assistant/provider.ts'
 import type { Role } from './core/actor.ts'
 
 /**
- * All that the service ever tells beside a message; what is not listed does not compile. A line of the audit log also has
- * what its `detail` holds.
+ * All fields of log lines; an unlisted field does not compile. A line of the audit log also has the fields of its
+ * `detail`.
  */
 export type LogField =
   // Of a request.
@@ -18,7 +18,7 @@ export type LogField =
   | 'error'
   | 'code'
   | 'reason'
-  // What it is about.
+  // The subject.
   | 'conversation_id'
   | 'message_id'
   | 'stream'
@@ -26,57 +26,58 @@ export type LogField =
   | 'failing'
   | 'signal'
   | 'task'
-  // Of an act.
+  // Of an audited action.
   | 'act'
   | 'actor_id'
   | 'subject_id'
   | 'ip'
 
-/** What is told beside a message: no secret. */
+/** The fields of a log line: no secret. */
 export type LogFields = { readonly [Name in LogField]?: unknown }
 
-/** Where the service says what it does. One call is one line. */
+/** The log of the service. One call is one line. */
 export interface Log {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
-  /** How many lines were lost so far because nobody took them; `/metrics` shows it. */
+  /** The number of lines dropped so far; `/metrics` exports it. */
   dropped?(): number
 }
 
-/** What the host may bring instead of the defaults. */
+/** What the host may provide instead of the defaults. */
 export interface Ports {
-  /** Writes the answers of the assistant. Default: the one that is configured. */
+  /** Writes the answers of the assistant. Default: the configured provider. */
   assistant?: Assistant
   /**
-   * Who calls, by the host's own login; `undefined` for somebody it does not know. It alone decides then: sessions, CSRF
-   * tokens and API keys of the service mean nothing, and its sign-in routes are not there. Default: the service signs in.
+   * Identifies the caller with the host's own authentication; `undefined` for an unknown caller. Then it alone decides:
+   * sessions, CSRF tokens and API keys of the service have no effect, and its sign-in routes are 404. Default: the
+   * service's own sign-in.
    */
   identity?: (request: IdentityRequest) => Identity | undefined | Promise<Identity | undefined>
   /**
-   * Sends a mail. Nobody waits for it, and a failure is logged without the mail. Default: nothing is sent, and the log
-   * says so.
+   * Sends a mail. No request waits for it, and a failure is logged without the mail. Default: nothing is sent, and the
+   * log has a warning.
    */
   mail?: (mail: Mail) => void | Promise<void>
   /** Default: nothing is logged. */
   log?: Log
-  /** Microseconds since 1970. It moves no timer. */
+  /** Microseconds since 1970. It does not affect timers. */
   now?: () => number
   /** A new UUIDv7. */
   id?: () => string
 }
 
-/** What the host's login may look at. */
+/** The parts of a request that the host's authentication may read. */
 export interface IdentityRequest {
   headers: Headers
-  /** The address the call came from, where it is known. */
+  /** The address of the client, if known. */
   ip?: string
 }
 
-/** Somebody as the host knows them. What is left out stays as it is, or is made up for a new user. */
+/** A user as the host knows them. Missing fields keep their value, or get a placeholder for a new user. */
 export interface Identity {
-  /** The host's own name for them: it never changes and is never given to somebody else. */
+  /** The host's own id of the user: it never changes and is never reused for another user. */
   subject: string
   username?: string
   email?: string
@@ -84,11 +85,11 @@ export interface Identity {
   roles?: readonly Role[]
 }
 
-/** A mail to one person: `text` is all of it; `token` is for a host that words it otherwise. */
+/** A mail to one person: `text` is the complete message; `token` is for a host with its own text. */
 export interface Mail {
   to: string
   subject: string
   text: string
-  /** The secret that the mail carries; empty in a notice of what was changed, which carries none. */
+  /** The secret in the mail; empty in a notice of a change, which has none. */
   token: string
 }

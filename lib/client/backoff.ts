@@ -1,43 +1,43 @@
-/** How long a client waits before it opens a lost stream again, unless the service says how long. */
+/** How long a client waits before it reopens a lost stream, unless the service sends a time. */
 const USUAL_MS = 2_000
 
-/** The longest wait, whatever the service says: a timer beyond 24 days would end at once. */
+/** The maximum wait, whatever the service sends: a timer beyond 24 days would fire at once. */
 const LONGEST_MS = 60_000
 
-/** How long to wait from one attempt to the next. */
+/** The pause between attempts. */
 export interface Backoff {
-  /** A stream has said how long (`retry:`). */
-  told(ms: number): void
-  /** A stream is open: what failed before it counts no more. */
+  /** A stream has sent a time (`retry:`). */
+  setPause(ms: number): void
+  /** A stream is open: earlier failures no longer count. */
   opened(): void
-  /** The next pause, twice the one before as long as no stream opens. */
+  /** The next pause, twice the previous one until a stream opens. */
   next(atLeastMs?: number): number
 }
 
-/** @param fixedMs instead of what streams say */
+/** @param fixedMs used instead of the times that streams send */
 export function createBackoff(fixedMs?: number): Backoff {
-  let told = USUAL_MS
+  let pauseMs = USUAL_MS
   let failures = 0
   return {
-    told(ms) {
-      told = ms
+    setPause(ms) {
+      pauseMs = ms
     },
     opened() {
       failures = 0
     },
     next(atLeastMs = 0) {
-      const doubled = (fixedMs ?? told) * 2 ** Math.min(failures++, 16)
+      const doubled = (fixedMs ?? pauseMs) * 2 ** Math.min(failures++, 16)
       return spread(Math.min(LONGEST_MS, Math.max(atLeastMs, doubled)))
     },
   }
 }
 
-/** Up to half as much longer: clients that lost their streams together come back one by one. */
+/** Up to half as much longer at random, so that clients that lost their streams together reconnect one by one. */
 export function spread(ms: number): number {
   return ms * (1 + Math.random() / 2)
 }
 
-/** Resolves after a while, or as soon as it is aborted. */
+/** Resolves after a time, or as soon as it is aborted. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()
@@ -54,7 +54,7 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
 /**
  * The seconds of a `Retry-After`, which proxies also write as a date (RFC 9110, 10.2.3).
  *
- * @returns nothing for what is neither
+ * @returns `undefined` for any other text
  */
 export function retryAfterOf(header: string | null, now: number): number | undefined {
   if (header === null) return undefined

@@ -1,4 +1,4 @@
-/** What a call may carry beside its input. */
+/** The options of a call besides its input. */
 export interface CallOptions {
   /** Sent with the call, such as `Idempotency-Key`. */
   headers?: Record<string, string>

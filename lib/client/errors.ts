@@ -2,7 +2,7 @@ import { ChatError, ERRORS, type ErrorCode, type FieldError } from '../core/erro
 import type { CompatFailure } from '../openai-api/schema.ts'
 import { pause, retryAfterOf, spread } from './backoff.ts'
 
-/** How often a read is tried again when the service cannot be reached or asks to wait. */
+/** How often a read is retried when the service is unreachable or asks to wait. */
 const ATTEMPTS = 3
 
 interface FailureBody extends Partial<CompatFailure> {
@@ -11,10 +11,10 @@ interface FailureBody extends Partial<CompatFailure> {
   errors?: FieldError[]
 }
 
-/** The failure that an answer stands for, the service's own or a gateway's. */
+/** The failure in a response, of the service itself or of a gateway. */
 export async function readError(response: Response): Promise<ChatError> {
   const problem = toProblem(await response.json().catch(() => ({})))
-  // Gateways answer for a service they cannot reach.
+  // Gateways respond for a service they cannot reach.
   const otherwise = response.status >= 502 && response.status <= 504 ? 'unavailable' : 'internal'
   const code = (problem.code && Object.hasOwn(ERRORS, problem.code) ? problem.code : otherwise) as ErrorCode
   const retry_after_seconds = retryAfterOf(response.headers.get('retry-after'), Date.now())
@@ -25,14 +25,14 @@ export async function readError(response: Response): Promise<ChatError> {
   })
 }
 
-/** What a failure says, in either of the shapes it can have. */
+/** The fields of a failure, in either of its formats. */
 function toProblem(body: FailureBody): Omit<FailureBody, 'error'> {
   if (!body.error) return body
   const { code, message, param } = body.error
   return { code, detail: message, ...(param && { errors: [{ path: param, message }] }) }
 }
 
-/** Makes a call that changes nothing again when that may help. */
+/** Retries a call that changes nothing, if a retry may help. */
 export async function repeated<T>(attempt: () => Promise<T>): Promise<T> {
   for (let left = ATTEMPTS - 1; ; left--) {
     try {
@@ -45,7 +45,7 @@ export async function repeated<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether to wait helps. */
+/** Whether waiting may help. */
 export function isPassing({ code }: ChatError): boolean {
   return code === 'unavailable' || code === 'rate_limited'
 }

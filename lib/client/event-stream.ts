@@ -1,14 +1,16 @@
 import { readText } from '../core/body.ts'
 import { createEventReader, type WireEvent } from '../core/event-stream.ts'
 
-/** More than the longest answer (16 MiB) takes with every character escaped: a stream without an end of an event breaks. */
+/**
+ * More than the longest answer (16 MiB) with every character escaped: the stream fails if an event does not end before.
+ */
 const LONGEST_EVENT = 100 * 1024 * 1024
 
 /**
  * The events of a stream.
  *
- * @param onRetry is called with the milliseconds to wait before reconnecting
- * @throws RangeError for an event that is longer than any of the service
+ * @param onRetry called with the milliseconds to wait before reconnecting
+ * @throws RangeError for an event longer than any of the service
  */
 export async function* readEvents(
   bytes: ReadableStream<Uint8Array>,
@@ -18,7 +20,7 @@ export async function* readEvents(
   for await (const text of readText(bytes)) yield* read(text)
 }
 
-/** The pieces of an answer that streams, each parsed, up to its `[DONE]`. */
+/** The chunks of a streamed answer, parsed, up to its `[DONE]`. */
 export async function* readPieces(bytes: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
   for await (const { data } of readEvents(bytes)) {
     if (data === '[DONE]') return

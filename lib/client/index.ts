@@ -19,7 +19,10 @@ export type {
   ReceivedEvent,
 } from './types.ts'
 
-/** A client of a service, for browsers and Node. It keeps the session: cookies where the runtime does not, and the CSRF token. */
+/**
+ * A client of a service, for browsers and Node. It stores the session: the CSRF token, and the cookies unless the
+ * runtime does.
+ */
 export function createChatClient(options: ClientOptions): ChatClient {
   const requester = createRequester(options)
   const { retry_ms } = options

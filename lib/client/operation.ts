@@ -1,17 +1,17 @@
-/** What the client has to know of an endpoint. */
+/** The part of an endpoint that the client needs. */
 export interface Operation {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   path: string
-  /** What the input is sent as, if it takes one. */
+  /** How the input is sent, if there is any. */
   input?: 'query' | 'body'
-  /** Whether the body may be left out. */
+  /** Whether the body is optional. */
   is_optional?: true
-  /** What comes back, unless it is JSON or nothing. */
+  /** The kind of response, if it is neither JSON nor empty. */
   answer?: 'session' | 'redirect' | 'text' | 'stream'
-  /** A call that changes nothing is made again when the service cannot be reached. */
+  /** A call that changes nothing is retried when the service is unreachable. */
   is_read?: true
-  /** Whether the last parameter takes all that is left of the path, slashes included. */
+  /** Whether the last parameter takes the rest of the path, with slashes. */
   takes_rest?: true
-  /** Ends the session, with an answer without content. */
+  /** Ends the session, with a response without content. */
   ends_session?: true
 }

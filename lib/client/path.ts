@@ -9,9 +9,9 @@ export interface ClientCall {
 }
 
 /**
- * The arguments of a method by what they are: the ids of the path, the input where there is one, the options.
+ * The arguments of a method by kind: the ids of the path, the input if there is one, the options.
  *
- * @throws TypeError naming what is missing or not known: a service would take it for something else, or for nothing
+ * @throws TypeError that names a missing or unknown argument: the service would misread or ignore it
  */
 export function toCall(name: string, { path, input: takesInput }: Operation, args: unknown[]): ClientCall {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, each]) => each!)
@@ -31,7 +31,7 @@ export function toCall(name: string, { path, input: takesInput }: Operation, arg
   return { ids: ids as string[], input: input as ClientCall['input'], options: options as CallOptions }
 }
 
-/** The path of a call with its ids, which name one segment each, or (`rest`) all that is left; then its query. */
+/** The path of a call with its ids, one segment each, or (`rest`) the rest of the path; then its query. */
 export function pathOf(
   template: string,
   ids: string[],

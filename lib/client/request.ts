@@ -2,7 +2,7 @@ import { readCookies } from '../core/headers.ts'
 import { readError } from './errors.ts'
 import type { ClientOptions } from './types.ts'
 
-/** What of a request differs from one to the next. */
+/** The parts that differ between requests. */
 interface RequestInit {
   body?: unknown
   headers?: Record<string, string>
@@ -11,9 +11,9 @@ interface RequestInit {
 
 /** Sends requests as one caller: with the API key, or with the session's cookies and CSRF token. */
 export interface Requester {
-  /** @throws ChatError what the service answered instead of a success */
+  /** @throws ChatError the failure in the response */
   request(method: string, path: string, init?: RequestInit): Promise<Response>
-  /** Keeps the CSRF token that a sign-in answered with; `undefined` forgets it. */
+  /** Stores the CSRF token of a sign-in; `undefined` deletes it. */
   setCsrfToken(token: string | undefined): void
 }
 
@@ -21,7 +21,7 @@ export function createRequester(options: ClientOptions): Requester {
   const { api_key, csrf_cookie_name = 'CSRF-TOKEN', csrf_header_name = 'X-CSRF-TOKEN' } = options
   const send = options.fetch ?? fetch
   const base = options.base_url.replace(/\/$/, '')
-  // Browsers keep cookies themselves and show us none of these.
+  // Browsers store cookies themselves and do not show them to scripts.
   const jar = new Map<string, string>()
   let csrf_token = options.csrf_token
 

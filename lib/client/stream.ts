@@ -5,7 +5,7 @@ import { readEvents } from './event-stream.ts'
 import type { Requester } from './request.ts'
 import type { ConversationStreamEvent, FollowOptions, ReceivedEvent } from './types.ts'
 
-/** The events of a stream, which is opened again where it broke off, until the service ends it. */
+/** The events of a stream, which is reopened where it broke off, until the service ends it. */
 export async function* followStream(
   { request }: Requester,
   path: string,
@@ -21,7 +21,7 @@ export async function* followStream(
       const response = await request('GET', path, { headers, ...(signal && { signal }) })
       wasOpen = true
       backoff.opened()
-      for await (const { id, data } of readEvents(response.body!, backoff.told)) {
+      for await (const { id, data } of readEvents(response.body!, backoff.setPause)) {
         const event = JSON.parse(data) as ConversationStreamEvent
         last = id ?? last
         yield id === undefined ? { event } : { id, event }
@@ -34,9 +34,9 @@ export async function* followStream(
     } catch (error) {
       if (signal?.aborted) return
       if (error instanceof ChatError) {
-        // What the stream would have ended with, had it not been lost just then.
+        // The end that the stream would have had, had the connection not been lost.
         if (wasOpen && (error.status === 401 || error.status === 404)) return
-        // The lost stream may still have its place for a while.
+        // The lost stream may still occupy its place for a while.
         if (!isPassing(error) && !(wasOpen && error.code === 'too_many_streams')) throw error
         wait = (error.retry_after_seconds ?? 0) * 1000
       }

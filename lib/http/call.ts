@@ -8,7 +8,7 @@ import { ChatError } from '../core/errors.ts'
 import { digest, sameDigest } from '../core/ids.ts'
 import type { AnyRoute } from '../endpoint.ts'
 import type { AuthAttempt } from '../limits/auth-failures.ts'
-import type { Verdict } from '../limits/limiter.ts'
+import type { LimitResult } from '../limits/limiter.ts'
 import type { Chat } from '../service.ts'
 import { apiGroupOf } from './api-groups.ts'
 import { assertBodyAcceptable, readJson } from './body.ts'
@@ -40,7 +40,7 @@ export interface Performed {
   /** The caller, once it is known. */
   actor?: Actor
   /** What the limits returned, if the call was counted. */
-  verdict?: Verdict | undefined
+  limit_result?: LimitResult | undefined
 }
 
 /**
@@ -85,8 +85,8 @@ async function checkAndCall(
   // A page of another site can send a cookie, but no API key.
   if (caller?.csrf_hash !== undefined && route.changes) assertCsrf(config, request, caller.csrf_hash)
 
-  found.verdict = await takeFromLimits(chat, route, { user_id: caller?.actor.user_id, ip: client.ip })
-  assertAllowed(found.verdict)
+  found.limit_result = await takeFromLimits(chat, route, { user_id: caller?.actor.user_id, ip: client.ip })
+  assertAllowed(found.limit_result)
 
   const body = takesBody ? await readJson(request.body, limits) : undefined
   const query = route.query && readQuery(route.query, request.search)

@@ -143,7 +143,7 @@ async function call(
     refusePrefetch(headers)
   }
   const address = clientOf(event.req)
-  const { outcome, actor, verdict } = await perform(chat, route, {
+  const { outcome, actor, limit_result } = await perform(chat, route, {
     method,
     headers,
     cookies,
@@ -155,9 +155,9 @@ async function call(
     ip: address,
   })
   exchange.user_id = actor?.user_id
-  if (verdict) {
-    exchange.headers.push(...limitHeaders(verdict))
-    if (count) contextOf(chat).metrics.limited(verdict.profile, verdict.allowed)
+  if (limit_result) {
+    exchange.headers.push(...limitHeaders(limit_result))
+    if (count) contextOf(chat).metrics.limited(limit_result.profile, limit_result.allowed)
   }
   if ('error' in outcome) throw outcome.error
   const { result } = outcome

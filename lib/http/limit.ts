@@ -2,7 +2,7 @@ import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
 import { type AnyRoute, isLimited } from '../endpoint.ts'
 import { routes } from '../endpoints.ts'
-import type { Verdict } from '../limits/limiter.ts'
+import type { LimitResult } from '../limits/limiter.ts'
 import type { Endpoint } from '../limits/rules.ts'
 import type { Chat } from '../service.ts'
 import type { HeaderPair } from './headers.ts'
@@ -15,7 +15,7 @@ export async function takeFromLimits(
   chat: Chat,
   route: AnyRoute,
   caller: { user_id: string | undefined; ip: string | undefined },
-): Promise<Verdict | undefined> {
+): Promise<LimitResult | undefined> {
   if (!isLimited(route)) return undefined
   const { method, path } = route
   // For a signed-in user, accepting an invite is an ordinary call; every other sign-in route is counted.
@@ -26,9 +26,9 @@ export async function takeFromLimits(
 }
 
 /** @throws ChatError `rate_limited` */
-export function assertAllowed(verdict: Verdict | undefined): void {
-  if (!verdict) return
-  const { allowed, retry_after_seconds } = verdict
+export function assertAllowed(result: LimitResult | undefined): void {
+  if (!result) return
+  const { allowed, retry_after_seconds } = result
   if (!allowed) throw new ChatError('rate_limited', retry_after_seconds === undefined ? {} : { retry_after_seconds })
 }
 

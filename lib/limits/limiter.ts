@@ -15,14 +15,14 @@ export interface LimitedCall extends Endpoint {
 }
 
 /** The result of the limits for a call, with the name of the limit that decided. */
-export interface Verdict extends Decision {
+export interface LimitResult extends Decision {
   profile: string
 }
 
 /** Counts calls against the limits of their routes. */
 export interface Limiter {
   /** @returns the result, or `undefined` without a limit */
-  take(call: LimitedCall): Promise<Verdict | undefined>
+  take(call: LimitedCall): Promise<LimitResult | undefined>
 }
 
 /** The maximum number of buckets, a few dozen bytes each: enough for a hundred thousand simultaneous callers. */

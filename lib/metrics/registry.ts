@@ -150,7 +150,7 @@ function createTaskMetrics(kinds: readonly string[]) {
 }
 
 function logAndBuildFamilies({ log_lines_dropped }: Levels, build: Record<string, string>): Family[] {
-  const help = 'Lines of the log that nobody took in time'
+  const help = 'Log lines dropped because their reader was too slow'
   return [
     single('counter', 'chat_log_lines_dropped_total', help, () => log_lines_dropped),
     {

@@ -22,7 +22,7 @@ export interface CountedAttempt {
 /** Allows sign-in attempts until an account has failed too often. */
 export interface Attempts {
   /**
-   * Runs an attempt, unless the account has to wait.
+   * Runs an attempt, unless the account is paused.
    *
    * It is counted as a failure before it runs, so that any number at once get no more guesses than one after another.
    * One that could turn out to be right only later is waited for: many good sign-ins at once all succeed.

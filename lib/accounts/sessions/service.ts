@@ -105,13 +105,13 @@ async function openAfterPassword(
   known: { user: UserRow; device: string | undefined; hasher: HashCaller; attempt: CountedAttempt },
 ): Promise<SignedIn | undefined> {
   const { user, device, hasher, attempt } = known
-  // A session that nobody can be told of would stay open for days.
+  // A session whose client has disconnected would stay open for days.
   if (client.isGone?.()) throw new ChatError('unavailable', { retry_after_seconds: 1 })
   const newHash = ctx.passwords.isOutdated(user.password_hash!) ? await ctx.passwords.hash(password, hasher) : undefined
   return ctx.write(async (tx) => {
     await lockUser(tx, user.id)
     await attempt.succeed(tx)
-    // Changed since it was compared: what is opened with the old one would outlive the sessions that ended with it.
+    // Changed after the comparison: a session with the old password would outlive those that the change has ended.
     const current = await findUser(tx, user.id)
     if (current?.password_hash !== user.password_hash || current?.disabled_at) return undefined
     if (newHash) await updatePasswordHash(tx, user.id, newHash, ctx.now())
@@ -121,7 +121,7 @@ async function openAfterPassword(
   })
 }
 
-/** Writes down that somebody was not let in, and when that was the failure which makes the account wait. */
+/** Audits a failed sign-in, and the failure that pauses the account. */
 export async function recordFailure(
   ctx: Context,
   { ip }: Pick<Actor, 'ip'>,
