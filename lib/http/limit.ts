@@ -33,7 +33,7 @@ export function assertAllowed(result: LimitResult | undefined): void {
 }
 
 /** The headers with the state of the limit. */
-export function limitHeaders({ limit, remaining, reset_seconds, profile }: Verdict): HeaderPair[] {
+export function limitHeaders({ limit, remaining, reset_seconds, profile }: LimitResult): HeaderPair[] {
   return [
     ['ratelimit-limit', String(limit)],
     ['ratelimit-remaining', String(remaining)],
