@@ -11,7 +11,7 @@ export interface Readable {
   text: string
 }
 
-/** Everything that was said on a walk, and what was given out on it. */
+/** All outputs of a walk, and the secrets issued on it. */
 export interface Walked {
   said: Readable[]
   /** Of every sign-in. */
@@ -26,7 +26,7 @@ export interface Walked {
   resets: string[]
 }
 
-/** What is planted: no one of them may be read anywhere. */
+/** The planted secrets: no output may contain any of them. */
 export const PLANTED = {
   password: 'canary-password-1',
   new_password: 'canary-password-2',
@@ -41,7 +41,7 @@ export const PLANTED = {
 
 type Session = { cookie: string; 'x-csrf-token': string }
 
-/** A walk through the commands and the API of a real process, in which everything said is written down. */
+/** A walk through the commands and the API of a real process, which records every output. */
 class Walk implements Walked {
   readonly said: Readable[] = []
   readonly sessions: string[] = []
@@ -77,7 +77,7 @@ class Walk implements Walked {
     return stdout
   }
 
-  /** @param name of the call, as the table of secrets knows it: method and route */
+  /** @param name the name of the call in the table of secrets: method and route */
   async call(name: string, path: string, init: RequestInit = {}): Promise<Response> {
     const response = await fetch(this.#server.url + path, { ...init, method: name.split(' ')[0]! })
     const text = await response.clone().text()
@@ -106,7 +106,7 @@ class Walk implements Walked {
     return this.signedIn(answer, ((await answer.json()) as { csrf_token: string }).csrf_token)
   }
 
-  /** Has the assistant answer once, and fail once in a way that repeats what it was sent. */
+  /** Makes the assistant answer once, and fail once with an error that repeats its request. */
   async ask(conversation_id: string, session: Session): Promise<void> {
     const { api_key, header } = PLANTED
     this.#model.will(streams('Well.'), refuses(401, { error: { message: `${api_key} ${header} is no key` } }))
@@ -120,7 +120,9 @@ class Walk implements Walked {
   }
 }
 
-/** Walks through everything there is, with every secret in its place and in wrong ones, and reads every table. */
+/**
+ * Walks through all endpoints and commands, with every secret in its place and in wrong ones, and reads every table.
+ */
 export async function walk(options: RunOptions, database: string): Promise<Walked> {
   const it = new Walk(options)
   await it.command('setup --email ada@example.org', PLANTED.password)
@@ -198,7 +200,7 @@ async function resetPassword(it: Walk): Promise<void> {
   await it.send('POST /api/auth/reset', '/api/auth/reset', body)
 }
 
-/** With a provider that cannot be reached. */
+/** With an unreachable provider. */
 async function signInElsewhere(it: Walk): Promise<void> {
   await it.call('GET /api/oauth/{}', '/api/oauth/provider_a')
   const code = PLANTED.provider_code
@@ -206,7 +208,7 @@ async function signInElsewhere(it: Walk): Promise<void> {
   await it.call('GET /api/oauth/{}/callback', `/api/oauth/provider_a/callback?code=${code}&state=made-up`)
 }
 
-/** Secrets where they do not belong: refused, and not repeated. */
+/** Secrets in wrong places: refused, and not repeated. */
 async function misplace(it: Walk, ada: Session): Promise<void> {
   const { password, metrics_token } = PLANTED
   const login = (body: unknown, headers = {}) => it.send('POST /api/auth/login', '/api/auth/login', body, headers)
@@ -228,7 +230,7 @@ async function misplace(it: Walk, ada: Session): Promise<void> {
   await it.call('GET /metrics', '/metrics', { headers: { authorization: `Basic ${metrics_token}` } })
 }
 
-/** Every page that needs no more than its address. */
+/** Every page without parameters. */
 async function readAll(it: Walk, ada: Session): Promise<void> {
   const plain = Object.values(routes).filter(({ method, path, answer }) => {
     return method === 'GET' && !path.includes('{') && answer !== 'stream'

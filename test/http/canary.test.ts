@@ -3,7 +3,7 @@ import { folder } from '../cli/process.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { PLANTED, type Walked, walk } from './canary-walk.ts'
 
-/** Where each secret may be read: where it is given out, once. Everywhere else, of every kind, it may not. */
+/** The places where each secret is issued, once. No other output may contain it. */
 const SECRETS: { name: string; values: (walked: Walked) => string[]; shown?: string[] }[] = [
   ...Object.entries(PLANTED).map(([name, value]) => ({ name, values: () => [value] })),
   {
@@ -81,7 +81,7 @@ describeOnEachDatabase('a secret', (openUrl, dialect) => {
     })
     for (const { name, shown, places } of found) expect(places, name).toEqual(shown)
 
-    // The walk went where it should: the service has answered, logged, counted and stored.
+    // The walk reached its targets: the service has answered, logged, counted and stored.
     const places = new Set(said.map(({ where }) => where))
     for (const place of [
       'stderr of serve',
@@ -96,14 +96,14 @@ describeOnEachDatabase('a secret', (openUrl, dialect) => {
   })
 })
 
-/** Also as it would look in base64 or a web address. */
+/** Also in base64 or URL encoding. */
 function holds(text: string, secret: string): boolean {
   return [secret, encodeURIComponent(secret), Buffer.from(secret).toString('base64').replace(/=+$/, '')].some((form) =>
     text.includes(form),
   )
 }
 
-/** The cluster of the tests asks for no password, and takes any. */
+/** The cluster of the tests requires no password, and accepts any. */
 function withPassword(database: string, takesOne: boolean): string {
   if (!takesOne) return database
   const url = new URL(database)

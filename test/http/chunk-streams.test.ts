@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { streamChunks } from '../../lib/http/chunk-streams.ts'
 
-/** As much as is made at a time, or more. */
+/** At least as much as is produced at a time. */
 const LONG = 'x'.repeat(20_000)
 
 function endless() {

@@ -8,7 +8,7 @@ import { startService, type TestService } from '../support/service.ts'
 const PEER = '10.0.0.1'
 const CLIENT = '203.0.113.9'
 
-/** What a client sends, as its proxy at 10.0.0.1 passes it on with the client's address added. */
+/** The header of a client as its proxy at 10.0.0.1 passes it on, with the client's address appended. */
 const FORGED: [shape: string, sent: string][] = [
   ['nothing', ''],
   ['an address', '1.2.3.4'],
@@ -54,9 +54,9 @@ describe('the address of a client', () => {
     ['::ffff:cb00:7109', '203.0.113.9'],
     ['203.0.113.9, 10.1.1.1, 10.2.2.2', '203.0.113.9'],
     ['8.8.8.8, 203.0.113.9 , 10.2.2.2', '203.0.113.9'],
-    // All of it is ours: the one farthest away called.
+    // All addresses are trusted: the first one is the client.
     ['10.3.3.3, 10.2.2.2', '10.3.3.3'],
-    // What our own proxy took for an address is none, so the last one known counts.
+    // A trusted proxy appended an invalid address, so the last valid one counts.
     ['203.0.113.9, unknown', PEER],
     ['203.0.113.9, unknown, 10.2.2.2', '10.2.2.2'],
     ['', PEER],

@@ -65,7 +65,7 @@ describeOnEachDatabase('every route', (openUrl) => {
     expect(await send(route, { ...admin, 'x-csrf-token': outsider['x-csrf-token']! }, body)).toMatchObject({
       code: 'csrf_failed',
     })
-    // Both header and cookie planted by a neighbouring host: not bound to this session.
+    // Header and cookie were both set by a neighbouring host: they do not belong to this session.
     const tossed = cookie!.replace(/CSRF-TOKEN=[^;]+/, `CSRF-TOKEN=${outsider['x-csrf-token']}`)
     expect(await send(route, { cookie: tossed, 'x-csrf-token': outsider['x-csrf-token']! }, body)).toMatchObject({
       code: 'csrf_failed',
@@ -173,7 +173,7 @@ describeOnEachDatabase('every route', (openUrl) => {
         body: chunks,
         duplex: 'half',
       }
-      // The service answers and hangs up; a client still sending may see only the latter.
+      // The service responds and closes; a client that is still sending may see only the latter.
       const response = await checkedFetch(service.base_url + pathOf(route), init as RequestInit).catch(() => undefined)
       if (response) expect(response.status).toBe(413)
     })

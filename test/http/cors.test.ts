@@ -11,7 +11,7 @@ const LOCAL = 'http://localhost:5173'
 
 const HELLO = { role: 'user', content: 'hello' }
 
-/** None of which is listed, however much it looks like it. */
+/** Origins that are similar to listed ones, but not listed. */
 const UNLISTED = [
   'https://evil.example',
   'null',
@@ -47,7 +47,7 @@ describeOnEachDatabase('a response', (openUrl) => {
   })
   afterAll(() => service.close())
 
-  /** One of every kind there is: its status, and how to get it. */
+  /** One response of every kind: its status, and how to get it. */
   const KINDS: [kind: string, status: number, method: string, path: () => string, body?: object][] = [
     ['JSON', 200, 'GET', () => '/api/auth/me'],
     ['an error', 404, 'GET', () => '/api/conversations/nothing'],
@@ -87,7 +87,7 @@ describeOnEachDatabase('a response', (openUrl) => {
         },
         ...(body && { body: JSON.stringify(body) }),
       })
-      // What is refused to a page of others is an error, with the same headers.
+      // A refusal to a page of another site is an error, with the same headers.
       expect([status, 403]).toContain(response.status)
       if (origin === undefined || origin === LISTED) expect(response.status).toBe(status)
       await response.body?.cancel()
@@ -246,7 +246,7 @@ function pick(headers: Headers, names: string[]): Record<string, string | null> 
   return Object.fromEntries(names.map((name) => [name, headers.get(name)]))
 }
 
-/** The names of all headers that speak of other origins. */
+/** The names of all CORS headers. */
 function corsOf(headers: Headers): string[] {
   return [...headers.keys()].filter((name) => name.startsWith('access-control-'))
 }

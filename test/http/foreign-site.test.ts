@@ -10,10 +10,10 @@ import { type BrowserContext, hasBrowser, openLaxBrowser, type Page } from '../s
 const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
 const EVE = { username: 'eve', email: 'eve@example.org', password: 'correct horse battery' }
 
-/** What Secure cookies need; browsers take loopback for safe. */
+/** Required for Secure cookies; browsers treat loopback as secure. */
 const ANYWHERE = { cookie: { same_site: 'none', secure: true } }
 
-// Real pages in a real browser. On loopback `localhost` and `127.0.0.1` are two sites, and ports make origins of one.
+// Real pages in a real browser. On loopback `localhost` and `127.0.0.1` are two sites, and ports make separate origins.
 describe.skipIf(!hasBrowser)('a page of another site', () => {
   const places: [name: string, host: string, security: object][] = [
     ['on another site, while cookies go everywhere', '127.0.0.1', ANYWHERE],
@@ -36,7 +36,7 @@ describe.skipIf(!hasBrowser)('a page of another site', () => {
       expect(seen).toEqual({ read: [], opened: false })
       expect(await stateOf(service.chat, context)).toEqual(before)
       const changing = service.answered.filter(({ method }) => method !== 'GET' && method !== 'OPTIONS')
-      // They came: what stopped them is the service.
+      // The requests arrived: the service refused them.
       expect(changing.length).toBeGreaterThanOrEqual(8)
       expect(changing.filter(({ status }) => status < 400)).toEqual([])
       expect(changing.some(({ signed }) => signed)).toBe(host === 'localhost' || security === ANYWHERE)
@@ -67,7 +67,9 @@ describe.skipIf(!hasBrowser)('a page of another site', () => {
   )
 })
 
-/** All that a page can try on behalf of its visitor. It runs in the browser, so it can use nothing from here. */
+/**
+ * All attempts of a page on behalf of its visitor. It runs in the browser, so it has no access to this file's scope.
+ */
 async function attack({ url, conversation_id, email, password }: Record<string, string>) {
   const doc = document
   const read: string[] = []
@@ -138,7 +140,7 @@ async function attack({ url, conversation_id, email, password }: Record<string, 
   return { read, opened }
 }
 
-/** What a page that is welcome does. It runs in the browser. */
+/** The calls of a listed page. It runs in the browser. */
 async function work({ url, conversation_id, email, password }: Record<string, string>) {
   let token = ''
   const call = (method: string, path: string, body?: object) =>
@@ -181,7 +183,7 @@ interface Served {
   answered: { method: string; path: string; signed: boolean; status: number }[]
 }
 
-/** The service at `localhost`, beside a page of its own; Ada has a conversation there, and Eve an account. */
+/** The service at `localhost`, next to its own page; Ada has a conversation there, and Eve an account. */
 async function serve(config: object): Promise<Served> {
   const parsed = parseConfig({ ...config, security: { password: { bcrypt_cost: 4 }, ...(config as Config).security } })
   const chat = createChatService(parsed, await openStorage({ database: 'sqlite::memory:' }))
@@ -237,7 +239,7 @@ async function signedIn({ url }: Served): Promise<{ page: Page; context: Browser
   return { page, context }
 }
 
-/** What an attack could have changed: the cookies, and every row but the time a session was last used. */
+/** Everything an attack could change: the cookies, and every row but the time a session was last used. */
 async function stateOf(chat: Chat, browser: BrowserContext): Promise<object> {
   const { db } = contextOf(chat)
   const cookies = (await browser.cookies()).map(({ name, value }) => `${name}=${value}`).sort()

@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const close of open.splice(0)) await close()
 })
 
-/** The service inside a host that does something with the request, or the answer, first. */
+/** The service inside a host that first modifies the request or the response. */
 async function serve(host: (chat: Chat, listener: RequestListener) => RequestListener): Promise<string> {
   const storage = await openStorage({ database: 'sqlite::memory:' })
   const chat = createChatService(parseConfig({ security: { password: { bcrypt_cost: 4 } } }), storage)

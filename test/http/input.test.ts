@@ -9,7 +9,7 @@ import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, type Person, startService, startThread, type TestService } from '../support/service.ts'
 import { openStream, type SignedHeaders, signInByHand } from '../support/stream.ts'
 
-/** What a field may be in a body that wants to do harm, as JSON. */
+/** Malicious values of a field in a body, as JSON. */
 const VALUES: Record<string, string> = {
   'an empty text': '""',
   'any text': '"text"',
@@ -39,7 +39,7 @@ const VALUES: Record<string, string> = {
   'the id of no user': '"01890000-0000-7000-8000-000000000000"',
 }
 
-/** What a parameter may be in such a query, as it is written in an address. */
+/** Malicious values of a query parameter, as they are sent. */
 const PARAMETERS: Record<string, string> = {
   nothing: '',
   text: 'text',
@@ -66,7 +66,7 @@ const PARAMETERS: Record<string, string> = {
   'the cursor of another list': '9999999999999999_01890000-0000-7000-8000-000000000000',
 }
 
-/** A body that each route takes, in which one field after the other is spoiled. */
+/** A valid body of each route, in which one field after the other is replaced. */
 const VALID: Record<string, object> = {
   authLogin: { email: 'eve@example.org', password: PASSWORD },
   oauthExchangeCode: { auth_code: 'x' },
@@ -139,13 +139,13 @@ describeOnEachDatabase('input', (openUrl) => {
               (SELECT count(*) FROM users) AS users, (SELECT count(*) FROM events) AS events`,
     )
 
-  /** Makes a call whose answer is checked against its route, and makes sure that a refused one has changed nothing. */
+  /** Makes a call whose response is checked against its route, and checks that a refused call has changed nothing. */
   async function send(route: AnyRoute, { search = '', body }: { search?: string; body?: string }) {
     const path = route.path.replace(/\{(\w+)\}/g, (_: string, name: string) => ids[name]!)
     const before = await countRows()
     const response = await checkedFetch(`${service.base_url}${path}${search}`, {
       method: route.method,
-      // Signing in would end the session that comes along.
+      // Signing in would end the current session.
       headers: {
         ...(route.access !== 'public' && headers),
         ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -164,14 +164,14 @@ describeOnEachDatabase('input', (openUrl) => {
 
   const validBody = (name: string): object => (name === 'presenceSetTyping' ? { conversation_id } : (VALID[name] ?? {}))
 
-  /** The valid body of a route with some fields otherwise, which are JSON already. */
+  /** The valid body of a route with some fields replaced by JSON. */
   function toBody(name: string, fields: Record<string, string>): string {
     const members = new Map(Object.entries(validBody(name)).map(([key, value]) => [key, JSON.stringify(value)]))
     for (const [key, json] of Object.entries(fields)) members.set(key, json)
     return `{${[...members].map(([key, json]) => `${JSON.stringify(key)}:${json}`).join(',')}}`
   }
 
-  /** What the schema refuses is `validation_failed`, before anything else is found wrong with the call. */
+  /** Input that violates the schema is `validation_failed`, before any other check of the call. */
   async function sendBody(route: AnyRoute, body: string) {
     const answer = await send(route, { body })
     const isRefused = !v.safeParse(route.body, JSON.parse(body)).success

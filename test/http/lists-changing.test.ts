@@ -6,15 +6,15 @@ import { type Item, LISTS, lists } from '../support/list-table.ts'
 import { PASSWORD, startService, type TestService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
-/** How many items a page has, where that can be said. */
+/** The number of items per page, if it is fixed. */
 const PAGE = 25
 
 type Row = Record<string, Primitive>
 
-/** A copy of a row is beside it in a list that is ordered by time or id: only the end of its id differs. */
+/** A copy of a row is next to it in a list ordered by time or id: only the end of its id differs. */
 const beside = (id: string, n: number) => id.slice(0, -4) + (0x1000 + n).toString(16)
 
-/** Adds a copy of an item beside it, under a name of its own, and removes one again. */
+/** Adds a copy of an item next to it, under its own name, and removes one again. */
 interface Copied {
   staying: (filled: Filled) => string[]
   copy: (tx: Queries, template: string, name: string, filled: Filled) => Promise<void>
@@ -41,7 +41,7 @@ const userOf = (id: string): Row => ({
   username_key: `many-${id}`,
 })
 
-/** Lists whose items come and go as rows, anywhere in the list. */
+/** Lists whose items are added and removed as rows, anywhere in the list. */
 const COPIED: Record<string, Copied> = {
   usersList: byId('users', ({ users }) => users, userOf),
   auditList: byId('audit_log', ({ audit }) => audit),
@@ -86,7 +86,9 @@ const COPIED: Record<string, Copied> = {
   },
 }
 
-/** Lists whose items come, and go or move, by what users do: what stays, and a change of the rest. */
+/**
+ * Lists whose items are added, removed or moved by actions of users: the items that stay, and a change of the others.
+ */
 const LIVED: Record<
   string,
   (service: TestService, filled: Filled) => Promise<[staying: string[], change: () => Promise<unknown>]>
@@ -127,12 +129,12 @@ const LIVED: Record<
   },
   async messagesListRevisions({ chat }, { root_id, revisions, users }) {
     const author = await chat.users.actor(users[0]!)
-    // An edit adds one at the end, and the oldest of a hundred goes.
+    // An edit adds one at the end, and the oldest of a hundred is deleted.
     return [revisions.slice(20), () => chat.messages.edit(author, root_id, { content: 'edited' })]
   },
 }
 
-/** Lists that are one answer, or that do not change once they can be read in pages. */
+/** Lists with a single page, or that do not change once they are read. */
 const WHOLE = [
   'usersSearch',
   'conversationsGet',
@@ -152,7 +154,7 @@ describeOnEachDatabase('lists that change while they are read', (openUrl) => {
   let service: TestService
   let filled: Filled
   let cookie: string
-  /** How many copies were made: no two have the same name. */
+  /** The number of copies, so that no two have the same name. */
   let copies = 0
   beforeAll(async () => {
     service = await startService(await openUrl(), { config: { session: { max_sessions_per_user: false } } })
@@ -162,7 +164,7 @@ describeOnEachDatabase('lists that change while they are read', (openUrl) => {
   }, 120_000)
   afterAll(() => service.close())
 
-  /** Follows a list to its end, with a change beside the request of each page. */
+  /** Reads a list to its end, with a change during the request of each page. */
   async function walk(name: string, change: (page: string[]) => Promise<unknown>): Promise<string[]> {
     const { key, path, query = '', next } = LISTS[name]!
     const { field } = lists.find((list) => list.name === name)!
@@ -200,7 +202,7 @@ describeOnEachDatabase('lists that change while they are read', (openUrl) => {
       const { copy, remove, nameOf = beside } = copied
       const staying = copied.staying(filled)
       const passing = new Map<string, string>()
-      /** Adds a copy beside each of these. */
+      /** Adds a copy next to each of these. */
       const add = (tx: Queries, templates: string[]) =>
         templates.reduce(async (before, template) => {
           await before

@@ -9,13 +9,13 @@ import { signInByHand } from '../support/stream.ts'
 
 const MIB = 1024 * 1024
 
-/** How long the texts are that an event carries. */
+/** The length of the texts in an event. */
 const textsOf = (event: unknown) => {
   const { message } = (event as { payload: { message?: { content: string; prompt?: string } } }).payload
   return (message?.content.length ?? 0) + (message?.prompt?.length ?? 0)
 }
 
-/** What an answer has beside its items. */
+/** The fields of a response besides its items. */
 const FRAME = 8 * 1024
 
 it('covers how each list of the route table is continued', () => {

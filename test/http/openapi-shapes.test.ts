@@ -12,10 +12,10 @@ type Discriminator = { propertyName: string; mapping?: Record<string, string> }
 const openApi = openApiDocument(parseConfig()) as unknown as Document
 const { schemas } = openApi.components
 
-// Generators of clients differ in what they make of a description. These rules are what all of them understand; a shape
-// that breaks one needs a name of its own in its feature's schema.ts.
+// Client generators interpret a description differently. All of them understand documents that follow these rules; a
+// shape that breaks one needs its own name in its feature's schema.ts.
 
-/** Every schema of the document with its place, those inside others included. */
+/** Every schema of the document with its place, including nested ones. */
 const all: { place: string; schema: Schema; isNamed: boolean }[] = []
 for (const [name, schema] of Object.entries(schemas)) collect(schema, name, true)
 for (const part of [openApi.paths, openApi.components.responses, openApi.components.headers]) find(part, '')

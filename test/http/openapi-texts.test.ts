@@ -4,7 +4,7 @@ import { convert } from '../../lib/http/openapi/schemas.ts'
 import { allRoutes } from '../support/all-routes.ts'
 import { textsOf } from '../support/texts.ts'
 
-// JSON Schema has no checks by code: what a check refuses is said by a pattern beside it, and this is what tells when the
+// JSON Schema cannot express checks by code: a pattern describes what a check refuses, and these tests fail when the
 // two disagree.
 const SAMPLES = [
   '',
@@ -101,7 +101,7 @@ describe.each(FIELDS)('$path of $name', ({ schema, path }) => {
   })
 })
 
-/** A named schema itself, not the reference to it. */
+/** A named schema itself, not a reference to it. */
 function convertedOf(schema: v.GenericSchema): object {
   return convert(v.pipe(schema as v.GenericSchema<string>, v.description('')) as v.GenericSchema)
 }

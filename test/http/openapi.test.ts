@@ -181,7 +181,7 @@ it('describes the responses to OpenAI clients: whole, in chunks, and failed', ()
     'text/event-stream': { schema: { $ref: '#/components/schemas/ChatCompletionServerSentEvent' } },
   })
   expect(Object.keys(responses)).toEqual(['200', '400', '404', '405', '413', '415', '422', '429', '431', '500', '503'])
-  // Without `features.openai_compat` there is nothing that would speak as OpenAI does.
+  // Without `features.openai_compat` there are no responses in OpenAI's format.
   expect(responses['404']).toEqual({ $ref: '#/components/responses/NotFound' })
   const { schema } = openApi.components.responses.ChatCompletionValidationFailed!.content!['application/json']!
   const { error } = schemaOf(schema).properties!

@@ -105,14 +105,14 @@ describeOnEachDatabase('every route that changes something', (openUrl) => {
     const response = await checkedFetch(service.base_url + path + search, {
       method: route.method,
       headers: { ...ada, ...(route.body && { 'content-type': 'application/json' }), ...headers },
-      // Of the wrong shape everywhere: what gets as far as validation is let in, and changes nothing.
+      // An invalid body for every route: a call that reaches validation was allowed, and changes nothing.
       ...(route.body && { body: '{"seconds":"no","content":5,"email":5,"title":5,"role":5,"path":5}' }),
     })
     const failure = response.ok ? undefined : await readFailure(response)
     return { status: response.status, code: failure?.code, cookies: response.headers.getSetCookie() }
   }
 
-  // Set-up, once done, is 400 before anything of the request is looked at.
+  // After the set-up, this is 400 before the request is checked.
   const refusable = changing.filter(({ route }) => !route.before)
   it.each(refusable)('$name is refused to pages of other sites', async ({ route }) => {
     for (const headers of FOREIGN) {
@@ -152,7 +152,7 @@ describeOnEachDatabase('every route that changes something', (openUrl) => {
       [{ 'x-csrf-token': 'x'.repeat(8000) }],
       [{ 'x-csrf-token': '' }, `?X-CSRF-TOKEN=${token()}&csrf_token=${token()}`],
       [{ cookie: alone() }],
-      // A listed origin need not send the cookie; the token it needs all the same.
+      // A listed origin need not send the cookie, but must send the token.
       [{ cookie: alone(), 'x-csrf-token': '', origin: LISTED }],
       [{ cookie: alone(), 'x-csrf-token': 'x'.repeat(43), origin: LISTED }],
       [{ cookie: alone(), origin: 'https://evil.example' }],
@@ -268,7 +268,7 @@ it('compares with the address of the request if a runtime provides no Host', asy
   await service.close()
 })
 
-/** Sends exactly these bytes. @returns all that comes back */
+/** Sends exactly these bytes. @returns the complete response */
 async function raw(port: number, request: string): Promise<string> {
   const socket = createConnection(port, '127.0.0.1')
   socket.on('error', () => {})

@@ -9,10 +9,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createChatApp, createNodeHandler } from '../../lib/http/app.ts'
 import { type Chat, createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 
-/** What a rule on the path keeps from the network. Without the rule the first is answered 200, the second 401. */
+/** The paths that a rule protects from the network. Without the rule the first is answered 200, the second 401. */
 const PROTECTED = ['/metrics', '/api/admin/users']
 
-/** Other spellings of `/chat` and one of those paths behind it: anywhere a reader of paths may see something else. */
+/** Other spellings of `/chat` and one of those paths below it: wherever parsers of paths may disagree. */
 function spellings(prefix: string, path: string): string[] {
   const [first, ...rest] = path.slice(1).split('/')
   const behind = ['', ...rest].join('/')
@@ -62,7 +62,7 @@ function spellings(prefix: string, path: string): string[] {
   return [...inside, ...before, ...within]
 }
 
-/** What can be around the service, with a rule of its own before it that answers 403. */
+/** Hosts around the service, each with a rule that answers 403. */
 const HOSTS: Record<string, [prefix: string, host: (chat: Chat) => RequestListener]> = {
   'on node:http': [
     '',
@@ -132,7 +132,7 @@ describe.each(Object.entries(HOSTS))('a rule on a path before the service %s', (
     await chat.close()
   })
 
-  /** The status of a target that is sent as it is, which `fetch` would not. */
+  /** The status of a target that is sent unchanged, which `fetch` would not do. */
   async function statusOf(path: string, method = 'GET'): Promise<number> {
     const { port } = server.address() as AddressInfo
     const sent = request({ port, host: '127.0.0.1', path, method, agent: false }).end()

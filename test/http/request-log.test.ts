@@ -14,7 +14,7 @@ interface Line extends Partial<RequestEntry> {
   level: string
 }
 
-/** A log that keeps the lines of requests. */
+/** A log that stores the lines of requests. */
 function recorder() {
   const lines: Line[] = []
   const at =
@@ -23,7 +23,7 @@ function recorder() {
       if (message === 'request') lines.push({ level, ...fields })
     }
   const log: Log = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
-  /** Those of what a test does, without what it took to get there. */
+  /** The lines of the test itself, without those of its set-up. */
   const of = (route: string | undefined) => lines.filter((line) => line.route === route)
   return { log, lines, of }
 }

@@ -40,7 +40,7 @@ const TABLE = new Map(
     }),
 )
 
-/** What a call needs beside its path: a valid body. Everything named is new for each call. */
+/** The valid body of a call. Every name is new for each call. */
 const BODIES: Record<string, (world: World) => object> = {
   setupRun: () => ({ email: 'late@example.org', password: PASSWORD }),
   authLogin: () => ({ email: 'nobody@example.org', password: PASSWORD }),
@@ -71,7 +71,7 @@ const BODIES: Record<string, (world: World) => object> = {
   openaiComplete: () => ({ model: 'gpt-4', messages: [{ role: 'user', content: 'hello' }] }),
 }
 
-/** What a call has to ask in its address. */
+/** The query of a call. */
 const QUERIES: Record<string, string> = { usersSearch: '?query=target' }
 
 /** Limits that no call reaches. */
@@ -164,7 +164,7 @@ describeOnEachDatabase('rights', (openUrl) => {
     }
   }
 
-  /** A profile, and what the path of the route names by `id`: that, or an assignment of it to a prefix of its own. */
+  /** A profile, and the `id` in the path of the route: the profile's, or that of an assignment of it. */
   async function createLimits(name: string): Promise<Pick<World, 'id' | 'profile_id'>> {
     const { limits } = service.chat
     const profile = await limits.createProfile(OPERATOR, { name: `profile-${n}`, params: PARAMS })

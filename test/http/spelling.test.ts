@@ -79,7 +79,7 @@ describe('a request target', () => {
   })
 })
 
-/** What can be around the service, and the path under which it is then. */
+/** Hosts around the service, and the path of the service in each. */
 const HOSTS: Record<string, [prefix: string, host: (chat: Chat) => RequestListener]> = {
   'on node:http': ['', (chat) => createNodeHandler(createChatApp(chat))],
   'under a path of Express': [
@@ -113,7 +113,7 @@ describe.each(Object.entries(HOSTS))('%s', (_, [prefix, host]) => {
     await chat.close()
   })
 
-  /** Sends a target as it is, which `fetch` would not. */
+  /** Sends a target unchanged, which `fetch` would not do. */
   async function send(path: string, method = 'GET', headers: Record<string, string | string[]> = {}) {
     const sent = request({ port, host: '127.0.0.1', path, method, headers, agent: false }).end()
     const [response] = await once(sent, 'response')
@@ -131,10 +131,10 @@ describe.each(Object.entries(HOSTS))('%s', (_, [prefix, host]) => {
     expect((await send(`${prefix}/metrics?//../%41`)).status).toBe(200)
     for (const target of [...METRICS, ...ADMIN]) {
       const { status, code } = await send(prefix + target)
-      // Under a path, the host may take some for paths of its own.
+      // Under a path, the host may treat some as its own paths.
       const refusals = prefix ? [400, 404] : [400]
       expect([target, refusals.includes(status)]).toEqual([target, true])
-      // Node itself refuses a target without a slash before it.
+      // Node itself refuses a target without a leading slash.
       if (status === 400 && !target.startsWith('\\')) expect([target, code]).toEqual([target, 'bad_request'])
     }
   })

@@ -33,7 +33,7 @@ afterAll(async () => {
 const portOf = (url: string) => Number(new URL(url).port)
 const page = () => `GET /api/threads/${root_id}/tree?limit=500 HTTP/1.1\r\nhost: x\r\ncookie: ${cookie}\r\n\r\n`
 
-/** A connection that sends requests without waiting, and reads nothing. */
+/** A connection that pipelines requests and reads nothing. */
 function ask(port: number, requests: number, path = page()): Socket {
   const socket = connect(port, '127.0.0.1')
   socket.pause()
@@ -42,7 +42,7 @@ function ask(port: number, requests: number, path = page()): Socket {
   return socket
 }
 
-/** Resolves once the server has closed that connection, whatever is left to be read of it. */
+/** Resolves once the server has closed that connection, whatever is left to read. */
 async function closedByServer(server: TestService['server'], connections: number): Promise<void> {
   const count = () => new Promise<number>((resolve) => server.getConnections((_, open) => resolve(open)))
   await expect.poll(count, { timeout: 40_000 }).toBeLessThanOrEqual(connections)
@@ -51,7 +51,7 @@ async function closedByServer(server: TestService['server'], connections: number
 it('closes a connection whose client reads nothing of a response, and holds little memory until then', async () => {
   await collectGarbage()
   const rest = process.memoryUsage()
-  // Together they would get 800 MiB, were all of their requests answered at once.
+  // All requests together would produce 800 MiB of responses.
   const sockets = times(50, () => ask(portOf(service.base_url), 16))
   await Promise.all(sockets.map((socket) => once(socket, 'connect')))
   let most = 0
@@ -112,7 +112,7 @@ it('serves other connections between two pipelined requests of one', async () =>
   const order: string[] = []
   const turn = turnOf(response)!.then(() => order.push('its turn'))
   response.emit('socket')
-  // Whatever has come in by now is handled before: sockets are read between ticks and immediates.
+  // All requests received so far are handled before: sockets are read between ticks and immediates.
   await new Promise<void>((resolve) => process.nextTick(resolve))
   order.push('others')
   await turn

@@ -14,10 +14,10 @@ import { PASSWORD, startService, type TestService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 import { boundOf, inputWith, textsOf } from '../support/texts.ts'
 
-/** Combining marks in descending order of their class, each as far from its place as can be. */
+/** Combining marks in descending order of their class, each as far from its place as possible. */
 const marks = (length: number) => '\u0345\u0315\u0301\u0327\u05b0'.repeat(Math.ceil(length / 5)).slice(0, length)
 
-/** Every schema that something from outside has to meet: of routes, of use-cases, and of what others report of a user. */
+/** Every schema of external input: of routes, of use-cases, and of profiles from providers and hosts. */
 const FILES = (readdirSync('lib', { recursive: true }) as string[]).filter((file) => file.endsWith('.ts'))
 const features = await Promise.all(
   FILES.map(
@@ -45,13 +45,13 @@ const SCHEMAS: [name: string, schema: v.GenericSchema][] = [
 ]
 const FIELDS = SCHEMAS.flatMap(([name, schema]) => textsOf(schema).map((field) => ({ name, whole: schema, ...field })))
 
-/** Everything that has looked at a text, by the length of the text. */
+/** Every function that has read a text, by the length of the text. */
 const seen: { by: string; length: number }[] = []
 const note = (by: string, text: unknown) => {
   if (typeof text === 'string' && /\u0345\u0315/.test(text.slice(0, 9))) seen.push({ by, length: text.length })
 }
 
-/** Has the real functions of strings and hashes say what they were called with. */
+/** Instruments the real functions of strings and hashes to record their arguments. */
 function watch(): void {
   for (const name of ['normalize', 'toLowerCase', 'toUpperCase', 'localeCompare'] as const) {
     const real = String.prototype[name] as (...args: unknown[]) => unknown
@@ -68,7 +68,7 @@ function watch(): void {
   syncBuiltinESMExports()
 }
 
-/** The same of regular expressions: `test` and the methods of strings call `exec`. */
+/** The same for regular expressions: `test` and the methods of strings call `exec`. */
 function watchPatterns(): void {
   const { exec } = RegExp.prototype
   vi.spyOn(RegExp.prototype, 'exec').mockImplementation(function (this: RegExp, text: string) {

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Refusals that are known before the body is there; a length beyond the limit is told first. */
+/** Refusals that are known before the body arrives; a length beyond the limit is refused first. */
 const REFUSALS: [what: string, path: string, type: string, status: number, code: string, pieces?: number][] = [
   ['one that is too large', '/api/auth/login', JSON_TYPE, 413, 'payload_too_large'],
   ['one that is no JSON', '/api/auth/login', 'Content-Type: text/plain', 415, 'unsupported_media_type', 6],
@@ -31,7 +31,7 @@ describe.each(['a length', 'chunks'])('an upload with %s', (framing) => {
     const [, path, type, status, code, pieces = 48] = refusal
     const framed = framing === 'chunks' ? 'Transfer-Encoding: chunked' : `Content-Length: ${pieces * PIECE.length}`
     const socket = open(path, type, framed)
-    // Deaf until the last byte is sent, as many clients and proxies are.
+    // Reads nothing until the last byte is sent, as many clients and proxies do.
     socket.pause()
     for (let sent = 0; sent < pieces; sent++) await send(socket, framing === 'chunks' ? CHUNK : PIECE)
     if (framing === 'chunks') await send(socket, '0\r\n\r\n')
@@ -53,7 +53,7 @@ it('is read up to a limit after it was refused', async () => {
     sent += CHUNK.length
   }
   expect(isGone).toBe(true)
-  // What the system holds on the way is not ours.
+  // The system's own buffers do not count.
   expect(sent).toBeGreaterThan(15 * MIB)
   expect(sent).toBeLessThan(100 * MIB)
 })
@@ -86,7 +86,7 @@ function open(path: string, ...headers: string[]): Socket {
   return socket
 }
 
-/** Sends it, unless the other side is gone. */
+/** Sends it, unless the peer has closed. */
 function send(socket: Socket, text: string): Promise<void> {
   return new Promise((resolve) => void socket.write(text, () => setImmediate(resolve)))
 }

@@ -40,7 +40,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
     return stream
   }
 
-  /** The reason a stream was ended for; nothing comes before or after it. */
+  /** The reason with which a stream ended; no other event comes before or after it. */
   async function reasonOf(stream: TestStream, before: string[] = []): Promise<unknown> {
     const seen = await stream.until('stream.closed')
     expect(typesOf(seen)).toEqual([...before, 'stream.closed'])
@@ -49,7 +49,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
     return seen.at(-1)!.event.payload
   }
 
-  /** Fails when the stream does not go on. */
+  /** Fails when the stream does not continue. */
   async function expectOpen(...open: TestStream[]): Promise<void> {
     const actor = await service.chat.users.actor(thread.ada.id)
     const { message_id } = await service.chat.messages.postRoot(actor, thread.conversation_id, { content: 'still?' })
@@ -103,7 +103,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
       const elsewhere = await openStorage({ database: url })
       await elsewhere.db.run('UPDATE users SET disabled_at = ? WHERE id = ?', now, user.id)
       await elsewhere.close()
-      // No call of ours tells the service to look: it does so by itself.
+      // No call of the test starts the check: the service does so by itself.
       expect(await reasonOf(disabled)).toEqual(ENDED)
       expect((await call('me', kim, 'GET')).status).toBe(401)
       await expectOpen(other)
@@ -209,7 +209,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
     expect(refused.response.headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
     expect(await refused.response.json()).toMatchObject({ code: 'unavailable' })
     expect((await fetch(`${node.base_url}/readyz`)).status).toBe(503)
-    // Everything else goes on until it is closed.
+    // Everything else continues until it is closed.
     expect((await fetch(`${node.base_url}/api/auth/me`, { headers: cookies[0]! })).status).toBe(200)
     await node.close()
   })

@@ -144,7 +144,7 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
       expect(seen.map(({ event }) => event.type)).not.toContain('stream.reset')
       await resumed.close()
     }
-    // Nor is an id that was never given out taken for one of those.
+    // Nor is an id that was never issued mistaken for one of those.
     const beyond = await open(`${last.split('.')[0]}.9000000000000000`)
     expect((await beyond.until('stream.reset')).at(-1)!.event.payload).toMatchObject({ reason: 'future' })
     await beyond.close()

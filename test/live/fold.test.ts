@@ -7,7 +7,7 @@ import { routes } from '../../lib/endpoints.ts'
 import { type Actor, type Chat, createChatService, type Message, openStorage, parseConfig } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 
-/** What a client knows of a conversation. */
+/** A client's state of a conversation. */
 interface State {
   title: string
   roles: Map<string, string>
@@ -18,7 +18,7 @@ function statusAfter(finish_reason: string): Message['status'] {
   return (['cancelled', 'failed', 'interrupted'] as const).find((status) => status === finish_reason) ?? 'complete'
 }
 
-/** What an event makes of what the client knew. */
+/** Applies an event to the state of a client. */
 function fold(state: State, event: ConversationStreamEvent): void {
   if (event.type === 'conversation.updated') state.title = event.payload.conversation.title
   if (event.type === 'membership.changed') {
@@ -45,7 +45,7 @@ function fold(state: State, event: ConversationStreamEvent): void {
   }
 }
 
-/** What the API says now, and from where on the stream goes on. */
+/** The current state of the API, and the position of the stream. */
 async function read(chat: Chat, actor: Actor, conversationId: string): Promise<{ state: State; position: string }> {
   const conversation = await chat.conversations.get(actor, conversationId)
   const { threads } = await chat.threads.list(actor, conversationId, { limit: 200 })
@@ -62,7 +62,7 @@ function excerptOf({ prompt, content }: Message): string {
   return (prompt ?? content).slice(0, 140)
 }
 
-/** What thread lists say follows from the messages alone. */
+/** The thread lists computed from the messages alone. */
 async function checkSummaries(chat: Chat, actor: Actor, conversationId: string, state: State): Promise<void> {
   const { threads } = await chat.threads.list(actor, conversationId, { limit: 200 })
   const roots = [...state.messages.values()].filter((message) => message.depth === 0)
@@ -106,7 +106,7 @@ const ACTIONS: Record<string, Act> = {
     const parent = pickOf(world, pick)
     const { message_id } = await world.chat.messages.reply(by, parent, { content: `ask ${pick}`, role: 'assistant' })
     world.messages.push(message_id)
-    // Whole, cut off, deleted or failed, as it comes; in any case nothing goes on behind the back of the next step.
+    // Complete, cancelled, deleted or failed, at random; in any case it has ended before the next step.
     if (pick % 4 === 1) await world.chat.answers.cancel(by, message_id)
     if (pick % 4 === 2) await world.chat.messages.remove(by, message_id)
     await contextOf(world.chat).answers.idle()
@@ -133,7 +133,7 @@ const ACTIONS: Record<string, Act> = {
   },
 }
 
-/** Routes that change nothing a client sees of a conversation, and why. */
+/** Routes that change nothing a client reads of a conversation, with the reason. */
 const SILENT: Record<string, string> = {
   conversationsCreate: 'no reader can have an earlier snapshot',
   conversationsRemove: 'its streams close',
@@ -152,7 +152,7 @@ it('covers every route that changes data, or has a reason why not', () => {
 
 const step = fc.record({ action: fc.constantFrom(...Object.keys(ACTIONS)), by: fc.nat(3), pick: fc.nat(1000) })
 
-/** Says a few words, some of them together. */
+/** Streams a few words, some of them together. */
 async function* assistant({ turns }: AssistantRequest) {
   yield* ['You ', 'said ']
   await new Promise(setImmediate)
@@ -219,7 +219,7 @@ describeOnEachDatabase('the events of a conversation', (openUrl, dialect) => {
   })
 })
 
-/** Does what may be done; what may not is refused, which changes nothing. */
+/** Performs an action if it is allowed; a refusal changes nothing. */
 async function act(
   world: World,
   { action, by, pick }: { action: string; by: number; pick: number },

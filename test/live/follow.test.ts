@@ -137,7 +137,7 @@ describeOnEachDatabase('chat.events.follow', (openUrl) => {
     const stream = follow()
     const seen = []
     const take = async () => void seen.push((await stream.next()).value!)
-    // Level with the others once a post finds the loop waiting: from then on, news is handed to it.
+    // Caught up once a post finds the loop waiting: from then on, events are passed to it.
     await take()
     for (let i = 0; i < 2; i++) {
       const waiting = take()

@@ -1,27 +1,27 @@
 import type { Storage } from '../../lib/index.ts'
 import type { Primitive } from '../../lib/storage/database.ts'
 
-/** Which reads are meant, by their SQL and parameters. */
+/** Selects reads by their SQL and parameters. */
 export type Which = (sql: string, params: Primitive[]) => boolean
 
-/** Reads that are stopped on their way. */
+/** Reads that are held. */
 export interface Held {
   /** Resolves once a read has arrived. */
   reached: Promise<void>
-  /** Lets it, and all later ones, go on. */
+  /** Lets it, and all later ones, continue. */
   release(): void
 }
 
 /** A storage whose reads outside transactions a test can stop, fail and count, so that it decides the order. */
 export interface HeldStorage {
   wrap(storage: Storage): Storage
-  /** Stops matching reads: before they look at the database, or when they have looked and not yet told. */
+  /** Holds matching reads: before they run, or after they have run and before they return. */
   hold(which: Which, when: 'before' | 'after'): Held
-  /** Has matching reads fail. @returns how to end it */
+  /** Makes matching reads fail. @returns a function that ends that */
   fail(which: Which, error: Error): () => void
-  /** How many matching reads there were. */
+  /** The number of matching reads. */
   count(which: Which): number
-  /** Lets everything go on. */
+  /** Lets all reads continue. */
   reset(): void
 }
 
@@ -31,16 +31,16 @@ export const readsLog =
   (sql, params) =>
     /FROM events\s+WHERE conversation_id = \? AND seq > \?/.test(sql) && (seq === undefined || params[1] === seq)
 
-/** Reads of where a log stands. */
+/** Reads of the end of a log. */
 export const readsHead: Which = (sql) => sql.includes('min(seq)')
 
-/** Reads of whose sessions are still alive. */
+/** Reads of live sessions. */
 export const readsSessions: Which = (sql) => /FROM sessions\s+WHERE id IN/.test(sql)
 
 /** Reads of memberships. */
 export const readsPlaces: Which = (sql) => /FROM participants p JOIN conversations c .*\s+WHERE p\.user_id IN/.test(sql)
 
-/** The look for changes of other processes. */
+/** The check for changes of other processes. */
 export const looksForChanges: Which = (sql) => sql === 'change token'
 
 export function holdStorage(): HeldStorage {

@@ -70,7 +70,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
       })
       await thread.ada.messages.postRoot(thread.conversation_id, CONTENT)
       await stream.until('message.new')
-      // The first look for changes of others finds some, whatever there is: it is not to help a test.
+      // The first check for changes of other processes always finds some: it must not help a test.
       await poll(service.chat)
       return stream
     }
@@ -85,7 +85,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const other = await openLive()
     const position = await positionOf(ada, conversation_id)
 
-    // The reader has read nothing yet, and the others' delivery of the new message has not begun.
+    // The reader has read nothing yet, and the delivery of the new message to the others has not begun.
     const page = held.hold(readsLog(0), 'before')
     const late = await open(withSeq(position, 0))
     await page.reached
@@ -132,7 +132,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const { ada, conversation_id, openLive, reply } = await start()
     const stream = await openLive()
     const seq = seqOf(await positionOf(ada, conversation_id))
-    // A look that has seen the log before the reply is in it, and tells of it when the reply is.
+    // A read that ran before the reply was in the log, and returns afterwards.
     const look = held.hold(readsLog(seq), 'after')
     const told = stream.until('thread.activity')
     await Promise.all([
@@ -280,7 +280,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const { chat } = service
     const actor = await chat.users.actor(ada.id)
     const reading = times(10, async (i) => {
-      // Some are reading, some are only on their way in.
+      // Some are reading, some are still connecting.
       await turns(i)
       const seen: string[] = []
       for await (const { event } of chat.events.follow(actor, conversation_id)) seen.push(event.type)
@@ -327,7 +327,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const { service, ada, grace, conversation_id, params, graces_cookie, openLive, post } = await start()
     const stream = await openLive(graces_cookie)
     const position = await positionOf(ada, conversation_id)
-    // Nothing is delivered until all of it is in the log: then one look reads the removal and what came after.
+    // Nothing is delivered until all of it is in the log: then one read returns the removal and what came after.
     const look = held.hold(readsLog(seqOf(position)), 'before')
     await ada.participants.remove(params.conversation_id, grace.id)
     await post()
@@ -488,7 +488,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
   })
 })
 
-/** Has the hub read the log for every event, as it does for those of other processes: the races are there. */
+/** Makes the hub read the log for every event, as it does for those of other processes, where the races are. */
 function readEverything({ chat }: TestService): void {
   const { hub } = chat.context
   const { committed } = hub

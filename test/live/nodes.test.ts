@@ -96,7 +96,7 @@ describeOnEachDatabase('two nodes on one database', (openUrl) => {
     const followers = []
     let position = from
     for (let i = 0; i < 40; i++) {
-      // Commits go on while the reader looks up its right, where it stands and what it missed.
+      // Commits continue while the reader's rights, position and missed events are looked up.
       const posts = times(8, (k) =>
         here.chat.messages.postRoot(actor, params.conversation_id, { content: `${i}/${k}` }),
       )

@@ -7,7 +7,7 @@ import { positionOf, range, readAnew, seqOf, seqsOf, startReading } from './read
 
 const WRITERS = 4
 const WRITES = 12
-/** How many of the reads are looked into. */
+/** The number of reads that are checked. */
 const CHECKED = 8
 
 describeOnEachDatabase('a read plus the stream from its position', (openUrl) => {
@@ -19,7 +19,7 @@ describeOnEachDatabase('a read plus the stream from its position', (openUrl) => 
   })
   afterAll(() => service.close())
 
-  /** What happens in the conversation after `position`, up to its end. */
+  /** The events of the conversation after `position`, up to its end. */
   async function rest(conversation_id: string, position: string): Promise<ConversationStreamEvent[]> {
     const end = await positionOf(reading.ada, conversation_id)
     const stream = await openStream(service.base_url, conversation_id, {
@@ -34,7 +34,7 @@ describeOnEachDatabase('a read plus the stream from its position', (openUrl) => 
     return seen.slice(1).map(({ event }) => event)
   }
 
-  /** Has several writers at work, and `read` read again and again meanwhile. @returns some of what was read */
+  /** Runs several writers, and `read` again and again meanwhile. @returns some of the results */
   async function meanwhile<T>(write: (index: number) => Promise<unknown>, read: () => Promise<T>): Promise<T[]> {
     const found: T[] = []
     let writing = WRITERS
@@ -121,7 +121,7 @@ describeOnEachDatabase('a read plus the stream from its position', (openUrl) => 
     const found = await meanwhile(
       async (i) => {
         const { id: user_id } = i % 2 ? eve : grace
-        // Others may have been faster; then there is nothing to do.
+        // Another writer may have been faster; then there is nothing to do.
         const change =
           i % 4 < 2
             ? ada.participants.add(conversation_id, { user_id })

@@ -5,12 +5,12 @@ import type { Chat } from '../../lib/index.ts'
 import { PASSWORD, type Person, startThread, type TestService } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
-/** The headers of a new session of the person. */
+/** The headers of a new session of the user. */
 export function headersOf(service: TestService, person: Person): Promise<{ cookie: string; 'x-csrf-token': string }> {
   return signInByHand(service.base_url, person.email, PASSWORD)
 }
 
-/** A thread as {@link startThread} has it, with the cookies that Ada's and Grace's streams are opened with. */
+/** A thread of {@link startThread}, with the cookies for Ada's and Grace's streams. */
 export async function startReading(service: TestService) {
   const thread = await startThread(service)
   const [{ cookie }, { cookie: graces_cookie }] = [
@@ -20,7 +20,7 @@ export async function startReading(service: TestService) {
   return { ...thread, cookie, graces_cookie }
 }
 
-/** Another conversation of the same people, as {@link startReading} has it. */
+/** Another conversation of the same users, like that of {@link startReading}. */
 export async function readAnew(reading: Awaited<ReturnType<typeof startReading>>): Promise<typeof reading> {
   const { ada, grace } = reading
   const { conversation_id } = await ada.conversations.create({ title: 'Engines' })
@@ -34,7 +34,7 @@ export function seqOf(id: string): number {
   return Number(id.slice(id.indexOf('.') + 1))
 }
 
-/** The same history's id with another number. */
+/** An id of the same event history with another number. */
 export function withSeq(id: string, seq: number): string {
   return `${id.slice(0, id.indexOf('.'))}.${seq}`
 }
@@ -44,7 +44,7 @@ export async function positionOf(person: Person, conversation_id: string): Promi
   return (await person.conversations.get(conversation_id)).stream_position!
 }
 
-/** The numbers of the events of the log among these: not of `stream.ready`, whose id says where to resume. */
+/** The numbers of those events that are in the log: without `stream.ready`, whose id is a position. */
 export function seqsOf(events: ReceivedEvent[]): number[] {
   return events.flatMap(({ id, event }) => (id && event.type !== 'stream.ready' ? [seqOf(id)] : []))
 }
@@ -64,7 +64,7 @@ export function range(from: number, to: number): number[] {
   return Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index + 1)
 }
 
-/** `count` results of `make`, of which ten at a time are under way: not so many that one waits for long. */
+/** `count` results of `make`, ten at a time, so that none waits for long. */
 export async function inTens<T>(count: number, make: (index: number) => Promise<T>): Promise<T[]> {
   const made: T[] = []
   while (made.length < count) {
@@ -74,19 +74,19 @@ export async function inTens<T>(count: number, make: (index: number) => Promise<
   return made
 }
 
-/** Waits until it holds; another process, or the other end of a connection, has to do something first. */
+/** Waits until it holds; another process, or the peer, must act first. */
 export function soon<T>(holds: () => T | Promise<T>): Promise<T> {
   return vi.waitFor(holds, { interval: 2, timeout: 10_000 })
 }
 
-/** Turns of the event loop, in which everything that only waits for other code happens. */
+/** Turns of the event loop, in which all code that waits for other code runs. */
 export async function turns(count = 10): Promise<void> {
   for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Has the service look for changes of other processes now. */
+/** Makes the service check for changes of other processes now. */
 export async function poll(chat: Chat): Promise<void> {
-  // The first one may have been under way already, and have looked too early.
+  // The first check may have started before, and too early.
   await contextOf(chat).bus.poll()
   await contextOf(chat).bus.poll()
 }

@@ -13,7 +13,7 @@ const POSTS = 200
 const MEGABYTE = 1024 * 1024
 
 describeOnEachDatabase('readers that stop reading', (openUrl) => {
-  // In a process of its own, so that its memory is not that of its clients.
+  // In its own process, so that its memory is separate from that of its clients.
   let server: ServerProcess
   let place: Place
   beforeAll(async () => {

@@ -74,7 +74,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
         'presence.update',
         ({ payload }) => 'status' in payload && payload.status === 'away',
       )
-      // That she is there herself, she is told at some time after her stream is open.
+      // Her own presence is sent at some time after her stream is open.
       const seen = told.filter(({ event }) => event.type !== 'presence.update' || event.payload.user_id !== ada.id)
       expect(seen.map(({ event }) => event.type)).toEqual([
         'thread.new',
@@ -349,7 +349,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
     const [fromNode, fromWeb] = [textOf(node), textOf(web)]
     await fromNode.when((text) => text.includes(`id: ${position}\n`))
     await fromWeb.when((text) => text.includes(`id: ${position}\n`))
-    // Both wait for more, so both are level with what happens from now on.
+    // Both wait for more, so both have caught up.
     const isAll = (text: string) => text.includes('thread.activity"') && text.endsWith('\n\n')
     const reading = [fromNode.when(isAll), fromWeb.when(isAll)]
     await turns()
@@ -359,7 +359,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
     await Promise.all(reading)
     expect(fromNode.news()).toBe(fromWeb.news())
 
-    // A web reader that goes away gives its place back too.
+    // A web reader that disconnects frees its place too.
     await fromWeb.cancel()
     expect(service.chat.context.hub.countStreams(ada.id)).toBe(1)
     await fromNode.cancel()
@@ -371,7 +371,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
   }
 })
 
-/** What comes, as it is: `when` reads on until all that has come so far is as wanted, and returns it. */
+/** Collects events: `when` reads until those so far satisfy the condition, and returns them. */
 function textOf(response: Response) {
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
@@ -392,7 +392,7 @@ function textOf(response: Response) {
 
 const isOfLimit = (name: string) => name.includes('ratelimit')
 
-/** The headers of an answer but for those that count down. */
+/** The headers of a response without those that count down. */
 function fixed({ headers }: Response): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => !isOfLimit(name)))
 }

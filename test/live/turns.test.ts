@@ -22,7 +22,7 @@ describeOnEachDatabase('streams that resume at the same time', (openUrl) => {
   afterEach(() => held.reset())
   afterAll(() => service.close())
 
-  /** Streams that have been sent the first page of what they missed; `release` has all of them go on. */
+  /** Streams that have been sent the first page of their missed events; `release` lets all of them continue. */
   async function resumeTogether() {
     const params = { conversation_id: thread.conversation_id }
     const last_event_id = await positionOf(thread.ada, params.conversation_id)
@@ -56,7 +56,7 @@ describeOnEachDatabase('streams that resume at the same time', (openUrl) => {
     const readers = await Promise.all(times(READERS, open))
     await soon(() => expect(arrived).toBe(READERS))
     expect(readers.map((each) => each.messages)).toEqual(times(READERS, () => 1))
-    // Not what is read of the log when its end moves on.
+    // Without the reads of the log when its end moves.
     const readsPage: Which = (sql, sqlParams) => readsLog()(sql, sqlParams) && Number(sqlParams[1]) < last
     const before = held.count(readsPage)
     return { readers, release, readsPage, pagesRead: () => held.count(readsPage) - before }
@@ -78,7 +78,7 @@ describeOnEachDatabase('streams that resume at the same time', (openUrl) => {
   it('take no turn of the others when they are closed while they wait', async () => {
     const { readers, release, pagesRead } = await resumeTogether()
     release()
-    // In the same turn of the event loop: all of them wait, and none has gone on.
+    // In the same turn of the event loop: all of them wait, and none has continued.
     for (let i = 0; i < 100; i++) await null
     expect(pagesRead()).toBe(0)
     const [last, ...closed] = readers.toReversed()

@@ -80,7 +80,7 @@ describeOnEachDatabase('an account', (openUrl) => {
     expect(await codeOf(grace.auth.login({ email: grace.email, password: PASSWORD }))).toBe('invalid_credentials')
     await grace.auth.login({ email: grace.email, password: OTHER_PASSWORD })
 
-    // Of one's own password, the session that changes it stays.
+    // After a change of the own password, the current session stays.
     await change(grace, { roles: ['admin'] })
     const elsewhere = service.client()
     await elsewhere.auth.login({ email: grace.email, password: OTHER_PASSWORD })

@@ -44,7 +44,7 @@ describeOnEachDatabase('a lockdown', (openUrl) => {
     expect(await codeOf(bot.auth.me())).toBe('unauthenticated')
     expect(await codeOf(chat.resets.redeem({}, { token: reset.token, password: 'incorrect pony' }))).toBe('not_found')
     expect(await codeOf(founder.invites.accept({ token }))).toBe('invite_revoked')
-    // The login of the application around the service goes on to know its user.
+    // The host's own authentication still finds its user.
     expect(await chat.context.db.all('SELECT provider FROM identities')).toEqual([{ provider: 'host' }])
     const rows = "SELECT actor_id, subject_id, detail FROM audit_log WHERE act = 'user.locked_down'"
     expect(await chat.context.db.all(rows)).toEqual([

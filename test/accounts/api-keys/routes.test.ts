@@ -88,7 +88,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
       "SELECT act, actor_id, ip, detail FROM audit_log WHERE subject_id = ? AND act LIKE 'key.%' ORDER BY id",
       id,
     )
-    // The name of a key is text of its user, which goes with them: the audit log does not keep it.
+    // The name of a key is its user's text and is erased with the user: the audit log does not store it.
     const entry = { actor_id: ada.id, ip: '127.0.0.1', detail: null }
     expect(acts).toEqual(['key.created', 'key.revoked'].map((act) => ({ act, ...entry })))
   })
@@ -185,7 +185,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
       bot.oauth.begin('provider_a', { link: true }),
     ]
     expect(await Promise.all(refused.map(codeOf))).toEqual(refused.map(() => 'forbidden'))
-    // The rules are those of the use-cases: calls in process are held by them as well.
+    // The rules are in the use-cases: they apply to calls in process as well.
     const actor = { ...(await service.chat.users.actor(ada.id)), key_id: id }
     expect(await codeOf(service.chat.users.erase(actor, grace.id))).toBe('forbidden')
     expect(await codeOf(service.chat.resets.issue(actor, { email: ada.email }))).toBe('forbidden')
@@ -227,7 +227,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
       expect([count(201), count(409), count(429)]).toEqual([50, 50, 10])
       const refused = await post(0)
       expect([(await readFailure(refused)).code, refused.headers.get('retry-after')]).toEqual(['rate_limited', '60'])
-      // Of another user nothing is counted.
+      // Calls of another user are not counted.
       await (await service.signIn('idle')).keys.create({ name: 'the first' })
 
       now += 60 * SECOND - 1

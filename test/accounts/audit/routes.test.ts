@@ -15,7 +15,7 @@ describeOnEachDatabase('the audit log', (openUrl) => {
   })
   afterAll(() => service.close())
 
-  /** What was written down about a user, oldest first. */
+  /** The actions of the audit entries about a user, oldest first. */
   const about = async (user_id: string) =>
     (await ada.audit.list({ user_id, limit: 200 })).entries.filter((entry) => entry.subject_id === user_id).reverse()
 

@@ -26,7 +26,7 @@ describeOnEachDatabase('an unverified email address', (openUrl) => {
   })
   afterAll(() => Promise.all([service.close(), node.close()]))
 
-  /** A signed-in user whose address is not proven. */
+  /** A signed-in user with an unverified address. */
   async function unproven(name: string): Promise<Person> {
     const email = `${name}@example.org`
     const user = { username: name, email, password: PASSWORD, email_verified: false }
@@ -119,7 +119,7 @@ describeOnEachDatabase('an unverified email address', (openUrl) => {
 
   it('is marked as verified by an administrator; a changed address is unverified', async () => {
     const kim = await unproven('kim')
-    // Another address asks for a sign-in of the last ten minutes.
+    // A change of the address requires a sign-in within the last ten minutes.
     await founder.auth.login({ email: founder.email, password: PASSWORD })
     const change = (body: { email?: string; email_verified?: boolean }) => founder.users.change(kim.id, body)
     const { token } = await send(kim)
@@ -133,7 +133,7 @@ describeOnEachDatabase('an unverified email address', (openUrl) => {
       email: 'kim@example.net',
       email_verified: false,
     })
-    // Links that were mailed to the old address open nothing.
+    // Links mailed to the old address are invalid.
     expect(await codeOf(verify(token))).toBe('not_found')
     const reset = { token: link.token, password: 'another horse' }
     expect(await codeOf(service.client().resets.redeem(reset))).toBe('not_found')

@@ -29,7 +29,7 @@ describeOnEachDatabase('identities at providers', (openUrl) => {
   it('are listed newest first and removed by their user only, with an audit entry', async () => {
     const [ada, eve] = [await service.signIn('ada'), await service.signIn('eve')]
     const [a, b] = [await linkTo(ada, 'provider_a'), await linkTo(ada, 'provider_b')]
-    // The login of the application around the service is no provider.
+    // The host's own authentication is not a provider.
     await linkTo(ada, 'host', '')
     const shown = ({ user_id: _, created_at, ...row }: typeof a) => ({ ...row, created_at: toInstant(created_at) })
     expect(await ada.identities.list()).toEqual({ identities: [b, a].map(shown) })

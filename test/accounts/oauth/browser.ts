@@ -1,23 +1,23 @@
 import { checkedFetch } from '../../support/answers.ts'
 
-/** What the service believes to be its address: providers send people there, and tests take them to the real one. */
+/** The public address of the service: providers redirect to it, and tests replace it by the real one. */
 export const PUBLIC_URL = 'https://chat.example.org'
 
-/** A browser as far as a sign-in needs one: cookies by origin, redirects one at a time, forms. */
+/** The parts of a browser that a sign-in needs: cookies by origin, redirects one at a time, forms. */
 export interface Browser {
-  /** Asks the service, with every answer checked. */
+  /** Sends a request to the service, with every response checked. */
   ask(path: string, init?: RequestInit): Promise<Response>
-  /** Begins a sign-in. @returns where the service sends the browser */
+  /** Starts a sign-in. @returns the URL that the service redirects to */
   begin(provider: string, query?: Record<string, string>): Promise<string>
-  /** Signs in at a provider with its forms, or refuses there. @returns where it sends the browser back, as a path */
+  /** Signs in at a provider with its forms, or refuses there. @returns the path of the callback */
   visit(authUrl: string, login: string, options?: { deny?: boolean }): Promise<string>
-  /** All of it: begin, sign in there, return. The answer is JSON unless another is asked for. */
+  /** The whole flow: start, sign-in at the provider, callback. The response is JSON unless `accept` differs. */
   signIn(
     provider: string,
     login: string,
     options?: { accept?: string; query?: Record<string, string> },
   ): Promise<Response>
-  /** What it would send to the service. */
+  /** The cookies that it would send to the service. */
   cookie(): string
 }
 

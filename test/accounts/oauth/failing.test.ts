@@ -6,7 +6,7 @@ import { startService, type TestService } from '../../support/service.ts'
 import { createBrowser, PUBLIC_URL } from './browser.ts'
 import { ACCESS_TOKEN, type Answer, type PlainProvider, REFRESH_TOKEN, returnFrom, startPlain } from './plain.ts'
 
-/** Everything that tests plant, to be found nowhere. */
+/** All planted secrets, which no output may contain. */
 const CANARY = /canary-/
 
 describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
@@ -48,7 +48,7 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
     there.close()
   })
 
-  /** Signs in with what the provider answers now. */
+  /** Signs in with the provider's current answers. */
   async function signIn(
     provider: string,
     { more = {}, nonce = true }: { more?: Record<string, string>; nonce?: boolean } = {},
@@ -61,7 +61,7 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
     return { response, browser, searchParams }
   }
 
-  /** Has the next id_token hold these claims, beside what is there already. */
+  /** Adds these claims to the next id_token. */
   let claims: Record<string, unknown> = {}
   let header: Record<string, unknown> = {}
   beforeEach(() => {

@@ -1,4 +1,4 @@
-/** As much of the package as the tests use; its own types are a package that is not installed. */
+/** The part of the package that the tests use; its own types are in a package that is not installed. */
 declare module 'oidc-provider' {
   export default class Provider {
     constructor(issuer: string, configuration: object)

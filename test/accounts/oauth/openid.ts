@@ -3,12 +3,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { PUBLIC_URL } from './browser.ts'
 
-/** A real OpenID Connect provider on this machine, which asks for PKCE and names itself in what it sends back. */
+/** A real OpenID Connect provider on this machine, which requires PKCE and sends its issuer with the callback. */
 export interface OpenIdProvider {
   issuer: string
-  /** The section of the configuration that this service has with it. */
+  /** The section of the service's configuration for it. */
   config: { client_id: string; client_secret: string; issuer: string }
-  /** What it says of people beside the defaults, by their login. */
+  /** The claims of users besides the defaults, by login. */
   people: Map<string, Record<string, unknown>>
   close(): void
 }
@@ -36,7 +36,7 @@ export async function startOpenId(name: string, options: { claimsInToken?: boole
         pkce: { required: () => true },
         claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'preferred_username'] },
         conformIdTokenClaims: !options.claimsInToken,
-        // In seconds; left out, the provider prints that it takes a default.
+        // In seconds; without it, the provider prints a notice about its default.
         ttl: { Interaction: 3600, Session: 3600, Grant: 3600, AccessToken: 3600, IdToken: 3600, AuthorizationCode: 60 },
         cookies: { keys: ['a key of the tests'] },
         findAccount: (_: unknown, id: string) => ({ accountId: id, claims: () => claimsOf(id) }),
@@ -64,7 +64,7 @@ async function loadQuietly() {
   }
 }
 
-/** It warns of what is for tests only: of its keys, its storage, its pages. */
+/** It prints warnings about test settings: its keys, its storage, its pages. */
 function quietly<T>(make: () => T): T {
   const { warn, info } = console
   console.warn = console.info = () => {}

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { PUBLIC_URL } from './browser.ts'
 
-/** A request that a provider of the tests was asked, with its form. */
+/** A request to a provider of the tests, with its form. */
 export interface Asked {
   path: string
   method: string
@@ -13,27 +13,27 @@ export interface Asked {
   headers: IncomingMessage['headers']
 }
 
-/** What is answered at a path: JSON, or whatever a test does to the response. */
+/** The answer at a path: JSON, or a function that writes the response. */
 export type Answer = object | ((response: ServerResponse, asked: Asked) => void)
 
-/** A provider that answers exactly what a test wants: plain OAuth 2, or OpenID Connect that may be wrong. */
+/** A provider whose answers the test controls: plain OAuth 2, or OpenID Connect that may be wrong. */
 export interface PlainProvider {
   url: string
   answers: Record<string, Answer>
   asked: Asked[]
-  /** Sections of the configuration: with three addresses, and with an issuer. */
+  /** Sections of the configuration: with three URLs, and with an issuer. */
   plain: Record<string, string>
   openid: Record<string, string>
-  /** An id_token with its claims and header, signed with the key it publishes. */
+  /** An id_token with its claims and header, signed with the published key. */
   idToken(claims: object, header?: object): string
   close(): void
 }
 
-/** What such a provider's tokens are, to be found nowhere else. */
+/** The tokens of such a provider, which no output may contain. */
 export const ACCESS_TOKEN = 'canary-access-token-0123456789'
 export const REFRESH_TOKEN = 'canary-refresh-token-0123456789'
 
-/** Starts a provider in which `ada` of `@example.org` has signed in, whatever the code. */
+/** Starts a provider in which `ada@example.org` has signed in, for any code. */
 export async function startPlain(): Promise<PlainProvider> {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const asked: Asked[] = []
@@ -91,7 +91,7 @@ export async function startPlain(): Promise<PlainProvider> {
   return provider
 }
 
-/** Where a provider that agrees sends the browser back, without user interaction. */
+/** The callback of a provider that agrees, without user interaction. */
 export function returnFrom(authUrl: string, more: Record<string, string> = {}): string {
   const { searchParams } = new URL(authUrl)
   const path = searchParams.get('redirect_uri')!.slice(PUBLIC_URL.length)

@@ -304,7 +304,7 @@ describeOnEachDatabase('sign-in through two real providers', (openUrl) => {
     const { auth_code } = await codeFrom(other)
     expect((await post(other, { auth_code })).headers.get('x-session-rotated')).toBe('1')
 
-    // The provider asks for the proof that another browser has.
+    // The provider requires the PKCE proof of the other browser.
     const stolen = await codeFrom(browser())
     expect(await refusal(await post(browser(), { auth_code: stolen.auth_code }))).toEqual([502, 'oauth_provider_error'])
     const crossSite = await post(browser(), stolen, { 'sec-fetch-site': 'cross-site' })

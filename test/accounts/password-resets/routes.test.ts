@@ -89,7 +89,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
   it('is replaced within an hour, to the instant, with any of the mailed tokens', async () => {
     await service.signIn('grace')
     const { token } = await forgot('grace@example.org')
-    // A stranger can ask for more of them, and ends none.
+    // A stranger can request more of them, and invalidates none.
     const others = [await forgot('grace@example.org'), await forgot('grace@example.org')]
     now += 3600 * SECOND
     await reset(token)

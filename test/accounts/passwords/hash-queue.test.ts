@@ -7,14 +7,14 @@ let queue: ReturnType<typeof createHashQueue>
 let done: string[]
 let finish: () => void
 
-/** Puts a job that runs at once and ends with `finish()` before those of a test. */
+/** Adds a job before those of a test, which runs at once and ends with `finish()`. */
 beforeEach(() => {
   queue = createHashQueue(1)
   done = []
   void queue({}, () => new Promise<void>((resolve) => (finish = resolve)))
 })
 
-/** What became of a job: `done`, or the code of its refusal. */
+/** The result of a job: `done`, or the code of its refusal. */
 function enter(caller: HashCaller, name = caller.user ?? ''): Promise<string> {
   return queue(caller, async () => void done.push(name)).then(
     () => 'done',

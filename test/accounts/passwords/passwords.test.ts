@@ -38,6 +38,6 @@ it("refuses a wrong password after the same work, whatever the cost of the accou
   const [oldest, older, current, higher] = hashes
   for (const hash of [undefined, oldest, older, current]) expect(await workOf('wrong', hash)).toBe(2 ** 7)
   expect(await workOf('x'.repeat(100), oldest)).toBe(2 ** 7)
-  // The cost was lowered: as soon as a hash of before has been seen, everything costs as much as it does.
+  // The cost was lowered: as soon as an older hash has been seen, every check costs as much.
   for (const hash of [higher, undefined, oldest, current]) expect(await workOf('wrong', hash)).toBe(2 ** 8)
 })

@@ -8,7 +8,7 @@ import { describeOnEachDatabase } from '../../support/databases.ts'
 import { PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 import { signInByHand } from '../../support/stream.ts'
 
-/** What a sign-in was answered. */
+/** The result of a sign-in. */
 interface Answer {
   status: number
   code?: string
@@ -41,7 +41,7 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
   })
   afterAll(() => Promise.all(services.map((each) => each.close())))
 
-  /** A sign-in from an address, through the proxy in front. */
+  /** A sign-in from an address, through the proxy. */
   async function login(
     name: string,
     password: string,
@@ -98,7 +98,7 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
         answers.push(await login(name, 'wrong password', { address: addressOf(i), node: i % 2 }))
         later(1)
       }
-      // Ten in the first ten seconds, then one after half a minute: the next pause is a whole one.
+      // Ten in the first ten seconds, then one after half a minute: the next pause has its full length.
       expect(answers.map(({ status }) => status)).toEqual([
         ...Array(10).fill(401),
         ...Array(29).fill(429),
@@ -180,12 +180,12 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
     const other = await login('grace', PASSWORD)
     for (let i = 0; i < 10; i++) await login('ada', 'wrong password', { address: addressOf(i) })
     expect((await login('ada', PASSWORD)).code).toBe('rate_limited')
-    // What is known of another's browser, or made up, counts for nothing.
+    // The token of another user's browser, or a forged one, has no effect.
     expect((await login('ada', PASSWORD, { device: other.device })).code).toBe('rate_limited')
     expect((await login('ada', PASSWORD, { device: 'x'.repeat(43) })).code).toBe('rate_limited')
     const again = await login('ada', PASSWORD, { device })
     expect(again).toEqual({ status: 200, device })
-    // It did not let the others go on, and has its own ten.
+    // It did not free the others, and has its own ten.
     expect((await login('ada', PASSWORD)).code).toBe('rate_limited')
     for (let i = 0; i < 10; i++) expect((await login('ada', 'wrong password', { device })).status).toBe(401)
     expect((await login('ada', PASSWORD, { device })).code).toBe('rate_limited')
@@ -250,7 +250,7 @@ describeOnEachDatabase('guessing passwords', (openUrl) => {
   })
 })
 
-/** The same function, which notes each call that succeeds. */
+/** The same function, which records each successful call. */
 function noting<Args extends unknown[], T>(steps: string[], step: string, work: (...args: Args) => Promise<T>) {
   return async (...args: Args): Promise<T> => {
     const result = await work(...args)

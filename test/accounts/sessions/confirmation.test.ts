@@ -22,7 +22,7 @@ describeOnEachDatabase('creating access that outlives a session', (openUrl) => {
     await ada.keys.create(name)
     now += 1
     expect(await codeOf(ada.keys.create(name))).toBe('confirmation_required')
-    // New tokens prove nothing.
+    // A refresh is not a confirmation.
     await ada.auth.refresh()
     expect(await codeOf(ada.keys.create(name))).toBe('confirmation_required')
     expect(await codeOf(ada.auth.confirm({ password: 'wrong password' }))).toBe('invalid_credentials')

@@ -67,7 +67,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
     const rows = await db.all<{ id: string }>('SELECT id FROM sessions WHERE user_id = ?', own)
     expect(sessions.map((session) => session.id).sort()).toEqual(rows.map((row) => row.id).sort())
     later(HOUR - 50)
-    // Those that have expired are remembered, and not shown.
+    // Expired sessions are kept, but not listed.
     expect((await list(await ada())).map((session) => session.current)).toEqual([true, false])
   })
 
@@ -154,7 +154,7 @@ describeOnEachDatabase('the sessions of a user', (openUrl) => {
     expect([await statusOf(used), await statusOf(unused)]).toEqual([401, 200])
     later(-HOUR)
     expect(await statusOf(unused)).toBe(200)
-    // Limits that have seen a later time let calls through one by one, so time has to pass.
+    // Limits that have seen a later time allow calls one by one, so time must pass.
     later(1)
     const rotated = await refreshByHand(service.base_url, unused)
     later(1)

@@ -18,7 +18,7 @@ describeOnEachDatabase('an expired session', (openUrl) => {
     const actor = await chat.users.actor(ada.id)
     const old = await chat.auth.login({}, { email: ada.email, password: PASSWORD })
     await db.write(async (tx) => {
-      // Twelve hundred more of the same, as they would be in a busy place.
+      // Twelve hundred more, as on a busy service.
       for (const id of times(1200, chat.context.id))
         await tx.run(
           `INSERT INTO sessions (id, user_id, token_hash, csrf_hash, issued_at, last_seen_at, idle_expires_at, absolute_expires_at)

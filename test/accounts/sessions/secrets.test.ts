@@ -43,7 +43,7 @@ describeOnEachDatabase('a stolen database', (openUrl, dialect) => {
       expect(secret.length, name).toBeGreaterThanOrEqual(20)
       expect(text.includes(secret), name).toBe(false)
     }
-    // What is in it does not open anything either.
+    // Stored values are not accepted as tokens.
     for (const [, stored] of text.matchAll(/"(?:token_hash|csrf_hash|key_hash)":"([^"]+)"/g)) {
       const attempts: [string, string][] = [
         ['cookie', `SESSION_ID=${stored}`],

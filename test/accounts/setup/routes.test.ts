@@ -69,7 +69,7 @@ describeOnEachDatabase('setup', (openUrl) => {
     )
     const answers = await Promise.all(calls)
     expect(answers.filter((answer) => answer === 'done')).toHaveLength(1)
-    // Of one network, few may wait for their passwords to be hashed.
+    // One network may have few waiting hashes.
     const refusals = answers.filter((answer) => answer === 'already_set_up' || answer === 'unavailable')
     expect(refusals).toHaveLength(49)
     expect((await nodes[0]!.chat.users.list({ user_id: '', roles: ['admin'] })).users).toHaveLength(1)
