@@ -96,7 +96,8 @@ function end(exchange: Exchange, reply: Reply): unknown {
   exchange.tell(reply.status)
   const response = responseOf(exchange.event)
   if (response) exchange.stalls.watch(response)
-  return send(exchange.event, { ...reply, headers: [...exchange.headers, ...reply.headers] })
+  const { status, cookies = [], body } = reply
+  return send(exchange.event, { status, headers: [...exchange.headers, ...reply.headers], cookies, body })
 }
 
 /** Node's response, on Node. */

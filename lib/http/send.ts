@@ -31,12 +31,12 @@ class Answer extends HTTPResponse {
 }
 
 /** Passes a reply to the runtime. */
-export function send(event: H3Event, { cookies = [], ...rest }: Reply): unknown {
+export function send(event: H3Event, { status, headers, cookies = [], body }: Reply): unknown {
   const response = event.runtime?.node?.res as ServerResponse | undefined
   // Node 20 keeps only the last of several cookies in a list, if a host has set a header before.
   if (response) for (const cookie of cookies) response.appendHeader('set-cookie', cookie)
   const lines = response ? [] : cookies.map((cookie): HeaderPair => ['set-cookie', cookie])
-  const reply = { ...rest, headers: [...rest.headers, ...lines] }
+  const reply: Reply = { status, headers: lines.length > 0 ? [...headers, ...lines] : headers, body }
   if (response && hasUnreadBody(response.req)) return fromNodeHandler(() => answerUnread(response, reply))(event)
   return new Answer(reply)
 }
