@@ -2,10 +2,13 @@ import type { AuditEntry } from './accounts/audit/store.ts'
 import type { Provider } from './accounts/oauth/provider.ts'
 import type { Passwords } from './accounts/passwords/hash.ts'
 import type { Attempts } from './accounts/passwords/throttle.ts'
+import type { SessionOfCall } from './accounts/sessions/store.ts'
 import type { Runner } from './assistant/runner.ts'
 import type { MadeBy } from './chat/invites/store.ts'
+import type { PostQueue } from './chat/messages/queue.ts'
 import type { PresenceWatch } from './chat/presence/watch.ts'
 import type { Config } from './config/parse.ts'
+import type { Find } from './core/loader.ts'
 import type { AuthFailures } from './limits/auth-failures.ts'
 import type { Limiter } from './limits/limiter.ts'
 import type { Hub } from './live/hub.ts'
@@ -45,7 +48,10 @@ export interface Context {
   readonly passwords: Passwords
   readonly attempts: Attempts
   readonly limiter: Limiter
+  /** The session of a token, by the token's digest. */
+  readonly findSession: Find<SessionOfCall>
   readonly authFailures: AuthFailures
+  readonly posts: PostQueue
   /** The sign-in providers, by name. */
   readonly providers: ReadonlyMap<string, Provider>
   readonly presence: PresenceWatch

@@ -2,11 +2,13 @@ import { insertAuditEntry } from './accounts/audit/store.ts'
 import { createProvider } from './accounts/oauth/provider.ts'
 import { createPasswords } from './accounts/passwords/hash.ts'
 import { createAttempts } from './accounts/passwords/throttle.ts'
+import { createSessionLookup } from './accounts/sessions/store.ts'
 import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
 import { removeConversation } from './chat/conversations/removal.ts'
 import { createStreamSources } from './chat/events/sources.ts'
 import { revokeInvitesOf } from './chat/invites/revocation.ts'
+import { createPostQueue } from './chat/messages/queue.ts'
 import { createPresenceWatch } from './chat/presence/watch.ts'
 import { oauthProviders } from './config/oauth.ts'
 import type { Config } from './config/parse.ts'
@@ -66,8 +68,10 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
     passwords,
     providers,
     attempts: createAttempts(db, now),
+    findSession: createSessionLookup(db),
     limiter: createLimiter({ config, db, now }),
     authFailures: createAuthFailures(config.rate_limits.auth_failures_per_ip_per_min, now),
+    posts: createPostQueue({ config, now, id, write }),
     presence: presenceWatch,
     answers,
     tasks,

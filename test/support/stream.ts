@@ -68,14 +68,18 @@ export function followResponse(response: Response, leave: () => void = () => {})
 export type SignedHeaders = { cookie: string; 'x-csrf-token': string }
 
 /** Signs in with plain `fetch`. @returns the headers of a signed-in call */
-export async function signInByHand(base_url: string, email: string, password: string): Promise<SignedHeaders> {
-  return headersFrom(
-    await fetch(`${base_url}/api/auth/login`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email, password }),
-    }),
-  )
+export async function signInByHand(
+  base_url: string,
+  email: string,
+  password: string,
+  ask: (request: Request) => Response | Promise<Response> = fetch,
+): Promise<SignedHeaders> {
+  const request = new Request(`${base_url}/api/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  })
+  return headersFrom(await ask(request))
 }
 
 /** Refreshes a session with plain `fetch`. @returns the headers of the next call */

@@ -9,7 +9,7 @@ import { recogniseKey } from '../api-keys/service.ts'
 import { identify } from '../host-identity/service.ts'
 import { endIfReplayed } from '../sessions/rotated.ts'
 import { useOf } from '../sessions/service.ts'
-import { expireSession, findSessionByToken, touchSession } from '../sessions/store.ts'
+import { expireSession, touchSession } from '../sessions/store.ts'
 
 /** The minimum time between two stored uses of a session. */
 const TOUCH_SECONDS = 60
@@ -84,7 +84,7 @@ async function resume(
 ): Promise<{ actor: Actor; csrf_hash: string }> {
   if (!token) throw new ChatError('unauthenticated')
   const token_hash = digest(token)
-  const session = await findSessionByToken(ctx.db, token_hash)
+  const session = await ctx.findSession(token_hash)
   if (!session) await endIfReplayed(ctx, token_hash, ip)
   if (!session || session.disabled_at) throw new ChatError('unauthenticated')
   const now = ctx.now()

@@ -1,6 +1,7 @@
+import { createLoader, type Find } from '../../core/loader.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
 import type { ShownUser, UserRow } from '../users/store.ts'
 import type { Session } from './schema.ts'
 
@@ -34,17 +35,26 @@ export function toSession(row: SessionTimes): Session {
 }
 
 /** The columns of a session and its user that every signed-in call needs. */
-type SessionOfCall = Omit<SessionRow, 'token_hash' | 'issued_at' | 'confirmed_at' | 'user_agent' | 'ip'> &
+export type SessionOfCall = Omit<SessionRow, 'issued_at' | 'confirmed_at' | 'user_agent' | 'ip'> &
   Pick<UserRow, 'roles' | 'disabled_at'>
 
-/** The session of a token, including expired ones. By token_hash. */
-export function findSessionByToken(db: Queries, tokenHash: string): Promise<SessionOfCall | undefined> {
-  return db.get<SessionOfCall>(
-    `SELECT s.id, s.user_id, s.csrf_hash, s.last_seen_at, s.idle_expires_at, s.absolute_expires_at, u.roles, u.disabled_at
-       FROM sessions s JOIN users u ON u.id = s.user_id
-      WHERE s.token_hash = ?`,
-    tokenHash,
-  )
+const SESSION_OF_CALL = `SELECT s.id, s.user_id, s.token_hash, s.csrf_hash, s.last_seen_at, s.idle_expires_at,
+       s.absolute_expires_at, u.roles, u.disabled_at
+  FROM sessions s JOIN users u ON u.id = s.user_id`
+
+/**
+ * Makes the function that finds the session of a token by its digest, including expired ones. By token_hash. Every signed-in
+ * call needs it: on PostgreSQL those of one turn of the event loop share a statement.
+ */
+export function createSessionLookup(db: Queries): Find<SessionOfCall> {
+  if (db.dialect === 'sqlite') return (hash) => db.get<SessionOfCall>(`${SESSION_OF_CALL} WHERE s.token_hash = ?`, hash)
+  return createLoader(async (hashes) => {
+    const rows = await db.all<SessionOfCall>(
+      `${SESSION_OF_CALL} WHERE s.token_hash IN ${listOf(db.dialect)}`,
+      jsonList(hashes),
+    )
+    return new Map(rows.map((row) => [row.token_hash, row]))
+  })
 }
 
 /** A session with its user. By primary key, in one query: each query costs SQLite a lock of the file. */

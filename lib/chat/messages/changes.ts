@@ -4,11 +4,11 @@ import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { CANCELLED, endAnswer } from '../answers/ending.ts'
-import { type LockedForChange, lockAsMember } from '../conversations/access.ts'
+import { type LockedForChange, lockAsMember, type Where } from '../conversations/access.ts'
+import { canPost } from '../conversations/rules.ts'
 import { replaceContent } from './revisions.ts'
 import { assertContentFits, isWiped, mayDelete, mayRestore } from './rules.ts'
 import { Deletion, Edit } from './schema.ts'
-import { lockToPost } from './service.ts'
 import { findMessage, type MessageRow, markDeleted, markRestored } from './store.ts'
 import { recount } from './store-threads.ts'
 
@@ -93,4 +93,11 @@ async function lockMessage(
 ): Promise<{ message: MessageRow; place: LockedForChange }> {
   const place = await lockAsMember(ctx, tx, actor, { message_id: messageId })
   return { message: (await findMessage(tx, messageId))!, place }
+}
+
+/** As `lockAsMember`, for those who may post. @throws ChatError `not_found`, `forbidden` */
+async function lockToPost(ctx: Context, tx: Tx, actor: Actor, where: Where): Promise<LockedForChange> {
+  const entered = await lockAsMember(ctx, tx, actor, where)
+  if (!canPost(entered.role)) throw new ChatError('forbidden')
+  return entered
 }

@@ -4,37 +4,6 @@ import type { Micros } from '../../storage/sql.ts'
 /** Counts for what has no author any more. */
 const NOBODY = ''
 
-export async function insertThread(
-  tx: Queries,
-  thread: { root_id: string; conversation_id: string; at: Micros; author: string },
-): Promise<void> {
-  await tx.run(
-    `INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
-     VALUES (?, ?, ?, ?, 1, 1)`,
-    thread.root_id,
-    thread.conversation_id,
-    thread.at,
-    thread.at,
-  )
-  await tx.run(
-    'INSERT INTO thread_members (root_id, user_id, live_count) VALUES (?, ?, 1)',
-    thread.root_id,
-    thread.author,
-  )
-}
-
-/** Counts a reply in, and has the thread be active at `at`. */
-export async function countReply(tx: Queries, rootId: string, author: string, at: Micros): Promise<void> {
-  const { live_count } = await addLive(tx, rootId, author, 1)
-  await tx.run(
-    `UPDATE threads SET last_activity_at = ?, message_count = message_count + 1, participant_count = participant_count + ?
-      WHERE root_id = ?`,
-    at,
-    live_count === 1 ? 1 : 0,
-    rootId,
-  )
-}
-
 /**
  * Counts a message out when it is deleted, or in again when it is restored: in the thread, for its author, and for
  * everybody else whose mark is past it.

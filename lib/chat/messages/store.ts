@@ -1,6 +1,6 @@
 import { toInstant } from '../../core/time.ts'
 import type { Primitive, Queries } from '../../storage/database.ts'
-import { isErasedAuthor, jsonList, listOf, type Micros } from '../../storage/sql.ts'
+import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
 import type { Usage } from '../answers/schema.ts'
 import { type Hand, mayRestore } from './rules.ts'
 import type { Message } from './schema.ts'
@@ -180,36 +180,6 @@ export async function listAtPaths(db: Queries, rootId: string, paths: string[]):
     jsonList(paths),
   )
   return rows.map(withoutErased)
-}
-
-/** Takes the next place for a reply, `ordinal` from 0, which nobody else gets; with what the parent is at that moment. */
-export async function takeReplyPlace(tx: Queries, parentId: string) {
-  const row = await tx.get<Pick<MessageRow, 'root_id' | 'path' | 'depth' | 'deleted_at'> & { ordinal: number }>(
-    `UPDATE messages SET reply_count = reply_count + 1 WHERE id = ?
-     RETURNING root_id, path, depth, reply_count - 1 AS ordinal,
-               CASE WHEN ${isErasedAuthor('messages.posted_by')} THEN created_at ELSE deleted_at END AS deleted_at`,
-    parentId,
-  )
-  return row!
-}
-
-export async function insertMessage(tx: Queries, row: MessageRow): Promise<void> {
-  await tx.run(
-    `INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    row.id,
-    row.conversation_id,
-    row.root_id,
-    row.parent_id,
-    row.posted_by,
-    row.role,
-    row.content,
-    row.path,
-    row.depth,
-    row.status,
-    row.created_at,
-    row.prompt,
-  )
 }
 
 export async function markDeleted(

@@ -1,10 +1,10 @@
+import { createBatches } from '../../core/batches.ts'
 import { createInFlight } from '../calls-in-flight.ts'
-import type { Database, Primitive, Queries, Row } from '../database.ts'
-import { createBatches } from './batches.ts'
+import type { Database, Primitive, Queries, Row, Writing } from '../database.ts'
 import { createConnection, type SqliteHandle } from './connection.ts'
 import { createDamageGuard } from './damage.ts'
 import { createGate } from './gate.ts'
-import { createCommit } from './group-commit.ts'
+import { createCommit, type Writer } from './group-commit.ts'
 import { createSharedReads } from './shared-reads.ts'
 import { type TransactionState, toQueries } from './transaction.ts'
 
@@ -22,7 +22,7 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
   const guard = createDamageGuard(assertIntact)
   const sharedReads = createSharedReads(connection, guard)
   const { outside, transaction } = createGate({ connection, sharedReads, guard, inFlight })
-  const batches = createBatches(createCommit(connection, transaction, guard.toFailure))
+  const batches = createBatches<Writer>(createCommit(connection, transaction, guard.toFailure))
 
   const read = <T>(step: () => T): Promise<T> =>
     outside(() => {
@@ -48,12 +48,16 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
     }
   }
 
+  /** Runs `work` in the next batch; resolves once it is committed. */
+  const write = <T>(work: (tx: Writing) => Promise<T>): Promise<T> =>
+    new Promise<T>((resolve, reject) => batches.add({ work, resolve: resolve as Writer['resolve'], reject }))
+
   return {
     dialect: 'sqlite',
     all: <T = Row>(sql: string, ...params: Primitive[]) => read(() => prepare(sql).all(...params) as T[]),
     get: <T = Row>(sql: string, ...params: Primitive[]) => read(() => prepare(sql).get(...params) as T | undefined),
     run: (sql, ...params) => alone(() => Number(prepare(sql).run(...params).changes)),
-    write: (work) => inFlight.track(() => batches.add(work)),
+    write: (work) => inFlight.track(() => write(work)),
     snapshot: (work) => inFlight.track(() => snapshot(work)),
     purge: () =>
       alone(() => (prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number } | undefined)?.busy !== 1),

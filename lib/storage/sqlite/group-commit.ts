@@ -1,7 +1,14 @@
-import type { Writer } from './batches.ts'
+import type { Writing } from '../database.ts'
 import type { SqliteConnection } from './connection.ts'
 import type { Gate } from './gate.ts'
 import { runWork, type TransactionState } from './transaction.ts'
+
+/** Work that waits for a transaction, and then for its commit. */
+export interface Writer {
+  work: (tx: Writing) => Promise<unknown>
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
 
 /** Aborts a batch in which a writer failed after a change: the writers run again, with savepoints. */
 class BatchAborted extends Error {}

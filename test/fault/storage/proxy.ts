@@ -17,6 +17,8 @@ export interface CutProxy {
   mend(): void
   /** Whether to lose the answers to each COMMIT, with their connection: it succeeds without an acknowledgement. */
   loseCommits(losing: boolean): void
+  /** How often a connection has sent something after it had got an answer, or for the first time. */
+  roundTrips(): number
   close(): Promise<void>
 }
 
@@ -32,6 +34,7 @@ export async function startProxy(url: string): Promise<CutProxy> {
   const pairs = new Set<{ client: Socket; server: Socket }>()
   const lost = new Set<Socket>()
   let [held, refusing, losing] = [false, false, false]
+  let roundTrips = 0
 
   const listener = createServer((client) => {
     if (refusing) return void client.destroy()
@@ -39,6 +42,7 @@ export async function startProxy(url: string): Promise<CutProxy> {
     const pair = { client, server }
     pairs.add(pair)
     let doomed = false
+    let answered = true
     const end = () => {
       pairs.delete(pair)
       client.destroy()
@@ -47,9 +51,12 @@ export async function startProxy(url: string): Promise<CutProxy> {
     for (const socket of [client, server]) socket.on('error', () => {}).on('close', end)
     client.on('data', (bytes) => {
       if (losing && bytes.includes(COMMIT)) doomed = true
+      if (answered) roundTrips++
+      answered = false
       server.write(bytes)
     })
     server.on('data', (bytes) => {
+      answered = true
       if (!doomed) client.write(bytes)
       // What was sent with it is answered first.
       else if (bytes.includes(COMMITTED)) end()
@@ -89,6 +96,7 @@ export async function startProxy(url: string): Promise<CutProxy> {
     loseCommits(wanted) {
       losing = wanted
     },
+    roundTrips: () => roundTrips,
     async close() {
       each((socket) => socket.destroy())
       for (const socket of lost) socket.destroy()

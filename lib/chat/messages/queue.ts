@@ -1,0 +1,76 @@
+import type { Context } from '../../context.ts'
+import { createBatches } from '../../core/batches.ts'
+import { ChatError } from '../../core/errors.ts'
+import { addPosts, type NewPost, type Posted, type PostResult } from './posting.ts'
+
+/** A post that waits for its transaction. */
+interface Waiting {
+  post: NewPost
+  resolve: (posted: Posted) => void
+  reject: (error: unknown) => void
+}
+
+/** Stores posts; those that wait together share a transaction. */
+export interface PostQueue {
+  /** @throws ChatError as `addPosts` */
+  add(post: NewPost): Promise<Posted>
+}
+
+/** Makes the queue of posts of one process. */
+export function createPostQueue(ctx: Pick<Context, 'config' | 'now' | 'id' | 'write'>): PostQueue {
+  const batches = createBatches<Waiting>(commit, ({ post }) => post.input.content.length)
+
+  /** Does not wait for conversations that are locked, as by another process: the other posts have nothing to do with them. */
+  async function commit(take: () => Waiting[]): Promise<void> {
+    let batch: Waiting[] | undefined
+    try {
+      const results = await ctx.write((tx) => {
+        batch ??= take()
+        return addPosts(ctx, tx, postsOf(batch), { unlessLocked: true })
+      })
+      const locked = batch!.filter((waiting, index) => !settle(waiting, results[index]))
+      for (const group of byTarget(locked)) void commitAlone(group)
+    } catch (error) {
+      fail(batch ?? take(), error)
+    }
+  }
+
+  /** The same for posts that go to one place, and wait for it. */
+  async function commitAlone(group: Waiting[]): Promise<void> {
+    try {
+      const results = await ctx.write((tx) => addPosts(ctx, tx, postsOf(group)))
+      for (const [index, waiting] of group.entries()) settle(waiting, results[index])
+    } catch (error) {
+      fail(group, error)
+    }
+  }
+
+  /** Where it is not the storage that failed but one of the posts, the others are stored without it. */
+  function fail(batch: Waiting[], error: unknown): void {
+    if (batch.length === 1 || error instanceof ChatError) for (const waiting of batch) waiting.reject(error)
+    else for (const waiting of batch) void commitAlone([waiting])
+  }
+
+  return {
+    add: (post) => new Promise((resolve, reject) => batches.add({ post, resolve, reject })),
+  }
+}
+
+/** @returns whether the post has a result */
+function settle({ resolve, reject }: Waiting, result: PostResult): boolean {
+  if (result instanceof ChatError) reject(result)
+  else if (result) resolve(result)
+  return result !== undefined
+}
+
+const postsOf = (batch: Waiting[]) => batch.map(({ post }) => post)
+
+/** Posts to one conversation as new threads, or below one message, together. */
+function byTarget(batch: Waiting[]): Iterable<Waiting[]> {
+  const groups = new Map<string, Waiting[]>()
+  for (const waiting of batch) {
+    const [target] = Object.values(waiting.post.where) as [string]
+    groups.set(target, [...(groups.get(target) ?? []), waiting])
+  }
+  return groups.values()
+}

@@ -1,0 +1,179 @@
+import type { Queries } from '../../storage/database.ts'
+import { type Columns, onRows } from '../../storage/on-rows.ts'
+import { isErasedAuthor, type Micros } from '../../storage/sql.ts'
+import type { ParticipantRole } from '../conversations/schema.ts'
+import type { MessageRow } from './store.ts'
+
+/** Where a post goes: to a conversation as a new thread, or below a message. */
+export interface Target {
+  /** Its place in the batch. */
+  n: number
+  conversation_id: string | null
+  parent_id: string | null
+  user_id: string
+}
+
+const TARGET = { n: 'bigint', conversation_id: 'text', parent_id: 'text', user_id: 'text' } as const
+
+/** A conversation that is locked until the transaction ends, and the user's role in it. */
+export interface LockedTarget {
+  n: number
+  conversation_id: string
+  clock: Micros
+  role: ParticipantRole
+}
+
+// In the order of ids, so that two transactions never wait for each other.
+const lockTargetsWith = (lock: string) =>
+  onRows<Target>(
+    TARGET,
+    (given, dialect) =>
+      `SELECT given.n, c.id AS conversation_id, c.clock, p.role
+         FROM ${given}
+         LEFT JOIN messages m ON m.id = given.parent_id
+         JOIN conversations c ON c.id = coalesce(m.conversation_id, given.conversation_id)
+         JOIN participants p ON p.conversation_id = c.id AND p.user_id = given.user_id
+        WHERE c.deleted_at IS NULL ${dialect === 'sqlite' ? '' : `ORDER BY c.id ${lock}`}`,
+  )
+const LOCK = lockTargetsWith('FOR UPDATE OF c FOR SHARE OF p')
+const LOCK_FREE = lockTargetsWith('FOR UPDATE OF c SKIP LOCKED FOR SHARE OF p')
+
+/**
+ * Locks the conversations that posts go to, where the users take part in them. By primary keys.
+ *
+ * @param options.unlessLocked leaves those out that other transactions have locked
+ */
+export function lockTargets(
+  tx: Queries,
+  targets: Target[],
+  options: { unlessLocked?: boolean },
+): Promise<LockedTarget[]> {
+  return (options.unlessLocked ? LOCK_FREE : LOCK).all(tx, targets)
+}
+
+/** A message as the parent of a reply, and how many messages in its thread are the user's. */
+export interface Parent {
+  n: number
+  root_id: string
+  path: string
+  depth: number
+  reply_count: number
+  deleted_at: Micros | null
+  live_count: number
+}
+
+const PARENTS = onRows<Target>(
+  TARGET,
+  (given) =>
+    `SELECT given.n, m.root_id, m.path, m.depth, m.reply_count, coalesce(t.live_count, 0) AS live_count,
+            CASE WHEN ${isErasedAuthor('m.posted_by')} THEN m.created_at ELSE m.deleted_at END AS deleted_at
+       FROM ${given}
+       JOIN messages m ON m.id = given.parent_id
+       LEFT JOIN thread_members t ON t.root_id = m.root_id AND t.user_id = given.user_id`,
+)
+
+/** The messages that replies go to. By primary keys. */
+export function listParents(tx: Queries, targets: Target[]): Promise<Parent[]> {
+  return PARENTS.all(
+    tx,
+    targets.filter((target) => target.parent_id !== null),
+  )
+}
+
+/** A new thread with the first message in it. */
+export interface NewThread {
+  root_id: string
+  conversation_id: string
+  at: Micros
+}
+
+const INSERT_THREADS = onRows<NewThread>(
+  { root_id: 'text', conversation_id: 'text', at: 'bigint' },
+  (given) =>
+    `INSERT INTO threads (root_id, conversation_id, created_at, last_activity_at, message_count, participant_count)
+     SELECT root_id, conversation_id, at, at, 1, 1 FROM ${given}`,
+)
+
+const INSERT_MESSAGES = onRows(
+  {
+    id: 'text',
+    conversation_id: 'text',
+    root_id: 'text',
+    parent_id: 'text',
+    posted_by: 'text',
+    role: 'text',
+    content: 'text',
+    path: 'text',
+    depth: 'bigint',
+    status: 'text',
+    created_at: 'bigint',
+    prompt: 'text',
+  } as const satisfies Partial<Columns<MessageRow>>,
+  (given) =>
+    `INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt)
+     SELECT id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt
+       FROM ${given}`,
+)
+
+/** How many replies a message has got. */
+export interface ReplyCount {
+  parent_id: string
+  added: number
+}
+
+const COUNT_REPLIES = onRows<ReplyCount>(
+  { parent_id: 'text', added: 'bigint' },
+  (given) =>
+    `UPDATE messages SET reply_count = reply_count + given.added FROM ${given} WHERE messages.id = given.parent_id`,
+)
+
+/** How many messages a user has added to a thread. */
+export interface Contribution {
+  root_id: string
+  user_id: string
+  added: number
+}
+
+const COUNT_LIVE = onRows<Contribution>(
+  { root_id: 'text', user_id: 'text', added: 'bigint' },
+  (given) =>
+    `INSERT INTO thread_members (root_id, user_id, live_count)
+     SELECT root_id, user_id, added FROM ${given} WHERE true
+     ON CONFLICT (root_id, user_id) DO UPDATE SET live_count = thread_members.live_count + excluded.live_count`,
+)
+
+/** What replies change of a thread: when it was last active, its messages, and the users who wrote in it for the first time. */
+export interface Activity {
+  root_id: string
+  at: Micros
+  added: number
+  joined: number
+}
+
+const COUNT_IN_THREADS = onRows<Activity>(
+  { root_id: 'text', at: 'bigint', added: 'bigint', joined: 'bigint' },
+  (given) =>
+    `UPDATE threads SET last_activity_at = given.at, message_count = message_count + given.added,
+            participant_count = participant_count + given.joined
+       FROM ${given} WHERE threads.root_id = given.root_id`,
+)
+
+/** All that posts add, each thing once: what two posts change alike is changed by both together. */
+export interface Additions {
+  threads: NewThread[]
+  messages: MessageRow[]
+  replies: ReplyCount[]
+  contributions: Contribution[]
+  activities: Activity[]
+}
+
+/** Stores posts. All statements are issued at once. */
+export async function insertPosts(tx: Queries, added: Additions): Promise<void> {
+  await Promise.all([
+    INSERT_THREADS.run(tx, added.threads),
+    INSERT_MESSAGES.run(tx, added.messages),
+    COUNT_REPLIES.run(tx, added.replies),
+    COUNT_LIVE.run(tx, added.contributions),
+    COUNT_IN_THREADS.run(tx, added.activities),
+  ])
+}

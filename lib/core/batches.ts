@@ -1,0 +1,61 @@
+/** The maximum number of items per batch, and of their lengths together, so that a burst does not block the event loop for long. */
+const MAX_BATCH = 256
+const MAX_LENGTH = 1024 * 1024
+
+/** If the last batch had this many items, the next one waits for as many, up to this time. */
+const SIBLINGS = 4
+const GATHER_MS = 1
+
+/**
+ * Groups items into batches that share a transaction, one batch after another.
+ *
+ * A single item does not wait. If the last batch had several, the next one waits a moment for as many again: they then
+ * share one sync of the disk, and one write to each reader.
+ *
+ * @param commit runs a batch and settles each of its items; it calls `take` for them when it can begin; never rejects
+ * @param lengthOf the length of an item's text
+ */
+export function createBatches<Item>(commit: (take: () => Item[]) => Promise<void>, lengthOf = (_: Item) => 0) {
+  const waiting: Item[] = []
+  let running = false
+  let gathering: NodeJS.Timeout | undefined
+  let lastBatch = 0
+
+  async function run(): Promise<void> {
+    clearTimeout(gathering)
+    gathering = undefined
+    running = true
+    lastBatch = Math.min(waiting.length, MAX_BATCH)
+    await commit(take)
+    running = false
+    schedule()
+  }
+
+  function take(): Item[] {
+    let length = 0
+    const beyond = waiting.findIndex((item, index) => {
+      length += lengthOf(item)
+      return index > 0 && (index === MAX_BATCH || length > MAX_LENGTH)
+    })
+    return waiting.splice(0, beyond === -1 ? waiting.length : beyond)
+  }
+
+  function schedule(): void {
+    if (running || waiting.length === 0) return
+    if (lastBatch >= SIBLINGS && waiting.length < lastBatch) {
+      gathering ??= setTimeout(run, GATHER_MS)
+      return
+    }
+    running = true
+    // By setImmediate, so that all requests read in this turn of the event loop share the transaction.
+    setImmediate(run)
+  }
+
+  return {
+    /** Adds an item to the next batch. */
+    add(item: Item): void {
+      waiting.push(item)
+      schedule()
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import type { Primitive, Queries } from './database.ts'
+
+/** The columns of rows that a statement gets as its parameter. */
+export type Columns<Row> = { readonly [Name in keyof Row]: 'text' | 'bigint' }
+
+/** A statement that runs on any number of rows. */
+export interface OnRows<Row> {
+  run(tx: Queries, rows: readonly Row[]): Promise<void>
+  /** What it returns for all rows together. */
+  all<Result>(db: Queries, rows: readonly Row[]): Promise<Result[]>
+}
+
+/**
+ * Makes a statement that runs on any number of rows: once for all of them on PostgreSQL, where each statement costs a
+ * round trip, and once for each on SQLite, where taking JSON apart costs more than a statement.
+ *
+ * @param sql the statement, with the rows as the table `given`: ``(given) => `INSERT INTO items (id) SELECT id FROM ${given}` ``.
+ *   SQLite takes `ON CONFLICT` after a SELECT only behind a condition, such as `WHERE true`.
+ */
+export function onRows<Row extends { [Name in keyof Row]: Primitive }>(
+  columns: Columns<Row>,
+  sql: (given: string, dialect: Queries['dialect']) => string,
+): OnRows<Row> {
+  const names = Object.keys(columns) as (keyof Row & string)[]
+  const one = sql(`(SELECT ${names.map((name) => `? AS ${name}`).join(', ')}) AS given`, 'sqlite')
+  const types = names.map((name) => `${name} ${columns[name]}`)
+  const many = sql(`json_to_recordset(?) AS given(${types.join(', ')})`, 'postgresql')
+  const valuesOf = (row: Row) => names.map((name) => row[name])
+  return {
+    async run(tx, rows) {
+      if (rows.length === 0) return
+      if (tx.dialect === 'sqlite') await Promise.all(rows.map((row) => tx.run(one, ...valuesOf(row))))
+      else await tx.run(many, JSON.stringify(rows))
+    },
+
+    async all<Result>(db: Queries, rows: readonly Row[]): Promise<Result[]> {
+      if (rows.length === 0) return []
+      if (db.dialect === 'postgresql') return db.all<Result>(many, JSON.stringify(rows))
+      return (await Promise.all(rows.map((row) => db.all<Result>(one, ...valuesOf(row))))).flat()
+    },
+  }
+}

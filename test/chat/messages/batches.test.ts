@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import type { Actor } from '../../../lib/core/actor.ts'
+import { contextOf } from '../../../lib/core/context-of.ts'
+import { createChatApp } from '../../../lib/http/index.ts'
+import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
+import type { Storage } from '../../../lib/storage/open.ts'
+import { startProxy } from '../../fault/storage/proxy.ts'
+import { createPostgresDatabase, describeOnEachDatabase } from '../../support/databases.ts'
+import { PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+import { signInByHand } from '../../support/stream.ts'
+
+/** Counts the statements of transactions. */
+function counting(counts: { statements: number }): (storage: Storage) => Storage {
+  return ({ db, ...storage }) => ({
+    ...storage,
+    db: {
+      ...db,
+      write: (work, options) =>
+        db.write((tx) => {
+          const counted = <Args extends unknown[], Result>(run: (...args: Args) => Result) => {
+            return (...args: Args): Result => {
+              counts.statements++
+              return run(...args)
+            }
+          }
+          return work({
+            ...tx,
+            all: counted(tx.all) as typeof tx.all,
+            get: counted(tx.get) as typeof tx.get,
+            run: counted(tx.run),
+          })
+        }, options),
+    },
+  })
+}
+
+describeOnEachDatabase('posts that wait together', (openUrl, dialect) => {
+  const counts = { statements: 0 }
+  let service: TestService
+  let [ada, grace, viewer]: Person[] = []
+  let actors: Record<'ada' | 'grace' | 'viewer' | 'outsider', Actor>
+  beforeAll(async () => {
+    service = await startService(await openUrl(), { wrap: counting(counts), config: { limits: { max_depth: 3 } } })
+    ada = await service.signIn('ada')
+    grace = await service.signIn('grace')
+    viewer = await service.signIn('viewer')
+    const outsider = await service.signIn('outsider')
+    const actorOf = ({ id }: Person) => service.chat.users.actor(id)
+    actors = {
+      ada: await actorOf(ada),
+      grace: await actorOf(grace),
+      viewer: await actorOf(viewer),
+      outsider: await actorOf(outsider),
+    }
+  })
+  afterAll(() => service.close())
+
+  async function createRoom(): Promise<{ conversation_id: string; root_id: string }> {
+    const { conversation_id } = await service.chat.conversations.create(actors.ada)
+    await service.chat.participants.add(actors.ada, conversation_id, { user_id: grace!.id })
+    await service.chat.participants.add(actors.ada, conversation_id, { user_id: viewer!.id, role: 'viewer' })
+    const { root_id } = await service.chat.messages.postRoot(actors.ada, conversation_id, { content: 'root' })
+    return { conversation_id, root_id }
+  }
+
+  it('get places, instants and counts as if they came one after another', async () => {
+    const { chat } = service
+    const [one, other] = [await createRoom(), await createRoom()]
+    const nested = await chat.messages.reply(actors.grace, one.root_id, { content: 'before' })
+    const posted = await Promise.all(
+      times(40, (n) => {
+        const actor = n % 2 ? actors.ada : actors.grace
+        const content = `post ${n}`
+        if (n % 8 === 0) return chat.messages.postRoot(actor, (n % 16 ? one : other).conversation_id, { content })
+        return chat.messages.reply(actor, [one.root_id, nested.message_id, other.root_id][n % 3]!, { content })
+      }),
+    )
+    expect(new Set(posted.map((each) => each.message_id)).size).toBe(40)
+    for (const { conversation_id, root_id } of [one, other]) {
+      const { messages } = await ada!.threads.tree(root_id, { limit: 100 })
+      for (const { id } of messages) {
+        const children = messages.filter((message) => message.parent_id === id)
+        // A path ends with the ordinal, in base 36; they count from 0 without a gap.
+        expect(children.map(({ path }) => path.slice(-1))).toEqual(times(children.length, (i) => i.toString(36)))
+      }
+      const here = posted.flatMap(({ message }) =>
+        message.conversation_id === conversation_id ? message.created_at : [],
+      )
+      expect(new Set(here).size).toBe(here.length)
+      const { threads } = await ada!.threads.list(conversation_id)
+      const thread = threads.find((each) => each.root_id === root_id)!
+      expect(thread).toMatchObject({ message_count: messages.length, participant_count: 2 })
+    }
+    expect((await chat.ops.fsck()).findings).toEqual([])
+  })
+
+  it('are each refused for themselves', async () => {
+    const { chat } = service
+    const { conversation_id, root_id } = await createRoom()
+    const deleted = await chat.messages.reply(actors.ada, root_id, { content: 'deleted' })
+    await chat.messages.remove(actors.ada, deleted.message_id)
+    let parent_id = root_id
+    for (let depth = 1; depth <= 3; depth++)
+      parent_id = (await chat.messages.reply(actors.ada, parent_id, { content: `depth ${depth}` })).message_id
+    const { messages } = chat
+    const codes = await Promise.all(
+      [
+        messages.reply(actors.ada, root_id, { content: 'fine' }),
+        messages.reply(actors.outsider, root_id, { content: 'of an outsider' }),
+        messages.reply(actors.viewer, root_id, { content: 'of a viewer' }),
+        messages.reply(actors.ada, deleted.message_id, { content: 'below a deleted message' }),
+        messages.reply(actors.ada, parent_id, { content: 'too deep' }),
+        messages.reply(actors.ada, conversation_id, { content: 'below a conversation' }),
+        messages.postRoot(actors.outsider, conversation_id, { content: 'of an outsider' }),
+        messages.postRoot(actors.ada, root_id, { content: 'in a message' }),
+        messages.reply(actors.grace, root_id, { content: 'fine too' }),
+      ].map((post) => post.then(() => 'stored', codeOfError)),
+    )
+    expect(codes).toEqual([
+      'stored',
+      'not_found',
+      'forbidden',
+      'message_deleted',
+      'thread_too_deep',
+      'not_found',
+      'not_found',
+      'not_found',
+      'stored',
+    ])
+    const { messages: stored } = await ada!.threads.tree(root_id, { limit: 100 })
+    expect(stored.filter((message) => message.content.startsWith('fine')).length).toBe(2)
+    expect((await chat.ops.fsck()).findings).toEqual([])
+  })
+
+  it.runIf(dialect === 'postgresql')('take no more statements than one alone', async () => {
+    const { chat } = service
+    const rooms = await Promise.all(times(5, createRoom))
+    const measure = async (count: number) => {
+      const before = counts.statements
+      await Promise.all(
+        times(count, (n) => chat.messages.reply(actors.ada, rooms[n % 5]!.root_id, { content: `post ${n}` })),
+      )
+      return counts.statements - before
+    }
+    const alone = await measure(1)
+    expect(alone).toBeLessThanOrEqual(7)
+    expect(await measure(50)).toBe(alone)
+  })
+
+  it.runIf(dialect === 'postgresql')('do not wait for a conversation that another process has locked', async () => {
+    const { chat } = service
+    const [locked, free] = [await createRoom(), await createRoom()]
+    let release = () => {}
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let began = () => {}
+    const lockHeld = new Promise<void>((resolve) => {
+      began = resolve
+    })
+    const holder = contextOf(chat).db.write(async (tx) => {
+      await tx.get('SELECT id FROM conversations WHERE id = ? FOR UPDATE', locked.conversation_id)
+      began()
+      await released
+    })
+    await lockHeld
+    let isStored = false
+    const waiting = times(3, (n) => chat.messages.reply(actors.ada, locked.root_id, { content: `waits ${n}` }))
+    void Promise.all(waiting).then(() => {
+      isStored = true
+    })
+    await chat.messages.reply(actors.ada, free.root_id, { content: 'does not wait' })
+    expect(isStored).toBe(false)
+    release()
+    await holder
+    const paths = (await Promise.all(waiting)).map(({ message }) => message.path)
+    expect(new Set(paths).size).toBe(3)
+  })
+})
+
+const codeOfError = (error: { code: string }) => error.code
+
+describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
+  it('takes four round trips, from the session to the commit', async () => {
+    const database = await createPostgresDatabase()
+    const proxy = await startProxy(database.url)
+    const storage = await openStorage({ database: proxy.url })
+    const chat = createChatService(parseConfig({ security: { password: { bcrypt_cost: 4 } } }), storage)
+    try {
+      await chat.start({ background: false })
+      await chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
+      const { users } = await chat.users.list(OPERATOR, {})
+      const ada = await chat.users.actor(users[0]!.id)
+      const { conversation_id } = await chat.conversations.create(ada)
+      const { root_id } = await chat.messages.postRoot(ada, conversation_id, { content: 'root' })
+      const { fetch } = createChatApp(chat)
+      const headers = await signInByHand('http://127.0.0.1', 'ada@example.org', PASSWORD, fetch)
+      const post = async () => {
+        const before = proxy.roundTrips()
+        const response = await fetch(
+          new Request(`http://127.0.0.1/api/messages/${root_id}/reply`, {
+            method: 'POST',
+            headers: { ...headers, 'content-type': 'application/json' },
+            body: JSON.stringify({ content: 'reply' }),
+          }),
+        )
+        expect(response.status).toBe(201)
+        return proxy.roundTrips() - before
+      }
+      // Statements are prepared at first.
+      for (let n = 0; n < 12; n++) await post()
+      expect(await post()).toBe(4)
+    } finally {
+      await chat.close()
+      await proxy.close()
+      await database.remove()
+    }
+  })
+})
