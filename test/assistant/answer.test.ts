@@ -6,7 +6,7 @@ async function* pieces(...given: unknown[]): AsyncGenerator<AnswerPiece> {
   for (const piece of given) yield piece as AnswerPiece
 }
 
-/** What a reader of the pieces takes, and how it ends: whole, or with a code. */
+/** Reads an answer to its end: its texts, and its end or the code of its failure. */
 async function read(source: AsyncIterable<AnswerPiece>, options: { signal?: AbortSignal; answer_bytes?: number } = {}) {
   const taken: string[] = []
   const { signal = new AbortController().signal, answer_bytes = 100 } = options

@@ -11,7 +11,7 @@ export const MIDDLE = 'data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n'
 export const END = 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n'
 export const DONE = 'data: [DONE]\n\n'
 
-/** The answer of a server that does this. */
+/** The responses of a server with this behaviour. */
 export async function answerOf(behaviour: Behaviour) {
   const model = await startModelServer(behaviour)
   const headers: [string, string][] = [['X-Key', SECRET_HEADER]]

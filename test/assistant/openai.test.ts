@@ -76,7 +76,7 @@ describe('an answer', () => {
     const call = await model.nextCall()
     let rest = event
     for (const cut of event.keys()) {
-      // The end of an event comes with the start of the next: once the one is read, so is the other.
+      // The end of an event arrives with the start of the next: both are read at once.
       call.write(Buffer.concat([rest, event.subarray(0, cut)]))
       expect(await next).toEqual({ value: { delta }, done: false })
       rest = event.subarray(cut)

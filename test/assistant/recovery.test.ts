@@ -48,7 +48,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
     await Promise.all([other.context.answers.renewLeases(), other.context.answers.renewLeases()])
     expect(await read(message_id)).toMatchObject({ status: 'interrupted', content: 'Because' })
 
-    // The first process was only asleep: it must not go on.
+    // The first process was only suspended: it must not continue.
     answer.say(' of the air.')
     await answer.aborted
     await service.chat.context.answers.idle()
@@ -213,7 +213,7 @@ describeOnEachDatabase('answers that lose their process or their storage', (open
   )
 })
 
-/** Resolves once an answer has so many chunks. */
+/** Resolves once an answer has this many chunks. */
 async function untilStored(service: TestService, message_id: string, count: number): Promise<void> {
   for (;;) {
     const [row] = await service.chat.context.db.all<{ count: number }>(
@@ -221,7 +221,7 @@ async function untilStored(service: TestService, message_id: string, count: numb
       message_id,
     )
     if (row!.count >= count) return
-    // A read of SQLite needs no turn of the event loop, but what it waits for does.
+    // A read of SQLite needs no turn of the event loop, but the answer does.
     await new Promise(setImmediate)
   }
 }

@@ -17,7 +17,7 @@ describeOnEachDatabase('answers in progress', (openUrl) => {
     for (const node of nodes) await node.close()
   })
 
-  /** Users with a conversation of their own, each on both nodes. */
+  /** Users with their own conversation, each on both nodes. */
   async function startAsking(...names: string[]) {
     return Promise.all(
       names.map(async (name) => {

@@ -122,7 +122,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
     expect(tree.messages[0]!.content + (await textOf(late))).toBe('One, two, three.')
     expect(deltaIn(fresh!.event) + (await textOf(again))).toBe('One, two, three.')
 
-    // Replayed as a whole it begins empty, whatever it is by now.
+    // A replay from the start begins with an empty text, whatever it is by now.
     const replay = await follow(world.grace.email, await beginningOf(world.conversation_id))
     const events = await replay.until('message.done')
     const fresher = events.find(({ event }) => event.type === 'message.new' && event.payload.message.id === message_id)
@@ -130,7 +130,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
     expect(events.map(({ event }) => deltaIn(event)).join('')).toBe('One, two, three.')
   })
 
-  /** The id of what was before the first event. */
+  /** The id before the first event. */
   async function beginningOf(conversation_id: string): Promise<string> {
     const { stream_position } = await world.ada.conversations.get(conversation_id)
     return stream_position!.replace(/\.\d+$/, '.0')

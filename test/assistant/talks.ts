@@ -9,12 +9,12 @@ import { openStream, signInByHand } from '../support/stream.ts'
 export const KEY = 'sk-opensesame'
 export const TENANT = 'tenant-swordfish'
 
-/** Long enough for any answer of a test but one that does not end. */
+/** Long enough for any answer of a test except endless ones. */
 export const ANSWER_BYTES = 1_000
 
 /**
- * A conversation on a new service whose answers come from a model server that does these, one after another; Grace
- * follows it. All of it ends with the test.
+ * A conversation on a new service whose answers come from a model server with these behaviours, one after another;
+ * Grace follows it. Everything ends with the test.
  */
 export async function startTalk(url: string, ...behaviours: Behaviour[]) {
   const model = await startModelServer(...behaviours)

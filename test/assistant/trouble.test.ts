@@ -8,7 +8,7 @@ import { describeOnEachDatabase } from '../support/databases.ts'
 import { collectGarbage } from '../support/gc.ts'
 import { type ServiceOptions, startService, startThread, type TestService, times } from '../support/service.ts'
 
-/** A storage whose writes are acknowledged by `acknowledge`, once they are done. */
+/** A storage whose writes are acknowledged by `acknowledge`, after their commit. */
 function acknowledging(storage: Storage, acknowledge: () => Promise<void> | undefined): Storage {
   const write: Storage['db']['write'] = async (work) => {
     const value = await storage.db.write(work)
@@ -60,7 +60,7 @@ describeOnEachDatabase('answers in exceptional situations', (openUrl, dialect) =
     await expect(chat.messages.postRoot(actor, conversation_id, post)).rejects.toMatchObject({ code: 'unavailable' })
     const again = await chat.messages.postRoot(actor, conversation_id, post)
     expect(again.idempotency_replayed).toBe('true')
-    // Another answer of the same process goes on, so the process is heard of.
+    // Another answer of the same process continues, so its leases are renewed.
     const { message_id } = await ask()
     await asked()
     for (let seconds = 0; seconds < 15; seconds += 3) {
@@ -172,7 +172,7 @@ describeOnEachDatabase('answers in exceptional situations', (openUrl, dialect) =
     const streaming = "SELECT id FROM messages WHERE status = 'streaming'"
     expect(await chat.context.db.all(streaming)).toHaveLength(120)
     await ageLeases(chat, 11)
-    // Both processes look by themselves, too: what one of them is at, the other one leaves to the next look.
+    // Both processes also run by themselves: an answer that one of them has locked is left to the next run.
     for (let look = 0; look < 12 && (await chat.context.db.all(streaming)).length > 0; look++)
       await Promise.all([other.context.answers.renewLeases(), answers.renewLeases()])
     expect(await chat.context.db.all(streaming)).toEqual([])

@@ -1,13 +1,13 @@
 import type { AnswerPiece, AssistantRequest } from '../../lib/assistant/provider.ts'
 
-/** What an assistant is asked when a thread begins with `prompt`. */
+/** The input of an assistant for a thread that begins with `prompt`. */
 export function asking(prompt: string, signal = new AbortController().signal): AssistantRequest {
   const [message_id, conversation_id, requested_by] = ['message', 'conversation', 'ada']
   const turns = [{ role: 'user' as const, content: prompt, user_id: requested_by }]
   return { message_id, conversation_id, root_id: message_id, requested_by, turns, signal }
 }
 
-/** A whole answer: its pieces of text, and what was said of it last. */
+/** A whole answer: its texts, and the last metadata. */
 export async function collect(answer: AsyncIterable<AnswerPiece>) {
   const pieces: string[] = []
   const rest: Exclude<AnswerPiece, string> = {}

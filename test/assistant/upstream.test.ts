@@ -95,12 +95,12 @@ describeOnEachDatabase('answers of a model server', (openUrl) => {
   })
 })
 
-/** A piece of an answer, as it is on its way. */
+/** A chunk of an answer as it is streamed. */
 function said(content: string): string {
   return `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
 }
 
-/** What the deltas say, one after another. */
+/** The text of all deltas. */
 function textOf(events: ReceivedEvent[]): string {
   return events
     .map(({ event }) => (event.type === 'message.delta' ? event.payload.choices[0]!.delta.content : ''))

@@ -13,7 +13,7 @@ describeOnEachEmptyDatabase('commands next to a serving process', (openUrl) => {
   it('take effect in it at once', { timeout: 120_000 }, async () => {
     const cwd = folder()
     const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_DATABASE__URL: await openUrl() }
-    /** What a command says under `--json`. */
+    /** The JSON document of a command under `--json`. */
     const command = async (line: string, input = '') => {
       const { code, stdout, stderr } = await run([...line.split(' '), '--json'], { cwd, env, input })
       expect([code, stderr.split('\n').filter((text) => text !== '' && !text.startsWith('{'))], line).toEqual([0, []])
@@ -36,7 +36,7 @@ describeOnEachEmptyDatabase('commands next to a serving process', (openUrl) => {
       return stream
     }
 
-    // An invite from the machine lets her in.
+    // An invite from the command line gives her access.
     const created = await command(`invite create --conversation ${conversation_id} --max-uses 2 --ttl-seconds 600`)
     const hopper = await signIn('grace', PASSWORD)
     await hopper.invites.accept({ token: created.token })
@@ -46,11 +46,11 @@ describeOnEachEmptyDatabase('commands next to a serving process', (openUrl) => {
     expect(await codeOf(hopper.invites.accept({ token: 'x' }))).toBe('not_found')
     expect((await command(`invite list --conversation ${conversation_id}`)).invites).toEqual([])
 
-    // Other roles count for the next request.
+    // Changed roles apply from the next request.
     await command('user set-roles --user grace --roles admin,member')
     expect((await hopper.users.list()).users).toHaveLength(2)
 
-    // Her sessions are seen, and end.
+    // Her sessions are listed, and end.
     let stream = await watch(PASSWORD)
     expect((await command('session list --user grace')).sessions).toHaveLength(2)
     expect(await command('session revoke --user grace@example.org')).toEqual({ revoked: 2 })

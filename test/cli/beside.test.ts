@@ -72,7 +72,7 @@ describeOnEachDatabase('an interrupted import', (openUrl) => {
     const storage = await openStorage({ database: url })
     await storage.migrate()
     const count = async () => (await storage.db.get<{ n: number }>('SELECT count(*) AS n FROM users'))!.n
-    // Through a pipe that never ends: it is killed in the middle, however fast this machine is.
+    // Through a pipe that never ends: the import is killed in the middle, however fast this machine is.
     spawnSync('mkfifo', [join(cwd, 'half.jsonl')])
     const child = start(['import', 'half.jsonl', '--database', url], { cwd, env })
     const end = finished(child)
@@ -134,7 +134,7 @@ it.skipIf(spawnSync('script', ['--version']).status !== 0)(
 
 const PEOPLE = 4_000
 
-/** An archive with many rows, as `export` would have written it. */
+/** An archive with many rows, in the format of `export`. */
 async function fillArchive(cwd: string): Promise<void> {
   const storage = await openStorage({ database: `sqlite:${join(cwd, 'source.db')}` })
   const config = parseConfig({ security: { password: { bcrypt_cost: 4 } } })

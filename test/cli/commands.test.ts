@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
 import { folder, run } from './process.ts'
 
-/** Hashing at the default cost is most of what these commands would do. */
+/** At the default cost, hashing would take most of the time of these commands. */
 const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4' }
 const password = 'correct horse battery'
 

@@ -11,7 +11,7 @@ import { folder, run } from './process.ts'
 const LONG = { timeout: 60_000 }
 const sh = promisify(execFile)
 
-/** A folder with the script for a shell, and something to complete the name of. */
+/** A folder with the script for a shell, and a file to complete. */
 async function withScript(shell: Shell): Promise<string> {
   return folder({ script: completionFor(shell, await describeCommands(root)), 'my chat.toml': '', 'chat.db': '' })
 }
@@ -20,7 +20,7 @@ function has(shell: string): boolean {
   return spawnSync(shell, ['--version']).status === 0
 }
 
-/** What is completed, by what was typed so far, in every shell alike. */
+/** The completions of a line, the same in every shell. */
 const CASES: [line: string, ...found: string[]][] = [
   ['chat-server us', 'user'],
   ['chat-server user re', 'reset-link'],
@@ -68,7 +68,7 @@ describe.skipIf(!has('fish'))('completion in fish', () => {
 })
 
 describe.skipIf(!has('zsh'))('completion in zsh', () => {
-  /** What a line becomes by pressing Tab where there is a \t, in a real shell on a real terminal. */
+  /** The line after Tab is pressed at each \t, in a real shell on a real terminal. */
   async function typed(cwd: string, line: string): Promise<string> {
     writeFileSync(
       join(cwd, 'type'),

@@ -229,7 +229,7 @@ describe('chat-server config', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(loadConfig({ config: file }, {}).config).toEqual(parseConfig())
 
-    // With every # before a key taken away it still holds the defaults; what has none must be filled in.
+    // Without the # before each key it still has the defaults; keys without a default must be filled in.
     const text = readFileSync(file, 'utf8')
     writeFileSync(file, text.replace(/^# (\w+ = )/gm, '$1').replace(/^\w+ = ""\n/gm, ''))
     expect(loadConfig({ config: file }, {}).config).toEqual(parseConfig())

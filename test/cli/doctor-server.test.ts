@@ -14,7 +14,7 @@ import { asItComes, hasNginx, runDoctor, startNginx, startProxy, wrong } from '.
 
 const LONG = { timeout: 120_000 }
 
-/** A service in which Ada has signed in, and the configuration of it as the doctor gets it. */
+/** A service in which Ada has signed in, and its configuration for the doctor. */
 async function startSetUp(url: string, options: ServiceOptions = {}) {
   const service = await startService(url, options)
   onTestFinished(() => service.close())
@@ -80,7 +80,7 @@ describeOnEachDatabase('the test of the event stream', (openUrl) => {
     await (await chat.ops.probe(OPERATOR))!.remove()
     expect((await chat.users.list(OPERATOR)).users.map(({ id }) => id)).toEqual([ada.id])
     expect(await chat.context.db.all('SELECT id FROM conversations')).toEqual([])
-    // And so does the service by itself.
+    // The service also does this by itself.
     await chat.ops.probe(OPERATOR)
     expect(await chat.ops.prune()).toMatchObject({ probes: 0 })
     ahead *= 2

@@ -328,7 +328,7 @@ describe('chat-server doctor', () => {
     expect([none.code, JSON.parse(none.stdout).healthy]).toEqual([1, false])
     mkdirSync(join(cwd, 'data'), { mode: 0o700 })
     await run(['setup', '--email', 'ada@example.org'], { cwd, env, input: 'correct horse battery' })
-    // The cheap hashes of the tests are a warning.
+    // The low cost of the tests' hashes is a warning.
     const [well, strict, wrongUse] = await Promise.all([
       run(['doctor'], { cwd, env }),
       run(['doctor', '--strict', '--json'], { cwd, env }),

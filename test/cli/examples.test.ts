@@ -9,12 +9,12 @@ import { createChatService, OPERATOR, openStorage, parseConfig } from '../../lib
 import { commandOf, type Finished, folder } from './process.ts'
 import { serve } from './serving.ts'
 
-/** The ids that examples name. */
+/** The ids in the examples. */
 const CONVERSATION = '01980a3c-7000-7a10-8b20-0c4f1d2e3a43'
 const INVITE = '01980a3c-7000-7a10-8b20-0c4f1d2e3a44'
 const ASSIGNMENT = '0199f0a0-0000-7000-8000-000000000000'
 
-/** The commands in an order in which each can do its work; those of a row at once. */
+/** The commands in an order in which each can run; those of a row at once. */
 const ORDER: string[][] = [
   ['config init', 'openapi', 'completion bash', 'completion zsh', 'completion fish', 'migrate'],
   ['config check', 'config print', 'setup'],
@@ -58,14 +58,14 @@ it('every example in the help runs, and with --json prints one document', { time
   expect((await server.end).code).toBe(0)
 })
 
-/** `chat-server`, as an installed one would be found. */
+/** `chat-server` as an installed command. */
 function wrapper(): string {
   return `#!/bin/sh\nexec ${commandOf([])
     .map((word) => `'${word}'`)
     .join(' ')} "$@"\n`
 }
 
-/** Runs an example in a shell, in a home of its own, with SQLite where it has PostgreSQL. */
+/** Runs an example in a shell, in its own home folder, with SQLite in place of PostgreSQL. */
 function runExample(cwd: string, command: string, example: string): Promise<Finished> {
   const line = example
     .replace(/postgres:\S+/, command === 'import' ? 'sqlite:./imported.db' : 'sqlite:./data/chat.db')
@@ -85,7 +85,7 @@ function runExample(cwd: string, command: string, example: string): Promise<Fini
   })
 }
 
-/** What the examples name by an id, made with that id. */
+/** Creates the entities of the examples, with the ids they have there. */
 async function withIds(cwd: string): Promise<void> {
   const ids: string[] = []
   const storage = await openStorage({ database: `sqlite:${join(cwd, 'data', 'chat.db')}` })

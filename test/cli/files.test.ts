@@ -10,7 +10,7 @@ const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_LOG__LEVEL: 'warn'
 const PASSWORD = 'correct horse battery'
 const sh = promisify(execFile)
 
-/** Runs a command as a part of a line of the shell, where it is `$@`. */
+/** Runs a command in a shell line, as `$@`. */
 async function inShell(cwd: string, line: string, args: string[]): Promise<Finished> {
   const options = { cwd, env: { PATH: process.env.PATH, CHAT_PASSWORD: PASSWORD, ...env } }
   return sh('bash', ['--norc', '-c', line, 'bash', ...commandOf(args)], options).then(

@@ -44,7 +44,7 @@ it('drops lines while the reader of the log stops, counts them, and logs the num
     await nextTurn()
   }
   const kept = out.written.join('').length / 1024
-  // A megabyte, and what was gathered when it was full.
+  // A megabyte, and the lines buffered at that moment.
   expect(kept).toBeGreaterThan(1_024)
   expect(kept).toBeLessThan(1_200)
   expect(sink.dropped()).toBe(5_000 - kept)

@@ -113,7 +113,7 @@ describe('output', () => {
   })
 })
 
-/** The log with whatever fields there may be. */
+/** The log, with any fields. */
 type AnyLog = Record<'debug' | 'info' | 'warn' | 'error', (message: string, fields?: Record<string, unknown>) => void>
 
 async function linesOf(

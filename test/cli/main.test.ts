@@ -4,7 +4,7 @@ import { finished, folder, run, start } from './process.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
 
-/** What a stack looks like, in an error's own words or as a frame. */
+/** A pattern for a stack trace, by its error name or a frame. */
 const STACK = /\n\s+at |node:internal|file:\/\//
 
 const COMMANDS = ['serve', 'setup', 'migrate', 'user list', 'user create', 'openapi']

@@ -9,7 +9,7 @@ const HOST = 'Host: chat\r\n'
 const CHUNKED = 'Transfer-Encoding: chunked\r\n'
 const headers = (count: number) => Array.from({ length: count }, (_, i) => `X-${i}: y\r\n`).join('')
 
-/** What is sent, and the status of every answer to it; none where the connection is closed without one. */
+/** The bytes sent, and the status of every response; none if the connection is closed without one. */
 const SHAPES: Record<string, [sent: string | Buffer, statuses: number[]]> = {
   'no request line': ['HELLO\r\n\r\n', [400]],
   'an empty line first': [`\r\n${GET}${HOST}Connection: close\r\n\r\n`, [200]],
@@ -95,7 +95,7 @@ it('answers a thousand pipelined requests of one connection in order', async () 
   let received = ''
   for await (const chunk of socket) {
     received += chunk
-    // The thousandth is the last that a connection may have.
+    // A connection may send a thousand requests.
     if (/^connection: close/im.test(received)) break
   }
   const ids = [...received.matchAll(/^x-request-id: request-(\d+)/gim)].map(([, id]) => Number(id))

@@ -13,7 +13,7 @@ describeOnEachEmptyDatabase('a database of an older version', (openUrl) => {
     const url = await openUrl()
     const storage = await openStorage({ database: url })
     const steps = await storage.migrate()
-    // What the last step has made is taken back.
+    // Reverts the last migration.
     await storage.db.run('DELETE FROM migrations WHERE id = ?', steps.length)
     await storage.db.run('DROP INDEX messages_by_reasoner')
     await storage.db.run('ALTER TABLE messages DROP COLUMN delete_reason')
@@ -28,7 +28,7 @@ describeOnEachEmptyDatabase('a database of an older version', (openUrl) => {
       ])
     }
     expect((await storage.migrations()).filter((step) => !step.applied_at)).toEqual([{ name: steps.at(-1) }])
-    // A backup is made before an upgrade, a new history begun after an old dump: these two take it as it is.
+    // A backup is made before an upgrade, and a new history started after an old dump: these two accept the old schema.
     expect((await run(['events', 'renew-epoch'], { cwd, env })).code).toBe(0)
     if (url.startsWith('sqlite:')) expect((await run(['backup', 'old.db'], { cwd, env })).code).toBe(0)
     await storage.close()

@@ -5,14 +5,14 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { programArgs } from '../support/programs.ts'
 
-/** How a command ended, and what it wrote. */
+/** The exit code of a command, and its output. */
 export interface Finished {
   code: number | null
   stdout: string
   stderr: string
 }
 
-/** Where and with what a command runs. Nothing of the tests' own environment reaches it. */
+/** The folder and environment of a command. It gets none of the tests' own environment. */
 export interface RunOptions {
   cwd: string
   env?: Record<string, string>
@@ -22,7 +22,7 @@ export interface RunOptions {
   gid?: number
 }
 
-/** A new folder with these files in it, gone after the test. */
+/** A new folder with these files, deleted after the test. */
 export function folder(files: Record<string, string | Uint8Array> = {}): string {
   const path = mkdtempSync(join(tmpdir(), 'chat-server-cli-'))
   onTestFinished(() => rmSync(path, { recursive: true, force: true }))
@@ -35,7 +35,7 @@ export function commandOf(args: string[]): string[] {
   return [process.execPath, ...programArgs('cli/main.ts'), ...args]
 }
 
-/** Starts the command line as a process of its own. The caller must end it. */
+/** Starts the command line in its own process. The caller must end it. */
 export function start(args: string[], { env = {}, input: _, ...where }: RunOptions): ChildProcessWithoutNullStreams {
   const [program, ...rest] = commandOf(args)
   const child = spawn(program!, rest, {
@@ -53,7 +53,7 @@ export async function run(args: string[], options: RunOptions): Promise<Finished
   return finished(child)
 }
 
-/** What a running command has written until it ended. */
+/** The output of a running command until it ends. */
 export async function finished(child: ChildProcessWithoutNullStreams): Promise<Finished> {
   let [stdout, stderr] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text) => {

@@ -11,18 +11,18 @@ import { runChecks } from '../../cli/doctor/run-checks.ts'
 import { parseConfig } from '../../lib/config/parse.ts'
 import { folder } from './process.ts'
 
-/** What the doctor finds with this configuration, by code. */
+/** The doctor's findings for this configuration, by code. */
 export async function runDoctor(config: object, options = { readOnly: false }): Promise<Map<string, Finding>> {
   const findings = await runChecks({ config: parseConfig(config), warnings: [] }, options)
   return new Map(findings.map((finding) => [finding.code, finding]))
 }
 
-/** The codes of what is wrong, or may be. */
+/** The codes of its warnings and errors. */
 export function wrong(findings: Iterable<Finding>): string[] {
   return [...findings].flatMap(({ severity, code }) => (severity === 'error' || severity === 'warning' ? code : []))
 }
 
-/** A server that passes everything on to `target`, but the answer as `pass` does. @returns its address */
+/** A server that forwards everything to `target`, and each response with `pass`. @returns its address */
 export async function startProxy(
   target: string,
   pass: (path: string, chunks: AsyncIterable<Buffer>, response: ServerResponse) => Promise<void>,
@@ -48,16 +48,16 @@ export async function startProxy(
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** Passes an answer on as it comes. */
+/** Forwards a response as it arrives. */
 export async function asItComes(_path: string, chunks: AsyncIterable<Buffer>, response: ServerResponse): Promise<void> {
   for await (const chunk of chunks) response.write(chunk)
   response.end()
 }
 
-/** Whether there is an nginx to put in front. */
+/** Whether nginx is installed. */
 export const hasNginx = spawnSync('nginx', ['-v']).status === 0
 
-/** A real nginx before `target`, with more in its `location`. @returns its address */
+/** A real nginx in front of `target`, with additional settings in its `location`. @returns its address */
 export async function startNginx(target: string, more: string): Promise<string> {
   const cwd = folder()
   const port = await freePort()

@@ -8,7 +8,7 @@ import { logged, serve } from './serving.ts'
 
 const person = { email: 'ada@example.org', password: 'correct horse battery' }
 
-/** What most supervisors wait before they kill. */
+/** The time that most supervisors wait before they kill. */
 const PATIENCE_MS = 10_000
 
 it('completes an answer after SIGTERM, interrupts a longer one, and leaves none without an end', {
@@ -32,7 +32,7 @@ it('completes an answer after SIGTERM, interrupts a longer one, and leaves none 
   const { cookie } = await signInByHand(serving.url, person.email, person.password)
   const stream = await openStream(serving.url, conversation_id, { cookie })
 
-  /** Asks, and waits until the answer has begun. */
+  /** Asks the assistant, and waits until the answer has begun. */
   async function ask(content: string): Promise<string> {
     const { message_id } = await ada.messages.postRoot(conversation_id, { content, role: 'assistant' })
     await stream.until('message.delta', ({ payload }) => 'message_id' in payload && payload.message_id === message_id)

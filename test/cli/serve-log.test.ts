@@ -14,7 +14,7 @@ const env = {
 }
 const person = { email: 'ada@example.org', password: 'correct horse battery' }
 
-/** Sends bytes as they are, and gives back what comes until the other side closes. */
+/** Sends bytes unchanged, and returns the response until the server closes. */
 async function sendRaw(url: string, bytes: string | Buffer): Promise<string> {
   const { port } = new URL(url)
   const socket = connect(Number(port), '127.0.0.1').setEncoding('utf8')
@@ -89,7 +89,7 @@ it('logs no error for an upload that its client aborted', { timeout: 60_000 }, a
     const told = logged(serving, `gave-up-${index}`)
     const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
     const body = head.startsWith('transfer') ? '5\r\n{"ema' : '{"ema'
-    // The answer to the first one shows that the second has begun as well.
+    // The response to the first request shows that the second has begun as well.
     socket.write(
       `GET /healthz HTTP/1.1\r\nhost: a\r\n\r\nPOST /api/setup HTTP/1.1\r\nhost: a\r\nx-request-id: gave-up-${index}\r\ncontent-type: application/json\r\n${head}\r\n\r\n${body}`,
     )
@@ -125,7 +125,7 @@ it('continues when the reader of its log stops, and logs the number of lost line
     const page = await (await fetch(`${url}/metrics`)).text()
     return Number(/^chat_log_lines_dropped_total (\d+)$/m.exec(page)?.[1])
   }
-  // Each line is two hundred bytes: of a million bytes, and what a pipe holds, there are ten thousand.
+  // Each line has two hundred bytes: a million bytes, plus the buffer of a pipe, are less than ten thousand lines.
   let sent = 0
   while ((await lost()) === 0) {
     const answers = await Promise.all(times(4, () => sendRaw(url, request.repeat(499) + last)))
@@ -153,7 +153,7 @@ it('continues when the reader of its log stops, and logs the number of lost line
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line))
-  // A request that took long on a busy machine is a warning as well.
+  // A slow request on a busy machine is a warning as well.
   const warnings = lines.filter(({ level, message }) => level !== 'info' && level !== 'debug' && message !== 'request')
   expect(new Set(warnings.map(({ message }) => message.split(' ')[0]))).toEqual(
     new Set(['security.password.bcrypt_cost', 'Lines']),

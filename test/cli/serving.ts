@@ -5,14 +5,14 @@ import { type Finished, finished, type RunOptions, start } from './process.ts'
 /** A `serve` process that listens. */
 export interface Serving {
   child: ChildProcessWithoutNullStreams
-  /** What it said first on standard output. */
+  /** The first output on standard output. */
   greeting: string
   url: string
-  /** All it has written, once it has ended. */
+  /** Its complete output, once it has ended. */
   end: Promise<Finished>
 }
 
-/** Starts `chat-server serve` on a free port, as a process of its own. */
+/** Starts `chat-server serve` on a free port, in its own process. */
 export async function serve(options: RunOptions, ...args: string[]): Promise<Serving> {
   const child = start(['serve', '--port', '0', ...args], options)
   const end = finished(child)

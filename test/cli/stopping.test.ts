@@ -37,7 +37,7 @@ describe('a stopping service', () => {
     const { port } = new URL(server.url)
     const socket = connect(Number(port), '127.0.0.1')
     const asked = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\n\r\n`
-    // The first is not done before its body is there, so that all of the others wait behind it.
+    // The first request waits for its body, so that all others wait behind it.
     const body = JSON.stringify({ email: 'nobody@example.org', password: 'wrong password' })
     const head = `POST /api/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nExpect: 100-continue`
     socket.write(`${head}\r\nContent-Length: ${body.length}\r\n\r\n`)
@@ -88,14 +88,14 @@ describe('a stopping service', () => {
     const { url, remove } = await createPostgresDatabase()
     const other = new Client({ connectionString: url })
     await other.connect()
-    // Another one is at it, and takes its time.
+    // Another process migrates, slowly.
     await other.query('BEGIN')
     await other.query('CREATE TABLE migrations (id INTEGER)')
     const options = { cwd: folder(), env: { ...env, CHAT_DATABASE__URL: url } }
     const child = start(['serve', '--port', '0'], options)
     const end = finished(child)
     const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-    // What it sees of the others stays the same within a transaction, unless it is told to look again.
+    // Its view of other sessions stays the same within a transaction, unless it is refreshed.
     do await other.query('SELECT pg_stat_clear_snapshot()')
     while ((await other.query(waiting)).rowCount === 0)
     child.kill('SIGTERM')
@@ -132,7 +132,7 @@ it('continues after the machine was suspended, and answers requests that arrived
   expect((await server.end).code).toBe(0)
 })
 
-/** Ada, in a conversation whose stream she has open. */
+/** Ada, with an open stream of her conversation. */
 async function settle({ url }: Serving) {
   const ada = createChatClient({ base_url: url })
   await ada.setup.run(ADA)

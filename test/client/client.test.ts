@@ -10,7 +10,7 @@ import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, startService, type TestService } from '../support/service.ts'
 
-/** Everybody signs in again and again here. */
+/** These tests sign in many times. */
 const MANY_SESSIONS = { session: { max_sessions_per_user: 100 } }
 
 describeOnEachDatabase('a client', (openUrl) => {
@@ -335,7 +335,7 @@ describe('a client of a failing service', () => {
     for (const server of servers.splice(0)) server.close().closeAllConnections()
   })
 
-  /** A server that answers each request in turn with one of these, the last one again and again. */
+  /** A server that answers each request in turn with one of these, the last one for all that follow. */
   async function answering(...answers: RequestListener[]) {
     let count = 0
     const server = createServer((request, response) => {
@@ -422,7 +422,7 @@ describe('a client of a failing service', () => {
       events(`${NEWS}retry: 2\n\n`),
       events(OVER),
     )
-    // Without a time of its own, which would be seconds here.
+    // Without its own retry time, which would be seconds here.
     const client = createChatClient({ base_url })
     const asked = performance.now()
     for await (const _ of client.events.follow('x'));
@@ -487,7 +487,7 @@ it('has the types of the routes', () => {
   expectTypeOf(client.events.follow('x')).toEqualTypeOf<AsyncGenerator<ReceivedEvent>>()
   expectTypeOf<ReceivedEvent['event']>().toEqualTypeOf<ConversationStreamEvent>()
 
-  // Never called: what is wrong here is found by the compiler.
+  // Never called: the compiler finds the errors here.
   const wrong = () => [
     // @ts-expect-error a body is needed
     client.auth.login(),

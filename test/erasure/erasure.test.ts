@@ -40,7 +40,7 @@ describeOnEachDatabase('an erased user', (openUrl) => {
     await service.chat.context.tasks.settle()
   }
 
-  /** A conversation of Ada's with Grace and Linus, new people each time. */
+  /** A conversation of Ada with Grace and Linus, new users each time. */
   async function begin() {
     const [grace, linus] = [await service.signIn(`grace-${n}`), await service.signIn(`linus-${n++}`)]
     const { conversation_id } = await ada.conversations.create({ title: 'Engines' })
@@ -125,7 +125,7 @@ describeOnEachDatabase('an erased user', (openUrl) => {
     await expectCountersRight(linus, conversation_id)
     expect((await ada.threads.tree(other)).messages).toHaveLength(1)
 
-    // A second one without a name counts with the first as one.
+    // A second author without a name counts together with the first as one.
     await erase(linus)
     await expectCountersRight(ada, conversation_id)
   })
@@ -198,7 +198,7 @@ describeOnEachDatabase('an erased user', (openUrl) => {
     const { grace, params } = await begin()
     const { cookie } = await signInByHand(service.base_url, ada.email, PASSWORD)
     const stream = await openStream(service.base_url, params.conversation_id, { cookie })
-    // What is said before it is ready may be part of what a client has loaded.
+    // Events before `stream.ready` may be part of what a client has loaded.
     await stream.until('stream.ready')
     const { message_id } = await grace.messages.postRoot(params.conversation_id, {
       content: 'question',
@@ -372,7 +372,7 @@ describeOnEachDatabase('an interrupted erasure', (openUrl) => {
         (error: Error) => error.message === 'the process is gone',
       )
       left = Number.POSITIVE_INFINITY
-      // Out of sight with the first transaction.
+      // Hidden from the first transaction on.
       const { threads } = await service.chat.threads.list(ada, conversation_id, {})
       expect(threads).toMatchObject([{ root_excerpt: '', message_count: 0, participant_count: 0, unread: 0 }])
       await service.chat.context.tasks.settle()

@@ -26,7 +26,7 @@ describe.skipIf(!hasBrowser)('the page of the browser example', () => {
     const question = Array.from({ length: 200 }, (_, index) => `word-${index}`).join(' ')
     await ada.fill('#new-thread input', question)
     await ada.click('#new-thread [value=assistant]')
-    // What was written before she opened the page, and what is written after, once each.
+    // The messages before she opened the page, and those after, once each.
     await grace.reload()
     await grace.waitForSelector('.text:text("word-99")')
     const [begun] = await grace.locator('.text').allTextContents()
@@ -36,7 +36,8 @@ describe.skipIf(!hasBrowser)('the page of the browser example', () => {
     expect((await grace.locator('.text').allTextContents())[0]).toBe(question)
 
     await ada.fill('#new-thread input', `${question}.`)
-    // The finger is on the button before it is there: the echo takes two seconds, and a busy machine as long to aim.
+    // The pointer is over the button before it appears: the echo takes two seconds, and a busy machine as long to
+    // click.
     await Promise.all([ada.click('.stop:visible'), ada.click('#new-thread [value=assistant]')])
     await grace.waitForSelector('.status:text("cancelled")')
     const [stopped] = await grace.locator('.text').allTextContents()
@@ -52,7 +53,7 @@ describe.skipIf(!hasBrowser)('the page of the browser example', () => {
   }, 60_000)
 })
 
-/** The page as Ada and as Grace see it, signed in. */
+/** The page of Ada and of Grace, signed in. */
 async function openTwice(url: string): Promise<{ ada: Page; grace: Page; problems: Error[] }> {
   const browser = await openBrowser()
   const problems: Error[] = []

@@ -38,13 +38,13 @@ describe.each(PROXIES.filter((proxy) => proxy.isInstalled))('the example for $na
     await stream.until('stream.ready')
     await ada.messages.postRoot(params.conversation_id, { content: 'first' })
     await stream.until('message.new')
-    // Longer than the proxy waits for anything of a server: only heartbeats keep the stream.
+    // Longer than the proxy's timeout: only heartbeats keep the stream open.
     await new Promise((resolve) => setTimeout(resolve, 5_000))
     await ada.messages.postRoot(params.conversation_id, { content: 'second' })
     const seen = await stream.until('message.new')
     expect(seen.map(({ event }) => event.type)).not.toContain('stream.closed')
 
-    // What the client says of itself is not believed: the proxy adds where it was called from.
+    // The client's own header is not trusted: the proxy appends the peer's address.
     await failToSignIn(base_url, CLIENT, '6.6.6.6')
     while (!server.log().includes('"login.failed"')) await new Promise((resolve) => setImmediate(resolve))
     expect(server.log()).toMatch(/"login\.failed".*"ip":"127\.0\.0\.2"/)
@@ -96,7 +96,7 @@ describe.skipIf(!haproxy.isInstalled || !inject('postgres_url'))('two services b
     one.signal('SIGTERM')
     let isOver = false
     void one.exit.then(() => (isOver = true))
-    // None of them may fail.
+    // None of these requests may fail.
     while (!isOver) await post()
     for (let i = 0; i < 20; i++) await post()
     while (seen.length < posted.length) await new Promise((resolve) => setImmediate(resolve))
@@ -118,7 +118,7 @@ it.skipIf(!hasAnalyzer)('the systemd unit is valid', () => {
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const unit = readFileSync(join(ROOT, 'examples', 'deploy', 'chat-server.service'), 'utf8')
   const file = join(folder, 'chat-server.service')
-  // It looks whether the program is there.
+  // systemd-analyze checks that the program exists.
   writeFileSync(file, unit.replace('/usr/local/bin/chat-server', process.execPath))
   const { status, stderr } = spawnSync('systemd-analyze', ['verify', file], { encoding: 'utf8' })
   expect({ status, complaints: stderr.split('\n').filter((line) => line.includes('chat-server.service')) }).toEqual({
@@ -139,7 +139,7 @@ it('the image contains the service and its dependencies in the versions of the l
     expect.arrayContaining(['package.json', 'node_modules', 'dist', 'docs'].map((file) => `/src/${file}`)),
   )
   expect(runtime).toContain(`ln -s /opt/chat-server/${bin['chat-server']} /usr/local/bin/chat-server`)
-  // Everything that runs after the last change of the user is run without the rights of root.
+  // Everything after the last change of the user runs without the rights of root.
   expect(runtime.match(/^USER .*$/gm)).toEqual(['USER node'])
   expect(runtime.indexOf('USER node')).toBeLessThan(runtime.indexOf('ENTRYPOINT'))
 })
@@ -161,12 +161,12 @@ async function failToSignIn(base_url: string, localAddress: string, forwarded: s
   expect(response.resume().statusCode).toBe(401)
 }
 
-/** What the service says to a body that is too large, with or without a word of how long it is. */
+/** The response of the service to a body that is too large, with or without a length. */
 async function answerToLarge(base_url: string, asked: Record<string, string>, chunked: boolean): Promise<unknown> {
   const text = JSON.stringify({ title: 'x'.repeat(1_500_000) })
   const body = chunked ? new Blob([text]).stream() : text
   const headers = { ...asked, 'content-type': 'application/json' }
-  // The types of Node's fetch know nothing of `duplex`, which a stream needs.
+  // The types of Node's fetch lack `duplex`, which a stream needs.
   const options = { method: 'POST', headers, body, duplex: 'half' } as RequestInit
   return (await fetch(`${base_url}/api/conversations`, options)).json()
 }

@@ -12,7 +12,7 @@ import { filesBelow, listPages, textOf } from '../support/pages.ts'
 beforeAll(async () => {
   const newest = Math.max(...['lib', 'cli'].flatMap(filesBelow).map(modifiedAt))
   if (modifiedAt('dist/lib/index.js') > newest) return
-  // Type errors are for `npm run types` to report; what is built in spite of them can be run.
+  // `npm run types` reports type errors; the build succeeds in spite of them.
   await compile(ROOT)
 }, 120_000)
 
@@ -31,7 +31,7 @@ it('the documentation shows code that compiles', async () => {
   expect(await compile(folder)).toBe('')
 }, 120_000)
 
-/** What the code of a page may take for granted. */
+/** The declarations that the code of a page may use. */
 const GIVEN = `
 declare const chat: import('chat-server').Chat
 declare const actor: import('chat-server').Actor
@@ -53,14 +53,14 @@ const TSCONFIG = {
   include: ['*.ts'],
 }
 
-/** A block as a module of its own: what it declares hides what is given. */
+/** A block as its own module: its declarations hide the given ones. */
 function toModule(code: string): string {
   const isImport = (line: string) => line.startsWith('import ')
   const [imports, rest] = [isImport, (line: string) => !isImport(line)].map((keep) => code.split('\n').filter(keep))
   return [...imports!, GIVEN, 'export async function run() {', ...rest!, '}'].join('\n')
 }
 
-/** @returns what the compiler complains of */
+/** @returns the errors of the compiler */
 async function compile(folder: string): Promise<string> {
   const compiler = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc')
   const run = promisify(execFile)(process.execPath, [compiler, '-p', folder], { cwd: ROOT })

@@ -30,7 +30,7 @@ interface Alerts {
 let dashboard: Dashboard
 let alerts: Alerts['groups'][0]['rules']
 let guide: string
-/** Metrics the service has, and all names of series. */
+/** The metrics of the service, and all names of series. */
 let exported: { families: Set<string>; series: Set<string> }
 
 beforeAll(async () => {

@@ -6,20 +6,20 @@ import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { ROOT } from '../support/example.ts'
 
-/** A proxy whose configuration is one of the examples. */
+/** A proxy with the configuration of an example. */
 export interface Proxy {
   name: 'nginx' | 'caddy' | 'haproxy'
   isInstalled: boolean
-  /** Its example, for these services, on this port, without what a test does not have: certificates and a name. */
+  /** Its example, for these services, on this port, without what a test does not have: certificates and a host name. */
   configure(port: number, services: number[]): string
-  /** How it is run in the foreground. */
+  /** The command that runs it in the foreground. */
   args(file: string, folder: string): string[]
 }
 
 const example = (file: string) => readFileSync(join(ROOT, 'examples', 'deploy', file), 'utf8')
 const isInstalled = (name: string) => spawnSync(name, ['-v']).error === undefined
 
-/** The temporary folders of a system's nginx are for its own user. */
+/** The temporary folders of the system's nginx belong to its own user. */
 const NGINX_FOLDERS = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
 
 export const PROXIES: Proxy[] = [
@@ -59,7 +59,7 @@ export const PROXIES: Proxy[] = [
   },
 ]
 
-/** Starts a proxy. @returns its address, once it takes connections; it ends with the test */
+/** Starts a proxy. @returns its address, once it accepts connections; it ends with the test */
 export async function startProxy(proxy: Proxy, services: number[]): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'chat-proxy-'))
   // Started by root, nginx runs its workers as another user.
@@ -87,7 +87,7 @@ export async function startProxy(proxy: Proxy, services: number[]): Promise<stri
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
-  // Not SIGKILL, which nginx's workers would outlive.
+  // Not SIGKILL: nginx's workers would survive it.
   await new Promise((resolve) => {
     child.once('exit', resolve)
     child.kill('SIGTERM')

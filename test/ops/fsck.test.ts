@@ -7,7 +7,7 @@ import { fileOf, openHandle } from '../storage/handles.ts'
 import { createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
 import { startService, startThread, type TestService, times } from '../support/service.ts'
 
-/** For each invariant what breaks it, given a thread with two replies and an answer. */
+/** For each invariant a statement that breaks it, given a thread with two replies and an answer. */
 const BREAKS: Record<string, string> = {
   'events.contiguous': 'UPDATE conversations SET last_seq = last_seq + 1',
   'events.refer': "UPDATE events SET message_id = 'nobody' WHERE type = 'message.done'",
@@ -43,7 +43,7 @@ const BREAKS: Record<string, string> = {
   'sessions.cap': 'UPDATE sessions SET user_id = (SELECT min(id) FROM users)',
 }
 
-/** Counts that can be put right. */
+/** Counts that can be repaired. */
 const REPAIRABLE = ['threads.counts', 'unread.written', 'unread.read']
 
 describeOnEachDatabase('fsck', (openUrl, dialect) => {

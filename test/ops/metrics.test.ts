@@ -14,10 +14,10 @@ import { checkedFetch } from '../support/answers.ts'
 import { hasPromtool, promtool } from '../support/promtool.ts'
 import { codeOf, type ServiceOptions, startService, startThread, times } from '../support/service.ts'
 
-/** What a page may have at most, whatever is sent: Prometheus keeps each series apart. */
+/** The maximum number of series, whatever clients send: Prometheus stores each series separately. */
 const MAX_SERIES = 2_000
 
-/** Routes that nothing is counted of. */
+/** Routes that no metric counts. */
 const LETTING_IN = /^\/api\/(setup|auth|oauth)(\/|$)|^\/api\/invites\/accept$/
 
 const seriesOf = (page: string) => page.split('\n').filter((line) => line !== '' && !line.startsWith('#'))

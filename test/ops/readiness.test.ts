@@ -13,10 +13,10 @@ import { createSqliteFile, describeOnEachDatabase } from '../support/databases.t
 import { type Cluster, startCluster } from '../support/postgres.ts'
 import { codeOf, startService, times } from '../support/service.ts'
 
-/** A probe has to be answered within so long: far above what it takes, far below the time-outs of the databases. */
+/** The deadline of a probe: far above its usual time, far below the timeouts of the databases. */
 const IN_TIME_MS = 4_000
 
-/** What `/readyz` says: nothing, or what fails. `/healthz` is well whatever that is. */
+/** The result of `/readyz`: empty, or the failed checks. `/healthz` is always fine. */
 async function probe(base_url: string): Promise<string[]> {
   const asked = performance.now()
   const response = await checkedFetch(`${base_url}/readyz`)
@@ -32,7 +32,7 @@ async function probe(base_url: string): Promise<string[]> {
   return body.errors.map(({ path }: { path: string }) => path)
 }
 
-/** Waits until it says that. */
+/** Waits for that result. */
 async function until(base_url: string, expected: string[]): Promise<void> {
   await expect.poll(() => probe(base_url), { timeout: 15_000, interval: 100 }).toEqual(expected)
 }
@@ -215,7 +215,7 @@ describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
   })
 })
 
-/** A network between the service and its database, which can swallow everything without a word. */
+/** A network between the service and its database, which can drop everything silently. */
 async function startWay(cluster: Cluster) {
   const sockets = new Set<Socket>()
   let blocked = false

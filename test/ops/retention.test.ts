@@ -8,7 +8,7 @@ import { openStream, refreshByHand, signInByHand } from '../support/stream.ts'
 const HOUR = 3_600 * 1_000_000
 const DAY = 24 * HOUR
 
-/** A statement of a transaction, and how many rows it changed. */
+/** A statement of a transaction, and the number of rows it changed. */
 interface Statement {
   sql: string
   params: Primitive[]
@@ -21,7 +21,7 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
   let statements: Statement[]
 
   const start = async (config: object = {}) => {
-    // Sessions outlive what is tried here.
+    // Sessions must outlive the test.
     const session = { idle_seconds: 400 * 86_400, absolute_seconds: 400 * 86_400 }
     service = await startService(await openUrl(), {
       config: { session, ...config },
@@ -67,7 +67,7 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
       expect(last!.event.payload).toMatchObject({ message: { content: 'the last one' } })
       await inTime.close()
     }
-    // What happened is gone from the log only.
+    // The effect of a deleted event stays.
     const tree = await ada.threads.tree(root.root_id)
     expect(tree.messages).toHaveLength(3)
   })
@@ -183,7 +183,7 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
     expect((await service.chat.ops.prune()).audit_entries).toBe(500)
   })
 
-  /** `rows` more of everything that is kept for a time, all of them as of now. */
+  /** Adds `rows` of everything that expires, all of them as of now. */
   async function fill(rows: number): Promise<void> {
     const { ada, conversation_id, root } = await startThread(service)
     const { db, id } = service.chat.context
@@ -226,12 +226,12 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
       ...{ roles: 'read_only', created_at: at, updated_at: at },
     }))
     await insert('audit_log', (id) => ({ id, at, act: 'logout' }))
-    // Not the newest, which stays.
+    // The newest event stays.
     await ada.messages.postRoot(conversation_id, { content: 'later' })
   }
 })
 
-/** Storage that tells of the statements of its transactions. */
+/** A storage that records the statements of its transactions. */
 function recording(storage: Storage, tell: (statement: Statement) => void): Storage {
   const heard = (tx: Writing): Writing => ({
     ...tx,
@@ -244,7 +244,7 @@ function recording(storage: Storage, tell: (statement: Statement) => void): Stor
   return { ...storage, db: { ...storage.db, write: (work) => storage.db.write((tx) => work(heard(tx))) } }
 }
 
-/** How the database would run a statement, a line a step. PostgreSQL reads a table through only where it must. */
+/** The query plan of a statement, a line per step. PostgreSQL scans a table only if it must. */
 function planOf({ chat }: TestService, sql: string, params: Primitive[]): Promise<string[]> {
   return chat.context.db.write(async (tx) => {
     if (tx.dialect === 'postgresql') await tx.run('SET LOCAL enable_seqscan = off')
@@ -254,7 +254,10 @@ function planOf({ chat }: TestService, sql: string, params: Primitive[]): Promis
   })
 }
 
-/** The steps that read a table from end to end. Of the events a limited number is read in the order of their key, and sign-ins under way are few. */
+/**
+ * The steps that scan a whole table. A limited number of events is read in key order, and the table of attempts is
+ * small.
+ */
 function scansIn(plan: string[], dialect: string): string[] {
   if (dialect === 'postgresql') return plan.filter((step) => step.includes('Seq Scan'))
   return plan.filter((step) => /^SCAN (?!events$|oldest$|oauth_states$|\d)/.test(step) && !step.includes('USING'))

@@ -31,7 +31,7 @@ it('warns while another process keeps a read open, and truncates the WAL afterwa
 
   other.exec('COMMIT')
   other.close()
-  // The first write moves all of it into the database, the second begins the file anew.
+  // The first write checkpoints all of it, the second restarts the file.
   for (const content of ['one', 'two']) await db.run('INSERT INTO items (content) VALUES (?)', content)
   await checkWal({ db, log })
   expect(warnings).toHaveLength(1)

@@ -4,7 +4,7 @@ import { takeShared } from '../../lib/limits/buckets.ts'
 import { describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, patiently, startService, startThread, type TestService, times } from '../support/service.ts'
 
-/** So many of each kind at once, which share their commits. */
+/** The number of concurrent writers of each kind, which share commits. */
 const EACH = 40
 const MAX_USES = 5
 const SESSIONS = 3
@@ -13,7 +13,7 @@ const ANSWERS = 8
 
 const count = (outcomes: string[], outcome: string) => outcomes.filter((each) => each === outcome).length
 
-/** What has become of a call: `done`, or the code it failed with. */
+/** The result of a call: `done`, or its error code. */
 const outcomeOf = (call: Promise<unknown>) =>
   call.then(
     () => 'done',
@@ -52,7 +52,7 @@ describeOnEachEmptyDatabase('writers next to writers that fail after a change', 
     const before = { messages: await total('messages'), revisions: await total('message_revisions') }
     const now = context.now()
 
-    /** Changes all that a transaction can, and fails. */
+    /** Makes every kind of change of a transaction, and fails. */
     const abort = (index: number) =>
       context.write(async (tx) => {
         await tx.run('INSERT INTO meta (name, value) VALUES (?, ?)', `aborted ${index}`, '')
@@ -83,7 +83,7 @@ describeOnEachEmptyDatabase('writers next to writers that fail after a change', 
       removals: () => service.chat.participants.remove(actor, conversation_id, ada.id),
     }
     const kinds = Object.keys(make) as (keyof typeof make)[]
-    // One of each kind after the other, so that every batch has some that fail.
+    // One of each kind after the other, so that every batch has failing ones.
     const calls = times(EACH, (index) => kinds.map((kind) => outcomeOf(patiently(async () => make[kind](index)))))
     const rounds = await Promise.all(calls.map((round) => Promise.all(round)))
     const outcomes = Object.fromEntries(

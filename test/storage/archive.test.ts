@@ -9,7 +9,7 @@ import {
 } from '../support/databases.ts'
 import { startService, startThread } from '../support/service.ts'
 
-/** Tables that an archive leaves out, and why. */
+/** Tables that an archive leaves out, with the reason. */
 const LEFT_OUT: Record<string, string> = {
   migrations: 'the schema is made by the program that imports',
   meta: 'the name of a history, which is begun anew',
@@ -41,7 +41,7 @@ async function open(url: string): Promise<Storage> {
   return storage
 }
 
-/** A database with something in most tables. */
+/** A database with rows in most tables. */
 async function fill(url: string): Promise<void> {
   const service = await startService(url)
   const { ada, grace, conversation_id, root } = await startThread(service)
@@ -71,7 +71,7 @@ async function* each(lines: string[]): AsyncGenerator<string> {
   yield* lines
 }
 
-/** What an archive says of the data, without what names the archive. */
+/** The rows of an archive, without its own id. */
 const dataOf = (lines: string[]) => lines.slice(1).sort()
 
 async function findings(url: string) {
@@ -107,7 +107,7 @@ describe.skipIf(!hasPostgres)('an archive', () => {
     for (const storage of opened.splice(0)) await storage.close()
     for (const url of urls) expect(await findings(url)).toEqual([])
 
-    // Numbers go on behind what was imported, and old ids of events are of no use.
+    // Numbers continue after the imported ones, and old event ids are invalid.
     const service = await startService(urls[1]!)
     const ada = await service.signIn('ada')
     const { conversations } = await ada.conversations.list()
@@ -143,7 +143,7 @@ describeOnEachEmptyDatabase('an archive with a text that is too long', (openUrl)
       )
       for (const [name] of TABLES) expect(await target.db.all(`SELECT * FROM ${name}`), name).toEqual([])
     }
-    // The database takes another archive then, also one whose texts are just short enough.
+    // The database then accepts another archive, also one with texts of the maximum length.
     const [at, line] = [...lines.entries()].find(([, each]) => each.startsWith('{"table":"messages"'))!
     const { table, row } = JSON.parse(line)
     lines[at] = JSON.stringify({ table, row: { ...row, content: 'x'.repeat(256 * 1024) } })

@@ -42,7 +42,7 @@ describe('a backup of SQLite', () => {
     const { ada, root } = await startThread(service)
     const reply = (content: string) => ada.messages.reply(root.message_id, { content })
     const before = await Promise.all(times(50, (index) => reply(`before ${index}`)))
-    // As the command line does it: on a connection of its own.
+    // As on the command line: on a connection of its own.
     const storage = await openStorage({ database: url })
     const meanwhile = times(50, (index) => reply(`meanwhile ${index}`))
     expect(await storage.backup(copy)).toBe(statSync(copy).size)
@@ -123,7 +123,7 @@ describe('a backup of SQLite', () => {
     await storage.backup(copy)
     await storage.close()
     await ada.messages.reply(root.message_id, { content: 'after the backup' })
-    // As after a crash: of the last commits nothing is in the file yet.
+    // As after a crash: the last commits are only in the WAL.
     const path = join(folder, 'chat.db')
     copyFileSync(`${path}-wal`, join(folder, 'left'))
     await stop(service)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { onTestFinished } from 'vitest'
 import { programArgs } from '../support/programs.ts'
 
-/** Runs `program.ts` to its end, as a process of its own. @returns what it wrote, or what it was killed by */
+/** Runs `program.ts` in its own process to its end. @returns its output, or the signal that killed it */
 export async function runProcess(...args: string[]): Promise<{ signal: string | null; output: string }> {
   const child = spawn(process.execPath, ['--no-warnings', ...programArgs('test/storage/program.ts'), ...args])
   onTestFinished(() => void child.kill('SIGKILL'))

@@ -8,19 +8,19 @@ import { promised } from './handles.ts'
 
 const INSERT = 'INSERT INTO items (id, name) VALUES (?, ?)'
 
-/** What every database has to do, whatever it is. `open` opens the one at a URL, with a connection of its own. */
+/** The requirements of every database. `open` opens the one at a URL, with a connection of its own. */
 export function conformance(
   openUrl: () => Promise<string>,
   dialect: Dialect,
   open: (url: string) => Promise<Storage> = (url) => openStorage({ database: url, strict: true }),
 ): void {
-  // Tests have a table of their own, and this in common: making a database takes PostgreSQL longer than all they do.
+  // Tests have their own table in a common database: creating one takes PostgreSQL longer than all tests.
   let url: string
   beforeAll(async () => {
     url = await openUrl()
   })
 
-  /** The database with an empty table `items`, and how to open it once more. */
+  /** The database with an empty table `items`, and a function that opens it once more. */
   async function openItems(whenDone: (close: () => Promise<void>) => void = onTestFinished) {
     const again = async () => {
       const { db } = await open(url)
@@ -167,10 +167,10 @@ export function conformance(
       const beside = Promise.all([countItems(db), db.snapshot(countItems)])
       expect(await countItems(other)).toBe(0)
       finish.resolve()
-      // Answered before or after the transaction, never in the middle of it.
+      // Answered before or after the transaction, never within it.
       for (const count of await beside) expect([0, 2]).toContain(count)
       await written
-      // Another connection may read one state for as long as this turn of the event loop takes.
+      // Another connection may read an old state until the end of this turn of the event loop.
       await new Promise((resolve) => setImmediate(resolve))
       expect([await countItems(db), await countItems(other)]).toEqual([2, 2])
     })

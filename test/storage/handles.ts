@@ -1,6 +1,6 @@
 import type { SqliteHandle } from '../../lib/storage/sqlite/connection.ts'
 
-/** Another connection to a SQLite file, with what this Node has: better-sqlite3, or node:sqlite. */
+/** Another connection to a SQLite file, with what this Node supports: better-sqlite3, or node:sqlite. */
 export async function openHandle(path: string): Promise<SqliteHandle> {
   try {
     const { default: Sqlite } = await import('better-sqlite3')
@@ -17,7 +17,7 @@ export function fileOf(url: string): string {
   return url.slice('sqlite:'.length)
 }
 
-/** A promise and what settles it: lets a test decide how far something else has got. */
+/** A promise with its resolve function: a test decides when other code continues. */
 export function promised<T = void>() {
   let resolve!: (value: T) => void
   const promise = new Promise<T>((settle) => {

@@ -22,7 +22,7 @@ describe.each<[string, () => Driver]>([
   ['memory', () => memory()],
   ['fs-lite', () => fsLite({ base: createFolder() })],
 ])('the key-value store on %s', (_, driver) => {
-  /** A store whose clock stands still unless it is moved. */
+  /** A store with a held clock. */
   function openKv() {
     const clock = { now: 1_000_000 }
     const storage = createStorage({ driver: driver() })

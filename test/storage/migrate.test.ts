@@ -137,7 +137,7 @@ async function migrated(url: string): Promise<Storage> {
   return storage
 }
 
-/** As a later version of the program would. */
+/** As a later version of the program would do. */
 function addFuture(storage: Storage): Promise<number> {
   return storage.db.run(
     "INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, '9999-future', 'x', 0)",

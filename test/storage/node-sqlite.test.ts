@@ -6,7 +6,7 @@ import { createSqliteFile, type FreshDatabase } from '../support/databases.ts'
 import { conformance } from './conformance.ts'
 import { fileOf } from './handles.ts'
 
-// Node >= 22.13: what is used where the addon of better-sqlite3 cannot be loaded.
+// Node >= 22.13: used if the addon of better-sqlite3 cannot be loaded.
 describe.skipIf(!process.getBuiltinModule?.('node:sqlite'))('a database (node:sqlite)', () => {
   const created: FreshDatabase[] = []
   afterAll(async () => {

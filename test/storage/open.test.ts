@@ -48,7 +48,7 @@ describe('openStorage refuses', () => {
   it.each<[string, Db0Like]>([
     ['of another kind', { dialect: 'mysql', getInstance: async () => ({}) }],
     ['without a connection', { dialect: 'sqlite', getInstance: async () => undefined }],
-    // As sqlite3 and the databases of Cloudflare answer.
+    // The dialect name of sqlite3 and of Cloudflare's databases.
     ['that calls back', asynchronous({ get: () => ({}) })],
     ['that promises', asynchronous({ first: async () => ({ one: 1 }) })],
   ])('a database of db0 %s', async (_, database) => {
@@ -68,7 +68,7 @@ describe('openStorage refuses', () => {
       try {
         return readlinkSync(`/proc/self/fd/${fd}`)
       } catch {
-        // The one the folder was read with.
+        // The descriptor with which the folder is read.
         return []
       }
     })
@@ -135,7 +135,7 @@ describe('openStorage takes', () => {
     const database = createDatabase(postgresConnector({ url, max: 2 }))
     const { db } = await opened({ database })
     expect(await db.get('SELECT 1::int8 AS one')).toEqual({ one: 1 })
-    // What db0 itself offers works on it, too.
+    // db0's own methods work on it, too.
     expect(await database.prepare('SELECT ? || ? AS text').bind('a', 'b').get()).toEqual({ text: 'ab' })
     expect(await database.sql`SELECT ${'a'} AS text`).toMatchObject({ rows: [{ text: 'a' }] })
     await expect(database.exec('SELECT nothing')).rejects.toThrow('nothing')

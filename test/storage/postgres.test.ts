@@ -195,7 +195,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     const back = performance.now()
     const slow = db.get('SELECT pg_sleep(8)::text AS slept')
     expect(await codes).toEqual(times(9, () => 'unavailable'))
-    // By themselves they would have waited for 12 s.
+    // Without the check they would have waited for 12 s.
     expect(performance.now() - back).toBeLessThan(10_000)
     expect(await slow).toEqual({ slept: '' })
   })
@@ -260,7 +260,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     })
   })
 
-  /** Everything an error tells, its causes and hidden properties too. */
+  /** All texts of an error, with its causes and hidden properties. */
   async function toldBy(url: string): Promise<string> {
     const error = await openStorage({ database: url }).then(
       () => undefined,
@@ -278,7 +278,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     return url.href
   }
 
-  /** A database with the table, and the pool that is its connections. `ended` names it to the server. */
+  /** A database with the table, and its connection pool. `ended` is its name on the server. */
   async function openItems(options = '') {
     const url = await newDatabase(options)
     const db0 = createDatabase(postgresConnector({ url }))
@@ -296,14 +296,14 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     while (Number((await admin.query(query, params)).rows[0].n) === 0);
   }
 
-  /** Changes a setting of the server that is running. */
+  /** Changes a setting of the running server. */
   async function setEverywhere(setting: string, value: string): Promise<void> {
     await admin.query(`ALTER SYSTEM SET ${setting} = ${value}`)
     await admin.query('SELECT pg_reload_conf()')
     await until(`SELECT count(*) AS n FROM pg_settings WHERE name = '${setting}' AND setting = '${value}'`)
   }
 
-  /** Asks the user `guarded` for a password. */
+  /** Requires a password for the user `guarded`. */
   async function guard(): Promise<void> {
     const { rows } = await admin.query("SELECT 1 FROM pg_roles WHERE rolname = 'guarded'")
     if (rows.length > 0) return

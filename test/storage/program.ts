@@ -3,11 +3,11 @@ import { type Db0Like, openStorage } from '../../lib/storage/open.ts'
 import type { SqliteHandle } from '../../lib/storage/sqlite/connection.ts'
 import { fileOf, openHandle } from './handles.ts'
 
-/** What another process does to a database; see `PROGRAMS`. */
+/** The actions of another process on a database; see `PROGRAMS`. */
 const [name, url, ...args] = process.argv.slice(2) as [string, string, ...string[]]
 
 const PROGRAMS: Record<string, () => Promise<number>> = {
-  /** `write <url> <first id> <count>`: as many items, one transaction each. */
+  /** `write <url> <first id> <count>`: inserts this many items, one transaction each. */
   async write() {
     const [first, count] = args.map(Number) as [number, number]
     const { db, close } = await openStorage({ database: url })

@@ -4,10 +4,10 @@ import { tracesOf } from '../fault/traces.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startService, times } from '../support/service.ts'
 
-/** Long enough for pages of its own, too. */
+/** Long enough to need its own pages, too. */
 const long = (word: string) => `${word} `.repeat(2_000)
 
-/** Never part of anything else. */
+/** A word that occurs in no other data. */
 const WORD = 'zxcanaryq'
 
 describeOnEachDatabase('deleted data', (openUrl) => {

@@ -148,14 +148,14 @@ describe('a batch', () => {
   })
 })
 
-// node:sqlite before Node 22.16 does not say whether a transaction is open.
+// node:sqlite before Node 22.16 does not report whether a transaction is open.
 describe.each([
   ['says', false],
   ['does not say', true],
 ])('a full disk, when the connection %s whether a transaction is open', (_, silent) => {
   const kilobytes = (count: number, id: number) => `${id} ${'x'.repeat(count * 1024)}`
 
-  /** Room for a hundred kilobytes, and what makes more of it. */
+  /** Limits the file to another hundred kilobytes; returns a function that raises the limit. */
   async function openSmall() {
     const { db, handle } = await openRecorded({ silent })
     const [{ page_count }] = handle.prepare('PRAGMA page_count').all() as [{ page_count: number }]
@@ -192,7 +192,7 @@ describe.each([
 
   it('fails one writer only, when it undid no more than its statement', async () => {
     const { db, makeRoom } = await openSmall()
-    // A statement of many rows that may break a constraint can be undone alone.
+    // A statement with many rows that may break a constraint can be undone alone.
     const many = "INSERT INTO items (content) SELECT value || '!' FROM json_each(?)"
     const tooMuch = JSON.stringify(times(50, (id) => kilobytes(10, id)))
     const writes = [
@@ -275,7 +275,7 @@ describe('a file that is no longer the opened one', () => {
     },
   )
 
-  /** Writes until that is refused, for ten seconds at most. */
+  /** Writes until a write is refused, for ten seconds at most. */
   async function refused(db: Database, ...steps: (() => void)[]): Promise<void> {
     for (const step of steps) step()
     const started = performance.now()

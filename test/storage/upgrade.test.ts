@@ -13,8 +13,8 @@ import { runProcess } from './child.ts'
 import { fileOf, openHandle } from './handles.ts'
 
 /**
- * Databases of the first state of the schema that is still a step of the present one, as SQL: two threads, with an
- * edited message, a deleted one, a mark, and an invite that was used.
+ * Databases of the first schema, as SQL: two threads, with an edited message, a deleted one, a read marker, and a used
+ * invite.
  */
 const dumpOf = (dialect: Dialect) => readFileSync(new URL(`upgrade/${dialect}.sql`, import.meta.url), 'utf8')
 
@@ -96,7 +96,7 @@ describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect)
     const { db } = service.chat.context
     const created_at = Date.UTC(2026, 0, 1) * 1000 + 123
     await db.write(async (tx) => {
-      // As it was before that step.
+      // As before that migration.
       await tx.run('DROP INDEX identities_by_id')
       await tx.run('ALTER TABLE identities DROP COLUMN id')
       await tx.run('ALTER TABLE sessions DROP COLUMN confirmed_at')
@@ -127,7 +127,7 @@ describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect)
     const before = await signInByHand(service.base_url, email, PASSWORD)
     const { db } = service.chat.context
     await db.write(async (tx) => {
-      // As it was before that step.
+      // As before that migration.
       await tx.run('DROP TABLE rotated_tokens')
       await tx.run("DELETE FROM migrations WHERE name = '0009-rotated-tokens'")
     })

@@ -38,7 +38,7 @@ const CHANGES: Record<string, { sqlite: string; postgresql?: string; says: strin
   },
 }
 
-/** What a host may keep beside it. */
+/** Objects that a host may have in the same database. */
 const HOSTED: Record<Dialect, string> = {
   sqlite: `CREATE TABLE shop_orders (id INTEGER PRIMARY KEY, by TEXT REFERENCES users, total INTEGER);
     CREATE TABLE shop_log (what TEXT);
@@ -54,7 +54,7 @@ const HOSTED: Record<Dialect, string> = {
     CREATE INDEX people_by_name ON users (display_name)`,
 }
 
-/** A service on a database, and what `fsck` finds of its schema. */
+/** A service on a database, and the findings of `fsck` about its schema. */
 async function open(url: string) {
   const chat = createChatService(parseConfig(), await openStorage({ database: url }))
   return {

@@ -7,10 +7,10 @@ import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
 import { openStream, signInByHand } from '../../support/stream.ts'
 
-/** What became of the removals of conversations, over both nodes: of each commit how many were taken, and how they ended. */
+/** The removals over both nodes: the number of commits that took a task, and how they ended. */
 const tasks = { taken: 0, released: 0, done: 0 }
 
-/** Counts what the transactions of a node do with tasks that remove a conversation. */
+/** Records how the transactions of a node handle removal tasks. */
 function watching({ db, ...storage }: Storage): Storage {
   const removals = new Set<unknown>()
   const watched = (tx: Writing, counts: typeof tasks): Writing => ({
@@ -26,7 +26,7 @@ function watching({ db, ...storage }: Storage): Storage {
     },
     async run(sql, ...params) {
       const changes = await tx.run(sql, ...params)
-      // Both name the task before its writer, at their end.
+      // Both statements have the task before its writer, at their end.
       if (!removals.has(params.at(-2))) return changes
       if (sql.startsWith('UPDATE tasks SET writer = NULL')) counts.released += changes
       if (sql.startsWith('DELETE FROM tasks')) counts.done += changes
@@ -84,7 +84,7 @@ describeOnEachDatabase('a conversation that is deleted on one of two nodes', (op
       ]
       let done = 0
       const [busy, enough] = [promised(), 10 * (round + 1)]
-      /** Makes one change after another until there is no conversation any more. */
+      /** Makes one change after another until the conversation is deleted. */
       const goOn = async (change: (content: string) => Promise<unknown>) => {
         for (let n = 0; ; n++) {
           await change(`${round}-${n}`)
@@ -111,7 +111,7 @@ describeOnEachDatabase('a conversation that is deleted on one of two nodes', (op
       for (const table of tables) expect(await db.all(`SELECT * FROM ${table}`), table).toEqual([])
       expect((await there.chat.ops.fsck()).findings).toEqual([])
     }
-    // Each was taken again only after it was given back, and done once.
+    // Each was taken again only after it was released, and finished once.
     expect(tasks.done).toBe(ROUNDS)
     expect(tasks.taken).toBe(tasks.released + tasks.done)
   })

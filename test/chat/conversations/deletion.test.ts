@@ -8,7 +8,7 @@ import { openStream, signInByHand } from '../../support/stream.ts'
 
 describeOnEachDatabase('a deleted conversation', (openUrl) => {
   let url: string
-  /** Takes no tasks: what it shows of a deleted conversation is not removed yet. */
+  /** A node that runs no tasks: deleted conversations are hidden on it, but not removed yet. */
   let service: TestService
   beforeAll(async () => {
     url = await openUrl()
@@ -115,7 +115,7 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
       expect(findings).toEqual([])
       let archive = ''
       await exportArchive(db, (lines) => {
-        // The audit log names what was deleted.
+        // The audit log has the id of the deleted conversation.
         archive += lines.replaceAll(/^.*"audit_log".*$/gm, '')
       })
       expect([archive.includes('CANARY'), archive.includes(gone)]).toEqual([false, false])

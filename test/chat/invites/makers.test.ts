@@ -16,7 +16,7 @@ describeOnEachDatabase('an invite and the rights of its creator', (openUrl) => {
   afterAll(() => Promise.all([service.close(), node.close()]))
 
   let made = 0
-  /** A conversation of the founder's with one more participant, and an invite that this one made. */
+  /** A conversation of the founder with one more participant, and an invite that this participant created. */
   async function startInvite({ role = 'owner', gives = 'owner' }: { role?: Role; gives?: Role } = {}) {
     const maker = await service.signIn(`maker${made++}`)
     const { conversation_id } = await founder.conversations.create({})

@@ -116,7 +116,7 @@ describeOnEachDatabase('a sign-up by invite', (openUrl) => {
     const { invites } = await ada.invites.list(conversation_id)
     const listed = invites.find(({ max_uses }) => max_uses === 9)
     expect(listed).toMatchObject({ uses: 0 })
-    // Another invite is not concerned, nor are people with an account.
+    // Other invites, and users with an account, are not affected.
     expect(await codeOf(signUp(await invite(ada), taken()))).toBe('email_taken')
     expect(await (await service.signIn('ivan')).invites.accept({ token })).toEqual({ conversation_id })
     now += 3600 * SECOND

@@ -12,7 +12,7 @@ describeOnEachDatabase('presence of a user with thousands of conversations', (op
   let service: TestService
   const statements: string[] = []
 
-  /** Keeps the statements that a service asks its database. */
+  /** Records the statements of a service. */
   const counting = ({ db, ...storage }: Storage): Storage => {
     const counted = <Q extends object>(queries: Q): Q => {
       const copy = { ...queries } as Record<string, unknown>
@@ -37,7 +37,7 @@ describeOnEachDatabase('presence of a user with thousands of conversations', (op
   })
   afterAll(() => service.close())
 
-  /** Makes conversations of these people, as rows, since that is quick. */
+  /** Creates conversations of these users as rows, which is quick. */
   async function share(people: Person[], count: number): Promise<string[]> {
     const { id, write } = service.chat.context
     const conversations = times(count, () => id())
@@ -65,7 +65,7 @@ describeOnEachDatabase('presence of a user with thousands of conversations', (op
     return stream
   }
 
-  /** What the work asks of the tables that presence is sent by. */
+  /** The statements of the work on the tables for presence. */
   async function statementsOf(work: () => Promise<unknown>): Promise<string[]> {
     statements.length = 0
     await work()
@@ -95,7 +95,7 @@ describeOnEachDatabase('presence of a user with thousands of conversations', (op
       seen.push(...(await becomes(all, ada, 'offline')))
       await becomes(one, ada, 'offline')
     })
-    // One more would come before these.
+    // Another event would arrive before these.
     for (const content of ['so', 'far']) {
       const { message_id } = await grace.messages.postRoot(own, { content })
       seen.push(...(await all.until('message.new', (event) => JSON.stringify(event).includes(message_id))))

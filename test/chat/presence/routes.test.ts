@@ -7,7 +7,7 @@ import { openStream, signInByHand, type TestStream } from '../../support/stream.
 
 describeOnEachDatabase('presence and typing', (openUrl) => {
   let service: TestService
-  // Held: a minute passes when a test says so.
+  // A held clock: the test moves it.
   let clock = currentMicros()
   const pass = (seconds: number) => {
     clock += seconds * SECOND
@@ -44,7 +44,7 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
     return participants.find(({ user_id }) => user_id === person.id)!.presence
   }
 
-  /** All that a stream has got by now, which is what came before two more messages: what is said may come behind one. */
+  /** All events of a stream so far: those before two more messages, since an ephemeral event may arrive after one. */
   async function soFar(stream: TestStream, by: Person, conversation_id: string): Promise<ReceivedEvent[]> {
     const seen: ReceivedEvent[] = []
     for (const content of ['so', 'far']) {

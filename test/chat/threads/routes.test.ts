@@ -12,7 +12,7 @@ describeOnEachDatabase('threads', (openUrl) => {
   })
   afterAll(() => service.close())
 
-  /** Depth first, siblings in the order they came, from the parents alone. */
+  /** The expected order: depth first, siblings in the order of arrival, computed from the parents alone. */
   function depthFirst(messages: Message[], parent?: string): string[] {
     return messages
       .filter((message) => message.parent_id === parent)
@@ -24,7 +24,7 @@ describeOnEachDatabase('threads', (openUrl) => {
     const { ada, conversation_id } = world
     const { message: root } = await ada.messages.postRoot(conversation_id, { content: 'root' })
     const messages: Message[] = [root]
-    // Forty replies to the root, so that its ordinals pass from one digit to two; others anywhere.
+    // Forty replies to the root, so that its ordinals have one and two digits; others anywhere.
     for (let i = 0; i < 120; i++) {
       const parent = i % 3 === 0 ? root : messages[(i * 7919) % messages.length]!
       messages.push((await ada.messages.reply(parent.id, { content: `${i}` })).message)

@@ -7,12 +7,12 @@ import { describeOnEachDatabase } from '../../support/databases.ts'
 const OPERATOR: Actor = { user_id: '', roles: ['admin'] }
 const PEOPLE = 4
 
-/** What a naive reader would remember: every message in the order it came, and for everybody what they have read. */
+/** The model: every message in the order of arrival, and the read markers of each user. */
 interface Model {
   messages: { id: string; root: string; author: number; deletedBy?: number }[]
   /** The number of messages when a user joined; missing for users who are not participants. */
   joined: Map<number, number>
-  /** How many messages had come up to which a thread was read, by person and root. */
+  /** The number of messages up to which a thread was read, by user and root. */
   marks: Map<string, number>
 }
 
@@ -94,7 +94,7 @@ async function createPeople(chat: Chat): Promise<Actor[]> {
   return people
 }
 
-/** Does a step if it is possible, to the service and to the model. */
+/** Performs a step on the service and on the model, if it is possible. */
 async function apply(chat: Chat, people: Actor[], conversationId: string, model: Model, each: Step): Promise<void> {
   const actor = people[each.by]!
   const isIn = model.joined.has(each.by)
