@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChatClient, Message } from '../../lib/client/index.ts'
 import type { Upstream } from './upstream.ts'
 
-/** How long an answer whose process died may be left without an end. */
+/** The maximum time until an answer of a dead process is ended. */
 const END_MS = 15_000
 
 const POLL_MS = 50
 
-/** The answers in a thread, once all of them have ended; as they are when that takes too long. */
+/** The answers in a thread, once all of them have ended, or at the timeout. */
 export async function untilEnded(client: ChatClient, root_id: string, killed: number): Promise<Message[]> {
   for (;;) {
     const { messages } = await client.threads.tree(root_id, { limit: 500 })
@@ -18,11 +18,11 @@ export async function untilEnded(client: ChatClient, root_id: string, killed: nu
   }
 }
 
-/** What is wrong with an answer that a crash has ended, beside what was said upstream. */
+/** The errors of an answer that a crash has ended, compared with the model server's text. */
 export async function faultsIn(client: ChatClient, answer: Message, upstream: Upstream): Promise<string[]> {
   const { id: message_id, prompt = '', status, content } = answer
   const chunks = await client.answers.listChunks(message_id, { limit: 1000 })
-  // It may have been killed before it asked.
+  // The process may have been killed before it asked.
   const { text, call } = upstream.to(prompt) ?? { text: '' }
   const isWhole = status === 'complete' && prompt.endsWith('short')
   const checks: [holds: boolean, fault: string][] = [
@@ -35,7 +35,7 @@ export async function faultsIn(client: ChatClient, answer: Message, upstream: Up
   return checks.filter(([holds]) => !holds).map(([, fault]) => `the answer ${prompt} ${message_id} ${fault}`)
 }
 
-/** The answers that a reader has not seen as they are, or not with one end. */
+/** The answers that a reader did not receive as they are, or without exactly one end. */
 export function differencesIn(log: Map<number, string>, answers: Message[]): string[] {
   const notes = [...log.values()]
   const texts = new Map<string, string>()

@@ -11,37 +11,39 @@ import { MANNERS, startUpstream } from './upstream.ts'
 export interface AnswerCrashOptions {
   /** An empty database. */
   url: string
-  /** 1: it is started again, and ends them. 2: another one ends them, which lives on and has the readers. */
+  /**
+   * 1: it is started again, and ends them. 2: another process ends them, which keeps running and serves the readers.
+   */
   nodes: 1 | 2
   cycles: number
   random: () => number
   onCycle?: (figures: AnswerCrashFigures) => void
 }
 
-/** What came of it. */
+/** The result of a run. */
 export interface AnswerCrashFigures {
   cycles: number
   interrupted: number
   complete: number
-  /** The longest that answers were left without an end, from a kill on. */
+  /** The maximum time until answers were ended, from a kill on. */
   slowest_ms: number
-  /** How often readers came back. */
+  /** The number of reconnects of readers. */
   reconnects: number
-  /** Events that were delivered, over all readers. */
+  /** The number of delivered events, over all readers. */
   events: number
-  /** What may not be: answers without an end or with another text, gaps and repeats, connections left open. */
+  /** Failures: answers without an end or with another text, gaps and repeats, connections left open. */
   faults: string[]
 }
 
 const READERS = 3
 
-/** Answers of each manner in a cycle. */
+/** The number of answers of each kind per cycle. */
 const EACH = 2
 
-/** How many pieces are said before a kill, at most: half a second's worth, when all are under way. */
+/** The maximum number of chunks before a kill: half a second's worth, when all answers are in progress. */
 const MOST_PIECES = 500
 
-/** Kills the service at random moments in the middle of answers, and looks how they end. */
+/** Kills the service at random moments during answers, and checks how they end. */
 export async function crashAnswers(options: AnswerCrashOptions): Promise<AnswerCrashFigures> {
   const upstream = await startUpstream(options.random)
   const many = { max_running_per_user: 1000, max_running: 1000 }
@@ -72,7 +74,7 @@ async function crashOn({ url, upstream, nodes, cycles, random, onCycle }: Stage)
   const faults: string[] = []
   const answers: Message[] = []
 
-  /** Asks, kills in the middle of it, and waits until another process has ended the answers. */
+  /** Asks, kills during the answers, and waits until another process has ended them. */
   async function cycle(): Promise<void> {
     const { root_id } = await watcher.messages.postRoot(conversation_id, { content: 'root' })
     const killed = new Promise<number>((resolve, reject) =>
@@ -111,7 +113,7 @@ async function crashOn({ url, upstream, nodes, cycles, random, onCycle }: Stage)
   }
 }
 
-/** Asks for answers of all manners in a thread. A kill may leave some of the calls without an answer of their own. */
+/** Asks for answers of all kinds in a thread. A kill may leave some of the calls without a response. */
 async function askAll(asker: ChatClient, parent_id: string, cycle: number): Promise<void> {
   const prompts = MANNERS.flatMap((manner) => Array.from({ length: EACH }, (_, n) => `${cycle}.${n} ${manner}`))
   const ask = async (content: string) => {

@@ -3,7 +3,7 @@ import { createPostgresDatabase, createSqliteFile } from '../support/databases.t
 import { crashAnswers } from './answer-crashes.ts'
 import { createRandom, newSeed } from './random.ts'
 
-// At the same time: nearly all of it is waiting for a lease to lapse.
+// Concurrent: most of the time is spent waiting for a lease to expire.
 describe.concurrent('answers of a process that is killed', () => {
   it.for([
     ['started again', 'sqlite', 1],

@@ -1,6 +1,6 @@
 /**
- * Kills the service at random moments while it writes answers, and looks how they end: all of them in time, with
- * exactly what their readers have seen, or it fails.
+ * Kills the service at random moments while it writes answers. It fails unless all of them end in time, with exactly
+ * the text that their readers have received.
  *
  * `tsx test/fault/answers.ts [cycles] [sqlite | postgresql]`; CHAOS_SEED repeats the choices of a run.
  */

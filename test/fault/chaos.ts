@@ -8,24 +8,24 @@ const NODES = 2
 const WRITERS = 8
 const POSTS_PER_SECOND = 150
 
-/** How readers are cut off, and for how long. */
+/** How readers are disconnected, and for how long. */
 export interface ChaosOptions {
   url: string
   readers: number
-  /** Until there have been so many reconnects, or for so many seconds. */
+  /** Ends after this many reconnects, or seconds. */
   reconnects?: number | undefined
   seconds?: number | undefined
   random: () => number
 }
 
-/** What came of it. */
+/** The result of a run. */
 export interface ChaosFigures extends Figures {
   acknowledged: number
-  /** Events that no reader got, and messages that were acknowledged and never told of. */
+  /** Failures: events that no reader got, and acknowledged messages without an event. */
   missing: number
 }
 
-/** Cuts readers of two services off at random bytes while others write. */
+/** Disconnects readers of two services at random bytes while others write. */
 export async function cutReaders({ url, readers, reconnects, seconds, random }: ChaosOptions): Promise<ChaosFigures> {
   const config = { sse: { max_streams_per_user: 10_000 } }
   const nodes = [await startProcess(url, { config })]
@@ -49,7 +49,7 @@ export async function cutReaders({ url, readers, reconnects, seconds, random }: 
     const isDone = () =>
       seconds === undefined ? followers.reconnects() >= reconnects! : performance.now() - started > seconds * 1000
     const acknowledged = new Set<string>()
-    // One after another: of one account few may wait for their passwords to be hashed.
+    // One after another: one account may have few waiting hashes.
     const writers: ChatClient[] = []
     while (writers.length < WRITERS) writers.push(await signInAt(anyNode()))
     const writing = Promise.all(
@@ -61,7 +61,7 @@ export async function cutReaders({ url, readers, reconnects, seconds, random }: 
         }
       }),
     )
-    // Else they would try for ever to come back to nodes that are gone.
+    // Otherwise they would try forever to reconnect to nodes that have ended.
     await writing.catch((error) => followers.stop().then(() => Promise.reject(error)))
     const last = await position()
     const figures = await followers.finish(last)

@@ -10,23 +10,23 @@ export interface CrashOptions {
   /** An empty database. */
   url: string
   cycles: number
-  /** How many messages are acknowledged before a kill, on average. */
+  /** The average number of acknowledged messages before a kill. */
   posts: number
   random: () => number
   onCycle?: (figures: CrashFigures) => void
 }
 
-/** What came of it. */
+/** The result of a run. */
 export interface CrashFigures {
   cycles: number
   acknowledged: number
-  /** Posts that failed because of a kill: they may be there or not. */
+  /** Posts that failed because of a kill: they may be stored or not. */
   unanswered: number
-  /** How often readers came back. */
+  /** The number of reconnects of readers. */
   reconnects: number
-  /** Events that were delivered, over all readers. */
+  /** The number of delivered events, over all readers. */
   events: number
-  /** What may not be: acknowledged messages that are gone or changed, dead sessions, gaps and repeats. */
+  /** Failures: acknowledged messages that are missing or changed, ended sessions, gaps and repeats. */
   faults: string[]
 }
 
@@ -34,13 +34,13 @@ const WRITERS = 8
 const READERS = 4
 const CONFIG = { sse: { max_streams_per_user: 1000 } }
 
-/** Kills the service at random moments under load, starts it again, and looks whether all that was promised is there. */
+/** Kills the service at random moments under load, starts it again, and checks its guarantees. */
 export async function crash({ url, cycles, posts, random, onCycle }: CrashOptions): Promise<CrashFigures> {
   let server = await startProcess(url, { config: CONFIG })
   let isUp: Promise<unknown> = Promise.resolve()
   const { base_url, port } = server
   const place = await settle(base_url)
-  // One after another: of one account few may wait for their passwords to be hashed.
+  // One after another: one account may have few waiting hashes.
   const writers: ChatClient[] = []
   while (writers.length < WRITERS) writers.push(await place.signIn())
   const from = await positionOf(writers[0]!, place)
@@ -74,7 +74,7 @@ export async function crash({ url, cycles, posts, random, onCycle }: CrashOption
     while (figures.cycles < cycles) {
       await cycle()
       onCycle?.(figures)
-      // Readers wait for what is lost, so there is nothing more to see.
+      // Readers wait for the lost events, so there is nothing more to check.
       if (figures.faults.length > 0) return figures
     }
     for (const acknowledged of threads) figures.faults.push(...(await lossesIn(writers[0]!, acknowledged)))
@@ -93,7 +93,7 @@ export async function crash({ url, cycles, posts, random, onCycle }: CrashOption
   }
 }
 
-/** What was told before a kill and is not in the log for good, and what was acknowledged and never told. */
+/** Events sent before a kill that are not in the log, and acknowledged messages without an event. */
 function differences(told: Map<number, string>, whole: Map<number, string>, threads: Map<string, string>[]): string[] {
   const messages = new Set(told.values())
   return [
@@ -105,13 +105,13 @@ function differences(told: Map<number, string>, whole: Map<number, string>, thre
   ]
 }
 
-/** A thread with the messages that are acknowledged in it, by id; its root is the first. */
+/** A thread with its acknowledged messages, by id; its root is the first. */
 async function startThread(client: ChatClient, { conversation_id }: Place): Promise<Map<string, string>> {
   const { message } = await client.messages.postRoot(conversation_id, { content: 'root' })
   return new Map([[message.id, message.content]])
 }
 
-/** Has everybody post until the service is killed. @returns how many posts were not answered */
+/** All users post until the service is killed. @returns the number of posts without a response */
 async function writeUntilKilled(
   writers: ChatClient[],
   acknowledged: Map<string, string>,
@@ -141,7 +141,7 @@ async function writeUntilKilled(
   return unanswered
 }
 
-/** The acknowledged messages of a thread that are not in its tree, or not as they were posted. */
+/** The acknowledged messages of a thread that are missing from it, or changed. */
 async function lossesIn(client: ChatClient, acknowledged: Map<string, string>): Promise<string[]> {
   const [root_id] = acknowledged.keys()
   const found = new Map<string, string>()

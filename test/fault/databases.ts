@@ -8,12 +8,12 @@ import { startCluster } from '../support/postgres.ts'
 export interface ScriptDatabase {
   dialect: 'sqlite' | 'postgresql'
   url: string
-  /** Of another empty database, gone with this one. */
+  /** The URL of another empty database, removed with this one. */
   another(): Promise<string>
   remove(): Promise<void>
 }
 
-/** Runs `work` on an empty database of each kind that is wanted and installed, one after the other. */
+/** Runs `work` on an empty database of each requested and installed kind, one after the other. */
 export async function onDatabases(
   wanted: string | undefined,
   work: (database: ScriptDatabase) => Promise<void>,

@@ -19,7 +19,7 @@ it.skipIf(!isInstalled)(
     const { url, remove } = await createSqliteFile()
     const server = await startServe(url)
     onTestFinished(() => server.signal('SIGKILL'))
-    // Once it runs: loading a program takes more.
+    // After the start: loading a program needs more.
     spawnSync('prlimit', ['--pid', String(server.pid), `--nofile=${LIMIT}`])
     const first = await open(server.port)
     expect(await ask(first)).toMatch(/^HTTP\/1\.1 200 /)
@@ -35,7 +35,7 @@ it.skipIf(!isInstalled)(
     const [before, started] = [processorMs(server.pid), performance.now()]
     const waiting = await open(server.port)
     while (performance.now() - started < 1_000) await ask(first)
-    // A loop that tries to take what it cannot take would use all of it, apart from what the calls need.
+    // A loop that retries a failing accept would use a whole core, besides the work for the requests.
     expect(processorMs(server.pid) - before).toBeLessThan(900)
 
     for (const socket of [...others, waiting]) socket.destroy()
@@ -56,7 +56,7 @@ function open(port: number): Promise<Socket> {
   })
 }
 
-/** @returns what comes first; nothing when the connection is closed instead */
+/** @returns the first bytes; `undefined` when the connection is closed instead */
 function ask(socket: Socket): Promise<string> {
   return new Promise((resolve) => {
     if (socket.destroyed) return resolve('')
@@ -70,7 +70,7 @@ function ask(socket: Socket): Promise<string> {
   })
 }
 
-/** How long a process has worked so far: fields 14 and 15 of `stat`, in hundredths of a second. */
+/** The CPU time of a process: fields 14 and 15 of `stat`, in hundredths of a second. */
 function processorMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')

@@ -1,5 +1,5 @@
 /**
- * Stops the service again and again while people write and read, and counts what was cut off: nothing, or it fails.
+ * Stops the service again and again while users write and read. It fails if any request or stream was cut off.
  *
  * `tsx test/fault/drain.ts [cycles] [sqlite | postgresql]`; CHAOS_SEED repeats the choices of a run.
  */

@@ -8,40 +8,40 @@ import { ADA, type Place, settle } from './people.ts'
 import { openRaw } from './raw-reader.ts'
 import { type ServeProcess, startServe } from './serving.ts'
 
-/** A service that is stopped in an orderly way, again and again, while it is used. */
+/** A service that is stopped in an orderly way, again and again, under load. */
 export interface DrainOptions {
   /** An empty database. */
   url: string
   cycles: number
-  /** Open streams at each stop. */
+  /** The number of open streams at each stop. */
   streams: number
-  /** Clients that post all the time, each on a connection that it keeps. */
+  /** The number of clients that post continuously, each on a keep-alive connection. */
   writers: number
   random: () => number
   onCycle?: (figures: DrainFigures) => void
 }
 
-/** What came of it. */
+/** The result of a run. */
 export interface DrainFigures {
   cycles: number
   acknowledged: number
   /**
-   * Connections reset before the service had them: between its last look and the end of the port. Nothing was done of
-   * what was sent on them, so the client may send it again.
+   * Connections reset before the service accepted them: between its last check and the end of the port. None of their
+   * requests was executed, so the client may retry them.
    */
   resets: number
-  /** Streams that were told of the end, and ended. */
+  /** Streams that ended with an event about it. */
   farewells: number
-  /** The longest a stop took, in milliseconds. */
+  /** The longest stop, in milliseconds. */
   slowest: number
   /** Failures: a request or a stream that was cut off, a message that is missing or that was not acknowledged. */
   faults: string[]
 }
 
-/** How long a stop may take. */
+/** The maximum duration of a stop. */
 const PATIENCE_MS = 10_000
 
-/** Stops the service under load, starts it again, and looks whether anything was cut off or lost. */
+/** Stops the service under load, starts it again, and checks that nothing was cut off or lost. */
 export async function drain(options: DrainOptions): Promise<DrainFigures> {
   const { url, cycles, onCycle } = options
   const figures: DrainFigures = { cycles: 0, acknowledged: 0, resets: 0, farewells: 0, slowest: 0, faults: [] }
@@ -129,7 +129,7 @@ interface Posting {
   fault(what: string): void
 }
 
-/** Posts on one connection that is kept, or a new one where the server has asked to leave, until none can be had. */
+/** Posts on a keep-alive connection, or a new one when the server has closed it, until none is accepted. */
 async function postUntilRefused({ base_url }: ServeProcess, posting: Posting): Promise<void> {
   const { root_id, acknowledged, figures, headers, pause, fault } = posting
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })

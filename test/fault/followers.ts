@@ -1,34 +1,34 @@
 import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
 import { openRaw, type RawEvent, type RawStream } from './raw-reader.ts'
 
-/** Readers that lose their connection all the time and come back with the last id they have. */
+/** Readers that lose their connection again and again and reconnect with the last id they have. */
 export interface FollowersOptions {
-  /** Where to connect next; waits while there is nothing to connect to. */
+  /** The address of the next connection; pending while no service runs. */
   target(): Promise<string> | string
   conversation_id: string
   cookie: string
   /** The id to start from. */
   from: string
   readers: number
-  /** After how many bytes a connection is cut; never, if it is left out. */
+  /** The number of bytes after which a connection is closed; never, if missing. */
   cutAfter?: () => number
 }
 
-/** What the readers saw. */
+/** The result of the readers. */
 export interface Figures {
   readers: number
   events: number
   reconnects: number
-  /** What no reader may see, in words: a gap, a repeat, an event out of order, a reset. */
+  /** Failures, as texts: a gap, a repeat, an event out of order, a reset. */
   faults: string[]
-  /** What each number of the log was for the first reader: a message, a piece of one, an end, or a kind of event. */
+  /** The content of each log number for the first reader: a message, a chunk, an end, or an event type. */
   log: Map<number, string>
 }
 
 export interface Followers {
-  /** How often a connection was opened again so far. */
+  /** The number of reconnects so far. */
   reconnects(): number
-  /** Waits until everybody has got the event with that id, and ends. */
+  /** Waits until every reader has got the event with that id, and ends. */
   finish(last: string): Promise<Figures>
   /** Ends at once. */
   stop(): Promise<void>

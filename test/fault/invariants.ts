@@ -1,6 +1,6 @@
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 
-/** What is not consistent in a database, as lines. */
+/** The inconsistencies of a database, as lines. */
 export async function inconsistenciesIn(url: string, config: object = {}): Promise<string[]> {
   const chat = createChatService(parseConfig(config), await openStorage({ database: url }))
   try {

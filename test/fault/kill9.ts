@@ -1,6 +1,5 @@
 /**
- * Kills the service at random moments while it is written to and read from, and counts what is lost: nothing, or it
- * fails.
+ * Kills the service at random moments under load, and counts what is lost. It fails if anything is.
  *
  * `tsx test/fault/kill9.ts [cycles] [sqlite | postgresql]`; CHAOS_SEED repeats the choices of a run.
  */

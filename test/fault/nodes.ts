@@ -1,22 +1,22 @@
 import { type ServerProcess, startProcess } from './process.ts'
 
-/** One service, or two on one database: the first is killed, and readers are with the last. */
+/** One service, or two on one database: the first is killed, and readers are connected to the last. */
 export interface Nodes {
-  /** Of the one that is killed. */
+  /** The address of the one that is killed. */
   first: string
-  /** Of the one that readers are with. */
+  /** The address of the one with the readers. */
   last: string
-  /** `last`, once something answers there. */
+  /** `last`, once it responds. */
   reachable(): Promise<string>
   /** Kills the first. @returns when that was, by `performance.now()` */
   kill(): Promise<number>
-  /** Starts the first again, where it was. */
+  /** Starts the first again, at the same address. */
   restart(): Promise<void>
   /** Ends all of them. */
   stop(): Promise<void>
 }
 
-/** Starts so many services on a database. */
+/** Starts this many services on a database. */
 export async function startNodes(url: string, count: 1 | 2, config: object): Promise<Nodes> {
   const servers: ServerProcess[] = []
   while (servers.length < count) servers.push(await startProcess(url, { config }))

@@ -3,12 +3,12 @@ import { type ChatClient, createChatClient } from '../../lib/client/index.ts'
 /** The first administrator. */
 export const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
 
-/** A conversation on a service that runs somewhere, and how to call it. */
+/** A conversation on a running service, with clients for it. */
 export interface Place {
   conversation_id: string
   /** A new client, signed in. */
   signIn(): Promise<ChatClient>
-  /** The same at another address of it. */
+  /** The same at another address. */
   signInAt(base_url: string): Promise<ChatClient>
   /** The `Cookie` header of a new session. */
   cookie(): Promise<string>

@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { programArgs } from '../support/programs.ts'
 
-/** A service in a process of its own. */
+/** A service in its own process. */
 export interface ServerProcess {
   base_url: string
   port: number
-  /** A number of `/metrics`. */
+  /** A value of `/metrics`. */
   metric(name: string): Promise<number>
-  /** Ends it as a crash does. Resolves when it is gone. */
+  /** Kills it. Resolves when it has ended. */
   kill(): Promise<void>
 }
 

@@ -9,7 +9,7 @@ export function createRandom(seed: number): () => number {
   }
 }
 
-/** A seed to be printed, so that a run that failed can be repeated: `CHAOS_SEED`, or a new one. */
+/** A seed to print, so that a failed run can be repeated: `CHAOS_SEED`, or a new one. */
 export function newSeed(): number {
   return Number(process.env.CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 32))
 }

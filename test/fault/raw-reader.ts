@@ -2,18 +2,18 @@ import { connect } from 'node:net'
 import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
 import { createEventReader } from '../../lib/core/event-stream.ts'
 
-/** An event as it came over the wire. */
+/** An event as it was received. */
 export interface RawEvent {
   id?: string
   event: ConversationStreamEvent
 }
 
-/** A stream read over a plain socket, which can be cut anywhere and left unread. */
+/** A stream read over a plain socket, which can be closed at any byte and left unread. */
 export interface RawStream {
-  /** `cut` when we ended it, `ended` when the server did, `refused` when nothing answered or not with a stream. */
+  /** `cut` if the reader closed it, `ended` if the server did, `refused` without a response or a stream. */
   over: Promise<'cut' | 'ended' | 'refused'>
   cut(): void
-  /** Reads on, after `paused`. */
+  /** Continues to read, after `paused`. */
   resume(): void
 }
 
@@ -23,9 +23,9 @@ export interface RawOptions {
   conversation_id: string
   cookie: string
   last_event_id?: string
-  /** Cuts the connection after so many bytes of the stream; what came before them counts, half an event does not. */
+  /** Closes the connection after this many bytes of the stream; complete events count, half an event does not. */
   cut_after?: number
-  /** Reads nothing, not even the answer, before `resume()`. */
+  /** Reads nothing, not even the response, before `resume()`. */
   paused?: boolean
   onEvent(event: RawEvent): void
 }
@@ -64,7 +64,7 @@ export function openRaw(options: RawOptions): RawStream {
       hasStarted = true
       chunk = head.subarray(end + 4)
     }
-    // A cut is a cut: what came with it, but after it, was never seen.
+    // Bytes that arrived after the cut do not count.
     const excess = length + chunk.length - cut_after
     length += chunk.length
     const seen = excess >= 0 ? chunk.subarray(0, chunk.length - excess) : chunk

@@ -8,50 +8,50 @@ import { settle } from './people.ts'
 import { startProcess } from './process.ts'
 import { tracesOf } from './traces.ts'
 
-/** A service that is killed again and again while it removes what was deleted. */
+/** A service that is killed again and again while it removes deleted data. */
 export interface RemovalCrashOptions {
   /** An empty database. */
   url: string
   cycles: number
-  /** How many messages there are to remove in each removal. */
+  /** The number of messages of each removal. */
   messages: number
   random: () => number
-  /** Whether the lease of the process that was killed runs out by itself, or is said to have run out. */
+  /** Whether the lease of the killed process expires by itself, or is expired by the test. */
   lease: 'awaited' | 'lapsed'
   onCycle?: (figures: RemovalCrashFigures) => void
 }
 
-/** What came of it. */
+/** The result of a run. */
 export interface RemovalCrashFigures {
   cycles: number
-  /** Kills that left some messages of a conversation, or of a person, and not all. */
+  /** Kills that left some messages of a conversation, or of a user, and not all. */
   interrupted: { conversation: number; person: number }
-  /** The longest from a start to the end of what was left. */
+  /** The longest time from a start to the end of the removal. */
   slowest_ms: number
-  /** What may not be: shown or kept although it is deleted, and what `fsck` finds. */
+  /** Failures: deleted data that was returned or kept, and findings of `fsck`. */
   faults: string[]
 }
 
-/** What is to be removed, and how far that is. */
+/** A removal and its progress. */
 interface Planted {
-  /** In every text. */
+  /** A word in every text. */
   word: string
   remove(client: ChatClient): Promise<unknown>
-  /** The messages that are not removed yet. */
+  /** The number of messages that are not removed yet. */
   left(): Promise<number>
-  /** What of it a client is still shown. */
+  /** The deleted data that clients can still read. */
   shown(client: ChatClient): Promise<string[]>
 }
 
-/** Long enough that a removal takes several batches. */
+/** Large enough that a removal needs several batches. */
 const FILLING = ' lorem ipsum'.repeat(400)
 
-/** How long a removal may take to end: the lease of the process that was killed, a poll, and the work. */
+/** The maximum duration of a removal: the lease of the killed process, a poll, and the work. */
 const PATIENCE_MS = 60_000
 
 const POSTS_AT_ONCE = 50
 
-/** Kills the service in the middle of removals, starts it again, and looks whether they go on and leave nothing. */
+/** Kills the service during removals, starts it again, and checks that they continue and leave nothing. */
 export async function crashRemovals(options: RemovalCrashOptions): Promise<RemovalCrashFigures> {
   const { url, cycles, random, lease, onCycle } = options
   let server = await startProcess(url)
@@ -132,7 +132,7 @@ async function plantPerson(chat: Chat, conversationId: string, messages: number,
   }
 }
 
-/** @returns the root of the thread that now has so many messages */
+/** @returns the root of the thread that now has this many messages */
 async function fill(
   chat: Chat,
   author: Awaited<ReturnType<typeof findFirst>>,
@@ -173,7 +173,7 @@ async function isFound(call: Promise<unknown>, fault: string): Promise<string[]>
   return [fault]
 }
 
-/** Waits until no task is left. @returns whether that is so in time */
+/** Waits until no task is left. @returns whether that happened in time */
 async function haveEnded(chat: Chat): Promise<boolean> {
   const { db } = contextOf(chat)
   const deadline = performance.now() + PATIENCE_MS

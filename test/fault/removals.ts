@@ -1,6 +1,6 @@
 /**
- * Kills the service at random moments while it removes a conversation or what an erased person wrote, and looks whether
- * the removal goes on to its end and leaves nothing, or it fails.
+ * Kills the service at random moments while it removes a conversation or the messages of an erased user. It fails
+ * unless the removal continues to its end and leaves nothing.
  *
  * `tsx test/fault/removals.ts [cycles] [sqlite | postgresql]`; CHAOS_SEED repeats the choices of a run.
  */

@@ -1,4 +1,4 @@
-/** A host as small as can be, for tests that kill it: `server.ts <database> <port> [configuration as JSON]`. */
+/** A minimal host, for tests that kill it: `server.ts <database> <port> [configuration as JSON]`. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createNodeListener } from '../../lib/http/node/listener.ts'
@@ -8,7 +8,7 @@ const [database, port, config = '{}'] = process.argv.slice(2)
 const chat = createChatService(
   parseConfig({
     security: { password: { bcrypt_cost: 4 } },
-    // All load of a test is one user's, from one address.
+    // All load of a test comes from one user and one address.
     rate_limits: { default_rps: 0, auth_login_per_ip_per_min: 1_000_000 },
     session: { max_sessions_per_user: false },
     ...JSON.parse(config),

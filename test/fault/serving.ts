@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { programArgs } from '../support/programs.ts'
 
-/** Settings under which the load of a test is not turned away, as the environment has them. */
+/** Limits that allow the load of a test, as environment variables. */
 const UNLIMITED = {
   CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4',
   CHAT_RATE_LIMITS__DEFAULT_RPS: '0',
@@ -12,12 +12,12 @@ const UNLIMITED = {
   CHAT_SSE__MAX_STREAMS_PER_USER: '10000',
 }
 
-/** `chat-server serve`, as people run it. */
+/** `chat-server serve`, as operators run it. */
 export interface ServeProcess {
   base_url: string
   port: number
   pid: number
-  /** What it has written to its log so far. */
+  /** Its log so far. */
   log(): string
   /** Resolves with its exit code. */
   exit: Promise<number | null>

@@ -1,12 +1,12 @@
 /**
- * Has many slow clients at the service, and measures how it serves the others meanwhile. Needs slowhttptest.
+ * Connects many slow clients to the service, and measures how it serves the others meanwhile. Needs slowhttptest.
  *
  * `tsx test/fault/slow.ts [connections] [seconds]`
  */
 import { onDatabases } from './databases.ts'
 import { KINDS, slowDown } from './slowness.ts'
 
-/** What the slowest of a hundred calls may take. */
+/** The maximum time of 99 of a hundred calls. */
 const P99_MS = 250
 
 const [connections = '1000', seconds = '60'] = process.argv.slice(2)

@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { startServe } from './serving.ts'
 
-/** What slow clients take their time with. */
+/** The part of a request or response that the clients slow down. */
 export type Kind = 'headers' | 'body' | 'reading'
 
 export const KINDS: Kind[] = ['headers', 'body', 'reading']
 
-/** Which of its tests slowhttptest is to do, and on what. */
+/** The options of slowhttptest for each. */
 const TESTS: Record<Kind, { path: string; args: string[] }> = {
   headers: { path: '/healthz', args: ['-H', '-i', '5'] },
   body: { path: '/v1/chat/completions', args: ['-B', '-i', '5', '-s', '8192', '-f', 'application/json'] },
@@ -27,20 +27,20 @@ export interface Slowness {
   seconds: number
 }
 
-/** How the others were served meanwhile. */
+/** How the other clients were served meanwhile. */
 export interface SlowFigures {
-  /** What slowhttptest says of each second. */
+  /** The output of slowhttptest for each second. */
   available: boolean
-  /** Calls of `/healthz`, each on a connection of its own. */
+  /** The number of calls of `/healthz`, each on its own connection. */
   calls: number
   failed: number
-  /** The slowest of a hundred of them took so long, in milliseconds. */
+  /** The slowest percentile of them, in milliseconds. */
   p99: number
-  /** Slow connections that the service had closed at the end. */
+  /** The number of slow connections that the service had closed at the end. */
   cut: number
 }
 
-/** Has slow clients at a service, and calls it. */
+/** Connects slow clients to a service, and calls it. */
 export async function slowDown({ url, kind, connections, seconds }: Slowness): Promise<SlowFigures> {
   const server = await startServe(url)
   const folder = await mkdtemp(join(tmpdir(), 'chat-slow-'))
@@ -49,7 +49,7 @@ export async function slowDown({ url, kind, connections, seconds }: Slowness): P
     const report = join(folder, 'report')
     const load = ['-c', String(connections), '-r', String(Math.ceil(connections / 5)), '-l', String(seconds), '-p', '3']
     const target = ['-u', `${server.base_url}${path}`, '-g', '-o', report]
-    // What is made once is made: the others wait for slow clients here, and for nothing else.
+    // One-time work is done before: then calls wait for slow clients only.
     if (kind === 'reading') await (await fetch(`${server.base_url}${path}`)).arrayBuffer()
     let isOver = false
     const attack = promisify(execFile)('slowhttptest', [...args, ...load, ...target], { maxBuffer: 2 ** 26 })
@@ -72,7 +72,7 @@ export async function slowDown({ url, kind, connections, seconds }: Slowness): P
   }
 }
 
-/** Calls again and again, as a health check or a visitor would: without a connection to use again. */
+/** Calls again and again, like a health check or a new visitor: without keep-alive. */
 async function probe(url: string, isOver: () => boolean): Promise<{ times: number[]; failed: number }> {
   const times: number[] = []
   let failed = 0

@@ -1,5 +1,5 @@
 /**
- * Cuts readers off at random bytes while others write, and counts what they miss: nothing, or it fails.
+ * Disconnects readers at random bytes while others write, and counts missed events. It fails if there are any.
  *
  * `tsx test/fault/sse-chaos.ts [reconnects | seconds as 60s] [sqlite | postgresql]`; CHAOS_SEED repeats a run.
  */

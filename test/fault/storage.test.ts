@@ -14,7 +14,7 @@ import { endureSqlite } from './storage/sqlite.ts'
 import { SQLITE_FAULTS } from './storage/sqlite-faults.ts'
 import { watchSyncs } from './storage/sync.ts'
 
-/** One fault of each kind: the script has all of them. */
+/** One fault of each kind: the script runs all of them. */
 const BRIEFLY = [
   'full disk',
   'no larger files (ulimit -f)',
@@ -34,13 +34,13 @@ const LONG = { timeout: 120_000 }
 const seed = newSeed()
 console.log(`seed ${seed} (storage)`)
 
-/** What can be said of figures that were to be had. Where they were not, the test is skipped, and says why. */
+/** Checks the results, or skips the test with the reason for which there are none. */
 function figuresOf<T>(figures: T | string, { skip }: Pick<TestContext, 'skip'>): T {
   if (typeof figures === 'string') return skip(figures)
   return figures
 }
 
-// At the same time: most of it is waiting.
+// Concurrent: most of the time is spent waiting.
 describe.concurrent(
   'a service whose storage is in trouble loses nothing, says so, and comes back by itself',
   LONG,

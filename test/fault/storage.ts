@@ -1,5 +1,5 @@
 /**
- * Has the storage fail in every way there is under a running service, and looks what is lost: nothing, or it fails.
+ * Runs every fault of the storage under a running service, and counts what is lost. It fails if anything is.
  *
  * `tsx test/fault/storage.ts [cycles] [part of a fault's name]`; CHAOS_SEED repeats the choices of a run.
  */
@@ -17,10 +17,10 @@ import { endureSqlite } from './storage/sqlite.ts'
 import { SQLITE_FAULTS } from './storage/sqlite-faults.ts'
 import type { Figures } from './storage/stage.ts'
 
-/** How long what has a bound of its own lasts: longer than the bound. */
+/** The duration of faults with a bound of their own: longer than the bound. */
 const LASTS_MS = 10_000
 
-/** The longest a service may take to be of use again. */
+/** The maximum time until a service works again. */
 const RECOVERY_MS = 5_000
 
 const [cycles = '10', part = ''] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 /**
- * Looks whether a sync has ended between each write of a message to the WAL and the first that anybody hears of it:
- * always, or it fails.
+ * Checks that a sync has completed between each write of a message to the WAL and the first byte of it sent to a
+ * client. It fails otherwise.
  *
  * `tsx test/fault/sync.ts [posts] [sqlite | postgresql]`
  */

@@ -4,7 +4,7 @@ import { contextOf } from '../../lib/core/context-of.ts'
 import type { Chat } from '../../lib/index.ts'
 import { TABLES } from '../../lib/storage/archive/format.ts'
 
-/** The tables that hold a word, and on SQLite the files in the folder of the database. */
+/** The tables that contain a word, and on SQLite the files in the folder of the database. */
 export async function tracesOf(chat: Chat, url: string, word: string): Promise<string[]> {
   const { db } = contextOf(chat)
   const tables: string[] = []

@@ -1,9 +1,9 @@
 import { type ModelCall, ModelServer } from '../support/model-server.ts'
 
-/** How a model server answers: to the end, for as long as it is listened to, or a little and then nothing more. */
+/** How a model server answers: to the end, endlessly, or a few chunks before it stalls. */
 export const MANNERS = ['short', 'endless', 'stalled'] as const
 
-/** Between two pieces of an endless answer. */
+/** The pause between two chunks of an endless answer. */
 const PIECE_MS = 2
 
 /** The answer of a model server to a prompt, and its caller. */
@@ -12,18 +12,18 @@ export interface Saying {
   text: string
 }
 
-/** A model server that answers as its prompts say: the last word of each is a manner. */
+/** A model server controlled by its prompts: the last word of each selects the kind of answer. */
 export interface Upstream {
-  /** The `base_url` of it. */
+  /** Its `base_url`. */
   url: string
-  /** What was said to a prompt, if it was ever asked. */
+  /** The answer to a prompt, if it was requested. */
   to(prompt: string): Saying | undefined
-  /** Calls `onEnough` once, when so many more pieces of endless answers have been said. */
+  /** Calls `onEnough` once, after this many more chunks of endless answers. */
   after(pieces: number, onEnough: () => void): void
   close(): Promise<void>
 }
 
-/** Starts one whose pieces are of any length, and numbered: what is lost or repeated shows. */
+/** Starts one whose chunks have any length, and numbers: lost and repeated text is visible. */
 export async function startUpstream(random: () => number): Promise<Upstream> {
   const model = new ModelServer()
   const sayings = new Map<string, Saying>()

@@ -60,7 +60,7 @@ async function open(url: string) {
   return {
     chat,
     start: () => chat.start({ background: false }),
-    async examine() {
+    async checkSchema() {
       await chat.start({ background: false, changed: true })
       return (await chat.ops.fsck()).findings
     },
@@ -92,10 +92,10 @@ describeOnEachEmptyDatabase('a modified database', (openUrl, dialect) => {
   it.each(Object.entries(CHANGES))('is refused by the start, and reported by fsck: %s', async (_, change) => {
     const url = await migrated()
     await run(url, change[dialect] ?? change.sqlite)
-    const { chat, start, examine } = await open(url)
+    const { chat, start, checkSchema } = await open(url)
     onTestFinished(() => chat.close())
     await expect(start()).rejects.toThrow(change.says)
-    expect(await examine()).toContainEqual(
+    expect(await checkSchema()).toContainEqual(
       expect.objectContaining({ name: 'schema', examples: expect.arrayContaining([change.says]) }),
     )
   })
@@ -103,10 +103,10 @@ describeOnEachEmptyDatabase('a modified database', (openUrl, dialect) => {
   it("is accepted with tables, views and triggers of a host next to the service's", async () => {
     const url = await migrated()
     await run(url, HOSTED[dialect])
-    const { chat, start, examine } = await open(url)
+    const { chat, start, checkSchema } = await open(url)
     onTestFinished(() => chat.close())
     await start()
-    expect(await examine()).toEqual([])
+    expect(await checkSchema()).toEqual([])
   })
 
   it.each([

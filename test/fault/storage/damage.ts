@@ -15,10 +15,10 @@ import { join } from 'node:path'
 import { settle } from '../people.ts'
 import { serve, tryServe } from './serving.ts'
 
-/** A database to be damaged, and what is in it. */
+/** A database to damage, and its content. */
 export interface Specimen {
   file: string
-  /** Everything its reader can read. */
+  /** Everything that its reader can read. */
   text: string
   cookie: string
   remove(): void
@@ -50,7 +50,7 @@ export async function makeSpecimen(): Promise<Specimen> {
   }
 }
 
-/** Ways to damage a copy. Each may take its numbers from `random`. */
+/** The kinds of damage to a copy. Each may take its numbers from `random`. */
 export const DAMAGES: Record<string, (file: string, random: () => number) => void> = {
   'not a database': (file) => writeFileSync(file, 'Dear diary, '.repeat(1_000)),
   'empty, beside its WAL': (file) => writeFileSync(file, ''),
@@ -64,17 +64,17 @@ export const DAMAGES: Record<string, (file: string, random: () => number) => voi
   'a page of noise': (file, random) => scribblePage(file, random),
 }
 
-/** Of which nothing is in the database yet, so that it cannot be known that they were there. */
+/** Damage to a WAL whose data is not in the database, so that its loss cannot be detected. */
 export const LOSSES = ['WAL cut in half', 'WAL gone']
 
-/** How a service took it. */
+/** How a service reacted. */
 export type Outcome = 'refused to start' | 'answered 503' | 'went on with all of it' | 'went on with what was left'
 
 /**
  * Damages a copy, and starts a service on it.
  *
- * @returns how it took that
- * @throws Error when it did so badly: a crash, a stack, an error that is not clear, less than there was without a word
+ * @returns the reaction
+ * @throws Error for a wrong reaction: a crash, a stack, an unclear error, or silently missing data
  */
 export async function damage(
   specimen: Specimen,
@@ -113,7 +113,7 @@ export async function damage(
   }
 }
 
-/** Has what is in the WAL moved into the database, so that a damage to that is met. */
+/** Checkpoints the WAL, so that damage to the database file has an effect. */
 export async function settleSpecimen(specimen: Specimen): Promise<void> {
   const server = await serve(`sqlite:${specimen.file}`)
   await server.stop()

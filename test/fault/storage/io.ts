@@ -4,14 +4,14 @@ import { type Serving, serve } from './serving.ts'
 import type { Figures } from './stage.ts'
 import { attach, whyNoStrace } from './strace.ts'
 
-/** How many posts there are at most before a call is taken never to be made. */
+/** The maximum number of posts until a system call counts as never made. */
 const POSTS = 100
 
 /**
- * Has the N-th write, or sync, of a SQLite file fail for each N in turn, kills the service there and then, and starts
+ * Makes the N-th write, or sync, of a SQLite file fail for each N in turn, kills the service at that point, and starts
  * it again.
  *
- * @returns what came of it, or why it cannot be made here
+ * @returns the result, or the reason why the fault cannot be injected here
  */
 export async function failEachCall(file: string, calls: 'pwrite64' | 'fsync', upTo: number): Promise<Figures | string> {
   const missing = whyNoStrace()

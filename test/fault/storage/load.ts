@@ -6,35 +6,35 @@ import { settle } from '../people.ts'
 const WRITERS = 4
 const PAUSE_MS = 10
 
-/** How long an answer may be waited for: longer than any bound of the service. */
+/** The timeout of a response: longer than any timeout of the service. */
 const PATIENCE_MS = 60_000
 
 /** Users who use a service all the time, and the responses they get. */
 export interface Load {
-  /** Ids of the messages that were acknowledged, with their content. */
+  /** The acknowledged messages, by id, with their content. */
   acknowledged: Map<string, string>
-  /** How often posts failed, by status and code. */
+  /** The failed posts, by status and code. */
   failed: Map<string, number>
-  /** How often reads failed, by status and code. */
+  /** The failed reads, by status and code. */
   unread: Map<string, number>
-  /** The longest that `/healthz` took, since that was asked the last time. */
+  /** The longest time of a `/healthz` call since the last query. */
   stall(): number
-  /** How many posts have failed. */
+  /** The number of failed posts. */
   failures(): number
-  /** Waits until posts that were begun after now are acknowledged. @returns how long the first one took */
+  /** Waits until posts started after now are acknowledged. @returns the time of the first one */
   successes(count?: number): Promise<number>
-  /** Whether the service says that it is ready. */
+  /** Whether the service reports itself as ready. */
   isReady(): Promise<boolean>
   /**
-   * Has everybody finish, and looks what is there.
+   * Ends all users, and checks the stored data.
    *
-   * @param options.restarted the service was, so streams were closed
-   * @returns what should not be
+   * @param options.restarted whether the service was restarted, which closes streams
+   * @returns the failures
    */
   finish(options?: { restarted?: boolean }): Promise<string[]>
 }
 
-/** Sets a service up and has people write to it, read from it and follow it. A post that fails is tried again with its key. */
+/** Sets a service up and starts users who write, read and follow. A failed post is retried with its key. */
 export async function startLoad(base_url: string): Promise<Load> {
   const { conversation_id, cookie } = await settle(base_url)
   const own = await cookie()
@@ -63,7 +63,7 @@ export async function startLoad(base_url: string): Promise<Load> {
 
   async function write(writer: number): Promise<void> {
     for (let n = 0; !stopping; n++) {
-      // Its name at both ends, so that one of them is whole wherever the database cuts it.
+      // Its name at both ends, so that one of them is intact wherever the database cuts it.
       const [content, key] = [`${writer}/${n} ${'x'.repeat(300)} ${writer}/${n}.`, randomUUID()]
       for (;;) {
         const begun = performance.now()
@@ -147,7 +147,7 @@ export async function startLoad(base_url: string): Promise<Load> {
   }
 }
 
-/** Waits until something holds, for as long as any answer may take. */
+/** Waits until a condition holds, up to the timeout of a response. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS
   while (!(await holds())) {

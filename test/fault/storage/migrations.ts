@@ -4,15 +4,15 @@ import { openStorage } from '../../../lib/storage/open.ts'
 import { programArgs } from '../../support/programs.ts'
 import { inconsistenciesIn } from '../invariants.ts'
 
-/** What came of killing a process at each statement of all migrations. */
+/** The result of killing a process at each statement of all migrations. */
 export interface MigrationFigures {
   kills: number
   faults: string[]
 }
 
 /**
- * Kills a process at every `stride`-th statement with which it makes the schema, each time on a new database; then has
- * another one finish, and looks at what it has made.
+ * Kills a process at every `stride`-th statement of its migrations, each time on a new database; then another process
+ * completes them, and the result is checked.
  */
 export async function killMigrations(newUrl: () => Promise<string>, stride: number): Promise<MigrationFigures> {
   const wanted = await schemaOf(await migrated(await newUrl()))
@@ -23,7 +23,7 @@ export async function killMigrations(newUrl: () => Promise<string>, stride: numb
     const args = ['--no-warnings', ...programArgs('test/storage/program.ts'), 'migrate', url, `#${n}`]
     const child = spawn(process.execPath, args, { stdio: 'ignore' })
     const [, signal] = await once(child, 'exit')
-    // It has reached the end.
+    // It has run all statements.
     if (signal !== 'SIGKILL') return { kills, faults }
     kills++
     const schema = await schemaOf(await migrated(url)).catch(String)

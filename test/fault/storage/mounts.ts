@@ -3,15 +3,15 @@ import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, writeSync } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A small file system of its own. */
+/** A small mounted file system. */
 export interface Mount {
   path: string
-  /** Takes all the room that is left. @returns what gives it back */
+  /** Fills the remaining space. @returns a function that frees it */
   fill(): () => void
   remove(): void
 }
 
-/** Mounts one of so many mebibytes. @returns `undefined` where that is not allowed */
+/** Mounts a file system of this many mebibytes. @returns `undefined` if that is not allowed */
 export function mountSmall(mebibytes: number): Mount | undefined {
   const path = mkdtempSync(join(tmpdir(), 'chat-mount-'))
   try {
@@ -41,7 +41,7 @@ export function mountSmall(mebibytes: number): Mount | undefined {
   }
 }
 
-/** Shows a folder at another path. @returns what takes that away, while its files are open, too */
+/** Mounts a folder at another path. @returns a function that unmounts it, even with open files */
 export function bind(folder: string, path: string): () => void {
   mkdirSync(path, { recursive: true })
   execFileSync('mount', ['--bind', folder, path])

@@ -7,20 +7,20 @@ import type { Fault } from './stage.ts'
 
 const UNAVAILABLE = ['503 unavailable']
 
-/** Where a fault is made, and how long it lasts. */
+/** The target of a fault, and its duration. */
 export interface PostgresStage {
   cluster: Cluster
   proxy: CutProxy
-  /** In the database of the service. */
+  /** A session in the database of the service. */
   admin: pg.Client
   /** Another session there. */
   other: pg.Client
-  /** The small file system that the database is on, where there is one. */
+  /** The small file system with the database, if there is one. */
   mount: Mount | undefined
   lasts_ms?: number | undefined
 }
 
-/** A fault, and what it takes to make it. */
+/** A fault, and its requirements. */
 export type PostgresFault = { needs?: 'mount'; make: (stage: PostgresStage) => Omit<Fault, 'name'> }
 
 const ALL_FAILS = { answers: UNAVAILABLE, reads: false, ready: false }
@@ -101,7 +101,7 @@ export const POSTGRES_FAULTS: Record<string, PostgresFault> = {
   'read-only': {
     make: ({ admin }) => ({
       ...WRITES_FAIL,
-      // What is under way when the connections are replaced fails, reads too.
+      // Requests in progress fail when the connections are replaced, including reads.
       reads: false,
       async begin() {
         await admin.query(`ALTER ROLE ${ROLE} SET default_transaction_read_only = on`)
@@ -134,13 +134,13 @@ export const POSTGRES_FAULTS: Record<string, PostgresFault> = {
   },
 }
 
-/** Restarts of a PostgreSQL, by name: each has its own cluster, since it is away for everybody. */
+/** Restarts of a PostgreSQL, by name: each has its own cluster, since it is unavailable to all. */
 export const POSTGRES_RESTARTS: Record<string, (cluster: Cluster) => Promise<unknown>> = {
   'restart (fast)': async () => {},
   'restart (immediate)': async ({ pid }) => process.kill(pid, 'SIGQUIT'),
 }
 
-/** Has a cluster go away and come back. */
+/** Stops a cluster and starts it again. */
 export function restarting(how: string, cluster: Cluster, lasts_ms: number | undefined): Omit<Fault, 'name'> {
   return {
     ...ALL_FAILS,

@@ -7,13 +7,13 @@ import { POSTGRES_FAULTS, POSTGRES_RESTARTS, ROLE, restarting } from './postgres
 import { startProxy } from './proxy.ts'
 import { endure, type Figures } from './stage.ts'
 
-/** Mebibytes: an empty database takes eight. */
+/** Mebibytes: an empty database needs eight. */
 const SMALL = 24
 
 /**
- * Has a fault of a PostgreSQL come and go.
+ * Runs a fault of a PostgreSQL.
  *
- * @returns what came of it, or why it cannot be made here
+ * @returns the result, or the reason why the fault cannot be injected here
  */
 export async function endurePostgres(
   name: string,
@@ -57,7 +57,7 @@ async function endureOn(
   }
 }
 
-/** A database of the role, on the small file system where there is one. */
+/** A database of the role, on the small file system if there is one. */
 async function createDatabase(cluster: Cluster, mount: Mount | undefined): Promise<void> {
   const admin = new pg.Client(cluster.url)
   await admin.connect()

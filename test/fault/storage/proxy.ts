@@ -1,21 +1,21 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** What is between a service and its database, and can be cut. */
+/** A proxy between a service and its database, which can interrupt connections. */
 export interface CutProxy {
-  /** The database, by way of it. */
+  /** The URL of the database through the proxy. */
   url: string
-  /** Lets nothing through any more and says nothing, as a network that drops everything; what was sent is kept. */
+  /** Forwards nothing any more, like a network that drops packets; the data is kept. */
   hold(): void
-  /** Lets everything through again. */
+  /** Forwards everything again. */
   release(): void
-  /** Has the connections there are carry nothing any more, for good, and says nothing; new ones work. */
+  /** Silently stops forwarding on the existing connections for good; new ones work. */
   lose(): void
-  /** Ends every connection, and refuses new ones. */
+  /** Closes every connection, and refuses new ones. */
   cut(): void
-  /** Takes connections again. */
+  /** Accepts connections again. */
   mend(): void
-  /** Whether to lose the answers to each COMMIT, with their connection: it succeeds without an acknowledgement. */
+  /** Whether to drop the responses to each COMMIT, and the connection: it succeeds without an acknowledgement. */
   loseCommits(losing: boolean): void
   /** How often a connection has sent something after it had got an answer, or for the first time. */
   roundTrips(): number

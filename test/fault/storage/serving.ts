@@ -10,17 +10,17 @@ const ENV = {
   CHAT_RATE_LIMITS__AUTH_LOGIN_PER_IP_PER_MIN: '1000000',
 }
 
-/** A `chat-server serve` that listens. */
+/** A running `chat-server serve`. */
 export interface Serving {
   base_url: string
   port: number
   pid: number
   isAlive(): boolean
-  /** What it has written to its log. */
+  /** Its log so far. */
   log(): string
-  /** Ends it as a supervisor does. @returns its exit code */
+  /** Sends SIGTERM, as a supervisor does. @returns its exit code */
   stop(): Promise<number | null>
-  /** Ends it as a crash does. */
+  /** Kills it. */
   kill(): Promise<void>
 }
 
@@ -67,7 +67,7 @@ export async function tryServe(database: string, port = 0): Promise<Serving | Re
   }
 }
 
-/** The same, where it has no reason not to start. */
+/** The same, if it must start. */
 export async function serve(database: string, port = 0): Promise<Serving> {
   const started = await tryServe(database, port)
   if ('base_url' in started) return started

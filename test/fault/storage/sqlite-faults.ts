@@ -8,22 +8,22 @@ import { inject } from './strace.ts'
 
 const UNAVAILABLE = ['503 unavailable']
 
-/** Writes fail, and all else goes on: reads come from what is there. */
+/** Writes fail, and reads continue. */
 const WRITES_FAIL = { answers: UNAVAILABLE, reads: true, ready: true }
 
-/** Nothing can be done with the database. */
+/** Every access to the database fails. */
 const ALL_FAILS = { answers: UNAVAILABLE, reads: false, ready: false }
 
-/** Where a fault is made, and how long it lasts. */
+/** The target of a fault, and its duration. */
 export interface SqliteStage {
   /** The database. */
   file: string
-  /** The small file system it is on, where there is one. */
+  /** The small file system with the database, if there is one. */
   mount: Mount | undefined
   lasts_ms?: number | undefined
 }
 
-/** A fault, and what it takes to make it. */
+/** A fault, and its requirements. */
 export type SqliteFault = {
   needs: ('mount' | 'strace' | 'prlimit')[]
   make: (stage: SqliteStage) => Omit<Fault, 'name'>
@@ -81,7 +81,7 @@ export const SQLITE_FAULTS: Record<string, SqliteFault> = {
     make: ({ file, mount }) => ({
       ...ALL_FAILS,
       async begin() {
-        // The folder of the file is one that is mounted there, from another one on the small file system.
+        // The folder of the file is a bind mount of one on the small file system.
         execFileSync('umount', ['-l', dirname(file)])
         return () => void bind(realFolder(mount!), dirname(file))
       },
@@ -89,7 +89,7 @@ export const SQLITE_FAULTS: Record<string, SqliteFault> = {
   },
 }
 
-/** Where the files are that a folder which is mounted elsewhere shows. */
+/** The original location of the files in a bind-mounted folder. */
 export function realFolder(mount: Mount): string {
   const folder = join(mount.path, 'real')
   mkdirSync(folder, { recursive: true })

@@ -7,13 +7,13 @@ import { realFolder, SQLITE_FAULTS } from './sqlite-faults.ts'
 import { endure, type Figures } from './stage.ts'
 import { whyNoStrace } from './strace.ts'
 
-/** Mebibytes: room for the database and its WAL, and soon full. */
+/** Mebibytes: room for the database and its WAL, and quickly full. */
 const SMALL = 24
 
 /**
- * Has a fault of a SQLite file come and go.
+ * Runs a fault of a SQLite file.
  *
- * @returns what came of it, or why it cannot be made here
+ * @returns the result, or the reason why the fault cannot be injected here
  */
 export async function endureSqlite(
   name: string,

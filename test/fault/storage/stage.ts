@@ -3,43 +3,43 @@ import { inconsistenciesIn } from '../invariants.ts'
 import { startLoad, until } from './load.ts'
 import { serve } from './serving.ts'
 
-/** Trouble of a storage that comes and goes while a service runs on it. */
+/** A temporary fault of the storage under a running service. */
 export interface Fault {
   name: string
-  /** Makes it. @returns what ends it */
+  /** Starts it. @returns a function that ends it */
   begin(service: { pid: number }): Promise<() => Promise<void> | void>
-  /** What posts may fail with meanwhile. */
+  /** The failures that posts may have meanwhile. */
   answers: string[]
-  /** Whether reads go on. */
+  /** Whether reads continue. */
   reads: boolean
-  /** Whether `/readyz` still says that the service is ready: it looks whether there are reads. */
+  /** Whether `/readyz` still reports the service as ready: it checks reads. */
   ready: boolean
-  /** How long it lasts after the first post has failed. Default 300 ms. */
+  /** How long it lasts after the first failed post. Default 300 ms. */
   lasts_ms?: number
 }
 
-/** What came of it. */
+/** The result of a fault. */
 export interface Figures {
   fault: string
   database: string
   cycles: number
   acknowledged: number
   lost: number
-  /** What posts failed with. */
+  /** The failures of posts. */
   seen: string[]
   reads: string
-  /** The longest from its end to the first post that was acknowledged. */
+  /** The longest time from its end to the first acknowledged post. */
   recovered_ms: number
-  /** The longest that another request was kept waiting by a busy process. */
+  /** The longest delay of another request by a busy process. */
   stall_ms: number
-  /** What may not be, in words. */
+  /** Failures, as texts. */
   faults: string[]
 }
 
-/** How many posts there are before each fault. */
+/** The number of posts before each fault. */
 const POSTS = 50
 
-/** Runs a service under load, and has a fault come and go. */
+/** Runs a service under load, and injects a fault. */
 export async function endure(
   fault: Fault,
   { database, url, cycles }: { database: string; url: string; cycles: number },

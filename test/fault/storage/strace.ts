@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { until } from './load.ts'
 
-/** Why system calls of another process cannot be made to fail here, if they cannot. */
+/** Why faults cannot be injected into system calls here, if they cannot. */
 export function whyNoStrace(): string | undefined {
   const { status } = spawnSync('strace', ['-qq', '-e', 'trace=none', 'true'])
   return status === 0 ? undefined : 'strace is not installed, or may not trace'
@@ -11,8 +11,8 @@ export function whyNoStrace(): string | undefined {
 /**
  * Attaches strace to a process.
  *
- * @param args what to trace, what to make of it, and where to
- * @returns what detaches it, once nothing is traced any more
+ * @param args what to trace, what to inject, and the output
+ * @returns a function that detaches it, once nothing is traced any more
  */
 export async function attach(pid: number, args: string[]): Promise<() => Promise<void>> {
   const tracer = spawn('strace', ['-p', String(pid), ...args], { stdio: ['ignore', 'ignore', 'pipe'] })
@@ -31,7 +31,7 @@ export async function attach(pid: number, args: string[]): Promise<() => Promise
   }
 }
 
-/** Has system calls of a process fail, those on these files only. @returns what ends that */
+/** Makes system calls of a process fail, on these files only. @returns a function that ends that */
 export function inject(pid: number, calls: string, how: string, ...files: string[]): Promise<() => Promise<void>> {
   return attach(pid, [
     ...files.flatMap((file) => ['-P', file]),

@@ -8,9 +8,9 @@ import { attach, whyNoStrace } from './strace.ts'
 /** The process that writes to the disk: the service itself, or the server of its database. */
 export interface SyncStage {
   url: string
-  /** Whose calls are looked at besides the service's, with those of all that it has started: PostgreSQL's. */
+  /** The process whose calls are traced besides the service's, with its children: PostgreSQL's. */
   pid?: number
-  /** In the names of the files that are written to first. */
+  /** A part of the names of the WAL files. */
   wal: string
   posts: number
 }
@@ -22,10 +22,10 @@ export interface SyncFigures {
 }
 
 /**
- * Looks at the system calls of a service: between the write of a message to the WAL and the first byte of it to anybody
- * there is a completed sync.
+ * Traces the system calls of a service: between the write of a message to the WAL and the first byte of it on a socket
+ * there must be a completed sync.
  *
- * @returns what came of it, or why that cannot be seen here
+ * @returns the result, or the reason why that cannot be traced here
  */
 export async function watchSyncs({ url, pid, wal, posts }: SyncStage): Promise<SyncFigures | string> {
   const missing = whyNoStrace()
@@ -34,15 +34,15 @@ export async function watchSyncs({ url, pid, wal, posts }: SyncStage): Promise<S
   const server = await serve(url)
   try {
     const load = await startLoad(server.base_url)
-    // So that all connections are there that it takes.
+    // So that all connections are open.
     await load.successes(200)
     const output = join(folder, 'calls')
     const calls = 'trace=pwrite64,write,writev,sendto,sendmsg,fsync,fdatasync'
-    // Whole pages, and of which file: a message may be anywhere in them.
+    // Whole pages with their file: a message may be anywhere in them.
     const how = ['-f', '-yy', '-s', '200000', '-e', calls, '-o', output]
     const others = pid === undefined ? [] : [String(pid), ...childrenOf(pid)]
     const detach = await attach(server.pid, [...others.flatMap((other) => ['-p', other]), ...how])
-    // Those that were on their way when the watch began are not counted.
+    // Messages in progress at the start of the trace are not counted.
     await load.successes(20)
     const before = load.acknowledged.size
     await load.successes(posts)
@@ -62,7 +62,7 @@ function childrenOf(pid: number): string[] {
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
 }
 
-/** A call that another process interrupted is two lines; it counts where it ends, and what is told where it begins. */
+/** An interrupted call has two lines; a sync counts where it ends, and a send where it begins. */
 function joined(lines: string[]): string[] {
   const begun = new Map<string, string>()
   return lines.flatMap((line) => {
@@ -76,7 +76,7 @@ function joined(lines: string[]): string[] {
   })
 }
 
-/** @returns `undefined` where the write itself was not seen */
+/** @returns `undefined` if the write itself was not traced */
 function isSynced(lines: string[], markers: string[], wal: string): boolean | undefined {
   const has = (line: string) => markers.some((marker) => line.includes(marker))
   const isWal = (line: string) => line.includes(wal)
