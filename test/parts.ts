@@ -11,6 +11,15 @@ export const PARTS: Record<string, string[]> = {
     'test/cli/{outdated,serve,serve-answers,serve-log,stopping}.test.ts',
     'test/http/canary.test.ts',
   ],
+  /** Two nodes, and readers that change between them. */
+  nodes: ['test/live/{nodes,order,positions}.test.ts', 'test/chat/conversations/deletion-nodes.test.ts'],
+  /** Timeouts that really pass, and databases with many rows. */
+  long: [
+    'test/chat/presence/many.test.ts',
+    'test/http/lists-changing.test.ts',
+    'test/ops/readiness.test.ts',
+    'test/storage/{amid-failures,archive,pgbouncer,postgres}.test.ts',
+  ],
   /** Pages in Chromium. */
   browser: ['test/http/foreign-site.test.ts', 'test/examples/browser.test.ts'],
   /** The examples, a process each, proxies in front of the service, and the code in the documentation. */

@@ -1,7 +1,10 @@
-import { METHODS, request } from 'node:http'
+import { Agent, METHODS, request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { allRoutes } from '../support/all-routes.ts'
 import { startService, type TestService } from '../support/service.ts'
+
+const agent = new Agent({ keepAlive: true })
+afterAll(() => agent.destroy())
 
 /** `fetch` sends no TRACE. */
 function send(
@@ -10,7 +13,7 @@ function send(
   path: string,
 ): Promise<{ status: number | undefined; allow: string | undefined }> {
   return new Promise((resolve, reject) => {
-    const sent = request(service.base_url + path, { method }, (response) => {
+    const sent = request(service.base_url + path, { method, agent }, (response) => {
       response.resume()
       resolve({ status: response.statusCode, allow: response.headers.allow })
     })
