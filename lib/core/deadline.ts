@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A deadline is waited for in steps. A busy event loop misses some of them, in which no result could have arrived either. */
+/** A deadline is counted in ticks. A busy event loop misses ticks, in which no result could have arrived either. */
 const STEPS = 8
 
-/** The result of `work`, or `late` when there is none within `ms`. The work goes on. */
+/** The result of `work`, or `late` when there is none within `ms`. The work continues. */
 export function withDeadline<T, const Late>(work: Promise<T>, ms: number, late: Late): Promise<T | Late> {
   return new Promise((resolve, reject) => {
     let left = STEPS
@@ -17,11 +17,11 @@ export function withDeadline<T, const Late>(work: Promise<T>, ms: number, late: 
 }
 
 /**
- * Runs `step` again while it fails in a way that may pass.
+ * Retries `step` while its failure may be temporary.
  *
  * @param options.ms after which the failure is final
  * @param options.pause_ms between two runs
- * @throws what `step` throws
+ * @throws the last error of `step`
  */
 export async function retry<T>(
   step: () => T | Promise<T>,

@@ -98,7 +98,7 @@ export function withContext<Args extends unknown[], Result>(
   }
 }
 
-/** The same of a function that is looped over: it fails at the first step of the loop. */
+/** The same for a function with an async iterable: it fails at the first step of the loop. */
 export function loopWithContext<Args extends unknown[], Item>(
   ctx: Context,
   run: (ctx: Context, ...args: Args) => AsyncGenerator<Item>,

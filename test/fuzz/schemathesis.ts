@@ -13,7 +13,7 @@ const HOME = join(tmpdir(), `chat-server-schemathesis-${VERSION}`)
 /** Installing and compiling takes half a minute where the registry is near. */
 const INSTALL_MS = 180_000
 
-/** @returns the program, installed if need be; `undefined` where it cannot be */
+/** @returns the program, installed if necessary; `undefined` if that fails */
 export function install(): string | undefined {
   const program = join(HOME, 'bin', 'schemathesis')
   if (existsSync(join(HOME, 'installed'))) return program
@@ -60,7 +60,7 @@ include-operation-id = "setupRun"
 checks.positive_data_acceptance.expected-statuses = ["2XX", 400, 401, 403, 404, 409, "5XX"]
 `
 
-/** @returns whether nothing was found; what was is printed */
+/** @returns whether nothing was found; findings are printed */
 export async function schemathesis(program: string, run: Run): Promise<boolean> {
   const settings = join(run.folder, 'schemathesis.toml')
   writeFileSync(settings, SETTINGS)

@@ -5,7 +5,7 @@ import { createNodeListener } from '../../lib/http/node/listener.ts'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 import type { Caller } from './passes.ts'
 
-/** A service to be called at will: nothing is limited, so that every call says what it says by itself. */
+/** A service without rate limits, so that no response depends on earlier calls. */
 export interface Target {
   url: string
   /** The headers of a caller: of an administrator, with an access of its own each time. */
@@ -28,7 +28,7 @@ const CONFIG = {
 
 const ADMIN = { email: 'admin@example.org', password: 'correct horse battery' }
 
-/** How long a stream goes on: schemathesis waits for the end of what it looks at. */
+/** The duration of a stream: schemathesis waits for the end of each response. */
 const STREAM_MS = 200
 
 /** Starts a service on an empty database. */

@@ -1,4 +1,4 @@
-/** What a strict browser project writes; it compiles against the installed package without the types of Node. */
+/** Code of a strict browser project; it compiles against the installed package without the types of Node. */
 import { type ChatClient, createChatClient } from 'chat-server/client'
 
 export async function open(): Promise<ChatClient | undefined> {

@@ -1,4 +1,4 @@
-/** What a strict Node project writes; it compiles against the installed package without `skipLibCheck`. */
+/** Code of a strict Node project; it compiles against the installed package without `skipLibCheck`. */
 import { ChatError, createChatService, openStorage, parseConfig } from 'chat-server'
 import { type ChatServer, createChatApp, serve } from 'chat-server/h3'
 

@@ -13,7 +13,7 @@ const SERVER_LIMITS = {
   keepAliveTimeout: 5_000,
   // A client that reads nothing of its response for this long is disconnected or hostile.
   timeout: 120_000,
-  // Whatever NODE_OPTIONS says. Node reads it when a connection comes in.
+  // Overrides NODE_OPTIONS. Node reads it when it accepts a connection.
   maxHeaderSize: 16 * 1024,
   maxHeadersCount: MAX_HEADERS,
   maxConnections: 10_000,

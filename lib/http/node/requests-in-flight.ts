@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 
 /** The requests that a server has received and not yet answered in full. */
 export interface InFlightTracker {
-  /** Counts a request, and passes it to the handler: what the server is to be made with. */
+  /** Counts a request, and passes it to the handler: the listener for the server. */
   handle: RequestListener
   /** Makes the next response on each connection its last. */
   endKeepAlive(): void

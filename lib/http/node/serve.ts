@@ -19,7 +19,7 @@ export interface ServeOptions {
 /** How to close a server. */
 export interface CloseOptions {
   /**
-   * How long `/readyz` answers 503 before anything else changes: the time that a load balancer needs to look elsewhere.
+   * How long `/readyz` returns 503 before anything else changes: the time that a load balancer needs to react.
    * Default: `server.drain_delay_seconds` of the configuration.
    */
   delay_seconds?: number
@@ -51,7 +51,7 @@ export function serve(chat: Chat, options: ServeOptions = {}): Promise<ChatServe
   return serveThrough(listen, chat, options)
 }
 
-/** {@link serve} on a server that something else makes. */
+/** {@link serve} with another function that listens. */
 export async function serveThrough(listen: Listen, chat: Chat, options: ServeOptions): Promise<ChatServer> {
   const { config, log } = contextOf(chat)
   const { host = config.server.host, port = config.server.port } = options

@@ -43,7 +43,7 @@ export function toWriting(connection: SqliteConnection, state: TransactionState)
   return {
     ...toQueries(connection, state),
     defer(statements) {
-      // Handled here too, for a transaction that ends before it looks at them.
+      // Also handled here, for a transaction that ends without awaiting them.
       statements.catch(() => {})
       state.deferred ??= []
       state.deferred.push(statements)

@@ -5,15 +5,15 @@ import { createFailure } from './failure.ts'
 import { marker } from './marker.ts'
 import { openReaders } from './reader.ts'
 
-/** Answers that are written all the while, and how many follow them. */
+/** The load: concurrent answers, and the number of their readers. */
 export interface AnswerLoad {
   answers: number
   readers: number
-  /** What the model says a second in each answer. */
+  /** The tokens per second of each answer. */
   tokens: number
 }
 
-/** How many answers one user may have under way. */
+/** The maximum number of answers in progress per user. */
 const ANSWERS_PER_USER = 3
 
 /** Has as many users as it takes to ask for so many answers; the first is the service's own. */
@@ -23,7 +23,7 @@ export async function clientsFor(service: Service, answers: number): Promise<Cha
   return sessions.map((headers) => clientOf(service, headers))
 }
 
-/** Less of what the model says than this share, and the answers were not streaming as they should. */
+/** The minimum share of the model's tokens that must be delivered for a valid round. */
 const LEAST_SHARE = 0.9
 
 /** How long the last tokens may take to reach the readers. */

@@ -1,7 +1,7 @@
-/** The first thing that went wrong in a run, wherever it did. */
+/** The first failure of a run. */
 export interface Failure {
   fail(error: Error): void
-  /** What `work` resolves to, unless something goes wrong first. */
+  /** The result of `work`, unless a failure comes first. */
   or<T>(work: Promise<T>): Promise<T>
 }
 

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../servers/child.ts'
 const MESSAGES = 1_000_000
 const PAGE = 50
 
-/** What a run of rounds too short to say much (`--quick`) stores instead. */
+/** The number of rows for short rounds (`--quick`). */
 const QUICK_MESSAGES = 100_000
 const QUICK_SECONDS = 1
 

@@ -7,7 +7,7 @@ import { fillThreads, inRoom, THREAD } from './reads.ts'
 
 const MESSAGES = 1_000_000
 
-/** What a run of rounds too short to say much (`--quick`) removes instead. */
+/** The number of messages for short rounds (`--quick`). */
 const QUICK_MESSAGES = 5_000
 const QUICK_SECONDS = 1
 
@@ -17,7 +17,7 @@ const PROBE_MS = 2
 /** The calls that are not counted at first: the service compiles what it runs. */
 const WARM_UP_MS = 1_500
 
-/** How long others waited at most in one removal, and the same without it. */
+/** The maximum delay of other requests during one removal, and without it. */
 interface Removal {
   slowest: number
   control: number

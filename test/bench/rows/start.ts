@@ -9,7 +9,7 @@ const SETTLE_MS = 2000
 
 const READY_POLL_MS = 2
 
-/** From the start of the process to the first request it would serve; the schema is there already. */
+/** From the start of the process to the first request it would serve; the schema exists. */
 export const start: Row = {
   name: 'start',
   title: 'start on an existing database to /readyz 200',

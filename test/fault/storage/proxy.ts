@@ -17,7 +17,7 @@ export interface CutProxy {
   mend(): void
   /** Whether to drop the responses to each COMMIT, and the connection: it succeeds without an acknowledgement. */
   loseCommits(losing: boolean): void
-  /** How often a connection has sent something after it had got an answer, or for the first time. */
+  /** The number of requests after a response, or at the start of a connection. */
   roundTrips(): number
   close(): Promise<void>
 }
@@ -25,10 +25,10 @@ export interface CutProxy {
 /** `Q`, the length, and the text: how a statement without parameters is sent (https://www.postgresql.org/docs/current/protocol-message-formats.html). */
 const COMMIT = Buffer.from('Q\0\0\0\x0bCOMMIT\0', 'latin1')
 
-/** The tag of its answer. */
+/** The tag of its response. */
 const COMMITTED = Buffer.from('COMMIT\0', 'latin1')
 
-/** Starts one in front of a database that is reached by a unix socket. */
+/** Starts a proxy in front of a database on a unix socket. */
 export async function startProxy(url: string): Promise<CutProxy> {
   const socketPath = `${new URL(url).searchParams.get('host')}/.s.PGSQL.5432`
   const pairs = new Set<{ client: Socket; server: Socket }>()
@@ -58,7 +58,7 @@ export async function startProxy(url: string): Promise<CutProxy> {
     server.on('data', (bytes) => {
       answered = true
       if (!doomed) client.write(bytes)
-      // What was sent with it is answered first.
+      // Statements before it are answered first.
       else if (bytes.includes(COMMITTED)) end()
     })
     if (held) for (const socket of [client, server]) socket.pause()
