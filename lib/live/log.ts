@@ -39,6 +39,8 @@ export interface Addition {
   conversation_id: string
   at: Micros
   events: NewEvent[]
+  /** By how much the number of its messages changes. */
+  messages: number
 }
 
 /**
@@ -60,12 +62,13 @@ interface Appended {
 
 async function appendEach(tx: Queries, additions: Addition[]): Promise<Appended[]> {
   const rows: Appended[] = []
-  for (const { conversation_id, at, events } of additions) {
+  for (const { conversation_id, at, events, messages } of additions) {
     const row = await tx.get<Appended>(
-      `UPDATE conversations SET last_seq = last_seq + ?, clock = max(clock, ?)
+      `UPDATE conversations SET last_seq = last_seq + ?, clock = max(clock, ?), message_count = message_count + ?
         WHERE id = ? RETURNING id, last_seq - ? AS before`,
       events.length,
       at,
+      messages,
       conversation_id,
       events.length,
     )
@@ -83,7 +86,9 @@ async function appendEach(tx: Queries, additions: Addition[]): Promise<Appended[
 
 /** The same as one statement: on PostgreSQL each costs a round trip, while others wait for the conversation. */
 function appendAll(tx: Queries, additions: Addition[]): Promise<Appended[]> {
-  const heads = additions.map(({ conversation_id, at, events }) => ({ conversation_id, at, added: events.length }))
+  const heads = additions.map(({ conversation_id, at, events, messages }) => {
+    return { conversation_id, at, added: events.length, messages }
+  })
   const lines = additions.flatMap(({ conversation_id, at, events }) =>
     events.map((event, index) => {
       const [type, message_id, user_id, detail] = toValues(event)
@@ -92,8 +97,9 @@ function appendAll(tx: Queries, additions: Addition[]): Promise<Appended[]> {
   )
   return tx.all<Appended>(
     `WITH heads AS (
-       UPDATE conversations SET last_seq = last_seq + given.added, clock = greatest(clock, given.at)
-         FROM json_to_recordset(?) AS given(conversation_id text, at bigint, added bigint)
+       UPDATE conversations SET last_seq = last_seq + given.added, clock = greatest(clock, given.at),
+              message_count = message_count + given.messages
+         FROM json_to_recordset(?) AS given(conversation_id text, at bigint, added bigint, messages bigint)
         WHERE conversations.id = given.conversation_id
         RETURNING conversations.id, last_seq - given.added AS before),
      added AS (

@@ -11,6 +11,8 @@ import { type Addition, appendEvents, type NewEvent, type NumberedEvent } from '
 export interface Tx extends Writing {
   /** Sets the conversation's clock to `at` on commit: the time of what this transaction does in it. */
   advanceClock(conversationId: string, at: Micros): void
+  /** Changes the number of messages that the conversation has. */
+  countMessages(conversationId: string, by: number): void
   /** Appends an event to the conversation's log; it is delivered, with its number, once the transaction is durable. */
   emit(conversationId: string, event: NewEvent): void
   /** Sends an event that is not stored to the open streams of a conversation, after the transaction's own events. */
@@ -93,7 +95,7 @@ function collect(queries: Writing, now: () => Micros) {
   const audited: AuditEntry[] = []
   const tasks: NewTask[] = []
   const changeOf = (conversation_id: string) => {
-    const change = changes.get(conversation_id) ?? { conversation_id, at: now(), events: [] }
+    const change = changes.get(conversation_id) ?? { conversation_id, at: now(), events: [], messages: 0 }
     changes.set(conversation_id, change)
     return change
   }
@@ -107,6 +109,9 @@ function collect(queries: Writing, now: () => Micros) {
     defer,
     advanceClock(conversationId, at) {
       changeOf(conversationId).at = at
+    },
+    countMessages(conversationId, by) {
+      changeOf(conversationId).messages += by
     },
     emit: (conversationId, event) => changeOf(conversationId).events.push(event),
     publishEphemeral: (conversation_id, event) => outcome.ephemeral.push({ conversation_id, event }),

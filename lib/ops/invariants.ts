@@ -1,4 +1,5 @@
 import type { Dialect } from '../storage/database.ts'
+import { MESSAGE_COUNT, RECOUNT, SEEN_COUNT } from '../storage/schema/0012-unread-totals.ts'
 import { isErasedAuthor, type Micros } from '../storage/sql.ts'
 
 /** A condition that holds in every consistent database, also after a crash of its processes. */
@@ -159,6 +160,19 @@ export function invariants({ dialect, now, max_sessions_per_user }: Circumstance
       find: `SELECT r.root_id AS id FROM thread_members r JOIN threads t ON t.root_id = r.root_id
               WHERE (r.read_at > 0 AND coalesce(r.marked_in, '') <> t.conversation_id)
                  OR (r.read_at = 0 AND r.marked_in IS NOT NULL)`,
+    },
+    {
+      name: 'conversations.messages',
+      says: 'A conversation has the correct count of messages.',
+      find: `SELECT conversations.id FROM conversations WHERE deleted_at IS NULL AND message_count <> ${MESSAGE_COUNT}`,
+      repair: RECOUNT[0],
+    },
+    {
+      name: 'unread.seen',
+      says: 'The number of messages that a participant has seen in a conversation is correct.',
+      find: `SELECT p.conversation_id AS id FROM participants p JOIN conversations c ON c.id = p.conversation_id
+              WHERE c.deleted_at IS NULL AND p.seen_count <> ${SEEN_COUNT}`,
+      repair: RECOUNT[1],
     },
     {
       name: 'chunks.contiguous',

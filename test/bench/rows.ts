@@ -1,5 +1,6 @@
 import type { Row } from './row.ts'
 import { answersMe } from './rows/answers.ts'
+import { conversations } from './rows/conversations.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
 import { clientSize, importTime } from './rows/loading.ts'
 import { meLogins } from './rows/logins.ts'
@@ -36,6 +37,7 @@ export const ROWS: Row[] = [
   clientSize,
   idleMemory,
   tree,
+  conversations,
   unreadLatest,
   unreadAnywhere,
   unreadAll,

@@ -23,6 +23,8 @@ const BREAKS: Record<string, string> = {
   'unread.read': 'UPDATE thread_members SET read_count = read_count + 1',
   'unread.members': 'DELETE FROM thread_members WHERE live_count > 0',
   'unread.marks': 'UPDATE thread_members SET marked_in = NULL',
+  'conversations.messages': 'UPDATE conversations SET message_count = message_count + 1',
+  'unread.seen': 'UPDATE participants SET seen_count = seen_count - 1',
   'chunks.contiguous': 'UPDATE message_chunks SET idx = idx + 100',
   'answers.content': "UPDATE messages SET content = 'another' WHERE role = 'assistant'",
   'answers.under_way': "UPDATE messages SET status = 'streaming' WHERE role = 'assistant'",
@@ -44,7 +46,7 @@ const BREAKS: Record<string, string> = {
 }
 
 /** Counts that can be repaired. */
-const REPAIRABLE = ['threads.counts', 'unread.written', 'unread.read']
+const REPAIRABLE = ['threads.counts', 'unread.written', 'unread.read', 'conversations.messages', 'unread.seen']
 
 describeOnEachDatabase('fsck', (openUrl, dialect) => {
   let service: TestService

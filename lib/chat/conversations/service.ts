@@ -5,7 +5,7 @@ import { fromCursor, toCursor } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { findPosition } from '../../live/log.ts'
-import { sumUnread } from '../unread/store.ts'
+import { isErasing, sumUnread } from '../unread/store.ts'
 import { lockAsMember, requireMember } from './access.ts'
 import { findFirst, shown } from './people.ts'
 import { hide } from './removal.ts'
@@ -84,15 +84,17 @@ export const list = useCase({
     const after = input.after === undefined ? LATEST : fromCursor(input.after)
     if (!after) throw new ChatError('invalid_cursor')
     return ctx.db.snapshot(async (db) => {
-      const rows = await listConversations(db, actor.user_id, after, input.limit + 1)
+      const { user_id } = actor
+      const rows = await listConversations(db, user_id, after, input.limit + 1)
       const page = rows.slice(0, input.limit)
+      const isCounted = !(await isErasing(db))
       const conversations: ConversationSummary[] = []
       for (const row of page) {
         conversations.push({
           ...toFields(row),
           role: row.role,
           participant_count: row.participant_count,
-          unread: await sumUnread(db, { user_id: actor.user_id, joined_at: row.joined_at }, row.id),
+          unread: isCounted || row.unread === 0 ? row.unread : await sumUnread(db, { user_id, ...row }, row.id),
           last_activity_at: toInstant(row.clock),
         })
       }

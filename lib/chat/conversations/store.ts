@@ -197,11 +197,13 @@ export async function insertParticipant(
   { user_id, role, joined_at }: Pick<ParticipantRow, 'user_id' | 'role' | 'joined_at'>,
 ): Promise<boolean> {
   const inserted = await tx.run(
-    `INSERT INTO participants (conversation_id, user_id, role, joined_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`,
-    conversationId,
+    `INSERT INTO participants (conversation_id, user_id, role, joined_at, seen_count)
+     SELECT id, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), message_count FROM conversations WHERE id = ?
+     ON CONFLICT DO NOTHING`,
     user_id,
     role,
     joined_at,
+    conversationId,
   )
   return inserted === 1
 }
@@ -242,6 +244,8 @@ export interface ParticipationRow extends ConversationRow {
   joined_at: Micros
   participant_count: number
   clock: Micros
+  /** While the messages of an erased user are being removed, with those of them that were not read. */
+  unread: number
 }
 
 /** Up to `limit` conversations of a user, latest activity first, after the given one. By user_id. */
@@ -253,7 +257,8 @@ export function listConversations(
 ): Promise<ParticipationRow[]> {
   return db.all<ParticipationRow>(
     `SELECT page.*, (SELECT count(*) FROM participants others WHERE others.conversation_id = page.id) AS participant_count
-       FROM (SELECT c.id, c.title, c.is_group, c.created_at, c.clock, p.role, p.joined_at
+       FROM (SELECT c.id, c.title, c.is_group, c.created_at, c.clock, p.role, p.joined_at,
+                    c.message_count - p.seen_count AS unread
                FROM participants p JOIN conversations c ON c.id = p.conversation_id
               WHERE p.user_id = ? AND c.deleted_at IS NULL AND (c.clock < ? OR (c.clock = ? AND c.id < ?))
               ORDER BY c.clock DESC, c.id DESC

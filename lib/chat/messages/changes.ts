@@ -56,6 +56,7 @@ export const remove = useCase({
       const isStopped = await endAnswer(tx, answer, CANCELLED)
       await markDeleted(tx, messageId, { at: place.at, by: actor.user_id, reason: input.reason })
       await recount(tx, message, -1)
+      tx.countMessages(message.conversation_id, -1)
       tx.emit(message.conversation_id, { type: 'message.deleted', message_id: messageId })
       return isStopped
     })
@@ -80,6 +81,7 @@ export const restore = useCase({
       if (isWiped(message)) throw new ChatError('conflict', { message: 'Its text is gone with its author.' })
       await markRestored(tx, messageId)
       await recount(tx, message, 1)
+      tx.countMessages(message.conversation_id, 1)
       tx.emit(message.conversation_id, { type: 'message.restored', message_id: messageId })
     })
   },

@@ -18,6 +18,7 @@ import {
   type NewThread,
   type Parent,
   type ReplyCount,
+  type Seen,
 } from './store-posts.ts'
 
 /** A post that is to be stored: in a conversation as a new thread, or below a message. */
@@ -78,6 +79,7 @@ function createBatch(ctx: PostContext) {
   const replies = new Map<string, ReplyCount>()
   const contributions = new Map<string, Contribution>()
   const activities = new Map<string, Activity>()
+  const seen = new Map<string, Seen>()
 
   /** Instants are unique and rising within a conversation. */
   function advance({ conversation_id, clock }: LockedTarget): Micros {
@@ -127,6 +129,7 @@ function createBatch(ctx: PostContext) {
       replies: [...replies.values()],
       contributions: [...contributions.values()],
       activities: [...activities.values()],
+      seen: [...seen.values()],
     }),
 
     /** @throws ChatError `forbidden`, `message_deleted`, `thread_too_deep`: then nothing is added */
@@ -135,6 +138,9 @@ function createBatch(ctx: PostContext) {
       const row =
         'parent_id' in post.where ? addReply(post, target, post.where.parent_id, parent!) : addRoot(post, target)
       messages.push(row)
+      const { conversation_id } = target
+      const { user_id } = post.actor
+      entry(seen, `${conversation_id}/${user_id}`, { conversation_id, user_id, added: 0 }).added++
       return { row, message: toMessage(row) }
     },
   }
@@ -144,6 +150,7 @@ function createBatch(ctx: PostContext) {
 function publish(tx: Tx, { row, message }: Posted): void {
   const { conversation_id, root_id } = row
   tx.advanceClock(conversation_id, row.created_at)
+  tx.countMessages(conversation_id, 1)
   if (row.parent_id === null) {
     tx.emit(conversation_id, { type: 'thread.new', message_id: row.id })
     tx.emit(conversation_id, { type: 'message.new', message_id: row.id })

@@ -158,6 +158,20 @@ const COUNT_IN_THREADS = onRows<Activity>(
        FROM ${given} WHERE threads.root_id = given.root_id`,
 )
 
+/** How many messages of a conversation a participant has seen because they are the participant's own. */
+export interface Seen {
+  conversation_id: string
+  user_id: string
+  added: number
+}
+
+const COUNT_SEEN = onRows<Seen>(
+  { conversation_id: 'text', user_id: 'text', added: 'bigint' },
+  (given) =>
+    `UPDATE participants SET seen_count = seen_count + given.added
+       FROM ${given} WHERE participants.conversation_id = given.conversation_id AND participants.user_id = given.user_id`,
+)
+
 /** All that posts add, each thing once: what two posts change alike is changed by both together. */
 export interface Additions {
   threads: NewThread[]
@@ -165,6 +179,7 @@ export interface Additions {
   replies: ReplyCount[]
   contributions: Contribution[]
   activities: Activity[]
+  seen: Seen[]
 }
 
 /** Stores posts. All statements are issued at once. */
@@ -175,5 +190,6 @@ export async function insertPosts(tx: Queries, added: Additions): Promise<void> 
     COUNT_REPLIES.run(tx, added.replies),
     COUNT_LIVE.run(tx, added.contributions),
     COUNT_IN_THREADS.run(tx, added.activities),
+    COUNT_SEEN.run(tx, added.seen),
   ])
 }

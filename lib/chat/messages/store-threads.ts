@@ -1,5 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { greatest, type Micros } from '../../storage/sql.ts'
+import type { MessageRow } from './store.ts'
 
 /** Counts for what has no author any more. */
 const NOBODY = ''
@@ -12,7 +13,7 @@ const NOBODY = ''
  */
 export async function recount(
   tx: Queries,
-  message: { root_id: string; posted_by: string | null; created_at: Micros },
+  message: Pick<MessageRow, 'conversation_id' | 'root_id' | 'posted_by' | 'created_at'>,
   by: -1 | 1,
 ): Promise<void> {
   const author = message.posted_by ?? NOBODY
@@ -32,6 +33,7 @@ export async function recount(
     message.created_at,
     author,
   )
+  await shiftSeen(tx, message, { author, arrivals: [message.created_at], by })
 }
 
 /**
@@ -40,7 +42,13 @@ export async function recount(
  *
  * @param arrivals when the messages arrived, those that were not deleted before
  */
-export async function countOut(tx: Queries, rootId: string, author: string, arrivals: Micros[]): Promise<void> {
+export async function countOut(
+  tx: Queries,
+  thread: { root_id: string; conversation_id: string },
+  author: string,
+  arrivals: Micros[],
+): Promise<void> {
+  const { root_id: rootId } = thread
   const { live_count } = await addLive(tx, rootId, author, -arrivals.length)
   await tx.run(
     'UPDATE threads SET message_count = message_count - ?, participant_count = participant_count - ? WHERE root_id = ?',
@@ -48,20 +56,63 @@ export async function countOut(tx: Queries, rootId: string, author: string, arri
     live_count === 0 ? 1 : 0,
     rootId,
   )
-  const upToMark =
-    tx.dialect === 'sqlite'
-      ? '(SELECT count(*) FROM json_each(?) WHERE value <= thread_members.read_at)'
-      : '(SELECT count(*) FROM jsonb_array_elements_text(?::jsonb) AS list(value) WHERE value::bigint <= thread_members.read_at)'
+  const { earliest, latest } = boundsOf(arrivals)
   await tx.run(
-    `UPDATE thread_members SET read_count = read_count - CASE WHEN read_at >= ? THEN ? ELSE ${upToMark} END
+    `UPDATE thread_members
+        SET read_count = read_count - CASE WHEN read_at >= ? THEN ? ELSE ${arrivalsUpTo(tx, 'thread_members.read_at')} END
       WHERE root_id = ? AND read_at >= ? AND user_id <> ?`,
-    arrivals.reduce((latest, at) => Math.max(latest, at)),
+    latest,
     arrivals.length,
     JSON.stringify(arrivals),
     rootId,
-    arrivals.reduce((earliest, at) => Math.min(earliest, at)),
+    earliest,
     author,
   )
+  await shiftSeen(tx, thread, { author, arrivals, by: -1 })
+}
+
+/**
+ * Changes how many messages of the conversation its participants have seen: those who joined after a message arrived, who
+ * have read it, or who wrote it. By (conversation_id, user_id).
+ */
+async function shiftSeen(
+  tx: Queries,
+  { conversation_id, root_id }: { conversation_id: string; root_id: string },
+  { author, arrivals, by }: { author: string; arrivals: Micros[]; by: -1 | 1 },
+): Promise<void> {
+  const { earliest, latest } = boundsOf(arrivals)
+  await tx.run(
+    `UPDATE participants
+        SET seen_count = seen_count + ? * CASE WHEN p.user_id = ? OR p.seen_to >= ? THEN ? ELSE ${arrivalsUpTo(tx, 'p.seen_to')} END
+       FROM (SELECT q.user_id, ${greatest(tx.dialect)}(q.joined_at, coalesce(r.read_at, 0)) AS seen_to
+               FROM participants q LEFT JOIN thread_members r ON r.root_id = ? AND r.user_id = q.user_id
+              WHERE q.conversation_id = ?) AS p
+      WHERE participants.conversation_id = ? AND participants.user_id = p.user_id AND (p.seen_to >= ? OR p.user_id = ?)`,
+    by,
+    author,
+    latest,
+    arrivals.length,
+    JSON.stringify(arrivals),
+    root_id,
+    conversation_id,
+    conversation_id,
+    earliest,
+    author,
+  )
+}
+
+/** The number of arrivals, a JSON list as the parameter, up to an instant. */
+function arrivalsUpTo({ dialect }: Queries, instant: string): string {
+  return dialect === 'sqlite'
+    ? `(SELECT count(*) FROM json_each(?) WHERE value <= ${instant})`
+    : `(SELECT count(*) FROM jsonb_array_elements_text(?::jsonb) AS list(value) WHERE value::bigint <= ${instant})`
+}
+
+function boundsOf(arrivals: Micros[]): { earliest: Micros; latest: Micros } {
+  return {
+    earliest: arrivals.reduce((earliest, at) => Math.min(earliest, at)),
+    latest: arrivals.reduce((latest, at) => Math.max(latest, at)),
+  }
 }
 
 /** Has messages that count for their author count for nobody in particular. */

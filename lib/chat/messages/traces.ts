@@ -124,9 +124,10 @@ async function count(
   const live = found.filter((message) => message.deleted_at === null)
   if (live.length === 0) return
   if (messages === 'keep') return reassignLive(tx, root_id, user_id, live.length)
+  tx.countMessages(conversation_id, -live.length)
   await countOut(
     tx,
-    root_id,
+    { root_id, conversation_id },
     user_id,
     live.map((message) => message.created_at),
   )

@@ -7,7 +7,7 @@ import { lockMembership, requireMember } from '../conversations/access.ts'
 import { isPath } from '../messages/rules.ts'
 import type { Message } from '../messages/schema.ts'
 import { listTree, toMessageFor, withTexts } from '../messages/store.ts'
-import { countUnread, listUnread, moveMark, sumUnread, type Unread } from '../unread/store.ts'
+import { countUnread, findUnreadTotal, listUnread, moveMark } from '../unread/store.ts'
 import {
   ReadMark,
   type ThreadPage,
@@ -101,21 +101,19 @@ export const unread = useCase({
     return ctx.db.snapshot(async (db) => {
       const { joined_at } = await requireMember(db, actor, conversationId)
       const reader = { user_id: actor.user_id, joined_at }
-      const rows = await listUnread(db, reader, conversationId, beforeOf(input), input.limit + 1)
+      const total = await findUnreadTotal(db, reader, conversationId)
+      const rows = total > 0 ? await listUnread(db, reader, conversationId, beforeOf(input), input.limit + 1) : []
       const page = rows.slice(0, input.limit)
       const hasMore = page.length < rows.length
-      const isAll = input.after === undefined && !hasMore
       return {
         threads: page.map(({ root_id, unread }) => ({ root_id, unread })),
-        total: isAll ? sum(page) : await sumUnread(db, reader, conversationId),
+        total,
         ...(hasMore && { next_after: toInstant(page.at(-1)!.last_activity_at) }),
         stream_position: await findPosition(db, conversationId),
       }
     })
   },
 })
-
-const sum = (threads: Unread[]) => threads.reduce((total, { unread }) => total + unread, 0)
 
 /**
  * Moves the actor's read marker in a thread forward to a message, or to the end; never back. The actor's own streams
@@ -132,7 +130,7 @@ export const markRead = useCase({
       const { conversation_id, joined_at } = await lockMembership(tx, actor, { root_id: rootId })
       const at = await findArrival(tx, rootId, input)
       if (at === undefined) throw new ChatError('not_found')
-      const reader = { user_id: actor.user_id, joined_at }
+      const reader = { user_id: actor.user_id, joined_at, conversation_id }
       if (!(await moveMark(tx, reader, rootId, at))) return
       const unread = (await countUnread(tx, reader, [rootId])).get(rootId) ?? 0
       const payload = { conversation_id, root_id: rootId, unread }

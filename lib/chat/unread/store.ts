@@ -21,12 +21,13 @@ export interface ThreadReader {
 // A mark from before the reader joined (again) is none. With a mark, or for a thread that began after the reader joined,
 // the answer is a subtraction of counters; else the messages since the joining are counted.
 // What was erased with its author, and is being removed, is not unread any more.
-const COUNT = `(CASE
+const STORED = `CASE
     WHEN r.read_at >= ? THEN t.message_count - r.live_count - r.read_count
     WHEN t.created_at > ? THEN t.message_count - coalesce(r.live_count, 0)
     ELSE (SELECT count(*) FROM messages m
            WHERE m.root_id = t.root_id AND m.created_at > ? AND m.deleted_at IS NULL AND coalesce(m.posted_by, '') <> ?)
-  END - CASE WHEN ${SOME_ERASED} THEN (SELECT count(*)
+  END`
+const COUNT = `(${STORED} - CASE WHEN ${SOME_ERASED} THEN (SELECT count(*)
       FROM erased_authors e JOIN messages m ON m.root_id = t.root_id AND m.posted_by = e.user_id
      WHERE e.messages = 'erase' AND m.deleted_at IS NULL AND m.created_at > coalesce(r.read_at, 0) AND m.created_at > ?)
     ELSE 0 END)`
@@ -70,7 +71,23 @@ export function listUnread(
   )
 }
 
-/** How much of a conversation is unread in all. */
+/** How much of a conversation is unread in all. By primary keys, unless messages of an erased user are being removed. */
+export async function findUnreadTotal(db: Queries, reader: ThreadReader, conversationId: string): Promise<number> {
+  const row = await db.get<{ total: number }>(
+    `SELECT c.message_count - p.seen_count AS total FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.conversation_id = ? AND p.user_id = ?`,
+    conversationId,
+    reader.user_id,
+  )
+  return row!.total > 0 && (await isErasing(db)) ? sumUnread(db, reader, conversationId) : row!.total
+}
+
+/** Whether messages are being removed together with their author: they count as stored, and not as unread. */
+export async function isErasing(db: Queries): Promise<boolean> {
+  return (await db.get(`SELECT 1 AS found WHERE ${SOME_ERASED}`)) !== undefined
+}
+
+/** How much of a conversation is unread in all, thread by thread. */
 export async function sumUnread(db: Queries, reader: ThreadReader, conversationId: string): Promise<number> {
   const row = await db.get<{ total: number }>(
     `SELECT CAST(coalesce(sum(unread), 0) AS BIGINT) AS total FROM (${UNREAD}) AS news`,
@@ -104,14 +121,20 @@ function unreadParameters({ user_id, joined_at }: ThreadReader, conversationId: 
 }
 
 /**
- * Moves a reader's mark on to `at`, never back. What is after it is counted, so reading to the end costs the same
- * however long the thread is.
+ * Moves a reader's mark on to `at`, never back, and counts what it passes as seen. What is after it is counted, so reading
+ * to the end costs the same however long the thread is.
  *
  * @returns whether it moved
  */
-export async function moveMark(tx: Queries, reader: ThreadReader, rootId: string, at: Micros): Promise<boolean> {
-  const { user_id, joined_at } = reader
+export async function moveMark(
+  tx: Queries,
+  reader: ThreadReader & { conversation_id: string },
+  rootId: string,
+  at: Micros,
+): Promise<boolean> {
+  const { user_id, joined_at, conversation_id } = reader
   if (at <= joined_at) return false
+  const before = await countStored(tx, reader, rootId)
   const moved = await tx.run(
     `INSERT INTO thread_members (root_id, user_id, marked_in, read_at, read_count)
      SELECT t.root_id, CAST(? AS TEXT), t.conversation_id, CAST(? AS BIGINT), t.message_count - coalesce(r.live_count, 0) -
@@ -129,5 +152,27 @@ export async function moveMark(tx: Queries, reader: ThreadReader, rootId: string
     user_id,
     rootId,
   )
-  return moved === 1
+  if (moved === 0) return false
+  const read = before - (await countStored(tx, reader, rootId))
+  await tx.run(
+    'UPDATE participants SET seen_count = seen_count + ? WHERE conversation_id = ? AND user_id = ?',
+    read,
+    conversation_id,
+    user_id,
+  )
+  return true
+}
+
+/** What is unread in a thread by its stored counts: with messages that are being removed together with their author. */
+async function countStored(tx: Queries, { user_id, joined_at }: ThreadReader, rootId: string): Promise<number> {
+  const row = await tx.get<{ unread: number }>(
+    `SELECT ${STORED} AS unread ${FROM_THREADS} WHERE t.root_id = ?`,
+    joined_at,
+    joined_at,
+    joined_at,
+    user_id,
+    user_id,
+    rootId,
+  )
+  return row!.unread
 }

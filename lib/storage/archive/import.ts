@@ -1,6 +1,7 @@
 import { newId } from '../../core/ids.ts'
 import type { Database, Primitive, Queries, Row } from '../database.ts'
 import { findTooLong } from '../lengths.ts'
+import { RECOUNT } from '../schema/0012-unread-totals.ts'
 import { listMigrations } from '../schema/migrate.ts'
 import { type Counts, type Header, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 
@@ -157,6 +158,8 @@ async function finish(db: Database, expected: Counts): Promise<Counts> {
       await tx.get(
         "SELECT setval(pg_get_serial_sequence('events', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM events), false)",
       )
+    // An older archive has no such counts, and no archive has the messages that an erasure was removing.
+    for (const sql of RECOUNT) await tx.run(sql)
     await tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId())
     await tx.run("DELETE FROM meta WHERE name = 'import'")
   })

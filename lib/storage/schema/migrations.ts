@@ -10,6 +10,7 @@ import { confirmation } from './0008-confirmation.ts'
 import { rotatedTokens } from './0009-rotated-tokens.ts'
 import { participants } from './0010-participants.ts'
 import { deleteReason } from './0011-delete-reason.ts'
+import { unreadTotals } from './0012-unread-totals.ts'
 
 /** One migration. A released migration never changes: its checksum is stored in the database. */
 export interface Migration {
@@ -52,4 +53,5 @@ export const MIGRATIONS: readonly Migration[] = [
   rotatedTokens,
   participants,
   deleteReason,
+  unreadTotals,
 ]

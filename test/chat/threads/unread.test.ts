@@ -62,6 +62,8 @@ describeOnEachDatabase('unread counts', (openUrl, dialect) => {
             const { threads, total } = await chat.threads.unread(people[reader]!, conversation_id)
             expect(new Map(threads.map((thread) => [thread.root_id, thread.unread]))).toEqual(expected)
             expect(total).toBe([...expected.values()].reduce((sum, count) => sum + count, 0))
+            const { conversations } = await chat.conversations.list(people[reader]!)
+            expect(conversations.find(({ id }) => id === conversation_id)).toMatchObject({ unread: total })
           }
         }
         const listed = await chat.threads.list(people[0]!, conversation_id, { limit: 200 })
@@ -79,6 +81,7 @@ describeOnEachDatabase('unread counts', (openUrl, dialect) => {
       }),
       { numRuns: dialect === 'sqlite' ? 60 : 15 },
     )
+    expect((await chat.ops.fsck()).findings).toEqual([])
     await chat.close()
   })
 })
