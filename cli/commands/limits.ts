@@ -1,6 +1,6 @@
 import { defineCommand as defineGroup } from 'citty'
 import { OPERATOR } from '../../lib/core/actor.ts'
-import { limitedEndpoints } from '../../lib/http/limit.ts'
+import { limitedEndpoints } from '../../lib/http/rate-limit.ts'
 import type { LimitAssignmentInput, LimitProfile } from '../../lib/limits/schema.ts'
 import type { Chat } from '../../lib/service.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'

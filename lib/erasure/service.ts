@@ -1,4 +1,4 @@
-import { takeAccount } from '../accounts/administration/change.ts'
+import { takeAccount } from '../accounts/administration/service.ts'
 import { byActor } from '../accounts/audit/rules.ts'
 import { endSessions } from '../accounts/sessions/store-list.ts'
 import { Erasure } from '../accounts/users/schema.ts'

@@ -13,9 +13,9 @@ import type { Chat } from '../service.ts'
 import { apiGroupOf } from './api-groups.ts'
 import { assertBodyAcceptable, readJson } from './body.ts'
 import { bindingCookieName, deviceCookieName } from './cookies.ts'
-import { assertAllowed, limitedEndpoints, takeFromLimits } from './limit.ts'
 import { isForeign, isListed } from './origin.ts'
 import { readQuery } from './query.ts'
+import { assertAllowed, limitedEndpoints, takeFromLimits } from './rate-limit.ts'
 
 /** A request, from any runtime. */
 export interface Incoming {

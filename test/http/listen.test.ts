@@ -4,9 +4,9 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createQrListener } from '../../cli/server/qr.ts'
-import { applyLimits } from '../../lib/http/node/limits.ts'
 import { type Listen, listen, urlOf } from '../../lib/http/node/listen.ts'
 import { trackInFlight } from '../../lib/http/node/requests-in-flight.ts'
+import { applyLimits } from '../../lib/http/node/server-limits.ts'
 import { closeGracefully } from '../../lib/http/node/shutdown.ts'
 
 const answer: RequestListener = (_request, response) => void response.end('ok')

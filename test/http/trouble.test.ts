@@ -34,7 +34,7 @@ describeOnEachDatabase('a service with failures', (openUrl) => {
     expect((await ada.auth.me()).user.username).toBe('ada')
     expect((await ada.threads.tree(root.root_id)).messages).toHaveLength(1)
     expect(await codeOf(ada.messages.postRoot(conversation_id, { content: 'x' }))).toBe('storage_full')
-    expect(warnings).toContain('The use of a session could not be written down')
+    expect(warnings).toContain('The use of a session could not be stored')
     expect(warnings).toContain('Request failed because of the storage')
     isFull = false
     await ada.messages.postRoot(conversation_id, { content: 'there is room again' })

@@ -1,7 +1,7 @@
 import { route } from '../../endpoint.ts'
 import { AccountAnswer, Lockdown } from '../users/schema.ts'
-import * as changes from './change.ts'
-import * as lockdown from './lockdown.ts'
+import * as changes from './service.ts'
+import * as lockdown from './service-lockdown.ts'
 
 export const change = route({
   method: 'PATCH',

@@ -5,9 +5,9 @@ import { digest, newToken } from '../../core/ids.ts'
 import { fromInstant, SECOND, toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { spendAct } from '../../limits/spending.ts'
-import { noteUse } from '../../live/uses.ts'
 import { notify } from '../notices/service.ts'
-import { requireConfirmation } from '../sessions/confirmation.ts'
+import { recordUse } from '../sessions/record-use.ts'
+import { requireConfirmation } from '../sessions/service-confirmation.ts'
 import { lockUser } from '../users/store.ts'
 import { KEY_PREFIX } from './rules.ts'
 import { ApiKeyInput, type ApiKeys, type CreatedKey } from './schema.ts'
@@ -95,6 +95,6 @@ export async function recogniseKey(ctx: Context, token: string): Promise<Actor> 
   if (!key || key.disabled_at || (key.expires_at !== null && now > key.expires_at))
     throw new ChatError('unauthenticated')
   if (key.last_used_at === null || now - key.last_used_at >= TOUCH_SECONDS * SECOND)
-    await noteUse(ctx, 'key', (tx) => touchKey(tx, key.id, now))
+    await recordUse(ctx, 'key', (tx) => touchKey(tx, key.id, now))
   return { user_id: key.user_id, roles: splitRoles(key.roles), key_id: key.id }
 }

@@ -4,9 +4,9 @@ import { ChatError } from '../../core/errors.ts'
 import { bearerOf, readCookies } from '../../core/headers.ts'
 import { digest } from '../../core/ids.ts'
 import { SECOND } from '../../core/time.ts'
-import { noteUse } from '../../live/uses.ts'
 import { recogniseKey } from '../api-keys/service.ts'
 import { identify } from '../host-identity/service.ts'
+import { recordUse } from '../sessions/record-use.ts'
 import { endIfReplayed } from '../sessions/rotated.ts'
 import { useOf } from '../sessions/service.ts'
 import { expireSession, touchSession } from '../sessions/store.ts'
@@ -89,14 +89,14 @@ async function resume(
   if (!session || session.disabled_at) throw new ChatError('unauthenticated')
   const now = ctx.now()
   if (now > session.idle_expires_at || now > session.absolute_expires_at) {
-    if (session.idle_expires_at > 0) await noteUse(ctx, 'session', (tx) => expireSession(tx, session.id))
+    if (session.idle_expires_at > 0) await recordUse(ctx, 'session', (tx) => expireSession(tx, session.id))
     throw new ChatError('session_expired')
   }
 
   const user_agent = headers.get('user-agent') ?? undefined
   const rest = Math.min(TOUCH_SECONDS, ctx.config.session.idle_seconds / 2)
   if (now - session.last_seen_at >= rest * SECOND)
-    await noteUse(ctx, 'session', (tx) => touchSession(tx, session.id, useOf(ctx, { ip, user_agent }, now)))
+    await recordUse(ctx, 'session', (tx) => touchSession(tx, session.id, useOf(ctx, { ip, user_agent }, now)))
   const actor = { user_id: session.user_id, roles: splitRoles(session.roles), session_id: session.id }
   return { actor, csrf_hash: session.csrf_hash }
 }

@@ -42,7 +42,7 @@ export async function identify(ctx: Context, request: IdentityRequest): Promise<
   }
   const known = await findIdentity(ctx.db, keyOf(identity))
   const isCurrent = known && isSame(known, await profileOf(ctx.db, identity, known, ctx.now()))
-  const user = isCurrent ? known : await admit(ctx, identity, request.ip)
+  const user = isCurrent ? known : await resolveUser(ctx, identity, request.ip)
   if (user.disabled_at) throw new ChatError('unauthenticated')
   return { user_id: user.id, roles: splitRoles(user.roles) }
 }
@@ -50,10 +50,10 @@ export async function identify(ctx: Context, request: IdentityRequest): Promise<
 const NO_SUBJECT =
   'The login of the host gave no usable subject: text of 1 to 255 characters, without NUL and lone surrogates.'
 
-async function admit(ctx: Context, identity: HostIdentity, ip: string | undefined): Promise<HostUser> {
+async function resolveUser(ctx: Context, identity: HostIdentity, ip: string | undefined): Promise<HostUser> {
   for (let left = ATTEMPTS - 1; ; left--) {
     try {
-      return await ctx.write((tx) => settle(ctx, tx, identity, ip))
+      return await ctx.write((tx) => createOrUpdate(ctx, tx, identity, ip))
     } catch (error) {
       const isRace = error instanceof ChatError ? error.status === 409 : isTaken(error)
       if (!isRace || left === 0) throw error
@@ -62,7 +62,7 @@ async function admit(ctx: Context, identity: HostIdentity, ip: string | undefine
 }
 
 /** Creates or updates the user. @throws ChatError 409 when another request was faster */
-async function settle(ctx: Context, tx: Tx, identity: HostIdentity, ip: string | undefined): Promise<HostUser> {
+async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, ip: string | undefined): Promise<HostUser> {
   const known = await findLocked(tx, keyOf(identity))
   const profile = await profileOf(tx, identity, known ?? madeUp(ctx.id(), toProfile(identity)), ctx.now())
   if (known) {

@@ -1,6 +1,6 @@
 import { route } from '../../endpoint.ts'
-import * as own from './own.ts'
 import { OwnIdentities } from './schema.ts'
+import * as own from './service.ts'
 
 export const list = route({
   method: 'GET',

@@ -6,11 +6,11 @@ import { SECOND } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { notify } from '../notices/service.ts'
-import { requireConfirmation } from '../sessions/confirmation.ts'
 import { type Client, openSession, type SignedIn } from '../sessions/service.ts'
+import { requireConfirmation } from '../sessions/service-confirmation.ts'
 import { findSession } from '../sessions/store.ts'
 import { hasUsers, lockUser } from '../users/store.ts'
-import { admit } from './admit.ts'
+import { findOrCreateAccount } from './find-account.ts'
 import type { Provider, Returned } from './provider.ts'
 import { readBinding } from './rules.ts'
 import { ManualCode, OauthBegin, type OauthBegun, OauthReturn } from './schema.ts'
@@ -83,7 +83,7 @@ export const begin = useCase({
  * signed in to.
  *
  * @throws ChatError `not_found`; `oauth_state_invalid` unless this browser started it here, less than ten minutes ago,
- *   and has not completed it; `oauth_denied`; `oauth_provider_error`; and those of {@link admit}
+ *   and has not completed it; `oauth_denied`; `oauth_provider_error`
  */
 export const finish = useCase({
   takes: ['actor?', 'client', 'provider'],
@@ -166,7 +166,7 @@ async function signIn(ctx: Context, from: Return, provider: Provider, returned: 
   let linkedTo: string | undefined
   const signedIn = await ctx.write(async (tx) => {
     if (linkTo) await assertSessionLives(tx, linkTo, actor!.session_id!)
-    const { user, act } = await admit(ctx, tx, person, linkTo)
+    const { user, act } = await findOrCreateAccount(ctx, tx, person, linkTo)
     tx.audit({ act, actor_id: user.id, subject_id: user.id, ip: client.ip, detail: { provider: from.provider } })
     linkedTo = act === 'oauth.linked' ? user.id : undefined
     return openSession(ctx, tx, user, client)

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import { SECOND } from '../../core/time.ts'
-import { noteUse } from '../../live/uses.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
+import { recordUse } from './record-use.ts'
 import { deleteLiveSession } from './store-list.ts'
 
 /**
@@ -66,7 +66,7 @@ export async function endIfReplayed(ctx: Context, tokenHash: string, ip: string 
   const now = ctx.now()
   if (!found || now - found.rotated_at <= GRACE_SECONDS * SECOND) return
   const { session_id, user_id } = found
-  await noteUse(ctx, 'session', async (tx) => {
+  await recordUse(ctx, 'session', async (tx) => {
     if (!(await deleteLiveSession(tx, session_id, user_id, now))) return
     tx.audit({ act: 'session.replayed', subject_id: user_id, ip, detail: { session_id } })
     tx.recheckStreams()

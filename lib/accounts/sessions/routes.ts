@@ -1,8 +1,8 @@
 import { route } from '../../endpoint.ts'
-import * as confirmation from './confirmation.ts'
-import * as own from './own.ts'
 import { LoginAnswer, MeAnswer, OwnSessions } from './schema.ts'
 import * as service from './service.ts'
+import * as confirmation from './service-confirmation.ts'
+import * as own from './service-own.ts'
 
 export const login = route({
   method: 'POST',

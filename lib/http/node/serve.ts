@@ -2,10 +2,10 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { contextOf } from '../../core/context-of.ts'
 import type { Chat } from '../../service.ts'
-import { applyLimits, limitsOf, logRefusedConnections } from './limits.ts'
 import { type Listen, listen, urlOf } from './listen.ts'
 import { createNodeListener } from './listener.ts'
 import { trackInFlight } from './requests-in-flight.ts'
+import { applyLimits, limitsOf, logRefusedConnections } from './server-limits.ts'
 import { closeGracefully } from './shutdown.ts'
 
 /** Where to listen. */

@@ -1,5 +1,5 @@
 import type { Config } from '../../config/parse.ts'
-import { limitedEndpoints } from '../limit.ts'
+import { limitedEndpoints } from '../rate-limit.ts'
 import type { Json } from './schemas.ts'
 
 /** The named schemas with bounds that depend on the configuration and the routes. */

@@ -8,7 +8,7 @@ import { deleteResets } from '../password-resets/store.ts'
 import { forgetDevices } from '../passwords/known-devices.ts'
 import { endSessions } from '../sessions/store-list.ts'
 import type { Lockdown } from '../users/schema.ts'
-import { takeAccount } from './change.ts'
+import { takeAccount } from './service.ts'
 
 /**
  * Ends everything that others may have got hold of: a user's sessions with their streams, API keys, provider

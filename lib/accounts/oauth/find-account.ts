@@ -31,7 +31,12 @@ const NUMBERED_NAMES = 9
  * @throws ChatError `account_disabled`; `conflict` when the identity is another user's; `email_taken`; `signup_disabled`;
  *   `oauth_provider_error` for a new person without an address
  */
-export async function admit(ctx: Context, tx: Tx, person: ProviderUser, linkTo?: string | null): Promise<Admission> {
+export async function findOrCreateAccount(
+  ctx: Context,
+  tx: Tx,
+  person: ProviderUser,
+  linkTo?: string | null,
+): Promise<Admission> {
   const known = (await findIdentity(tx, person))?.id
   if (linkTo) {
     if (known && known !== linkTo) throw new ChatError('conflict', { message: 'Another account has this identity.' })
@@ -44,7 +49,7 @@ export async function admit(ctx: Context, tx: Tx, person: ProviderUser, linkTo?:
     return { user: await withProof(ctx, tx, person, user), act: 'oauth.signed_in' }
   }
   try {
-    return await welcome(ctx, tx, person)
+    return await linkOrSignUp(ctx, tx, person)
   } catch (error) {
     // If a new person returns twice at once, the slower call finds the address taken by the same person.
     const faster = isCode(error, 'email_taken') && (await findIdentity(tx, person))?.id
@@ -53,7 +58,7 @@ export async function admit(ctx: Context, tx: Tx, person: ProviderUser, linkTo?:
   }
 }
 
-async function welcome(ctx: Context, tx: Tx, person: ProviderUser): Promise<Admission> {
+async function linkOrSignUp(ctx: Context, tx: Tx, person: ProviderUser): Promise<Admission> {
   const { allow_signup, link_verified_email } = ctx.config.oauth
   const { email, email_verified } = person
   const owner = email === undefined ? undefined : await findUserByEmail(tx, email)
