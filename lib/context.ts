@@ -12,7 +12,7 @@ import type { Find } from './core/loader.ts'
 import type { AuthFailures } from './limits/auth-failures.ts'
 import type { Limiter } from './limits/limiter.ts'
 import type { Hub } from './live/hub.ts'
-import type { Bus } from './live/poller.ts'
+import type { Poller } from './live/poller.ts'
 import type { Tx } from './live/transaction.ts'
 import type { Metrics } from './metrics/registry.ts'
 import type { Readiness } from './ops/readiness.ts'
@@ -42,7 +42,7 @@ export interface Context {
   readonly db: Database
   readonly kv: Kv
   readonly hub: Hub
-  readonly bus: Bus
+  readonly poller: Poller
   readonly metrics: Metrics
   readonly readiness: Readiness
   readonly passwords: Passwords

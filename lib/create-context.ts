@@ -19,7 +19,7 @@ import * as erasure from './erasure/service.ts'
 import { createAuthFailures } from './limits/auth-failures.ts'
 import { createLimiter } from './limits/limiter.ts'
 import { createHub } from './live/hub.ts'
-import { createBus } from './live/poller.ts'
+import { createPoller } from './live/poller.ts'
 import { createWrite } from './live/transaction.ts'
 import { createMetrics } from './metrics/registry.ts'
 import { purge } from './ops/purge.ts'
@@ -40,7 +40,7 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
   const hub = createHub({ db, config, log, metrics, now, sources: createStreamSources(db, now) })
   const presenceWatch = createPresenceWatch({ db, kv, hub, log, now })
   hub.onStreams((userId) => void presenceWatch.streamsChanged(userId))
-  const bus = createBus(db, hub, log)
+  const poller = createPoller(db, hub, log)
   const passwords = createPasswords(config.security.password.bcrypt_cost)
   const providers = new Map(oauthProviders(config).map((each) => [each.name, createProvider(each, { log, now })]))
   const id = ports.id ?? newId
@@ -62,9 +62,9 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
     db,
     kv,
     hub,
-    bus,
+    poller,
     metrics,
-    readiness: createReadiness({ db, bus, hub, log }),
+    readiness: createReadiness({ db, poller, hub, log }),
     passwords,
     providers,
     attempts: createAttempts(db, now),

@@ -8,11 +8,11 @@ import { checkWal } from './ops/wal.ts'
 interface Job {
   interval_ms: number
   run: () => unknown
-  /** The warning in the log when it fails, once until it succeeds again. Without it a failure is not logged. */
+  /** Logged when a run fails, once until a run succeeds again. Without a warning, failures are not logged. */
   warning?: string
-  /** Whether a run that takes longer than the interval skips the next one; `stop` waits for it. */
+  /** Whether a run that takes longer than the interval skips the next one, and `stop` waits for a run. */
   exclusive?: true
-  /** Whether it also runs once before the service is ready. */
+  /** Whether the job also runs once before the service is ready. */
   at_start?: true
 }
 
@@ -20,22 +20,22 @@ interface Job {
 function jobsOf(ctx: Context): Record<'heartbeats' | 'presence' | 'leases' | 'retention' | 'wal', Job> {
   return {
     heartbeats: { interval_ms: ctx.config.sse.heartbeat_seconds * 1000, run: () => ctx.hub.sendHeartbeats() },
-    // How soon other users learn that a user has gone offline.
+    // The interval is the maximum delay before other users see that a user is offline.
     presence: { interval_ms: 5_000, run: ctx.presence.sweep, warning: 'Presence could not be stored' },
-    // Renews the leases of answers and looks for expired ones; a lease lasts ten seconds.
+    // Renews the leases of answers, and ends answers with an expired lease; a lease lasts ten seconds.
     leases: {
       interval_ms: 2_000,
       run: ctx.answers.renewLeases,
-      warning: 'Answers could not be looked after',
+      warning: 'Leases of answers could not be renewed',
       at_start: true,
     },
     retention: {
       interval_ms: 60_000,
       run: () => prune(ctx),
-      warning: 'What is kept no longer could not be deleted',
+      warning: 'Expired rows could not be deleted',
       exclusive: true,
     },
-    // The calls that use the storage report its failures.
+    // Without a warning: the calls that use the storage report its failures.
     wal: { interval_ms: 60_000, run: () => checkWal(ctx) },
   }
 }
@@ -46,9 +46,9 @@ export function createJobs(ctx: Context) {
   const timers: NodeJS.Timeout[] = []
   return {
     /**
-     * Starts all jobs; those with `at_start` have run once when it resolves.
+     * Starts all jobs, and resolves when those with `at_start` have run once.
      *
-     * @returns whether they were not running yet
+     * @returns false if the jobs were running already
      */
     async start(): Promise<boolean> {
       if (timers.length > 0) return false
@@ -56,7 +56,7 @@ export function createJobs(ctx: Context) {
       for (const { at_start, run } of jobs) if (at_start) await run()
       return true
     },
-    /** Starts no further run, and waits for the exclusive ones in progress. */
+    /** Starts no further runs, and waits for the exclusive runs in progress. */
     async stop(): Promise<void> {
       for (const timer of timers.splice(0)) clearInterval(timer)
       await Promise.all(jobs.map(({ run }) => 'current' in run && run.current()))
@@ -64,7 +64,7 @@ export function createJobs(ctx: Context) {
   }
 }
 
-/** A job whose failures are logged once, until it succeeds again, and end nothing. */
+/** The run of a job that never rejects: a failure is logged once until a run succeeds again. */
 function supervised({ run, warning, exclusive }: Job, log: Log): (() => Promise<void>) | SingleFlight<void> {
   const fail = warnOnce((error: unknown) => {
     if (warning !== undefined) log.warn(warning, { cause: causeText(error) })

@@ -14,39 +14,42 @@ import { assertOurs } from './storage/schema/verify.ts'
 /** A conversation service: each use-case as a function, by feature. Failures are `ChatError`s. */
 export interface Chat extends Features {
   /**
-   * Brings the schema up to date (unless `storage.migrate` is false, when an old one is an error) and starts the
-   * work that goes on by itself. Half of an archive is not served, nor are tables that were changed from outside.
+   * Migrates the schema and starts the background jobs. Fails if an import is incomplete, if the tables were modified
+   * by others, or, with `storage.migrate` set to false, if the schema is outdated.
    */
   start(options?: StartOptions): Promise<void>
-  /** Has `/readyz` say that the service is about to stop, so that balancers look elsewhere; all goes on as before. */
+  /** Makes `/readyz` fail, so that load balancers choose another server. Everything else continues as before. */
   withdraw(): void
   /**
-   * Ends the streams with `draining`, lets no new ones in, begins no answer, and has `/readyz` say so. Calls go on
-   * being answered.
+   * Ends all streams with the reason `draining`, refuses new streams and new answers, and makes `/readyz` fail. Other
+   * calls still succeed.
    */
   drain(): void
-  /** Drains, waits for what is under way, for answers a few seconds, and closes the storage. Nothing is left open. */
+  /**
+   * Drains, waits up to `assistant.drain_seconds` for answers, stops the background jobs and closes the storage. No
+   * timer or connection stays open.
+   */
   close(): Promise<void>
 }
 
-/** What differs from how a service starts. */
+/** Options of `chat.start`. */
 export interface StartOptions {
-  /** `false` starts nothing that goes on by itself: for a command beside a running service. */
+  /** `false` starts no background jobs: for a command beside a running service. */
   background?: boolean
-  /** `true` takes tables that were changed from outside: for a check that tells of them. */
+  /** `true` accepts tables that were modified by others: for a check that reports them. */
   changed?: boolean
 }
 
 /**
- * Puts a service together. Nothing happens before `start()`: no table is made, no timer runs.
+ * Creates a service. Before `start()` it creates no table and runs no timer.
  *
  * @param config from `parseConfig`
  * @param storage from `openStorage`; `close()` closes it
- * @param ports what the host brings of its own
+ * @param ports functions of the host, such as its log and its login
  */
 export function createChatService(config: Config, storage: Storage, ports: Ports = {}): Chat {
   const ctx = createContext(config, storage, ports)
-  const { db, hub, bus, answers, tasks, metrics, log } = ctx
+  const { db, hub, poller, answers, tasks, metrics, log } = ctx
   const jobs = createJobs(ctx)
   const drain = () => {
     hub.drain()
@@ -56,11 +59,11 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     ...featuresOf(ctx),
     async start(options: StartOptions = {}) {
       if (!options.changed) await assertOurs(db)
-      if (config.storage.migrate) await migrate(db, () => log.info('Still bringing the schema up to date'))
+      if (config.storage.migrate) await migrate(db, () => log.info('Still migrating the schema'))
       else await assertMigrated(db)
       await assertImported(db)
       if (options.background === false) return
-      bus.start()
+      poller.start()
       if (!(await jobs.start())) return
       await resumeRemovals(ctx)
       tasks.start()
@@ -70,7 +73,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     async close() {
       drain()
       await answers.stop()
-      await Promise.all([bus.stop(), jobs.stop(), tasks.stop()])
+      await Promise.all([poller.stop(), jobs.stop(), tasks.stop()])
       metrics.close()
       await storage.close()
     },

@@ -34,6 +34,12 @@ const ROLES: Record<string, string[]> = {
   routes: ['valibot', 'lib/**/schema*.ts', 'lib/endpoint.ts', '@/*.ts'],
 }
 
+/** The files that may declare use-cases. */
+const SERVICE = /^lib\/.+\/(service(-[a-z-]+)?|messages\/changes|conversations\/people)\.ts$/
+
+/** A second file of a role. */
+const SECOND = /^(lib\/(?!config|storage|core).+)\/(schema|rules|store|service|routes)-[a-z-]+\.ts$/
+
 /** What of `core` is not for rules: time and chance. */
 const IMPURE = ['lib/core/ids.ts', 'lib/core/time.ts']
 
@@ -92,6 +98,20 @@ const RULES: Record<string, (tree: Tree) => string[]> = {
       const allowed = ROLES[role]!.map((pattern) => pattern.replace('@', folder!))
       if (role === 'rules' && IMPURE.includes(target)) return `rules must not import ${target}`
       if (!fits(target, ['lib/core/**', ...allowed])) return `${role} must not import ${target}`
+    }),
+
+  'use-cases are in a service file': (tree) =>
+    everyNode(tree, ({ path }, node) => {
+      const { type, name } = (node.callee ?? {}) as Partial<Node>
+      if (node.type !== 'CallExpression' || type !== 'Identifier' || name !== 'useCase') return
+      if (!SERVICE.test(path)) return 'declares a use-case and is no service.ts, nor service-<what>.ts'
+    }),
+
+  'a second file of a role has a first one': (tree) =>
+    Object.keys(tree).flatMap((path) => {
+      const [, folder, role] = SECOND.exec(path) ?? []
+      if (!role || tree[`${folder}/${role}.ts`]) return []
+      return [`${path}: is the first of its folder, which is ${role}.ts`]
     }),
 
   'nothing imports in a circle': circles,
@@ -213,6 +233,15 @@ const EXAMPLES: Record<string, [complaint: string, sources: Record<string, strin
     ['lib/chat/x/routes.ts: routes must', { 'lib/chat/x/routes.ts': "import { a } from '../y/service.ts'" }],
     ['', { 'lib/chat/x/store.ts': "import { a } from './rules.ts'\nimport { b } from '../../storage/sql.ts'" }],
     ['', { 'lib/endpoints.ts': "import * as x from './chat/x/routes.ts'" }],
+  ],
+  'use-cases are in a service file': [
+    ['lib/chat/x/own.ts: declares a use-case', { 'lib/chat/x/own.ts': 'export const list = useCase({})' }],
+    ['', { 'lib/chat/x/service.ts': 'useCase({})', 'lib/chat/x/service-own.ts': 'useCase({})' }],
+    ['', { 'lib/chat/x/own.ts': 'export const list = { useCase: 1 }' }],
+  ],
+  'a second file of a role has a first one': [
+    ['lib/chat/x/service-own.ts: is the first', { 'lib/chat/x/service-own.ts': '' }],
+    ['', { 'lib/chat/x/service.ts': '', 'lib/chat/x/service-own.ts': '', 'lib/config/schema-oauth.ts': '' }],
   ],
   'nothing imports in a circle': [
     ['lib/x/a.ts → lib/x/b.ts → lib/x/a.ts', { 'lib/x/a.ts': "import './b.ts'", 'lib/x/b.ts': "import './a.ts'" }],

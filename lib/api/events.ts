@@ -58,27 +58,27 @@ export interface Opening {
   cancel(): void
 }
 
-/** Where a reader's events go. */
+/** The destination of the events of a reader. */
 export interface Sink {
   write(delivery: Delivery): void
-  /** Bytes written and not yet taken by the client. */
+  /** The number of written bytes that the client has not yet received. */
   pending(): number
-  /** Resolves once little is pending, or the client has disconnected. */
+  /** Resolves when few bytes are pending, or the client has disconnected. */
   drained(): Promise<void>
   end(): void
 }
 
-/** Events and their bytes: encoded once for all readers. */
+/** Events and their bytes, which are encoded once for all readers. */
 export interface Delivery {
   bytes: Uint8Array
   events: Delivered[]
 }
 
-/** An event with its id; those that are not persisted have none. */
+/** An event with its id; ephemeral events have none. */
 export interface Delivered {
   id?: string
   event: ConversationStreamEvent
-  /** Which conversation it is of, its number in the log, and when it happened: what a stream of several looks at. */
+  /** The conversation of the event, its number in the log, and its time: a stream of several conversations uses them. */
   conversation_id?: string
   seq?: number
   at?: Micros

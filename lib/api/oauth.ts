@@ -30,8 +30,8 @@ export interface OauthUseCases {
    * user is signed in to.
    *
    * @throws ChatError `not_found`; `oauth_state_invalid` unless this browser started it here, less than ten minutes
-   * ago, and has not completed it; `oauth_denied`; `oauth_provider_error`; and those of `admit`; `account_disabled`,
-   * `signup_disabled`, `email_taken`, `username_taken`, `conflict`, `storage_full`, `validation_failed`
+   * ago, and has not completed it; `oauth_denied`; `oauth_provider_error`; `account_disabled`, `signup_disabled`,
+   * `email_taken`, `username_taken`, `conflict`, `storage_full`, `validation_failed`
    */
   finish(
     actor: Actor | undefined,

@@ -1,17 +1,22 @@
-/** One event of a stream, its data still text. */
+/** One event of a stream; its data is text. */
 export interface WireEvent {
   id?: string
   type: string
   data: string
 }
 
+/** An event to be sent; its data is text without line breaks, as JSON is. */
+interface TextEvent {
+  id?: string | undefined
+  type?: string | undefined
+  data: string
+}
+
 /**
  * An event as text, in the event stream format
  * (https://html.spec.whatwg.org/multipage/server-sent-events.html).
- *
- * @param event.data without line breaks, as JSON is
  */
-export function formatEvent({ id, type, data }: Partial<WireEvent> & { data: string }): string {
+export function formatEvent({ id, type, data }: TextEvent): string {
   const fields = `${id === undefined ? '' : `id: ${id}\n`}${type === undefined ? '' : `event: ${type}\n`}`
   return `${fields}data: ${data}\n\n`
 }
@@ -58,7 +63,7 @@ export function parseField(line: string): [field: string, value: string] {
 }
 
 /**
- * Reads the events of text that arrives in chunks. An event that is cut off by the end is none.
+ * Reads the events of text that arrives in chunks. An event without its final empty line is ignored.
  *
  * @param longest of an event, in UTF-16 units
  * @param onRetry is called with the milliseconds to wait before reconnecting

@@ -12,7 +12,7 @@ import { anonymizeInvites } from '../chat/invites/store.ts'
 import { deleteKeysOf } from '../chat/messages/idempotency.ts'
 import { forgetReasons } from '../chat/messages/store.ts'
 import { createTraceEraser } from '../chat/messages/traces.ts'
-import { leaveConversation } from '../chat/participants/leave.ts'
+import { removeErasedUser } from '../chat/participants/ending.ts'
 import type { Context } from '../context.ts'
 import { type Actor, assertAdmin, refuseKeys } from '../core/actor.ts'
 import { uniqueKey } from '../core/characters.ts'
@@ -96,7 +96,7 @@ async function leave(ctx: Context, userId: string): Promise<void> {
   await ctx.write((tx) => anonymizeInvites(tx, { user_id: userId, email_key: uniqueKey(user.email) }, ctx.now()))
   do {
     for (const { conversation_id } of await listMemberships(ctx.db, userId)) {
-      await ctx.write((tx) => leaveConversation(ctx, tx, conversation_id, userId))
+      await ctx.write((tx) => removeErasedUser(ctx, tx, conversation_id, userId))
     }
     await endAnswers(ctx, userId)
     while ((await ctx.write((tx) => deleteKeysOf(tx, userId, KEYS_BATCH))) === KEYS_BATCH);

@@ -6,30 +6,31 @@ import type { Head } from './position.ts'
 
 /** A log that can be followed: of one conversation, or of all. */
 export interface Source {
-  /** Where the log stands; `undefined` when its conversation is deleted. */
+  /** The ends of the log; `undefined` for a deleted conversation. */
   head(): Promise<Head | undefined>
-  /** Up to `limit` lines after `seq`, in order; fewer where they are long. */
+  /** Up to `limit` lines after `seq`, in order; fewer if they are long. */
   read(seq: number, limit: number): Promise<Page>
-  /** Whether numbers follow each other, so that a missing one means that an event was deleted. */
+  /** Whether the numbers have no gaps, so that a missing number means a deleted event. */
   isDense: boolean
 }
 
-/** Some lines of a log, and whether they were the last. */
+/** Some lines of a log, and whether they are the last ones. */
 export interface Page {
   lines: NumberedEvent[]
   isLast: boolean
 }
 
-/** How many lines of the log are read at a time. */
+/** The number of lines that one read of the log returns. */
 const PAGE = 64
 
-/** A log, followed in this process. */
+/** A log that this process follows. */
 export type Channel = ReturnType<typeof createChannel>
 
 /**
- * Follows a log from its end on. The log is the only source: a commit only calls `advance`, since there is more. So nothing is delivered that is not durable, and the order is that of the log.
+ * Follows a log from its end. A commit calls `advance`, which reads the new events from the log. So the channel delivers
+ * only durable events, in the order of the log.
  *
- * @param deliver is called with what is new, as often as there is more
+ * @param deliver is called with each page of new events
  */
 export function createChannel(source: Source, deliver: (delivery: Delivery) => void) {
   let epoch = ''
@@ -43,7 +44,7 @@ export function createChannel(source: Source, deliver: (delivery: Delivery) => v
     epoch = head.epoch
     seq = head.last
   })
-  // `advance` rejects with it.
+  // `advance` rejects with the same error.
   opened.catch(() => {})
 
   async function readOn(): Promise<void> {
@@ -54,14 +55,14 @@ export function createChannel(source: Source, deliver: (delivery: Delivery) => v
         while (!(await readPage()));
       }
     } finally {
-      // In one step with the last look at `stale`: a call in between would wait for a run that looks no more.
+      // Nothing is awaited after the last check of `stale`: a call in between would join a run that has stopped reading.
       advancing = undefined
     }
   }
 
-  /** @returns whether it was the last one for now */
+  /** @returns whether the log has no further lines at present */
   async function readPage(): Promise<boolean> {
-    // What is published while the log is read may refer to an event that is not in this page.
+    // Listed before the read: an event published during the read may refer to an event that is not in this page.
     const published = ephemeral.list()
     const { lines, isLast } = offered.takeAfter(seq) ?? (await source.read(seq, PAGE))
     const events = [...withIds(epoch, lines), ...(isLast ? ephemeral.take(published) : [])]
@@ -72,21 +73,21 @@ export function createChannel(source: Source, deliver: (delivery: Delivery) => v
 
   return {
     source,
-    /** The last event delivered. */
+    /** The number of the last delivered event. */
     position: () => seq,
-    /** Reads the log to its end and delivers what is new; during a run, has it check again. @throws ChatError `not_found` */
+    /** Delivers all new events; a call during a run makes the run read again. @throws ChatError `not_found` */
     advance(): Promise<void> {
       stale = true
       advancing ??= readOn()
       return advancing
     },
 
-    /** Hands in events that were just committed, so that the next run need not read them; the log decides the order. */
+    /** Adds events that were just committed, so that the next run need not read them. Their order is that of the log. */
     offer: offered.add,
-    /** Sends an event that is not stored with the next delivery, where it replaces earlier ones about the same subject. */
+    /** Sends an ephemeral event with the next delivery. It replaces earlier ones about the same subject. */
     publish: ephemeral.add,
     hasEphemeral: () => !ephemeral.isEmpty(),
-    /** What came after `from`, up to `to`, for a reader that is behind; `undefined` when it is not kept. */
+    /** The events after `from`, up to `to`, for a reader that is behind; `undefined` if they are deleted. */
     page: (from: number, to: number, bytes: number) => pageOf(source, epoch, { from, to, bytes }),
   }
 }
@@ -97,13 +98,13 @@ async function headOf(source: Source): Promise<Head> {
   return head
 }
 
-/** Events that were committed in this process, and wait for their turn in the order of the log. */
+/** Events that this process has committed, until all events before them are delivered. */
 function createOffered() {
   const offered: NumberedEvent[] = []
   return {
     add: (events: NumberedEvent[]) => void offered.push(...events),
 
-    /** What comes right after `seq`, if it was offered. What the log has returned meanwhile is dropped. */
+    /** The offered events that follow `seq` without a gap. Drops those that the log has returned meanwhile. */
     takeAfter(seq: number): Page | undefined {
       offered.sort((a, b) => a.seq - b.seq)
       while (offered.length > 0 && offered[0]!.seq <= seq) offered.shift()
@@ -114,7 +115,7 @@ function createOffered() {
   }
 }
 
-/** Events that are not stored, until the next delivery: the last one of each subject. */
+/** Ephemeral events until the next delivery: the last one of each subject. */
 function createEphemeralEvents() {
   const events = new Map<string, Delivered>()
   return {
@@ -124,7 +125,7 @@ function createEphemeralEvents() {
     isEmpty: () => events.size === 0,
     list: () => [...events],
 
-    /** Removes these, but for those that a newer one has replaced meanwhile. @returns all of these */
+    /** Removes these events, except those that a newer one has replaced meanwhile. @returns all of these events */
     take(listed: [subject: string, event: Delivered][]): Delivered[] {
       for (const [subject, event] of listed) if (events.get(subject) === event) events.delete(subject)
       return listed.map(([, event]) => event)
@@ -133,9 +134,9 @@ function createEphemeralEvents() {
 }
 
 /**
- * Events of a log after `from`, up to `to`, for a reader that is behind; `undefined` when they are not kept.
+ * The events of a log after `from`, up to `to`, for a reader that is behind; `undefined` if they are deleted.
  *
- * @param range.bytes no event is added once the page is that long
+ * @param range.bytes no event is added after the page has reached this length
  */
 async function pageOf(
   source: Source,
@@ -151,7 +152,7 @@ async function pageOf(
   return { ...delivery, seq: isWhole ? page.at(-1)!.seq : known[delivery.events.length - 1]!.seq }
 }
 
-/** What an event is about: the next one about the same says all that this one did. */
+/** The subject of an event: a later event about the same subject replaces this one. */
 function subjectOf({ type, payload }: EphemeralEvent): string {
   const { root_id, user_id } = payload as { root_id?: string; user_id?: string }
   return [type, root_id, user_id].join()

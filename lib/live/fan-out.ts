@@ -15,7 +15,7 @@ interface FanOutDeps {
   recheck: () => Promise<void>
 }
 
-/** Brings what is committed to the readers that it concerns; work is in proportion to those, not to all streams. */
+/** Sends committed events to the readers they concern. The work grows with the number of these, not of all streams. */
 export function createFanOut({ db, log, subscriptions, send, recheck }: FanOutDeps) {
   let failed = false
 
@@ -25,7 +25,7 @@ export function createFanOut({ db, log, subscriptions, send, recheck }: FanOutDe
         if (reader.user_id === user_id) send(reader, encode([{ conversation_id, event }]))
   }
 
-  /** Delivers what a transaction of this process has committed. */
+  /** Delivers the events of a transaction that this process has committed. */
   function committed({ conversations, ephemeral, recheck: isDue }: Outcome): void {
     for (const each of ephemeral)
       if (each.user_id === undefined) subscriptions.publish(each.conversation_id, each.event)
@@ -36,7 +36,7 @@ export function createFanOut({ db, log, subscriptions, send, recheck }: FanOutDe
     if (advances.length === 0 && !isDue) return
     Promise.all(advances)
       .then(() => {
-        // After all that was in the log by then: the event may refer to it.
+        // After the delivery of the log: the event may refer to one of its events.
         for (const each of ephemeral) if (each.user_id !== undefined) publishToUser(each)
         return isDue ? recheck() : undefined
       })
@@ -49,13 +49,13 @@ export function createFanOut({ db, log, subscriptions, send, recheck }: FanOutDe
   return {
     committed,
 
-    /** Sends an event that is not stored to the open streams of these conversations. */
+    /** Sends an ephemeral event to the open streams of these conversations. */
     publishEphemeral(conversationIds: string[], event: EphemeralEvent): void {
       const ephemeral = conversationIds.map((conversation_id) => ({ conversation_id, event }))
       committed({ conversations: new Map(), ephemeral, recheck: false })
     },
 
-    /** Delivers what other processes have committed. */
+    /** Delivers the events that other processes have committed. */
     async catchUpAll(): Promise<void> {
       await subscriptions.channelOf(FEED)?.advance()
       const names = subscriptions.names()
@@ -65,7 +65,7 @@ export function createFanOut({ db, log, subscriptions, send, recheck }: FanOutDe
       }
     },
 
-    /** Whether a delivery has failed since the last call: then `catchUpAll` is due. */
+    /** Whether a delivery has failed since the last call; then the caller must call `catchUpAll`. */
     hasFailed(): boolean {
       const before = failed
       failed = false

@@ -23,7 +23,7 @@ interface HubDeps {
 /** The open streams of this process. */
 export type Hub = ReturnType<typeof createHub>
 
-/** Sends what is committed, the same bytes to all, to the streams of this process, and ends those that must end. */
+/** Sends committed events, encoded once, to the streams of this process, and ends the streams that must end. */
 export function createHub(deps: HubDeps & { now: () => number }) {
   const { quota, streams, subscriptions, fanOut, bringUpToDate } = createParts(deps)
   const { close } = streams
@@ -35,7 +35,7 @@ export function createHub(deps: HubDeps & { now: () => number }) {
     countStreams: quota.countStreams,
     onStreams: quota.onStreams,
 
-    /** Sends a reader what it missed since `last_event_id`, then everything as it happens. @returns closes the stream */
+    /** Sends a reader the events since `last_event_id`, then live events. @returns a function that closes the stream */
     connect(reader: Reader, last_event_id?: string): () => void {
       streams.add(reader)
       quota.opened(reader.user_id)
@@ -49,28 +49,28 @@ export function createHub(deps: HubDeps & { now: () => number }) {
     catchUpAll: fanOut.catchUpAll,
     hasFailed: fanOut.hasFailed,
 
-    /** Sends an event that is not stored to the open streams of a conversation. */
+    /** Sends an ephemeral event to the open streams of a conversation. */
     publishEphemeral: (conversationId: string, event: EphemeralEvent) =>
       fanOut.publishEphemeral([conversationId], event),
 
     /**
-     * Sends an event about a user to the streams of these conversations, of which there may be thousands: only those
-     * with a reader are touched. A stream of all conversations gets it once, so it needs one that it shares.
+     * Sends an event about a user to the streams of these conversations. These can be thousands: only those with a
+     * reader cost time. A stream of all conversations gets the event once, through one conversation that it shares.
      */
     publishAbout: (conversationIds: ReadonlySet<string>, event: EphemeralEvent) =>
-      // All at once: repeats are left out within one delivery.
+      // In one call: repeated events are removed within one delivery only.
       fanOut.publishEphemeral(subscriptions.withLiveReaders(conversationIds), event),
 
     /** Closes the streams of ended sessions, disabled users and removed participants. */
     recheck: () => streams.recheck(),
-    /** Whether a reader's session may have expired since it was looked up. */
+    /** Whether the session of a reader may have expired since the last check. */
     hasExpired: () => streams.hasExpired(deps.now()),
     isIdle: () => streams.size() === 0,
     size: streams.size,
     sendHeartbeats: streams.sendHeartbeats,
 
     isDraining: () => state !== 'open',
-    /** Reports `isDraining` from now on, and changes nothing else yet. */
+    /** Makes `isDraining` return true; streams stay open. */
     withdraw(): void {
       if (state === 'open') state = 'withdrawn'
     },
@@ -83,12 +83,12 @@ export function createHub(deps: HubDeps & { now: () => number }) {
   }
 }
 
-/** What a hub consists of: each part owns its state. */
+/** The parts of a hub; each owns its state. */
 function createParts({ db, config, log, metrics, sources }: HubDeps) {
   const { max_buffer_bytes, max_streams_per_user } = config.sse
   const { findRefusals, listMemberships } = sources
   const quota = createStreamQuota(max_streams_per_user)
-  // Readers that are behind; each is in it at most once, so it is never longer than there are open streams.
+  // Readers that are behind. Each is in the queue at most once, so the number of open streams bounds its length.
   const turns = createTurns<Reader>()
   const streams = createStreams({ metrics, findRefusals, onClose })
   const { close, recheck } = streams

@@ -4,18 +4,18 @@ import { singleFlight, warnOnce } from '../core/once.ts'
 import type { Database } from '../storage/database.ts'
 import type { Hub } from './hub.ts'
 
-/** How soon another process's events are noticed. A look costs SQLite 2 µs, PostgreSQL one short query. */
+/** The maximum delay of events of other processes. A poll costs SQLite 2 µs, PostgreSQL one short query. */
 const POLL_MS = 150
 
-/** Notices what other processes have changed. */
-export type Bus = ReturnType<typeof createBus>
+/** Detects commits of other processes. */
+export type Poller = ReturnType<typeof createPoller>
 
 /**
- * Wakes the hub when another process has written: another node, or a command beside the server.
+ * Makes the hub read its logs after another process has committed: another node, or a command beside the server.
  *
- * It carries no message, only "something changed"; the tables say what.
+ * The database reports only that data has changed; the hub reads the changes from the tables.
  */
-export function createBus(db: Database, hub: Hub, log: Log) {
+export function createPoller(db: Database, hub: Hub, log: Log) {
   let token: string | undefined
   let timer: NodeJS.Timeout | undefined
   const fail = warnOnce((error: unknown) =>
@@ -26,7 +26,7 @@ export function createBus(db: Database, hub: Hub, log: Log) {
     try {
       const current = await db.changeToken()
       if (hub.hasFailed() || current !== token) {
-        // Known only when all is done: after trouble with the storage the next poll tries again.
+        // Set again only after a complete run: after a storage failure the next poll runs again.
         token = undefined
         await hub.catchUpAll()
         await hub.recheck()
@@ -40,7 +40,7 @@ export function createBus(db: Database, hub: Hub, log: Log) {
 
   return {
     start(): void {
-      // After a failure it polls even without streams, since the service is not ready until a poll succeeds.
+      // After a failure it polls also without streams: the service is not ready until a poll succeeds.
       timer ??= setInterval(() => (fail.isReported() || !hub.isIdle()) && void poll(), POLL_MS).unref()
     },
     async stop(): Promise<void> {

@@ -1,24 +1,23 @@
-import type { ConversationStreamEvent } from '../context.ts'
 import { LONGEST } from '../core/lengths.ts'
 
-/** Where a conversation's log stands: `first` is the oldest sequence number still kept, 0 when there is none. */
+/** The ends of a log: `first` is the oldest sequence number that is stored, 0 for an empty log. */
 export interface Head {
   epoch: string
   first: number
   last: number
 }
 
-/** Where a stream starts. Without `resumed`, `reason` says why the given id was of no use, if one was given. */
+/** The start of a stream. If an id was given and the stream cannot resume from it, `reason` is the reason. */
 export type Start =
   | { resumed: true; seq: number }
   | { resumed: false; seq: number; reason?: 'malformed' | 'unknown' | 'future' | 'expired' }
 
-/** The SSE id of the `seq`-th event of a conversation's history. */
+/** The SSE id of the event with the number `seq` in a history. */
 export function eventId(epoch: string, seq: number): string {
   return `${epoch}.${seq}`
 }
 
-/** Where to start for a reader that last saw `last_event_id`. */
+/** The start of the stream of a reader whose last event was `last_event_id`. */
 export function startFrom(last_event_id: string | undefined, head: Head): Start {
   if (last_event_id === undefined) return { resumed: false, seq: head.last }
   const refuse = (reason: 'malformed' | 'unknown' | 'future' | 'expired'): Start => ({
@@ -35,9 +34,4 @@ export function startFrom(last_event_id: string | undefined, head: Head): Start 
   if (seq > head.last) return refuse('future')
   const oldest = head.first > 0 ? head.first - 1 : head.last
   return seq < oldest ? refuse('expired') : { resumed: true, seq }
-}
-
-/** An event as it goes over the wire (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
-export function toFrame(event: ConversationStreamEvent, id?: string): string {
-  return `${id === undefined ? '' : `id: ${id}\n`}event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
 }

@@ -1,9 +1,9 @@
 import { ChatError } from '../core/errors.ts'
 
-/** How many streams each user has open in this process, and whether another one may be opened. */
+/** Counts the open streams of each user in this process, and limits them. */
 export type StreamQuota = ReturnType<typeof createStreamQuota>
 
-/** @param max streams that a user may have open at the same time */
+/** @param max the number of streams that a user may have open at the same time */
 export function createStreamQuota(max: number) {
   const streamsOf = new Map<string, number>()
   let isClosed = false
@@ -11,9 +11,9 @@ export function createStreamQuota(max: number) {
 
   return {
     /**
-     * Counts a stream of a user before it opens; `release` gives the place back.
+     * Counts a stream of a user before it opens; `release` subtracts it again.
      *
-     * @throws ChatError `unavailable` while draining, `too_many_streams` when the user has no place left
+     * @throws ChatError `unavailable` while draining, `too_many_streams` at the limit of the user
      */
     reserve(userId: string): void {
       if (isClosed) throw new ChatError('unavailable', { retry_after_seconds: 1 })
@@ -31,11 +31,11 @@ export function createStreamQuota(max: number) {
       }
     },
 
-    /** A reserved stream is open now. */
+    /** Reports that a reserved stream is open. */
     opened: (userId: string) => onChange(userId),
-    /** Open streams of a user in this process. */
+    /** The number of open streams of a user in this process. */
     countStreams: (userId: string) => streamsOf.get(userId) ?? 0,
-    /** Calls `listener` when a stream of a user opens, and when the last one has closed. */
+    /** Calls `listener` when a stream of a user opens, and when the last stream of a user closes. */
     onStreams(listener: (userId: string) => void): void {
       onChange = listener
     },

@@ -1,40 +1,40 @@
 import type { CloseReason } from '../context.ts'
 import type { Source } from './channel.ts'
-import type { Delivery, Memberships } from './delivery.ts'
-import type { Membership } from './replay.ts'
+import type { Delivery, FollowedConversations } from './delivery.ts'
+import type { JoinedConversation } from './replay.ts'
 
-/** Where a reader's events go. */
+/** The destination of the events of a reader. */
 export interface Sink {
   write(delivery: Delivery): void
-  /** Bytes written and not yet taken by the client. */
+  /** The number of written bytes that the client has not yet received. */
   pending(): number
-  /** Resolves once little is pending, or the client has disconnected. */
+  /** Resolves when few bytes are pending, or the client has disconnected. */
   drained(): Promise<void>
   end(): void
 }
 
-/** An open stream, of one conversation or of all of a user's. */
+/** An open stream of one conversation, or of all conversations of a user. */
 export interface Reader {
   readonly conversation_id: string | undefined
   readonly user_id: string
   readonly session_id: string | undefined
   readonly key_id: string | undefined
   readonly sink: Sink
-  /** When its session or API key expires unless it is used, in microseconds since 1970; looked up again then. */
+  /** When the session or API key expires if it is not used, in microseconds since 1970; then it is checked again. */
   expires_at: number
-  /** Of a reader that follows all of its conversations. */
-  memberships: Memberships | undefined
+  /** Set for a stream of all conversations. */
+  memberships: FollowedConversations | undefined
   closed: boolean
 }
 
-/** What the hub needs of conversations and users: handed in, as both import it. */
+/** The functions that the hub needs from conversations and users. They are passed in, because both import the hub. */
 export interface StreamSources {
   /** The log of one conversation. */
   ofConversation(conversationId: string): Source
   /** The log of all conversations. */
   ofAll(): Source
-  /** The conversations that a user is in. */
-  listMemberships(userId: string): Promise<Membership[]>
-  /** The streams that must end, and why; sets `expires_at` of the others. */
+  /** The conversations of a user. */
+  listMemberships(userId: string): Promise<JoinedConversation[]>
+  /** The streams that must end, each with the reason. Sets `expires_at` of the others. */
   findRefusals(readers: Reader[]): Promise<[Reader, CloseReason][]>
 }

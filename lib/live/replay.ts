@@ -1,33 +1,33 @@
 import type { CloseReason } from '../context.ts'
 import type { Micros } from '../storage/sql.ts'
-import { type Delivery, type Memberships, select } from './delivery.ts'
+import { type Delivery, type FollowedConversations, select } from './delivery.ts'
 import { eventId, type Head, startFrom } from './position.ts'
 import type { Reader } from './reader.ts'
 import { sendEvent } from './sender.ts'
 import type { Subscribers } from './subscriptions.ts'
 
-/** A conversation that a user is in, and since when. */
-export interface Membership {
+/** A conversation of a user, with the time at which the user joined. */
+export interface JoinedConversation {
   conversation_id: string
   joined_at: Micros
 }
 
-/** What catching up needs of the hub. */
+/** The functions of the hub that `catchUp` needs. */
 export interface CatchUpDeps {
-  /** The conversations that a user is in. */
-  listMemberships(userId: string): Promise<Membership[]>
+  /** The conversations of a user. */
+  listMemberships(userId: string): Promise<JoinedConversation[]>
   /** The size of a page, in bytes. */
   page_bytes: number
-  /** Resolves when it is the reader's turn to be sent a page, and when the reader is closed. */
+  /** Resolves when the reader may be sent a page, and when the reader is closed. */
   turn(reader: Reader): Promise<void>
-  /** Closes those readers that have no right to their stream any more. */
+  /** Closes the readers that have lost the right to their stream. */
   recheck(readers: Reader[]): Promise<void>
-  /** Sends what is new, unless the reader is too far behind. */
+  /** Sends new events; closes a reader that is too far behind. */
   send(reader: Reader, delivery: Delivery): void
   close(reader: Reader, reason: CloseReason): void
 }
 
-/** Sends what the reader missed, page by page at its own pace, and makes it a live reader once nothing is missing. */
+/** Sends the missed events, page by page at the reader's own pace, then makes it a live reader. */
 export async function catchUp(
   reader: Reader,
   { channel, liveReaders }: Subscribers,
@@ -36,18 +36,19 @@ export async function catchUp(
 ): Promise<void> {
   const head = await prepare(reader, channel, deps)
   if (!head) return
-  // From here on nothing is awaited when nothing is missed: after `stream.ready` a client gets all that is published.
+  // Without missed events nothing is awaited from here on: after `stream.ready` a client gets every published event.
   let sent = sendStart(reader, head, last_event_id)
-  // Nothing is awaited between the last comparison and adding it to the live readers, so no event slips through in between.
+  // Nothing is awaited between the last comparison and `liveReaders.add`, so the reader misses no event.
   while (sent < channel.position() && !reader.closed) {
     await deps.turn(reader)
     if (reader.closed) return
     const isPast = sent < head.last
-    // Not beyond what the others have got: what they get next, this reader gets with them.
+    // Not beyond the position of the live readers: this reader gets later events together with them.
     const page = await channel.page(sent, isPast ? head.last : channel.position(), deps.page_bytes)
     if (reader.closed) return
     if (!page) {
-      // What comes next is deleted: with the conversation, or by retention. `stream.reset` says so when the client reconnects.
+      // The next events are deleted, with the conversation or by retention: the client gets `stream.reset` after it
+      // reconnects.
       await deps.recheck([reader])
       deps.close(reader, 'too_slow')
       return
@@ -60,11 +61,11 @@ export async function catchUp(
   if (!reader.closed) liveReaders.add(reader)
 }
 
-/** How far the log is, with the channel there, too; nothing when the reader has no right to its stream any more. */
+/** The ends of the log, with the channel advanced to the last event; `undefined` if the reader has lost its right. */
 async function prepare(reader: Reader, channel: Subscribers['channel'], deps: CatchUpDeps): Promise<Head | undefined> {
   await channel.advance()
   const head = await channel.source.head()
-  // After the head is read: a removal before it is seen here, a later one by its event.
+  // Read after the head: an earlier removal is in these rows, a later one arrives as an event.
   if (reader.conversation_id === undefined)
     reader.memberships = await loadMemberships(deps, reader.user_id, head?.last ?? 0)
   await deps.recheck([reader])
@@ -86,7 +87,7 @@ function sendStart(reader: Reader, head: Head, last_event_id: string | undefined
   return seq
 }
 
-async function loadMemberships(deps: CatchUpDeps, user_id: string, since: number): Promise<Memberships> {
+async function loadMemberships(deps: CatchUpDeps, user_id: string, since: number): Promise<FollowedConversations> {
   const rows = await deps.listMemberships(user_id)
   return { user_id, since, joined: new Map(rows.map((each) => [each.conversation_id, each.joined_at])) }
 }

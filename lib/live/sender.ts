@@ -8,7 +8,7 @@ export function sendEvent(reader: Reader, event: StreamEvent, id?: string): void
   reader.sink.write(encode([id === undefined ? { event } : { id, event }]))
 }
 
-/** Sends deliveries to readers, within the limit of what may be pending for each. */
+/** Sends deliveries to readers, and closes a reader with more than `max_buffer_bytes` pending. */
 export function createSender(deps: {
   max_buffer_bytes: number
   metrics: Metrics
@@ -16,7 +16,10 @@ export function createSender(deps: {
 }) {
   const { max_buffer_bytes, metrics, close } = deps
 
-  /** Sends what is new, unless the reader is too far behind. Of one conversation, its own removal is the last it gets. */
+  /**
+   * Sends new events, or closes a reader that is too far behind. A stream of one conversation ends with the removal of
+   * its user.
+   */
   function send(reader: Reader, delivery: Delivery, removals = removalsIn(delivery)): void {
     if (reader.sink.pending() > max_buffer_bytes) {
       close(reader, 'too_slow')

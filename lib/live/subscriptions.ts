@@ -3,24 +3,24 @@ import { type Channel, createChannel, type Source } from './channel.ts'
 import { type Delivery, findShared } from './delivery.ts'
 import type { Reader, StreamSources } from './reader.ts'
 
-/** A log that is followed here, and the readers that follow it. */
+/** A log that this process follows, and its readers. */
 export interface Subscribers {
   channel: Channel
-  /** Those that have caught up with the channel: what comes next, they get with it. */
+  /** The readers that have caught up with the channel: they get each delivery. */
   liveReaders: Set<Reader>
-  /** All of them, those still catching up included. */
+  /** The number of all readers, including those that are still catching up. */
   count: number
 }
 
-/** The subscribers of all conversations at once. */
+/** The name of the log of all conversations. */
 export const FEED = 'feed'
 
 type Deliver = (liveReaders: Set<Reader>, delivery: Delivery) => void
 
-/** The logs that are followed in this process, by conversation, and their readers. */
+/** The logs that this process follows, by conversation, and their readers. */
 export type Subscriptions = ReturnType<typeof createSubscriptions>
 
-/** @param deliver sends what is new in a log to its live readers */
+/** @param deliver sends new events of a log to its live readers */
 export function createSubscriptions(sources: StreamSources, deliver: Deliver) {
   const subscribers = new Map<string, Subscribers>()
   const nameOf = (reader: Reader) => reader.conversation_id ?? FEED
@@ -31,7 +31,7 @@ export function createSubscriptions(sources: StreamSources, deliver: Deliver) {
   return {
     nameOf,
 
-    /** Follows the log of a reader for it, from now on; the reader is not live yet. */
+    /** Follows the log of a reader; the reader is not a live reader yet. */
     add(reader: Reader): Subscribers {
       const name = nameOf(reader)
       const source = () => (name === FEED ? sources.ofAll() : sources.ofConversation(name))
@@ -50,16 +50,16 @@ export function createSubscriptions(sources: StreamSources, deliver: Deliver) {
 
     channelOf: (name: string): Channel | undefined => subscribers.get(name)?.channel,
 
-    /** Those that get what happens in a conversation: its own subscribers, and those of all conversations. */
+    /** The subscribers that get the events of a conversation: its own, and those of all conversations. */
     reachedBy,
 
-    /** Sends an event that is not stored with the next delivery of the conversation. */
+    /** Sends an ephemeral event with the next delivery of the conversation. */
     publish(conversationId: string, event: EphemeralEvent): void {
       for (const { channel, liveReaders } of reachedBy(conversationId))
         if (liveReaders.size > 0) channel.publish(conversationId, event)
     },
 
-    /** Of these conversations, those with a live reader; for each stream of all conversations one that it follows. */
+    /** The conversations with a live reader, and one followed conversation for each stream of all conversations. */
     withLiveReaders(conversationIds: ReadonlySet<string>): string[] {
       const found = new Set([...conversationIds].filter((id) => subscribers.get(id)?.liveReaders.size))
       for (const { memberships } of subscribers.get(FEED)?.liveReaders ?? []) {
@@ -69,7 +69,7 @@ export function createSubscriptions(sources: StreamSources, deliver: Deliver) {
       return [...found]
     },
 
-    /** The conversations that are followed, and {@link FEED}. */
+    /** The followed conversations, and {@link FEED}. */
     names: () => [...subscribers.keys()],
   }
 }

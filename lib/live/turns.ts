@@ -1,8 +1,8 @@
 /**
- * Makes a queue that lets one of its entries go on in each turn of the event loop, in the order of arrival.
+ * Creates a queue that lets one of its entries continue in each turn of the event loop, in the order of arrival.
  *
- * Reads of SQLite do not give the event loop back: without the queue, a thousand streams that resume at the same time
- * would hold up every other request until each of them has been sent its page.
+ * SQLite reads are synchronous: without the queue, a thousand streams that resume at the same time would block every
+ * other request until each of them has been sent its page.
  */
 export function createTurns<Entry>() {
   const queue = new Map<Entry, () => void>()
@@ -26,13 +26,13 @@ export function createTurns<Entry>() {
   }
 
   return {
-    /** Resolves when it is the entry's turn. An entry is in the queue once at a time. */
+    /** Resolves at the turn of the entry. An entry is in the queue once at a time. */
     wait: (entry: Entry): Promise<void> =>
       new Promise((resolve) => {
         queue.set(entry, resolve)
         schedule()
       }),
-    /** Takes an entry out of the queue, if it is there: its wait ends at once, and it takes no turn of the others. */
+    /** Removes an entry from the queue: its wait ends at once, and it takes no turn of the others. */
     leave,
   }
 }

@@ -1,7 +1,7 @@
 import type { Log } from '../context.ts'
 import { withDeadline } from '../core/deadline.ts'
 import type { Hub } from '../live/hub.ts'
-import type { Bus } from '../live/poller.ts'
+import type { Poller } from '../live/poller.ts'
 import type { Database } from '../storage/database.ts'
 import { listMigrations } from '../storage/schema/migrate.ts'
 
@@ -29,8 +29,8 @@ export interface Readiness {
 }
 
 /** Checks the database on request; concurrent callers share one check. Each change is logged. */
-export function createReadiness(deps: { db: Database; bus: Bus; hub: Hub; log: Log }): Readiness {
-  const { db, bus, hub, log } = deps
+export function createReadiness(deps: { db: Database; poller: Poller; hub: Hub; log: Log }): Readiness {
+  const { db, poller, hub, log } = deps
   let current: { since: number; found: Promise<Failure | undefined> } | undefined
   let logged = ''
 
@@ -49,7 +49,7 @@ export function createReadiness(deps: { db: Database; bus: Bus; hub: Hub; log: L
     async failures() {
       const found = await withDeadline(sharedCheck(), PROBE_MS, 'database')
       const failing: Failure[] = found ? [found] : []
-      if (bus.isFailing()) failing.push('bus')
+      if (poller.isFailing()) failing.push('bus')
       if (hub.isDraining()) failing.push('draining')
       const names = failing.join(', ')
       if (names !== logged) {

@@ -5,7 +5,7 @@ import { deleteExpiredVerifications } from '../accounts/email-addresses/store.ts
 import { deleteExpiredStates } from '../accounts/oauth/store.ts'
 import { deleteExpiredResets } from '../accounts/password-resets/store.ts'
 import { deleteExpiredDevices } from '../accounts/passwords/known-devices.ts'
-import { deleteOldFailures } from '../accounts/passwords/store-login-failures.ts'
+import { deleteOldFailures } from '../accounts/passwords/store.ts'
 import { deleteSessionsBefore } from '../accounts/sessions/store-list.ts'
 import { deleteInvitesBefore } from '../chat/invites/store.ts'
 import { deleteKeysBefore } from '../chat/messages/idempotency.ts'

@@ -66,8 +66,8 @@ describeOnEachDatabase('a service with failures', (openUrl) => {
     await expect.poll(() => calls, { timeout: 20_000 }).toBeGreaterThan(3)
     isAway = false
     await service.close()
-    expect(lines.filter((line) => line.startsWith('Answers could'))).toEqual([
-      'Answers could not be looked after: Error: the disk is gone',
+    expect(lines.filter((line) => line.startsWith('Leases of answers'))).toEqual([
+      'Leases of answers could not be renewed: Error: the disk is gone',
     ])
   })
 

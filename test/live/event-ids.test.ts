@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Start, startFrom, toFrame } from '../../lib/live/position.ts'
+import type { ConversationStreamEvent } from '../../lib/context.ts'
+import { encode } from '../../lib/live/delivery.ts'
+import { type Start, startFrom } from '../../lib/live/position.ts'
 
 const EPOCH = '0123456789abcdef'
 const refused = (reason: string, seq: number) => ({ resumed: false, seq, reason })
@@ -43,17 +45,19 @@ describe('where a stream starts', () => {
   })
 })
 
-describe('an event on the wire', () => {
+describe('an encoded event', () => {
+  const encoded = (event: ConversationStreamEvent, id?: string) =>
+    Buffer.from(encode([id === undefined ? { event } : { id, event }]).bytes).toString()
   const event = { type: 'stream.closed', payload: { reason: 'draining' } } as const
   it('has an id only if it is in the log', () => {
     const rest = 'event: stream.closed\ndata: {"type":"stream.closed","payload":{"reason":"draining"}}\n\n'
-    expect(toFrame(event)).toBe(rest)
-    expect(toFrame(event, `${EPOCH}.1`)).toBe(`id: ${EPOCH}.1\n${rest}`)
+    expect(encoded(event)).toBe(rest)
+    expect(encoded(event, `${EPOCH}.1`)).toBe(`id: ${EPOCH}.1\n${rest}`)
   })
 
   it('is one line of data, whatever its content', () => {
     const content = 'a\nb\r\nc\rd\u0085e\u2028f\u2029g\0\u001b'
-    const frame = toFrame({ type: 'stream.reset', payload: { reason: 'unknown', last_event_id: content } })
+    const frame = encoded({ type: 'stream.reset', payload: { reason: 'unknown', last_event_id: content } })
     const [first, second, ...rest] = frame.split(/\r\n|\n|\r/)
     expect([first, rest]).toEqual(['event: stream.reset', ['', '']])
     expect(JSON.parse(second!.slice('data: '.length)).payload.last_event_id).toBe(content)

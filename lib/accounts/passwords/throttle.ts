@@ -9,7 +9,7 @@ import {
   type Reservation,
   reserveAttempt,
   returnAttempt,
-} from './store-login-failures.ts'
+} from './store.ts'
 
 /** A sign-in that counts as a failure until it turns out to be right. */
 export interface CountedAttempt {

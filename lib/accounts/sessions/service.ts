@@ -8,7 +8,7 @@ import type { Tx } from '../../live/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { HashCaller } from '../passwords/hash-queue.ts'
 import { findDevice, rememberDevice } from '../passwords/known-devices.ts'
-import { accountOf } from '../passwords/store-login-failures.ts'
+import { accountOf } from '../passwords/store.ts'
 import type { CountedAttempt } from '../passwords/throttle.ts'
 import {
   findUser,

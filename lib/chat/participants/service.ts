@@ -13,16 +13,11 @@ import {
   type ParticipantRole,
   RoleChange,
 } from '../conversations/schema.ts'
-import {
-  countParticipants,
-  deleteParticipant,
-  findMembership,
-  toParticipant,
-  updateRole,
-} from '../conversations/store.ts'
+import { countParticipants, findMembership, toParticipant, updateRole } from '../conversations/store.ts'
 import { createInvite } from '../invites/create.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'
 import { rolesBeyond } from '../invites/rules.ts'
+import { endParticipation } from './ending.ts'
 
 export { list } from '../conversations/people.ts'
 
@@ -108,10 +103,7 @@ export const remove = useCase({
       if (!other) throw new ChatError('not_found')
       if (userId !== actor.user_id && !canManage(place.role, other.role)) throw new ChatError('forbidden')
       await assertNotLastOwner(tx, conversationId, other.role)
-      await deleteParticipant(tx, conversationId, userId)
-      await revokeInvitesOf(ctx, tx, { user_id: userId, conversation_id: conversationId }, byActor(actor))
-      tx.emit(conversationId, { type: 'membership.changed', user_id: userId, detail: { action: 'removed' } })
-      tx.recheckStreams()
+      await endParticipation(ctx, tx, { conversation_id: conversationId, user_id: userId }, byActor(actor))
     })
   },
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insertIdentity } from '../../../lib/accounts/identities/store.ts'
-import { accountOf } from '../../../lib/accounts/passwords/store-login-failures.ts'
+import { accountOf } from '../../../lib/accounts/passwords/store.ts'
 import { digest } from '../../../lib/core/ids.ts'
 import { SECOND, toInstant } from '../../../lib/core/time.ts'
 import type { Mail } from '../../../lib/index.ts'

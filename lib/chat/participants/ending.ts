@@ -1,3 +1,4 @@
+import type { AuditEntry } from '../../accounts/audit/store.ts'
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { lockAsSystem } from '../conversations/access.ts'
@@ -12,11 +13,30 @@ import {
 import { revokeInvitesOf } from '../invites/revocation.ts'
 
 /**
- * Removes a user from a conversation for good and publishes an event. When the last owner leaves, the participant with
- * the highest role becomes owner; among equals, the one who joined first. A conversation without participants is
+ * Removes a participant, revokes the invites that the participant created, and publishes an event. The participant's
+ * streams of the conversation close.
+ *
+ * @param by the user who removes the participant, as in an audit entry
+ */
+export async function endParticipation(
+  ctx: Pick<Context, 'now'>,
+  tx: Tx,
+  participant: { conversation_id: string; user_id: string },
+  by?: Pick<AuditEntry, 'actor_id' | 'ip'>,
+): Promise<void> {
+  const { conversation_id, user_id } = participant
+  await deleteParticipant(tx, conversation_id, user_id)
+  await revokeInvitesOf(ctx, tx, { user_id, conversation_id }, by)
+  tx.emit(conversation_id, { type: 'membership.changed', user_id, detail: { action: 'removed' } })
+  tx.recheckStreams()
+}
+
+/**
+ * Removes an erased user from a conversation. If the user is the last owner, the participant with the highest role
+ * becomes owner; among equals, the one who joined first. If the user is the last participant, the conversation is
  * deleted.
  */
-export async function leaveConversation(
+export async function removeErasedUser(
   ctx: Pick<Context, 'now'>,
   tx: Tx,
   conversationId: string,
@@ -25,13 +45,13 @@ export async function leaveConversation(
   const at = await lockAsSystem(ctx, tx, conversationId)
   const place = at === undefined ? undefined : await findMembership(tx, conversationId, userId)
   if (at === undefined || !place) return
-  tx.recheckStreams()
   const { all, owners } = await countParticipants(tx, conversationId)
-  if (all === 1) return hide(tx, conversationId, at)
+  if (all === 1) {
+    tx.recheckStreams()
+    return hide(tx, conversationId, at)
+  }
   if (place.role === 'owner' && owners === 1) await transferOwnership(tx, conversationId, userId)
-  await deleteParticipant(tx, conversationId, userId)
-  await revokeInvitesOf(ctx, tx, { user_id: userId, conversation_id: conversationId })
-  tx.emit(conversationId, { type: 'membership.changed', user_id: userId, detail: { action: 'removed' } })
+  await endParticipation(ctx, tx, { conversation_id: conversationId, user_id: userId })
 }
 
 async function transferOwnership(tx: Tx, conversationId: string, userId: string): Promise<void> {
