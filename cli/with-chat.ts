@@ -57,7 +57,7 @@ async function open(flags: ConfigFlags, create: boolean) {
   warnings.forEach(printNote)
   // Loaded on demand: the help of a command needs no database driver.
   const { createChatService, openStorage } = await import('../lib/index.ts')
-  const { database, storage: settings } = config
-  const storage = await openStorage({ database: database.url, durability: settings.durability, create })
+  const { url: database, ...postgres } = config.database
+  const storage = await openStorage({ database, ...postgres, durability: config.storage.durability, create })
   return { config, storage, createChatService }
 }

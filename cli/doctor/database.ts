@@ -1,3 +1,4 @@
+import type { Config } from '../../lib/config/parse.ts'
 import type { DatabaseFacts } from '../../lib/storage/inspect.ts'
 import type { MigrationState } from '../../lib/storage/schema/migrate.ts'
 import { type Finding, failure, note, ok, warning } from './finding.ts'
@@ -9,7 +10,10 @@ const OLDEST_POSTGRES = 130_000
 const CLOCK_MS = 5_000
 
 /** The findings about an open database. */
-export function judgeDatabase(facts: DatabaseFacts, durability: 'full' | 'os'): Finding[] {
+export function judgeDatabase(
+  facts: DatabaseFacts,
+  { database, storage }: Pick<Config, 'database' | 'storage'>,
+): Finding[] {
   const { version, version_number, settings, read_only, ahead_ms } = facts
   const found: Finding[] = []
   if (version_number !== undefined && version_number < OLDEST_POSTGRES) {
@@ -33,7 +37,22 @@ export function judgeDatabase(facts: DatabaseFacts, durability: 'full' | 'os'): 
       ),
     )
   }
-  return [...found, ...judgeDurability(settings, durability), ...judgeClock('database.clock', ahead_ms)]
+  return [
+    ...found,
+    ...judgeDurability(settings, storage.durability),
+    ...judgeConnections(facts.free_connections, database.pool_size),
+    ...judgeClock('database.clock', ahead_ms),
+  ]
+}
+
+/** Compares the connections that a process may open with those that the server has left. */
+function judgeConnections(free: number | undefined, poolSize: number): Finding[] {
+  if (free === undefined) return []
+  const processes = Math.floor(free / poolSize)
+  const message = `The server has ${free} connections for services; a process opens up to ${poolSize} (database.pool_size).`
+  if (processes > 0) return [ok('database.connections', `${message} That is enough for ${processes} processes.`)]
+  const remedy = 'Lower database.pool_size, raise max_connections of PostgreSQL, or put PgBouncer in front of it.'
+  return [warning('database.few_connections', message, remedy)]
 }
 
 function judgeDurability(settings: Record<string, string>, durability: 'full' | 'os'): Finding[] {

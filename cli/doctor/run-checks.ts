@@ -37,7 +37,7 @@ async function checkDatabase(
   { config }: LoadedConfig,
   next: (storage: Storage) => Promise<Finding[]>,
 ): Promise<Finding[]> {
-  const { url } = config.database
+  const { url, ...postgres } = config.database
   if (url === 'sqlite::memory:') {
     const message =
       'The database is in the memory of the service: it cannot be checked from here, and it is lost at a restart.'
@@ -52,8 +52,8 @@ async function checkDatabase(
       return [...findings, skipped('stream', 'Without a database no test user can be created to open a stream.')]
     }
     // `os` also opens a database that `full` refuses, so that it can be checked.
-    storage = await openStorage({ database: url, durability: 'os', create: false })
-    findings.push(...judgeDatabase(await inspectDatabase(storage.db), config.storage.durability))
+    storage = await openStorage({ database: url, ...postgres, durability: 'os', create: false })
+    findings.push(...judgeDatabase(await inspectDatabase(storage.db), config))
     const schema = judgeSchema(await storage.migrations())
     findings.push(schema)
     if (schema.severity === 'error') return [...findings, skipped('stream', schema.message)]

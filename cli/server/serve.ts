@@ -30,7 +30,8 @@ export async function serve(flags: ServeFlags): Promise<never> {
   let isUp = false
   void signal.then((name) => isUp || leaveEarly(log, name))
 
-  const storage = await openStorage({ database: config.database.url, durability: config.storage.durability })
+  const { url: database, ...postgres } = config.database
+  const storage = await openStorage({ database, ...postgres, durability: config.storage.durability })
   const chat = createChatService(config, storage, { log })
   try {
     await chat.start()

@@ -48,6 +48,15 @@ export interface ConfigInput {
   database?: {
     /** URL of the database: SQLite or PostgreSQL. Default: `"sqlite:./data/chat.db"`. */
     url?: string | undefined
+    /** PostgreSQL: the maximum number of connections of one process. Default: `10`. */
+    pool_size?: number | undefined
+    /** PostgreSQL: the name of the connections in pg_stat_activity and in its log. Default: `"chat-server"`. */
+    application_name?: string | undefined
+    /**
+     * PostgreSQL: prepare each statement once per connection; false for a pooler that cannot do that. PgBouncer is
+     * detected. Default: `true`.
+     */
+    prepared_statements?: boolean | undefined
   }
   storage?: {
     /**
@@ -302,6 +311,15 @@ export interface Config {
   database: {
     /** URL of the database: SQLite or PostgreSQL. */
     url: string
+    /** PostgreSQL: the maximum number of connections of one process. */
+    pool_size: number
+    /** PostgreSQL: the name of the connections in pg_stat_activity and in its log. */
+    application_name: string
+    /**
+     * PostgreSQL: prepare each statement once per connection; false for a pooler that cannot do that. PgBouncer is
+     * detected.
+     */
+    prepared_statements: boolean
   }
   storage: {
     /** full answers once the disk has it; os is faster on slow disks and may lose the last writes in a power cut. */

@@ -35,6 +35,8 @@ const databaseUrl = v.pipe(
     'must be a postgres:// address; in a user or password, characters such as @ : / ? # % are written %40 and so on',
   ),
 )
+// PostgreSQL replaces other characters, and cuts longer names.
+const applicationName = v.pipe(text, v.regex(/^[ -~]{1,63}$/, 'must have 1 to 63 ASCII characters'))
 const apiKey = v.pipe(text, v.regex(/^[!-~]+$/, 'must have visible ASCII characters only, and one at least'))
 const headerList = v.array(v.pipe(v.string(HEADERS_FORM), v.regex(HEADER, HEADERS_FORM)), HEADERS_FORM)
 
@@ -45,6 +47,17 @@ export const ConfigSchema = v.object({
     url: key(databaseUrl, 'sqlite:./data/chat.db', 'URL of the database: SQLite or PostgreSQL.', {
       secret: 'password',
     }),
+    pool_size: key(integer(2, 1000), 10, 'PostgreSQL: the maximum number of connections of one process.'),
+    application_name: key(
+      applicationName,
+      'chat-server',
+      'PostgreSQL: the name of the connections in pg_stat_activity and in its log.',
+    ),
+    prepared_statements: key(
+      flag,
+      true,
+      'PostgreSQL: prepare each statement once per connection; false for a pooler that cannot do that. PgBouncer is detected.',
+    ),
   }),
   storage: section({
     durability: key(

@@ -10,6 +10,8 @@ export interface DatabaseFacts {
   settings: Record<string, string>
   /** Whether it accepts no writes: a standby, or configured so. */
   read_only: boolean
+  /** The connections that the server has for this program: those in use by other programs do not count. */
+  free_connections?: number
   /** How far its clock is ahead of this process's, plus or minus a round trip. */
   ahead_ms?: number
 }
@@ -33,12 +35,18 @@ async function inspectPostgres(db: Queries): Promise<DatabaseFacts> {
   const began = Date.now()
   const clock = await db.get<{ ms: number }>('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms')
   const between = (began + Date.now()) / 2
+  const connections = await db.get<{ free: number }>(
+    `SELECT current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint -
+            (SELECT count(*) FROM pg_stat_activity
+              WHERE backend_type = 'client backend' AND application_name <> current_setting('application_name')) AS free`,
+  )
   const standby = await db.get<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
   return {
     version: (await settingOf(db, 'server_version'))!,
     version_number: Number(await settingOf(db, 'server_version_num')),
     settings,
     read_only: standby!.standby || (await settingOf(db, 'default_transaction_read_only')) === 'on',
+    free_connections: connections!.free,
     ahead_ms: Math.round(clock!.ms - between),
   }
 }

@@ -11,7 +11,7 @@ import { sqliteTrouble } from './errors.ts'
 import { createKv, inMemory, type Kv, type KvLike } from './kv.ts'
 import { postgresConnector } from './postgres/connector.ts'
 import { createPostgresDatabase } from './postgres/database.ts'
-import type { PgPool } from './postgres/pool.ts'
+import type { PgPool, PoolOptions } from './postgres/pool.ts'
 import { listMigrations, type MigrationState, migrate } from './schema/migrate.ts'
 import type { SqliteHandle } from './sqlite/connection.ts'
 import { createSqliteDatabase } from './sqlite/database.ts'
@@ -56,7 +56,7 @@ export interface Db0Like {
 }
 
 /** What to open, with its options. */
-export interface StorageOptions {
+export interface StorageOptions extends Omit<PoolOptions, 'url'> {
   /** `sqlite:./data/chat.db`, `sqlite::memory:`, `postgres://…`, or a db0 database of SQLite or of our PostgreSQL connector. */
   database?: string | Db0Like
   /** The store of typing and presence; in memory by default. */
@@ -78,7 +78,7 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
   const { database = 'sqlite:./data/chat.db', durability = 'full' } = options
   const path = typeof database === 'string' ? sqlitePath(database) : undefined
   if (path) prepareFile(path, options.create ?? true)
-  const db0 = typeof database === 'string' ? await connect(database, path) : database
+  const db0 = typeof database === 'string' ? await connect({ ...options, url: database }, path) : database
   const opened = await toDatabase(db0, durability, path)
   const db = options.strict ? guardTransactions(opened) : opened
   const kv = createKv(options.kv ?? inMemory(), Date.now)
@@ -112,8 +112,9 @@ export async function restoreStorage(database: string, backup: string, options: 
   await restoreTo(path, resolve(backup), open, options)
 }
 
-async function connect(url: string, path: string | undefined): Promise<Db0Like> {
-  if (/^postgres(ql)?:\/\//.test(url)) return createDb0(postgresConnector({ url }))
+async function connect(options: PoolOptions, path: string | undefined): Promise<Db0Like> {
+  const { url } = options
+  if (/^postgres(ql)?:\/\//.test(url)) return createDb0(postgresConnector(options))
   if (!/^sqlite:./.test(url)) throw new Error('The database address must start with sqlite: or postgres://')
   return connectSqlite(path ? { path } : { name: ':memory:' })
 }

@@ -267,7 +267,17 @@ describe('a PostgreSQL server', () => {
 
   it('that is too old', () => {
     const facts = { version: '12.1', version_number: 120_001, settings: {}, read_only: false }
-    expect(wrong(judgeDatabase(facts, 'full'))).toEqual(['database.old_version'])
+    expect(wrong(judgeDatabase(facts, parseConfig({})))).toEqual(['database.old_version'])
+  })
+
+  it('with fewer connections than one process may open', async () => {
+    const facts = { version: '15.8', settings: {}, read_only: false, free_connections: 25 }
+    const judge = (pool_size: number) => {
+      const found = judgeDatabase(facts, parseConfig({ database: { pool_size } }))
+      return found.find(({ code }) => /connections$/.test(code))
+    }
+    expect(judge(10)).toMatchObject({ code: 'database.connections', message: expect.stringContaining('2 processes') })
+    expect(judge(26)).toMatchObject({ code: 'database.few_connections', severity: 'warning' })
   })
 })
 

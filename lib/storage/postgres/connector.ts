@@ -1,4 +1,4 @@
-import { createPool, type PgPool } from './pool.ts'
+import { createPool, type PgPool, type PoolOptions } from './pool.ts'
 import { numbered } from './statements.ts'
 
 /** A prepared statement as db0 has it. */
@@ -24,10 +24,8 @@ export interface PostgresConnector {
  *
  * db0's own has a single client: no two transactions at once, and an `error` event nobody hears, which ends the
  * process when the server drops the connection.
- *
- * @param options.max connections at most; default 10
  */
-export function postgresConnector(options: { url: string; max?: number }): PostgresConnector {
+export function postgresConnector(options: PoolOptions): PostgresConnector {
   let pool: Promise<PgPool> | undefined
   const open = () => {
     pool ??= createPool(options)

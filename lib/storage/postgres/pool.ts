@@ -46,8 +46,8 @@ export interface PgResult {
 }
 
 export interface PgPoolClient extends PgClient, Connection {
-  /** Whether a pooler is in between, which may have each transaction run on another connection. */
-  isPooled?: boolean
+  /** Whether statements are sent without a name: a pooler may run each transaction on another connection. */
+  isUnnamed?: boolean
   release(broken?: Error | boolean): void
 }
 
@@ -58,19 +58,31 @@ export interface PgPool extends PgClient {
   end(): Promise<void>
 }
 
+/** How to connect; a setting in the URL counts before the one here. */
+export interface PoolOptions {
+  url: string
+  /** The maximum number of connections. Default 10. */
+  pool_size?: number
+  /** The name of the connections at the server. */
+  application_name?: string
+  /** Whether to prepare each statement once per connection. Default true, unless a pooler is in between. */
+  prepared_statements?: boolean
+}
+
 /** Connections as they are made and set up here. */
-export async function createPool(options: { url: string; max?: number }): Promise<PgPool> {
+export async function createPool(options: PoolOptions): Promise<PgPool> {
   // Loaded here: a service on SQLite does without.
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({
     connectionString: options.url,
-    max: options.max ?? 10,
+    max: options.pool_size ?? 10,
+    application_name: options.application_name,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
     // Statements that are issued together travel together.
     pipeline: true,
-    onConnect: setUp,
+    onConnect: (client) => setUp(client, options.prepared_statements ?? true),
     // 64-bit integers as numbers, for this pool only: ours are counts and microseconds, far below 2^53.
     types: {
       getTypeParser: (oid, format) =>
@@ -87,7 +99,7 @@ export async function createPool(options: { url: string; max?: number }): Promis
  * Sets the timeouts of statements outside of transactions, on a connection that is ours alone. A pooler names another
  * process than the one that answers: what is set there would hold for the next user of the connection.
  */
-async function setUp(client: ClientBase): Promise<void> {
+async function setUp(client: ClientBase, isPrepared: boolean): Promise<void> {
   const { processID } = client as unknown as { processID: number }
   const query = {
     text: `SELECT set_config('lock_timeout', $1, false), set_config('statement_timeout', $2, false)
@@ -96,7 +108,7 @@ async function setUp(client: ClientBase): Promise<void> {
     query_timeout: CONNECT_TIMEOUT_MS,
   }
   const { rowCount } = await client.query(query)
-  Object.assign(client, { isPooled: rowCount === 0 })
+  Object.assign(client, { isUnnamed: !isPrepared || rowCount === 0 })
 }
 
 /** Of processes that serve connections, those that have answered a second ago and have got no other query since. */

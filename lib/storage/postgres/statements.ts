@@ -23,7 +23,7 @@ export function createStatements(watchdog: HalfOpenWatchdog): RunStatement {
 
   return (client, sql, query) => {
     // A pooler may have the statement that was prepared on one connection run on another one.
-    const statement = client.isPooled ? { text: numbered(sql) } : prepare(sql)
+    const statement = client.isUnnamed ? { text: numbered(sql) } : prepare(sql)
     return watchdog.watch(client, () => client.query({ ...statement, ...query }))
   }
 }
