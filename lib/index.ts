@@ -1,5 +1,4 @@
-export type { ConversationStreamEvent } from './api/events.ts'
-export type { Message } from './api/messages.ts'
+export type * from './api/entities.ts'
 export type { AnswerPiece, Assistant, AssistantRequest, Turn } from './assistant/provider.ts'
 export { AnswerFailure } from './chat/answers/answer-failure.ts'
 export { type Config, ConfigError, type ConfigInput, parseConfig } from './config/parse.ts'

@@ -8,13 +8,12 @@ import { createRequester, type Requester } from './request.ts'
 import { followStream } from './stream.ts'
 import type { ChatClient, ClientOptions } from './types.ts'
 
-export type { Message } from '../api/messages.ts'
+export type * from '../api/client-entities.ts'
 export { ChatError, type ErrorCode } from '../core/errors.ts'
 export type {
   CallOptions,
   ChatClient,
   ClientOptions,
-  ConversationStreamEvent,
   FollowOptions,
   ReceivedEvent,
 } from './types.ts'

@@ -4,6 +4,7 @@ import type { AnyRoute } from '../../lib/endpoint.ts'
 import { endpoints } from '../../lib/endpoints.ts'
 import { FUNCTIONS, LOOPS, USE_CASES } from '../../lib/features.ts'
 import { createDrafts, fileOf, folderOf } from './api-types/drafts.ts'
+import { entitiesIn, reExport } from './api-types/entities.ts'
 import { formatted } from './api-types/format.ts'
 import { clientMember, functionMember, useCaseMember } from './api-types/members.ts'
 import { type Direction, loadSchemas, typeText } from './api-types/schemas.ts'
@@ -14,12 +15,16 @@ const INTRODUCTION = '// Made from the use-cases, routes and schemas by `npm run
 
 type ByFeature<T> = Record<string, Record<string, T> | undefined>
 
-/** The files of `lib/api`, by their paths: of each feature its types, its use-cases and the methods of the client. */
+/**
+ * The files of `lib/api`, by their paths: of each feature its types, its use-cases and the methods of the client; and two
+ * files that re-export the named types for `chat-server` and `chat-server/client`.
+ */
 export async function apiTypes(): Promise<Record<string, string>> {
   const sources = await loadUseCases()
   const features = [...new Set([...Object.keys(USE_CASES), ...Object.keys(endpoints)])]
   const drafts = createDrafts([...features, 'config'], homesOf(sources), await loadSchemas())
   const clients: string[] = []
+  const clientTexts: string[] = []
 
   for (const feature of features) {
     const scope = drafts.scopeOf(feature)
@@ -40,10 +45,19 @@ export async function apiTypes(): Promise<Record<string, string>> {
     if (methods.length === 0) continue
     clients.push(feature)
     drafts.addImport(feature, '../client/call-options.ts', 'CallOptions')
-    drafts.addInterface(feature, declare(`client.${feature}`, `${pascal(feature)}Client`, methods))
+    const text = declare(`client.${feature}`, `${pascal(feature)}Client`, methods)
+    clientTexts.push(text)
+    drafts.addInterface(feature, text)
   }
   for (const each of configTypes(drafts.scopeOf('config'))) drafts.addInterface('config', each)
-  const files = [...drafts.texts(), ['features.ts', overview(features, clients)]]
+  const types = drafts.types()
+  const ofClient = entitiesIn([...clientTexts, 'ConversationStreamEvent'], types)
+  const files = [
+    ...drafts.texts(),
+    ['features.ts', overview(features, clients)],
+    ['entities.ts', reExport(types)],
+    ['client-entities.ts', reExport(types.filter(({ name }) => ofClient.has(name)))],
+  ]
   return formatted(Object.fromEntries(files.map(([name, text]) => [`lib/api/${name}`, INTRODUCTION + text])))
 }
 

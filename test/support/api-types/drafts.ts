@@ -1,3 +1,4 @@
+import type { Entity } from './entities.ts'
 import type { NamedSchema } from './schemas.ts'
 import { declaration } from './schemas.ts'
 import type { Scope } from './scope.ts'
@@ -73,6 +74,11 @@ export function createDrafts(names: string[], homes: ReadonlyMap<string, string>
     scopeOf,
     addImport,
     addInterface: (draft: string, text: string) => void drafts.get(draft)!.interfaces.push(text),
+    /** The declared types, each with its file and its text. */
+    types: () =>
+      [...drafts].flatMap(([draft, { types }]) =>
+        [...types].map(([name, text]): Entity => ({ name, file: fileOf(draft), text })),
+      ),
     /** The text of each file, by its name. */
     texts: () => [...drafts].map(([name, draft]): [string, string] => [fileOf(name), assemble(draft)]),
   }
