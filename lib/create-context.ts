@@ -31,7 +31,7 @@ import { TASK_KINDS } from './tasks/schema.ts'
 /** A log that writes nothing. */
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** Builds the state of a service. Nothing runs yet. */
+/** Builds the state of a service; starts nothing. */
 export function createContext(config: Config, storage: Storage, ports: Ports): Context {
   const { db, kv } = storage
   const log = ports.log ?? SILENT

@@ -1,7 +1,7 @@
 import { createPool, type PgPool, type PoolOptions } from './pool.ts'
 import { numbered } from './statements.ts'
 
-/** A prepared statement as db0 has it. */
+/** A prepared statement, as in db0. */
 export interface PostgresStatement {
   bind(...params: unknown[]): PostgresStatement
   all(...params: unknown[]): Promise<unknown[]>
@@ -9,7 +9,7 @@ export interface PostgresStatement {
   run(...params: unknown[]): Promise<{ success: boolean }>
 }
 
-/** A connector as db0's `createDatabase` takes it. */
+/** A connector for db0's `createDatabase`. */
 export interface PostgresConnector {
   name: string
   dialect: 'postgresql'
@@ -22,8 +22,8 @@ export interface PostgresConnector {
 /**
  * A db0 connector over a pool of PostgreSQL connections.
  *
- * db0's own has a single client: no two transactions at once, and an `error` event nobody hears, which ends the
- * process when the server drops the connection.
+ * db0's own connector has a single client: it cannot run two transactions at once. The client has no listener for
+ * `error` events, so a connection that the server drops ends the process.
  */
 export function postgresConnector(options: PoolOptions): PostgresConnector {
   let pool: Promise<PgPool> | undefined

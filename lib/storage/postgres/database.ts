@@ -7,7 +7,7 @@ import { createTransactions } from './transaction.ts'
 import { vacuum } from './vacuum.ts'
 import { createHalfOpenWatchdog } from './watchdog.ts'
 
-/** Our face of a PostgreSQL pool: a connection for each transaction, named statements prepared once on each. */
+/** A `Database` on a PostgreSQL pool: each transaction has a connection, on which named statements are prepared once. */
 export function createPostgresDatabase(pool: PgPool): Database {
   const inFlight = createInFlight()
   const watchdog = createHalfOpenWatchdog((processes) => listIdle(pool, processes))
@@ -40,7 +40,7 @@ export function createPostgresDatabase(pool: PgPool): Database {
           return !signal.aborted
         }),
       ),
-    // The set of transactions that count as finished: it changes exactly when a commit becomes visible.
+    // The snapshot, the set of finished transactions, changes exactly when a commit becomes visible.
     changeToken: async () => {
       const row = await outside.get<Row>('SELECT pg_current_snapshot()::text AS token')
       return String(row?.token)

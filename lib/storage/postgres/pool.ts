@@ -1,29 +1,29 @@
 import type { ClientBase, ClientConfig } from 'pg'
 import type { Connection } from './watchdog.ts'
 
-/** How long a request waits for a free connection, or for a server that does not answer. */
+/** The maximum time that a request waits for a free connection, or for the server to accept a new one. */
 const CONNECT_TIMEOUT_MS = 4_000
 
-/** A transaction never waits for anything else: one that does is of a process that hangs, and holds others up. */
+/** A transaction only waits for its own statements: an idle one belongs to a blocked process, and blocks others. */
 const IDLE_TIMEOUT_MS = 5_000
 
-/** How long a statement may wait for another transaction, and run altogether; then it is `unavailable`. */
+/** The maximum time that a statement waits for another transaction, and that it runs; then the call is `unavailable`. */
 const LOCK_TIMEOUT_MS = 5_000
 const STATEMENT_TIMEOUT_MS = 10_000
 
-/** When the server, or the way to it, is gone without a word. It bounds how long callers wait for a clear answer. */
-const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 2_000
+/** The client's own limit, for a server that has stopped, or a network that drops packets: no result arrives then. */
+const RESULT_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 2_000
 
-/** How long a server may take to say what became of an answer, and to take the connection on which it is asked. */
-const ASK_TIMEOUT_MS = 2_000
+/** The maximum time to connect for the query of `listIdle`, and of the query. */
+const IDLE_QUERY_TIMEOUT_MS = 2_000
 
 /**
- * What each transaction begins with, in the same message as BEGIN: a pooler such as PgBouncer refuses settings at the
- * start of a connection, and gives a connection to others between transactions.
+ * The settings of each transaction, in the same message as BEGIN. Settings of the connection would not work with a pooler
+ * such as PgBouncer: it refuses them, and gives the connection to other clients between transactions.
  */
 export const TIMEOUTS = `; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`
 
-/** The same without timeouts of statements, and how long the client waits for an answer: pg has no "for ever". */
+/** Settings without timeouts of statements. The client still needs one, since pg has no unlimited timeout: a day. */
 export const NO_TIMEOUTS = `; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0`
 export const UNLIMITED_QUERY_MS = 86_400_000
 
@@ -51,53 +51,53 @@ export interface PgPoolClient extends PgClient, Connection {
   release(broken?: Error | boolean): void
 }
 
-/** The part of pg's `Pool` used here: published types name none of pg's. */
+/** The used part of pg's `Pool`: the published types refer to no types of pg. */
 export interface PgPool extends PgClient {
   readonly options: object
   connect(): Promise<PgPoolClient>
   end(): Promise<void>
 }
 
-/** How to connect; a setting in the URL counts before the one here. */
+/** How to connect; a setting in the URL has precedence. */
 export interface PoolOptions {
   url: string
   /** The maximum number of connections. Default 10. */
   pool_size?: number
   /** The name of the connections at the server. */
   application_name?: string
-  /** Whether to prepare each statement once per connection. Default true, unless a pooler is in between. */
+  /** Whether to prepare each statement once per connection. Default true, unless the connection leads to a pooler. */
   prepared_statements?: boolean
 }
 
-/** Connections as they are made and set up here. */
+/** Creates a pool whose connections have the timeouts of this file. */
 export async function createPool(options: PoolOptions): Promise<PgPool> {
-  // Loaded here: a service on SQLite does without.
+  // Imported on demand: a service on SQLite does not need pg.
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.pool_size ?? 10,
     application_name: options.application_name,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: ANSWER_TIMEOUT_MS,
+    query_timeout: RESULT_TIMEOUT_MS,
     keepAlive: true,
-    // Statements that are issued together travel together.
+    // Sends statements that are issued together without waiting for the results in between.
     pipeline: true,
     onConnect: (client) => setUp(client, options.prepared_statements ?? true),
-    // 64-bit integers as numbers, for this pool only: ours are counts and microseconds, far below 2^53.
+    // 64-bit integers become numbers, in this pool only: they are counts and microseconds, far below 2^53.
     types: {
       getTypeParser: (oid, format) =>
         oid === INT8_OID && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
     },
   })
-  // A dropped connection is reported by the query that used it; an idle one is simply replaced.
+  // The query that uses a dropped connection fails with the error. The pool replaces a dropped idle connection.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
 
 /**
- * Sets the timeouts of statements outside of transactions, on a connection that is ours alone. A pooler names another
- * process than the one that answers: what is set there would hold for the next user of the connection.
+ * Sets the timeouts of statements outside of transactions, unless the connection leads to a pooler: there the next
+ * client of the connection would get them, too. A pooler reports another process id than the server process has.
  */
 async function setUp(client: ClientBase, isPrepared: boolean): Promise<void> {
   const { processID } = client as unknown as { processID: number }
@@ -111,7 +111,7 @@ async function setUp(client: ClientBase, isPrepared: boolean): Promise<void> {
   Object.assign(client, { isUnnamed: !isPrepared || rowCount === 0 })
 }
 
-/** Of processes that serve connections, those that have answered a second ago and have got no other query since. */
+/** Of these server processes, those that have been waiting for a query for more than a second. */
 export async function listIdle(pool: PgPool, processes: number[]): Promise<number[]> {
   const options: ClientConfig = pool.options
   const { default: pg } = await import('pg')
@@ -119,8 +119,8 @@ export async function listIdle(pool: PgPool, processes: number[]): Promise<numbe
     ...options,
     // Not enumerable in a pool.
     password: options.password,
-    connectionTimeoutMillis: ASK_TIMEOUT_MS,
-    query_timeout: ASK_TIMEOUT_MS,
+    connectionTimeoutMillis: IDLE_QUERY_TIMEOUT_MS,
+    query_timeout: IDLE_QUERY_TIMEOUT_MS,
   })
   client.on('error', () => {})
   try {
@@ -133,7 +133,7 @@ export async function listIdle(pool: PgPool, processes: number[]): Promise<numbe
     )
     return rows.map(({ pid }) => pid)
   } finally {
-    // Not waited for: it would wait for a server that is gone again.
+    // Not awaited: it would wait for a server that has become unreachable again.
     client.end().catch(() => {})
   }
 }

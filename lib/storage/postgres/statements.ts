@@ -3,32 +3,32 @@ import type { Primitive, Queries } from '../database.ts'
 import type { PgPoolClient, PgQuery, PgResult } from './pool.ts'
 import type { HalfOpenWatchdog } from './watchdog.ts'
 
-/** Runs a statement of ours on a connection. */
+/** Runs a statement of a store on a connection. */
 export type RunStatement = (
   client: PgPoolClient,
   sql: string,
   query: Pick<PgQuery, 'values' | 'query_timeout'>,
 ) => Promise<PgResult>
 
-/** Named statements, prepared once on each connection. */
+/** Creates a function that runs named statements, which are prepared once on each connection. */
 export function createStatements(watchdog: HalfOpenWatchdog): RunStatement {
   const statements = new Map<string, { name: string; text: string }>()
 
   function prepare(sql: string) {
-    // The name is a digest of the text: a connection may have come from another user of the same pool.
+    // The name is a digest of the text: another user of the same pool may have prepared statements on the connection.
     const statement = statements.get(sql) ?? { name: digest(sql), text: numbered(sql) }
     statements.set(sql, statement)
     return statement
   }
 
   return (client, sql, query) => {
-    // A pooler may have the statement that was prepared on one connection run on another one.
+    // A pooler may run the statement on another connection than the one on which it was prepared.
     const statement = client.isUnnamed ? { text: numbered(sql) } : prepare(sql)
     return watchdog.watch(client, () => client.query({ ...statement, ...query }))
   }
 }
 
-/** The queries that store functions use, over what runs a statement. */
+/** The queries of store functions, on a function that runs a statement. */
 export function toQueries(run: (sql: string, values: Primitive[]) => Promise<PgResult>): Queries {
   return {
     dialect: 'postgresql',
@@ -38,7 +38,7 @@ export function toQueries(run: (sql: string, values: Primitive[]) => Promise<PgR
   }
 }
 
-/** `?` → `$1`, `$2`, …; the SQL here has no `?` of another meaning. */
+/** Replaces each `?` with `$1`, `$2`, …; the SQL of the stores has no `?` with another meaning. */
 export function numbered(sql: string): string {
   let index = 0
   return sql.replaceAll('?', () => `$${++index}`)

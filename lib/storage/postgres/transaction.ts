@@ -4,18 +4,18 @@ import { NO_TIMEOUTS, type PgPool, type PgPoolClient, TIMEOUTS, UNLIMITED_QUERY_
 import { type RunStatement, toQueries } from './statements.ts'
 import type { HalfOpenWatchdog } from './watchdog.ts'
 
-/** A transaction the server gave up for the sake of another one is tried again this often. */
+/** How often a transaction runs at most, if the server aborts it in favour of another one. */
 const MAX_ATTEMPTS = 4
 const RETRY_CODES = new Set(['40001', '40P01'])
 
-/** Runs `work` in a transaction of its own, on a connection of its own. */
+/** Runs `work` in a transaction, on a connection of its own. */
 export type RunTransaction = <T>(
   begin: string,
   work: (tx: Writing) => Promise<T>,
   options?: TransactionOptions,
 ) => Promise<T>
 
-/** Transactions on the connections of a pool; one that the server aborts for another one runs again. */
+/** Creates a function that runs transactions on a pool, again if the server aborts one in favour of another one. */
 export function createTransactions(
   pool: PgPool,
   watchdog: HalfOpenWatchdog,
@@ -28,13 +28,13 @@ export function createTransactions(
     const client = await pool.connect()
     const { tx, state } = openTransaction((sql, values) => runStatement(client, sql, { values, ...limit }))
     try {
-      // Not waited for: the first statements go out with it. Where it fails, so does everything on the connection.
+      // Not awaited: the first statements are sent together with it. If it fails, they fail, too.
       const begun = control(client, begin + (timeout === false ? NO_TIMEOUTS : TIMEOUTS))
       tx.defer(begun)
       const value = await work(tx)
       if (state.lost) throw state.lost
       state.over = true
-      // After a failed statement COMMIT rolls back, and shows it only in its tag.
+      // After a failed statement, COMMIT rolls back without an error.
       const committed = control(client, 'COMMIT')
       await Promise.allSettled([committed, ...state.deferred])
       if (state.lost) throw state.lost
@@ -42,7 +42,7 @@ export function createTransactions(
       client.release()
       return value
     } catch (error) {
-      // A connection that cannot even roll back is thrown away; one that is gone is not asked, it would not answer.
+      // A lost connection is discarded without ROLLBACK, which would get no result; so is one on which ROLLBACK fails.
       if (isConnectionGone(error)) client.release(error as Error)
       else
         await control(client, 'ROLLBACK').then(
@@ -67,7 +67,7 @@ export function createTransactions(
   }
 }
 
-/** A transaction from the inside: `over` once it has ended, `lost` to the first statement that failed. */
+/** The state of a transaction: `over` after its end, `lost` is the error of the first failed statement. */
 interface TransactionState {
   over: boolean
   lost?: unknown
@@ -86,7 +86,7 @@ function openTransaction(run: Parameters<typeof toQueries>[0]): { tx: Writing; s
     }
   })
   const defer = (statements: Promise<unknown>) => {
-    // Handled here too, for a transaction that ends before it looks at them.
+    // Handled here, too: a transaction that fails earlier does not await them.
     statements.catch(() => {})
     state.deferred.push(statements)
   }

@@ -1,7 +1,7 @@
 import type { ClientConfig } from 'pg'
 import { type PgPool, UNLIMITED_QUERY_MS } from './pool.ts'
 
-/** Vacuums tables on a connection of its own: it takes as long as it does, and stops with `signal`. */
+/** Vacuums tables on a connection of its own, without a timeout, until `signal` is aborted. */
 export async function vacuum(pool: PgPool, tables: readonly string[], signal: AbortSignal): Promise<void> {
   const options: ClientConfig = pool.options
   const { default: pg } = await import('pg')
@@ -18,12 +18,12 @@ export async function vacuum(pool: PgPool, tables: readonly string[], signal: Ab
     for (const table of tables) {
       if (signal.aborted) return
       const vacuumed = client.query(`VACUUM ${table}`)
-      // No caller waits for it after the signal.
+      // After the signal nothing awaits it.
       vacuumed.catch(() => {})
       await Promise.race([vacuumed, aborted])
     }
   } finally {
-    // Not waited for: while the server vacuums, it would not answer.
+    // Not awaited: the server does not respond while it vacuums.
     client.end().catch(() => {})
   }
 }

@@ -1,22 +1,22 @@
-/** A connection that may be waiting for an answer. */
+/** A connection that may be waiting for a result. */
 export interface Connection {
-  /** The process that serves it at the database, as it said when the connection was made. */
+  /** The id of the server process, which the server sent when the connection was opened. */
   processID?: number | null
-  /** pg's own connection: `end()` would wait for the statements that were sent, which are those without an answer. */
+  /** pg's own connection: `end()` would wait for the statements without a result. */
   connection: { stream: { destroy(): unknown } }
 }
 
-/** Asks the database, over a connection of its own, which of these processes have been waiting for a query for a while. */
+/** Queries, on a connection of its own, which of these server processes have been waiting for a query for a while. */
 export type FindIdle = (processes: number[]) => Promise<number[]>
 
-/** After how long a query without a result is checked. */
+/** A query without a result is checked after this time. */
 const LATE_MS = 2_000
 
-/** How often late queries are checked, and how soon again where the database is still busy with one. */
+/** The interval of the checks, and the delay before a query that the server still runs is checked again. */
 const CHECK_MS = 500
 const BUSY_MS = 5_000
 
-/** Ends half-open connections: the database no longer has a query that the client still waits for. */
+/** Ends half-open connections: the client waits for the result of a query, but the server has no query. */
 export interface HalfOpenWatchdog {
   /** Runs a query on a connection, and checks the connection until the query has a result. */
   watch<T>(connection: Connection, query: () => Promise<T>): Promise<T>
@@ -24,21 +24,21 @@ export interface HalfOpenWatchdog {
 }
 
 /**
- * Finds half-open connections, as after a network that dropped all packets for a while: here a query waits for its
- * result, and the database waits for a query. Only a timeout would notice, and until then the pool lacks the connection.
- * So the database is asked over a new connection: when it answers, the network works again. A process that the database
- * does not know, as behind another kind of pooler, is left alone.
+ * Finds half-open connections, for example after a network that dropped all packets for a while: the client waits for the
+ * result of a query, and the server waits for a query. Without the watchdog only a timeout would end the wait, and until
+ * then the pool lacks the connection. A query on a new connection finds such server processes: if it succeeds, the
+ * network works again. Processes that the server does not know, as behind some poolers, are ignored.
  */
 export function createHalfOpenWatchdog(findIdle: FindIdle): HalfOpenWatchdog {
   const waiting = new Map<Connection, { due: number }>()
-  let asking = false
+  let isChecking = false
   const timer = setInterval(() => void check(), CHECK_MS).unref()
 
   async function check(): Promise<void> {
     const now = performance.now()
     const late = [...waiting].filter(([{ processID }, { due }]) => processID && due <= now)
-    if (asking || late.length === 0) return
-    asking = true
+    if (isChecking || late.length === 0) return
+    isChecking = true
     try {
       const idle = new Set(await findIdle(late.map(([{ processID }]) => processID!)))
       for (const [connection, query] of late) {
@@ -47,9 +47,9 @@ export function createHalfOpenWatchdog(findIdle: FindIdle): HalfOpenWatchdog {
         else query.due = performance.now() + BUSY_MS
       }
     } catch {
-      // The database cannot be asked either: the query's own timeout ends it.
+      // The server is still unreachable: the timeout of the query ends it.
     } finally {
-      asking = false
+      isChecking = false
     }
   }
 
