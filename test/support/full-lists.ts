@@ -2,6 +2,7 @@ import { contextOf } from '../../lib/core/context-of.ts'
 import { toInstant } from '../../lib/core/time.ts'
 import type { Chat } from '../../lib/index.ts'
 import type { Primitive, Queries } from '../../lib/storage/database.ts'
+import { RECOUNT } from '../../lib/storage/schema/0012-unread-totals.ts'
 import { times } from './service.ts'
 
 /** The names of the items in each filled list. */
@@ -233,6 +234,7 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
       'message_chunks',
       times(300, (idx) => ({ message_id: answer_id, idx, content: long(idx % 7 === 0 ? 60_000 : 5), created_at: at })),
     )
+    for (const sql of RECOUNT) await tx.run(sql)
   })
   return {
     owner_id: ownerId,
