@@ -35,7 +35,7 @@ const ROLES: Record<string, string[]> = {
 }
 
 /** The files that may declare use-cases. */
-const SERVICE = /^lib\/.+\/(service(-[a-z-]+)?|messages\/changes|conversations\/people)\.ts$/
+const SERVICE = /^lib\/.+\/service(-[a-z-]+)?\.ts$/
 
 /** A second file of a role. */
 const SECOND = /^(lib\/(?!config|storage|core).+)\/(schema|rules|store|service|routes)-[a-z-]+\.ts$/

@@ -1,8 +1,8 @@
 import type { EphemeralEvent } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
 import { type Delivered, type Delivery, encode, withIds } from './delivery.ts'
+import type { Head } from './event-ids.ts'
 import type { NumberedEvent } from './log.ts'
-import type { Head } from './position.ts'
 
 /** A log that can be followed: of one conversation, or of all. */
 export interface Source {

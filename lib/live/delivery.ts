@@ -1,8 +1,8 @@
 import type { ConversationStreamEvent } from '../context.ts'
 import { formatEvent } from '../core/event-stream.ts'
 import type { Micros } from '../storage/sql.ts'
+import { eventId } from './event-ids.ts'
 import type { NumberedEvent } from './log.ts'
-import { eventId } from './position.ts'
 
 /** An event with its id; ephemeral events have none. */
 export interface Delivered {

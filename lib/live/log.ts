@@ -2,7 +2,7 @@ import type { PersistedEvent } from '../context.ts'
 import { fingerprint } from '../core/ids.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../storage/sql.ts'
-import { eventId, type Head } from './position.ts'
+import { eventId, type Head } from './event-ids.ts'
 
 /** An event to be logged. It names its message or member; the rest is read from where it lives. */
 export interface NewEvent {

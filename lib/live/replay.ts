@@ -1,7 +1,7 @@
 import type { CloseReason } from '../context.ts'
 import type { Micros } from '../storage/sql.ts'
 import { type Delivery, type FollowedConversations, select } from './delivery.ts'
-import { eventId, type Head, startFrom } from './position.ts'
+import { eventId, type Head, startFrom } from './event-ids.ts'
 import type { Reader } from './reader.ts'
 import { sendEvent } from './sender.ts'
 import type { Subscribers } from './subscriptions.ts'

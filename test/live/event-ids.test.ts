@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ConversationStreamEvent } from '../../lib/context.ts'
 import { encode } from '../../lib/live/delivery.ts'
-import { type Start, startFrom } from '../../lib/live/position.ts'
+import { type Start, startFrom } from '../../lib/live/event-ids.ts'
 
 const EPOCH = '0123456789abcdef'
 const refused = (reason: string, seq: number) => ({ resumed: false, seq, reason })

@@ -7,7 +7,6 @@ import { useCase } from '../../core/use-case.ts'
 import { findPosition } from '../../live/log.ts'
 import { isErasing, sumUnread } from '../unread/store.ts'
 import { lockAsMember, requireMember } from './access.ts'
-import { findFirst, shown } from './people.ts'
 import { hide } from './removal.ts'
 import {
   type Conversation,
@@ -18,6 +17,7 @@ import {
   type CreatedConversation,
   Rename,
 } from './schema.ts'
+import { findFirst, shown } from './service-participants.ts'
 import {
   findConversation,
   insertConversation,

@@ -1,7 +1,7 @@
 import { route } from '../../endpoint.ts'
-import * as changes from './changes.ts'
 import { IdempotencyHeader, Message, MessageInput, PostedMessage, Revisions } from './schema.ts'
 import * as service from './service.ts'
+import * as changes from './service-changes.ts'
 
 export const postRoot = route({
   method: 'POST',

@@ -4,7 +4,7 @@ import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
 import { lockAsMember } from '../conversations/access.ts'
-import { join } from '../conversations/membership.ts'
+import { join } from '../conversations/join.ts'
 import { canManage } from '../conversations/rules.ts'
 import {
   type AddedParticipant,
@@ -19,7 +19,7 @@ import { revokeInvitesOf } from '../invites/revocation.ts'
 import { rolesBeyond } from '../invites/rules.ts'
 import { endParticipation } from './ending.ts'
 
-export { list } from '../conversations/people.ts'
+export { list } from '../conversations/service-participants.ts'
 
 /**
  * Adds a user to a conversation and publishes an event. For an email address that no user has verified, it creates an
