@@ -5,7 +5,7 @@ import type { Actor } from '../core/actor.ts'
 /** `chat.conversations`. */
 export interface ConversationsUseCases {
   /**
-   * Opens a conversation; the actor is its owner.
+   * Creates a conversation; the actor becomes its owner.
    *
    * @throws ChatError `forbidden` for a read-only user, and for the operator; `validation_failed`
    */
@@ -19,7 +19,7 @@ export interface ConversationsUseCases {
   ): Promise<CreatedConversation>
 
   /**
-   * A page of the conversations the actor takes part in, latest activity first.
+   * A page of the actor's conversations, latest activity first.
    *
    * @throws ChatError `invalid_cursor`; `validation_failed`
    */
@@ -41,15 +41,14 @@ export interface ConversationsUseCases {
   get(actor: Actor, conversation_id: string): Promise<Conversation>
 
   /**
-   * Gives a conversation another title and tells it.
+   * Changes the title of a conversation and publishes an event.
    *
    * @throws ChatError `not_found`; `forbidden` unless the actor is its owner; `validation_failed`
    */
   rename(actor: Actor, conversation_id: string, input: { title: string }): Promise<Conversation>
 
   /**
-   * Deletes a conversation: it is out of sight at once, and its streams close. What is in it is removed in the
-   * background.
+   * Deletes a conversation: it is hidden at once, and its streams close. A background task removes its content.
    *
    * @throws ChatError `not_found`; `forbidden` unless the actor is its owner
    */
@@ -124,7 +123,7 @@ export interface CreatedConversation {
   conversation: Conversation
 }
 
-/** A conversation with the first of its people. */
+/** A conversation with its first participants. */
 export interface Conversation {
   id: string
   title: string
@@ -147,19 +146,19 @@ export interface Participant {
   presence: Presence
 }
 
-/** Whether somebody is there; `last_seen_at` where it is known. */
+/** Whether a user is online; `last_seen_at` if it is known. */
 export interface Presence {
   status: 'online' | 'away' | 'offline'
   last_seen_at?: string
 }
 
-/** A page of the conversations somebody takes part in, latest activity first. */
+/** A page of the conversations of a participant, latest activity first. */
 export interface ConversationPage {
   conversations: ConversationSummary[]
   next_after?: string
 }
 
-/** A conversation in the list of one who takes part. */
+/** A conversation in the list of a participant. */
 export interface ConversationSummary {
   id: string
   title: string
@@ -171,13 +170,13 @@ export interface ConversationSummary {
   last_activity_at: string
 }
 
-/** A page of the people in a conversation, in the order they joined. */
+/** A page of the participants of a conversation, in the order they joined. */
 export interface ParticipantPage {
   participants: Participant[]
   next_after?: string
 }
 
-/** The participant, or the invite for an address that no user has. */
+/** The new participant, or the invite for an email address that no user has verified. */
 export type AddedParticipant = ChangedParticipant | InvitedParticipant
 
 export interface ChangedParticipant {
@@ -188,13 +187,13 @@ export interface InvitedParticipant {
   invite: IssuedInvite
 }
 
-/** The token of an invite for an address, shown this once. */
+/** The token of an invite for an email address; it cannot be read again. */
 export interface IssuedInvite {
   token: string
   expires_at: string
 }
 
-/** A conversation without its people. */
+/** A conversation without its participants. */
 export interface ConversationFields {
   id: string
   title: string

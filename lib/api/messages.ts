@@ -6,11 +6,11 @@ import type { Usage } from './answers.ts'
 /** `chat.messages`. */
 export interface MessagesUseCases {
   /**
-   * Starts a thread in a conversation and tells it.
+   * Starts a thread in a conversation and publishes an event.
    *
    * @throws ChatError `not_found`; `forbidden` for a viewer or a read-only user; `idempotency_mismatch`; for a
-   * question to the assistant `rate_limited` with too many under way, `unavailable` when all have too many, or the
-   * service stops; `validation_failed`
+   * question to the assistant `rate_limited` at the user's limit of answers in progress, `unavailable` at the
+   * service's limit and while the service stops; `validation_failed`
    */
   postRoot(
     actor: Actor,
@@ -26,10 +26,10 @@ export interface MessagesUseCases {
   ): Promise<PostedMessage>
 
   /**
-   * Adds a reply under a message and tells the conversation.
+   * Adds a reply under a message and publishes an event.
    *
-   * @throws ChatError `not_found` when the parent is in no conversation of the actor's; `forbidden` for a viewer or
-   * a read-only user; `message_deleted` when the parent is; `thread_too_deep`; `idempotency_mismatch`; for a
+   * @throws ChatError `not_found` for a parent outside of the actor's conversations; `forbidden` for a viewer or a
+   * read-only user; `message_deleted` for a deleted parent; `thread_too_deep`; `idempotency_mismatch`; for a
    * question to the assistant `rate_limited`, `unavailable` as `postRoot`; `validation_failed`
    */
   reply(
@@ -53,7 +53,7 @@ export interface MessagesUseCases {
   get(actor: Actor, message_id: string): Promise<Message>
 
   /**
-   * A page of what a message said before its edits, oldest first; nothing of a deleted one.
+   * A page of the earlier texts of a message, oldest first; empty for a deleted message.
    *
    * @throws ChatError `not_found`; `validation_failed`
    */
@@ -69,10 +69,10 @@ export interface MessagesUseCases {
   ): Promise<Revisions>
 
   /**
-   * Gives the actor's own message another text; the one before is kept as a revision.
+   * Replaces the text of the actor's own message; the previous text is kept as a revision.
    *
    * @throws ChatError `not_found`; `forbidden` for another's message, a viewer or a read-only user;
-   * `message_deleted`; `message_streaming` for an answer that is being written; `validation_failed`
+   * `message_deleted`; `message_streaming` for an answer in progress; `validation_failed`
    */
   edit(
     actor: Actor,
@@ -85,18 +85,18 @@ export interface MessagesUseCases {
   ): Promise<void>
 
   /**
-   * Deletes a message: its text is nowhere to be read any more, its replies stay. An answer is stopped by it.
+   * Deletes a message: its text can no longer be read, its replies stay. An answer in progress is cancelled.
    *
-   * @throws ChatError `not_found`; `forbidden` for a viewer, and for another's message unless for an owner or admin
-   * of the conversation; `message_deleted` when it is already; `validation_failed`
+   * @throws ChatError `not_found`; `forbidden` for a viewer, and for another's message unless the actor is an owner
+   * or admin of the conversation; `message_deleted` for a deleted message; `validation_failed`
    */
   remove(actor: Actor, message_id: string, input?: { reason?: string | undefined }): Promise<void>
 
   /**
-   * Brings a deleted message back as it was.
+   * Restores a deleted message.
    *
    * @throws ChatError `not_found`; `forbidden` unless the actor deleted it, or is owner or admin of the
-   * conversation; `message_not_deleted`; `conflict` when its text is gone with its author
+   * conversation; `message_not_deleted`; `conflict` if the text was erased together with its author
    */
   restore(actor: Actor, message_id: string): Promise<void>
 }
@@ -207,7 +207,7 @@ export interface MessagesClient {
   restore(message_id: string, options?: CallOptions): Promise<void>
 }
 
-/** A message as everybody in its conversation reads it. */
+/** A message as all participants of its conversation read it. */
 export interface Message {
   id: string
   conversation_id: string
@@ -234,7 +234,7 @@ export interface Message {
   usage?: Usage
 }
 
-/** The answer to a post. */
+/** The response to a post. */
 export interface PostedMessage {
   message_id: string
   root_id: string
@@ -245,13 +245,13 @@ export interface PostedMessage {
   idempotency_replayed?: 'true'
 }
 
-/** A page of earlier contents, oldest first; none of a deleted message. */
+/** A page of the earlier texts of a message, oldest first; empty for a deleted message. */
 export interface Revisions {
   revisions: Revision[]
   next_after?: string
 }
 
-/** What a message said before. */
+/** An earlier text of a message. */
 export interface Revision {
   content: string
   replaced_at: string

@@ -6,7 +6,7 @@ import type { AddedParticipant, ChangedParticipant, ParticipantPage } from './co
 /** `chat.participants`. */
 export interface ParticipantsUseCases {
   /**
-   * A page of the people in a conversation, in the order they joined.
+   * A page of the participants of a conversation, in the order they joined.
    *
    * @throws ChatError `not_found`; `invalid_cursor`; `validation_failed`
    */

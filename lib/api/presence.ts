@@ -14,8 +14,8 @@ export interface PresenceUseCases {
   /**
    * Publishes to a conversation that the actor is typing, or has stopped. Nothing is stored.
    *
-   * @throws ChatError `not_found` for the conversation, or a thread that is not in it; `forbidden` when the actor
-   * may not post; `validation_failed`
+   * @throws ChatError `not_found` for the conversation, or a thread that is not in it; `forbidden` if the actor may
+   * not post; `validation_failed`
    */
   setTyping(
     actor: Actor,

@@ -9,7 +9,7 @@ import { lockAsSystem } from '../chat/conversations/access.ts'
 import { listMemberships } from '../chat/conversations/store.ts'
 import { revokeInvitesOf } from '../chat/invites/revocation.ts'
 import { anonymizeInvites } from '../chat/invites/store.ts'
-import { createTraceEraser } from '../chat/messages/erase-author.ts'
+import { createAuthorEraser } from '../chat/messages/erase-author.ts'
 import { deleteKeysOf } from '../chat/messages/idempotency.ts'
 import { forgetReasons } from '../chat/messages/store.ts'
 import { removeErasedUser } from '../chat/participants/ending.ts'
@@ -62,7 +62,7 @@ export async function goOn(ctx: Context, { key, detail, isOver }: TaskRun): Prom
   await leave(ctx, key)
   // Read only now, when it is final: before the account was deleted, another call could change it to `erase`.
   const author = (await findErasedAuthor(ctx.db, key))!
-  const eraser = createTraceEraser(ctx, author, detail)
+  const eraser = createAuthorEraser(ctx, author, detail)
   if (!(await inBatches(isOver, eraser.next))) return { done: false, detail: eraser.progress() }
   await ctx.write(async (tx) => {
     await deleteErasedAuthor(tx, key)

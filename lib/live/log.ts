@@ -4,13 +4,13 @@ import type { Database, Queries } from '../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../storage/sql.ts'
 import { eventId, type Head } from './event-ids.ts'
 
-/** An event to be logged. It names its message or member; the rest is read from where it lives. */
+/** A new event of the log. It refers to its message or user, whose text is read from its own table. */
 export interface NewEvent {
   type: PersistedEvent['type']
   message_id?: string
   user_id?: string
   detail?: Record<string, string | number>
-  /** What the event says, when whoever logs it has that at hand: then it need not be read again. */
+  /** The payload, if the caller has it: then the hub does not read it from the database. */
   payload?: PersistedEvent['payload']
 }
 
@@ -25,16 +25,16 @@ export interface EventRow {
   detail: string | null
 }
 
-/** A line of a log as it goes out. */
+/** A line of a log, with its event. */
 export interface NumberedEvent {
   seq: number
   conversation_id: string
   at: Micros
-  /** Missing when what it is about is gone. */
+  /** Missing if the subject of the event is deleted. */
   event?: PersistedEvent
 }
 
-/** What a transaction adds to the log of a conversation, whose clock it moves on to `at`. */
+/** The events that a transaction adds to the log of a conversation, whose clock it sets to `at`. */
 export interface Addition {
   conversation_id: string
   at: Micros
@@ -44,10 +44,10 @@ export interface Addition {
 }
 
 /**
- * Adds to the logs of conversations and moves their clocks on. The numbers are taken under the row of each conversation,
- * so they follow each other without gaps in the order of commits.
+ * Appends events to the logs of conversations and advances their clocks. The numbers are taken under a lock on the row
+ * of each conversation, so they have no gaps and follow the order of commits.
  *
- * @returns the last number that each conversation had before, if it exists
+ * @returns the last number of each existing conversation before the new events
  */
 export async function appendEvents(tx: Queries, additions: Addition[]): Promise<Map<string, number>> {
   if (additions.length === 0) return new Map()
@@ -84,7 +84,7 @@ async function appendEach(tx: Queries, additions: Addition[]): Promise<Appended[
   return rows
 }
 
-/** The same as one statement: on PostgreSQL each costs a round trip, while others wait for the conversation. */
+/** The same in one statement: on PostgreSQL each costs a round trip, during which others wait for the conversation. */
 function appendAll(tx: Queries, additions: Addition[]): Promise<Appended[]> {
   const heads = additions.map(({ conversation_id, at, events, messages }) => {
     return { conversation_id, at, added: events.length, messages }
@@ -134,12 +134,12 @@ export function listEvents(db: Queries, conversationId: string, seq: number, lim
 
 /**
  * Deletes up to `limit` of the oldest lines of the log, those from before the instant `before`. The newest line of all
- * stays: it says how far the log has come.
+ * stays: its number is the end of the log.
  *
- * @returns how many; fewer than `limit` when there are no more
+ * @returns the number of deleted lines; fewer than `limit` if no more are left
  */
 export function deleteEventsBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
-  // By primary key from the first line on, however many there are: ids rise with time.
+  // Reads the first `limit` lines by primary key, in a log of any length: ids increase with time.
   return tx.run(
     `DELETE FROM events WHERE id IN (
        SELECT id FROM (SELECT id, created_at FROM events ORDER BY id LIMIT ?) AS oldest
@@ -149,7 +149,7 @@ export function deleteEventsBefore(tx: Queries, before: Micros, limit: number): 
   )
 }
 
-/** Where the log of a conversation stands, or `undefined` when there is no such conversation. */
+/** The ends of the log of a conversation; `undefined` if the conversation does not exist. */
 export async function findHead(db: Queries, conversationId: string): Promise<Head | undefined> {
   const row = await db.get<{ last: number; first: number; epoch: string }>(
     `SELECT last_seq AS last,
@@ -174,7 +174,7 @@ export function listFeed(db: Queries, seq: number, limit: number): Promise<Event
   )
 }
 
-/** Where the feed stands. Its last number is one that was given out: the event may be deleted with its conversation. */
+/** The ends of the feed. The event with the last number may be deleted with its conversation. */
 export async function findFeedHead(db: Queries): Promise<Head> {
   const [number, last] =
     db.dialect === 'sqlite'
@@ -187,20 +187,20 @@ export async function findFeedHead(db: Queries): Promise<Head> {
   return { last: row!.last, first: row!.first, epoch: epochOf(row!.epoch, 'feed') }
 }
 
-/** Any number: who holds it numbers the feed. */
+/** An arbitrary number: the transaction that holds this lock numbers the feed. */
 const FEED_LOCK = 7_201_995
 
-/** How many lines are numbered at a time. */
+/** The number of lines that one transaction numbers. */
 const FEED_PAGE = 1_000
 
-/** The last number that was given out as `feed`; NULL before the first, and below the highest after an earlier version. */
+/** The last assigned `feed` number; NULL before the first, and too low after the use of an earlier version. */
 const LAST_FEED = "(SELECT CAST(value AS BIGINT) FROM meta WHERE name = 'last_feed')"
 
 /**
- * Gives lines that have none their place in the feed, on PostgreSQL. Within a conversation their ids rise in the order
- * of its log, and whoever sees a line sees those before it.
+ * Assigns feed numbers to new lines, on PostgreSQL. Within a conversation the ids increase in the order of its log, and
+ * a transaction that reads a line also reads the lines before it.
  *
- * @returns whether there may be more
+ * @returns whether more lines may be left
  */
 export async function numberFeed(db: Database): Promise<boolean> {
   if (!(await db.get('SELECT 1 AS found FROM events WHERE feed IS NULL LIMIT 1'))) return false
@@ -222,7 +222,7 @@ export async function numberFeed(db: Database): Promise<boolean> {
   })
 }
 
-/** The id of a conversation's last event: a stream resumed from it gets exactly what happens after this read. */
+/** The id of the last event of a conversation: a stream that resumes from it gets exactly the events after this read. */
 export async function findPosition(db: Queries, conversationId: string): Promise<string> {
   const row = await db.get<{ last: number; epoch: string }>(
     "SELECT last_seq AS last, (SELECT value FROM meta WHERE name = 'epoch') AS epoch FROM conversations WHERE id = ?",
@@ -231,7 +231,7 @@ export async function findPosition(db: Queries, conversationId: string): Promise
   return eventId(epochOf(row!.epoch, conversationId), row!.last)
 }
 
-/** The last number given out in each of these conversations. */
+/** The last event number of each of these conversations. */
 export function listLastSeqs(
   db: Queries,
   conversationIds: Iterable<string>,
@@ -239,7 +239,7 @@ export function listLastSeqs(
   return db.all(`SELECT id, last_seq FROM conversations WHERE id IN ${listOf(db.dialect)}`, jsonList(conversationIds))
 }
 
-/** Names one history, of a conversation or of all, in one database: a restored backup has another one. */
+/** Identifies one history, of a conversation or of all, in one database: a restored backup has another epoch. */
 function epochOf(databaseEpoch: string, history: string): string {
   return fingerprint(`${databaseEpoch}/${history}`)
 }

@@ -7,42 +7,42 @@ import { insertTask, type NewTask } from '../tasks/store.ts'
 import type { Hub } from './hub.ts'
 import { type Addition, appendEvents, type NewEvent, type NumberedEvent } from './log.ts'
 
-/** A transaction that carries its events. */
+/** A transaction that collects its events. */
 export interface Tx extends Writing {
-  /** Sets the conversation's clock to `at` on commit: the time of what this transaction does in it. */
+  /** Sets the conversation's clock to `at`, the time of the changes by this transaction, on commit. */
   advanceClock(conversationId: string, at: Micros): void
   /** Changes the number of messages that the conversation has. */
   countMessages(conversationId: string, by: number): void
-  /** Appends an event to the conversation's log; it is delivered, with its number, once the transaction is durable. */
+  /** Appends an event to the conversation's log; it is delivered, with its number, when the transaction is durable. */
   emit(conversationId: string, event: NewEvent): void
-  /** Sends an event that is not stored to the open streams of a conversation, after the transaction's own events. */
+  /** Sends an ephemeral event to the open streams of a conversation, after the events of the transaction. */
   publishEphemeral(conversationId: string, event: EphemeralEvent): void
-  /** The same, to one user's streams only. */
+  /** Sends an ephemeral event to the streams of one user only. */
   publishToUser(userId: string, conversationId: string, event: EphemeralEvent): void
-  /** Adds an entry to the audit log, in the transaction; once it is durable, it is also logged. */
+  /** Adds an entry to the audit log, in the transaction; it is also logged when the transaction is durable. */
   audit(entry: AuditEntry): void
-  /** Adds a background task; a process starts it once the transaction is durable. */
+  /** Adds a background task; a process starts it when the transaction is durable. */
   enqueue(task: NewTask): void
   /** Checks after the commit whether each open stream is still allowed: a session or a participation may have ended. */
   recheckStreams(): void
 }
 
-/** An event that is not stored: for all streams of a conversation, or for those of one user. */
+/** An ephemeral event: it is not stored, and sent to all streams of a conversation, or to those of one user. */
 export interface Ephemeral {
   conversation_id: string
   user_id?: string
   event: EphemeralEvent
 }
 
-/** What a transaction leaves to be done once it is durable. */
+/** The notifications to send when a transaction is durable. */
 export interface Outcome {
-  /** Where there is something new; with it, where it is known, and the log need not be read for it. */
+  /** The conversations with new events, each with the events if the log need not be read for them. */
   conversations: Map<string, NumberedEvent[]>
   ephemeral: Ephemeral[]
   recheck: boolean
 }
 
-/** Makes `ctx.write`: a transaction, its events in the log, and their delivery after the commit and never without. */
+/** Creates `ctx.write`: it runs a transaction, appends its events to the log, and delivers them after the commit. */
 export function createWrite(deps: {
   db: Database
   hub: Hub
@@ -52,7 +52,7 @@ export function createWrite(deps: {
   id: () => string
   /** Stores an entry of the audit log. */
   insertAuditEntry: (tx: Queries, id: string, at: Micros, entry: AuditEntry) => Promise<void>
-  /** Is told of new tasks, once they are durable. */
+  /** Called when new tasks are durable. */
   onTasks: () => void
 }) {
   const { db, hub, metrics, log, now, id, insertAuditEntry, onTasks } = deps
@@ -66,7 +66,7 @@ export function createWrite(deps: {
       queries.defer(appended)
       for (const entry of audited) queries.defer(insertAuditEntry(queries, id(), now(), entry))
       for (const task of tasks) queries.defer(insertTask(queries, id(), task))
-      // Within an object: the transaction does not wait for it.
+      // Inside an object: a promise as the result would be awaited before the commit.
       return { value, outcome, audited, additions, appended, hasTasks: tasks.length > 0 }
     }, options)
     const { value, outcome, audited, additions, appended, hasTasks } = await attempt.catch((error) => {
@@ -88,7 +88,7 @@ export function createWrite(deps: {
   }
 }
 
-/** A transaction whose events, audit entries and tasks are collected until its work is done. */
+/** A transaction that collects events, audit entries and tasks until its work is done. */
 function collect(queries: Writing, now: () => Micros) {
   const changes = new Map<string, Addition>()
   const outcome: Outcome = { conversations: new Map(), ephemeral: [], recheck: false }
@@ -125,13 +125,13 @@ function collect(queries: Writing, now: () => Micros) {
   return { tx, changes, outcome, audited, tasks }
 }
 
-/** Why the storage did not take a transaction, if that is what failed: its trouble has a cause, a refusal of ours none. */
+/** The code of an error of the storage, which has a cause; the errors of use-cases have none. */
 function refusalOf(error: unknown): Refusal | undefined {
   if (!(error instanceof ChatError) || error.cause === undefined) return undefined
   return error.code === 'unavailable' || error.code === 'storage_full' ? error.code : undefined
 }
 
-/** New events as the log would give them, if all of them are at hand. */
+/** New events with their numbers, as a read of the log would return them, if the payloads of all are known. */
 function numbered({ conversation_id, at, events }: Addition, before: number): NumberedEvent[] {
   const known = events.map(({ type, payload }, index) => {
     const event = payload && ({ type, payload } as PersistedEvent)

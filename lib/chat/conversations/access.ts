@@ -9,7 +9,7 @@ import { findConversation, findMembership, lockConversation, lockMembershipRow, 
 
 export type { Where } from './store.ts'
 
-/** A user's part in a conversation. */
+/** The role of a participant, and the time at which the participant joined. */
 export interface Membership {
   role: ParticipantRole
   joined_at: Micros
@@ -21,7 +21,7 @@ export interface LockedMembership extends Membership {
   clock: Micros
 }
 
-/** A membership in a conversation that is changed at the instant `at`, which is unique and rising within it. */
+/** A membership in a conversation that the transaction changes at the instant `at`: unique and increasing in it. */
 export interface LockedForChange extends Membership {
   conversation_id: string
   at: Micros
@@ -59,7 +59,7 @@ export async function lockMembership(tx: Queries, actor: Actor, where: Where): P
  * conversation is locked until the transaction ends, so what the transaction reads of it stays true.
  *
  * @param options.evenReadOnly also for a user with the role `read_only`
- * @returns with `at`, the instant of the change: unique and rising within the conversation
+ * @returns with `at`, the instant of the change: unique and increasing in the conversation
  * @throws ChatError `not_found` as {@link requireMember}; `forbidden` for a read-only user
  */
 export async function lockAsMember(
@@ -77,8 +77,8 @@ export async function lockAsMember(
 }
 
 /**
- * The role in which the actor reads the invites of a conversation. The operator is in no conversation and counts as an
- * owner here, and only here: invites show nothing of the messages.
+ * The role in which the actor reads the invites of a conversation. The operator, a participant of no conversation, reads
+ * invites as an owner: they contain nothing of the messages.
  *
  * @throws ChatError `not_found` as {@link requireMember}
  */
@@ -105,10 +105,10 @@ export async function lockForInvites(
 }
 
 /**
- * Locks a conversation for a change that the service itself makes, for no actor.
+ * Locks a conversation for a change by the service itself, without an actor.
  *
- * @param options.unlessLocked does not wait when another transaction has locked it
- * @returns the instant of the change; `undefined` when the conversation is deleted, or locked
+ * @param options.unlessLocked returns at once if another transaction has locked the conversation
+ * @returns the instant of the change; `undefined` if the conversation is deleted, or locked
  */
 export async function lockAsSystem(
   ctx: Pick<Context, 'now'>,

@@ -4,15 +4,15 @@ import type { Micros } from '../../storage/sql.ts'
 import type { ParticipantRole } from './schema.ts'
 import { countParticipants, findConversation, insertParticipant } from './store.ts'
 
-/** Two people and no more talk in a conversation that is not a group. */
+/** The maximum number of participants of a conversation that is not a group. */
 const PAIR = 2
 
 /**
- * Makes a user a participant inside a transaction that has entered the conversation, and tells it. Afterwards the
- * caller introduces them.
+ * Makes a user a participant and publishes an event, in a transaction that has locked the conversation. After the
+ * commit the caller calls `ctx.presence.introduce`.
  *
- * @returns whether the user was not there yet
- * @throws ChatError `conflict` for a third one in a conversation of two
+ * @returns false if the user was a participant already
+ * @throws ChatError `conflict` for a third participant of a direct conversation
  */
 export async function join(
   tx: Tx,

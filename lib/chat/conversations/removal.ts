@@ -6,24 +6,24 @@ import { inBatches } from '../../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
 import { deleteUnderWayIn, hideConversation } from './store.ts'
 
-/** How much text one batch removes: SQLite writes over all of it. */
+/** The maximum size of the text that one batch removes: SQLite overwrites all of it. */
 const BATCH_BYTES = 1024 * 1024
 
-/** How many revisions, or chunks, of a message that is larger than a batch are removed at a time. */
+/** The number of revisions that one batch removes of a message that is larger than a batch. */
 const PIECES = 16
 
 /**
- * Deletes a conversation: it is out of sight with the transaction, and a task removes what is in it. The caller has the
- * rights of streams looked up again.
+ * Deletes a conversation: it is hidden with the commit, and a task removes its content. The caller must call
+ * `tx.recheckStreams`.
  */
 export async function hide(tx: Tx, conversationId: string, at: Micros): Promise<void> {
   await hideConversation(tx, conversationId, at)
-  // Their writers find that the answers are not theirs any more, and stop.
+  // The processes that write the answers stop when their rows are deleted.
   await deleteUnderWayIn(tx, conversationId)
   tx.enqueue({ kind: 'conversation.remove', key: conversationId })
 }
 
-/** Removes what is in a hidden conversation, then the conversation. */
+/** Removes the content of a hidden conversation, then the conversation. */
 export async function removeConversation(ctx: Context, { key, detail, isOver }: TaskRun): Promise<TaskOutcome> {
   let removed = Number(detail.removed ?? 0)
   const isDone = await inBatches(isOver, async (size) => {
@@ -43,7 +43,7 @@ export async function removeConversation(ctx: Context, { key, detail, isOver }: 
   return isDone ? { done: true } : { done: false, detail: { removed } }
 }
 
-/** Removes up to `size` messages, with the threads they leave empty. @returns how many; `undefined` without threads */
+/** Removes up to `size` messages, and threads without messages. @returns the number; `undefined` without threads */
 async function removeMessages(tx: Queries, conversationId: string, size: number): Promise<number | undefined> {
   const threads = await tx.all<{ root_id: string }>(
     'SELECT root_id FROM threads WHERE conversation_id = ? ORDER BY last_activity_at LIMIT ?',
@@ -75,7 +75,7 @@ async function removeMessages(tx: Queries, conversationId: string, size: number)
   return ids.length
 }
 
-/** The first of these messages, and as many after it as fit into a batch. */
+/** The first of these messages, and the following ones that fit into the batch. */
 function fitting(messages: { id: string; bytes: number }[]): string[] {
   let bytes = 0
   const end = messages.findIndex((message) => {
@@ -85,7 +85,7 @@ function fitting(messages: { id: string; bytes: number }[]): string[] {
   return messages.slice(0, end < 0 ? messages.length : Math.max(1, end)).map(({ id }) => id)
 }
 
-/** Removes some revisions and chunks of one large message. @returns whether any were left */
+/** Removes some revisions and chunks of one large message. @returns false if it had none */
 async function removePieces(tx: Queries, messageId: string): Promise<boolean> {
   const revisions = await tx.run(
     `DELETE FROM message_revisions WHERE message_id = ? AND replaced_at IN (
@@ -104,14 +104,14 @@ async function removePieces(tx: Queries, messageId: string): Promise<boolean> {
   return revisions + chunks > 0
 }
 
-/** What else belongs to a conversation, with the key of each table. */
+/** The other tables with rows of a conversation, and their keys. */
 const REST = {
   events: 'id',
   invites: 'id',
   participants: 'conversation_id, user_id',
 }
 
-/** Removes up to `size` rows of one other table. @returns how many; `undefined` when nothing is left */
+/** Removes up to `size` rows of one other table. @returns the number; `undefined` if no rows are left */
 async function removeRest(tx: Queries, conversationId: string, size: number): Promise<number | undefined> {
   for (const [table, key] of Object.entries(REST)) {
     const removed = await tx.run(

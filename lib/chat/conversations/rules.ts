@@ -7,12 +7,12 @@ export function canPost(role: ParticipantRole): boolean {
   return RANK[role] >= RANK.member
 }
 
-/** Whether `role` may add, remove or change a participant who has, or would get, `other`: an admin only below owner. */
+/** Whether `role` may add, remove or change participants with the role `other`, and assign it: an admin only below owner. */
 export function canManage(role: ParticipantRole, other: ParticipantRole): boolean {
   return role === 'owner' || (role === 'admin' && other !== 'owner')
 }
 
-/** Whether a participant may delete and restore what others wrote. */
+/** Whether a participant may delete and restore the messages of others. */
 export function canModerate(role: ParticipantRole): boolean {
   return RANK[role] >= RANK.admin
 }

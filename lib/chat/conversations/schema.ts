@@ -3,11 +3,11 @@ import { Email, Username } from '../../accounts/users/schema.ts'
 import { LONGEST } from '../../core/lengths.ts'
 import { Cursor, Id, Instant, Limit, StreamPosition, text } from '../../core/schema.ts'
 
-/** What a participant may do: owner everything; admin people below owner; member read and post; viewer read. */
+/** Owners may do everything, admins also manage participants below owner, members read and post, viewers read. */
 export const ParticipantRole = v.picklist(['owner', 'admin', 'member', 'viewer'])
 export type ParticipantRole = v.InferOutput<typeof ParticipantRole>
 
-/** Whether somebody is there; `last_seen_at` where it is known. */
+/** Whether a user is online; `last_seen_at` if it is known. */
 export const Presence = v.object({
   status: v.picklist(['online', 'away', 'offline']),
   last_seen_at: v.optional(Instant),
@@ -24,7 +24,7 @@ export const Participant = v.object({
 })
 export type Participant = v.InferOutput<typeof Participant>
 
-/** A conversation without its people. */
+/** A conversation without its participants. */
 export const ConversationFields = v.object({
   id: Id,
   title: v.string(),
@@ -35,7 +35,7 @@ export type ConversationFields = v.InferOutput<typeof ConversationFields>
 
 const Count = v.pipe(v.number(), v.integer())
 
-/** A conversation with the first of its people. */
+/** A conversation with its first participants. */
 export const Conversation = v.object({
   ...ConversationFields.entries,
   participants: v.pipe(v.array(Participant), v.description('The first 200 in the order they joined')),
@@ -50,7 +50,7 @@ export const ParticipantsQuery = v.object({
 })
 export type ParticipantsQuery = v.InferOutput<typeof ParticipantsQuery>
 
-/** A page of the people in a conversation, in the order they joined. */
+/** A page of the participants of a conversation, in the order they joined. */
 export const ParticipantPage = v.object({ participants: v.array(Participant), next_after: v.optional(v.string()) })
 export type ParticipantPage = v.InferOutput<typeof ParticipantPage>
 
@@ -71,19 +71,19 @@ export const ParticipantById = v.object({ user_id: Id, role })
 export const ParticipantByUsername = v.object({ username: Username, role })
 export const ParticipantByEmail = v.object({ email: Email, role })
 
-/** The user to add: by id, by username or by e-mail. */
+/** The user to add: by id, username or email address. */
 export const ParticipantInput = v.union([ParticipantById, ParticipantByUsername, ParticipantByEmail])
 export type ParticipantInput = v.InferOutput<typeof ParticipantInput>
 
 export const ChangedParticipant = v.object({ participant: Participant })
 export type ChangedParticipant = v.InferOutput<typeof ChangedParticipant>
 
-/** The token of an invite for an address, shown this once. */
+/** The token of an invite for an email address; it cannot be read again. */
 export const IssuedInvite = v.object({ token: v.string(), expires_at: Instant })
 
 export const InvitedParticipant = v.object({ invite: IssuedInvite })
 
-/** The participant, or the invite for an address that no user has. */
+/** The new participant, or the invite for an email address that no user has verified. */
 export const AddedParticipant = v.union([ChangedParticipant, InvitedParticipant])
 export type AddedParticipant = v.InferOutput<typeof AddedParticipant>
 
@@ -93,7 +93,7 @@ export type RoleChange = v.InferOutput<typeof RoleChange>
 export const Rename = v.object({ title: Title })
 export type Rename = v.InferOutput<typeof Rename>
 
-/** A conversation in the list of one who takes part. */
+/** A conversation in the list of a participant. */
 export const ConversationSummary = v.object({
   ...ConversationFields.entries,
   role: ParticipantRole,
@@ -109,7 +109,7 @@ export const ConversationsQuery = v.object({
 })
 export type ConversationsQuery = v.InferOutput<typeof ConversationsQuery>
 
-/** A page of the conversations somebody takes part in, latest activity first. */
+/** A page of the conversations of a participant, latest activity first. */
 export const ConversationPage = v.object({
   conversations: v.array(ConversationSummary),
   next_after: v.optional(v.string()),

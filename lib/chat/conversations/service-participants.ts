@@ -7,13 +7,13 @@ import { requireMember } from './access.ts'
 import { type Conversation, type Participant, type ParticipantPage, ParticipantsQuery } from './schema.ts'
 import { countParticipants, listParticipants as findPeople, type ParticipantRow, toParticipant } from './store.ts'
 
-/** How many participants a conversation shows by itself. */
+/** The number of participants in a `Conversation`. */
 const SHOWN = 200
 
 const FIRST = { at: 0, id: '' }
 
 /**
- * A page of the people in a conversation, in the order they joined.
+ * A page of the participants of a conversation, in the order they joined.
  *
  * @throws ChatError `not_found`; `invalid_cursor`
  */
@@ -34,7 +34,7 @@ export const list = useCase({
   },
 })
 
-/** The first people of a conversation, and how many there are. */
+/** The first participants of a conversation, and the number of all. */
 interface First {
   rows: ParticipantRow[]
   count: number
@@ -46,7 +46,7 @@ export async function findFirst(db: Queries, conversationId: string): Promise<Fi
   return { rows, count }
 }
 
-/** What a conversation shows of its people. */
+/** The fields of a `Conversation` with its participants. */
 export async function shown(
   ctx: Context,
   { rows, count }: First,

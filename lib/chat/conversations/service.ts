@@ -28,7 +28,7 @@ import {
 } from './store.ts'
 
 /**
- * Opens a conversation; the actor is its owner.
+ * Creates a conversation; the actor becomes its owner.
  *
  * @throws ChatError `forbidden` for a read-only user, and for the operator
  */
@@ -72,7 +72,7 @@ export const get = useCase({
 })
 
 /**
- * A page of the conversations the actor takes part in, latest activity first.
+ * A page of the actor's conversations, latest activity first.
  *
  * @throws ChatError `invalid_cursor`
  */
@@ -107,7 +107,7 @@ export const list = useCase({
 const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 
 /**
- * Gives a conversation another title and tells it.
+ * Changes the title of a conversation and publishes an event.
  *
  * @throws ChatError `not_found`; `forbidden` unless the actor is its owner
  */
@@ -127,7 +127,7 @@ export const rename = useCase({
 })
 
 /**
- * Deletes a conversation: it is out of sight at once, and its streams close. What is in it is removed in the background.
+ * Deletes a conversation: it is hidden at once, and its streams close. A background task removes its content.
  *
  * @throws ChatError `not_found`; `forbidden` unless the actor is its owner
  */

@@ -4,7 +4,7 @@ import type { Queries } from '../../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
 import type { ConversationFields, Participant, ParticipantRole, Presence } from './schema.ts'
 
-/** A conversation as it is stored. */
+/** A row of a conversation. */
 export interface ConversationRow {
   id: string
   title: string
@@ -12,7 +12,7 @@ export interface ConversationRow {
   created_at: Micros
 }
 
-/** A participation as it is stored, with the user's names. */
+/** A row of a participant, with the names of the user. */
 export interface ParticipantRow {
   user_id: string
   username: string
@@ -21,12 +21,12 @@ export interface ParticipantRow {
   joined_at: Micros
 }
 
-/** A row as its participants read it. */
+/** The fields of a conversation that its participants read. */
 export function toFields(row: ConversationRow): ConversationFields {
   return { id: row.id, title: row.title, is_group: row.is_group === 1, created_at: toInstant(row.created_at) }
 }
 
-/** A row as other participants read it. */
+/** A participant as other participants read it. */
 export function toParticipant(row: ParticipantRow, presence: Presence): Participant {
   const { user_id, username, display_name, role } = row
   return {
@@ -39,7 +39,7 @@ export function toParticipant(row: ParticipantRow, presence: Presence): Particip
   }
 }
 
-/** A conversation, by its own id, or by that of a message or a thread in it. */
+/** The id of a conversation, or of a message or thread in it. */
 export type Where = { conversation_id: string } | { message_id: string } | { root_id: string }
 
 const FROM_WHERE = {
@@ -50,8 +50,10 @@ const FROM_WHERE = {
 const ID_OF = { conversation_id: 'c.id', message_id: 'm.id', root_id: 't.root_id' }
 
 /**
- * The user's place in a conversation, and the conversation's clock, for changing it: until the transaction ends nobody
- * else changes the conversation, or this place in it. By primary keys.
+ * Locks a conversation and the user's membership: until the transaction ends, no other transaction changes them. By
+ * primary keys.
+ *
+ * @returns the membership, and the clock of the conversation
  */
 export function lockMembershipRow(tx: Queries, where: Where, userId: string) {
   const [by, id] = Object.entries(where)[0] as [keyof typeof ID_OF, string]
@@ -66,10 +68,10 @@ export function lockMembershipRow(tx: Queries, where: Where, userId: string) {
 }
 
 /**
- * The same for somebody who does not take part.
+ * Locks a conversation, for a caller who is no participant.
  *
- * @param options.unlessLocked does not wait for who is changing it now
- * @returns its clock; `undefined` when it is gone, or locked
+ * @param options.unlessLocked returns at once if another transaction has locked the conversation
+ * @returns the clock of the conversation; `undefined` if it is deleted, or locked
  */
 export async function lockConversation(
   tx: Queries,
@@ -84,7 +86,7 @@ export async function lockConversation(
   return row?.clock
 }
 
-/** What the user is in the conversation, and since when. By primary key. */
+/** The role of a user in a conversation, and the time at which the user joined. By primary key. */
 export function findMembership(db: Queries, conversationId: string, userId: string) {
   return db.get<{ role: ParticipantRole; joined_at: Micros }>(
     `SELECT p.role, p.joined_at FROM participants p JOIN conversations c ON c.id = p.conversation_id
@@ -101,7 +103,7 @@ export function findConversation(db: Queries, id: string): Promise<ConversationR
   )
 }
 
-/** Those conversations, in no order. By primary key. */
+/** These conversations, in no order. By primary key. */
 export function listConversationFields(db: Queries, ids: Iterable<string>): Promise<ConversationRow[]> {
   return db.all<ConversationRow>(
     `SELECT id, title, is_group, created_at FROM conversations WHERE id IN ${listOf(db.dialect)}`,
@@ -109,7 +111,7 @@ export function listConversationFields(db: Queries, ids: Iterable<string>): Prom
   )
 }
 
-/** Where a user takes part, and since when. By user_id. */
+/** The conversations of a user, each with the time at which the user joined. By user_id. */
 export function listMemberships(
   db: Queries,
   userId: string,
@@ -121,7 +123,7 @@ export function listMemberships(
   )
 }
 
-/** Up to `limit` people of the conversation after one, in the order they joined. By (conversation_id, joined_at, user_id). */
+/** Up to `limit` participants after one, in the order they joined. By (conversation_id, joined_at, user_id). */
 export function listParticipants(
   db: Queries,
   conversationId: string,
@@ -141,7 +143,7 @@ export function listParticipants(
   )
 }
 
-/** Which of these users take part in which of these conversations. */
+/** The participations of these users in these conversations. */
 export function listParticipations(db: Queries, userIds: Iterable<string>, conversationIds: Iterable<string>) {
   return db.all<{ conversation_id: string; user_id: string }>(
     `SELECT p.conversation_id, p.user_id FROM participants p JOIN conversations c ON c.id = p.conversation_id
@@ -152,7 +154,7 @@ export function listParticipations(db: Queries, userIds: Iterable<string>, conve
   )
 }
 
-/** How many take part, and how many of them as owners. */
+/** The number of participants, and of owners among them. */
 export async function countParticipants(db: Queries, conversationId: string): Promise<{ all: number; owners: number }> {
   const row = await db.get<{ all: number; owners: number }>(
     `SELECT count(*) AS "all", coalesce(sum(CASE WHEN role = 'owner' THEN 1 ELSE 0 END), 0) AS owners
@@ -163,8 +165,8 @@ export async function countParticipants(db: Queries, conversationId: string): Pr
 }
 
 /**
- * Who owns a conversation next when its last owner goes: an admin rather than a member rather than a viewer, and among
- * them who joined first; somebody whose account is disabled only if there is nobody else.
+ * The participant who becomes owner when the last owner leaves: the one with the highest role, among equals the first
+ * that joined. A disabled user only if all others are disabled, too.
  */
 export async function findSuccessor(tx: Queries, conversationId: string, ownerId: string): Promise<string> {
   const row = await tx.get<{ user_id: string }>(
@@ -190,7 +192,7 @@ export async function insertConversation(tx: Queries, row: ConversationRow): Pro
   )
 }
 
-/** @returns whether the user was not there yet */
+/** @returns false if the user was a participant already */
 export async function insertParticipant(
   tx: Queries,
   conversationId: string,
@@ -231,14 +233,13 @@ export async function updateTitle(tx: Queries, id: string, title: string): Promi
 }
 
 /**
- * Takes a conversation out of sight: from then on it is as unknown as one that never existed. What is in it is removed
- * by a task.
+ * Hides a conversation: for every caller it no longer exists. A task removes its content.
  */
 export async function hideConversation(tx: Queries, id: string, at: Micros): Promise<void> {
   await tx.run("UPDATE conversations SET deleted_at = ?, title = '' WHERE id = ?", at, id)
 }
 
-/** A conversation with what one participant is in it. */
+/** A row of a conversation, with the role of one participant. */
 export interface ParticipationRow extends ConversationRow {
   role: ParticipantRole
   joined_at: Micros
@@ -272,7 +273,7 @@ export function listConversations(
   )
 }
 
-/** Ends the writing of all answers in a conversation: of those under way there are few. */
+/** Ends all answers in progress in a conversation; these are few. */
 export async function deleteUnderWayIn(tx: Queries, conversationId: string): Promise<void> {
   await tx.run('DELETE FROM answers_under_way WHERE conversation_id = ?', conversationId)
 }

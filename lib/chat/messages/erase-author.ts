@@ -4,22 +4,22 @@ import type { Tx } from '../../live/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { TaskDetail } from '../../tasks/schema.ts'
 import { lockConversation } from '../conversations/store.ts'
-import { anonymize, listPathsAfter, type MessageTrace, wipe } from './store.ts'
+import { anonymize, listPathsAfter, type MessageTrace, redact } from './store.ts'
 import { countOut, forgetMember, listTraces, reassignLive } from './store-threads.ts'
 
-/** How many threads are looked through at a time for what a user wrote. */
+/** The number of threads that one query searches for messages and marks of the user. */
 const THREADS_PAGE = 1_000
 
-/** How many threads one transaction changes: on PostgreSQL it holds the locks of their conversations. */
+/** The number of threads that one transaction changes: on PostgreSQL it locks their conversations. */
 const THREADS_BATCH = 20
 
-/** A thread that a user has written or read in. */
+/** A thread in which the user has written or read. */
 interface TracedThread {
   root_id: string
   conversation_id: string
 }
 
-/** How far a batch has come in its threads: how many are done, and where it stopped in the next one. */
+/** The end of a batch: the number of finished threads, and the path at which it stopped in the next one. */
 interface BatchEnd {
   threads: number
   path: string
@@ -28,12 +28,12 @@ interface BatchEnd {
 }
 
 /**
- * Takes an erased author out of all threads, batch by batch: their marks, and their name from what they wrote. Its text
- * stays, or is nowhere any more; then the conversation gets an event for each message.
+ * Removes an erased author from all threads, in batches: deletes the author's marks, and the author of each message.
+ * With `messages: 'erase'` it also removes the texts, and publishes an event for each message.
  *
- * @param from where an earlier run stopped, as its `progress()` said
+ * @param from the progress of an earlier run
  */
-export function createTraceEraser(ctx: Context, author: ErasedAuthor, from: TaskDetail) {
+export function createAuthorEraser(ctx: Context, author: ErasedAuthor, from: TaskDetail) {
   let { after_root = '', root = '', path = '' } = from as Record<string, string>
   let removed = Number(from.removed ?? 0)
   let threads: TracedThread[] = []
@@ -51,7 +51,7 @@ export function createTraceEraser(ctx: Context, author: ErasedAuthor, from: Task
   }
 
   return {
-    /** The next batch, as {@link inBatches} takes it. */
+    /** Runs the next batch, for {@link inBatches}. */
     async next(size: number): Promise<number | undefined> {
       if (threads.length === 0) {
         if (isLastPage) return undefined
@@ -72,7 +72,7 @@ export function createTraceEraser(ctx: Context, author: ErasedAuthor, from: Task
   }
 }
 
-/** Looks through up to `size` messages of some threads from a path in the first one on. */
+/** Processes up to `size` messages of these threads, starting after a path in the first one. */
 async function eraseIn(
   ctx: Context,
   tx: Tx,
@@ -86,24 +86,24 @@ async function eraseIn(
   const end = { threads: 0, path }
   for (let left = size; end.threads < threads.length && left > 0; ) {
     const thread = threads[end.threads]!
-    const isGone = !clocks.has(thread.conversation_id)
-    const page = isGone ? [] : await listPathsAfter(tx, thread.root_id, end.path, left)
+    const isDeleted = !clocks.has(thread.conversation_id)
+    const page = isDeleted ? [] : await listPathsAfter(tx, thread.root_id, end.path, left)
     const found = page.filter((message) => message.posted_by === author.user_id)
     await count(tx, thread, author, found, at)
     theirs.push(...found)
     const isWhole = page.length < left
     left -= Math.max(1, page.length)
     if (isWhole) {
-      if (!isGone) await forgetMember(tx, thread.root_id, author.user_id)
+      if (!isDeleted) await forgetMember(tx, thread.root_id, author.user_id)
       end.threads++
     }
     end.path = isWhole ? '' : page.at(-1)!.path
   }
-  if (theirs.length > 0) await (author.messages === 'erase' ? wipe(tx, theirs, at) : anonymize(tx, theirs))
+  if (theirs.length > 0) await (author.messages === 'erase' ? redact(tx, theirs, at) : anonymize(tx, theirs))
   return { ...end, messages: theirs.length, ms: performance.now() - began }
 }
 
-/** Locks conversations in one order, so that no two calls deadlock. @returns the clocks of those that are there */
+/** Locks conversations in the order of ids, so that two calls cannot deadlock. @returns the clocks of existing ones */
 async function lockAll(tx: Tx, conversationIds: Set<string>): Promise<Map<string, Micros>> {
   const clocks = new Map<string, Micros>()
   for (const id of [...conversationIds].sort()) {
@@ -113,7 +113,7 @@ async function lockAll(tx: Tx, conversationIds: Set<string>): Promise<Map<string
   return clocks
 }
 
-/** Counts messages out that are erased, or over to nobody in particular, and sends the events. */
+/** Updates the counts of erased or anonymized messages, and publishes the events. */
 async function count(
   tx: Tx,
   { root_id, conversation_id }: TracedThread,

@@ -4,10 +4,10 @@ import { SECOND } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 
-/** How long a repetition is recognised. */
+/** The time for which a repeated post returns the first one. */
 const KEPT_SECONDS = 24 * 60 * 60
 
-/** A post that may be repeated: whose it is, its key, and all that makes it this post and no other. */
+/** A post with an idempotency key. `request` contains the values that identify the post. */
 export interface Repeatable {
   user_id: string
   key: string
@@ -15,9 +15,9 @@ export interface Repeatable {
 }
 
 /**
- * The message that the same post made before, if it did. A post with the same key that is still under way is waited for.
+ * The message of an earlier, equal post.
  *
- * @throws ChatError `idempotency_mismatch` when the key was used for another post
+ * @throws ChatError `idempotency_mismatch` if the key was used for another post
  */
 export async function findEarlier(tx: Queries, post: Repeatable, now: Micros): Promise<string | undefined> {
   const row = await tx.get<{ request_hash: string; message_id: string }>(
@@ -30,7 +30,7 @@ export async function findEarlier(tx: Queries, post: Repeatable, now: Micros): P
   return row?.message_id
 }
 
-/** Remembers what a post has made, for its repetitions. */
+/** Stores the message of a post for repeated posts. */
 export async function remember(tx: Queries, post: Repeatable, messageId: string, now: Micros): Promise<void> {
   await tx.run(
     `INSERT INTO idempotency_keys (user_id, name, request_hash, message_id, created_at) VALUES (?, ?, ?, ?, ?)
@@ -44,7 +44,7 @@ export async function remember(tx: Queries, post: Repeatable, messageId: string,
   )
 }
 
-/** Forgets up to `limit` posts that are not recognised any more. By created_at. @returns how many */
+/** Deletes up to `limit` expired keys. By created_at. @returns the number of deleted keys */
 export function deleteKeysBefore(tx: Queries, now: Micros, limit: number): Promise<number> {
   return tx.run(
     `DELETE FROM idempotency_keys WHERE (user_id, name) IN (
@@ -54,7 +54,7 @@ export function deleteKeysBefore(tx: Queries, now: Micros, limit: number): Promi
   )
 }
 
-/** Forgets up to `limit` posts of a user. By primary key. @returns how many */
+/** Deletes up to `limit` keys of a user. By primary key. @returns the number of deleted keys */
 export function deleteKeysOf(tx: Queries, userId: string, limit: number): Promise<number> {
   return tx.run(
     `DELETE FROM idempotency_keys WHERE user_id = ? AND name IN (

@@ -21,7 +21,7 @@ import {
   type Seen,
 } from './store-posts.ts'
 
-/** A post that is to be stored: in a conversation as a new thread, or below a message. */
+/** A post to be stored: in a conversation as a new thread, or below a message. */
 export interface NewPost {
   actor: Actor
   input: Pick<Post, 'role' | 'content'>
@@ -34,19 +34,19 @@ export interface Posted {
   message: Message
 }
 
-/** What became of a post; `undefined` when its conversation is locked, or the actor has no part in it. */
+/** The result of a post; `undefined` if its conversation is locked, or the actor is no participant of it. */
 export type PostResult = Posted | ChatError | undefined
 
 type PostContext = Pick<Context, 'config' | 'now' | 'id'>
 
 /**
- * Stores posts in one transaction, with a number of statements that does not depend on how many they are.
+ * Stores any number of posts in one transaction, with the same number of statements.
  *
- * A post that is refused changes nothing, and takes nothing from the others.
+ * A refused post changes nothing, and does not affect the other posts.
  *
- * @param options.unlessLocked does not wait for conversations that other transactions have locked, on PostgreSQL
- * @returns the result of each post, in their order: `not_found` when the conversation or message is none of the actor's;
- *   `forbidden` for a viewer or a read-only user; `message_deleted` when the parent is; `thread_too_deep`
+ * @param options.unlessLocked skips conversations that other transactions have locked, on PostgreSQL
+ * @returns the result of each post, in their order: `not_found` for a target outside of the actor's conversations;
+ *   `forbidden` for a viewer or a read-only user; `message_deleted` for a deleted parent; `thread_too_deep`
  */
 export async function addPosts(
   ctx: PostContext,
@@ -71,7 +71,7 @@ export async function addPosts(
   return results
 }
 
-/** Collects what posts add. A post sees those before it, although nothing is stored yet. */
+/** Collects the rows and counts of posts. Each post takes the earlier ones into account, although none is stored yet. */
 function createBatch(ctx: PostContext) {
   const threads: NewThread[] = []
   const messages: MessageRow[] = []
@@ -81,7 +81,7 @@ function createBatch(ctx: PostContext) {
   const activities = new Map<string, Activity>()
   const seen = new Map<string, Seen>()
 
-  /** Instants are unique and rising within a conversation. */
+  /** The next instant of a conversation: its instants are unique and increasing. */
   function advance({ conversation_id, clock }: LockedTarget): Micros {
     const at = Math.max(ctx.now(), (clocks.get(conversation_id) ?? clock) + 1)
     clocks.set(conversation_id, at)
@@ -132,7 +132,7 @@ function createBatch(ctx: PostContext) {
       seen: [...seen.values()],
     }),
 
-    /** @throws ChatError `forbidden`, `message_deleted`, `thread_too_deep`: then nothing is added */
+    /** @throws ChatError `forbidden`, `message_deleted`, `thread_too_deep`; then it adds nothing */
     add(post: NewPost, target: LockedTarget, parent: Parent | undefined): Posted {
       if (!mayWrite(post.actor.roles) || !canPost(target.role)) throw new ChatError('forbidden')
       const row =
@@ -146,7 +146,7 @@ function createBatch(ctx: PostContext) {
   }
 }
 
-/** Has the participants get what a post adds. */
+/** Publishes the events of a post. */
 function publish(tx: Tx, { row, message }: Posted): void {
   const { conversation_id, root_id } = row
   tx.advanceClock(conversation_id, row.created_at)
@@ -161,7 +161,7 @@ function publish(tx: Tx, { row, message }: Posted): void {
   tx.publishEphemeral(conversation_id, { type: 'thread.activity', payload })
 }
 
-/** The entry of a key, which is set where there is none. */
+/** The entry of a key; a missing entry is set to `initial`. */
 function entry<Each>(entries: Map<string, Each>, key: string, initial: Each): Each {
   const known = entries.get(key)
   if (known) return known

@@ -10,17 +10,17 @@ interface Waiting {
   reject: (error: unknown) => void
 }
 
-/** Stores posts; those that wait together share a transaction. */
+/** Stores posts; posts that wait at the same time share a transaction. */
 export interface PostQueue {
   /** @throws ChatError as `addPosts` */
   add(post: NewPost): Promise<Posted>
 }
 
-/** Makes the queue of posts of one process. */
+/** Creates the queue of posts of one process. */
 export function createPostQueue(ctx: Pick<Context, 'config' | 'now' | 'id' | 'write'>): PostQueue {
   const batches = createBatches<Waiting>(commit, ({ post }) => post.input.content.length)
 
-  /** Does not wait for conversations that are locked, as by another process: the other posts have nothing to do with them. */
+  /** Skips conversations that another process has locked, so that the posts to other conversations do not wait. */
   async function commit(take: () => Waiting[]): Promise<void> {
     let batch: Waiting[] | undefined
     try {
@@ -35,7 +35,7 @@ export function createPostQueue(ctx: Pick<Context, 'config' | 'now' | 'id' | 'wr
     }
   }
 
-  /** The same for posts that go to one place, and wait for it. */
+  /** Stores posts with the same target, and waits for the lock of its conversation. */
   async function commitAlone(group: Waiting[]): Promise<void> {
     try {
       const results = await ctx.write((tx) => addPosts(ctx, tx, postsOf(group)))
@@ -45,7 +45,7 @@ export function createPostQueue(ctx: Pick<Context, 'config' | 'now' | 'id' | 'wr
     }
   }
 
-  /** Where it is not the storage that failed but one of the posts, the others are stored without it. */
+  /** After a failure that may be due to one post, stores each post in a transaction of its own. */
   function fail(batch: Waiting[], error: unknown): void {
     if (batch.length === 1 || error instanceof ChatError) for (const waiting of batch) waiting.reject(error)
     else for (const waiting of batch) void commitAlone([waiting])
@@ -56,7 +56,7 @@ export function createPostQueue(ctx: Pick<Context, 'config' | 'now' | 'id' | 'wr
   }
 }
 
-/** @returns whether the post has a result */
+/** @returns false if the post has no result */
 function settle({ resolve, reject }: Waiting, result: PostResult): boolean {
   if (result instanceof ChatError) reject(result)
   else if (result) resolve(result)
@@ -65,7 +65,7 @@ function settle({ resolve, reject }: Waiting, result: PostResult): boolean {
 
 const postsOf = (batch: Waiting[]) => batch.map(({ post }) => post)
 
-/** Posts to one conversation as new threads, or below one message, together. */
+/** Groups posts by their target: new threads by conversation, replies by parent. */
 function byTarget(batch: Waiting[]): Iterable<Waiting[]> {
   const groups = new Map<string, Waiting[]>()
   for (const waiting of batch) {

@@ -3,7 +3,7 @@ import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Revision } from './schema.ts'
 
-/** Gives a message another text and keeps the one it had, and of earlier ones the latest: `keep` in all. */
+/** Replaces the text of a message, and stores the previous text as a revision; deletes all but the latest `keep`. */
 export async function replaceContent(
   tx: Queries,
   id: string,
@@ -26,7 +26,7 @@ export async function replaceContent(
   await tx.run('UPDATE messages SET content = ?, edited_at = ? WHERE id = ?', content, at, id)
 }
 
-/** When up to `limit` texts of a message were replaced, after an instant, and their bytes. By primary key. */
+/** Up to `limit` revisions after an instant: when each was replaced, and its size in bytes. By primary key. */
 export function listRevisionSizes(
   db: Queries,
   id: string,
@@ -44,7 +44,7 @@ export function listRevisionSizes(
   )
 }
 
-/** What the message said before, oldest first: what was replaced after one instant and up to another. By primary key. */
+/** The revisions that were replaced after one instant, up to another, oldest first. By primary key. */
 export async function listRevisions(db: Queries, id: string, after: Micros, upTo: Micros): Promise<Revision[]> {
   const rows = await db.all<{ content: string; replaced_at: Micros; reason: string | null }>(
     `SELECT content, replaced_at, reason FROM message_revisions

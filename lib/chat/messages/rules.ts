@@ -11,8 +11,8 @@ export const ROOT_PATH = '10'
 /**
  * The materialized path of the `ordinal`-th reply to the message at `parentPath`.
  *
- * A segment is its base-36 digits behind their count, so that byte order is depth-first order for any number of
- * siblings: a thread is read with `ORDER BY path`, a page is cut with `path > cursor`.
+ * A segment is the number of its base-36 digits, then the digits. So byte order is depth-first order for any number of
+ * siblings: a thread is read with `ORDER BY path`, a page with `path > cursor`.
  *
  * @param ordinal position among the parent's replies, deleted ones included, from 0
  */
@@ -23,12 +23,12 @@ export function childPath(parentPath: string, ordinal: number): string {
 
 const PATHS_EXPRESSION = new RegExp(PATHS)
 
-/** Whether a text can be a path at all: digits behind their count, again and again. */
+/** Whether a text has the form of a path: segments of digits, each after its count. */
 export function isPath(path: string): boolean {
   return path !== '' && PATHS_EXPRESSION.test(path)
 }
 
-/** The paths from the root's down to this one: those of a message's ancestors and its own. */
+/** The paths of the ancestors of a message, from the root, and its own path. */
 export function pathsDownTo(path: string): string[] {
   const paths: string[] = []
   for (let at = 0; at < path.length; ) {
@@ -38,24 +38,27 @@ export function pathsDownTo(path: string): string[] {
   return paths
 }
 
-/** An actor with their role in the conversation of a message. */
-export interface Hand {
+/** An actor with the actor's role in the conversation of a message. */
+export interface ActorInConversation {
   actor: Actor
   role: ParticipantRole
 }
 
-/** Whether an actor may delete a message: their own as long as they may post, others' as an owner or admin. */
-export function mayDelete({ actor, role }: Hand, message: { posted_by: string | null }): boolean {
+/** Whether an actor may delete a message: its own if the actor may post, those of others as an owner or admin. */
+export function mayDelete({ actor, role }: ActorInConversation, message: { posted_by: string | null }): boolean {
   if (!mayWrite(actor.roles)) return false
   return canModerate(role) || (canPost(role) && message.posted_by === actor.user_id)
 }
 
-/** Whether an actor may restore a message, once it is deleted: its deleter, or an owner or admin. */
-export function mayRestore(hand: Hand, message: { posted_by: string | null; deleted_by: string | null }): boolean {
-  return mayDelete(hand, { posted_by: message.deleted_by ?? message.posted_by })
+/** Whether an actor may restore a deleted message: the user who deleted it, or an owner or admin. */
+export function mayRestore(
+  by: ActorInConversation,
+  message: { posted_by: string | null; deleted_by: string | null },
+): boolean {
+  return mayDelete(by, { posted_by: message.deleted_by ?? message.posted_by })
 }
 
-/** @throws ChatError `validation_failed` when the text is longer than `maximum` bytes of UTF-8 */
+/** @throws ChatError `validation_failed` for a text of more than `maximum` bytes of UTF-8 */
 export function assertContentFits(content: string, maximum: number): void {
   // A character takes at most 3 bytes of UTF-8 for each UTF-16 unit: most texts need no counting.
   if (content.length * 3 <= maximum || new TextEncoder().encode(content).length <= maximum) return
@@ -64,12 +67,12 @@ export function assertContentFits(content: string, maximum: number): void {
   })
 }
 
-/** Whether nothing is left of what a message said, so that it cannot be brought back: its author was erased with it. */
-export function isWiped({ content, prompt }: { content: string; prompt: string | null }): boolean {
+/** Whether the text of a message was erased together with its author, so that the message cannot be restored. */
+export function isRedacted({ content, prompt }: { content: string; prompt: string | null }): boolean {
   return content === '' && prompt === null
 }
 
-/** The answer to a post. */
+/** The response to a post. */
 export function toPosted(message: Message): PostedMessage {
   const { id: message_id, root_id, conversation_id, parent_id, depth } = message
   return { message_id, root_id, conversation_id, ...(parent_id && { parent_id }), depth, message }

@@ -4,11 +4,11 @@ import { LONGEST } from '../../core/lengths.ts'
 import { AnyInstant, Id, Instant, Limit, text } from '../../core/schema.ts'
 import { MessageStatus, Usage } from '../answers/schema.ts'
 
-/** The form of paths, and of none at all: base-36 digits behind their count, again and again. */
+/** The form of a path, or of an empty text: segments of base-36 digits, each after its count. */
 export const PATHS =
   '^(1[0-9a-z]|2[0-9a-z]{2}|3[0-9a-z]{3}|4[0-9a-z]{4}|5[0-9a-z]{5}|6[0-9a-z]{6}|7[0-9a-z]{7}|8[0-9a-z]{8})*$'
 
-/** The text of a message; kept byte for byte. Its longest size in bytes is `limits.message_bytes`. */
+/** The text of a message, stored byte for byte. Its maximum size in bytes is `limits.message_bytes`. */
 export const Content = v.pipe(
   text(LONGEST.message),
   v.check(isVisible, 'must have something visible in it'),
@@ -18,7 +18,7 @@ export const Content = v.pipe(
   ),
 )
 
-/** A message as everybody in its conversation reads it. */
+/** A message as all participants of its conversation read it. */
 export const Message = v.object({
   id: Id,
   conversation_id: Id,
@@ -46,7 +46,7 @@ export const Message = v.object({
 })
 export type Message = v.InferOutput<typeof Message>
 
-/** What a user posts. */
+/** The input of a post. */
 export const MessageInput = v.object({
   content: Content,
   role: v.optional(
@@ -69,7 +69,7 @@ const IdempotencyKey = v.pipe(
 
 export const IdempotencyHeader = v.object({ 'idempotency-key': v.optional(IdempotencyKey) })
 
-/** What a user posts, with the key under which a repetition is recognised. */
+/** The input of a post, with its idempotency key. */
 export const Post = v.object({ ...MessageInput.entries, idempotency_key: v.optional(IdempotencyKey) })
 export type Post = v.InferOutput<typeof Post>
 
@@ -81,7 +81,7 @@ export type Edit = v.InferOutput<typeof Edit>
 export const Deletion = v.object({ reason: Reason })
 export type Deletion = v.InferOutput<typeof Deletion>
 
-/** What a message said before. */
+/** An earlier text of a message. */
 export const Revision = v.object({ content: v.string(), replaced_at: Instant, reason: v.optional(v.string()) })
 export type Revision = v.InferOutput<typeof Revision>
 
@@ -91,11 +91,11 @@ export const RevisionsQuery = v.object({
 })
 export type RevisionsQuery = v.InferOutput<typeof RevisionsQuery>
 
-/** A page of earlier contents, oldest first; none of a deleted message. */
+/** A page of the earlier texts of a message, oldest first; empty for a deleted message. */
 export const Revisions = v.object({ revisions: v.array(Revision), next_after: v.optional(Instant) })
 export type Revisions = v.InferOutput<typeof Revisions>
 
-/** The answer to a post. */
+/** The response to a post. */
 export const PostedMessage = v.object({
   message_id: Id,
   root_id: Id,

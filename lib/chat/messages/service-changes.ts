@@ -7,16 +7,16 @@ import { CANCELLED, endAnswer } from '../answers/ending.ts'
 import { type LockedForChange, lockAsMember, type Where } from '../conversations/access.ts'
 import { canPost } from '../conversations/rules.ts'
 import { replaceContent } from './revisions.ts'
-import { assertContentFits, isWiped, mayDelete, mayRestore } from './rules.ts'
+import { assertContentFits, isRedacted, mayDelete, mayRestore } from './rules.ts'
 import { Deletion, Edit } from './schema.ts'
 import { findMessage, type MessageRow, markDeleted, markRestored } from './store.ts'
 import { recount } from './store-threads.ts'
 
 /**
- * Gives the actor's own message another text; the one before is kept as a revision.
+ * Replaces the text of the actor's own message; the previous text is kept as a revision.
  *
  * @throws ChatError `not_found`; `forbidden` for another's message, a viewer or a read-only user; `message_deleted`;
- *   `message_streaming` for an answer that is being written
+ *   `message_streaming` for an answer in progress
  */
 export const edit = useCase({
   takes: ['actor', 'message_id'],
@@ -38,10 +38,10 @@ export const edit = useCase({
 })
 
 /**
- * Deletes a message: its text is nowhere to be read any more, its replies stay. An answer is stopped by it.
+ * Deletes a message: its text can no longer be read, its replies stay. An answer in progress is cancelled.
  *
- * @throws ChatError `not_found`; `forbidden` for a viewer, and for another's message unless for an owner or admin of the
- *   conversation; `message_deleted` when it is already
+ * @throws ChatError `not_found`; `forbidden` for a viewer, and for another's message unless the actor is an owner or
+ *   admin of the conversation; `message_deleted` for a deleted message
  */
 export const remove = useCase({
   takes: ['actor', 'message_id'],
@@ -65,10 +65,10 @@ export const remove = useCase({
 })
 
 /**
- * Brings a deleted message back as it was.
+ * Restores a deleted message.
  *
  * @throws ChatError `not_found`; `forbidden` unless the actor deleted it, or is owner or admin of the
- *   conversation; `message_not_deleted`; `conflict` when its text is gone with its author
+ *   conversation; `message_not_deleted`; `conflict` if the text was erased together with its author
  */
 export const restore = useCase({
   takes: ['actor', 'message_id'],
@@ -78,7 +78,7 @@ export const restore = useCase({
       const { message, place } = await lockMessage(ctx, tx, actor, messageId)
       if (!mayRestore({ actor, role: place.role }, message)) throw new ChatError('forbidden')
       if (!message.deleted_at) throw new ChatError('message_not_deleted')
-      if (isWiped(message)) throw new ChatError('conflict', { message: 'Its text is gone with its author.' })
+      if (isRedacted(message)) throw new ChatError('conflict', { message: 'Its text is gone with its author.' })
       await markRestored(tx, messageId)
       await recount(tx, message, 1)
       tx.countMessages(message.conversation_id, 1)
@@ -97,7 +97,7 @@ async function lockMessage(
   return { message: (await findMessage(tx, messageId))!, place }
 }
 
-/** As `lockAsMember`, for those who may post. @throws ChatError `not_found`, `forbidden` */
+/** As `lockAsMember`, for participants who may post. @throws ChatError `not_found`, `forbidden` */
 async function lockToPost(ctx: Context, tx: Tx, actor: Actor, where: Where): Promise<LockedForChange> {
   const entered = await lockAsMember(ctx, tx, actor, where)
   if (!canPost(entered.role)) throw new ChatError('forbidden')

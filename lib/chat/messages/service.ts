@@ -14,11 +14,11 @@ import { type Message, Post, type PostedMessage, type Revision, type Revisions, 
 import { findMessage, toMessage, toMessageFor } from './store.ts'
 
 /**
- * Starts a thread in a conversation and tells it.
+ * Starts a thread in a conversation and publishes an event.
  *
  * @throws ChatError `not_found`; `forbidden` for a viewer or a read-only user; `idempotency_mismatch`;
- *   for a question to the assistant `rate_limited` with too many under way, `unavailable` when all have too many, or
- *   the service stops
+ *   for a question to the assistant `rate_limited` at the user's limit of answers in progress, `unavailable` at the
+ *   service's limit and while the service stops
  */
 export const postRoot = useCase({
   takes: ['actor', 'conversation_id'],
@@ -29,10 +29,10 @@ export const postRoot = useCase({
 })
 
 /**
- * Adds a reply under a message and tells the conversation.
+ * Adds a reply under a message and publishes an event.
  *
- * @throws ChatError `not_found` when the parent is in no conversation of the actor's; `forbidden` for a viewer or a
- *   read-only user; `message_deleted` when the parent is; `thread_too_deep`; `idempotency_mismatch`; for a
+ * @throws ChatError `not_found` for a parent outside of the actor's conversations; `forbidden` for a viewer or a
+ *   read-only user; `message_deleted` for a deleted parent; `thread_too_deep`; `idempotency_mismatch`; for a
  *   question to the assistant `rate_limited`, `unavailable` as {@link postRoot}
  */
 export const reply = useCase({
@@ -54,7 +54,7 @@ export const get = useCase({
 })
 
 /**
- * A page of what a message said before its edits, oldest first; nothing of a deleted one.
+ * A page of the earlier texts of a message, oldest first; empty for a deleted message.
  *
  * @throws ChatError `not_found`
  */
@@ -78,7 +78,7 @@ export const listRevisions = useCase({
 
 const sizeOfRevision = ({ content, reason = '' }: Revision) => jsonBytes(content) + jsonBytes(reason) + 100
 
-/** Posts, and has the assistant write what was asked of it, once that is durable. */
+/** Stores a post; after the commit of a question, starts the answer of the assistant. */
 async function post(ctx: Context, post: NewPost & { input: Post }): Promise<PostedMessage> {
   const { input } = post
   assertContentFits(input.content, ctx.config.limits.message_bytes)
@@ -100,7 +100,7 @@ async function store(ctx: Context, post: NewPost & { input: Post }): Promise<Pos
     request: [...Object.values<string>(where), role, content],
   }
   return ctx.write(async (tx) => {
-    // The same key may be on its way elsewhere at this moment.
+    // Another call with the same key may run at the same time.
     await lockUser(tx, actor.user_id)
     const earlier = await findEarlier(tx, repeatable, ctx.now())
     if (earlier) {
@@ -114,7 +114,7 @@ async function store(ctx: Context, post: NewPost & { input: Post }): Promise<Pos
   })
 }
 
-/** Stores one post; an answer is this process's to write from then on. @throws ChatError as `addPosts` */
+/** Stores one post. For a question, this process gets the lease of the answer. @throws ChatError as `addPosts` */
 async function addPost(ctx: Context, tx: Tx, post: NewPost): Promise<Posted> {
   const [result] = await addPosts(ctx, tx, [post])
   if (result instanceof ChatError) throw result

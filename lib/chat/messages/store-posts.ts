@@ -4,9 +4,9 @@ import { isErasedAuthor, type Micros } from '../../storage/sql.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import type { MessageRow } from './store.ts'
 
-/** Where a post goes: to a conversation as a new thread, or below a message. */
+/** The target of a post: a conversation for a new thread, or the message to reply to. */
 export interface Target {
-  /** Its place in the batch. */
+  /** The index of the post in the batch. */
   n: number
   conversation_id: string | null
   parent_id: string | null
@@ -23,7 +23,7 @@ export interface LockedTarget {
   role: ParticipantRole
 }
 
-// In the order of ids, so that two transactions never wait for each other.
+// Locked in the order of ids, so that two transactions cannot deadlock.
 const lockTargetsWith = (lock: string) =>
   onRows<Target>(
     TARGET,
@@ -39,9 +39,9 @@ const LOCK = lockTargetsWith('FOR UPDATE OF c FOR SHARE OF p')
 const LOCK_FREE = lockTargetsWith('FOR UPDATE OF c SKIP LOCKED FOR SHARE OF p')
 
 /**
- * Locks the conversations that posts go to, where the users take part in them. By primary keys.
+ * Locks the conversations of posts whose users are participants of them. By primary keys.
  *
- * @param options.unlessLocked leaves those out that other transactions have locked
+ * @param options.unlessLocked skips conversations that other transactions have locked
  */
 export function lockTargets(
   tx: Queries,
@@ -51,7 +51,7 @@ export function lockTargets(
   return (options.unlessLocked ? LOCK_FREE : LOCK).all(tx, targets)
 }
 
-/** A message as the parent of a reply, and how many messages in its thread are the user's. */
+/** The parent of a reply, and the number of messages that the user has in its thread. */
 export interface Parent {
   n: number
   root_id: string
@@ -72,7 +72,7 @@ const PARENTS = onRows<Target>(
        LEFT JOIN thread_members t ON t.root_id = m.root_id AND t.user_id = given.user_id`,
 )
 
-/** The messages that replies go to. By primary keys. */
+/** The parents of replies. By primary keys. */
 export function listParents(tx: Queries, targets: Target[]): Promise<Parent[]> {
   return PARENTS.all(
     tx,
@@ -80,7 +80,7 @@ export function listParents(tx: Queries, targets: Target[]): Promise<Parent[]> {
   )
 }
 
-/** A new thread with the first message in it. */
+/** A new thread with its first message. */
 export interface NewThread {
   root_id: string
   conversation_id: string
@@ -115,7 +115,7 @@ const INSERT_MESSAGES = onRows(
        FROM ${given}`,
 )
 
-/** How many replies a message has got. */
+/** The number of replies that are added to a message. */
 export interface ReplyCount {
   parent_id: string
   added: number
@@ -127,7 +127,7 @@ const COUNT_REPLIES = onRows<ReplyCount>(
     `UPDATE messages SET reply_count = reply_count + given.added FROM ${given} WHERE messages.id = given.parent_id`,
 )
 
-/** How many messages a user has added to a thread. */
+/** The number of messages that a user adds to a thread. */
 export interface Contribution {
   root_id: string
   user_id: string
@@ -142,7 +142,7 @@ const COUNT_LIVE = onRows<Contribution>(
      ON CONFLICT (root_id, user_id) DO UPDATE SET live_count = thread_members.live_count + excluded.live_count`,
 )
 
-/** What replies change of a thread: when it was last active, its messages, and the users who wrote in it for the first time. */
+/** The changes of a thread by replies: its latest activity, the number of new messages, and of new authors. */
 export interface Activity {
   root_id: string
   at: Micros
@@ -158,7 +158,7 @@ const COUNT_IN_THREADS = onRows<Activity>(
        FROM ${given} WHERE threads.root_id = given.root_id`,
 )
 
-/** How many messages of a conversation a participant has seen because they are the participant's own. */
+/** The number of messages that count as seen for a participant, because they are the participant's own. */
 export interface Seen {
   conversation_id: string
   user_id: string
@@ -172,7 +172,7 @@ const COUNT_SEEN = onRows<Seen>(
        FROM ${given} WHERE participants.conversation_id = given.conversation_id AND participants.user_id = given.user_id`,
 )
 
-/** All that posts add, each thing once: what two posts change alike is changed by both together. */
+/** All changes by a batch of posts; changes of the same row are combined. */
 export interface Additions {
   threads: NewThread[]
   messages: MessageRow[]
@@ -182,7 +182,7 @@ export interface Additions {
   seen: Seen[]
 }
 
-/** Stores posts. All statements are issued at once. */
+/** Stores posts. All statements are issued at the same time. */
 export async function insertPosts(tx: Queries, added: Additions): Promise<void> {
   await Promise.all([
     INSERT_THREADS.run(tx, added.threads),

@@ -2,12 +2,12 @@ import type { Queries } from '../../storage/database.ts'
 import { greatest, type Micros } from '../../storage/sql.ts'
 import type { MessageRow } from './store.ts'
 
-/** Counts for what has no author any more. */
-const NOBODY = ''
+/** The `user_id` in the counts of messages without an author. */
+const NO_AUTHOR = ''
 
 /**
- * Counts a message out when it is deleted, or in again when it is restored: in the thread, for its author, and for
- * everybody else whose mark is past it.
+ * Updates the counts after a message is deleted or restored: those of the thread, of its author, and of all other
+ * readers whose mark is at or after the message.
  *
  * @param by -1 or 1
  */
@@ -16,7 +16,7 @@ export async function recount(
   message: Pick<MessageRow, 'conversation_id' | 'root_id' | 'posted_by' | 'created_at'>,
   by: -1 | 1,
 ): Promise<void> {
-  const author = message.posted_by ?? NOBODY
+  const author = message.posted_by ?? NO_AUTHOR
   const { live_count } = await addLive(tx, message.root_id, author, by)
   const wrote = live_count - by > 0
   const writes = live_count > 0
@@ -37,10 +37,10 @@ export async function recount(
 }
 
 /**
- * Counts messages of one author out that are erased together: in the thread, for the author, and for everybody else
- * whose mark is past some of them.
+ * Subtracts messages that are erased with their author from the counts: those of the thread, of the author, and of all
+ * other readers whose mark is at or after one of them.
  *
- * @param arrivals when the messages arrived, those that were not deleted before
+ * @param arrivals the times of the messages that were not deleted before
  */
 export async function countOut(
   tx: Queries,
@@ -72,8 +72,8 @@ export async function countOut(
 }
 
 /**
- * Changes how many messages of the conversation its participants have seen: those who joined after a message arrived, who
- * have read it, or who wrote it. By (conversation_id, user_id).
+ * Changes the number of seen messages of each participant: a message counts as seen for its author, for participants who
+ * have read it, and for those who joined after it. By (conversation_id, user_id).
  */
 async function shiftSeen(
   tx: Queries,
@@ -115,24 +115,24 @@ function boundsOf(arrivals: Micros[]): { earliest: Micros; latest: Micros } {
   }
 }
 
-/** Has messages that count for their author count for nobody in particular. */
+/** Moves messages from the count of their author to the count of messages without an author. */
 export async function reassignLive(tx: Queries, rootId: string, author: string, count: number): Promise<void> {
   const from = await addLive(tx, rootId, author, -count)
-  const to = await addLive(tx, rootId, NOBODY, count)
+  const to = await addLive(tx, rootId, NO_AUTHOR, count)
   const gone = from.live_count === 0 ? -1 : 0
   const come = to.live_count === count ? 1 : 0
   await tx.run('UPDATE threads SET participant_count = participant_count + ? WHERE root_id = ?', gone + come, rootId)
 }
 
-/** Forgets that a user has read in a thread, or written in it: by then nothing there is theirs. */
+/** Deletes the counts and the mark of a user in a thread, in which the user has no messages left. */
 export async function forgetMember(tx: Queries, rootId: string, userId: string): Promise<void> {
   await tx.run('DELETE FROM thread_members WHERE root_id = ? AND user_id = ?', rootId, userId)
 }
 
 /**
- * Of the next `limit` threads after one, by id, those a user has written or read in. By primary keys.
+ * Of the next `limit` threads after one, by id, those in which a user has written or read. By primary keys.
  *
- * @returns with `last`, where to go on, when there may be more
+ * @returns with `last`, the id to continue after, if more threads may follow
  */
 export async function listTraces(
   db: Queries,

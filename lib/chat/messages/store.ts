@@ -2,16 +2,16 @@ import { toInstant } from '../../core/time.ts'
 import type { Primitive, Queries } from '../../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
 import type { Usage } from '../answers/schema.ts'
-import { type Hand, mayRestore } from './rules.ts'
+import { type ActorInConversation, mayRestore } from './rules.ts'
 import type { Message } from './schema.ts'
 
-/** A message as it is stored: instants in microseconds, absent values as `null`. */
+/** A row of a message: instants in microseconds, missing values as `null`. */
 export interface MessageRow {
   id: string
   conversation_id: string
   root_id: string
   parent_id: string | null
-  /** The author, or who asked for it. */
+  /** The author; of an answer, the user who asked. */
   posted_by: string | null
   role: Message['role']
   content: string
@@ -23,19 +23,19 @@ export interface MessageRow {
   deleted_at: Micros | null
   deleted_by: string | null
   delete_reason: string | null
-  /** Of an answer, as are the next two: what was asked. */
+  /** The question. Like the next two, only an answer has it. */
   prompt: string | null
   finish_reason: string | null
   /** As JSON. */
   usage: string | null
-  /** Of an author who was erased while the message is not gone through yet: 0 to keep the text, or when it was erased. */
+  /** Set if the author is erased and the message not yet processed: 0 if its text stays, else the time of the erasure. */
   author_erased?: Micros | null
 }
 
-/** A row of a list: a long text is left out until it is known to fit. */
+/** A row of a list without a long text, which is read later if it fits into the page. */
 export interface LightMessageRow extends Omit<MessageRow, 'content'> {
   content: string | null
-  /** The bytes that its texts have for a reader. */
+  /** The size, in bytes, of the texts that a reader gets. */
   size: number
 }
 
@@ -44,18 +44,18 @@ const WITHOUT_TEXT = `id, conversation_id, root_id, parent_id, posted_by, role, 
   (SELECT CASE gone.messages WHEN 'erase' THEN gone.erased_at ELSE 0 END
      FROM erased_authors gone WHERE gone.user_id = messages.posted_by) AS author_erased`
 
-// An answer that is being written is, at any moment, its chunks so far.
+// The content of an answer in progress is its stored chunks.
 const COLUMNS = `${WITHOUT_TEXT}, prompt,
   CASE WHEN status = 'streaming'
        THEN (SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c WHERE c.message_id = messages.id)
        ELSE content END AS content`
 
-/** Texts up to this come with the rows of a list: a page of them takes little room, and most messages are shorter. */
+/** Rows of a list contain texts up to this size: a page of them needs little memory, and most messages are shorter. */
 const LIGHT_BYTES = 2048
 
 const IS_LIGHT = `status <> 'streaming' AND octet_length(content) + coalesce(octet_length(prompt), 0) <= ${LIGHT_BYTES}`
 
-// Both databases know how long a text is without reading it.
+// Both databases get the length of a text without reading it.
 const LIGHT_COLUMNS = `${WITHOUT_TEXT},
   CASE WHEN deleted_at IS NOT NULL THEN '' WHEN ${IS_LIGHT} THEN content END AS content,
   CASE WHEN deleted_at IS NULL AND ${IS_LIGHT} THEN prompt END AS prompt,
@@ -65,16 +65,16 @@ const LIGHT_COLUMNS = `${WITHOUT_TEXT},
          ELSE octet_length(content) END
        END AS size`
 
-/** A row without the text that was erased with its author: to everybody the message is deleted. */
+/** The row, without its text if that was erased with its author: then the message is deleted for every reader. */
 function withoutErased<T extends MessageRow | LightMessageRow>(row: T): T {
   if (!row.author_erased) return row
   const deleted_at = row.deleted_at ?? row.author_erased
   return { ...row, content: '', prompt: null, delete_reason: null, deleted_at, ...('size' in row && { size: 0 }) }
 }
 
-/** A row as everybody reads it. The text of a deleted message stays behind. */
+/** A row as all participants read it, without the text of a deleted message. */
 export function toMessage(row: MessageRow): Message {
-  // Assigned one by one, not spread: every event of a busy conversation comes through here.
+  // Assigned one by one, not spread: this runs for every event of a message.
   const message: Message = {
     id: row.id,
     conversation_id: row.conversation_id,
@@ -105,26 +105,26 @@ function addAnswer(message: Message, row: MessageRow): void {
   if (row.usage) message.usage = JSON.parse(row.usage) as Usage
 }
 
-/** A row as one reader sees it: why it was deleted is for those who may restore it. */
-export function toMessageFor(reader: Hand, row: MessageRow): Message {
+/** A row as one reader reads it: readers who may restore the message also get the reason of its deletion. */
+export function toMessageFor(reader: ActorInConversation, row: MessageRow): Message {
   const message = toMessage(row)
   if (row.deleted_at && row.delete_reason !== null && mayRestore(reader, row)) message.delete_reason = row.delete_reason
   return message
 }
 
-/** A message as it was posted: of an answer nothing is written yet, since a log tells the rest piece by piece. */
+/** A message at the time of its post: an answer is empty, since later events of the log contain its text. */
 export function toPostedMessage(row: MessageRow): Message {
   if (row.role !== 'assistant') return toMessage(row)
   return toMessage({ ...row, content: '', status: 'streaming', edited_at: null, finish_reason: null, usage: null })
 }
 
-/** The message, without a check of rights: scope it with the conversation it names. By primary key. */
+/** The message, without a check of rights: the caller checks those of its conversation. By primary key. */
 export async function findMessage(db: Queries, id: string): Promise<MessageRow | undefined> {
   const row = await db.get<MessageRow>(`SELECT ${COLUMNS} FROM messages WHERE id = ?`, id)
   return row && withoutErased(row)
 }
 
-/** Those messages, in no order, without long texts. By primary key. */
+/** These messages, in no order, without long texts. By primary key. */
 export async function listLightMessages(db: Queries, ids: Iterable<string>): Promise<LightMessageRow[]> {
   const rows = await db.all<LightMessageRow>(
     `SELECT ${LIGHT_COLUMNS} FROM messages WHERE id IN ${listOf(db.dialect)}`,
@@ -133,7 +133,7 @@ export async function listLightMessages(db: Queries, ids: Iterable<string>): Pro
   return rows.map(withoutErased)
 }
 
-/** The same rows with all their texts, less those that are gone by now. */
+/** The same rows with all texts, without rows that were deleted meanwhile. */
 export async function withTexts(db: Queries, rows: LightMessageRow[]): Promise<MessageRow[]> {
   const long = rows.filter((row) => row.content === null).map((row) => row.id)
   if (long.length === 0) return rows as MessageRow[]
@@ -141,7 +141,7 @@ export async function withTexts(db: Queries, rows: LightMessageRow[]): Promise<M
   return rows.flatMap((row) => (row.content === null ? (found.get(row.id) ?? []) : (row as MessageRow)))
 }
 
-/** Those messages, in no order. By primary key. */
+/** These messages, in no order. By primary key. */
 async function listMessages(db: Queries, ids: Iterable<string>): Promise<MessageRow[]> {
   const rows = await db.all<MessageRow>(
     `SELECT ${COLUMNS} FROM messages WHERE id IN ${listOf(db.dialect)}`,
@@ -194,7 +194,7 @@ export async function markRestored(tx: Queries, id: string): Promise<void> {
   await tx.run('UPDATE messages SET deleted_at = NULL, deleted_by = NULL, delete_reason = NULL WHERE id = ?', id)
 }
 
-/** What has to be known of a message to take its author away. */
+/** The columns of a message that the erasure of its author needs. */
 export type MessageTrace = Pick<MessageRow, 'id' | 'root_id' | 'path' | 'posted_by' | 'created_at' | 'deleted_at'>
 
 /** Up to `limit` messages of a thread after a path, without their texts. By (root_id, path). */
@@ -210,13 +210,13 @@ export function listPathsAfter(db: Queries, rootId: string, path: string, limit:
   )
 }
 
-/** Leaves messages without an author. */
+/** Removes the author of messages. */
 export async function anonymize(tx: Queries, messages: MessageTrace[]): Promise<void> {
   await tx.run(`UPDATE messages SET posted_by = NULL WHERE id IN ${listOf(tx.dialect)}`, idsOf(messages))
 }
 
-/** Deletes messages at the instant `at`, and leaves nothing of what they say or ever said, and no author. */
-export async function wipe(tx: Queries, messages: MessageTrace[], at: Micros): Promise<void> {
+/** Deletes messages at the instant `at`, and removes their texts, revisions, chunks and authors. */
+export async function redact(tx: Queries, messages: MessageTrace[], at: Micros): Promise<void> {
   const ids = idsOf(messages)
   const these = listOf(tx.dialect)
   await tx.run(
@@ -230,7 +230,7 @@ export async function wipe(tx: Queries, messages: MessageTrace[], at: Micros): P
   await tx.run(`DELETE FROM message_chunks WHERE message_id IN ${these}`, ids)
 }
 
-/** Forgets up to `limit` of the reasons that a user gave for deleting. By (deleted_by). @returns how many */
+/** Removes up to `limit` reasons that a user gave for deletions. By (deleted_by). @returns the number of reasons */
 export function forgetReasons(tx: Queries, userId: string, limit: number): Promise<number> {
   return tx.run(
     `UPDATE messages SET delete_reason = NULL

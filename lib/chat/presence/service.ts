@@ -20,7 +20,7 @@ export const sendHeartbeat = useCase({
 /**
  * Publishes to a conversation that the actor is typing, or has stopped. Nothing is stored.
  *
- * @throws ChatError `not_found` for the conversation, or a thread that is not in it; `forbidden` when the actor may not post
+ * @throws ChatError `not_found` for the conversation, or a thread that is not in it; `forbidden` if the actor may not post
  */
 export const setTyping = useCase({
   takes: ['actor'],

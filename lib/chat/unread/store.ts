@@ -1,26 +1,26 @@
 import type { Queries } from '../../storage/database.ts'
 import { jsonList, listOf, type Micros, SOME_ERASED } from '../../storage/sql.ts'
 
-/** What a thread has that a reader has not read. */
+/** The number of messages of a thread that a reader has not read. */
 export interface Unread {
   root_id: string
   unread: number
 }
 
-/** The same in a list by latest activity. */
+/** A thread with unread messages, in a list by latest activity. */
 interface UnreadRow extends Unread {
   last_activity_at: Micros
 }
 
-/** Who reads, and since when they take part: what was there before never counts. */
+/** A participant who reads. Messages from before `joined_at` never count as unread. */
 export interface ThreadReader {
   user_id: string
   joined_at: Micros
 }
 
-// A mark from before the reader joined (again) is none. With a mark, or for a thread that began after the reader joined,
-// the answer is a subtraction of counters; else the messages since the joining are counted.
-// What was erased with its author, and is being removed, is not unread any more.
+// A mark from before the reader joined (again) is ignored. With a mark, or in a thread that began after the reader
+// joined, the result is a subtraction of counters; otherwise it counts the messages since the reader joined.
+// Messages that are being removed together with their author are subtracted in COUNT.
 const STORED = `CASE
     WHEN r.read_at >= ? THEN t.message_count - r.live_count - r.read_count
     WHEN t.created_at > ? THEN t.message_count - coalesce(r.live_count, 0)
@@ -34,7 +34,7 @@ const COUNT = `(${STORED} - CASE WHEN ${SOME_ERASED} THEN (SELECT count(*)
 
 const FROM_THREADS = 'FROM threads t LEFT JOIN thread_members r ON r.root_id = t.root_id AND r.user_id = ?'
 
-/** How much of each of these threads is unread. By primary keys. */
+/** The number of unread messages of each of these threads. By primary keys. */
 export async function countUnread(db: Queries, reader: ThreadReader, rootIds: string[]): Promise<Map<string, number>> {
   const { user_id, joined_at } = reader
   const rows = await db.all<Unread>(
@@ -51,8 +51,8 @@ export async function countUnread(db: Queries, reader: ThreadReader, rootIds: st
 }
 
 /**
- * Up to `limit` threads of a conversation in which something is unread and that were last active before an instant,
- * latest activity first.
+ * Up to `limit` threads of a conversation with unread messages and with their latest activity before an instant, latest
+ * activity first.
  */
 export function listUnread(
   db: Queries,
@@ -71,7 +71,7 @@ export function listUnread(
   )
 }
 
-/** How much of a conversation is unread in all. By primary keys, unless messages of an erased user are being removed. */
+/** The number of unread messages of a conversation. By primary keys, unless an erased user's messages are being removed. */
 export async function findUnreadTotal(db: Queries, reader: ThreadReader, conversationId: string): Promise<number> {
   const row = await db.get<{ total: number }>(
     `SELECT c.message_count - p.seen_count AS total FROM participants p JOIN conversations c ON c.id = p.conversation_id
@@ -82,12 +82,12 @@ export async function findUnreadTotal(db: Queries, reader: ThreadReader, convers
   return row!.total > 0 && (await isErasing(db)) ? sumUnread(db, reader, conversationId) : row!.total
 }
 
-/** Whether messages are being removed together with their author: they count as stored, and not as unread. */
+/** Whether messages are being removed together with their author: the stored counts still contain them. */
 export async function isErasing(db: Queries): Promise<boolean> {
   return (await db.get(`SELECT 1 AS found WHERE ${SOME_ERASED}`)) !== undefined
 }
 
-/** How much of a conversation is unread in all, thread by thread. */
+/** The number of unread messages of a conversation, summed over its threads. */
 export async function sumUnread(db: Queries, reader: ThreadReader, conversationId: string): Promise<number> {
   const row = await db.get<{ total: number }>(
     `SELECT CAST(coalesce(sum(unread), 0) AS BIGINT) AS total FROM (${UNREAD}) AS news`,
@@ -97,11 +97,12 @@ export async function sumUnread(db: Queries, reader: ThreadReader, conversationI
 }
 
 /**
- * How much is unread in each thread of a conversation where the reader's mark is not at the end.
+ * The number of unread messages of each thread of a conversation, without the threads that the reader has read to the
+ * end.
  *
- * A mark at the end of a thread is the thread's last activity itself, and no other thread of the conversation has that
- * instant: two ranges of numbers, (conversation_id, last_activity_at) and (user_id, marked_in, read_at), are walked side
- * by side, and only where they differ a thread is looked at.
+ * In a thread that is read to the end, the mark equals the thread's last activity, an instant that no other thread of
+ * the conversation has. So the difference of two index ranges, (conversation_id, last_activity_at) and (user_id,
+ * marked_in, read_at), finds the other threads, and only these are read.
  */
 const UNREAD = `SELECT t.root_id, t.last_activity_at, ${COUNT} AS unread
     FROM (SELECT last_activity_at AS at FROM threads
@@ -121,10 +122,10 @@ function unreadParameters({ user_id, joined_at }: ThreadReader, conversationId: 
 }
 
 /**
- * Moves a reader's mark on to `at`, never back, and counts what it passes as seen. What is after it is counted, so reading
- * to the end costs the same however long the thread is.
+ * Moves a reader's mark forward to `at`, and counts the messages up to it as seen. The query counts the messages after
+ * the mark, so reading to the end costs the same for a thread of any length.
  *
- * @returns whether it moved
+ * @returns false if the mark was at `at` or later
  */
 export async function moveMark(
   tx: Queries,
@@ -163,7 +164,7 @@ export async function moveMark(
   return true
 }
 
-/** What is unread in a thread by its stored counts: with messages that are being removed together with their author. */
+/** The number of unread messages by the stored counts, which contain those that are being removed with their author. */
 async function countStored(tx: Queries, { user_id, joined_at }: ThreadReader, rootId: string): Promise<number> {
   const row = await tx.get<{ unread: number }>(
     `SELECT ${STORED} AS unread ${FROM_THREADS} WHERE t.root_id = ?`,
