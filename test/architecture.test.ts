@@ -31,7 +31,7 @@ const ROLES: Record<string, string[]> = {
   schema: ['valibot', 'lib/**/schema*.ts'],
   rules: ['lib/**/schema*.ts', 'lib/**/rules*.ts'],
   store: ['lib/**/schema*.ts', '@/rules*.ts', 'lib/storage/**', 'lib/live/log.ts'],
-  routes: ['valibot', 'lib/**/schema*.ts', 'lib/endpoint.ts', '@/*.ts'],
+  routes: ['valibot', 'lib/**/schema*.ts', 'lib/endpoint.ts', '@/service*.ts'],
 }
 
 /** The files that may declare use-cases. */
@@ -231,6 +231,8 @@ const EXAMPLES: Record<string, [complaint: string, sources: Record<string, strin
     ['lib/chat/x/store.ts: store must', { 'lib/chat/x/store.ts': "import { a } from '../y/rules.ts'" }],
     ['lib/chat/x/store-y.ts: store must', { 'lib/chat/x/store-y.ts': "import { a } from '../../live/hub.ts'" }],
     ['lib/chat/x/routes.ts: routes must', { 'lib/chat/x/routes.ts': "import { a } from '../y/service.ts'" }],
+    ['lib/chat/x/routes.ts: routes must', { 'lib/chat/x/routes.ts': "import { a } from './store.ts'" }],
+    ['', { 'lib/chat/x/routes.ts': "import { a } from './service-own.ts'\nimport { route } from '../../endpoint.ts'" }],
     ['', { 'lib/chat/x/store.ts': "import { a } from './rules.ts'\nimport { b } from '../../storage/sql.ts'" }],
     ['', { 'lib/endpoints.ts': "import * as x from './chat/x/routes.ts'" }],
   ],
