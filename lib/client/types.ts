@@ -4,53 +4,52 @@ import type { ClientFeatures } from '../api/features.ts'
 export type { ConversationStreamEvent } from '../api/events.ts'
 export type { CallOptions } from './call-options.ts'
 
-/** How to reach a service, and what differs from its defaults. */
+/** The address of a service, and the settings of the client. */
 export interface ClientOptions {
-  /** The service's address, with the base path it is mounted under. */
+  /** The URL of the service, with the base path under which it is mounted. */
   base_url: string
-  /** Calls in the name of the user it belongs to, instead of signing in. Not for pages: each visitor of the page would have the key. */
+  /** Authenticates calls as the user of the key, without a sign-in. Not for pages: each visitor would get the key. */
   api_key?: string
-  /** Default: the runtime's. */
+  /** Default: `fetch` of the runtime. */
   fetch?: typeof fetch
   /** `security.csrf.cookie_name` of the service. */
   csrf_cookie_name?: string
   /** `security.csrf.header_name` of the service. */
   csrf_header_name?: string
   /**
-   * What the last sign-in answered with: for a page of another origin, which cannot read the cookie, when it is loaded
-   * again.
+   * The `csrf_token` of the last sign-in, for a page of another origin after a reload: it cannot read the cookie.
    */
   csrf_token?: string
   /**
-   * How long to wait before a lost stream is opened again, in milliseconds. Default: as long as the service says, or
-   * two seconds.
+   * The delay before a lost stream is opened again, in milliseconds. Default: the delay that the service sends, or two
+   * seconds.
    */
   retry_ms?: number
 }
 
-/** An event as it arrived; those that are not persisted have no id. */
+/** An event with its id; ephemeral events have none. */
 export interface ReceivedEvent {
   id?: string
   event: ConversationStreamEvent
 }
 
 /**
- * Every endpoint as a method, and the streams as loops. Failures are `ChatError`s: beside those that a method names, any
- * can fail with `unauthenticated`, `session_expired`, `csrf_failed`, `rate_limited` or `unavailable`.
+ * Every endpoint as a method, and the streams as loops. Failures are `ChatError`s: in addition to its own codes, each
+ * method can fail with `unauthenticated`, `session_expired`, `csrf_failed`, `rate_limited` or `unavailable`.
  */
 export interface ChatClient extends ClientFeatures {
   events: {
     /**
-     * A conversation's events as they come. A lost connection is opened again where it broke off, so that nothing is
-     * missed or repeated; the loop ends when the session or the participation does, or with `signal`.
+     * The live events of a conversation. After a lost connection the stream resumes without a missed or repeated event.
+     * The loop ends with the session, with the participation, or with `signal`.
      */
     follow(conversationId: string, options?: FollowOptions): AsyncGenerator<ReceivedEvent>
-    /** The same of all conversations, those joined later included; the loop ends when the session does. */
+    /** The live events of all conversations, including those joined later. The loop ends with the session or `signal`. */
     followAll(options?: FollowOptions): AsyncGenerator<ReceivedEvent>
   }
 }
 
-/** Where a loop starts, and what ends it. */
+/** The event after which a loop starts, and the signal that ends it. */
 export interface FollowOptions {
   last_event_id?: string
   signal?: AbortSignal
