@@ -15,6 +15,14 @@ export interface Repeatable {
 }
 
 /**
+ * Locks the keys of a user: another call with one of them waits until this transaction ends. New rows that refer to the
+ * user do not wait: their transaction may have locked the conversation of the post.
+ */
+export async function lockKeysOf(tx: Queries, userId: string): Promise<void> {
+  await tx.get(`SELECT id FROM users WHERE id = ?${tx.dialect === 'postgresql' ? ' FOR NO KEY UPDATE' : ''}`, userId)
+}
+
+/**
  * The message of an earlier, equal post.
  *
  * @throws ChatError `idempotency_mismatch` if the key was used for another post

@@ -1,4 +1,3 @@
-import { lockUser } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
 import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
@@ -6,7 +5,7 @@ import { fromInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { requireMember } from '../conversations/access.ts'
-import { findEarlier, type Repeatable, remember } from './idempotency.ts'
+import { findEarlier, lockKeysOf, type Repeatable, remember } from './idempotency.ts'
 import { addPosts, type NewPost, type Posted } from './posting.ts'
 import { listRevisions as findRevisions, listRevisionSizes } from './revisions.ts'
 import { assertContentFits, toPosted } from './rules.ts'
@@ -101,7 +100,7 @@ async function store(ctx: Context, post: NewPost & { input: Post }): Promise<Pos
   }
   return ctx.write(async (tx) => {
     // Another call with the same key may run at the same time.
-    await lockUser(tx, actor.user_id)
+    await lockKeysOf(tx, actor.user_id)
     const earlier = await findEarlier(tx, repeatable, ctx.now())
     if (earlier) {
       const row = (await findMessage(tx, earlier))!

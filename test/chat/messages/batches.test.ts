@@ -5,6 +5,7 @@ import { createChatApp } from '../../../lib/http/index.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../../lib/index.ts'
 import type { Storage } from '../../../lib/storage/open.ts'
 import { startProxy } from '../../fault/storage/proxy.ts'
+import { promised } from '../../storage/handles.ts'
 import { createPostgresDatabase, describeOnEachDatabase } from '../../support/databases.ts'
 import { PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
 import { signInByHand } from '../../support/stream.ts'
@@ -176,6 +177,30 @@ describeOnEachDatabase('posts that wait together', (openUrl, dialect) => {
     const paths = (await Promise.all(waiting)).map(({ message }) => message.path)
     expect(new Set(paths).size).toBe(3)
   })
+
+  it.runIf(dialect === 'postgresql')(
+    'with a key, cannot deadlock with a change that refers to their author',
+    async () => {
+      const { chat } = service
+      const { conversation_id } = await createRoom()
+      const { db } = contextOf(chat)
+      const [held, go] = [promised(), promised()]
+      const holder = db.write(async (tx) => {
+        await tx.get('SELECT id FROM conversations WHERE id = ? FOR UPDATE', conversation_id)
+        held.resolve()
+        await go.promise
+        // As a foreign key does when a participant is added.
+        await tx.get('SELECT id FROM users WHERE id = ? FOR KEY SHARE NOWAIT', ada!.id)
+      })
+      await held.promise
+      const post = chat.messages.postRoot(actors.ada, conversation_id, { content: 'once', idempotency_key: 'deadlock' })
+      const waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+      while (!(await db.get(waits)));
+      go.resolve()
+      await holder
+      await post
+    },
+  )
 })
 
 const codeOfError = (error: { code: string }) => error.code
