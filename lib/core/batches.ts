@@ -22,13 +22,17 @@ export function createBatches<Item>(commit: (take: () => Item[]) => Promise<void
   let lastBatch = 0
 
   async function run(): Promise<void> {
-    clearTimeout(gathering)
-    gathering = undefined
+    stopGathering()
     running = true
     lastBatch = Math.min(waiting.length, MAX_BATCH)
     await commit(take)
     running = false
     schedule()
+  }
+
+  function stopGathering(): void {
+    clearTimeout(gathering)
+    gathering = undefined
   }
 
   function take(): Item[] {
@@ -47,6 +51,8 @@ export function createBatches<Item>(commit: (take: () => Item[]) => Promise<void
       return
     }
     running = true
+    // The timer may be due before setImmediate: a second batch would then run beside this one.
+    stopGathering()
     // By setImmediate, so that all requests read in this turn of the event loop share the transaction.
     setImmediate(run)
   }

@@ -6,6 +6,9 @@ import type { Database, Queries } from '../../lib/storage/database.ts'
 import { openStorage } from '../../lib/storage/open.ts'
 import { postgresConnector } from '../../lib/storage/postgres/connector.ts'
 import { createPostgresDatabase } from '../../lib/storage/postgres/database.ts'
+import { createStatements } from '../../lib/storage/postgres/statements.ts'
+import { createTransactions } from '../../lib/storage/postgres/transaction.ts'
+import { createHalfOpenWatchdog } from '../../lib/storage/postgres/watchdog.ts'
 import { startProxy } from '../fault/storage/proxy.ts'
 import { type Cluster, startCluster } from '../support/postgres.ts'
 import { codeOf, times } from '../support/service.ts'
@@ -158,6 +161,20 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
       expect(await codeOf(write)).toBe('23505')
       expect(await countItems(db)).toBe(0)
     })
+  })
+
+  it('sends no statement after a BEGIN that fails', async () => {
+    const { db, pool } = await openItems()
+    const watchdog = createHalfOpenWatchdog(async () => [])
+    onTestFinished(watchdog.close)
+    const transaction = createTransactions(pool as never, watchdog, createStatements(watchdog))
+    const write = transaction('BEGIN ISOLATION LEVEL NONE', async (tx) => {
+      await tx.get('SELECT 1')
+      await tx.run(INSERT, 1).catch(() => {})
+      await tx.run(INSERT, 2)
+    })
+    expect(await codeOf(write)).toBe('42601')
+    expect(await countItems(db)).toBe(0)
   })
 
   it('is unavailable when no connection becomes free, and works when one does', async () => {

@@ -26,11 +26,12 @@ export function createTransactions(
   const once: RunTransaction = async (begin, work, { timeout } = {}) => {
     const limit = timeout === false ? { query_timeout: UNLIMITED_QUERY_MS } : {}
     const client = await pool.connect()
-    const { tx, state } = openTransaction((sql, values) => runStatement(client, sql, { values, ...limit }))
+    const { tx, state, fail } = openTransaction((sql, values) => runStatement(client, sql, { values, ...limit }))
     try {
-      // Not awaited: the first statements are sent together with it. If it fails, they fail, too.
+      // Not awaited: the first statements are sent together with it. If it fails, no others are sent: each of them
+      // would commit by itself.
       const begun = control(client, begin + (timeout === false ? NO_TIMEOUTS : TIMEOUTS))
-      tx.defer(begun)
+      tx.defer(begun.catch(fail))
       const value = await work(tx)
       if (state.lost) throw state.lost
       state.over = true
@@ -74,21 +75,25 @@ interface TransactionState {
   deferred: Promise<unknown>[]
 }
 
-function openTransaction(run: Parameters<typeof toQueries>[0]): { tx: Writing; state: TransactionState } {
+function openTransaction(run: Parameters<typeof toQueries>[0]): {
+  tx: Writing
+  state: TransactionState
+  fail: (error: unknown) => never
+} {
   const state: TransactionState = { over: false, deferred: [] }
+  const fail = (error: unknown): never => {
+    state.lost ??= error
+    throw error
+  }
   const queries = toQueries(async (sql, values) => {
     if (state.over) throw new Error('The transaction is over: await each tx call inside write()')
-    try {
-      return await run(sql, values)
-    } catch (error) {
-      state.lost ??= error
-      throw error
-    }
+    if (state.lost) throw state.lost
+    return run(sql, values).catch(fail)
   })
   const defer = (statements: Promise<unknown>) => {
     // Handled here, too: a transaction that fails earlier does not await them.
     statements.catch(() => {})
     state.deferred.push(statements)
   }
-  return { tx: { ...queries, defer }, state }
+  return { tx: { ...queries, defer }, state, fail }
 }
