@@ -153,15 +153,18 @@ async function finish(db: Database, expected: Counts): Promise<Counts> {
     const should = expected[table] ?? 0
     if (counts[table] !== should) throw new Error(`There are ${counts[table]} ${table}, and should be ${should}`)
   }
-  await db.write(async (tx) => {
-    if (tx.dialect === 'postgresql')
-      await tx.get(
-        "SELECT setval(pg_get_serial_sequence('events', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM events), false)",
-      )
-    // An older archive has no such counts, and no archive has the messages that an erasure was removing.
-    for (const sql of RECOUNT) await tx.run(sql)
-    await tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId())
-    await tx.run("DELETE FROM meta WHERE name = 'import'")
-  })
+  await db.write(
+    async (tx) => {
+      if (tx.dialect === 'postgresql')
+        await tx.get(
+          "SELECT setval(pg_get_serial_sequence('events', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM events), false)",
+        )
+      // An older archive has no such counts, and no archive has the messages that an erasure was removing.
+      for (const sql of RECOUNT) await tx.run(sql)
+      await tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId())
+      await tx.run("DELETE FROM meta WHERE name = 'import'")
+    },
+    { timeout: false },
+  )
   return counts
 }
