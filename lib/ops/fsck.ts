@@ -66,11 +66,11 @@ export async function fsck(
     // A damaged file is checked as far as it can be read.
     if (found.length === 0 || !isDamage((error as Error).cause)) throw error
   }
-  const findings: Finding[] = []
-  for (const finding of found) {
-    const { repair } = all.find(({ name }) => name === finding.name) ?? {}
-    findings.push(options.repair && repair ? await mend(db, finding, repair) : finding)
-  }
+  const repairs = new Map(all.flatMap(({ name, repair }) => (repair ? [[name, repair]] : [])))
+  if (!options.repair || !found.some(({ name }) => repairs.has(name))) return { checked: all.length, findings: found }
+  // All of them: counts that are computed from each other may agree although both are wrong.
+  for (const repair of repairs.values()) await mend(db, repair)
+  const findings = found.map((each) => (repairs.has(each.name) ? { ...each, repaired: true as const } : each))
   return { checked: all.length, findings }
 }
 
@@ -111,7 +111,13 @@ function finding({ name, says, note }: Pick<Invariant, 'name' | 'says' | 'note'>
   return [{ name, says, ...(note && { note }), count: lines.length, examples: lines.slice(0, EXAMPLES) }]
 }
 
-async function mend(db: Database, finding: Finding, repair: string): Promise<Finding> {
-  await db.write((tx) => tx.run(repair), { timeout: false })
-  return { ...finding, repaired: true }
+/** Recalculates a count. On PostgreSQL, messages wait for it: a count of an earlier state would undo theirs. */
+async function mend(db: Database, repair: string): Promise<void> {
+  await db.write(
+    async (tx) => {
+      if (tx.dialect === 'postgresql') await tx.run('LOCK TABLE conversations IN EXCLUSIVE MODE')
+      await tx.run(repair)
+    },
+    { timeout: false },
+  )
 }

@@ -1,9 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
+import { addPosts } from '../../lib/chat/messages/posting.ts'
+import type { Actor } from '../../lib/core/actor.ts'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 import { invariants } from '../../lib/ops/invariants.ts'
-import { fileOf, openHandle } from '../storage/handles.ts'
+import { fileOf, openHandle, promised } from '../storage/handles.ts'
 import { createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
 import { startService, startThread, type TestService, times } from '../support/service.ts'
 
@@ -111,6 +113,40 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
       REPAIRABLE.includes(name),
     )
     if (REPAIRABLE.includes(name)) expect(await names()).toEqual([])
+  })
+
+  it.each([
+    ['a conversation and its participants', 'conversations SET message_count', 'participants SET seen_count'],
+    ['a conversation and its threads', 'conversations SET message_count', 'threads SET message_count'],
+  ])('repairs the counts of %s when both are wrong by the same number', async (_, ...counts) => {
+    await force(counts.map((count) => `UPDATE ${count} = ${count.split(' ').at(-1)} + 1`).join('; '))
+    expect(await names({ repair: true })).not.toEqual([])
+    expect(await names()).toEqual([])
+  })
+
+  it.skipIf(dialect === 'sqlite')('repairs counts that a post changes at the same time', async () => {
+    await force(BREAKS['conversations.messages']!)
+    const { context } = service.chat
+    const { conversation_id, posted_by } = (await context.db.get<Record<string, string>>(
+      'SELECT * FROM messages LIMIT 1',
+    ))!
+    const actor: Actor = { user_id: posted_by!, roles: ['member'] }
+    const [stored, finish] = [promised(), promised()]
+    const writing = context.write(async (tx) => {
+      await addPosts(context, tx, [
+        { actor, input: { role: 'user', content: 'new' }, where: { conversation_id: conversation_id! } },
+      ])
+      stored.resolve()
+      await finish.promise
+    })
+    await stored.promise
+    const repairing = names({ repair: true })
+    const waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    while (!(await context.db.get(waits)));
+    finish.resolve()
+    await writing
+    expect(await repairing).toEqual(['conversations.messages', 'unread.seen'])
+    expect(await names()).toEqual([])
   })
 
   it('only notes that a user has more sessions than a lowered limit', async () => {
