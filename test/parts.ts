@@ -12,7 +12,10 @@ export const PARTS: Record<string, string[]> = {
     'test/http/canary.test.ts',
   ],
   /** Two nodes, and readers that change between them. */
-  nodes: ['test/live/{nodes,order,read-then-follow}.test.ts', 'test/chat/conversations/deletion-nodes.test.ts'],
+  nodes: [
+    'test/live/{nodes,order,read-then-follow,revocations}.test.ts',
+    'test/chat/conversations/deletion-nodes.test.ts',
+  ],
   /** Timeouts that really pass, and databases with many rows. */
   long: [
     'test/chat/presence/many.test.ts',

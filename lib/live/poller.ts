@@ -3,9 +3,16 @@ import { causeText } from '../core/errors.ts'
 import { singleFlight, warnOnce } from '../core/once.ts'
 import type { Database } from '../storage/database.ts'
 import type { Hub } from './hub.ts'
+import { findRevocations } from './log.ts'
 
 /** The maximum delay of events of other processes. A poll costs SQLite 2 µs, PostgreSQL one short query. */
 const POLL_MS = 150
+
+/**
+ * After a commit of another process that counted no revocation, all rights are looked up within this time: a right may also
+ * end by hand in the database.
+ */
+const RECHECK_MS = 2_000
 
 /** Detects commits of other processes. */
 export type Poller = ReturnType<typeof createPoller>
@@ -17,10 +24,23 @@ export type Poller = ReturnType<typeof createPoller>
  */
 export function createPoller(db: Database, hub: Hub, log: Log) {
   let token: string | undefined
+  let checked = { revocations: undefined as string | undefined, at: Number.NEGATIVE_INFINITY }
+  let isUnchecked = false
   let timer: NodeJS.Timeout | undefined
   const fail = warnOnce((error: unknown) =>
     log.warn('Changes of other processes cannot be seen', { cause: causeText(error) }),
   )
+
+  /** Looks up the rights of all streams if another process may have ended one. */
+  async function recheckRevoked(): Promise<void> {
+    const revocations = await findRevocations(db)
+    const now = performance.now()
+    isUnchecked = true
+    if (revocations === checked.revocations && now - checked.at < RECHECK_MS) return
+    await hub.recheck()
+    checked = { revocations, at: now }
+    isUnchecked = false
+  }
 
   const poll = singleFlight(async () => {
     try {
@@ -29,11 +49,14 @@ export function createPoller(db: Database, hub: Hub, log: Log) {
         // Set again only after a complete run: after a storage failure the next poll runs again.
         token = undefined
         await hub.catchUpAll()
-        await hub.recheck()
+        await recheckRevoked()
         token = current
-      } else if (hub.hasExpired()) await hub.recheck()
+      } else if (isUnchecked && performance.now() - checked.at >= RECHECK_MS) await recheckRevoked()
+      if (hub.hasExpired()) await hub.recheck()
       fail.reset()
     } catch (error) {
+      // What happened meanwhile is unknown, also to a database that has taken over from another.
+      checked.at = Number.NEGATIVE_INFINITY
       fail(error)
     }
   })

@@ -5,7 +5,7 @@ import type { Database, Queries, TransactionOptions, Writing } from '../storage/
 import type { Micros } from '../storage/sql.ts'
 import { insertTask, type NewTask } from '../tasks/store.ts'
 import type { Hub } from './hub.ts'
-import { type Addition, appendEvents, type NewEvent, type NumberedEvent } from './log.ts'
+import { type Addition, appendEvents, countRevocation, type NewEvent, type NumberedEvent } from './log.ts'
 
 /** A transaction that collects its events. */
 export interface Tx extends Writing {
@@ -66,6 +66,8 @@ export function createWrite(deps: {
       queries.defer(appended)
       for (const entry of audited) queries.defer(insertAuditEntry(queries, id(), now(), entry))
       for (const task of tasks) queries.defer(insertTask(queries, id(), task))
+      // Last: others that count wait for it until the commit.
+      if (outcome.recheck) queries.defer(countRevocation(queries))
       // Inside an object: a promise as the result would be awaited before the commit.
       return { value, outcome, audited, additions, appended, hasTasks: tasks.length > 0 }
     }, options)

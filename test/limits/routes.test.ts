@@ -134,13 +134,13 @@ describeOnEachDatabase('rate limits', (openUrl) => {
     await ada.limits.deleteProfile(profile_id)
   })
 
-  it('allow exactly as many of a thousand calls at once on two nodes', async () => {
+  it('allow exactly as many of hundreds of calls at once on two nodes', async () => {
     later(3600)
     const headers = await session('grace')
     await withLimit({ method: 'GET', path: '/api/auth/me', params }, async () => {
-      const answers = await Promise.all(times(1000, (i) => get(i % 2 ? first : second, '/api/auth/me', headers)))
+      const answers = await Promise.all(times(300, (i) => get(i % 2 ? first : second, '/api/auth/me', headers)))
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(100)
-      expect(answers.filter(({ status }) => status === 429)).toHaveLength(900)
+      expect(answers.filter(({ status }) => status === 429)).toHaveLength(200)
       expect(answers[0]).toMatchObject({ profile: 'strict', left: [100, expect.any(Number), expect.any(Number)] })
       expect((await get(first, '/api/auth/me', await session('ada'))).status).toBe(200)
     })

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Storage } from '../../lib/storage/open.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
+import { openStream, signInByHand } from '../support/stream.ts'
+
+/** Collects the statements that are run outside of transactions. */
+function collecting(statements: string[]): (storage: Storage) => Storage {
+  return ({ db, ...storage }) => {
+    const all: typeof db.all = (sql, ...params) => {
+      statements.push(sql)
+      return db.all(sql, ...params)
+    }
+    return { ...storage, db: { ...db, all } }
+  }
+}
+
+/** How the rights of open streams are looked up. */
+const isLookUp = (sql: string) => /FROM sessions\s+WHERE id IN/.test(sql)
+
+const closedBecause = (reason: string) =>
+  expect.objectContaining({ event: { type: 'stream.closed', payload: { reason } } })
+
+describeOnEachDatabase('the streams of another node', (openUrl) => {
+  const statements: string[] = []
+  let here: TestService
+  let there: TestService
+  let thread: Awaited<ReturnType<typeof startThread>>
+  beforeAll(async () => {
+    const url = await openUrl()
+    here = await startService(url)
+    there = await startService(url, { wrap: collecting(statements) })
+    thread = await startThread(here)
+  })
+  afterAll(() => Promise.all([here.close(), there.close()]))
+
+  const open = async (email: string) => {
+    const { cookie } = await signInByHand(here.base_url, email, PASSWORD)
+    const stream = await openStream(there.base_url, thread.conversation_id, { cookie })
+    await stream.until('stream.ready')
+    return { stream, cookie }
+  }
+  const post = (content: string) => thread.ada.messages.reply(thread.root.message_id, { content })
+
+  it('get its events without a look-up of their rights for each commit', async () => {
+    const { stream } = await open(thread.grace.email)
+    await post('the first commit after a start is one of unknown contents')
+    await stream.until('message.new')
+    // Twice: a poll that is under way may have begun before.
+    for (const _ of times(2, () => 0)) await there.chat.context.poller.poll()
+    statements.length = 0
+    for (const n of times(5, (index) => index)) {
+      await post(`${n}`)
+      await stream.until('message.new')
+    }
+    expect(statements.filter(isLookUp)).toEqual([])
+    await stream.close()
+  })
+
+  it('end when the session, the participation or the account of their user ends, also by hand', async () => {
+    const { grace, ada, conversation_id } = thread
+    const ended = await open(grace.email)
+    const { sessions } = await grace.auth.listSessions()
+    for (const { id, current } of sessions) if (!current) await grace.auth.revokeSession(id)
+    expect(await ended.stream.until('stream.closed')).toContainEqual(closedBecause('session_ended'))
+
+    const removed = await open(grace.email)
+    await ada.participants.remove(conversation_id, grace.id)
+    expect(await removed.stream.until('stream.closed')).toContainEqual(closedBecause('removed'))
+
+    await ada.participants.add(conversation_id, { user_id: grace.id })
+    const byHand = await open(grace.email)
+    await here.chat.context.db.run('DELETE FROM participants WHERE user_id = ?', grace.id)
+    expect(await byHand.stream.until('stream.closed')).toContainEqual(closedBecause('removed'))
+
+    const disabled = await open(ada.email)
+    await here.chat.users.lockDown({ user_id: '', roles: ['admin'] }, ada.id)
+    expect(await disabled.stream.until('stream.closed')).toContainEqual(closedBecause('session_ended'))
+  })
+})
