@@ -1,7 +1,7 @@
 import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
+import { greatest, jsonList, listOf, type Micros } from '../../storage/sql.ts'
 import type { ConversationFields, Participant, ParticipantRole, Presence } from './schema.ts'
 
 /** A row of a conversation. */
@@ -259,7 +259,7 @@ export function listConversations(
   return db.all<ParticipationRow>(
     `SELECT page.*, (SELECT count(*) FROM participants others WHERE others.conversation_id = page.id) AS participant_count
        FROM (SELECT c.id, c.title, c.is_group, c.created_at, c.clock, p.role, p.joined_at,
-                    c.message_count - p.seen_count AS unread
+                    ${greatest(db.dialect)}(c.message_count - p.seen_count, 0) AS unread
                FROM participants p JOIN conversations c ON c.id = p.conversation_id
               WHERE p.user_id = ? AND c.deleted_at IS NULL AND (c.clock < ? OR (c.clock = ? AND c.id < ?))
               ORDER BY c.clock DESC, c.id DESC

@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { jsonList, listOf, type Micros, SOME_ERASED } from '../../storage/sql.ts'
+import { greatest, jsonList, listOf, type Micros, SOME_ERASED } from '../../storage/sql.ts'
 
 /** The number of messages of a thread that a reader has not read. */
 export interface Unread {
@@ -74,7 +74,7 @@ export function listUnread(
 /** The number of unread messages of a conversation. By primary keys, unless an erased user's messages are being removed. */
 export async function findUnreadTotal(db: Queries, reader: ThreadReader, conversationId: string): Promise<number> {
   const row = await db.get<{ total: number }>(
-    `SELECT c.message_count - p.seen_count AS total FROM participants p JOIN conversations c ON c.id = p.conversation_id
+    `SELECT ${greatest(db.dialect)}(c.message_count - p.seen_count, 0) AS total FROM participants p JOIN conversations c ON c.id = p.conversation_id
       WHERE p.conversation_id = ? AND p.user_id = ?`,
     conversationId,
     reader.user_id,
