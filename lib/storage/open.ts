@@ -56,11 +56,13 @@ export interface Db0Like {
 }
 
 /** What to open, with its options. */
-export interface StorageOptions extends Omit<PoolOptions, 'url'> {
+export interface StorageOptions extends Omit<PoolOptions, 'url' | 'max'> {
   /** `sqlite:./data/chat.db`, `sqlite::memory:`, `postgres://…`, or a db0 database of SQLite or of our PostgreSQL connector. */
   database?: string | Db0Like
   /** The store of typing and presence; in memory by default. */
   kv?: KvLike
+  /** PostgreSQL: the maximum number of connections. Default 10. */
+  pool_size?: number
   /** `full` responds after the disk has synced; `os` leaves the sync to the operating system. Default `full`. */
   durability?: Durability
   /** Whether to create a missing SQLite file. Default true. */
@@ -78,7 +80,7 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
   const { database = 'sqlite:./data/chat.db', durability = 'full' } = options
   const path = typeof database === 'string' ? sqlitePath(database) : undefined
   if (path) prepareFile(path, options.create ?? true)
-  const db0 = typeof database === 'string' ? await connect({ ...options, url: database }, path) : database
+  const db0 = typeof database === 'string' ? await connect(toPoolOptions(database, options), path) : database
   const opened = await toDatabase(db0, durability, path)
   const db = options.strict ? guardTransactions(opened) : opened
   const kv = createKv(options.kv ?? inMemory(), Date.now)
@@ -110,6 +112,15 @@ export async function restoreStorage(database: string, backup: string, options: 
     return { db: await toDatabase(db0, 'full'), handle: (await db0.getInstance()) as SqliteHandle }
   }
   await restoreTo(path, resolve(backup), open, options)
+}
+
+function toPoolOptions(url: string, { pool_size, application_name, prepared_statements }: StorageOptions): PoolOptions {
+  return {
+    url,
+    ...(pool_size !== undefined && { max: pool_size }),
+    ...(application_name !== undefined && { application_name }),
+    ...(prepared_statements !== undefined && { prepared_statements }),
+  }
 }
 
 async function connect(options: PoolOptions, path: string | undefined): Promise<Db0Like> {

@@ -132,7 +132,7 @@ describe('openStorage takes', () => {
 
   it.skipIf(!inject('postgres_url'))('our PostgreSQL connector in db0', async () => {
     const { url } = await fresh(createPostgresDatabase())
-    const database = createDatabase(postgresConnector({ url, pool_size: 2 }))
+    const database = createDatabase(postgresConnector({ url, max: 2 }))
     const { db } = await opened({ database })
     expect(await db.get('SELECT 1::int8 AS one')).toEqual({ one: 1 })
     // db0's own methods work on it, too.

@@ -62,7 +62,7 @@ export interface PgPool extends PgClient {
 export interface PoolOptions {
   url: string
   /** The maximum number of connections. Default 10. */
-  pool_size?: number
+  max?: number
   /** The name of the connections at the server. */
   application_name?: string
   /** Whether to prepare each statement once per connection. Default true, unless the connection leads to a pooler. */
@@ -75,7 +75,7 @@ export async function createPool(options: PoolOptions): Promise<PgPool> {
   const { default: pg } = await import('pg')
   const pool = new pg.Pool({
     connectionString: options.url,
-    max: options.pool_size ?? 10,
+    max: options.max ?? 10,
     application_name: options.application_name,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: RESULT_TIMEOUT_MS,
