@@ -71,7 +71,7 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
     findSession: createSessionLookup(db),
     limiter: createLimiter({ config, db, now }),
     authFailures: createAuthFailures(config.rate_limits.auth_failures_per_ip_per_min, now),
-    posts: createPostQueue({ config, now, id, write }),
+    posts: createPostQueue({ config, db, now, id, write }),
     presence: presenceWatch,
     answers,
     tasks,

@@ -13,9 +13,17 @@ const GATHER_MS = 1
  * share one sync of the disk, and one write to each reader.
  *
  * @param commit runs a batch and settles each of its items; it calls `take` for them when it can begin; never rejects
- * @param lengthOf the length of an item's text
+ * @param options.lengthOf the length of an item's text
+ * @param options.defer runs the next batch after the requests of this turn of the event loop are read. Default
+ *   `setImmediate`; not for a `commit` that itself waits so long before it calls `take`
  */
-export function createBatches<Item>(commit: (take: () => Item[]) => Promise<void>, lengthOf = (_: Item) => 0) {
+export function createBatches<Item>(
+  commit: (take: () => Item[]) => Promise<void>,
+  {
+    lengthOf = () => 0,
+    defer = setImmediate,
+  }: { lengthOf?: (item: Item) => number; defer?: (run: () => void) => unknown } = {},
+) {
   const waiting: Item[] = []
   let running = false
   let gathering: NodeJS.Timeout | undefined
@@ -53,8 +61,7 @@ export function createBatches<Item>(commit: (take: () => Item[]) => Promise<void
     running = true
     // The timer may be due before setImmediate: a second batch would then run beside this one.
     stopGathering()
-    // By setImmediate, so that all requests read in this turn of the event loop share the transaction.
-    setImmediate(run)
+    defer(run)
   }
 
   return {

@@ -1,19 +1,19 @@
-/** How many keys are loaded together at most. */
+/** The maximum number of keys per load. */
 const MAX_KEYS = 256
 
 /** Finds the value of a key. */
 export type Find<Value> = (key: string) => Promise<Value | undefined>
 
 /**
- * Makes a function that loads values by their keys: those of one turn of the event loop together.
+ * Creates a function that loads values by key. The keys of one turn of the event loop are loaded together.
  *
  * @param load returns the values that exist, by key
  */
 export function createLoader<Value>(load: (keys: string[]) => Promise<Map<string, Value>>): Find<Value> {
   let pending: { keys: Set<string>; values: Promise<Map<string, Value>> } | undefined
 
-  function begin(first: string) {
-    const keys = new Set([first])
+  function begin() {
+    const keys = new Set<string>()
     const values = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
       if (pending?.keys === keys) pending = undefined
       return load([...keys])
@@ -22,7 +22,7 @@ export function createLoader<Value>(load: (keys: string[]) => Promise<Map<string
   }
 
   return async (key) => {
-    if (!pending || pending.keys.size >= MAX_KEYS) pending = begin(key)
+    if (!pending || pending.keys.size >= MAX_KEYS) pending = begin()
     pending.keys.add(key)
     return (await pending.values).get(key)
   }

@@ -45,7 +45,10 @@ export function createPoller(db: Database, hub: Hub, log: Log) {
   const poll = singleFlight(async () => {
     try {
       const current = await db.changeToken()
-      if (hub.hasFailed() || current !== token) {
+      const failed = hub.hasFailed()
+      // It may have been the look-up of rights that failed.
+      if (failed) checked.at = Number.NEGATIVE_INFINITY
+      if (failed || current !== token) {
         // Set again only after a complete run: after a storage failure the next poll runs again.
         token = undefined
         await hub.catchUpAll()

@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts'
 import { createBatches } from '../../core/batches.ts'
 import { ChatError } from '../../core/errors.ts'
-import { addPosts, type NewPost, type Posted, type PostResult } from './posting.ts'
+import type { NewPost, Posted } from './batch.ts'
+import { addPosts, type PostResult } from './posting.ts'
 
 /** A post that waits for its transaction. */
 interface Waiting {
@@ -17,8 +18,12 @@ export interface PostQueue {
 }
 
 /** Creates the queue of posts of one process. */
-export function createPostQueue(ctx: Pick<Context, 'config' | 'now' | 'id' | 'write'>): PostQueue {
-  const batches = createBatches<Waiting>(commit, ({ post }) => post.input.content.length)
+export function createPostQueue(ctx: Pick<Context, 'config' | 'db' | 'now' | 'id' | 'write'>): PostQueue {
+  const batches = createBatches<Waiting>(commit, {
+    lengthOf: ({ post }) => post.input.content.length,
+    // The writers of SQLite wait for the other requests of this turn anyway.
+    ...(ctx.db.dialect === 'sqlite' && { defer: (run) => run() }),
+  })
 
   /** Skips conversations that another process has locked, so that the posts to other conversations do not wait. */
   async function commit(take: () => Waiting[]): Promise<void> {
