@@ -7,8 +7,8 @@ import { sendEvent } from './sender.ts'
 
 const HEARTBEAT: Delivery = { bytes: Buffer.from(formatComment('keep-alive')), events: [] }
 
-/** Clients reconnect two to five seconds after a shutdown, spread out so that they do not reconnect at the same time. */
-const RECONNECT_MS = { first: 2_000, apart: 100, turns: 31 }
+/** Clients reconnect one to ten seconds after a shutdown, spread out so that they do not reconnect at the same time. */
+const RECONNECT_MS = { first: 1_000, apart: 100, turns: 91 }
 
 /** The open streams of this process. */
 export type Streams = ReturnType<typeof createStreams>

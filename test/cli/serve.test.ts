@@ -26,7 +26,7 @@ describe('serve', () => {
       if (!events.includes('stream.ready') && `${events}${chunk}`.includes('stream.ready')) server.child.kill('SIGTERM')
       events += chunk
     }
-    expect(events).toMatch(/\nretry: 2000\n\nevent: stream\.closed\ndata: .*"draining"/)
+    expect(events).toMatch(/\nretry: 1000\n\nevent: stream\.closed\ndata: .*"draining"/)
     const { code, stderr } = await server.end
     expect(code).toBe(0)
     for (const line of stderr.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('message')
