@@ -63,7 +63,17 @@ export function residentBytes(pid: number): number {
 }
 
 /** How many files this process and its children may have open. */
-export function openFileLimit(): number {
+function openFileLimit(): number {
   const line = /^Max open files\s+(\S+)/m.exec(readFileSync('/proc/self/limits', 'latin1'))
   return line?.[1] === 'unlimited' ? Number.POSITIVE_INFINITY : Number(line?.[1])
+}
+
+/** Beside its connections a process has other files open. */
+const OTHER_FILES = 200
+
+/** Why a process cannot have so many connections open, if it cannot. */
+export function connectionsMissing(count: number): string | undefined {
+  const needed = count + OTHER_FILES
+  const limit = openFileLimit()
+  return limit < needed ? `${count} connections need ulimit -n ${needed}, it is ${limit}` : undefined
 }

@@ -7,14 +7,17 @@ export interface Options {
   /** Names of the rows to run; empty means all. */
   only: string[]
   json: boolean
+  /** The number of open streams in the rows about many of them. */
+  streams: number
 }
 
-export const USAGE = `npm run bench -- [--rounds N] [--seconds S] [--quick] [--only row]... [--json]
+export const USAGE = `npm run bench -- [--rounds N] [--seconds S] [--quick] [--only row]... [--streams N] [--json]
 
   --rounds N   interleaved rounds of each row (5)
   --seconds S  measured seconds of each round (3)
-  --quick      2 rounds of 1 second: does it run at all?
+  --quick      2 rounds of 1 second, 100 streams: does it run at all?
   --only row   that row only; may be repeated, or a list with commas
+  --streams N  open streams of the rows about many streams (2,000; at most 20,000)
   --json       one JSON document on stdout instead of the table`
 
 /** @throws Error with a message for the user when an option is unknown or out of range */
@@ -26,6 +29,7 @@ export function parseOptions(args: string[]): Options {
       seconds: { type: 'string' },
       quick: { type: 'boolean', default: false },
       only: { type: 'string', multiple: true, default: [] },
+      streams: { type: 'string' },
       json: { type: 'boolean', default: false },
     },
   })
@@ -33,6 +37,9 @@ export function parseOptions(args: string[]): Options {
   const seconds = Number(values.seconds ?? (values.quick ? 1 : 3))
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds takes a whole number from 1')
   if (!(seconds >= 0.2 && seconds <= 60)) throw new Error('--seconds takes a number from 0.2 to 60')
+  const streams = Number(values.streams ?? (values.quick ? 100 : 2_000))
+  if (!Number.isInteger(streams) || streams < 40 || streams > 20_000)
+    throw new Error('--streams takes a whole number from 40 to 20000')
   const only = values.only.flatMap((names) => names.split(',')).filter(Boolean)
-  return { rounds, seconds, only, json: values.json }
+  return { rounds, seconds, only, json: values.json, streams }
 }

@@ -5,6 +5,8 @@ export interface Bench {
   rounds: number
   /** Length of the measured part of one round. */
   seconds: number
+  /** The number of open streams in the rows about many of them. */
+  streams: number
   /** The arguments that make Node run the service. */
   command: string[]
 }
@@ -28,7 +30,7 @@ export interface Row {
   reach: number
   beyond: number
   /** Why the row cannot be run on this machine, if it cannot. */
-  unavailable?: () => string | undefined
+  unavailable?: (bench: Bench) => string | undefined
   /** Throws when a round was invalid: a message missing or twice, an order broken, an answer that is not 2xx. */
   measure(bench: Bench): Promise<Round[]>
 }
@@ -48,7 +50,7 @@ export interface Outcome {
 }
 
 export async function runRow(row: Row, bench: Bench): Promise<Outcome> {
-  const skipped = row.unavailable?.()
+  const skipped = row.unavailable?.(bench)
   if (skipped) return { row, rounds: [], skipped }
   try {
     const others = watchOthers()

@@ -2,8 +2,10 @@ import type { Row } from './row.ts'
 import { answersMe } from './rows/answers.ts'
 import { conversations } from './rows/conversations.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
+import { foreignCommits } from './rows/foreign-commits.ts'
 import { clientSize, importTime } from './rows/loading.ts'
 import { meLogins } from './rows/logins.ts'
+import { streamsAll, streamsAllPg } from './rows/many-streams.ts'
 import { marks, marksControl } from './rows/marks.ts'
 import { postsPg32, postsPg32Cpu, postsPg32One } from './rows/postgres.ts'
 import { posts1, posts32 } from './rows/posts.ts'
@@ -22,6 +24,9 @@ export const ROWS: Row[] = [
   postsPg32One,
   fanoutCpu,
   fanoutRate,
+  streamsAll,
+  streamsAllPg,
+  foreignCommits,
   durablePost,
   me,
   answersMe,

@@ -11,7 +11,8 @@ const WRONG_USAGE = 2
 
 async function main(options: Options): Promise<void> {
   const rows = options.only.length ? ROWS.filter((row) => options.only.includes(row.name)) : ROWS
-  const bench = { rounds: options.rounds, seconds: options.seconds, command: serviceCommand() }
+  const { rounds, seconds, streams } = options
+  const bench = { rounds, seconds, streams, command: serviceCommand() }
   const outcomes: Outcome[] = []
   for (const row of rows) {
     progress(`${row.name}: ${row.title} …`)

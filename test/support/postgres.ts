@@ -61,6 +61,11 @@ export async function startCluster(parent = tmpdir()): Promise<Cluster | undefin
   }
 }
 
+/** Whether {@link startCluster} finds PostgreSQL. */
+export function isInstalled(): boolean {
+  return findBinaries() !== undefined
+}
+
 /** A placeholder host keeps it a valid URL for every parser; `pg` prefers the one of the query. */
 function databaseUrl(folder: string, name: string): string {
   return `postgres://postgres@localhost:5432/${name}?host=${encodeURIComponent(folder)}`

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createFailure } from './failure.ts'
+import { type Audience, openAudience } from './audience.ts'
 import { createLedger } from './ledger.ts'
 import { marker } from './marker.ts'
 import { type Measured, measure } from './measure.ts'
 import { openPoster, type Poster } from './poster.ts'
-import { openReaders, type Reader, type Step } from './reader.ts'
+import type { Step } from './reader.ts'
 import { createWindow, type Window } from './window.ts'
 
 /** A chat under test, in raw bytes: what opens a reader, and the text of a post before and after its marker. */
@@ -33,18 +33,33 @@ const LATE_COPY_MS = 50
  *
  * @returns the posts delivered to all readers in the measured part
  */
-export async function deliver(target: ChatTarget, load: DeliveryLoad): Promise<Measured> {
-  const { fail, or } = createFailure()
+export async function deliver(target: ChatTarget, { readers, ...load }: DeliveryLoad): Promise<Measured> {
+  const audience = await openAudience(target.port, Array(readers).fill(target.steps))
+  try {
+    return await deliverTo(audience, target, load)
+  } finally {
+    audience.close()
+  }
+}
+
+/** The same to readers that are open already. */
+export async function deliverTo(
+  audience: Audience,
+  target: Omit<ChatTarget, 'steps'>,
+  load: Omit<DeliveryLoad, 'readers'>,
+): Promise<Measured> {
+  const { readers, failure } = audience
+  const { fail, or } = failure
   const [before, after] = target.post
   const window = createWindow(load.window, ({ index, seq }) => posters[index]!.send(before + marker(seq) + after))
-  const { seen } = createLedger(load.readers, window.slots, {
+  const { seen } = createLedger(readers.length, window.slots, {
     delivered: (slot) => window.settle(slot, 'delivered'),
     fail,
   })
+  for (const reader of readers) reader.position = 0
+  audience.seen = seen
   const posters: Poster[] = []
-  let readers: Reader[] = []
   try {
-    readers = await or(openReaders(target.port, target.steps, load.readers, { marker: seen, lost: fail }))
     for (const slot of window.slots) {
       posters.push(openPoster(target.port, () => window.settle(slot, 'answered'), fail))
     }
@@ -56,7 +71,6 @@ export async function deliver(target: ChatTarget, load: DeliveryLoad): Promise<M
       throw new Error('a reader got a post too few or too many')
     return measured
   } finally {
-    for (const { socket } of readers) socket.destroy()
     for (const poster of posters) poster.close()
   }
 }

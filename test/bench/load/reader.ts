@@ -24,11 +24,16 @@ export interface ReaderEvents {
 const OPENING_AT_ONCE = 100
 
 /** Opens `count` readers and resolves when the last one is subscribed. */
-export async function openReaders(port: number, steps: Step[], count: number, on: ReaderEvents): Promise<Reader[]> {
+export function openReaders(port: number, steps: Step[], count: number, on: ReaderEvents): Promise<Reader[]> {
+  return openEach(port, Array(count).fill(steps), on)
+}
+
+/** The same with an opening for each reader. */
+export async function openEach(port: number, openings: Step[][], on: ReaderEvents): Promise<Reader[]> {
   const readers: Reader[] = []
-  while (readers.length < count) {
-    const group = Math.min(OPENING_AT_ONCE, count - readers.length)
-    readers.push(...(await Promise.all(Array.from({ length: group }, () => openReader(port, steps, on)))))
+  while (readers.length < openings.length) {
+    const group = openings.slice(readers.length, readers.length + OPENING_AT_ONCE)
+    readers.push(...(await Promise.all(group.map((steps) => openReader(port, steps, on)))))
   }
   return readers
 }

@@ -2,15 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChatTarget } from '../load/deliver.ts'
 import { createFailure } from '../load/failure.ts'
 import { openReaders, type Reader } from '../load/reader.ts'
-import { openFileLimit, processFiguresMissing, residentBytes } from '../machine.ts'
+import { connectionsMissing, processFiguresMissing, residentBytes } from '../machine.ts'
 import { interleave, type Row } from '../row.ts'
 import { nodeWriterTarget, startNodeWriter } from '../servers/peers.ts'
 import { serviceTarget, startService } from '../servers/service.ts'
 
 const STREAMS = 5000
-
-/** Beside its streams a process has other files open. */
-const OTHER_FILES = 200
 
 /** Opened before the first look, so that code and buffers any stream needs are not charged to the 5,000. */
 const WARM_UP_STREAMS = 100
@@ -29,14 +26,7 @@ export const streamMemory: Row = {
   better: 'lower',
   reach: 1.4,
   beyond: 1.15,
-  unavailable() {
-    const missing = processFiguresMissing()
-    if (missing) return missing
-    const limit = openFileLimit()
-    return limit < STREAMS + OTHER_FILES
-      ? `${STREAMS} streams need ulimit -n ${STREAMS + OTHER_FILES}, it is ${limit}`
-      : undefined
-  },
+  unavailable: () => processFiguresMissing() ?? connectionsMissing(STREAMS),
   measure: ({ rounds, command }) =>
     interleave(
       Math.min(rounds, MAX_ROUNDS),

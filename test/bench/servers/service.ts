@@ -34,10 +34,14 @@ export function newDatabase(): string {
   return join(temporaryFolder(), 'chat.db')
 }
 
+/** The URL of a database: a file of SQLite's, or the URL of one of PostgreSQL's. */
+export function urlOf(database: string): string {
+  return database.startsWith('postgres:') ? database : `sqlite:${database}`
+}
+
 /** Starts the service on a database that may exist already: a file of SQLite's, or the URL of one of PostgreSQL's. */
 export function startBareService(command: string[], database: string, more: NodeJS.ProcessEnv = {}): Promise<Server> {
-  const url = database.startsWith('postgres:') ? database : `sqlite:${database}`
-  const args = ['serve', '--port', '0', '--database', url]
+  const args = ['serve', '--port', '0', '--database', urlOf(database)]
   return startServer([...command, ...args], { ...ENVIRONMENT, ...more })
 }
 

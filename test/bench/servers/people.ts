@@ -1,0 +1,122 @@
+import { insertSession } from '../../../lib/accounts/sessions/store.ts'
+import { insertUser } from '../../../lib/accounts/users/store.ts'
+import { insertConversation, insertParticipant } from '../../../lib/chat/conversations/store.ts'
+import { contextOf } from '../../../lib/core/context-of.ts'
+import { digest, newToken } from '../../../lib/core/ids.ts'
+import { SECOND } from '../../../lib/core/time.ts'
+import { type Chat, createChatService, openStorage, parseConfig } from '../../../lib/index.ts'
+import { ACCOUNT, urlOf } from './service.ts'
+
+/** A signed-in user. */
+export interface Person {
+  user_id: string
+  /** What the user's requests carry. */
+  headers: Record<string, string>
+}
+
+/** A conversation with one thread. */
+export interface Place {
+  conversation_id: string
+  root_id: string
+}
+
+const SESSION_SECONDS = 24 * 60 * 60
+
+/** Users of one transaction, and threads that are started at the same time. */
+const BATCH = 100
+
+/**
+ * Sets a new database up, and stores users with a session each and conversations between them. It writes the rows itself:
+ * thousands of users who sign in would take longer than what is measured.
+ *
+ * @param groups the users of each conversation, by number; the first one owns it and has started its thread
+ */
+export async function createPeople(
+  database: string,
+  count: number,
+  groups: number[][],
+): Promise<{ people: Person[]; places: Place[] }> {
+  const storage = await openStorage({ database: urlOf(database), durability: 'os' })
+  const chat = createChatService(parseConfig({ security: { password: { bcrypt_cost: 4 } } }), storage)
+  try {
+    await chat.start({ background: false })
+    await chat.setup.run(ACCOUNT)
+    const people = await inBatches(numbers(count), (batch) => addPeople(chat, batch))
+    const places = await inBatches(groups, (batch) => addPlaces(chat, people, batch))
+    return { people, places }
+  } finally {
+    await chat.close()
+  }
+}
+
+function addPeople(chat: Chat, batch: number[]): Promise<Person[]> {
+  const { id, now, write } = contextOf(chat)
+  return write(async (tx) => {
+    const people: Person[] = []
+    for (const n of batch) {
+      const [user_id, token, csrf, at] = [id(), newToken(), newToken(), now()]
+      await insertUser(tx, {
+        id: user_id,
+        email: `person-${n}@example.org`,
+        email_verified_at: at,
+        username: `person-${n}`,
+        display_name: null,
+        roles: 'member',
+        password_hash: null,
+        disabled_at: null,
+        created_at: at,
+      })
+      await insertSession(tx, {
+        id: id(),
+        user_id,
+        token_hash: digest(token),
+        csrf_hash: digest(csrf),
+        issued_at: at,
+        confirmed_at: at,
+        last_seen_at: at,
+        idle_expires_at: at + SESSION_SECONDS * SECOND,
+        absolute_expires_at: at + SESSION_SECONDS * SECOND,
+        user_agent: null,
+        ip: null,
+      })
+      people.push({ user_id, headers: { cookie: `SESSION_ID=${token}; CSRF-TOKEN=${csrf}`, 'x-csrf-token': csrf } })
+    }
+    return people
+  })
+}
+
+async function addPlaces(chat: Chat, people: Person[], groups: number[][]): Promise<Place[]> {
+  const { id, now, write } = contextOf(chat)
+  const ids = await write(async (tx) => {
+    const created: string[] = []
+    for (const group of groups) {
+      const [conversation_id, at] = [id(), now()]
+      await insertConversation(tx, { id: conversation_id, title: 'Bench', is_group: 1, created_at: at })
+      for (const [n, person] of group.entries()) {
+        const { user_id } = people[person]!
+        await insertParticipant(tx, conversation_id, { user_id, role: n === 0 ? 'owner' : 'member', joined_at: at })
+      }
+      created.push(conversation_id)
+    }
+    return created
+  })
+  return Promise.all(
+    ids.map(async (conversation_id, n) => {
+      const owner = await chat.users.actor(people[groups[n]![0]!]!.user_id)
+      const { root_id } = await chat.messages.postRoot(owner, conversation_id, { content: 'Bench' })
+      return { conversation_id, root_id }
+    }),
+  )
+}
+
+async function inBatches<T, R>(values: T[], work: (batch: T[]) => Promise<R[]>): Promise<R[]> {
+  const results: R[] = []
+  for (let from = 0; from < values.length; from += BATCH)
+    results.push(...(await work(values.slice(from, from + BATCH))))
+  return results
+}
+
+/** The numbers from 0 to below `count`. */
+export function numbers(count: number): number[] {
+  return Array.from({ length: count }, (_, n) => n)
+}
