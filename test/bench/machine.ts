@@ -22,6 +22,9 @@ export function cpuSeconds(pid: number): number {
   return sumOfTicks(timesOf(pid).slice(0, 2))
 }
 
+/** What others take is read in hundredths of a second. */
+const LEAST_SECONDS = 0.5
+
 /**
  * Begins to watch what other programs take from the bench. Servers count as the bench's own once they have ended.
  *
@@ -32,7 +35,10 @@ export function watchOthers(): () => number | undefined {
   const started = performance.now()
   const before = othersSeconds()
   return () => {
-    const available = ((performance.now() - started) / 1000) * availableParallelism()
+    const seconds = (performance.now() - started) / 1000
+    // A row that shows the run of another one: servers that have just ended would count as others.
+    if (seconds < LEAST_SECONDS) return undefined
+    const available = seconds * availableParallelism()
     return Math.max(0, othersSeconds() - before) / available
   }
 }

@@ -17,6 +17,27 @@ export interface Round {
   peer?: number
 }
 
+/** What a round measured in both, before figures are taken from it. */
+export interface Pair<T> {
+  service: T
+  peer: T
+}
+
+/** The figures of rounds that several rows show. */
+export function roundsOf<T>(pairs: Pair<T>[], figure: (measured: T) => number): Round[] {
+  return pairs.map(({ service, peer }) => ({ service: figure(service), peer: figure(peer) }))
+}
+
+/** Runs `measure` once for each bench: the rows that show it share one run. */
+export function oncePerBench<T>(measure: (bench: Bench) => Promise<T>): (bench: Bench) => Promise<T> {
+  const runs = new WeakMap<Bench, Promise<T>>()
+  return (bench) => {
+    const run = runs.get(bench) ?? measure(bench)
+    runs.set(bench, run)
+    return run
+  }
+}
+
 /** One line of the table. */
 export interface Row {
   /** What `--only` calls it. */
@@ -83,23 +104,23 @@ export function median(values: number[]): number {
  * As {@link interleave}, for servers that have only just started: a round of each goes before that is not counted, in
  * which they compile what they run most. As users meet them, they have been up for longer.
  */
-export async function interleaveWarm(
+export async function interleaveWarm<T>(
   rounds: number,
-  service: () => Promise<number>,
-  peer: () => Promise<number>,
-): Promise<Round[]> {
+  service: () => Promise<T>,
+  peer: () => Promise<T>,
+): Promise<Pair<T>[]> {
   await service()
   await peer()
   return interleave(rounds, service, peer)
 }
 
 /** Rounds of service and peer in turn; the order alternates, so that a drift favours neither. */
-export async function interleave(
+export async function interleave<T>(
   rounds: number,
-  service: () => Promise<number>,
-  peer: () => Promise<number>,
-): Promise<Round[]> {
-  const results: Round[] = []
+  service: () => Promise<T>,
+  peer: () => Promise<T>,
+): Promise<Pair<T>[]> {
+  const results: Pair<T>[] = []
   for (let round = 0; round < rounds; round++) {
     if (round % 2) {
       const first = await peer()

@@ -1,6 +1,7 @@
 import type { Row } from './row.ts'
 import { answersMe } from './rows/answers.ts'
 import { conversations } from './rows/conversations.ts'
+import { crossNode, crossNodeP99 } from './rows/cross-node.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
 import { foreignCommits } from './rows/foreign-commits.ts'
 import { clientSize, importTime } from './rows/loading.ts'
@@ -9,6 +10,7 @@ import { streamsAll, streamsAllPg } from './rows/many-streams.ts'
 import { marks, marksControl } from './rows/marks.ts'
 import { postsPg32, postsPg32Cpu, postsPg32One } from './rows/postgres.ts'
 import { posts1, posts32 } from './rows/posts.ts'
+import { postsPgNodes, postsPgNodesCpu } from './rows/posts-nodes.ts'
 import { tree, unreadAll, unreadAnywhere, unreadLatest } from './rows/reads.ts'
 import { removal, removalControl, removalRate } from './rows/removals.ts'
 import { durablePost, me } from './rows/requests.ts'
@@ -27,6 +29,10 @@ export const ROWS: Row[] = [
   streamsAll,
   streamsAllPg,
   foreignCommits,
+  crossNode,
+  crossNodeP99,
+  postsPgNodes,
+  postsPgNodesCpu,
   durablePost,
   me,
   answersMe,

@@ -5,15 +5,15 @@ import { cpuSeconds, processFiguresMissing } from '../machine.ts'
 export interface Measured {
   count: number
   seconds: number
-  /** CPU time of the server, or NaN where it cannot be read. */
+  /** CPU time of the servers, or NaN where it cannot be read. */
   cpu: number
 }
 
 /** What passes before a round is measured: connections, first batches and the compiler settle. */
 export const WARM_UP_MS = 700
 
-/** Lets a load warm up and run for `seconds`, and takes the difference of `count` and of the server's CPU time. */
-export async function measure(pid: number, seconds: number, count: () => number): Promise<Measured> {
+/** Lets a load warm up and run for `seconds`, and takes the difference of `count` and of the CPU time of its servers. */
+export async function measure(pid: number | number[], seconds: number, count: () => number): Promise<Measured> {
   await sleep(WARM_UP_MS)
   const before = sample(pid, count)
   await sleep(seconds * 1000)
@@ -25,8 +25,8 @@ export async function measure(pid: number, seconds: number, count: () => number)
   }
 }
 
-function sample(pid: number, count: () => number): Measured {
-  const cpu = processFiguresMissing() ? Number.NaN : cpuSeconds(pid)
+function sample(pid: number | number[], count: () => number): Measured {
+  const cpu = processFiguresMissing() ? Number.NaN : [pid].flat().reduce((sum, each) => sum + cpuSeconds(each), 0)
   return { count: count(), seconds: performance.now() / 1000, cpu }
 }
 

@@ -2,10 +2,10 @@ import { createFailure } from './failure.ts'
 import { type Measured, measure } from './measure.ts'
 import { openPoster, type Poster } from './poster.ts'
 
-/** A server under test, and the requests it is sent in turn, over and over. */
+/** The servers under test, connected to in turn, and the requests that are sent in turn, over and over. */
 export interface RequestTarget {
-  pid: number
-  port: number
+  pid: number | number[]
+  port: number | number[]
   requests: string[]
 }
 
@@ -15,11 +15,12 @@ export async function repeatRequest(target: RequestTarget, connections: number, 
   const posters: Poster[] = []
   let answers = 0
   let sent = 0
+  const ports = [target.port].flat()
   const next = () => target.requests[sent++ % target.requests.length]!
   try {
     for (let i = 0; i < connections; i++) {
       const poster: Poster = openPoster(
-        target.port,
+        ports[i % ports.length]!,
         () => {
           answers++
           poster.send(next())

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { progress } from '../report.ts'
-import type { Bench, Row } from '../row.ts'
+import { type Bench, oncePerBench, type Row } from '../row.ts'
 import type { Server } from '../servers/child.ts'
 import { ACCOUNT, signIn, startBareService } from '../servers/service.ts'
 import { fillThreads, inRoom, THREAD } from './reads.ts'
@@ -60,13 +60,7 @@ export const removalRate: Row = {
 }
 
 /** The rows show different sides of one removal: filling the database takes longest. */
-const runs = new WeakMap<Bench, Promise<Removal>>()
-
-function measured(bench: Bench): Promise<Removal> {
-  const run = runs.get(bench) ?? measure(bench)
-  runs.set(bench, run)
-  return run
-}
+const measured = oncePerBench(measure)
 
 function measure({ command, seconds }: Bench): Promise<Removal> {
   const messages = seconds > QUICK_SECONDS ? MESSAGES : QUICK_MESSAGES

@@ -1,7 +1,10 @@
-import type { Server } from './child.ts'
+/** What can be stopped: a server, or several. */
+interface Stoppable {
+  stop(): Promise<void>
+}
 
 /** Runs `work` with two servers that are starting, and stops both afterwards, also when one does not start. */
-export async function withServers<A extends Server, B extends Server, T>(
+export async function withServers<A extends Stoppable, B extends Stoppable, T>(
   starting: Promise<A>,
   startingPeer: Promise<B>,
   work: (service: A, peer: B) => Promise<T>,
