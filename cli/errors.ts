@@ -5,7 +5,7 @@ import { UsageError } from './args/command.ts'
 import { oneLine, print } from './output.ts'
 
 /** The error of a command in its `--json` document. */
-interface Failure {
+export interface Failure {
   code: string
   message: string
   errors?: { path: string; message: string }[]
@@ -30,7 +30,7 @@ export function reportFailure(error: unknown, options: { json: boolean }): void 
   if (options.json) print({ json: true }, { error: failure }, '')
 }
 
-function toFailure(error: unknown): Failure {
+export function toFailure(error: unknown): Failure {
   if (error instanceof ConfigError) {
     const errors = error.problems.map(({ key, message }) => ({ path: key, message }))
     return { code: 'configuration_invalid', message: 'the configuration cannot be used', errors }

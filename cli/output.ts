@@ -1,3 +1,5 @@
+import type { Log } from '../lib/context.ts'
+
 /** Line breaks, terminal control characters, and bidirectional control characters. */
 const UNPRINTABLE = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
@@ -47,4 +49,17 @@ export function exitOnBrokenOutput(): void {
 /** For a server: it keeps running when its output cannot be written. */
 export function surviveBrokenOutput(): void {
   process.stdout.removeAllListeners('error').on('error', () => {})
+}
+
+/**
+ * The process must not end because its output is closed, and an error that ends it is logged completely. Node's
+ * warnings are logged as lines of the same log.
+ */
+export function outliveOutput(log: Log): void {
+  surviveBrokenOutput()
+  process.removeAllListeners('warning').on('warning', (error) => log.warn('Node warns.', { error }))
+  process.prependListener('uncaughtException', (error) => {
+    log.error('The process ends after an unexpected failure.', { error })
+    process.exit(1)
+  })
 }

@@ -26,6 +26,7 @@ export type LogField =
   | 'failing'
   | 'signal'
   | 'task'
+  | 'worker'
   // Of an audited action.
   | 'act'
   | 'actor_id'

@@ -6,6 +6,7 @@ export default defineCommand({
   args: {
     port: { type: 'string', description: 'Port to listen on; 0 picks a free one (server.port)' },
     host: { type: 'string', description: 'Address to listen on (server.host)' },
+    workers: { type: 'string', description: 'Processes that share the port, on PostgreSQL (cluster.workers)' },
     open: { type: 'boolean', description: 'Show it in the browser' },
     qr: { type: 'boolean', description: 'Print a QR code of its address for a phone; needs the package listhen' },
     strict: { type: 'boolean', description: 'Refuse to start if there is a warning' },

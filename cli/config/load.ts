@@ -19,6 +19,7 @@ export interface ConfigFlags {
   database?: string | undefined
   host?: string | undefined
   port?: string | undefined
+  workers?: string | undefined
 }
 
 /** The configuration of the process and its source. */
@@ -30,7 +31,12 @@ export interface LoadedConfig {
   warnings: string[]
 }
 
-const FLAG_KEYS = { database: 'database.url', host: 'server.host', port: 'server.port' } as const
+const FLAG_KEYS = {
+  database: 'database.url',
+  host: 'server.host',
+  port: 'server.port',
+  workers: 'cluster.workers',
+} as const
 
 /**
  * The configuration of this process: the defaults, over them the file, the environment and the flags.
@@ -63,11 +69,20 @@ function warnOfSecrets({ database }: ConfigFlags): string[] {
 
 function check(input: unknown, sourceOf: (key: string) => string | undefined) {
   try {
-    return { config: parseConfig(input as ConfigInput), problems: [] }
+    const config = parseConfig(input as ConfigInput)
+    assertSharable(config)
+    return { config, problems: [] }
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     return { problems: error.problems.map((problem) => located(problem, sourceOf(problem.key))) }
   }
+}
+
+/** Not part of `parseConfig`: a host that opens its storage itself may leave `database.url` out. */
+function assertSharable({ cluster, database }: Config): void {
+  if (cluster.workers === 1 || !database.url.startsWith('sqlite:')) return
+  const message = 'must be 1 with SQLite, because one process writes its file; move to PostgreSQL for more'
+  throw new ConfigError([{ key: 'cluster.workers', message }])
 }
 
 function findFile(flags: ConfigFlags, env: NodeJS.ProcessEnv): ConfigFile | undefined {

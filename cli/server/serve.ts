@@ -1,13 +1,15 @@
 import { type Config, maskSecrets } from '../../lib/config/parse.ts'
 import type { Log } from '../../lib/context.ts'
 import { isLoopback } from '../../lib/core/addresses.ts'
-import { listen } from '../../lib/http/node/listen.ts'
-import { serveThrough } from '../../lib/http/node/serve.ts'
-import { createChatService, openStorage } from '../../lib/index.ts'
+import { listen, urlOf } from '../../lib/http/node/listen.ts'
+import { UsageError } from '../args/command.ts'
+import { startNode } from '../cluster/node.ts'
+import { createCluster } from '../cluster/primary.ts'
+import { isWorker, serveAsWorker } from '../cluster/worker.ts'
 import { type ConfigFlags, loadConfig } from '../config/load.ts'
 import { refuseIfStrict, warningsOf } from '../config/warnings.ts'
 import { createLogger } from '../logging/logger.ts'
-import { print, surviveBrokenOutput } from '../output.ts'
+import { outliveOutput, print } from '../output.ts'
 import { openBrowser } from './browser.ts'
 import { createQrListener } from './qr.ts'
 import { firstSignal } from './signals.ts'
@@ -22,6 +24,7 @@ export interface ServeFlags extends ConfigFlags {
 
 /** Serves until a signal arrives, then finishes the requests in progress and ends the process. */
 export async function serve(flags: ServeFlags): Promise<never> {
+  if (isWorker()) return serveAsWorker()
   const { config, warnings } = loadConfig(flags)
   const log = createLogger(config.log)
   outliveOutput(log)
@@ -30,29 +33,60 @@ export async function serve(flags: ServeFlags): Promise<never> {
   let isUp = false
   void signal.then((name) => isUp || leaveEarly(log, name))
 
-  const { url: database, ...postgres } = config.database
-  const storage = await openStorage({ database, ...postgres, durability: config.storage.durability })
-  const chat = createChatService(config, storage, { log })
-  try {
-    await chat.start()
-    const { is_setup } = await chat.setup.get()
-    if (!is_setup && config.setup.code === undefined && !isLoopback(config.server.host))
-      warn(log, [SETUP_IS_OPEN], flags)
-    const qr = flags.qr ? await createQrListener() : undefined
-    const { url, port, close } = await serveThrough(qr?.listen ?? listen, chat, {})
-    isUp = true
-    const shown = config.server.public_url ?? url
-    const greeting = `chat-server listens on ${shown}${is_setup ? '' : setupHint(config, shown, flags)}`
-    print(flags, { url: shown, host: config.server.host, port, is_setup }, greeting)
-    if (!flags.json) await qr?.show(config.server.public_url)
-    if (flags.open) openBrowser(shown, (error) => log.warn('No browser could be opened.', { error }))
+  const service = await (config.cluster.workers > 1 ? serveInWorkers : serveHere)({ config, log, flags })
+  isUp = true
+  const { url, port, is_setup } = service
+  const shown = config.server.public_url ?? url
+  const greeting = `chat-server listens on ${shown}${is_setup ? '' : setupHint(config, shown, flags)}`
+  print(flags, { url: shown, host: config.server.host, port, is_setup }, greeting)
+  if (!flags.json) await service.showQr?.()
+  if (flags.open) openBrowser(shown, (error) => log.warn('No browser could be opened.', { error }))
 
-    log.info('Draining.', { signal: await signal })
-    await close()
-  } finally {
-    await chat.close()
-  }
+  log.info('Draining.', { signal: await signal })
+  await service.stop()
   process.exit(0)
+}
+
+/** The service, in this process or in several. */
+interface Serving {
+  url: string
+  port: number
+  is_setup: boolean
+  stop(): Promise<void>
+  showQr?: () => Promise<void>
+}
+
+/** The parts of a command that serves. */
+interface Command {
+  config: Config
+  log: Log
+  flags: ServeFlags
+}
+
+async function serveHere({ config, log, flags }: Command): Promise<Serving> {
+  const qr = flags.qr ? await createQrListener() : undefined
+  let is_setup = false
+  const { url, port, stop } = await startNode(config, log, {
+    listen: qr?.listen ?? listen,
+    async onDatabase(chat) {
+      ;({ is_setup } = await chat.setup.get())
+      warnOfOpenSetup({ config, log, flags }, is_setup)
+    },
+  })
+  return { url, port, is_setup, stop, ...(qr && { showQr: () => qr.show(config.server.public_url) }) }
+}
+
+async function serveInWorkers(command: Command): Promise<Serving> {
+  const { config, log, flags } = command
+  if (flags.qr) throw new UsageError('--qr needs a service of one process (cluster.workers)')
+  const { pool, port, is_setup } = await createCluster(config, log)
+  warnOfOpenSetup(command, is_setup)
+  await pool.start()
+  return { url: urlOf({ host: config.server.host, port }), port, is_setup, stop: pool.stop }
+}
+
+function warnOfOpenSetup({ config, log, flags }: Command, is_setup: boolean): void {
+  if (!is_setup && config.setup.code === undefined && !isLoopback(config.server.host)) warn(log, [SETUP_IS_OPEN], flags)
 }
 
 /** No request is served yet, and a start changes data only in transactions: there is nothing to wait for. */
@@ -67,19 +101,6 @@ const SETUP_IS_OPEN =
 function warn(log: Log, warnings: string[], args: { strict?: boolean | undefined }): void {
   refuseIfStrict(warnings, args)
   for (const warning of warnings) log.warn(warning)
-}
-
-/**
- * The process must not end because its output is closed, and an error that ends it is logged completely. Node's
- * warnings are logged as lines of the same log.
- */
-function outliveOutput(log: Log): void {
-  surviveBrokenOutput()
-  process.removeAllListeners('warning').on('warning', (error) => log.warn('Node warns.', { error }))
-  process.prependListener('uncaughtException', (error) => {
-    log.error('The process ends after an unexpected failure.', { error })
-    process.exit(1)
-  })
 }
 
 /** The command that creates the first administrator, to copy and paste. */

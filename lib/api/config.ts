@@ -67,6 +67,13 @@ export interface ConfigInput {
     /** Bring the database up to date at start; if false, an outdated database is refused. Default: `true`. */
     migrate?: boolean | undefined
   }
+  cluster?: {
+    /**
+     * PostgreSQL: the number of processes of this service, which share its port. They divide the default rate limit
+     * among them. Default: `1`.
+     */
+    workers?: number | undefined
+  }
   features?: {
     /** Serve /api; if false, all of it is 404. Default: `true`. */
     auth_v1?: boolean | undefined
@@ -326,6 +333,13 @@ export interface Config {
     durability: 'full' | 'os'
     /** Bring the database up to date at start; if false, an outdated database is refused. */
     migrate: boolean
+  }
+  cluster: {
+    /**
+     * PostgreSQL: the number of processes of this service, which share its port. They divide the default rate limit
+     * among them.
+     */
+    workers: number
   }
   features: {
     /** Serve /api; if false, all of it is 404. */

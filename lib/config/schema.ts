@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { LONGEST } from '../core/lengths.ts'
+import { ClusterSection } from './cluster.ts'
 import { flag, integer, key, MAX_TIMER_SECONDS, oneOf, section, someText, text } from './key.ts'
 import { OauthSection } from './oauth.ts'
 import { publicUrl, ServerSection } from './server.ts'
@@ -67,6 +68,7 @@ export const ConfigSchema = v.object({
     ),
     migrate: key(flag, true, 'Bring the database up to date at start; if false, an outdated database is refused.'),
   }),
+  cluster: ClusterSection,
   features: section({
     auth_v1: key(flag, true, 'Serve /api; if false, all of it is 404.'),
     well_known: key(flag, false, 'Serve the documents of well_known.entries; if false, all of /.well-known is 404.'),

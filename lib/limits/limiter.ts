@@ -31,7 +31,8 @@ const MAX_LOCAL_BUCKETS = 100_000
 /** Creates the limiter of a service. The assignments are read for every call, since other processes change them too. */
 export function createLimiter(deps: { config: Config; db: Database; now: () => Micros }): Limiter {
   const { db, now } = deps
-  const { default_rps, burst, auth_login_per_ip_per_min } = deps.config.rate_limits
+  const { default_rps, auth_login_per_ip_per_min } = deps.config.rate_limits
+  const shareOfDefault = shareOf(deps.config)
   const signIns: Rate = { requests_per_second: auth_login_per_ip_per_min / 60, burst: auth_login_per_ip_per_min }
   const local = createLocalBuckets(MAX_LOCAL_BUCKETS)
   let known = { version: undefined as string | undefined, rules: [] as LimitRule[], byRoute: new Map<string, Found>() }
@@ -74,8 +75,16 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
         return { profile: rule.profile, ...(await takeShared(db, bucket, now(), rule)) }
       }
       if (default_rps === 0) return undefined
-      return { profile: 'default', ...local.take(caller, now(), { requests_per_second: default_rps, burst }) }
+      return { profile: 'default', ...local.take(caller, now(), shareOfDefault) }
     },
+  }
+}
+
+/** This process's part of the default rate: the workers of a service together permit what one process would. */
+function shareOf({ rate_limits, cluster: { workers } }: Config): Rate {
+  return {
+    requests_per_second: Math.max(1, rate_limits.default_rps / workers),
+    burst: Math.max(1, Math.floor(rate_limits.burst / workers)),
   }
 }
 

@@ -6,26 +6,43 @@ export interface Sample {
   value: number
 }
 
-/** A metric family of Prometheus: all series of one name. */
-export interface Family {
+/** The name and meaning of all series of one name. */
+interface FamilyHead {
   name: string
   help: string
   type: 'counter' | 'gauge' | 'histogram'
+  /**
+   * How the gauges of several processes become one: `max` if each has the same value, or the worst one matters. Default:
+   * `sum`, which counters and histograms always are.
+   */
+  together?: 'max'
+}
+
+/** A metric family of Prometheus: all series of one name. */
+export interface Family extends FamilyHead {
   /** Called for each page. */
   read(): Sample[] | Promise<Sample[]>
+}
+
+/** A family with its values at one moment; it can be sent to another process. */
+export interface Reading extends FamilyHead {
+  samples: Sample[]
+}
+
+/** The values of all families now. */
+export function readFamilies(families: readonly Family[]): Promise<Reading[]> {
+  return Promise.all(families.map(async ({ read, ...head }) => ({ ...head, samples: await read() })))
 }
 
 /**
  * Families in Prometheus' text format
  * (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format).
  */
-export async function renderPage(families: readonly Family[]): Promise<string> {
-  const blocks = await Promise.all(
-    families.map(async ({ name, help, type, read }) => {
-      const lines = (await read()).map((sample) => `${name}${sample.suffix ?? ''}${labelsOf(sample)} ${sample.value}`)
-      return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines].join('\n')
-    }),
-  )
+export function formatPage(readings: readonly Reading[]): string {
+  const blocks = readings.map(({ name, help, type, samples }) => {
+    const lines = samples.map((sample) => `${name}${sample.suffix ?? ''}${labelsOf(sample)} ${sample.value}`)
+    return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines].join('\n')
+  })
   return `${blocks.join('\n\n')}\n`
 }
 

@@ -25,6 +25,11 @@ export function createProcessMetrics(): ProcessMetrics {
   const seconds = (name: string, help: string, read: (used: NodeJS.CpuUsage) => number) =>
     families.push(single('counter', name, help, () => read(process.cpuUsage()) / 1e6))
 
+  const worst = (...[name, help, read]: Parameters<typeof gauge>) => {
+    gauge(name, help, read)
+    families.at(-1)!.together = 'max'
+  }
+
   let delay: IntervalHistogram | undefined
   // Node measures the time between two ticks, which is the resolution if there is no delay.
   const lag = (nanoseconds = 0) => Math.max(0, nanoseconds / 1e9 - RESOLUTION_MS / 1000)
@@ -34,21 +39,21 @@ export function createProcessMetrics(): ProcessMetrics {
   seconds('process_cpu_system_seconds_total', 'System time of the process', ({ system }) => system)
   seconds('process_cpu_seconds_total', 'User and system time of the process', ({ user, system }) => user + system)
   const started = Math.round(performance.timeOrigin / 1000)
-  gauge('process_start_time_seconds', 'When the process started, in seconds since 1970', () => started)
+  worst('process_start_time_seconds', 'When the process started, in seconds since 1970', () => started)
   gauge('process_resident_memory_bytes', 'Resident memory', () => process.memoryUsage.rss())
   gauge('process_open_fds', 'Open file descriptors, on Linux', countOpenFiles)
   gauge('process_max_fds', 'How many file descriptors may be open, on Linux', findOpenFilesLimit)
   gauge('nodejs_heap_size_used_bytes', 'Used heap of JavaScript', () => process.memoryUsage().heapUsed)
   gauge('nodejs_heap_size_total_bytes', 'Heap of JavaScript', () => process.memoryUsage().heapTotal)
   gauge('nodejs_external_memory_bytes', 'Memory outside the heap', () => process.memoryUsage().external)
-  gauge('nodejs_eventloop_lag_p50_seconds', 'Median of event-loop lag since the last look', () =>
+  worst('nodejs_eventloop_lag_p50_seconds', 'Median of event-loop lag since the last look', () =>
     lag(delay?.percentile(50)),
   )
-  gauge('nodejs_eventloop_lag_p99_seconds', '99th percentile of event-loop lag since the last look', () =>
+  worst('nodejs_eventloop_lag_p99_seconds', '99th percentile of event-loop lag since the last look', () =>
     lag(delay?.percentile(99)),
   )
-  gauge('nodejs_eventloop_lag_max_seconds', 'Longest event-loop lag since the last look', () => lag(delay?.max))
-  gauge(
+  worst('nodejs_eventloop_lag_max_seconds', 'Longest event-loop lag since the last look', () => lag(delay?.max))
+  worst(
     'nodejs_eventloop_utilization',
     'Share of the time since the last look in which the event loop was busy, 0 to 1',
     () => performance.eventLoopUtilization(busy).utilization,

@@ -1,6 +1,6 @@
 import { VERSION } from '../core/version.ts'
 import { createHistogram } from './histogram.ts'
-import { createCounter, type Family, renderPage, single } from './page.ts'
+import { createCounter, type Family, formatPage, type Reading, readFamilies, single } from './page.ts'
 import { createProcessMetrics } from './process.ts'
 import { createRequestMetrics } from './requests.ts'
 
@@ -24,8 +24,12 @@ export interface Metrics {
   answered(status: string): void
   /** A failed task that will be retried, by its kind. */
   taskFailed(kind: string): void
+  /** The values of this process now. */
+  read(levels: Levels): Promise<Reading[]>
+  /** Has the page show what `source` returns, such as the values of several processes, instead of this process's. */
+  collectFrom(source: () => Promise<Reading[]>): void
   /** The page in Prometheus' text format. */
-  render(levels: Levels): Promise<string>
+  render(levels: () => Levels | Promise<Levels>): Promise<string>
   close(): void
 }
 
@@ -64,6 +68,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
   const tasks = createTaskMetrics(taskKinds)
   const processMetrics = createProcessMetrics()
   const build = { version: VERSION, database, node_version: process.version }
+  let source: (() => Promise<Reading[]>) | undefined
   /** In the order of the page. */
   const familiesOf = (levels: Levels): Family[] => [
     ...requestFamilies,
@@ -75,6 +80,12 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     ...processMetrics.families,
   ]
 
+  async function read(levels: Levels): Promise<Reading[]> {
+    const readings = await readFamilies(familiesOf(levels))
+    processMetrics.looked()
+    return readings
+  }
+
   return {
     ...requests,
     write: storage.write.of({}),
@@ -84,11 +95,11 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     firstDelta: answers.firstDelta.of({}),
     answered: (outcome) => answers.answered.add(outcome, 1),
     taskFailed: (kind) => tasks.failed.add(kind, 1),
-    async render(levels) {
-      const page = await renderPage(familiesOf(levels))
-      processMetrics.looked()
-      return page
+    read,
+    collectFrom(given) {
+      source = given
     },
+    render: async (levels) => formatPage(await (source ? source() : read(await levels()))),
     close: processMetrics.close,
   }
 }
@@ -153,10 +164,13 @@ function logAndBuildFamilies({ log_lines_dropped }: Levels, build: Record<string
   const help = 'Log lines dropped because their reader was too slow'
   return [
     single('counter', 'chat_log_lines_dropped_total', help, () => log_lines_dropped),
+    // Of several workers, the sum is the number of those that are on the page.
+    single('gauge', 'chat_workers', 'Processes of the service on this page', () => 1),
     {
       name: 'chat_build_info',
       help: 'Always 1; the labels say what runs',
       type: 'gauge',
+      together: 'max',
       read: () => [{ labels: build, value: 1 }],
     },
   ]
@@ -167,6 +181,8 @@ function taskFamilies(kinds: readonly string[], { tasks }: Levels): Family[] {
     name,
     help,
     type: 'gauge',
+    // Of the database, which all processes share.
+    together: 'max',
     read: () =>
       kinds.map((kind) => {
         const level = tasks.find((each) => each.kind === kind)

@@ -3,7 +3,7 @@ import { ChatError } from '../core/errors.ts'
 import { bearerOf } from '../core/headers.ts'
 import { digest, sameDigest } from '../core/ids.ts'
 import { useCase } from '../core/use-case.ts'
-import { countDueTasks } from '../tasks/store.ts'
+import { readLevels } from './levels.ts'
 import { FAILURES } from './readiness.ts'
 import type { Health, Readiness } from './schema.ts'
 
@@ -45,11 +45,5 @@ export const readiness = useCase({
 export async function metrics(ctx: Context, authorization: string | null): Promise<string> {
   const { token } = ctx.config.metrics
   if (token && !sameDigest(digest(bearerOf(authorization) ?? ''), digest(token))) throw new ChatError('unauthenticated')
-  return ctx.metrics.render({
-    streams: ctx.hub.size(),
-    answers: ctx.answers.size(),
-    // The page returns all other metrics while the storage fails.
-    tasks: await countDueTasks(ctx.db).catch(() => []),
-    log_lines_dropped: ctx.log.dropped?.() ?? 0,
-  })
+  return ctx.metrics.render(() => readLevels(ctx))
 }

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { SECOND } from '../../lib/core/time.ts'
 import { checkedFetch } from '../support/answers.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
+import { createPostgresDatabase, describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
 import { signInByHand } from '../support/stream.ts'
 
@@ -259,4 +259,27 @@ it('have no administration endpoints while the feature is disabled', async () =>
   const me = await fetch(`${service.base_url}/api/auth/me`, { headers })
   expect([me.status, me.headers.get('ratelimit-limit')]).toEqual([200, null])
   await service.close()
+})
+
+it.skipIf(!inject('postgres_url'))('divide the default limit among the workers of a service', async () => {
+  const { url, remove } = await createPostgresDatabase()
+  const config = { cluster: { workers: 3 }, rate_limits: { default_rps: 9, burst: 31 } }
+  const now = () => START
+  const workers = await Promise.all(times(3, () => startService(url, { config, ports: { now } })))
+  const passed = async ({ base_url }: TestService) => {
+    const answers = await Promise.all(times(20, () => fetch(`${base_url}/api/setup`)))
+    return answers.filter(({ status }) => status === 200).length
+  }
+  expect(await Promise.all(workers.map(passed))).toEqual([10, 10, 10])
+  const [first] = workers
+  const refused = await fetch(`${first!.base_url}/api/setup`)
+  // A third of 9 a second: ten requests take more than three seconds.
+  expect([refused.status, refused.headers.get('ratelimit-reset')]).toEqual([429, '4'])
+  await Promise.all(workers.map((worker) => worker.close()))
+
+  const tiny = { cluster: { workers: 64 }, rate_limits: { default_rps: 1, burst: 1 } }
+  const one = await startService(url, { config: tiny, ports: { now } })
+  expect(await passed(one)).toBe(1)
+  await one.close()
+  await remove()
 })

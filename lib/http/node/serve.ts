@@ -58,7 +58,7 @@ export async function serveThrough(listen: Listen, chat: Chat, options: ServeOpt
   const requests = trackInFlight(createNodeListener(chat))
   const server = await listen(requests.handle, { host, port })
   applyLimits(server, limitsOf(config))
-  logRefusedConnections(server, log)
+  logRefusedConnections(server, config, log)
 
   async function drain(options: CloseOptions): Promise<void> {
     chat.withdraw()

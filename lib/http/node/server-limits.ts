@@ -1,3 +1,4 @@
+import cluster from 'node:cluster'
 import type { Server } from 'node:http'
 import type { Config } from '../../config/parse.ts'
 import type { Log } from '../../context.ts'
@@ -39,19 +40,41 @@ export function limitsOf({ server }: Config): Partial<ServerLimits> {
 /** Sets the limits of a server that listens already; the default applies to each limit that is left out. */
 export function applyLimits(server: Server, limits: Partial<ServerLimits> = {}): void {
   Object.assign(server, SERVER_LIMITS, limits)
+  if (cluster.isWorker) limitConnections(server)
   // The timer that enforces them runs at Node's interval, 30 seconds, until this event arms it again.
   server.emit('listening')
 }
 
+/**
+ * In a worker of node:cluster, a connection beyond Node's own limit goes back to the primary process, which offers it to
+ * the workers again and again while all of them are full. So it is accepted and closed.
+ */
+function limitConnections(server: Server): void {
+  const limit = server.maxConnections
+  server.maxConnections = Number.POSITIVE_INFINITY
+  let open = 0
+  server.on('connection', (socket) => {
+    if (open >= limit) {
+      socket.destroy()
+      server.emit('drop')
+      return
+    }
+    open++
+    socket.once('close', () => open--)
+  })
+}
+
 /** Logs, once a minute at most, that connections are refused, and why. */
-export function logRefusedConnections(server: Server, log: Log): void {
+export function logRefusedConnections(server: Server, config: Config, log: Log): void {
   let quietUntil = 0
   const warn = (message: string, fields: Record<string, unknown>) => {
     if (performance.now() < quietUntil) return
     quietUntil = performance.now() + NOTICE_MS
     log.warn(message, fields)
   }
-  server.on('drop', () => warn('Connections are turned away.', { 'server.max_connections': server.maxConnections }))
+  server.on('drop', () =>
+    warn('Connections are turned away.', { 'server.max_connections': config.server.max_connections }),
+  )
   // Without file descriptors no connection can be accepted. Without a listener, this would end the process.
   server.on('error', (error: NodeJS.ErrnoException) => warn('Connections cannot be taken.', { code: error.code }))
 }

@@ -1,0 +1,43 @@
+import type { Worker } from 'node:cluster'
+import type { Config } from '../../lib/config/parse.ts'
+import type { Reading } from '../../lib/metrics/page.ts'
+import type { Failure } from '../errors.ts'
+
+/** From the primary process to a worker. */
+export type ToWorker =
+  | { kind: 'start'; config: Config }
+  /** Drain and end. */
+  | { kind: 'stop' }
+  /** Send a report with this number. */
+  | { kind: 'report'; round: number }
+  /** The readings of all workers, for the request with this number. */
+  | { kind: 'together'; request: number; readings: Reading[] }
+
+/** From a worker to the primary process. */
+export type ToPrimary =
+  /** It waits for its configuration. */
+  | { kind: 'hello' }
+  /** It listens. */
+  | { kind: 'ready' }
+  /** It cannot start, and ends. */
+  | { kind: 'failed'; failure: Failure }
+  /** It needs the readings of all workers. */
+  | { kind: 'collect'; request: number }
+  /** Its own readings; without a round they are its last ones. */
+  | { kind: 'report'; round?: number; readings: Reading[] }
+
+/** Set in a worker of ours, since others also run programs as workers of node:cluster. */
+export const WORKER_VARIABLE = 'CHAT_WORKER'
+
+/** Sends to the primary process. Resolves once that is done, or cannot be done any more. */
+export function sendToPrimary(message: ToPrimary): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.connected) process.send!(message, undefined, undefined, () => resolve())
+    else resolve()
+  })
+}
+
+/** Sends to a worker, unless it is ending. */
+export function sendToWorker(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message, () => {})
+}

@@ -1,0 +1,38 @@
+import type { Config } from '../../lib/config/parse.ts'
+import type { Log } from '../../lib/context.ts'
+import { type Listen, listen } from '../../lib/http/node/listen.ts'
+import { type CloseOptions, serveThrough } from '../../lib/http/node/serve.ts'
+import { type Chat, createChatService, openStorage } from '../../lib/index.ts'
+
+/** A service that listens in this process. */
+export interface ServiceNode {
+  chat: Chat
+  url: string
+  port: number
+  /** Finishes the requests and answers in progress, and closes everything. */
+  stop(options?: CloseOptions): Promise<void>
+}
+
+/** What differs between the processes that serve. */
+export interface NodeOptions {
+  /** Default: `node:http`. */
+  listen?: Listen
+  /** Called before it listens; an error prevents that. */
+  onDatabase?: (chat: Chat) => Promise<void>
+}
+
+/** Opens the storage, starts the service, and listens. */
+export async function startNode(config: Config, log: Log, options: NodeOptions = {}): Promise<ServiceNode> {
+  const { url: database, ...postgres } = config.database
+  const storage = await openStorage({ database, ...postgres, durability: config.storage.durability })
+  const chat = createChatService(config, storage, { log })
+  try {
+    await chat.start()
+    await options.onDatabase?.(chat)
+    const { url, port, close } = await serveThrough(options.listen ?? listen, chat, {})
+    return { chat, url, port, stop: (how) => close(how).finally(() => chat.close()) }
+  } catch (error) {
+    await chat.close()
+    throw error
+  }
+}

@@ -1,0 +1,65 @@
+import cluster from 'node:cluster'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import type { Config } from '../../lib/config/parse.ts'
+import type { Log } from '../../lib/context.ts'
+import { listen } from '../../lib/http/node/listen.ts'
+import { createChatService, openStorage } from '../../lib/index.ts'
+import { createWorkerPool, type WorkerPool } from './pool.ts'
+
+/** The workers of a service, ready to start. */
+export interface Cluster {
+  pool: WorkerPool
+  port: number
+  is_setup: boolean
+}
+
+/**
+ * Prepares the workers of a service. The schema is migrated here, once, before any of them starts.
+ *
+ * @throws Error when the database cannot be used, or no port is free
+ */
+export async function createCluster(config: Config, log: Log): Promise<Cluster> {
+  if (!cluster.isPrimary)
+    throw new Error('cluster.workers must be 1 in a process that is itself a worker of node:cluster')
+  const is_setup = await prepareDatabase(config, log)
+  const port = config.server.port || (await findFreePort(config.server.host))
+  const workerConfig = {
+    ...config,
+    server: { ...config.server, port },
+    storage: { ...config.storage, migrate: false },
+  }
+  const pool = createWorkerPool({ config: workerConfig, log })
+  // However this process ends, except by SIGKILL: then its workers notice.
+  process.once('exit', () => pool.signal('SIGKILL'))
+  endOnHangup(pool)
+  return { pool, port, is_setup }
+}
+
+async function prepareDatabase(config: Config, log: Log): Promise<boolean> {
+  const { url: database, ...postgres } = config.database
+  const storage = await openStorage({ database, ...postgres, durability: config.storage.durability })
+  const chat = createChatService(config, storage, { log })
+  try {
+    await chat.start({ background: false })
+    return (await chat.setup.get()).is_setup
+  } finally {
+    await chat.close()
+  }
+}
+
+/** For all workers the same, also for one that starts later. */
+async function findFreePort(host: string): Promise<number> {
+  const server = await listen(() => {}, { host, port: 0 })
+  const { port } = server.address() as AddressInfo
+  await once(server.close(), 'close')
+  return port
+}
+
+/** SIGHUP ends a process at once, as it does without workers. */
+function endOnHangup(pool: WorkerPool): void {
+  process.once('SIGHUP', () => {
+    pool.signal('SIGHUP')
+    process.kill(process.pid, 'SIGHUP')
+  })
+}

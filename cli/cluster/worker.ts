@@ -1,0 +1,96 @@
+import cluster from 'node:cluster'
+import type { Log } from '../../lib/context.ts'
+import { contextOf } from '../../lib/core/context-of.ts'
+import type { Chat } from '../../lib/index.ts'
+import type { Reading } from '../../lib/metrics/page.ts'
+import { readLevels } from '../../lib/ops/levels.ts'
+import { toFailure } from '../errors.ts'
+import { createLogger } from '../logging/logger.ts'
+import { outliveOutput } from '../output.ts'
+import { sendToPrimary, type ToWorker, WORKER_VARIABLE } from './messages.ts'
+import { type ServiceNode, startNode } from './node.ts'
+
+/** Whether this process is a worker that `serve` started. */
+export function isWorker(): boolean {
+  return cluster.isWorker && process.env[WORKER_VARIABLE] !== undefined
+}
+
+/** Serves as one of several processes that share a port, until the primary process asks it to stop, or ends. */
+export async function serveAsWorker(): Promise<never> {
+  const stop = firstReasonToStop()
+  const { config } = await next('start')
+  const log = createLogger(config.log)
+  outliveOutput(log)
+  let isUp = false
+  void stop.then(() => isUp || process.exit(0))
+  try {
+    // Before it listens: the first request may be for the metrics.
+    const node = await startNode(config, log, { onDatabase: async (chat) => answerForAll(chat) })
+    isUp = true
+    await sendToPrimary({ kind: 'ready' })
+    await drain(node, await stop, log)
+  } catch (error) {
+    await sendToPrimary({ kind: 'failed', failure: toFailure(error) })
+    process.exit(1)
+  }
+  process.exit(0)
+}
+
+/** Why a worker stops. */
+type Reason = 'asked' | 'orphaned' | NodeJS.Signals
+
+/** A terminal or a supervisor may signal all processes at once: only the first reason counts. */
+function firstReasonToStop(): Promise<Reason> {
+  // Otherwise node:cluster ends the process as soon as the primary has ended.
+  cluster.worker!.exitedAfterDisconnect = true
+  return new Promise((resolve) => {
+    process.on('SIGTERM', resolve).on('SIGINT', resolve)
+    process.once('disconnect', () => resolve('orphaned'))
+    void next('stop').then(() => resolve('asked'))
+  })
+}
+
+async function drain({ chat, stop }: ServiceNode, reason: Reason, log: Log): Promise<void> {
+  if (reason === 'orphaned') log.warn('Draining: the primary process has ended.')
+  else if (reason !== 'asked') log.info('Draining.', { signal: reason })
+  // Without a primary no new connection reaches this process: there is nothing to wait for.
+  await stop(reason === 'orphaned' ? { delay_seconds: 0 } : {})
+  await sendToPrimary({ kind: 'report', readings: await readMetrics(chat) })
+}
+
+/** The next message of a kind. */
+function next<Kind extends ToWorker['kind']>(kind: Kind): Promise<Extract<ToWorker, { kind: Kind }>> {
+  return new Promise((resolve) => {
+    const onMessage = (message: ToWorker) => {
+      if (message.kind !== kind) return
+      process.off('message', onMessage)
+      resolve(message as Extract<ToWorker, { kind: Kind }>)
+    }
+    process.on('message', onMessage)
+    if (kind === 'start') void sendToPrimary({ kind: 'hello' })
+  })
+}
+
+/** Has `/metrics` return the values of all workers, and reports the own ones when the primary process asks. */
+function answerForAll(chat: Chat): void {
+  const waiting = new Map<number, (readings: Reading[]) => void>()
+  let last = 0
+  contextOf(chat).metrics.collectFrom(() => {
+    if (!process.connected) return readMetrics(chat)
+    const request = ++last
+    void sendToPrimary({ kind: 'collect', request })
+    return new Promise((resolve) => waiting.set(request, resolve))
+  })
+  process.on('message', async (message: ToWorker) => {
+    if (message.kind === 'report')
+      await sendToPrimary({ kind: 'report', round: message.round, readings: await readMetrics(chat) })
+    if (message.kind !== 'together') return
+    waiting.get(message.request)?.(message.readings)
+    waiting.delete(message.request)
+  })
+}
+
+async function readMetrics(chat: Chat): Promise<Reading[]> {
+  const ctx = contextOf(chat)
+  return ctx.metrics.read(await readLevels(ctx))
+}

@@ -1,0 +1,237 @@
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { createChatClient } from '../../lib/client/index.ts'
+import { createPostgresDatabase } from '../support/databases.ts'
+import { times } from '../support/service.ts'
+import { openStream, signInByHand } from '../support/stream.ts'
+import { folder, run } from './process.ts'
+import { logged, type Serving, serve } from './serving.ts'
+
+const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
+const FAST = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_DATABASE__POOL_SIZE: '3' }
+const REPLACED = 'A worker ended and will be replaced.'
+
+it('refuses several workers on SQLite, with the reason', async () => {
+  const cwd = folder()
+  const env = { CHAT_DATABASE__URL: 'sqlite:chat.db' }
+  const refused = await run(['serve', '--workers', '2', '--json'], { cwd, env })
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/cluster\.workers: .*SQLite.*PostgreSQL.*--workers/),
+  })
+  expect(JSON.parse(refused.stdout)).toMatchObject({ error: { code: 'configuration_invalid' } })
+  expect(readdirSync(cwd)).toEqual([])
+})
+
+describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a service of several workers', () => {
+  let url: string
+  let remove: () => Promise<void>
+  beforeAll(async () => {
+    ;({ url, remove } = await createPostgresDatabase())
+  })
+  afterAll(() => remove())
+
+  const startAll = async (count: number, env: Record<string, string> = {}, ...args: string[]) => {
+    const options = { cwd: folder(), env: { ...FAST, CHAT_DATABASE__URL: url, ...env } }
+    const server = await serve(options, '--json', '--workers', String(count), ...args)
+    onTestFinished(() => {
+      for (const pid of workersOf(server)) process.kill(pid, 'SIGKILL')
+    })
+    return server
+  }
+
+  it('prints one greeting when all listen, serves from all of them, and drains all on SIGTERM', async () => {
+    const server = await startAll(2)
+    expect(JSON.parse(server.greeting)).toEqual({
+      url: server.url,
+      host: '127.0.0.1',
+      port: Number(new URL(server.url).port),
+      is_setup: false,
+    })
+    const pids = workersOf(server)
+    expect(pids).toHaveLength(2)
+    const { streams } = await openStreams(server, 6)
+    // Each worker has some of them.
+    process.kill(pids[0]!, 'SIGTERM')
+    const kept: boolean[] = await Promise.all(
+      streams.map(async (stream) => {
+        const ending = stream.until('stream.closed').then(() => true)
+        const quiet = new Promise<boolean>((resolve) => setTimeout(resolve, 3_000, false))
+        return !(await Promise.race([ending, quiet]))
+      }),
+    )
+    expect(new Set(kept)).toEqual(new Set([true, false]))
+    // It is replaced.
+    while (workersOf(server).length < 2 || (await metricsOf(server)).chat_workers !== 2);
+
+    const { streams: later } = await openStreams(server, 4)
+    const remaining = workersOf(server)
+    server.child.kill('SIGTERM')
+    for (const stream of later) {
+      const [last] = (await stream.until('stream.closed')).slice(-1)
+      expect(last!.event).toMatchObject({ payload: { reason: 'draining' } })
+    }
+    const { code, stdout, stderr } = await server.end
+    expect({ code, documents: stdout.trim().split(/^}/m).length - 1 }).toEqual({ code: 0, documents: 1 })
+    expect(stderr.match(/"Draining\."/g)).toHaveLength(2)
+    expect(remaining.filter(isAlive)).toEqual([])
+  }, 60_000)
+
+  it('replaces a killed worker, and counters on /metrics never fall', async () => {
+    const server = await startAll(2)
+    for (const _ of times(20, () => {})) await (await fetch(`${server.url}/api/setup`)).text()
+    const before = await metricsOf(server)
+    expect(before.chat_workers).toBe(2)
+    const replaced = logged(server, REPLACED)
+    process.kill(workersOf(server)[0]!, 'SIGKILL')
+    await replaced
+    const between = await metricsOf(server)
+    while (workersOf(server).length < 2 || (await metricsOf(server)).chat_workers !== 2);
+    const after = await metricsOf(server)
+    expect(between.chat_workers).toBe(1)
+    const counters = Object.keys(before).filter((series) => /_(total|count|sum|bucket)(\{|$)/.test(series))
+    expect(counters.length).toBeGreaterThan(30)
+    for (const series of counters) {
+      expect(between[series], series).toBeGreaterThanOrEqual(before[series]!)
+      expect(after[series], series).toBeGreaterThanOrEqual(between[series]!)
+    }
+    await stop(server)
+  }, 60_000)
+
+  it('shows metrics within a second or so while a worker hangs, without a fall of its counters', async () => {
+    const server = await startAll(2, { CHAT_METRICS__TOKEN: 'let-me-look' })
+    const look = () => metricsOf(server, 'let-me-look')
+    expect((await fetch(`${server.url}/metrics`)).status).toBe(401)
+    const before = await look()
+    const [hanging] = workersOf(server)
+    process.kill(hanging!, 'SIGSTOP')
+    onTestFinished(() => void (isAlive(hanging!) && process.kill(hanging!, 'SIGCONT')))
+    // The hanging worker gets at most one connection, which must not hold up the others.
+    const started = performance.now()
+    const during = await Promise.any(times(4, look))
+    expect(performance.now() - started).toBeLessThan(5_000)
+    expect([before.chat_workers, during.chat_workers]).toEqual([2, 1])
+    for (const series of Object.keys(before))
+      if (series.endsWith('_total')) expect(during[series], series).toBeGreaterThanOrEqual(before[series]!)
+    process.kill(hanging!, 'SIGCONT')
+    await stop(server)
+  }, 60_000)
+
+  it('ends its workers, after they have drained, when the primary process is killed', async () => {
+    const server = await startAll(2)
+    const pids = workersOf(server)
+    const { streams } = await openStreams(server, 2)
+    server.child.kill('SIGKILL')
+    for (const stream of streams) {
+      const [last] = (await stream.until('stream.closed')).slice(-1)
+      expect(last!.event).toMatchObject({ payload: { reason: 'draining' } })
+    }
+    while (pids.some(isAlive)) await pause()
+    expect((await server.end).code).toBeNull()
+  }, 60_000)
+
+  it('ends at once on the second signal and on SIGHUP, workers included', async () => {
+    const server = await startAll(2, { CHAT_SERVER__DRAIN_DELAY_SECONDS: '60' })
+    const pids = workersOf(server)
+    const draining = logged(server, 'Draining.')
+    server.child.kill('SIGTERM')
+    await draining
+    expect(pids.every(isAlive)).toBe(true)
+    server.child.kill('SIGTERM')
+    expect((await server.end).code).toBe(130)
+    while (pids.some(isAlive)) await pause()
+
+    const other = await startAll(2, { CHAT_SERVER__DRAIN_DELAY_SECONDS: '60' })
+    const others = workersOf(other)
+    other.child.kill('SIGHUP')
+    await other.end
+    expect(other.child.signalCode).toBe('SIGHUP')
+    while (others.some(isAlive)) await pause()
+  }, 60_000)
+
+  it('drains once when a terminal sends Ctrl-C to all processes', async () => {
+    const server = await startAll(2)
+    const { streams } = await openStreams(server, 2)
+    for (const pid of [...workersOf(server), server.child.pid!]) process.kill(pid, 'SIGINT')
+    for (const stream of streams) await stream.until('stream.closed')
+    expect((await server.end).code).toBe(0)
+  }, 60_000)
+
+  it('ends with the first error when no worker can start', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    onTestFinished(() => void taken.close())
+    const port = String((taken.address() as AddressInfo).port)
+    const env = { ...FAST, CHAT_DATABASE__URL: url }
+    const failed = await run(['serve', '--workers', '3', '--port', port], { cwd: folder(), env })
+    expect(failed).toMatchObject({ code: 1, stdout: '' })
+    expect(failed.stderr.match(/chat-server: /g)).toHaveLength(1)
+    expect(failed.stderr).toContain(`chat-server: Cannot listen on 127.0.0.1:${port}: the port is taken\n`)
+  }, 60_000)
+
+  it('closes connections beyond the limit, and responds on those that are open', async () => {
+    const server = await startAll(2, { CHAT_SERVER__MAX_CONNECTIONS: '5' })
+    const { port } = new URL(server.url)
+    const sockets = times(30, () => connect(Number(port), '127.0.0.1').on('error', () => {}))
+    onTestFinished(() => {
+      for (const socket of sockets) socket.destroy()
+    })
+    let closed = 0
+    for (const socket of sockets) socket.resume().once('close', () => closed++)
+    while (closed < 20) await pause()
+    const open = sockets.filter((socket) => !socket.closed)
+    expect(open).toHaveLength(10)
+    open[0]!.write('GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n')
+    const [answer] = await once(open[0]!, 'data')
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 200/)
+    for (const socket of sockets) socket.destroy()
+    await stop(server)
+  }, 60_000)
+})
+
+/** The processes that a service has started. */
+function workersOf({ child }: Serving): number[] {
+  if (child.exitCode !== null || child.signalCode !== null) return []
+  const list = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
+  return list.split(' ').filter(Boolean).map(Number)
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    // A zombie counts as ended: its parent has been killed, and it is not reaped yet.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** The values on the page, by series. */
+async function metricsOf({ url }: Serving, token?: string): Promise<Record<string, number>> {
+  const headers = { connection: 'close', ...(token && { authorization: `Bearer ${token}` }) }
+  const page = await (await fetch(`${url}/metrics`, { headers })).text()
+  const lines = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return Object.fromEntries(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]))
+}
+
+/** Streams of one conversation, each on a connection of its own. */
+async function openStreams({ url }: Serving, count: number) {
+  const ada = createChatClient({ base_url: url })
+  await ada.setup.run(ADA).catch(() => {})
+  await ada.auth.login(ADA)
+  const { conversation_id } = await ada.conversations.create()
+  const { cookie } = await signInByHand(url, ADA.email, ADA.password)
+  const streams = await Promise.all(times(count, () => openStream(url, conversation_id, { cookie })))
+  for (const stream of streams) await stream.until('stream.ready')
+  return { ada, conversation_id, streams }
+}
+
+async function stop(server: Serving): Promise<void> {
+  server.child.kill('SIGTERM')
+  expect((await server.end).code).toBe(0)
+}
+
+function pause(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 20))
+}
