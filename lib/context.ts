@@ -18,7 +18,6 @@ import type { Metrics } from './metrics/registry.ts'
 import type { Readiness } from './ops/readiness.ts'
 import type { Log, Ports } from './ports.ts'
 import type { Database, TransactionOptions } from './storage/database.ts'
-import type { Kv } from './storage/kv.ts'
 import type { TaskWorker } from './tasks/runner.ts'
 
 export type { AuditAct } from './accounts/audit/schema.ts'
@@ -40,7 +39,6 @@ export type { Identity, IdentityRequest, Log, LogField, LogFields, Mail, Ports }
 export interface Context {
   readonly config: Config
   readonly db: Database
-  readonly kv: Kv
   readonly hub: Hub
   readonly poller: Poller
   readonly metrics: Metrics

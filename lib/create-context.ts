@@ -37,9 +37,17 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
   const log = ports.log ?? SILENT
   const now = ports.now ?? currentMicros
   const metrics = createMetrics(db.dialect, TASK_KINDS)
-  const hub = createHub({ db, config, log, metrics, now, sources: createStreamSources(db, now) })
-  const presenceWatch = createPresenceWatch({ db, kv, hub, log, now })
-  hub.onStreams((userId) => void presenceWatch.streamsChanged(userId))
+  const { broadcast_participants } = config.presence
+  const hub = createHub({
+    db,
+    config,
+    log,
+    metrics,
+    now,
+    sources: createStreamSources(db, now, broadcast_participants),
+  })
+  const presenceWatch = createPresenceWatch({ db, kv, hub, log, now, broadcast_participants })
+  hub.onStreams(presenceWatch.streamsChanged)
   const poller = createPoller(db, hub, log)
   const passwords = createPasswords(config.security.password.bcrypt_cost)
   const providers = new Map(oauthProviders(config).map((each) => [each.name, createProvider(each, { log, now })]))
@@ -60,7 +68,6 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
   const ctx: Context = {
     config,
     db,
-    kv,
     hub,
     poller,
     metrics,

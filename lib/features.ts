@@ -99,7 +99,7 @@ export const USE_CASES = {
     restore: changes.restore,
   },
   answers: { cancel: assistant.cancel, listChunks: assistant.listChunks },
-  presence: { sendHeartbeat: presence.sendHeartbeat, setTyping: presence.setTyping },
+  presence: { sendHeartbeat: presence.sendHeartbeat, list: presence.list, setTyping: presence.setTyping },
   limits: {
     listProfiles: limits.listProfiles,
     createProfile: limits.createProfile,

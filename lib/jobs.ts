@@ -21,7 +21,7 @@ function jobsOf(ctx: Context): Record<'heartbeats' | 'presence' | 'leases' | 're
   return {
     heartbeats: { interval_ms: ctx.config.sse.heartbeat_seconds * 1000, run: () => ctx.hub.sendHeartbeats() },
     // The interval is the maximum delay before other users see that a user is offline.
-    presence: { interval_ms: 5_000, run: ctx.presence.sweep, warning: 'Presence could not be stored' },
+    presence: { interval_ms: 5_000, run: ctx.presence.sweep },
     // Renews the leases of answers, and ends answers with an expired lease; a lease lasts ten seconds.
     leases: {
       interval_ms: 2_000,

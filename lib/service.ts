@@ -49,7 +49,7 @@ export interface StartOptions {
  */
 export function createChatService(config: Config, storage: Storage, ports: Ports = {}): Chat {
   const ctx = createContext(config, storage, ports)
-  const { db, hub, poller, answers, tasks, metrics, log } = ctx
+  const { db, hub, poller, answers, tasks, presence, metrics, log } = ctx
   const jobs = createJobs(ctx)
   const drain = () => {
     hub.drain()
@@ -73,7 +73,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     async close() {
       drain()
       await answers.stop()
-      await Promise.all([poller.stop(), jobs.stop(), tasks.stop()])
+      await Promise.all([poller.stop(), jobs.stop(), tasks.stop(), presence.close()])
       metrics.close()
       await storage.close()
     },

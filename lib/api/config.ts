@@ -208,6 +208,10 @@ export interface ConfigInput {
     /** Maximum number of open streams per user. Default: `20`. */
     max_streams_per_user?: number | undefined
   }
+  presence?: {
+    /** Conversations with more participants get no presence.update; clients ask GET /api/presence. Default: `200`. */
+    broadcast_participants?: number | undefined
+  }
   limits?: {
     /** Maximum depth of replies; the root of a thread has depth 0. Default: `100`. */
     max_depth?: number | undefined
@@ -458,6 +462,10 @@ export interface Config {
     replay_retention_hours: number
     /** Maximum number of open streams per user. */
     max_streams_per_user: number
+  }
+  presence: {
+    /** Conversations with more participants get no presence.update; clients ask GET /api/presence. */
+    broadcast_participants: number
   }
   limits: {
     /** Maximum depth of replies; the root of a thread has depth 0. */

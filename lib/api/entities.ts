@@ -52,6 +52,7 @@ export type {
   TextPart,
 } from './openai.ts'
 export type { Checkup, Finding, Health, Probe, Pruned, Readiness, ReadinessChecks } from './ops.ts'
+export type { Presences } from './presence.ts'
 export type { ResetLink } from './resets.ts'
 export type {
   Client,

@@ -153,7 +153,14 @@ export type EphemeralEvent =
 export type StreamEvent =
   | {
       type: 'stream.ready'
-      payload: { conversation_id?: string; resumed: boolean; last_event_id: string; seq?: number }
+      payload: {
+        conversation_id?: string
+        resumed: boolean
+        last_event_id: string
+        seq?: number
+        /** The conversation is too large for `presence.update` */
+        presence?: false
+      }
     }
   | {
       type: 'stream.reset'

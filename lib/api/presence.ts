@@ -12,6 +12,20 @@ export interface PresenceUseCases {
   sendHeartbeat(actor: Actor, input?: { status?: 'online' | 'away' | 'offline' | undefined }): Promise<void>
 
   /**
+   * The presence of the actor, and of those of these users who share a conversation with the actor, in the given
+   * order.
+   *
+   * @throws ChatError `validation_failed`
+   */
+  list(
+    actor: Actor,
+    input: {
+      /** Up to 200 user ids, separated by commas */
+      user_ids: string
+    },
+  ): Promise<Presences>
+
+  /**
    * Publishes to a conversation that the actor is typing, or has stopped. Nothing is stored.
    *
    * @throws ChatError `not_found` for the conversation, or a thread that is not in it; `forbidden` if the actor may
@@ -29,6 +43,22 @@ export interface PresenceUseCases {
 
 /** `client.presence`. */
 export interface PresenceClient {
+  /**
+   * Read the presence of users.
+   *
+   * Of those users who share a conversation with the caller, and of the caller; others are left out. For
+   * conversations whose `stream.ready` has `presence: false`.
+   *
+   * @throws ChatError `validation_failed`
+   */
+  list(
+    input: {
+      /** Up to 200 user ids, separated by commas */
+      user_ids: string
+    },
+    options?: CallOptions,
+  ): Promise<Presences>
+
   /**
    * Send a presence heartbeat.
    *
@@ -53,4 +83,9 @@ export interface PresenceClient {
     },
     options?: CallOptions,
   ): Promise<void>
+}
+
+/** The presence of some users. */
+export interface Presences {
+  presence: { user_id: string; status: 'online' | 'away' | 'offline'; last_seen_at?: string }[]
 }

@@ -96,6 +96,7 @@ export const OPERATIONS = {
     remove: { method: 'DELETE', path: '/api/conversations/{conversation_id}/participants/{user_id}' },
   },
   presence: {
+    list: { method: 'GET', path: '/api/presence', input: 'query', is_read: true },
     sendHeartbeat: { method: 'POST', path: '/api/presence/heartbeat', input: 'body', is_optional: true },
     setTyping: { method: 'POST', path: '/api/typing', input: 'body' },
   },

@@ -172,6 +172,13 @@ export const ConfigSchema = v.object({
     ),
     max_streams_per_user: key(integer(1, 100_000), 20, 'Maximum number of open streams per user.'),
   }),
+  presence: section({
+    broadcast_participants: key(
+      integer(0, 10_000),
+      200,
+      'Conversations with more participants get no presence.update; clients ask GET /api/presence.',
+    ),
+  }),
   limits: section({
     max_depth: key(integer(1, 1000), 100, 'Maximum depth of replies; the root of a thread has depth 0.'),
     message_bytes: key(integer(1, LONGEST.message), 65_536, 'Maximum length of a message, in UTF-8.', {

@@ -34,6 +34,7 @@ export function createHub(deps: HubDeps & { now: () => number }) {
     release: quota.release,
     countStreams: quota.countStreams,
     onStreams: quota.onStreams,
+    hasReaders: subscriptions.hasReaders,
 
     /** Sends a reader the events since `last_event_id`, then live events. @returns a function that closes the stream */
     connect(reader: Reader, last_event_id?: string): () => void {
@@ -86,7 +87,7 @@ export function createHub(deps: HubDeps & { now: () => number }) {
 /** The parts of a hub; each owns its state. */
 function createParts({ db, config, log, metrics, sources }: HubDeps) {
   const { max_buffer_bytes, max_streams_per_user } = config.sse
-  const { findRefusals, listMemberships } = sources
+  const { findRefusals, listMemberships, getsPresence } = sources
   const quota = createStreamQuota(max_streams_per_user)
   // Readers that are behind. Each is in the queue at most once, so the number of open streams bounds its length.
   const turns = createTurns<Reader>()
@@ -95,7 +96,15 @@ function createParts({ db, config, log, metrics, sources }: HubDeps) {
   const { send, deliver } = createSender({ max_buffer_bytes, metrics, close })
   const subscriptions = createSubscriptions(sources, deliver)
   const fanOut = createFanOut({ db, log, subscriptions, send, recheck })
-  const catchUpDeps = { listMemberships, page_bytes: max_buffer_bytes, turn: turns.wait, recheck, send, close }
+  const catchUpDeps = {
+    listMemberships,
+    getsPresence,
+    page_bytes: max_buffer_bytes,
+    turn: turns.wait,
+    recheck,
+    send,
+    close,
+  }
 
   function onClose(reader: Reader): void {
     turns.leave(reader)

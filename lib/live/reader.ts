@@ -24,6 +24,8 @@ export interface Reader {
   expires_at: number
   /** Set for a stream of all conversations. */
   memberships: FollowedConversations | undefined
+  /** False for a stream of a conversation with too many participants for presence events. */
+  gets_presence: boolean
   closed: boolean
 }
 
@@ -35,6 +37,8 @@ export interface StreamSources {
   ofAll(): Source
   /** The conversations of a user. */
   listMemberships(userId: string): Promise<JoinedConversation[]>
+  /** Whether the streams of a conversation get presence events. */
+  getsPresence(conversationId: string): Promise<boolean>
   /** The streams that must end, each with the reason. Sets `expires_at` of the others. */
   findRefusals(readers: Reader[]): Promise<[Reader, CloseReason][]>
 }

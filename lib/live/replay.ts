@@ -16,6 +16,8 @@ export interface JoinedConversation {
 export interface CatchUpDeps {
   /** The conversations of a user. */
   listMemberships(userId: string): Promise<JoinedConversation[]>
+  /** Whether the streams of a conversation get presence events. */
+  getsPresence(conversationId: string): Promise<boolean>
   /** The size of a page, in bytes. */
   page_bytes: number
   /** Resolves when the reader may be sent a page, and when the reader is closed. */
@@ -68,6 +70,7 @@ async function prepare(reader: Reader, channel: Subscribers['channel'], deps: Ca
   // Read after the head: an earlier removal is in these rows, a later one arrives as an event.
   if (reader.conversation_id === undefined)
     reader.memberships = await loadMemberships(deps, reader.user_id, head?.last ?? 0)
+  else reader.gets_presence = await deps.getsPresence(reader.conversation_id)
   await deps.recheck([reader])
   if (!head || reader.closed) return undefined
   if (channel.position() < head.last) await channel.advance()
@@ -81,7 +84,8 @@ function sendStart(reader: Reader, head: Head, last_event_id: string | undefined
   const id = eventId(head.epoch, seq)
   const { conversation_id } = reader
   const where = conversation_id === undefined ? {} : { conversation_id, seq }
-  sendEvent(reader, { type: 'stream.ready', payload: { ...where, resumed, last_event_id: id } }, id)
+  const without = reader.gets_presence ? {} : { presence: false as const }
+  sendEvent(reader, { type: 'stream.ready', payload: { ...where, resumed, last_event_id: id, ...without } }, id)
   if (!resumed && start.reason)
     sendEvent(reader, { type: 'stream.reset', payload: { reason: start.reason, last_event_id: id } })
   return seq

@@ -59,6 +59,9 @@ export function createSubscriptions(sources: StreamSources, deliver: Deliver) {
         if (liveReaders.size > 0) channel.publish(conversationId, event)
     },
 
+    /** Whether a conversation has live readers; a stream of all conversations may be one. */
+    hasReaders: (conversationId: string) => reachedBy(conversationId).some(({ liveReaders }) => liveReaders.size > 0),
+
     /** The conversations with a live reader, and one followed conversation for each stream of all conversations. */
     withLiveReaders(conversationIds: ReadonlySet<string>): string[] {
       const found = new Set([...conversationIds].filter((id) => subscribers.get(id)?.liveReaders.size))

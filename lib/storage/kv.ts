@@ -1,6 +1,8 @@
 /** Small values that may be lost at any time, and that expire. */
 export interface Kv {
   get<T>(key: string): Promise<T | undefined>
+  /** The values of these keys, by key; missing ones are left out. In one call if the store can. */
+  getAll<T>(keys: readonly string[]): Promise<Map<string, T>>
   set<T>(key: string, value: T, ttlSeconds: number): Promise<void>
   delete(key: string): Promise<void>
 }
@@ -8,6 +10,8 @@ export interface Kv {
 /** The methods of an unstorage `Storage` used here. */
 export interface KvLike {
   getItem(key: string): Promise<unknown>
+  /** Several items in one call. */
+  getItems?(keys: string[]): Promise<{ key: string; value: unknown }[]>
   setItem(key: string, value: never): Promise<void>
   removeItem(key: string): Promise<void>
 }
@@ -23,6 +27,7 @@ export function inMemory(): KvLike {
     getItem: async (key) => (await load()).getItem(key),
     setItem: async (key, value) => (await load()).setItem(key, value),
     removeItem: async (key) => (await load()).removeItem(key),
+    getItems: async (keys) => (await load()).getItems!(keys),
   }
 }
 
@@ -41,13 +46,35 @@ interface Entry {
  */
 export function createKv(storage: KvLike, now: () => number): Kv {
   const nameOf = (key: string) => `chat:${Buffer.from(key).toString('hex')}`
+
+  async function unpack<T>(name: string, item: unknown): Promise<T | undefined> {
+    const entry = item as Entry | null
+    if (!entry) return undefined
+    if (entry.expires_at > now()) return entry.value as T
+    await storage.removeItem(name)
+    return undefined
+  }
+
+  async function listItems(names: string[]): Promise<unknown[]> {
+    if (!storage.getItems) return Promise.all(names.map((name) => storage.getItem(name)))
+    const items = new Map((await storage.getItems(names)).map(({ key, value }) => [key, value]))
+    return names.map((name) => items.get(name))
+  }
+
   return {
     async get<T>(key: string) {
-      const entry = (await storage.getItem(nameOf(key))) as Entry | null
-      if (!entry) return undefined
-      if (entry.expires_at > now()) return entry.value as T
-      await storage.removeItem(nameOf(key))
-      return undefined
+      const name = nameOf(key)
+      return unpack<T>(name, await storage.getItem(name))
+    },
+    async getAll<T>(keys: readonly string[]) {
+      const names = keys.map(nameOf)
+      const items = await listItems(names)
+      const found = new Map<string, T>()
+      for (const [index, key] of keys.entries()) {
+        const value = await unpack<T>(names[index]!, items[index])
+        if (value !== undefined) found.set(key, value)
+      }
+      return found
     },
     set: (key, value, ttlSeconds) =>
       storage.setItem(nameOf(key), { value, expires_at: now() + ttlSeconds * 1000 } as never),

@@ -40,7 +40,10 @@ describeOnEachDatabase('lists with the largest items', (openUrl) => {
     let cursor: string | number | undefined
     do {
       const goOn = cursor === undefined ? '' : `&${next![0]}=${encodeURIComponent(cursor)}`
-      const response = await fetch(`${service.base_url}${path(filled)}?${query}${goOn}`, { headers: { cookie } })
+      const response = await fetch(
+        `${service.base_url}${path(filled)}?${typeof query === 'string' ? query : query(filled)}${goOn}`,
+        { headers: { cookie } },
+      )
       expect(response.status).toBe(200)
       const text = await response.text()
       const answer = JSON.parse(text)

@@ -72,7 +72,10 @@ const BODIES: Record<string, (world: World) => object> = {
 }
 
 /** The query of a call. */
-const QUERIES: Record<string, string> = { usersSearch: '?query=target' }
+const QUERIES: Record<string, string> = {
+  usersSearch: '?query=target',
+  presenceList: '?user_ids=01890000-0000-7000-8000-000000000000',
+}
 
 /** Limits that no call reaches. */
 const PARAMS = { requests_per_second: 1000, burst: 1000 }

@@ -72,7 +72,8 @@ describeOnEachDatabase('a service with failures', (openUrl) => {
   })
 
   it('does not wait for a presence store that does not respond', async () => {
-    const kv = { get: () => new Promise<never>(() => {}), set: async () => {}, delete: async () => {} }
+    const hanging = () => new Promise<never>(() => {})
+    const kv = { get: hanging, getAll: hanging, set: async () => {}, delete: async () => {} }
     const service = await startService(await openUrl(), { wrap: (storage) => ({ ...storage, kv }) })
     const { ada, eve, conversation_id } = await startThread(service)
     const added = ada.participants.add(conversation_id, { user_id: eve.id })

@@ -29,6 +29,21 @@ describe.each<[string, () => Driver]>([
     return { kv: createKv(storage, () => clock.now), clock, storage }
   }
 
+  it('returns several values at once, without those that are missing or expired', async () => {
+    const { kv, clock } = openKv()
+    await kv.set('old', 1, 1)
+    await kv.set('a:b', { one: 1 }, 60)
+    await kv.set('c', 'two', 60)
+    clock.now += 1_000
+    expect(await kv.getAll(['c', 'old', 'a:b', 'none'])).toEqual(
+      new Map<string, unknown>([
+        ['c', 'two'],
+        ['a:b', { one: 1 }],
+      ]),
+    )
+    expect(await kv.getAll([])).toEqual(new Map())
+  })
+
   it('returns nothing for an unknown key', async () => {
     const { kv } = openKv()
     expect(await kv.get('key')).toBeUndefined()

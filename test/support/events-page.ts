@@ -122,7 +122,11 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     example: { root_id: ROOT, last_activity_at: '2026-11-20T10:00:00.123456Z' },
   },
   'presence.update': {
-    when: 'A participant is now online, away or offline; also sent for an added participant.',
+    when:
+      'A participant is now online, away or offline; also sent for an added participant. Changes are gathered for 250 ms, ' +
+      'and a user who is back within 5 seconds was never away. A conversation with more participants than ' +
+      '`presence.broadcast_participants` gets none: its `stream.ready` has `presence: false`, and clients ask ' +
+      '`GET /api/presence`.',
     example: { user_id: GRACE, status: 'online', last_seen_at: '2026-11-20T10:00:00.000000Z' },
   },
   'typing.update': {

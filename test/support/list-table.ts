@@ -13,7 +13,7 @@ export interface Followed {
   /** The names of all its items; `undefined` if they need not be known one by one. */
   expected: (filled: Filled) => (string | number)[] | undefined
   path: (filled: Filled) => string
-  query?: string
+  query?: string | ((filled: Filled) => string)
   /** How the cursor is passed, and where it is found: in the response, or in the last item. */
   next?: [parameter: string, from: (answer: Record<string, string>, last: Item) => string | number | undefined]
 }
@@ -68,6 +68,13 @@ export const LISTS: Record<string, Followed> = {
     path: (filled) => `${conversation(filled)}/participants`,
     query: 'limit=1000',
     next: after,
+  },
+  // As many as the query names.
+  presenceList: {
+    key: 'user_id',
+    expected: ({ people }) => people.slice(0, 200),
+    path: () => '/api/presence',
+    query: ({ people }) => `user_ids=${people.slice(0, 200).join()}`,
   },
   invitesList: {
     key: 'id',

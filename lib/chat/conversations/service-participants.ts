@@ -54,8 +54,9 @@ export async function shown(
   return { participants: await withPresence(ctx, rows), participant_count: count }
 }
 
-function withPresence(ctx: Context, rows: ParticipantRow[]): Promise<Participant[]> {
-  return Promise.all(rows.map(async (row) => toParticipant(row, await ctx.presence.find(row.user_id))))
+async function withPresence(ctx: Context, rows: ParticipantRow[]): Promise<Participant[]> {
+  const presences = await ctx.presence.findAll(rows.map((row) => row.user_id))
+  return rows.map((row) => toParticipant(row, presences.get(row.user_id)!))
 }
 
 const sizeOfParticipant = ({ username, display_name = '' }: Participant) =>

@@ -76,6 +76,9 @@ export const StreamEvent = v.variant('type', [
       resumed: v.boolean(),
       last_event_id: v.string(),
       seq: v.optional(Seq),
+      presence: v.optional(
+        v.pipe(v.literal(false), v.description('The conversation is too large for `presence.update`')),
+      ),
     }),
   ),
   event(

@@ -63,6 +63,7 @@ function reserve(
         sink,
         expires_at: Number.POSITIVE_INFINITY,
         memberships: undefined,
+        gets_presence: true,
         closed: false,
       }
       return hub.connect(reader, last_event_id)

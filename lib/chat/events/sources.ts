@@ -1,18 +1,28 @@
+import { createLoader } from '../../core/loader.ts'
 import type { Page, Source } from '../../live/channel.ts'
 import { type EventRow, findFeedHead, findHead, listEvents, listFeed, numberFeed } from '../../live/log.ts'
 import type { StreamSources } from '../../live/reader.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { listMemberships } from '../conversations/store.ts'
+import { listSmall } from '../presence/store.ts'
 import { findRefusals } from './access.ts'
 import { compose } from './render.ts'
 
-/** The functions that the hub needs from conversations and users. */
-export function createStreamSources(db: Database, now: () => Micros): StreamSources {
+/**
+ * The functions that the hub needs from conversations and users.
+ *
+ * @param broadcast_participants the streams of a conversation with more participants get no presence events
+ */
+export function createStreamSources(db: Database, now: () => Micros, broadcast_participants: number): StreamSources {
+  const findSmall = createLoader(
+    async (ids) => new Map((await listSmall(db, ids, broadcast_participants)).map((id) => [id, true])),
+  )
   return {
     ofConversation: (conversationId) => conversationSource(db, conversationId),
     ofAll: () => feedSource(db),
     listMemberships: (userId) => listMemberships(db, userId),
+    getsPresence: async (conversationId) => (await findSmall(conversationId)) ?? false,
     findRefusals: (readers) => findRefusals(db, now(), readers),
   }
 }

@@ -1,4 +1,5 @@
 import { route } from '../../endpoint.ts'
+import { Presences } from './schema.ts'
 import * as service from './service.ts'
 
 export const sendHeartbeat = route({
@@ -12,6 +13,18 @@ export const sendHeartbeat = route({
   body_optional: true,
   status: 204,
   run: service.sendHeartbeat,
+})
+
+export const list = route({
+  method: 'GET',
+  path: '/api/presence',
+  tag: 'Presence',
+  summary: 'Read the presence of users',
+  description:
+    'Of those users who share a conversation with the caller, and of the caller; others are left out. For conversations whose `stream.ready` has `presence: false`.',
+  access: 'session',
+  output: Presences,
+  run: service.list,
 })
 
 export const setTyping = route({

@@ -5,7 +5,8 @@ import { useCase } from '../../core/use-case.ts'
 import { requireMember } from '../conversations/access.ts'
 import { canPost } from '../conversations/rules.ts'
 import { findThreadConversation } from '../threads/store.ts'
-import { Heartbeat, TypingSignal } from './schema.ts'
+import { Heartbeat, PresenceQuery, type Presences, TypingSignal } from './schema.ts'
+import { listKnownTo } from './store.ts'
 
 /** Reports the actor as online to all users who share a conversation with the actor. */
 export const sendHeartbeat = useCase({
@@ -14,6 +15,19 @@ export const sendHeartbeat = useCase({
   run: async (ctx, actor, input): Promise<void> => {
     assertPerson(actor)
     return ctx.presence.heartbeat(actor.user_id, input.status)
+  },
+})
+
+/** The presence of the actor, and of those of these users who share a conversation with the actor, in the given order. */
+export const list = useCase({
+  takes: ['actor'],
+  input: PresenceQuery,
+  run: async (ctx, actor, input): Promise<Presences> => {
+    assertPerson(actor)
+    const asked = [...new Set(input.user_ids.toLowerCase().split(','))]
+    const known = new Set([actor.user_id, ...(await listKnownTo(ctx.db, actor.user_id, asked))])
+    const presences = await ctx.presence.findAll(asked.filter((id) => known.has(id)))
+    return { presence: [...presences].map(([user_id, presence]) => ({ user_id, ...presence })) }
   },
 })
 

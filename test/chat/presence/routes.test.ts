@@ -39,6 +39,9 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
     return stream
   }
 
+  /** Waits until the service has noticed that the last stream of a user is closed. */
+  const gone = (person: Person) => expect.poll(() => service.chat.context.hub.countStreams(person.id)).toBe(0)
+
   const presenceOf = async (person: Person, { by, conversation_id }: { by: Person; conversation_id: string }) => {
     const { participants } = await by.conversations.get(conversation_id)
     return participants.find(({ user_id }) => user_id === person.id)!.presence
@@ -135,12 +138,32 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       await first.close()
       expect(saysOf(await soFar(stream, grace, conversation_id), ada)).toEqual([])
       await second.close()
+      await gone(ada)
+      const last_seen_at = toInstant(clock)
+      pass(5)
       const told = await becomes(stream, ada, 'offline')
-      expect(told.at(-1)!.event.payload).toMatchObject({ last_seen_at: toInstant(clock) })
-      expect(await presenceOf(ada, { by: grace, conversation_id })).toEqual({
-        status: 'offline',
-        last_seen_at: toInstant(clock),
-      })
+      expect(told.at(-1)!.event.payload).toMatchObject({ last_seen_at })
+      expect(await presenceOf(ada, { by: grace, conversation_id })).toEqual({ status: 'offline', last_seen_at })
+    })
+
+    it('that is opened again within 5 seconds was never closed for others', async () => {
+      const { ada, grace, conversation_id } = await meet()
+      const stream = await follow(grace, conversation_id)
+      const hers = await follow(ada, conversation_id)
+      await becomes(stream, ada, 'online')
+      await hers.close()
+      await gone(ada)
+      pass(4.9)
+      await service.chat.context.presence.sweep()
+      expect((await presenceOf(ada, { by: grace, conversation_id })).status).toBe('online')
+      const again = await follow(ada)
+      pass(60)
+      await service.chat.context.presence.sweep()
+      expect(saysOf(await soFar(stream, grace, conversation_id), ada)).toEqual([])
+      await again.close()
+      await gone(ada)
+      pass(5)
+      expect(saysOf(await becomes(stream, ada, 'offline'), ada)).toEqual(['offline'])
     })
 
     it('leaves its reader online while a heartbeat is valid', async () => {
@@ -150,7 +173,9 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       await becomes(stream, ada, 'online')
       await ada.presence.sendHeartbeat()
       await hers.close()
-      await expect.poll(() => service.chat.context.hub.countStreams(ada.id)).toBe(0)
+      await gone(ada)
+      pass(5)
+      await service.chat.context.presence.sweep()
       expect(saysOf(await soFar(stream, grace, conversation_id), ada)).toEqual([])
       expect((await presenceOf(ada, { by: grace, conversation_id })).status).toBe('online')
       pass(60)
@@ -178,10 +203,23 @@ describeOnEachDatabase('presence and typing', (openUrl) => {
       const seen: ReceivedEvent[] = []
       for (const status of ['online', 'online', 'away', 'away', 'online', 'offline', 'offline'] as const) {
         await ada.presence.sendHeartbeat({ status })
+        await service.chat.context.presence.sweep()
         seen.push(...(await soFar(stream, grace, conversation_id)))
       }
       expect(saysOf(seen, ada)).toEqual(['online', 'away', 'online', 'offline'])
       for (const { id, event } of seen) if (event.type === 'presence.update') expect(id).toBeUndefined()
+    })
+
+    it('is sent once for the changes of a moment: the last one counts', async () => {
+      const { ada, grace, conversation_id } = await meet()
+      const stream = await follow(grace, conversation_id)
+      for (const status of ['online', 'offline', 'online', 'away'] as const)
+        await ada.presence.sendHeartbeat({ status })
+      const seen = await becomes(stream, ada, 'away')
+      for (const status of ['online', 'away'] as const) await ada.presence.sendHeartbeat({ status })
+      await service.chat.context.presence.sweep()
+      seen.push(...(await soFar(stream, grace, conversation_id)))
+      expect(saysOf(seen, ada)).toEqual(['away'])
     })
 
     it('is sent to shared conversations only', async () => {

@@ -1,0 +1,42 @@
+import type { Presence } from '../conversations/schema.ts'
+
+/** What one source knows of a user: a process with open streams of the user, or one that has received a heartbeat. */
+export interface Sighting {
+  /** When the first of the streams that are open now was opened. */
+  since?: number
+  /** The status that the user has set, and when. */
+  heartbeat?: { status: Presence['status']; at: number }
+  /** When the user was last known to be there. */
+  seen_at?: number
+}
+
+/** How long a heartbeat is valid without an open stream, in microseconds. */
+export const LAPSE = 60_000_000
+
+/** A user who is back within this time was never away, in microseconds: a reload, or another network. */
+export const GRACE = 5_000_000
+
+/** Whether the status of a heartbeat is no longer valid for a user without an open stream. */
+export function hasLapsed(at: number, now: number): boolean {
+  return at + LAPSE <= now
+}
+
+/**
+ * The status of a user from all sources.
+ *
+ * With an open stream it is the last status that the user has set, if that was valid at the time the stream was opened
+ * or later; without a stream the last status is valid for 60 seconds.
+ *
+ * @returns `last_seen_at` in microseconds, if it is known
+ */
+export function judge(
+  sightings: readonly Sighting[],
+  now: number,
+): { status: Presence['status']; last_seen_at?: number } {
+  const arrivals = sightings.flatMap(({ since }) => since ?? [])
+  const [last] = sightings.flatMap(({ heartbeat }) => heartbeat ?? []).sort((a, b) => b.at - a.at)
+  const seen = sightings.flatMap(({ since, seen_at }) => [since ?? [], seen_at ?? []].flat())
+  const validFrom = Math.min(now, ...arrivals)
+  const status = last && !hasLapsed(last.at, validFrom) ? last.status : arrivals.length > 0 ? 'online' : 'offline'
+  return { status, ...(seen.length > 0 && { last_seen_at: Math.max(...seen) }) }
+}

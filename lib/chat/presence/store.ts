@@ -1,0 +1,39 @@
+import type { Queries } from '../../storage/database.ts'
+import { jsonList, listOf } from '../../storage/sql.ts'
+
+/** The conversations of these users, including deleted ones. By user_id. */
+export function listMembershipsOf(db: Queries, userIds: Iterable<string>) {
+  return db.all<{ user_id: string; conversation_id: string }>(
+    `SELECT user_id, conversation_id FROM participants WHERE user_id IN ${listOf(db.dialect)}`,
+    jsonList(userIds),
+  )
+}
+
+/** Those of these conversations with at most `limit` participants. Counts up to the limit, by primary key. */
+export async function listSmall(db: Queries, conversationIds: Iterable<string>, limit: number): Promise<string[]> {
+  const rows = await db.all<{ id: string }>(
+    `SELECT c.id FROM conversations c
+      WHERE c.id IN ${listOf(db.dialect)} AND c.deleted_at IS NULL
+        AND (SELECT count(*)
+               FROM (SELECT 1 FROM participants p WHERE p.conversation_id = c.id LIMIT ?) AS counted) <= ?`,
+    jsonList(conversationIds),
+    limit + 1,
+    limit,
+  )
+  return rows.map((row) => row.id)
+}
+
+/** Those of these users who are in a conversation with the given user. By user_id and by primary key. */
+export async function listKnownTo(db: Queries, userId: string, userIds: Iterable<string>): Promise<string[]> {
+  const rows = await db.all<{ id: string }>(
+    `SELECT u.id FROM users u
+      WHERE u.id IN ${listOf(db.dialect)}
+        AND EXISTS (SELECT 1 FROM participants theirs
+                      JOIN participants own ON own.conversation_id = theirs.conversation_id
+                      JOIN conversations c ON c.id = own.conversation_id
+                     WHERE theirs.user_id = u.id AND own.user_id = ? AND c.deleted_at IS NULL)`,
+    jsonList(userIds),
+    userId,
+  )
+  return rows.map((row) => row.id)
+}

@@ -1,0 +1,44 @@
+/** Keys that are gathered for a while, and then handled together. */
+export interface Gathering {
+  add(key: string): void
+  /** Handles the gathered keys now, after the run in progress. */
+  flush(): Promise<void>
+  /** Handles no further keys, and waits for the run in progress. */
+  close(): Promise<void>
+}
+
+/**
+ * Gathers keys for `ms` from the first one on, then handles them in one call. One call at a time.
+ *
+ * @param handle must not reject; the keys of a call are distinct
+ */
+export function createGathering(ms: number, handle: (keys: string[]) => Promise<void>): Gathering {
+  const gathered = new Set<string>()
+  let timer: NodeJS.Timeout | undefined
+  let running = Promise.resolve()
+  let isClosed = false
+
+  function flush(): Promise<void> {
+    clearTimeout(timer)
+    timer = undefined
+    running = running.then(() => {
+      const keys = [...gathered]
+      gathered.clear()
+      return keys.length > 0 && !isClosed ? handle(keys) : undefined
+    })
+    return running
+  }
+
+  return {
+    add(key) {
+      gathered.add(key)
+      if (!isClosed) timer ??= setTimeout(() => void flush(), ms).unref()
+    },
+    flush,
+    close() {
+      isClosed = true
+      clearTimeout(timer)
+      return running
+    },
+  }
+}
