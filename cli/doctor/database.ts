@@ -12,7 +12,7 @@ const CLOCK_MS = 5_000
 /** The findings about an open database. */
 export function judgeDatabase(
   facts: DatabaseFacts,
-  { database, storage }: Pick<Config, 'database' | 'storage'>,
+  { cluster, database, storage }: Pick<Config, 'cluster' | 'database' | 'storage'>,
 ): Finding[] {
   const { version, version_number, settings, read_only, ahead_ms } = facts
   const found: Finding[] = []
@@ -40,18 +40,23 @@ export function judgeDatabase(
   return [
     ...found,
     ...judgeDurability(settings, storage.durability),
-    ...judgeConnections(facts.free_connections, database.pool_size),
+    ...judgeConnections(facts.free_connections, database.pool_size, cluster.workers),
     ...judgeClock('database.clock', ahead_ms),
   ]
 }
 
-/** Compares the connections that a process may open with those that the server has left. */
-function judgeConnections(free: number | undefined, poolSize: number): Finding[] {
+/** Compares the connections that a service may open with those that the server has left. */
+function judgeConnections(free: number | undefined, poolSize: number, workers: number): Finding[] {
   if (free === undefined) return []
-  const processes = Math.floor(free / poolSize)
-  const message = `The server has ${free} connections for services; a process opens up to ${poolSize} (database.pool_size).`
-  if (processes > 0) return [ok('database.connections', `${message} That is enough for ${processes} processes.`)]
-  const remedy = 'Lower database.pool_size, raise max_connections of PostgreSQL, or put PgBouncer in front of it.'
+  const each = poolSize * workers
+  const [one, many] =
+    workers === 1
+      ? [`a process opens up to ${each} (database.pool_size)`, 'processes']
+      : [`a service of ${workers} workers opens up to ${each} (cluster.workers × database.pool_size)`, 'such services']
+  const message = `The server has ${free} connections for services; ${one}.`
+  const enough = Math.floor(free / each)
+  if (enough > 0) return [ok('database.connections', `${message} That is enough for ${enough} ${many}.`)]
+  const remedy = `Lower database.pool_size${workers > 1 ? ' or cluster.workers' : ''}, raise max_connections of PostgreSQL, or put PgBouncer in front of it.`
   return [warning('database.few_connections', message, remedy)]
 }
 

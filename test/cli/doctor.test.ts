@@ -272,12 +272,17 @@ describe('a PostgreSQL server', () => {
 
   it('with fewer connections than one process may open', async () => {
     const facts = { version: '15.8', settings: {}, read_only: false, free_connections: 25 }
-    const judge = (pool_size: number) => {
-      const found = judgeDatabase(facts, parseConfig({ database: { pool_size } }))
+    const judge = (pool_size: number, workers = 1) => {
+      const found = judgeDatabase(facts, parseConfig({ database: { pool_size }, cluster: { workers } }))
       return found.find(({ code }) => /connections$/.test(code))
     }
     expect(judge(10)).toMatchObject({ code: 'database.connections', message: expect.stringContaining('2 processes') })
     expect(judge(26)).toMatchObject({ code: 'database.few_connections', severity: 'warning' })
+    expect(judge(3, 4)).toMatchObject({ code: 'database.connections', message: expect.stringContaining('for 2 such') })
+    expect(judge(10, 3)).toMatchObject({
+      code: 'database.few_connections',
+      message: expect.stringContaining('3 workers opens up to 30'),
+    })
   })
 })
 
