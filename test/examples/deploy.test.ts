@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseYAML } from 'confbox/yaml'
 import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createChatClient } from '../../lib/client/index.ts'
 import { type ServeProcess, startServe } from '../fault/serving.ts'
@@ -14,6 +15,9 @@ import { PROXIES, startProxy } from './proxies.ts'
 
 const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
 const TRUSTING = { CHAT_SERVER__TRUSTED_PROXIES: '127.0.0.1', CHAT_SSE__HEARTBEAT_SECONDS: '1' }
+
+/** Longer than a balancer needs to notice that a service is stopping. */
+const DELAY = { CHAT_SERVER__DRAIN_DELAY_SECONDS: '3' }
 
 /** Not the address of the proxy, which is trusted. */
 const CLIENT = '127.0.0.2'
@@ -66,14 +70,14 @@ describe.each(PROXIES.filter((proxy) => proxy.isInstalled))('the example for $na
   })
 })
 
-const haproxy = PROXIES.find(({ name }) => name === 'haproxy')!
+const BALANCERS = PROXIES.filter(({ isInstalled, name }) => isInstalled && name !== 'caddy')
 
-describe.skipIf(!haproxy.isInstalled || !inject('postgres_url'))('two services behind haproxy', () => {
+describe.skipIf(!inject('postgres_url')).each(BALANCERS)('two services behind $name', (balancer) => {
   it('look like one to their clients, also while one of them stops', { timeout: 60_000 }, async () => {
     const { url, remove } = await createPostgresDatabase()
-    const env = { CHAT_SERVER__DRAIN_DELAY_SECONDS: '3' }
+    const env = balancer.name === 'haproxy in compose.yaml' ? environmentOfNode() : DELAY
     const [one, two] = [await startStopping(url, env), await startStopping(url, env)]
-    const base_url = await startProxy(haproxy, [one.port, two.port])
+    const base_url = await startProxy(balancer, [one.port, two.port])
     const ada = createChatClient({ base_url, retry_ms: 50 })
     await ada.setup.run(ADA)
     await ada.auth.login(ADA)
@@ -143,6 +147,35 @@ it('the image contains the service and its dependencies in the versions of the l
   expect(runtime.match(/^USER .*$/gm)).toEqual(['USER node'])
   expect(runtime.indexOf('USER node')).toBeLessThan(runtime.indexOf('ENTRYPOINT'))
 })
+
+it('the nodes of compose.yaml differ in their name only, and its balancer knows both', () => {
+  const { services } = compose()
+  expect(services.one).toEqual(services.two)
+  expect(services.one).toMatchObject({ build: { context: '../..', dockerfile: 'examples/deploy/Dockerfile' } })
+  const targets = [
+    ...readFileSync(join(DEPLOY, 'compose-haproxy.cfg'), 'utf8').matchAll(/^ {2}server \w+ (\w+):8080$/gm),
+  ]
+  expect(targets.map(([, host]) => host)).toEqual(['one', 'two'])
+  const [published] = services.balancer!.ports!
+  expect(published).toMatch(/^127\.0\.0\.1:/)
+})
+
+const DEPLOY = join(ROOT, 'examples', 'deploy')
+
+interface Compose {
+  services: Record<string, { environment: Record<string, string>; build?: object; ports?: string[] }>
+}
+
+function compose(): Compose {
+  return parseYAML<Compose>(readFileSync(join(DEPLOY, 'compose.yaml'), 'utf8'))
+}
+
+/** The settings of a node in compose.yaml, except for what only exists there: the address of the database and the network. */
+function environmentOfNode(): Record<string, string> {
+  const { CHAT_DATABASE__URL, CHAT_SERVER__TRUSTED_PROXIES, ...rest } = compose().services.one!.environment
+  expect([CHAT_DATABASE__URL, CHAT_SERVER__TRUSTED_PROXIES]).not.toContain(undefined)
+  return rest
+}
 
 async function startStopping(url: string, env: Record<string, string> = {}): Promise<ServeProcess> {
   const server = await startServe(url, { env: { ...TRUSTING, ...env } })

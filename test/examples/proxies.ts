@@ -8,7 +8,8 @@ import { ROOT } from '../support/example.ts'
 
 /** A proxy with the configuration of an example. */
 export interface Proxy {
-  name: 'nginx' | 'caddy' | 'haproxy'
+  name: 'nginx' | 'caddy' | 'haproxy' | 'haproxy in compose.yaml'
+  program: 'nginx' | 'caddy' | 'haproxy'
   isInstalled: boolean
   /** Its example, for these services, on this port, without what a test does not have: certificates and a host name. */
   configure(port: number, services: number[]): string
@@ -25,6 +26,7 @@ const NGINX_FOLDERS = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
 export const PROXIES: Proxy[] = [
   {
     name: 'nginx',
+    program: 'nginx',
     isInstalled: isInstalled('nginx'),
     configure(port, services) {
       const site = example('nginx.conf')
@@ -39,6 +41,7 @@ export const PROXIES: Proxy[] = [
   },
   {
     name: 'caddy',
+    program: 'caddy',
     isInstalled: isInstalled('caddy'),
     configure: (port, services) =>
       `{\n\tadmin off\n\tgrace_period 1s\n}\n${example('Caddyfile')
@@ -48,10 +51,23 @@ export const PROXIES: Proxy[] = [
   },
   {
     name: 'haproxy',
+    program: 'haproxy',
     isInstalled: isInstalled('haproxy'),
     configure: (port, services) =>
       example('haproxy.cfg')
         .replace(/bind .*/, `bind 127.0.0.1:${port}`)
+        .replace(/ {2}server one[\s\S]*/, services.map((each, i) => `  server s${i} 127.0.0.1:${each}\n`).join(''))
+        .replace('inter 1s', 'inter 100ms')
+        .replace('timeout server 60s', 'timeout server 3s'),
+    args: (file) => ['-f', file, '-db'],
+  },
+  {
+    name: 'haproxy in compose.yaml',
+    program: 'haproxy',
+    isInstalled: isInstalled('haproxy'),
+    configure: (port, services) =>
+      example('compose-haproxy.cfg')
+        .replace('bind :8080', `bind 127.0.0.1:${port}`)
         .replace(/ {2}server one[\s\S]*/, services.map((each, i) => `  server s${i} 127.0.0.1:${each}\n`).join(''))
         .replace('inter 1s', 'inter 100ms')
         .replace('timeout server 60s', 'timeout server 3s'),
@@ -68,7 +84,7 @@ export async function startProxy(proxy: Proxy, services: number[]): Promise<stri
   const file = join(folder, 'config')
   writeFileSync(file, proxy.configure(port, services))
   const env = { PATH: process.env.PATH, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
-  const child = spawn(proxy.name, proxy.args(file, folder), { cwd: folder, env })
+  const child = spawn(proxy.program, proxy.args(file, folder), { cwd: folder, env })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text) => {

@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, inject, it } from 'vitest'
 import { createChatClient } from '../../lib/client/index.ts'
+import { createPostgresDatabase } from '../support/databases.ts'
 import { start } from '../support/example.ts'
 
 const PASSWORD = 'correct horse battery'
@@ -63,6 +64,29 @@ describe('an example', () => {
       '  new message: second',
       '  new message: third',
     ])
+  })
+
+  it.skipIf(!inject('postgres_url'))('shares a port among processes, each a node of one chat', async () => {
+    const { url: database, remove } = await createPostgresDatabase()
+    const host = start('embed-cluster.ts', database)
+    const base_url = await host.printed(/http:\/\/[\d.]+:\d+/)
+    await host.printed(/(?:Worker \d .*\s+){2}/)
+    const ada = createChatClient({ base_url })
+    await ada.setup.run({ email: 'ada@example.org', password: PASSWORD })
+    await ada.auth.login({ email: 'ada@example.org', password: PASSWORD })
+    const { conversation_id } = await ada.conversations.create()
+    // Each on a connection of its own, and so on either worker.
+    const ends = [1, 2, 3, 4].map(async () => {
+      const seen: string[] = []
+      for await (const { event } of ada.events.follow(conversation_id)) {
+        seen.push(event.type)
+        if (event.type === 'stream.ready') await ada.messages.postRoot(conversation_id, { content: 'hello' })
+        if (seen.filter((type) => type === 'message.new').length === 1) break
+      }
+    })
+    await Promise.all(ends)
+    expect(await host.stop()).toBe(0)
+    await remove()
   })
 
   it('serves a page and the chat that the page uses', async () => {
