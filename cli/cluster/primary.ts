@@ -30,8 +30,8 @@ export async function createCluster(config: Config, log: Log): Promise<Cluster> 
     storage: { ...config.storage, migrate: false },
   }
   const pool = createWorkerPool({ config: workerConfig, log })
-  // However this process ends, except by SIGKILL: then its workers notice.
-  process.once('exit', () => pool.signal('SIGKILL'))
+  // Asked to end at once. If this process fails or is killed instead, its workers notice it and drain.
+  process.once('exit', (code) => code === 1 || pool.signal('SIGKILL'))
   endOnHangup(pool)
   return { pool, port, is_setup }
 }

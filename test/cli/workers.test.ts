@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
+import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createChatClient } from '../../lib/client/index.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
@@ -169,6 +170,23 @@ describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a serv
     expect(failed).toMatchObject({ code: 1, stdout: '' })
     expect(failed.stderr.match(/chat-server: /g)).toHaveLength(1)
     expect(failed.stderr).toContain(`chat-server: Cannot listen on 127.0.0.1:${port}: the port is taken\n`)
+  }, 60_000)
+
+  it('keeps serving when a newer version has migrated the database, and logs why a worker cannot be replaced', async () => {
+    const server = await startAll(2)
+    const db = new Client({ connectionString: url })
+    await db.connect()
+    onTestFinished(() => db.end())
+    await db.query("INSERT INTO migrations VALUES (999, 'of-a-newer-version', 'x', 0)")
+    onTestFinished(() => void db.query('DELETE FROM migrations WHERE id = 999').catch(() => {}))
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+    const refused = logged(server, 'is newer than this program knows')
+    process.kill(workersOf(server)[0]!, 'SIGKILL')
+    await refused
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+    await db.query('DELETE FROM migrations WHERE id = 999')
+    while ((await metricsOf(server)).chat_workers !== 2) await pause()
+    await stop(server)
   }, 60_000)
 
   it('closes connections beyond the limit, and responds on those that are open', async () => {
