@@ -38,6 +38,8 @@ export function createChannel(source: Source, deliver: (delivery: Delivery) => v
   const ephemeral = createEphemeralEvents()
   const offered = createOffered()
   let stale = false
+  // Whether the log may have events that were not offered: then the offered ones are not the end of it.
+  let unread = false
   let advancing: Promise<void> | undefined
 
   const opened = headOf(source).then((head) => {
@@ -64,26 +66,36 @@ export function createChannel(source: Source, deliver: (delivery: Delivery) => v
   async function readPage(): Promise<boolean> {
     // Listed before the read: an event published during the read may refer to an event that is not in this page.
     const published = ephemeral.list()
-    const { lines, isLast } = offered.takeAfter(seq) ?? (await source.read(seq, PAGE))
+    const { lines, isLast } = offered.takeAfter(seq, unread) ?? (await readLog())
     const events = [...withIds(epoch, lines), ...(isLast ? ephemeral.take(published) : [])]
     seq = lines.at(-1)?.seq ?? seq
     if (events.length > 0) deliver(encode(events))
     return isLast
   }
 
+  function readLog(): Promise<Page> {
+    unread = false
+    return source.read(seq, PAGE)
+  }
+
   return {
     source,
     /** The number of the last delivered event. */
     position: () => seq,
-    /** Delivers all new events; a call during a run makes the run read again. @throws ChatError `not_found` */
-    advance(): Promise<void> {
+    /**
+     * Delivers all new events; a call during a run makes the run read again.
+     *
+     * @param events some that were just committed, in the order of the log: they need not be read. Without them, the log
+     *   is read to its end.
+     * @throws ChatError `not_found`
+     */
+    advance(events: NumberedEvent[] = []): Promise<void> {
+      if (events.length > 0) offered.add(events)
+      else unread = true
       stale = true
       advancing ??= readOn()
       return advancing
     },
-
-    /** Adds events that were just committed, so that the next run need not read them. Their order is that of the log. */
-    offer: offered.add,
     /** Sends an ephemeral event with the next delivery. It replaces earlier ones about the same subject. */
     publish: ephemeral.add,
     hasEphemeral: () => !ephemeral.isEmpty(),
@@ -104,13 +116,17 @@ function createOffered() {
   return {
     add: (events: NumberedEvent[]) => void offered.push(...events),
 
-    /** The offered events that follow `seq` without a gap. Drops those that the log has returned meanwhile. */
-    takeAfter(seq: number): Page | undefined {
+    /**
+     * The offered events that follow `seq` without a gap. Drops those that the log has returned meanwhile.
+     *
+     * @param hasMore whether the log may have others after them
+     */
+    takeAfter(seq: number, hasMore: boolean): Page | undefined {
       offered.sort((a, b) => a.seq - b.seq)
       while (offered.length > 0 && offered[0]!.seq <= seq) offered.shift()
       let count = 0
       while (offered[count]?.seq === seq + 1 + count) count++
-      return count > 0 ? { lines: offered.splice(0, Math.min(count, PAGE)), isLast: count < PAGE } : undefined
+      return count > 0 ? { lines: offered.splice(0, Math.min(count, PAGE)), isLast: count < PAGE && !hasMore } : undefined
     },
   }
 }

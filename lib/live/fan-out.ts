@@ -29,10 +29,9 @@ export function createFanOut({ db, log, subscriptions, send, recheck }: FanOutDe
   function committed({ conversations, ephemeral, recheck: isDue }: Outcome): void {
     for (const each of ephemeral)
       if (each.user_id === undefined) subscriptions.publish(each.conversation_id, each.event)
-    for (const [id, events] of conversations) subscriptions.channelOf(id)?.offer(events)
     const touched = new Set([...conversations.keys(), ...ephemeral.map((each) => each.conversation_id)])
     if (touched.size > 0) touched.add(FEED)
-    const advances = [...touched].flatMap((name) => subscriptions.channelOf(name)?.advance() ?? [])
+    const advances = [...touched].flatMap((name) => subscriptions.channelOf(name)?.advance(conversations.get(name)) ?? [])
     if (advances.length === 0 && !isDue) return
     Promise.all(advances)
       .then(() => {

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest'
+import { createChannel } from '../../lib/live/channel.ts'
+import type { NumberedEvent } from '../../lib/live/log.ts'
+
+const conversation_id = '01980a3c-7000-7a10-8b20-0c4f1d2e3a43'
+
+function line(seq: number): NumberedEvent {
+  const payload = { conversation_id, user_id: `${seq}`, action: 'added' as const, role: 'member' as const }
+  return { seq, conversation_id, at: seq, event: { type: 'membership.changed', payload } }
+}
+
+/** A channel that follows a log of these lines from its beginning, and the numbers that it delivers. */
+function follow(...log: NumberedEvent[]) {
+  const delivered: number[] = []
+  const source = {
+    isDense: true,
+    head: async () => ({ epoch: 'e', first: 1, last: 0 }),
+    read: async (after: number) => ({ lines: log.filter(({ seq }) => seq > after), isLast: true }),
+  }
+  const channel = createChannel(source, ({ events }) => delivered.push(...events.map(({ seq }) => seq!)))
+  return { channel, delivered }
+}
+
+describe('a channel', () => {
+  it('delivers what it was given without reading it', async () => {
+    const { channel, delivered } = follow()
+    await channel.advance([line(1)])
+    expect(delivered).toEqual([1])
+  })
+
+  it.each([
+    ['after', [[line(1)], []]],
+    ['before', [[], [line(1)]]],
+  ])('delivers what must be read when that was committed just %s events that it was given', async (_, commits) => {
+    const { channel, delivered } = follow(line(1), line(2))
+    await Promise.all(commits.map((events) => channel.advance(events)))
+    expect(delivered).toEqual([1, 2])
+  })
+
+  it('delivers what it was given once, and after the events before it', async () => {
+    const { channel, delivered } = follow(line(1), line(2))
+    await Promise.all([channel.advance([line(2)]), channel.advance([line(1)])])
+    await channel.advance()
+    expect(delivered).toEqual([1, 2])
+  })
+})
