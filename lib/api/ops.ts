@@ -94,6 +94,7 @@ export interface ReadinessChecks {
 /** How many rows of each kind were deleted. */
 export interface Pruned {
   events: number
+  revocations: number
   sessions: number
   invites: number
   api_keys: number

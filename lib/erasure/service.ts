@@ -85,7 +85,7 @@ function shut(ctx: Context, actor: Actor, userId: string, messages: Erasure['mes
     await insertErasedAuthor(tx, { user_id: userId, messages, erased_at: ctx.now() })
     tx.enqueue({ kind: 'user.erase', key: userId, delay_seconds: TAKEOVER_SECONDS })
     if (isFirst) tx.audit({ act: 'user.erased', ...byActor(actor), subject_id: userId, detail: { messages } })
-    tx.recheckStreams()
+    tx.recheckStreams({ user_id: userId })
   })
 }
 
@@ -130,7 +130,7 @@ async function deleteAccount(ctx: Context, userId: string): Promise<boolean> {
     // A call that began before the account was locked may have created another invite.
     await anonymizeInvites(tx, { user_id: userId, email_key: uniqueKey(user.email) }, ctx.now())
     await deleteUser(tx, userId)
-    tx.recheckStreams()
+    tx.recheckStreams({ user_id: userId })
     return true
   })
 }

@@ -38,8 +38,6 @@ export function createChannel(source: Source, deliver: (delivery: Delivery) => v
   const ephemeral = createEphemeralEvents()
   const offered = createOffered()
   let stale = false
-  // Whether the log may have events that were not offered: then the offered ones are not the end of it.
-  let unread = false
   let advancing: Promise<void> | undefined
 
   const opened = headOf(source).then((head) => {
@@ -66,32 +64,21 @@ export function createChannel(source: Source, deliver: (delivery: Delivery) => v
   async function readPage(): Promise<boolean> {
     // Listed before the read: an event published during the read may refer to an event that is not in this page.
     const published = ephemeral.list()
-    const { lines, isLast } = offered.takeAfter(seq, unread) ?? (await readLog())
+    const { lines, isLast } = offered.takeAfter(seq) ?? (await source.read(seq, PAGE))
     const events = [...withIds(epoch, lines), ...(isLast ? ephemeral.take(published) : [])]
     seq = lines.at(-1)?.seq ?? seq
     if (events.length > 0) deliver(encode(events))
     return isLast
   }
 
-  function readLog(): Promise<Page> {
-    unread = false
-    return source.read(seq, PAGE)
-  }
-
   return {
     source,
     /** The number of the last delivered event. */
     position: () => seq,
-    /**
-     * Delivers all new events; a call during a run makes the run read again.
-     *
-     * @param events some that were just committed, in the order of the log: they need not be read. Without them, the log
-     *   is read to its end.
-     * @throws ChatError `not_found`
-     */
+    // A call during a run makes the run read again.
+    /** Delivers all new events: these, just committed, need not be read. @throws ChatError `not_found` */
     advance(events: NumberedEvent[] = []): Promise<void> {
-      if (events.length > 0) offered.add(events)
-      else unread = true
+      offered.add(events)
       stale = true
       advancing ??= readOn()
       return advancing
@@ -113,20 +100,27 @@ async function headOf(source: Source): Promise<Head> {
 /** Events that this process has committed, until all events before them are delivered. */
 function createOffered() {
   const offered: NumberedEvent[] = []
+  // Whether the log may have others: then these are not the end of it.
+  let isPartial = false
   return {
-    add: (events: NumberedEvent[]) => void offered.push(...events),
+    /** @param events none: there are events that must be read */
+    add(events: NumberedEvent[]): void {
+      if (events.length === 0) isPartial = true
+      offered.push(...events)
+    },
 
     /**
-     * The offered events that follow `seq` without a gap. Drops those that the log has returned meanwhile.
-     *
-     * @param hasMore whether the log may have others after them
+     * The offered events that follow `seq` without a gap; `undefined` if the caller must read the log now. Drops those
+     * that the log has returned meanwhile.
      */
-    takeAfter(seq: number, hasMore: boolean): Page | undefined {
+    takeAfter(seq: number): Page | undefined {
       offered.sort((a, b) => a.seq - b.seq)
       while (offered.length > 0 && offered[0]!.seq <= seq) offered.shift()
       let count = 0
       while (offered[count]?.seq === seq + 1 + count) count++
-      return count > 0 ? { lines: offered.splice(0, Math.min(count, PAGE)), isLast: count < PAGE && !hasMore } : undefined
+      if (count > 0) return { lines: offered.splice(0, Math.min(count, PAGE)), isLast: count < PAGE && !isPartial }
+      isPartial = false
+      return undefined
     },
   }
 }

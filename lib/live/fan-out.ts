@@ -4,6 +4,7 @@ import type { Database } from '../storage/database.ts'
 import { type Delivery, encode } from './delivery.ts'
 import { listLastSeqs } from './log.ts'
 import type { Reader } from './reader.ts'
+import type { Revocation } from './revocations.ts'
 import { FEED, type Subscriptions } from './subscriptions.ts'
 import type { Ephemeral, Outcome } from './transaction.ts'
 
@@ -12,7 +13,7 @@ interface FanOutDeps {
   log: Log
   subscriptions: Subscriptions
   send: (reader: Reader, delivery: Delivery) => void
-  recheck: () => Promise<void>
+  recheck: (revocations: Revocation[]) => Promise<void>
 }
 
 /** Sends committed events to the readers they concern. The work grows with the number of these, not of all streams. */
@@ -26,18 +27,20 @@ export function createFanOut({ db, log, subscriptions, send, recheck }: FanOutDe
   }
 
   /** Delivers the events of a transaction that this process has committed. */
-  function committed({ conversations, ephemeral, recheck: isDue }: Outcome): void {
+  function committed({ conversations, ephemeral, revocations }: Outcome): void {
     for (const each of ephemeral)
       if (each.user_id === undefined) subscriptions.publish(each.conversation_id, each.event)
     const touched = new Set([...conversations.keys(), ...ephemeral.map((each) => each.conversation_id)])
     if (touched.size > 0) touched.add(FEED)
-    const advances = [...touched].flatMap((name) => subscriptions.channelOf(name)?.advance(conversations.get(name)) ?? [])
-    if (advances.length === 0 && !isDue) return
+    const advances = [...touched].flatMap(
+      (name) => subscriptions.channelOf(name)?.advance(conversations.get(name)) ?? [],
+    )
+    if (advances.length === 0 && revocations.length === 0) return
     Promise.all(advances)
       .then(() => {
         // After the delivery of the log: the event may refer to one of its events.
         for (const each of ephemeral) if (each.user_id !== undefined) publishToUser(each)
-        return isDue ? recheck() : undefined
+        return recheck(revocations)
       })
       .catch((error) => {
         failed = true
@@ -51,24 +54,38 @@ export function createFanOut({ db, log, subscriptions, send, recheck }: FanOutDe
     /** Sends an ephemeral event to the open streams of these conversations. */
     publishEphemeral(conversationIds: string[], event: EphemeralEvent): void {
       const ephemeral = conversationIds.map((conversation_id) => ({ conversation_id, event }))
-      committed({ conversations: new Map(), ephemeral, recheck: false })
+      committed({ conversations: new Map(), ephemeral, revocations: [] })
     },
 
-    /** Delivers the events that other processes have committed. */
-    async catchUpAll(): Promise<void> {
-      await subscriptions.channelOf(FEED)?.advance()
-      const names = subscriptions.names()
-      for (const { id, last_seq } of names.length > 0 ? await listLastSeqs(db, names) : []) {
-        const channel = subscriptions.channelOf(id)
-        if (channel && (channel.position() < last_seq || channel.hasEphemeral())) await channel.advance()
-      }
-    },
+    ...createCatchUp(db, subscriptions),
 
     /** Whether a delivery has failed since the last call; then the caller must call `catchUpAll`. */
     hasFailed(): boolean {
       const before = failed
       failed = false
       return before
+    },
+  }
+}
+
+/** Delivers what other processes have committed. */
+function createCatchUp(db: Database, subscriptions: Subscriptions) {
+  /** Delivers the new events of these conversations. */
+  async function catchUp(conversations: { id: string; last_seq: number }[]): Promise<void> {
+    if (conversations.length > 0) await subscriptions.channelOf(FEED)?.advance()
+    for (const { id, last_seq } of conversations) {
+      const channel = subscriptions.channelOf(id)
+      if (channel && (channel.position() < last_seq || channel.hasEphemeral())) await channel.advance()
+    }
+  }
+
+  return {
+    catchUp,
+    /** Delivers all new events. */
+    async catchUpAll(): Promise<void> {
+      const names = subscriptions.names()
+      await catchUp(names.length > 0 ? await listLastSeqs(db, names) : [])
+      await subscriptions.channelOf(FEED)?.advance()
     },
   }
 }

@@ -3,10 +3,12 @@ import type { EphemeralEvent, Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
 import { createFanOut } from './fan-out.ts'
 import { createStreamQuota } from './quota.ts'
 import type { Reader, StreamSources } from './reader.ts'
 import { catchUp } from './replay.ts'
+import { createRights } from './rights.ts'
 import { createSender } from './sender.ts'
 import { createStreams } from './streams.ts'
 import { createSubscriptions, type Subscribers } from './subscriptions.ts'
@@ -18,14 +20,15 @@ interface HubDeps {
   log: Log
   metrics: Metrics
   sources: StreamSources
+  now: () => Micros
 }
 
 /** The open streams of this process. */
 export type Hub = ReturnType<typeof createHub>
 
 /** Sends committed events, encoded once, to the streams of this process, and ends the streams that must end. */
-export function createHub(deps: HubDeps & { now: () => number }) {
-  const { quota, streams, subscriptions, fanOut, bringUpToDate } = createParts(deps)
+export function createHub(deps: HubDeps) {
+  const { quota, streams, rights, subscriptions, fanOut, bringUpToDate } = createParts(deps)
   const { close } = streams
   let state: 'open' | 'withdrawn' | 'draining' = 'open'
 
@@ -47,6 +50,7 @@ export function createHub(deps: HubDeps & { now: () => number }) {
     },
 
     committed: fanOut.committed,
+    catchUp: fanOut.catchUp,
     catchUpAll: fanOut.catchUpAll,
     hasFailed: fanOut.hasFailed,
 
@@ -62,10 +66,7 @@ export function createHub(deps: HubDeps & { now: () => number }) {
       // In one call: repeated events are removed within one delivery only.
       fanOut.publishEphemeral(subscriptions.withLiveReaders(conversationIds), event),
 
-    /** Closes the streams of ended sessions, disabled users and removed participants. */
-    recheck: () => streams.recheck(),
-    /** Whether the session of a reader may have expired since the last check. */
-    hasExpired: () => streams.hasExpired(deps.now()),
+    rights,
     isIdle: () => streams.size() === 0,
     size: streams.size,
     sendHeartbeats: streams.sendHeartbeats,
@@ -85,23 +86,24 @@ export function createHub(deps: HubDeps & { now: () => number }) {
 }
 
 /** The parts of a hub; each owns its state. */
-function createParts({ db, config, log, metrics, sources }: HubDeps) {
+function createParts({ db, config, log, metrics, sources, now }: HubDeps) {
   const { max_buffer_bytes, max_streams_per_user } = config.sse
   const { findRefusals, listMemberships, getsPresence } = sources
   const quota = createStreamQuota(max_streams_per_user)
   // Readers that are behind. Each is in the queue at most once, so the number of open streams bounds its length.
   const turns = createTurns<Reader>()
-  const streams = createStreams({ metrics, findRefusals, onClose })
-  const { close, recheck } = streams
+  const streams = createStreams({ metrics, onClose })
+  const { close } = streams
+  const rights = createRights({ streams, findRefusals, close, now })
   const { send, deliver } = createSender({ max_buffer_bytes, metrics, close })
   const subscriptions = createSubscriptions(sources, deliver)
-  const fanOut = createFanOut({ db, log, subscriptions, send, recheck })
+  const fanOut = createFanOut({ db, log, subscriptions, send, recheck: rights.recheckConcerned })
   const catchUpDeps = {
     listMemberships,
     getsPresence,
     page_bytes: max_buffer_bytes,
     turn: turns.wait,
-    recheck,
+    recheck: rights.recheck,
     send,
     close,
   }
@@ -122,5 +124,5 @@ function createParts({ db, config, log, metrics, sources }: HubDeps) {
     }
   }
 
-  return { quota, streams, subscriptions, fanOut, bringUpToDate }
+  return { quota, streams, rights, subscriptions, fanOut, bringUpToDate }
 }

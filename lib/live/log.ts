@@ -239,19 +239,6 @@ export function listLastSeqs(
   return db.all(`SELECT id, last_seq FROM conversations WHERE id IN ${listOf(db.dialect)}`, jsonList(conversationIds))
 }
 
-/** Counts that rights have ended: the other processes then check which streams may stay open. */
-export async function countRevocation(tx: Queries): Promise<void> {
-  await tx.run(
-    `INSERT INTO meta (name, value) VALUES ('revocations', '1')
-     ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(meta.value AS BIGINT) + 1 AS TEXT)`,
-  )
-}
-
-/** A text that changes with each {@link countRevocation}. By primary key. */
-export async function findRevocations(db: Queries): Promise<string | undefined> {
-  return (await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'revocations'"))?.value
-}
-
 /** Identifies one history, of a conversation or of all, in one database: a restored backup has another epoch. */
 function epochOf(databaseEpoch: string, history: string): string {
   return fingerprint(`${databaseEpoch}/${history}`)

@@ -2,64 +2,58 @@ import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
 import { singleFlight, warnOnce } from '../core/once.ts'
 import type { Database } from '../storage/database.ts'
+import { createChanges } from './changes.ts'
 import type { Hub } from './hub.ts'
-import { findRevocations } from './log.ts'
 
-/** The maximum delay of events of other processes. A poll costs SQLite 2 µs, PostgreSQL one short query. */
+/** The maximum delay of events of other processes. A poll costs SQLite 4 µs, PostgreSQL one short query. */
 const POLL_MS = 150
 
-/**
- * After a commit of another process that counted no revocation, all rights are looked up within this time: a right may also
- * end by hand in the database.
- */
-const RECHECK_MS = 2_000
+/** The time between two looks at the rights of some streams: a right may also end by hand in the database. */
+const ROUND_MS = 2_000
+
+/** After a longer pause, of this process or of its readers, everything that it follows is looked at. */
+const PAUSE_MS = 60_000
 
 /** Detects commits of other processes. */
 export type Poller = ReturnType<typeof createPoller>
 
-/**
- * Makes the hub read its logs after another process has committed: another node, or a command beside the server.
- *
- * The database reports only that data has changed; the hub reads the changes from the tables.
- */
+/** Makes the hub deliver what another process has committed: another node, or a command beside the server. */
 export function createPoller(db: Database, hub: Hub, log: Log) {
-  let token: string | undefined
-  let checked = { revocations: undefined as string | undefined, at: Number.NEGATIVE_INFINITY }
-  let isUnchecked = false
+  const changes = createChanges(db)
+  let succeeded = Number.NEGATIVE_INFINITY
+  let checked = performance.now()
   let timer: NodeJS.Timeout | undefined
   const fail = warnOnce((error: unknown) =>
     log.warn('Changes of other processes cannot be seen', { cause: causeText(error) }),
   )
 
-  /** Looks up the rights of all streams if another process may have ended one. */
-  async function recheckRevoked(): Promise<void> {
-    const revocations = await findRevocations(db)
-    const now = performance.now()
-    isUnchecked = true
-    if (revocations === checked.revocations && now - checked.at < RECHECK_MS) return
-    await hub.recheck()
-    checked = { revocations, at: now }
-    isUnchecked = false
+  async function follow(): Promise<void> {
+    // What was missed is unknown, also which look-up of rights has failed.
+    if (hub.hasFailed() || performance.now() - succeeded > PAUSE_MS) changes.forget()
+    const found = await changes.find()
+    if (found.changes) {
+      await hub.catchUp(found.changes.conversations)
+      await hub.rights.recheckConcerned(found.changes.revocations)
+    } else {
+      await hub.catchUpAll()
+      await hub.rights.recheckAll()
+    }
+    found.accept()
   }
 
   const poll = singleFlight(async () => {
     try {
-      const current = await db.changeToken()
-      const failed = hub.hasFailed()
-      // It may have been the look-up of rights that failed.
-      if (failed) checked.at = Number.NEGATIVE_INFINITY
-      if (failed || current !== token) {
-        // Set again only after a complete run: after a storage failure the next poll runs again.
-        token = undefined
-        await hub.catchUpAll()
-        await recheckRevoked()
-        token = current
-      } else if (isUnchecked && performance.now() - checked.at >= RECHECK_MS) await recheckRevoked()
-      if (hub.hasExpired()) await hub.recheck()
+      await follow()
+      await hub.rights.recheckExpired()
+      if (performance.now() - checked >= ROUND_MS) {
+        checked = performance.now()
+        await hub.rights.recheckNext()
+      }
+      succeeded = performance.now()
       fail.reset()
     } catch (error) {
       // What happened meanwhile is unknown, also to a database that has taken over from another.
-      checked.at = Number.NEGATIVE_INFINITY
+      changes.forget()
       fail(error)
     }
   })

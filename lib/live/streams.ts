@@ -2,7 +2,8 @@ import type { CloseReason } from '../context.ts'
 import { formatComment, formatRetry } from '../core/event-stream.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Delivery } from './delivery.ts'
-import type { Reader, StreamSources } from './reader.ts'
+import { createIndex } from './index-by.ts'
+import type { Reader } from './reader.ts'
 import { sendEvent } from './sender.ts'
 
 const HEARTBEAT: Delivery = { bytes: Buffer.from(formatComment('keep-alive')), events: [] }
@@ -14,19 +15,19 @@ const RECONNECT_MS = { first: 1_000, apart: 100, turns: 91 }
 export type Streams = ReturnType<typeof createStreams>
 
 /** @param deps.onClose is called once for each stream that ends, before the stream gets its last event */
-export function createStreams(deps: {
-  metrics: Metrics
-  findRefusals: StreamSources['findRefusals']
-  onClose: (reader: Reader) => void
-}) {
-  const { metrics, findRefusals, onClose } = deps
+export function createStreams(deps: { metrics: Metrics; onClose: (reader: Reader) => void }) {
+  const { metrics, onClose } = deps
   const readers = new Set<Reader>()
+  const byUser = createIndex<Reader>()
+  const byConversation = createIndex<Reader>()
 
   /** @param reason is sent as the last event, if given */
   function close(reader: Reader, reason?: CloseReason): void {
     if (reader.closed) return
     reader.closed = true
     readers.delete(reader)
+    byUser.remove(reader.user_id, reader)
+    if (reader.conversation_id !== undefined) byConversation.remove(reader.conversation_id, reader)
     onClose(reader)
     if (reason === 'too_slow') metrics.dropped()
     if (reason) sendEvent(reader, { type: 'stream.closed', payload: { reason } })
@@ -34,18 +35,17 @@ export function createStreams(deps: {
   }
 
   return {
-    add: (reader: Reader) => void readers.add(reader),
+    add(reader: Reader): void {
+      readers.add(reader)
+      byUser.add(reader.user_id, reader)
+      if (reader.conversation_id !== undefined) byConversation.add(reader.conversation_id, reader)
+    },
     close,
     size: () => readers.size,
 
-    /** Closes the streams whose session, user or participation has ended. */
-    async recheck(suspects: Reader[] = [...readers]): Promise<void> {
-      if (suspects.length === 0) return
-      for (const [reader, reason] of await findRefusals(suspects)) close(reader, reason)
-    },
-
-    /** Whether the session of a reader may have expired since the last check. */
-    hasExpired: (now: number) => [...readers].some((reader) => reader.expires_at < now),
+    all: (): ReadonlySet<Reader> => readers,
+    ofUser: byUser.get,
+    ofConversation: byConversation.get,
 
     /** Sends a comment to each reader without pending bytes, so that proxies do not close idle streams. */
     sendHeartbeats(): void {

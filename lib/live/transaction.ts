@@ -5,7 +5,8 @@ import type { Database, Queries, TransactionOptions, Writing } from '../storage/
 import type { Micros } from '../storage/sql.ts'
 import { insertTask, type NewTask } from '../tasks/store.ts'
 import type { Hub } from './hub.ts'
-import { type Addition, appendEvents, countRevocation, type NewEvent, type NumberedEvent } from './log.ts'
+import { type Addition, appendEvents, type NewEvent, type NumberedEvent } from './log.ts'
+import { insertRevocations, type Revocation } from './revocations.ts'
 
 /** A transaction that collects its events. */
 export interface Tx extends Writing {
@@ -23,8 +24,8 @@ export interface Tx extends Writing {
   audit(entry: AuditEntry): void
   /** Adds a background task; a process starts it when the transaction is durable. */
   enqueue(task: NewTask): void
-  /** Checks after the commit whether each open stream is still allowed: a session or a participation may have ended. */
-  recheckStreams(): void
+  /** Checks after the commit, on every node, which open streams are still allowed: a session or a participation may have ended. */
+  recheckStreams(revocation: Revocation): void
 }
 
 /** An ephemeral event: it is not stored, and sent to all streams of a conversation, or to those of one user. */
@@ -39,7 +40,7 @@ export interface Outcome {
   /** The conversations with new events, each with the events if the log need not be read for them. */
   conversations: Map<string, NumberedEvent[]>
   ephemeral: Ephemeral[]
-  recheck: boolean
+  revocations: Revocation[]
 }
 
 /** Creates `ctx.write`: it runs a transaction, appends its events to the log, and delivers them after the commit. */
@@ -66,8 +67,7 @@ export function createWrite(deps: {
       queries.defer(appended)
       for (const entry of audited) queries.defer(insertAuditEntry(queries, id(), now(), entry))
       for (const task of tasks) queries.defer(insertTask(queries, id(), task))
-      // Last: others that count wait for it until the commit.
-      if (outcome.recheck) queries.defer(countRevocation(queries))
+      queries.defer(insertRevocations(queries, now(), outcome.revocations))
       // Inside an object: a promise as the result would be awaited before the commit.
       return { value, outcome, audited, additions, appended, hasTasks: tasks.length > 0 }
     }, options)
@@ -93,7 +93,7 @@ export function createWrite(deps: {
 /** A transaction that collects events, audit entries and tasks until its work is done. */
 function collect(queries: Writing, now: () => Micros) {
   const changes = new Map<string, Addition>()
-  const outcome: Outcome = { conversations: new Map(), ephemeral: [], recheck: false }
+  const outcome: Outcome = { conversations: new Map(), ephemeral: [], revocations: [] }
   const audited: AuditEntry[] = []
   const tasks: NewTask[] = []
   const changeOf = (conversation_id: string) => {
@@ -120,9 +120,7 @@ function collect(queries: Writing, now: () => Micros) {
     publishToUser: (user_id, conversation_id, event) => outcome.ephemeral.push({ conversation_id, user_id, event }),
     audit: (entry) => audited.push(entry),
     enqueue: (task) => tasks.push(task),
-    recheckStreams() {
-      outcome.recheck = true
-    },
+    recheckStreams: (revocation) => outcome.revocations.push(revocation),
   }
   return { tx, changes, outcome, audited, tasks }
 }

@@ -81,7 +81,7 @@ export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefin
     remove: () =>
       ctx.write(async (tx) => {
         await removeProbe(tx, user_id)
-        tx.recheckStreams()
+        tx.recheckStreams({ user_id })
       }),
   }
 }

@@ -13,6 +13,7 @@ import type { Context } from '../context.ts'
 import { SECOND } from '../core/time.ts'
 import { deleteDryBuckets } from '../limits/buckets.ts'
 import { deleteEventsBefore } from '../live/log.ts'
+import { deleteRevocationsBefore } from '../live/revocations.ts'
 import type { Queries } from '../storage/database.ts'
 import { deleteLeftovers } from './probe.ts'
 
@@ -38,6 +39,7 @@ type Prune = (ctx: Context, tx: Queries, limit: number) => Promise<number>
 /** How many rows of each kind were deleted. */
 export interface Pruned {
   events: number
+  revocations: number
   sessions: number
   invites: number
   api_keys: number
@@ -56,6 +58,8 @@ export interface Pruned {
 const PRUNES: Record<keyof Pruned, Prune> = {
   events: ({ config, now }, tx, limit) =>
     deleteEventsBefore(tx, now() - config.sse.replay_retention_hours * HOUR, limit),
+  // A process that was away for longer looks up all rights.
+  revocations: ({ now }, tx, limit) => deleteRevocationsBefore(tx, now() - 10 * 60 * SECOND, limit),
   sessions: ({ now }, tx, limit) => deleteSessionsBefore(tx, now() - REMEMBERED, limit),
   invites: ({ now }, tx, limit) => deleteInvitesBefore(tx, now() - REMEMBERED, limit),
   api_keys: ({ now }, tx, limit) => deleteExpiredKeys(tx, now() - REMEMBERED, limit),

@@ -15,8 +15,8 @@ describeOnEachEmptyDatabase('a database of an older version', (openUrl) => {
     const steps = await storage.migrate()
     // Reverts the last migration.
     await storage.db.run('DELETE FROM migrations WHERE id = ?', steps.length)
-    await storage.db.run('ALTER TABLE conversations DROP COLUMN message_count')
-    await storage.db.run('ALTER TABLE participants DROP COLUMN seen_count')
+    await storage.db.run('DROP TABLE revocations')
+    if (storage.db.dialect === 'postgresql') await storage.db.run('ALTER TABLE events DROP COLUMN xid')
     const cwd = folder({ 'chat.jsonl': '' })
     const env = { CHAT_DATABASE__URL: url, CHAT_PASSWORD: 'correct horse battery' }
     for (const command of COMMANDS) {

@@ -41,7 +41,7 @@ export const readsSessions: Which = (sql) => /FROM sessions\s+WHERE id IN/.test(
 export const readsPlaces: Which = (sql) => /FROM participants p JOIN conversations c .*\s+WHERE p\.user_id IN/.test(sql)
 
 /** The check for changes of other processes. */
-export const looksForChanges: Which = (sql) => sql === 'change token'
+export const looksForChanges: Which = (sql) => sql === 'change token' || sql.includes('pg_current_snapshot()')
 
 export function holdStorage(): HeldStorage {
   const seen: [string, Primitive[]][] = []

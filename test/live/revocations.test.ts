@@ -1,14 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Primitive } from '../../lib/storage/database.ts'
 import type { Storage } from '../../lib/storage/open.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
 
-/** Collects the statements that are run outside of transactions. */
-function collecting(statements: string[]): (storage: Storage) => Storage {
+/** Collects the statements, with their parameters, that are run outside of transactions. */
+function collecting(statements: [sql: string, params: Primitive[]][]): (storage: Storage) => Storage {
   return ({ db, ...storage }) => {
     const all: typeof db.all = (sql, ...params) => {
-      statements.push(sql)
+      statements.push([sql, params])
       return db.all(sql, ...params)
     }
     return { ...storage, db: { ...db, all } }
@@ -16,13 +17,13 @@ function collecting(statements: string[]): (storage: Storage) => Storage {
 }
 
 /** How the rights of open streams are looked up. */
-const isLookUp = (sql: string) => /FROM sessions\s+WHERE id IN/.test(sql)
+const isLookUp = ([sql]: [string, Primitive[]]) => /FROM sessions\s+WHERE id IN/.test(sql)
 
 const closedBecause = (reason: string) =>
   expect.objectContaining({ event: { type: 'stream.closed', payload: { reason } } })
 
 describeOnEachDatabase('the streams of another node', (openUrl) => {
-  const statements: string[] = []
+  const statements: [string, Primitive[]][] = []
   let here: TestService
   let there: TestService
   let thread: Awaited<ReturnType<typeof startThread>>
@@ -55,6 +56,23 @@ describeOnEachDatabase('the streams of another node', (openUrl) => {
     }
     expect(statements.filter(isLookUp)).toEqual([])
     await stream.close()
+  })
+
+  it('cost no look-up of the rights of others when a user loses one', async () => {
+    const others = await open(thread.ada.email)
+    const { stream, cookie } = await open(thread.grace.email)
+    await post('the first look is one at everything')
+    await stream.until('message.new')
+    for (const _ of times(2, () => 0)) await there.chat.context.poller.poll()
+    statements.length = 0
+    const csrf = /CSRF-TOKEN=([^;]*)/.exec(cookie)![1]!
+    await fetch(`${here.base_url}/api/auth/logout`, { method: 'POST', headers: { cookie, 'x-csrf-token': csrf } })
+    await stream.until('stream.closed')
+    // Each two seconds the rights of some are looked up in any case.
+    const together = statements.filter(isLookUp).map(([, [ids]]) => JSON.parse(String(ids)).length)
+    expect(together.filter((count) => count === 1).length).toBeGreaterThan(0)
+    expect(together.length).toBeLessThanOrEqual(2)
+    await others.stream.close()
   })
 
   it('end when the session, the participation or the account of their user ends, also by hand', async () => {

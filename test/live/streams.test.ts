@@ -6,7 +6,7 @@ import { times } from '../support/service.ts'
 
 it('spreads reconnects after a drain evenly over one to ten seconds', () => {
   const metrics = createMetrics('sqlite', [])
-  const streams = createStreams({ metrics, findRefusals: async () => [], onClose() {} })
+  const streams = createStreams({ metrics, onClose() {} })
   let sent = ''
   const sink = { write: ({ bytes }: { bytes: Uint8Array }) => (sent += Buffer.from(bytes)), end() {} }
   for (const _ of times(910, () => {})) streams.add({ sink, closed: false } as unknown as Reader)

@@ -217,6 +217,7 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
     }))
     await insert('limit_buckets', (id) => ({ bucket: id, tat: at }))
     await insert('login_failures', (id) => ({ account: id, failures: 1, first_at: at, blocked_until: at }))
+    await insert('revocations', () => ({ user_id, conversation_id: null, at }))
     await insert('known_devices', (id) => ({ token_hash: id, user_id, expires_at: at }))
     await insert('idempotency_keys', (id) => ({
       ...{ user_id, name: id, request_hash: id, message_id: root.message_id, created_at: at },

@@ -11,6 +11,7 @@ import { startService, startThread } from '../support/service.ts'
 
 /** Tables that an archive leaves out, with the reason. */
 const LEFT_OUT: Record<string, string> = {
+  revocations: 'They concern the open streams of running processes.',
   migrations: 'the schema is made by the program that imports',
   meta: 'the name of a history, which is begun anew',
   oauth_states: 'sign-ins that have begun begin again',

@@ -35,7 +35,7 @@ export const lockDown = useCase({
       await deleteResets(tx, userId)
       await forgetDevices(tx, userId)
       tx.audit({ act: 'user.locked_down', ...byActor(actor), subject_id: userId, detail: ended })
-      tx.recheckStreams()
+      tx.recheckStreams({ user_id: userId })
       return ended
     })
   },

@@ -99,7 +99,7 @@ async function endWhatMust(tx: Tx, actor: Actor, before: UserRow, after: UserRow
   if (after.disabled_at === null && !isNewPassword) return
   await deleteResets(tx, after.id)
   await endSessions(tx, { user_id: after.id, except: after.disabled_at === null ? actor.session_id : undefined })
-  tx.recheckStreams()
+  tx.recheckStreams({ user_id: after.id })
 }
 
 /** The address of an account after a change, and when it was verified: a new address is unverified. */

@@ -79,7 +79,7 @@ export const revoke = useCase({
     await ctx.write(async (tx) => {
       if (!(await deleteKey(tx, keyId, actor.user_id))) throw new ChatError('not_found')
       tx.audit({ act: 'key.revoked', actor_id: actor.user_id, subject_id: keyId, ip: actor.ip })
-      tx.recheckStreams()
+      tx.recheckStreams({ user_id: actor.user_id })
     })
   },
 })

@@ -27,6 +27,6 @@ export async function takeOver(ctx: Context, tx: Tx, user: UserRow): Promise<Use
   await ctx.revokeInvites(tx, { user_id: user.id }, { actor_id: user.id })
   await markEmailVerified(tx, user.id, now)
   tx.audit({ act: 'account.taken_over', actor_id: user.id, subject_id: user.id })
-  tx.recheckStreams()
+  tx.recheckStreams({ user_id: user.id })
   return { ...user, password_hash: null, email_verified_at: now }
 }

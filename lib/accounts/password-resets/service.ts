@@ -131,7 +131,7 @@ export const redeem = useCase({
       await forgetDevices(tx, user_id)
       const device = await rememberDevice(tx, user_id, undefined, ctx.now())
       tx.audit({ act: 'password.reset', subject_id: user_id, ip: client.ip, detail: { keys, identities } })
-      tx.recheckStreams()
+      tx.recheckStreams({ user_id })
       return device
     })
     notify(ctx, user_id, 'password.changed')

@@ -33,7 +33,7 @@ export const changePassword = useCase({
       await endSessions(tx, { user_id, except: session_id })
       await deleteResets(tx, user_id)
       tx.audit({ act: 'password.changed', actor_id: user_id, subject_id: user_id, ip })
-      tx.recheckStreams()
+      tx.recheckStreams({ user_id })
     })
     notify(ctx, user_id, 'password.changed')
   },

@@ -69,7 +69,7 @@ export async function endIfReplayed(ctx: Context, tokenHash: string, ip: string 
   await recordUse(ctx, 'session', async (tx) => {
     if (!(await deleteLiveSession(tx, session_id, user_id, now))) return
     tx.audit({ act: 'session.replayed', subject_id: user_id, ip, detail: { session_id } })
-    tx.recheckStreams()
+    tx.recheckStreams({ user_id })
   })
 }
 

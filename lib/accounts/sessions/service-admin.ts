@@ -47,7 +47,7 @@ export const revoke = useCase({
         subject_id: owner,
         detail: { sessions: revoked, ...which },
       })
-      tx.recheckStreams()
+      tx.recheckStreams({ user_id: owner })
       return { revoked }
     })
   },

@@ -44,7 +44,7 @@ export const revokeSession = useCase({
       if (!(await deleteLiveSession(tx, sessionId, actor.user_id, ctx.now()))) throw new ChatError('not_found')
       const detail = { sessions: 1, session_id: sessionId }
       tx.audit({ act: 'session.revoked', ...byActor(actor), subject_id: actor.user_id, detail })
-      tx.recheckStreams()
+      tx.recheckStreams({ user_id: actor.user_id })
     })
   },
 })

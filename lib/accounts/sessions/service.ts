@@ -144,12 +144,12 @@ export async function recordFailure(
 export async function openSession(ctx: Context, tx: Tx, user: ShownUser, client: Client): Promise<SignedIn> {
   const now = ctx.now()
   const tokens = newTokens()
-  let ended = client.token ? await deleteSessionByToken(tx, digest(client.token)) : 0
+  const previous = client.token ? await deleteSessionByToken(tx, digest(client.token)) : undefined
+  if (previous !== undefined) tx.recheckStreams({ user_id: previous })
   const row = newSession(ctx, user.id, client, tokens, now)
   await insertSession(tx, row)
   const cap = ctx.config.session.max_sessions_per_user
-  if (cap) ended += await evictSessions(tx, user.id, now, row.id, cap)
-  if (ended) tx.recheckStreams()
+  if (cap && (await evictSessions(tx, user.id, now, row.id, cap)) > 0) tx.recheckStreams({ user_id: user.id })
   return toSignedIn(user, row, tokens)
 }
 
@@ -186,7 +186,7 @@ export const logout = useCase({
     await ctx.write(async (tx) => {
       await endSessions(tx, { session_id: actor.session_id ?? '' })
       tx.audit({ act: 'logout', actor_id: actor.user_id, subject_id: actor.user_id, ip: actor.ip })
-      tx.recheckStreams()
+      tx.recheckStreams({ user_id: actor.user_id })
     })
   },
 })

@@ -145,8 +145,9 @@ export async function touchSession(tx: Queries, id: string, use: SessionUse): Pr
   )
 }
 
-export function deleteSessionByToken(tx: Queries, tokenHash: string): Promise<number> {
-  return tx.run('DELETE FROM sessions WHERE token_hash = ?', tokenHash)
+export async function deleteSessionByToken(tx: Queries, tokenHash: string): Promise<string | undefined> {
+  const sql = 'DELETE FROM sessions WHERE token_hash = ? RETURNING user_id'
+  return (await tx.get<{ user_id: string }>(sql, tokenHash))?.user_id
 }
 
 /** Ends the user's live sessions except `current` and the newest others, `keep` in all. @returns the number deleted */

@@ -140,7 +140,7 @@ export const remove = useCase({
       if (place.role !== 'owner') throw new ChatError('forbidden')
       await hide(tx, conversationId, place.at)
       tx.audit({ act: 'conversation.deleted', ...byActor(actor), subject_id: conversationId })
-      tx.recheckStreams()
+      tx.recheckStreams({ conversation_id: conversationId })
     })
   },
 })

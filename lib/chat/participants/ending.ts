@@ -28,7 +28,7 @@ export async function endParticipation(
   await deleteParticipant(tx, conversation_id, user_id)
   await revokeInvitesOf(ctx, tx, { user_id, conversation_id }, by)
   tx.emit(conversation_id, { type: 'membership.changed', user_id, detail: { action: 'removed' } })
-  tx.recheckStreams()
+  tx.recheckStreams({ user_id })
 }
 
 /**
@@ -47,7 +47,7 @@ export async function removeErasedUser(
   if (at === undefined || !place) return
   const { all, owners } = await countParticipants(tx, conversationId)
   if (all === 1) {
-    tx.recheckStreams()
+    tx.recheckStreams({ conversation_id: conversationId })
     return hide(tx, conversationId, at)
   }
   if (place.role === 'owner' && owners === 1) await transferOwnership(tx, conversationId, userId)

@@ -11,6 +11,7 @@ import { rotatedTokens } from './0009-rotated-tokens.ts'
 import { participants } from './0010-participants.ts'
 import { deleteReason } from './0011-delete-reason.ts'
 import { unreadTotals } from './0012-unread-totals.ts'
+import { changes } from './0013-changes.ts'
 
 /** One migration. A released migration never changes: its checksum is stored in the database. */
 export interface Migration {
@@ -54,4 +55,5 @@ export const MIGRATIONS: readonly Migration[] = [
   participants,
   deleteReason,
   unreadTotals,
+  changes,
 ]

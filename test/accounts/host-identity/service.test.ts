@@ -151,7 +151,7 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
     expect((await reader.next()).value!.event.type).toBe('stream.ready')
     await service.chat.context.write(async (tx) => {
       await tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id)
-      tx.recheckStreams()
+      tx.recheckStreams({ user_id: user.id })
     })
     expect((await reader.next()).value!.event.payload).toEqual({ reason: 'session_ended' })
     abort.abort()

@@ -1,0 +1,111 @@
+import type { Database } from '../storage/database.ts'
+import type { Revocation } from './revocations.ts'
+
+/** What other processes may have committed since the last look; also what this process has committed itself. */
+export interface Changes {
+  /** The conversations with new events, each with the number of its last one. */
+  conversations: { id: string; last_seq: number }[]
+  revocations: Revocation[]
+}
+
+/** With more than this, a process looks at everything that it follows. */
+const MOST = 10_000
+
+/** Where a look at the database has ended. */
+type Mark = { token: string; event: number; revocation: number } | { xmax: string; unfinished: string[] }
+
+/** The result of a look; `undefined` for changes if they are unknown: the first look, and after too much has happened. */
+interface Look<M> {
+  changes: Changes | undefined
+  mark: M
+}
+
+const NOTHING: Changes = { conversations: [], revocations: [] }
+
+/**
+ * Finds what was committed since the last look. The work follows what is new, not what is stored or followed.
+ *
+ * A look counts only once the caller has acted on it: until `accept` the next one finds the same again.
+ */
+export function createChanges(db: Database) {
+  const look = db.dialect === 'sqlite' ? lookAtSqlite : lookAtPostgres
+  let mark: Mark | undefined
+  return {
+    async find(): Promise<{ changes: Changes | undefined; accept(): void }> {
+      const found = await look(db, mark as never)
+      const accept = () => {
+        mark = found.mark
+      }
+      return { changes: found.changes, accept }
+    },
+    /** Forgets the last look: the changes since are unknown. */
+    forget(): void {
+      mark = undefined
+    },
+  }
+}
+
+type SqliteMark = Extract<Mark, { token: string }>
+
+/** Rows have their numbers in the order of commits, as SQLite commits one transaction after another. */
+async function lookAtSqlite(db: Database, before: SqliteMark | undefined): Promise<Look<SqliteMark>> {
+  // Before the token: if that has not changed, all of these are of this process.
+  const ends = await db.get<{ event: number; revocation: number }>(
+    `SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS event,
+            coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'revocations'), 0) AS revocation`,
+  )
+  const mark = { token: await db.changeToken(), ...ends! }
+  if (before?.token === mark.token) return { mark, changes: NOTHING }
+  if (!before || mark.event - before.event > MOST || mark.event < before.event) return { mark, changes: undefined }
+  const conversations = await db.all<Changes['conversations'][number]>(
+    'SELECT conversation_id AS id, max(seq) AS last_seq FROM events WHERE id > ? AND id <= ? GROUP BY conversation_id',
+    before.event,
+    mark.event,
+  )
+  const revocations = await db.all<Revocation>(
+    'SELECT user_id, conversation_id FROM revocations WHERE id > ? AND id <= ? LIMIT ?',
+    before.revocation,
+    mark.revocation,
+    MOST,
+  )
+  return { mark, changes: revocations.length < MOST ? { conversations, revocations } : undefined }
+}
+
+type PostgresMark = Extract<Mark, { xmax: string }>
+
+/**
+ * One statement sees one snapshot. Rows that are visible now, and whose transaction was not finished in the snapshot of
+ * the last look, are exactly the new ones, in whatever order they were committed.
+ */
+async function lookAtPostgres(db: Database, before: PostgresMark | undefined): Promise<Look<PostgresMark>> {
+  if (!before) return { mark: toMark(await db.changeToken()), changes: undefined }
+  const isNew = '(xid >= ?::xid8 OR xid = ANY (?::xid8[]))'
+  const since = [before.xmax, `{${before.unfinished.join()}}`]
+  const row = await db.get<{ now: string; conversations: string | null; revocations: string | null }>(
+    `SELECT pg_current_snapshot()::text AS now,
+            (SELECT json_agg(each)::text
+               FROM (SELECT conversation_id AS id, max(seq) AS last_seq FROM events WHERE ${isNew}
+                      GROUP BY conversation_id LIMIT ?) AS each) AS conversations,
+            (SELECT json_agg(each)::text
+               FROM (SELECT user_id, conversation_id FROM revocations WHERE ${isNew} LIMIT ?) AS each) AS revocations`,
+    ...since,
+    MOST,
+    ...since,
+    MOST,
+  )
+  const changes: Changes = {
+    conversations: JSON.parse(row!.conversations ?? '[]'),
+    revocations: JSON.parse(row!.revocations ?? '[]'),
+  }
+  const mark = toMark(row!.now)
+  // After a takeover by a replica that lacks the last commits, numbers come again.
+  const isKnown =
+    BigInt(mark.xmax) >= BigInt(before.xmax) && changes.conversations.length < MOST && changes.revocations.length < MOST
+  return { mark, changes: isKnown ? changes : undefined }
+}
+
+/** @param snapshot `xmin:xmax:` and the transactions between them that are not finished */
+function toMark(snapshot: string): PostgresMark {
+  const [, xmax, unfinished] = snapshot.split(':')
+  return { xmax: xmax!, unfinished: unfinished ? unfinished.split(',') : [] }
+}

@@ -1,0 +1,54 @@
+import type { CloseReason } from '../context.ts'
+import type { Micros } from '../storage/sql.ts'
+import type { Reader, StreamSources } from './reader.ts'
+import type { Revocation } from './revocations.ts'
+import type { Streams } from './streams.ts'
+
+/** How many streams `recheckNext` looks at. */
+const ROUND = { least: 100, calls: 30 }
+
+/** Closes streams whose session, user or participation has ended. */
+export function createRights(deps: {
+  streams: Pick<Streams, 'all' | 'ofUser' | 'ofConversation'>
+  findRefusals: StreamSources['findRefusals']
+  close: (reader: Reader, reason: CloseReason) => void
+  now: () => Micros
+}) {
+  const { streams, findRefusals, close, now } = deps
+  // Those whose rights are still to be looked up in this round.
+  let round: Iterator<Reader> = [].values()
+
+  function concernedBy({ user_id, conversation_id }: Revocation): Iterable<Reader> {
+    if (user_id) return streams.ofUser(user_id)
+    return conversation_id ? streams.ofConversation(conversation_id) : streams.all()
+  }
+
+  async function recheck(suspects: Reader[]): Promise<void> {
+    if (suspects.length === 0) return
+    for (const [reader, reason] of await findRefusals(suspects)) close(reader, reason)
+  }
+
+  return {
+    /** Closes those of these streams that must end. */
+    recheck,
+    recheckAll: () => recheck([...streams.all()]),
+    /** The same for the streams that revocations concern. */
+    recheckConcerned: (revocations: Revocation[]) =>
+      recheck([...new Set(revocations.flatMap((each) => [...concernedBy(each)]))]),
+    /** The same for the streams whose session may have expired since the last check. */
+    recheckExpired: () => recheck([...streams.all()].filter((reader) => reader.expires_at < now())),
+
+    /** The same for the next streams: all of them within a minute, if it is called every two seconds. */
+    recheckNext(): Promise<void> {
+      const readers = streams.all()
+      const next: Reader[] = []
+      const most = Math.max(ROUND.least, Math.ceil(readers.size / ROUND.calls))
+      while (next.length < Math.min(most, readers.size)) {
+        const { value, done } = round.next()
+        if (done) round = readers.values()
+        else next.push(value)
+      }
+      return recheck(next)
+    },
+  }
+}
