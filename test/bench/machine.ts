@@ -11,15 +11,31 @@ const FIRST_TIME = 11
 export function processFiguresMissing(): string | undefined {
   try {
     residentBytes(process.pid)
+    cpuSeconds(process.pid)
     return undefined
   } catch {
     return `no /proc on ${process.platform}: CPU and memory of the servers cannot be read`
   }
 }
 
-/** User and system time the process has used so far, in seconds, over all its threads. */
+/** User and system time that the process, over all its threads, and its children have used so far, in seconds. */
 export function cpuSeconds(pid: number): number {
-  return sumOfTicks(timesOf(pid).slice(0, 2))
+  return childrenOf(pid).reduce(
+    (sum, child) => {
+      try {
+        return sum + cpuSeconds(child)
+      } catch {
+        // It has ended since; its time is now among that of its parent.
+        return sum
+      }
+    },
+    sumOfTicks(timesOf(pid)),
+  )
+}
+
+function childrenOf(pid: number): number[] {
+  const list = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
+  return list.split(' ').filter(Boolean).map(Number)
 }
 
 /** What others take is read in hundredths of a second. */

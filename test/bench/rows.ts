@@ -14,6 +14,7 @@ import { postsPgNodes, postsPgNodesCpu } from './rows/posts-nodes.ts'
 import { tree, unreadAll, unreadAnywhere, unreadLatest } from './rows/reads.ts'
 import { removal, removalControl, removalRate } from './rows/removals.ts'
 import { durablePost, me } from './rows/requests.ts'
+import { rooms } from './rows/room.ts'
 import { idleMemory, start } from './rows/start.ts'
 import { streamMemory } from './rows/streams.ts'
 
@@ -21,6 +22,7 @@ import { streamMemory } from './rows/streams.ts'
 export const ROWS: Row[] = [
   posts32,
   posts1,
+  ...rooms,
   postsPg32,
   postsPg32Cpu,
   postsPg32One,

@@ -5,14 +5,17 @@ import { marker } from './marker.ts'
 import { type Measured, measure } from './measure.ts'
 import { openPoster, type Poster } from './poster.ts'
 import type { Step } from './reader.ts'
-import { createWindow, type Window } from './window.ts'
+import { createWindow, type Slot, type Window } from './window.ts'
 
 /** A chat under test, in raw bytes: what opens a reader, and the text of a post before and after its marker. */
 export interface ChatTarget {
-  pid: number
+  /** Of the server, or of all processes whose CPU counts. */
+  pid: number | number[]
   port: number
   steps: Step[]
   post: readonly [before: string, after: string]
+  /** Whether posts are sent on the streams of readers, who see their own post as its answer; default: by HTTP. */
+  posts_on_streams?: boolean
 }
 
 export interface DeliveryLoad {
@@ -50,8 +53,7 @@ export async function deliverTo(
 ): Promise<Measured> {
   const { readers, failure } = audience
   const { fail, or } = failure
-  const [before, after] = target.post
-  const window = createWindow(load.window, ({ index, seq }) => posters[index]!.send(before + marker(seq) + after))
+  const window = createWindow(load.window, (slot) => senders[slot.index]!(text(slot)))
   const { seen } = createLedger(readers.length, window.slots, {
     delivered: (slot) => window.settle(slot, 'delivered'),
     fail,
@@ -59,10 +61,29 @@ export async function deliverTo(
   for (const reader of readers) reader.position = 0
   audience.seen = seen
   const posters: Poster[] = []
-  try {
-    for (const slot of window.slots) {
-      posters.push(openPoster(target.port, () => window.settle(slot, 'answered'), fail))
+  const senders = target.posts_on_streams ? window.slots.map(sendOnStream) : window.slots.map(sendByHttp)
+
+  function text({ seq }: Slot): string {
+    return target.post[0] + marker(seq) + target.post[1]
+  }
+
+  function sendByHttp(slot: Slot): (request: string) => void {
+    const poster = openPoster(target.port, () => window.settle(slot, 'answered'), fail)
+    posters.push(poster)
+    return poster.send
+  }
+
+  function sendOnStream(slot: Slot): (stanza: string) => void {
+    const writer = readers[slot.index]!
+    const { seen } = audience
+    audience.seen = (reader, seq) => {
+      seen(reader, seq)
+      if (reader === writer && seq === slot.seq) window.settle(slot, 'answered')
     }
+    return (stanza) => void writer.socket.write(stanza)
+  }
+
+  try {
     window.open()
     const measured = await or(measure(target.pid, load.seconds, () => window.done))
     window.close()

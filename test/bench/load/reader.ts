@@ -23,16 +23,20 @@ export interface ReaderEvents {
 /** How many readers are being opened at a time: below the backlog that a server listens with. */
 const OPENING_AT_ONCE = 100
 
+/** A server that brings many readers up to date may take seconds for the last one. */
+const OPENING_TIMEOUT_MS = 30_000
+
 /** Opens `count` readers and resolves when the last one is subscribed. */
 export function openReaders(port: number, steps: Step[], count: number, on: ReaderEvents): Promise<Reader[]> {
   return openEach(port, Array(count).fill(steps), on)
 }
 
-/** The same with an opening for each reader. */
+/** The same with an opening for each reader. The first one opens alone: it may create what the others join. */
 export async function openEach(port: number, openings: Step[][], on: ReaderEvents): Promise<Reader[]> {
   const readers: Reader[] = []
   while (readers.length < openings.length) {
-    const group = openings.slice(readers.length, readers.length + OPENING_AT_ONCE)
+    const atOnce = readers.length === 0 ? 1 : OPENING_AT_ONCE
+    const group = openings.slice(readers.length, readers.length + atOnce)
     readers.push(...(await Promise.all(group.map((steps) => openReader(port, steps, on)))))
   }
   return readers
@@ -42,18 +46,23 @@ function openReader(port: number, steps: Step[], on: ReaderEvents): Promise<Read
   return new Promise((resolve, reject) => {
     let step = 0
     let received = ''
+    const timer = setTimeout(
+      () => reject(new Error(`a stream did not open at step ${step + 1}: ${received.slice(0, 600)}`)),
+      OPENING_TIMEOUT_MS,
+    )
     const socket = openSocket(port, {
       bytes: (bytes) => {
         if (step === steps.length) return scan(reader, bytes, on.marker)
         received += bytes.toString('latin1')
-        if (!/^HTTP\/1\.1 (101|200) /.test(received)) {
+        if (/^HTTP\/1\.1 (?!101|200)/.test(received)) {
           return reject(new Error(`a stream was answered ${received.slice(9, 600)}`))
         }
         if (!received.includes(steps[step]!.until)) return
         step++
-        received = received.slice(0, 'HTTP/1.1 200 '.length)
-        if (step === steps.length) resolve(reader)
-        else socket.write(steps[step]!.send)
+        received = ''
+        if (step < steps.length) return socket.write(steps[step]!.send)
+        clearTimeout(timer)
+        resolve(reader)
       },
       lost: (error) => {
         reject(error)

@@ -32,16 +32,16 @@ export const streamMemory: Row = {
       Math.min(rounds, MAX_ROUNDS),
       async () => {
         const service = await startService(command)
-        return perStream(serviceTarget(service)).finally(service.stop)
+        return perStream(service.pid, serviceTarget(service)).finally(service.stop)
       },
       async () => {
         const writer = await startNodeWriter()
-        return perStream(nodeWriterTarget(writer)).finally(writer.stop)
+        return perStream(writer.pid, nodeWriterTarget(writer)).finally(writer.stop)
       },
     ),
 }
 
-async function perStream({ pid, port, steps }: ChatTarget): Promise<number> {
+async function perStream(pid: number, { port, steps }: Pick<ChatTarget, 'port' | 'steps'>): Promise<number> {
   const failure = createFailure()
   const on = { marker: () => failure.fail(new Error('an unknown post')), lost: failure.fail }
   const readers: Reader[] = []

@@ -12,6 +12,8 @@ const ADDRESS = /http:\/\/(?:127\.0\.0\.1|localhost):(\d+)/
 
 const START_TIMEOUT_MS = 20_000
 
+const START_POLL_MS = 5
+
 /** What a server may take to end by itself before it is killed. */
 const STOP_TIMEOUT_MS = 5_000
 
@@ -42,20 +44,40 @@ export function stopEverything(): void {
 }
 
 /** Starts `node ...args` and waits until it prints its address. */
-export async function startServer(args: string[], environment: NodeJS.ProcessEnv = {}): Promise<Server> {
-  const child = spawn(process.execPath, args, {
+export function startServer(args: string[], environment: NodeJS.ProcessEnv = {}): Promise<Server> {
+  return startProgram(process.execPath, args, { NO_COLOR: '1', ...environment }, async (output) => {
+    const address = ADDRESS.exec(output())
+    return address ? Number(address[1]) : undefined
+  })
+}
+
+/** @param portOf returns the port once the server listens on it; `output` is what the server has printed last */
+export async function startProgram(
+  program: string,
+  args: string[],
+  environment: NodeJS.ProcessEnv,
+  portOf: (output: () => string) => Promise<number | undefined>,
+): Promise<Server> {
+  const child = spawn(program, args, {
     cwd: ROOT,
-    env: { ...process.env, NO_COLOR: '1', ...environment },
+    env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   running.add(child)
+  let isRunning = true
   let stopping = false
   let output = ''
+  const read = (chunk: Buffer) => {
+    output = (output + chunk).slice(-OUTPUT_KEPT)
+  }
+  child.stdout.on('data', read)
+  child.stderr.on('data', read)
   const ended = new Promise<void>((resolve) => {
     child.once('close', (code) => {
       running.delete(child)
+      isRunning = false
       // Its clients only see that connections break: the reason is in what it wrote last.
-      if (!stopping) progress(`node ${args.join(' ')} ended with ${code}\n${output}`)
+      if (!stopping) progress(`${program} ${args.join(' ')} ended with ${code}\n${output}`)
       resolve()
     })
   })
@@ -63,19 +85,14 @@ export async function startServer(args: string[], environment: NodeJS.ProcessEnv
     stopping = true
     return stopChild(child, ended)
   }
-  const listening = new Promise<number>((resolve) => {
-    const read = (chunk: Buffer) => {
-      output = (output + chunk).slice(-OUTPUT_KEPT)
-      const address = ADDRESS.exec(output)
-      if (address) resolve(Number(address[1]))
-    }
-    child.stdout.on('data', read)
-    child.stderr.on('data', read)
-  })
-  const port = await Promise.race([listening, ended, sleep(START_TIMEOUT_MS, undefined, { ref: false })])
-  if (port) return { pid: child.pid!, port, stop }
+  const end = performance.now() + START_TIMEOUT_MS
+  while (isRunning && performance.now() < end) {
+    const port = await portOf(() => output)
+    if (port) return { pid: child.pid!, port, stop }
+    await sleep(START_POLL_MS)
+  }
   await stop()
-  throw new Error(`node ${args.join(' ')} did not start`)
+  throw new Error(`${program} ${args.join(' ')} did not start`)
 }
 
 async function stopChild(child: ChildProcess, ended: Promise<void>): Promise<void> {
