@@ -12,6 +12,7 @@ import { postsPg32, postsPg32Cpu, postsPg32One } from './rows/postgres.ts'
 import { posts1, posts32 } from './rows/posts.ts'
 import { postsPgNodes, postsPgNodesCpu } from './rows/posts-nodes.ts'
 import { tree, unreadAll, unreadAnywhere, unreadLatest } from './rows/reads.ts'
+import { reconnect, reconnectP99 } from './rows/reconnect.ts'
 import { removal, removalControl, removalRate } from './rows/removals.ts'
 import { durablePost, me } from './rows/requests.ts'
 import { rooms } from './rows/room.ts'
@@ -35,6 +36,8 @@ export const ROWS: Row[] = [
   crossNodeP99,
   postsPgNodes,
   postsPgNodesCpu,
+  reconnect,
+  reconnectP99,
   durablePost,
   me,
   answersMe,

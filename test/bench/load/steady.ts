@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChatTarget } from './deliver.ts'
 import { marker } from './marker.ts'
-import { openPoster, type Poster } from './poster.ts'
+import { openPoster } from './poster.ts'
 
 /** Posts at a rate of its own, however long the answers take. */
 export interface SteadyPosts {
@@ -14,10 +14,20 @@ export interface SteadyPosts {
 }
 
 /** More posts in progress than this: the server does not keep up with the rate. */
-const MAX_CONNECTIONS = 200
+const MAX_IN_PROGRESS = 1_000
 
-/** How long the last answers may take. Node ends idle connections after 5 s. */
-const DRAIN_MS = 4_000
+/** How long the last answers may take. */
+const DRAIN_MS = 10_000
+
+/** Node ends idle connections after 5 s. */
+const MAX_IDLE_MS = 2_500
+
+interface Connection {
+  idle_since: number
+  /** Posts; it is idle again when the answer has come. */
+  send(seq: number): void
+  close(): void
+}
 
 /**
  * Begins to post, on average `perSecond` times a second. The gaps vary from none to twice the average, so that nothing
@@ -31,40 +41,54 @@ export function postSteadily(
   fail: (error: Error) => void,
   answered: (seq: number, ms: number) => void = () => {},
 ): SteadyPosts {
-  const posters: Poster[] = []
-  const idle: ((seq: number) => void)[] = []
+  const open = new Set<Connection>()
+  const idle: Connection[] = []
   let sent = 0
   let timer: NodeJS.Timeout | undefined
   let due = performance.now()
 
-  /** @returns a function that posts on a connection of its own */
-  function connect(): (seq: number) => void {
-    let posted = { seq: 0, at: 0 }
-    const poster = openPoster(
-      port,
-      () => {
-        posts.answered++
-        idle.push(send)
-        answered(posted.seq, performance.now() - posted.at)
-      },
-      fail,
-    )
-    posters.push(poster)
-    const send = (seq: number) => {
-      posted = { seq, at: performance.now() }
-      poster.send(before + marker(seq) + after)
+  function connect(): Connection {
+    let posted: { seq: number; at: number } | undefined
+    const onAnswer = () => {
+      const { seq, at } = posted!
+      posted = undefined
+      posts.answered++
+      connection.idle_since = performance.now()
+      idle.push(connection)
+      answered(seq, performance.now() - at)
     }
-    return send
+    // The server ends connections that are idle for long.
+    const poster = openPoster(port, onAnswer, (error) => posted && fail(error))
+    const connection: Connection = {
+      idle_since: 0,
+      send(seq) {
+        posted = { seq, at: performance.now() }
+        poster.send(before + marker(seq) + after)
+      },
+      close: poster.close,
+    }
+    open.add(connection)
+    return connection
+  }
+
+  /** A connection that is idle, but not for so long that the server might just end it. */
+  function takeIdle(): Connection | undefined {
+    for (let next = idle.pop(); next; next = idle.pop()) {
+      if (performance.now() - next.idle_since < MAX_IDLE_MS) return next
+      next.close()
+      open.delete(next)
+    }
+    return undefined
   }
 
   function next(): void {
     for (; due <= performance.now(); due += (Math.random() * 2000) / perSecond) {
-      if (idle.length === 0 && posters.length >= MAX_CONNECTIONS) {
+      if (sent - posts.answered >= MAX_IN_PROGRESS) {
         fail(new Error(`the server did not answer ${perSecond} posts a second`))
         return
       }
-      const send = idle.pop() ?? connect()
-      send(sent++)
+      const connection = takeIdle() ?? connect()
+      connection.send(sent++)
     }
     timer = setTimeout(next, due - performance.now())
   }
@@ -82,7 +106,7 @@ export function postSteadily(
     },
     close() {
       clearTimeout(timer)
-      for (const poster of posters) poster.close()
+      for (const connection of open) connection.close()
     },
   }
   next()
