@@ -9,27 +9,35 @@ export interface Options {
   json: boolean
   /** The number of open streams in the rows about many of them. */
   streams: number
+  /** The sizes of databases to compare, in messages, instead of the rows. */
+  growth?: number[]
 }
 
 export const USAGE = `npm run bench -- [--rounds N] [--seconds S] [--quick] [--only row]... [--streams N] [--json]
+npm run bench -- --growth [N,N…] [--seconds S] [--quick] [--json]
 
   --rounds N   interleaved rounds of each row (5)
   --seconds S  measured seconds of each round (3)
   --quick      2 rounds of 1 second, 100 streams: does it run at all?
   --only row   that row only; may be repeated, or a list with commas
   --streams N  open streams of the rows about many streams (2,000; at most 20,000)
+  --growth     instead of the rows: the service on databases of 10,000 and 1,000,000 messages, or of these sizes
   --json       one JSON document on stdout instead of the table`
+
+/** With `--quick`, and without. */
+const SIZES = { quick: [10_000, 50_000], full: [10_000, 1_000_000] }
 
 /** @throws Error with a message for the user when an option is unknown or out of range */
 export function parseOptions(args: string[]): Options {
   const { values } = parseArgs({
-    args,
+    args: withValue(args, '--growth'),
     options: {
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       quick: { type: 'boolean', default: false },
       only: { type: 'string', multiple: true, default: [] },
       streams: { type: 'string' },
+      growth: { type: 'string' },
       json: { type: 'boolean', default: false },
     },
   })
@@ -41,5 +49,18 @@ export function parseOptions(args: string[]): Options {
   if (!Number.isInteger(streams) || streams < 40 || streams > 20_000)
     throw new Error('--streams takes a whole number from 40 to 20000')
   const only = values.only.flatMap((names) => names.split(',')).filter(Boolean)
-  return { rounds, seconds, only, json: values.json, streams }
+  return { rounds, seconds, only, json: values.json, streams, ...growthOf(values.growth, values.quick) }
+}
+
+function growthOf(sizes: string | undefined, quick: boolean): { growth?: number[] } {
+  if (sizes === undefined) return {}
+  const growth = sizes ? sizes.split(',').map(Number) : SIZES[quick ? 'quick' : 'full']
+  if (growth.some((size) => !Number.isInteger(size) || size < 10_000 || size > 100_000_000))
+    throw new Error('--growth takes whole numbers from 10000 to 100000000, with commas')
+  return { growth }
+}
+
+/** An option that may stand without a value gets an empty one. */
+function withValue(args: string[], option: string): string[] {
+  return args.flatMap((arg, n) => (arg === option && /^(-|$)/.test(args[n + 1] ?? '') ? [`${option}=`] : [arg]))
 }

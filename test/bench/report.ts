@@ -12,8 +12,18 @@ export function progress(line: string): void {
 }
 
 export function printTable(outcomes: Outcome[], options: Options): void {
-  const lines = [HEADINGS, ...outcomes.map(cells)]
-  const widths = HEADINGS.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
+  printColumns([HEADINGS, ...outcomes.map(cells)])
+  for (const { row, skipped, invalid, others } of outcomes) {
+    if (skipped) console.log(`\n${row.name} was skipped: ${skipped}`)
+    if (invalid) console.log(`\n${row.name} is INVALID: ${invalid}`)
+    if (others && others > DISTURBING_SHARE) console.log(`\n${row.name} was disturbed: ${disturbance(others)}`)
+  }
+  console.log(`\nmedians of ${options.rounds} interleaved rounds of ${options.seconds} s, ${machine()}`)
+}
+
+/** Prints lines whose cells are one below the other. */
+export function printColumns(lines: string[][]): void {
+  const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
   for (const line of lines)
     console.log(
       line
@@ -21,12 +31,6 @@ export function printTable(outcomes: Outcome[], options: Options): void {
         .join('  ')
         .trimEnd(),
     )
-  for (const { row, skipped, invalid, others } of outcomes) {
-    if (skipped) console.log(`\n${row.name} was skipped: ${skipped}`)
-    if (invalid) console.log(`\n${row.name} is INVALID: ${invalid}`)
-    if (others && others > DISTURBING_SHARE) console.log(`\n${row.name} was disturbed: ${disturbance(others)}`)
-  }
-  console.log(`\nmedians of ${options.rounds} interleaved rounds of ${options.seconds} s, ${machine()}`)
 }
 
 export function printJson(outcomes: Outcome[], options: Options): void {
@@ -79,6 +83,7 @@ function disturbance(share: number): string {
   return `other programs used ${Math.round(share * 100)} % of the CPU meanwhile`
 }
 
-function machine(): string {
+/** Where it was measured. */
+export function machine(): string {
   return `Node ${process.versions.node}, ${process.platform} ${process.arch}, ${availableParallelism()} cores`
 }

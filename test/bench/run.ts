@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { runGrowth } from './growth/run.ts'
 import { type Options, parseOptions, USAGE } from './options.ts'
 import { printJson, printTable, progress } from './report.ts'
 import { type Outcome, runRow } from './row.ts'
@@ -13,6 +14,10 @@ async function main(options: Options): Promise<void> {
   const rows = options.only.length ? ROWS.filter((row) => options.only.includes(row.name)) : ROWS
   const { rounds, seconds, streams } = options
   const bench = { rounds, seconds, streams, command: serviceCommand() }
+  if (options.growth) {
+    await runGrowth(options.growth, bench, options)
+    return
+  }
   const outcomes: Outcome[] = []
   for (const row of rows) {
     progress(`${row.name}: ${row.title} …`)

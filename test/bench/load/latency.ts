@@ -4,20 +4,22 @@ import { WARM_UP_MS } from './measure.ts'
 import { openPoster, type Poster } from './poster.ts'
 
 /**
- * Sends a request, and the same one again as soon as it is answered, for one round.
+ * Sends a request, and the same one or the next one as soon as it is answered, for one round.
  *
  * @returns how long each took in the measured part, in milliseconds
  */
 export async function timeRequest(
-  { port, request }: { port: number; request: string },
+  { port, request }: { port: number; request: string | string[] },
   seconds: number,
 ): Promise<number[]> {
   const { fail, or } = createFailure()
   const times: number[] = []
+  const requests = [request].flat()
+  let next = 0
   let sent = 0
   const send = () => {
     sent = performance.now()
-    poster.send(request)
+    poster.send(requests[next++ % requests.length]!)
   }
   const onAnswer = () => {
     times.push(performance.now() - sent)

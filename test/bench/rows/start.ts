@@ -65,7 +65,8 @@ async function starts(
   return results
 }
 
-async function ready({ port }: Server): Promise<void> {
+/** Resolves when the service would take requests. */
+export async function ready({ port }: Server): Promise<void> {
   for (;;) {
     const response = await fetch(`http://127.0.0.1:${port}/readyz`)
     await response.text()

@@ -1,0 +1,144 @@
+import { execFile } from 'node:child_process'
+import { rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { httpRequest } from '../load/http.ts'
+import { timeRequest } from '../load/latency.ts'
+import { perSecond } from '../load/measure.ts'
+import { repeatRequest } from '../load/requests.ts'
+import { postContent } from '../load/template.ts'
+import { progress } from '../report.ts'
+import { type Bench, median } from '../row.ts'
+import { ready } from '../rows/start.ts'
+import { ROOT, type Server, temporaryFolder } from '../servers/child.ts'
+import { startBareService, urlOf } from '../servers/service.ts'
+import { type History, roundedSize, seedHistory } from './seed.ts'
+
+/** The posts in progress. */
+const UNDER_WAY = 32
+
+/** The events that a stream has missed; the shortest history has more. */
+const MISSED = 50
+
+/** What is read again and again may not read the whole; what copies or checks everything does. */
+export interface GrowthFigure {
+  name: string
+  unit: string
+  /** How the figure may grow with the database. */
+  expected: 'flat' | 'in proportion'
+}
+
+export const FIGURES: GrowthFigure[] = [
+  { name: 'posts', unit: '/s', expected: 'flat' },
+  { name: 'tree', unit: 'ms', expected: 'flat' },
+  { name: 'unread', unit: 'ms', expected: 'flat' },
+  { name: 'conversations', unit: 'ms', expected: 'flat' },
+  { name: 'threads', unit: 'ms', expected: 'flat' },
+  { name: 'replay', unit: 'ms', expected: 'flat' },
+  { name: 'heartbeat', unit: 'ms', expected: 'flat' },
+  { name: 'start', unit: 'ms', expected: 'flat' },
+  { name: 'backup', unit: 'ms', expected: 'in proportion' },
+  { name: 'fsck', unit: 'ms', expected: 'in proportion' },
+  { name: 'file', unit: 'MiB', expected: 'in proportion' },
+]
+
+/** All figures, in their order, of a database with so many messages. */
+export async function measureSize(messages: number, { seconds, command }: Bench): Promise<number[]> {
+  const folder = temporaryFolder()
+  const file = join(folder, 'chat.db')
+  progress(`  ${roundedSize(messages).toLocaleString('en-US')} messages …`)
+  const history = await seedHistory(file, messages)
+  const figures: Record<string, number> = { file: statSync(file).size / 2 ** 20 }
+  try {
+    // Before anything is posted: what is wrong in the seeded rows shows here.
+    figures.fsck = await timeCommand(command, 'fsck', '--database', urlOf(file))
+    figures.backup = await timeCommand(command, 'backup', join(folder, 'copy.db'), '--database', urlOf(file))
+    const began = performance.now()
+    const server = await startBareService(command, file)
+    try {
+      await ready(server)
+      figures.start = performance.now() - began
+      Object.assign(figures, await measureCalls(server, history, seconds))
+    } finally {
+      await server.stop()
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return FIGURES.map(({ name }) => figures[name]!)
+}
+
+async function measureCalls(
+  server: Server,
+  { reader, author, conversations }: History,
+  seconds: number,
+): Promise<Record<string, number>> {
+  const { port } = server
+  const get = (path: string) => httpRequest('GET', path, { headers: reader.headers })
+  const time = async (requests: string[]) => median(await timeRequest({ port, request: requests }, seconds))
+  const ofEach = (path: (id: string) => string) =>
+    time(conversations.map(({ conversation_id }) => get(path(conversation_id))))
+  const reads = {
+    tree: await time(conversations.flatMap(({ roots }) => roots.map((id) => get(`/api/threads/${id}/tree?limit=50`)))),
+    unread: await ofEach((id) => `/api/conversations/${id}/unread`),
+    conversations: await time([get('/api/conversations?limit=50')]),
+    threads: await ofEach((id) => `/api/conversations/${id}/threads?limit=20`),
+    heartbeat: await time([httpRequest('POST', '/api/presence/heartbeat', { headers: reader.headers })]),
+    replay: await timeReplay(port, reader.headers, conversations, seconds),
+  }
+  const requests = conversations.map(({ root_id }) =>
+    httpRequest('POST', `/api/messages/${root_id}/reply`, {
+      headers: author.headers,
+      body: { content: postContent(0) },
+    }),
+  )
+  return { ...reads, posts: perSecond(await repeatRequest({ ...server, requests }, UNDER_WAY, seconds)) }
+}
+
+/** The median of how long a stream takes to get what it has missed, one after the other. */
+async function timeReplay(
+  port: number,
+  headers: Record<string, string>,
+  conversations: History['conversations'],
+  seconds: number,
+): Promise<number> {
+  const times: number[] = []
+  const end = performance.now() + seconds * 1000
+  for (let n = 0; performance.now() < end; n++) {
+    const { conversation_id } = conversations[n % conversations.length]!
+    const path = `http://127.0.0.1:${port}/api/stream/conversations/${conversation_id}`
+    const last = await readUntil(path, headers, (text) => /"last_event_id":"([^"]+)"/.exec(text)?.[1])
+    const [epoch, seq] = last.split('.')
+    const from = { ...headers, 'last-event-id': `${epoch}.${Number(seq) - MISSED}` }
+    const began = performance.now()
+    await readUntil(path, from, (text) => (text.includes(`id: ${last}\n`) ? last : undefined))
+    times.push(performance.now() - began)
+  }
+  return median(times)
+}
+
+/** Follows a stream until `find` returns something. */
+async function readUntil(
+  url: string,
+  headers: Record<string, string>,
+  find: (text: string) => string | undefined,
+): Promise<string> {
+  const response = await fetch(url, { headers })
+  if (!response.ok) throw new Error(`${url} was answered ${response.status}`)
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const bytes of response.body!) {
+    text += decoder.decode(bytes, { stream: true })
+    const found = find(text)
+    // Leaving the loop ends the connection.
+    if (found !== undefined) return found
+  }
+  throw new Error(`${url} ended`)
+}
+
+/** How long a command takes, from the start of its process to its end. */
+async function timeCommand(command: string[], ...args: string[]): Promise<number> {
+  const began = performance.now()
+  await promisify(execFile)(process.execPath, [...command, ...args], { cwd: ROOT })
+  return performance.now() - began
+}
