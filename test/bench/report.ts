@@ -16,7 +16,7 @@ export function printTable(outcomes: Outcome[], options: Options): void {
   for (const { row, skipped, invalid, others } of outcomes) {
     if (skipped) console.log(`\n${row.name} was skipped: ${skipped}`)
     if (invalid) console.log(`\n${row.name} is INVALID: ${invalid}`)
-    if (others && others > DISTURBING_SHARE) console.log(`\n${row.name} was disturbed: ${disturbance(others)}`)
+    if (disturbs(others)) console.log(`\n${row.name} was disturbed: ${disturbance(others)}`)
   }
   console.log(`\nmedians of ${options.rounds} interleaved rounds of ${options.seconds} s, ${machine()}`)
 }
@@ -79,7 +79,12 @@ function number(value: number): string {
   return value.toLocaleString('en-US', { maximumSignificantDigits: 3 })
 }
 
-function disturbance(share: number): string {
+/** Whether other programs used so much of the CPU that figures say little. */
+export function disturbs(share: number | undefined): share is number {
+  return share !== undefined && share > DISTURBING_SHARE
+}
+
+export function disturbance(share: number): string {
   return `other programs used ${Math.round(share * 100)} % of the CPU meanwhile`
 }
 

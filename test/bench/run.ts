@@ -32,7 +32,8 @@ async function main(options: Options): Promise<void> {
 function optionsOrExit(): Options {
   const args = process.argv.slice(2)
   try {
-    if (parseArgs({ args, options: { help: { type: 'boolean' } }, strict: false }).values.help) exit(USAGE, 0)
+    if (parseArgs({ args, options: { help: { type: 'boolean' } }, strict: false }).values.help)
+      exit(`${USAGE}\n\nThe rows:\n${listRows()}`, 0)
     const options = parseOptions(args)
     const unknown = options.only.find((name) => !ROWS.some((row) => row.name === name))
     if (unknown) throw new Error(`no row is called ${unknown}: there is ${ROWS.map((row) => row.name).join(', ')}`)
@@ -40,6 +41,13 @@ function optionsOrExit(): Options {
   } catch (error) {
     return exit(`${(error as Error).message}\n\n${USAGE}`, WRONG_USAGE)
   }
+}
+
+function listRows(): string {
+  const width = Math.max(...ROWS.map(({ name }) => name.length))
+  return ROWS.map(
+    ({ name, title, peer }) => `  ${name.padEnd(width)}  ${title}${peer ? `, against ${peer}` : ''}`,
+  ).join('\n')
 }
 
 function exit(text: string, code: number): never {

@@ -1,4 +1,5 @@
-import { machine, printColumns } from '../report.ts'
+import { watchOthers } from '../machine.ts'
+import { disturbance, disturbs, machine, printColumns } from '../report.ts'
 import type { Bench } from '../row.ts'
 import { FIGURES, measureSize } from './figures.ts'
 import { roundedSize } from './seed.ts'
@@ -7,14 +8,21 @@ import { roundedSize } from './seed.ts'
 export async function runGrowth(sizes: number[], bench: Bench, { json }: { json: boolean }): Promise<void> {
   const stored = sizes.map(roundedSize)
   const measured: number[][] = []
-  for (const size of sizes) measured.push(await measureSize(size, bench))
+  const others: (number | undefined)[] = []
+  for (const size of sizes) {
+    const othersMeanwhile = watchOthers()
+    measured.push(await measureSize(size, bench))
+    others.push(othersMeanwhile())
+  }
   const growth = stored.at(-1)! / stored[0]!
   const figures = FIGURES.map((figure, n) => {
     const values = measured.map((of) => of[n]!)
     return { ...figure, values, ratio: values.at(-1)! / values[0]! }
   })
   if (json) {
-    console.log(JSON.stringify({ machine: machine(), seconds: bench.seconds, messages: stored, figures }, null, 2))
+    console.log(
+      JSON.stringify({ machine: machine(), seconds: bench.seconds, messages: stored, others, figures }, null, 2),
+    )
     return
   }
   printColumns([
@@ -26,6 +34,10 @@ export async function runGrowth(sizes: number[], bench: Bench, { json }: { json:
       expected === 'flat' ? '1x' : `<= ${amount(growth)}x`,
     ]),
   ])
+  for (const [n, share] of others.entries()) {
+    const size = stored[n]!.toLocaleString('en-US')
+    if (disturbs(share)) console.log(`\n${size} messages: disturbed, ${disturbance(share)}`)
+  }
   console.log(`\n${bench.seconds} s for each figure of a call, ${machine()}`)
 }
 
