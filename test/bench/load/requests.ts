@@ -2,23 +2,30 @@ import { createFailure } from './failure.ts'
 import { type Measured, measure } from './measure.ts'
 import { openPoster, type Poster } from './poster.ts'
 
-/** The servers under test, connected to in turn, and the requests that are sent in turn, over and over. */
+/** The servers under test, connected to in turn, and the requests that are sent over and over. */
 export interface RequestTarget {
   pid: number | number[]
   port: number | number[]
   requests: string[]
 }
 
-/** Each of `connections` sends a request, waits for the answer, and sends the next one, for one round. */
+/**
+ * Each of `connections` sends a request, waits for the answer, and sends the next one, for one round. With as many
+ * requests as connections, each connection repeats its own.
+ */
 export async function repeatRequest(target: RequestTarget, connections: number, seconds: number): Promise<Measured> {
   const failure = createFailure()
   const posters: Poster[] = []
   let answers = 0
-  let sent = 0
   const ports = [target.port].flat()
-  const next = () => target.requests[sent++ % target.requests.length]!
   try {
     for (let i = 0; i < connections; i++) {
+      let turn = i
+      const next = () => {
+        const request = target.requests[turn % target.requests.length]!
+        turn += connections
+        return request
+      }
       const poster: Poster = openPoster(
         ports[i % ports.length]!,
         () => {
