@@ -40,23 +40,27 @@ export function judgeDatabase(
   return [
     ...found,
     ...judgeDurability(settings, storage.durability),
-    ...judgeConnections(facts.free_connections, database.pool_size, cluster.workers),
+    ...judgeConnections(facts, database.pool_size, cluster.workers),
     ...judgeClock('database.clock', ahead_ms),
   ]
 }
 
-/** Compares the connections that a service may open with those that the server has left. */
-function judgeConnections(free: number | undefined, poolSize: number, workers: number): Finding[] {
+/** Compares the connections that a service, and all running nodes, may open with those that the server has left. */
+function judgeConnections(facts: DatabaseFacts, poolSize: number, workers: number): Finding[] {
+  const { free_connections: free, nodes = 0 } = facts
   if (free === undefined) return []
   const each = poolSize * workers
   const [one, many] =
     workers === 1
       ? [`a process opens up to ${each} (database.pool_size)`, 'processes']
       : [`a service of ${workers} workers opens up to ${each} (cluster.workers × database.pool_size)`, 'such services']
-  const message = `The server has ${free} connections for services; ${one}.`
+  const running = nodes > 1 ? ` ${nodes} nodes are running, and together open up to ${nodes * poolSize}.` : ''
+  const message = `The server has ${free} connections for services; ${one}.${running}`
   const enough = Math.floor(free / each)
-  if (enough > 0) return [ok('database.connections', `${message} That is enough for ${enough} ${many}.`)]
-  const remedy = `Lower database.pool_size${workers > 1 ? ' or cluster.workers' : ''}, raise max_connections of PostgreSQL, or put PgBouncer in front of it.`
+  if (enough > 0 && nodes * poolSize <= free)
+    return [ok('database.connections', `${message} That is enough for ${enough} ${many}.`)]
+  const fewer = workers > 1 ? 'database.pool_size or cluster.workers' : 'database.pool_size'
+  const remedy = `Lower ${fewer}, raise max_connections of PostgreSQL, or put PgBouncer in front of it.`
   return [warning('database.few_connections', message, remedy)]
 }
 

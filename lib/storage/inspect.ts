@@ -12,6 +12,8 @@ export interface DatabaseFacts {
   read_only: boolean
   /** The connections that the server has for this program: those in use by other programs do not count. */
   free_connections?: number
+  /** The processes that serve from this database now, if it has a table of them. */
+  nodes?: number
   /** How far its clock is ahead of this process's, plus or minus a round trip. */
   ahead_ms?: number
 }
@@ -40,6 +42,7 @@ async function inspectPostgres(db: Queries): Promise<DatabaseFacts> {
             (SELECT count(*) FROM pg_stat_activity
               WHERE backend_type = 'client backend' AND application_name <> current_setting('application_name')) AS free`,
   )
+  const nodes = await countNodes(db)
   const standby = await db.get<{ standby: boolean }>('SELECT pg_is_in_recovery() AS standby')
   return {
     version: (await settingOf(db, 'server_version'))!,
@@ -47,8 +50,19 @@ async function inspectPostgres(db: Queries): Promise<DatabaseFacts> {
     settings,
     read_only: standby!.standby || (await settingOf(db, 'default_transaction_read_only')) === 'on',
     free_connections: connections!.free,
+    ...(nodes !== undefined && { nodes }),
     ahead_ms: Math.round(clock!.ms - between),
   }
+}
+
+/** A node reports every few seconds; the rows of nodes that have died together stay. */
+async function countNodes(db: Queries): Promise<number | undefined> {
+  const table = await db.get<{ name: string | null }>("SELECT to_regclass('nodes')::text AS name")
+  if (!table?.name) return undefined
+  const found = await db.get<{ count: number }>(
+    'SELECT count(*) AS count FROM nodes WHERE beat_at > (extract(epoch FROM clock_timestamp()) - 60) * 1000000',
+  )
+  return found!.count
 }
 
 async function settingOf(db: Queries, name: string): Promise<string | undefined> {

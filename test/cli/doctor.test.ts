@@ -278,6 +278,11 @@ describe('a PostgreSQL server', () => {
     }
     expect(judge(10)).toMatchObject({ code: 'database.connections', message: expect.stringContaining('2 processes') })
     expect(judge(26)).toMatchObject({ code: 'database.few_connections', severity: 'warning' })
+    const busy = judgeDatabase({ ...facts, nodes: 4 }, parseConfig({ database: { pool_size: 10 } }))
+    expect(busy.find(({ code }) => /connections$/.test(code))).toMatchObject({
+      code: 'database.few_connections',
+      message: expect.stringContaining('4 nodes are running, and together open up to 40'),
+    })
     expect(judge(3, 4)).toMatchObject({ code: 'database.connections', message: expect.stringContaining('for 2 such') })
     expect(judge(10, 3)).toMatchObject({
       code: 'database.few_connections',
