@@ -7,6 +7,7 @@ import type { Runner } from './assistant/runner.ts'
 import type { MadeBy } from './chat/invites/store.ts'
 import type { PostQueue } from './chat/messages/queue.ts'
 import type { PresenceWatch } from './chat/presence/watch.ts'
+import type { Cluster } from './cluster/cluster.ts'
 import type { Config } from './config/parse.ts'
 import type { Find } from './core/loader.ts'
 import type { AuthFailures } from './limits/auth-failures.ts'
@@ -41,6 +42,7 @@ export interface Context {
   readonly db: Database
   readonly hub: Hub
   readonly poller: Poller
+  readonly cluster: Cluster
   readonly metrics: Metrics
   readonly readiness: Readiness
   readonly passwords: Passwords

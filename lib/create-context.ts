@@ -10,6 +10,7 @@ import { createStreamSources } from './chat/events/sources.ts'
 import { revokeInvitesOf } from './chat/invites/revocation.ts'
 import { createPostQueue } from './chat/messages/queue.ts'
 import { createPresenceWatch } from './chat/presence/watch.ts'
+import { createCluster } from './cluster/cluster.ts'
 import { oauthProviders } from './config/oauth.ts'
 import type { Config } from './config/parse.ts'
 import type { Context, Log, Ports } from './context.ts'
@@ -38,15 +39,17 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
   const now = ports.now ?? currentMicros
   const metrics = createMetrics(db.dialect, TASK_KINDS)
   const { broadcast_participants } = config.presence
+  const cluster = createCluster({ db, config, log, metrics })
   const hub = createHub({
     db,
     config,
     log,
     metrics,
     now,
+    announce: cluster.announce,
     sources: createStreamSources(db, now, broadcast_participants),
   })
-  const presenceWatch = createPresenceWatch({ db, kv, hub, log, now, broadcast_participants })
+  const presenceWatch = createPresenceWatch({ db, kv, hub, cluster, log, now, broadcast_participants })
   hub.onStreams(presenceWatch.streamsChanged)
   const poller = createPoller(db, hub, log)
   const passwords = createPasswords(config.security.password.bcrypt_cost)
@@ -70,8 +73,9 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
     db,
     hub,
     poller,
+    cluster,
     metrics,
-    readiness: createReadiness({ db, poller, hub, log }),
+    readiness: createReadiness({ db, poller, cluster, hub, log }),
     passwords,
     providers,
     attempts: createAttempts(db, now),

@@ -1,5 +1,7 @@
 import type { Features } from './api/features.ts'
+import type { Neighbour } from './cluster/cluster.ts'
 import type { Config } from './config/parse.ts'
+import type { Context } from './context.ts'
 import { withinContext } from './core/context-of.ts'
 import { createContext } from './create-context.ts'
 import { featuresOf } from './features.ts'
@@ -49,7 +51,7 @@ export interface StartOptions {
  */
 export function createChatService(config: Config, storage: Storage, ports: Ports = {}): Chat {
   const ctx = createContext(config, storage, ports)
-  const { db, hub, poller, answers, tasks, presence, metrics, log } = ctx
+  const { db, hub, poller, cluster, answers, tasks, presence, metrics, log } = ctx
   const jobs = createJobs(ctx)
   const drain = () => {
     hub.drain()
@@ -65,6 +67,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       if (options.background === false) return
       poller.start()
       if (!(await jobs.start())) return
+      await cluster.start(neighbourOf(ctx))
       await resumeRemovals(ctx)
       tasks.start()
     },
@@ -74,8 +77,27 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       drain()
       await answers.stop()
       await Promise.all([poller.stop(), jobs.stop(), tasks.stop(), presence.close()])
+      await cluster.stop()
       metrics.close()
       await storage.close()
     },
   })
+}
+
+/** What this process does with the news of others. */
+function neighbourOf({ hub, poller, presence }: Context): Neighbour {
+  return {
+    countStreams: hub.size,
+    async receive(events) {
+      // The events of the log come first: an ephemeral event may refer to one of them. A poll in progress may be older.
+      await poller.poll.current()
+      await poller.poll()
+      hub.receive(events)
+    },
+    reconsider: presence.reconsider,
+    async renew() {
+      await hub.rights.recheckAll()
+      await presence.renew()
+    },
+  }
 }

@@ -11,6 +11,7 @@ const ORDER = [
   ['storage'],
   ['metrics'],
   ['tasks', 'live', 'limits'],
+  ['cluster'],
   ['accounts', 'chat', 'assistant', 'erasure'],
   ['ops', 'openai-api', 'well-known'],
   ['context.ts', 'endpoint.ts', 'create-context.ts', 'features.ts', 'jobs.ts', 'service.ts', 'endpoints.ts'],

@@ -73,6 +73,17 @@ export interface ConfigInput {
      * among them. Default: `1`.
      */
     workers?: number | undefined
+    /**
+     * Interval at which a process looks for what others have committed: the maximum delay of their events. Default:
+     * `150` milliseconds.
+     */
+    poll_ms?: number | undefined
+    /** How long typing and other ephemeral events are gathered for other processes. Default: `50` milliseconds. */
+    signal_ms?: number | undefined
+    /** PostgreSQL: interval at which a process reports that it lives. Default: `2` seconds. */
+    beat_seconds?: number | undefined
+    /** PostgreSQL: a process without a report for so long is taken for dead. Default: `10` seconds. */
+    dead_seconds?: number | undefined
   }
   features?: {
     /** Serve /api; if false, all of it is 404. Default: `true`. */
@@ -344,6 +355,14 @@ export interface Config {
      * among them.
      */
     workers: number
+    /** Interval at which a process looks for what others have committed: the maximum delay of their events. */
+    poll_ms: number
+    /** How long typing and other ephemeral events are gathered for other processes. */
+    signal_ms: number
+    /** PostgreSQL: interval at which a process reports that it lives. */
+    beat_seconds: number
+    /** PostgreSQL: a process without a report for so long is taken for dead. */
+    dead_seconds: number
   }
   features: {
     /** Serve /api; if false, all of it is 404. */

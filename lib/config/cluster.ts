@@ -7,4 +7,19 @@ export const ClusterSection = section({
     1,
     'PostgreSQL: the number of processes of this service, which share its port. They divide the default rate limit among them.',
   ),
+  poll_ms: key(
+    integer(10, 1000),
+    150,
+    'Interval at which a process looks for what others have committed: the maximum delay of their events.',
+    { unit: 'milliseconds' },
+  ),
+  signal_ms: key(integer(1, 1000), 50, 'How long typing and other ephemeral events are gathered for other processes.', {
+    unit: 'milliseconds',
+  }),
+  beat_seconds: key(integer(1, 60), 2, 'PostgreSQL: interval at which a process reports that it lives.', {
+    unit: 'seconds',
+  }),
+  dead_seconds: key(integer(2, 600), 10, 'PostgreSQL: a process without a report for so long is taken for dead.', {
+    unit: 'seconds',
+  }),
 })

@@ -16,7 +16,7 @@ export const MAX_TIMER_SECONDS = Math.floor((2 ** 31 - 1) / 1000)
 export interface KeyNotes {
   /** Why the key exists and what a change does. */
   description: string
-  unit?: 'seconds' | 'bytes' | 'hours' | 'days'
+  unit?: 'milliseconds' | 'seconds' | 'bytes' | 'hours' | 'days'
   /** `password`: a URL that is printed without its password; `header`: a header that is printed without its value. */
   secret?: true | 'password' | 'header'
 }

@@ -14,20 +14,16 @@ interface FanOutDeps {
   subscriptions: Subscriptions
   send: (reader: Reader, delivery: Delivery) => void
   recheck: (revocations: Revocation[]) => Promise<void>
+  /** Passes ephemeral events of this process on to the others. */
+  announce: (events: readonly Ephemeral[]) => void
 }
 
 /** Sends committed events to the readers they concern. The work grows with the number of these, not of all streams. */
-export function createFanOut({ db, log, subscriptions, send, recheck }: FanOutDeps) {
+export function createFanOut({ db, log, subscriptions, send, recheck, announce }: FanOutDeps) {
   let failed = false
 
-  function publishToUser({ conversation_id, user_id, event }: Ephemeral): void {
-    for (const { liveReaders } of subscriptions.reachedBy(conversation_id))
-      for (const reader of liveReaders)
-        if (reader.user_id === user_id) send(reader, encode([{ conversation_id, event }]))
-  }
-
-  /** Delivers the events of a transaction that this process has committed. */
-  function committed({ conversations, ephemeral, revocations }: Outcome): void {
+  /** Delivers the events of a transaction that this process has committed, or ephemeral events. */
+  function deliver({ conversations, ephemeral, revocations }: Outcome): void {
     for (const each of ephemeral)
       if (each.user_id === undefined) subscriptions.publish(each.conversation_id, each.event)
     const touched = new Set([...conversations.keys(), ...ephemeral.map((each) => each.conversation_id)])
@@ -39,7 +35,7 @@ export function createFanOut({ db, log, subscriptions, send, recheck }: FanOutDe
     Promise.all(advances)
       .then(() => {
         // After the delivery of the log: the event may refer to one of its events.
-        for (const each of ephemeral) if (each.user_id !== undefined) publishToUser(each)
+        for (const each of ephemeral) if (each.user_id !== undefined) publishToUser(each, subscriptions, send)
         return recheck(revocations)
       })
       .catch((error) => {
@@ -48,14 +44,22 @@ export function createFanOut({ db, log, subscriptions, send, recheck }: FanOutDe
       })
   }
 
-  return {
-    committed,
+  const receive = (ephemeral: Ephemeral[]) => deliver({ conversations: new Map(), ephemeral, revocations: [] })
 
-    /** Sends an ephemeral event to the open streams of these conversations. */
-    publishEphemeral(conversationIds: string[], event: EphemeralEvent): void {
-      const ephemeral = conversationIds.map((conversation_id) => ({ conversation_id, event }))
-      committed({ conversations: new Map(), ephemeral, revocations: [] })
+  return {
+    committed(outcome: Outcome): void {
+      deliver(outcome)
+      if (outcome.ephemeral.length > 0) announce(outcome.ephemeral)
     },
+
+    /** Sends an ephemeral event to the open streams of a conversation. */
+    publishEphemeral(conversation_id: string, event: EphemeralEvent): void {
+      receive([{ conversation_id, event }])
+      announce([{ conversation_id, event }])
+    },
+
+    /** Sends ephemeral events to the open streams of this process only. */
+    receive,
 
     ...createCatchUp(db, subscriptions),
 
@@ -88,4 +92,14 @@ function createCatchUp(db: Database, subscriptions: Subscriptions) {
       await subscriptions.channelOf(FEED)?.advance()
     },
   }
+}
+
+/** Sends an ephemeral event to the streams of one user. */
+function publishToUser(
+  { conversation_id, user_id, event }: Ephemeral,
+  subscriptions: Subscriptions,
+  send: FanOutDeps['send'],
+): void {
+  for (const { liveReaders } of subscriptions.reachedBy(conversation_id))
+    for (const reader of liveReaders) if (reader.user_id === user_id) send(reader, encode([{ conversation_id, event }]))
 }

@@ -12,6 +12,7 @@ import { createRights } from './rights.ts'
 import { createSender } from './sender.ts'
 import { createStreams } from './streams.ts'
 import { createSubscriptions, type Subscribers } from './subscriptions.ts'
+import type { Ephemeral } from './transaction.ts'
 import { createTurns } from './turns.ts'
 
 interface HubDeps {
@@ -21,6 +22,8 @@ interface HubDeps {
   metrics: Metrics
   sources: StreamSources
   now: () => Micros
+  /** Passes ephemeral events of this process on to the others. */
+  announce: (events: readonly Ephemeral[]) => void
 }
 
 /** The open streams of this process. */
@@ -54,9 +57,8 @@ export function createHub(deps: HubDeps) {
     catchUpAll: fanOut.catchUpAll,
     hasFailed: fanOut.hasFailed,
 
-    /** Sends an ephemeral event to the open streams of a conversation. */
-    publishEphemeral: (conversationId: string, event: EphemeralEvent) =>
-      fanOut.publishEphemeral([conversationId], event),
+    publishEphemeral: fanOut.publishEphemeral,
+    receive: fanOut.receive,
 
     /**
      * Sends an event about a user to the streams of these conversations. These can be thousands: only those with a
@@ -64,7 +66,9 @@ export function createHub(deps: HubDeps) {
      */
     publishAbout: (conversationIds: ReadonlySet<string>, event: EphemeralEvent) =>
       // In one call: repeated events are removed within one delivery only.
-      fanOut.publishEphemeral(subscriptions.withLiveReaders(conversationIds), event),
+      fanOut.receive(
+        subscriptions.withLiveReaders(conversationIds).map((conversation_id) => ({ conversation_id, event })),
+      ),
 
     rights,
     isIdle: () => streams.size() === 0,
@@ -86,7 +90,7 @@ export function createHub(deps: HubDeps) {
 }
 
 /** The parts of a hub; each owns its state. */
-function createParts({ db, config, log, metrics, sources, now }: HubDeps) {
+function createParts({ db, config, log, metrics, sources, now, announce }: HubDeps) {
   const { max_buffer_bytes, max_streams_per_user } = config.sse
   const { findRefusals, listMemberships, getsPresence } = sources
   const quota = createStreamQuota(max_streams_per_user)
@@ -97,7 +101,7 @@ function createParts({ db, config, log, metrics, sources, now }: HubDeps) {
   const rights = createRights({ streams, findRefusals, close, now })
   const { send, deliver } = createSender({ max_buffer_bytes, metrics, close })
   const subscriptions = createSubscriptions(sources, deliver)
-  const fanOut = createFanOut({ db, log, subscriptions, send, recheck: rights.recheckConcerned })
+  const fanOut = createFanOut({ db, log, subscriptions, send, recheck: rights.recheckConcerned, announce })
   const catchUpDeps = {
     listMemberships,
     getsPresence,

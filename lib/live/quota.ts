@@ -13,29 +13,29 @@ export function createStreamQuota(max: number) {
     /**
      * Counts a stream of a user before it opens; `release` subtracts it again.
      *
+     * @param elsewhere the number of open streams of the user at other processes
+     *
      * @throws ChatError `unavailable` while draining, `too_many_streams` at the limit of the user
      */
-    reserve(userId: string): void {
+    reserve(userId: string, elsewhere = 0): void {
       if (isClosed) throw new ChatError('unavailable', { retry_after_seconds: 1 })
       const open = streamsOf.get(userId) ?? 0
-      if (open >= max) throw new ChatError('too_many_streams', { retry_after_seconds: 5 })
+      if (open + elsewhere >= max) throw new ChatError('too_many_streams', { retry_after_seconds: 5 })
       streamsOf.set(userId, open + 1)
     },
 
     release(userId: string): void {
       const left = (streamsOf.get(userId) ?? 1) - 1
       if (left > 0) streamsOf.set(userId, left)
-      else {
-        streamsOf.delete(userId)
-        if (!isClosed) onChange(userId)
-      }
+      else streamsOf.delete(userId)
+      if (!isClosed) onChange(userId)
     },
 
     /** Reports that a reserved stream is open. */
     opened: (userId: string) => onChange(userId),
     /** The number of open streams of a user in this process. */
     countStreams: (userId: string) => streamsOf.get(userId) ?? 0,
-    /** Calls `listener` when a stream of a user opens, and when the last stream of a user closes. */
+    /** Calls `listener` when a stream of a user opens or closes. */
     onStreams(listener: (userId: string) => void): void {
       onChange = listener
     },

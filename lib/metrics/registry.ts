@@ -1,4 +1,5 @@
 import { VERSION } from '../core/version.ts'
+import { createClusterMetrics } from './cluster.ts'
 import { createHistogram } from './histogram.ts'
 import { createCounter, type Family, formatPage, type Reading, readFamilies, single } from './page.ts'
 import { createProcessMetrics } from './process.ts'
@@ -24,6 +25,12 @@ export interface Metrics {
   answered(status: string): void
   /** A failed task that will be retried, by its kind. */
   taskFailed(kind: string): void
+  /** The duration of a look at the signals of other processes. */
+  polled(seconds: number): void
+  /** Ephemeral events and users whose presence has changed, passed on to other processes. */
+  signalsSent(count: number): void
+  /** Those that could not be passed on. */
+  signalsDropped(count: number): void
   /** The values of this process now. */
   read(levels: Levels): Promise<Reading[]>
   /** Has the page show what `source` returns, such as the values of several processes, instead of this process's. */
@@ -42,6 +49,8 @@ export interface Levels {
   streams: number
   /** The number of answers in progress. */
   answers: number
+  /** The number of processes that share the database. */
+  nodes: number
   /** The number of log lines dropped so far. */
   log_lines_dropped: number
   /** The tasks that are due, by kind. */
@@ -66,6 +75,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
   const streams = createStreamMetrics()
   const answers = createAnswerMetrics()
   const tasks = createTaskMetrics(taskKinds)
+  const cluster = createClusterMetrics()
   const processMetrics = createProcessMetrics()
   const build = { version: VERSION, database, node_version: process.version }
   let source: (() => Promise<Reading[]>) | undefined
@@ -76,6 +86,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     ...streams.families(levels),
     ...answers.families(levels),
     ...tasks.families(levels),
+    ...cluster.families(levels),
     ...logAndBuildFamilies(levels, build),
     ...processMetrics.families,
   ]
@@ -95,6 +106,9 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     firstDelta: answers.firstDelta.of({}),
     answered: (outcome) => answers.answered.add(outcome, 1),
     taskFailed: (kind) => tasks.failed.add(kind, 1),
+    polled: cluster.poll.of({}),
+    signalsSent: (count) => cluster.sent.add('', count),
+    signalsDropped: (count) => cluster.dropped.add('', count),
     read,
     collectFrom(given) {
       source = given

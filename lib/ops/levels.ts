@@ -11,6 +11,7 @@ export async function readLevels(ctx: Context): Promise<Levels> {
   return {
     streams: ctx.hub.size(),
     answers: ctx.answers.size(),
+    nodes: ctx.cluster.countNodes(),
     // The page returns all other metrics while the storage fails.
     tasks: (await withDeadline(countDueTasks(ctx.db), DATABASE_MS, undefined).catch(() => undefined)) ?? [],
     log_lines_dropped: ctx.log.dropped?.() ?? 0,

@@ -1,3 +1,4 @@
+import type { Cluster } from '../cluster/cluster.ts'
 import type { Log } from '../context.ts'
 import { withDeadline } from '../core/deadline.ts'
 import type { Hub } from '../live/hub.ts'
@@ -29,8 +30,14 @@ export interface Readiness {
 }
 
 /** Checks the database on request; concurrent callers share one check. Each change is logged. */
-export function createReadiness(deps: { db: Database; poller: Poller; hub: Hub; log: Log }): Readiness {
-  const { db, poller, hub, log } = deps
+export function createReadiness(deps: {
+  db: Database
+  poller: Poller
+  cluster: Cluster
+  hub: Hub
+  log: Log
+}): Readiness {
+  const { db, poller, cluster, hub, log } = deps
   let current: { since: number; found: Promise<Failure | undefined> } | undefined
   let logged = ''
 
@@ -49,7 +56,7 @@ export function createReadiness(deps: { db: Database; poller: Poller; hub: Hub; 
     async failures() {
       const found = await withDeadline(sharedCheck(), PROBE_MS, 'database')
       const failing: Failure[] = found ? [found] : []
-      if (poller.isFailing()) failing.push('bus')
+      if (poller.isFailing() || cluster.isLate()) failing.push('bus')
       if (hub.isDraining()) failing.push('draining')
       const names = failing.join(', ')
       if (names !== logged) {

@@ -9,6 +9,8 @@ export interface ServerProcess {
   port: number
   /** A value of `/metrics`. */
   metric(name: string): Promise<number>
+  /** Sends it a signal. */
+  signal(name: NodeJS.Signals): void
   /** Kills it. Resolves when it has ended. */
   kill(): Promise<void>
 }
@@ -32,6 +34,7 @@ export async function startProcess(
       const page = await (await fetch(`${base_url}/metrics`)).text()
       return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(page)![1])
     },
+    signal: (name) => void child.kill(name),
     async kill() {
       if (child.exitCode !== null || child.signalCode !== null) return
       const gone = once(child, 'exit')

@@ -52,7 +52,8 @@ describeOnEachDatabase('a service with failures', (openUrl) => {
         <Args extends unknown[], T>(call: (...args: Args) => Promise<T>) =>
         async (...args: Args) => {
           if (!isAway) return call(...args)
-          calls++
+          // Other statements, such as those of the poller, come more often.
+          if (args[0] === undefined || !/signals|nodes/.test(String(args[0]))) calls++
           throw new ChatError('unavailable', { cause: new Error('the disk is gone') })
         }
       const { all, get, write } = storage.db

@@ -44,13 +44,13 @@ export const openAll = useCase({
   },
 })
 
-function reserve(
-  { hub }: Context,
+async function reserve(
+  { hub, presence }: Context,
   { user_id, session_id, key_id }: Actor,
   conversation_id: string | undefined,
   { last_event_id }: v.InferOutput<typeof StreamQuery>,
-): Opening {
-  hub.reserve(user_id)
+): Promise<Opening> {
+  hub.reserve(user_id, await presence.countElsewhere(user_id))
   return {
     connect(sink) {
       // All fields from the start, with fixed names: every delivery reads every reader, which is slower with objects of

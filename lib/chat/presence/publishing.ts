@@ -5,6 +5,7 @@ import { warnOnce } from '../../core/once.ts'
 import type { Hub } from '../../live/hub.ts'
 import type { Presence } from '../conversations/schema.ts'
 import type { Audience } from './audience.ts'
+import type { Lookup } from './lookup.ts'
 
 /** Changes are gathered for so long; the last of each user counts. */
 const GATHER_MS = 250
@@ -14,26 +15,30 @@ const NONE: ReadonlySet<string> = new Set()
 /**
  * Publishes the status of users whose status has changed, all changes of a moment together.
  *
- * @param deps.findAll the presence of users at present
+ * @param deps.store stores what has changed in this process; returns the users
+ * @param deps.announce tells other processes of these users
  */
 export function createPublishing(deps: {
   hub: Hub
   log: Log
   audience: Audience
-  findAll: (userIds: readonly string[]) => Promise<Map<string, Presence>>
+  find: Lookup['findWithStreams']
+  store: () => Promise<string[]>
+  announce: (userIds: string[]) => void
 }) {
-  const { hub, log, audience, findAll } = deps
+  const { hub, log, audience, find, store, announce } = deps
   const published = createPublishedStatus()
   const changes = createGathering(GATHER_MS, publish)
   const fail = warnOnce((error: unknown) => log.warn('Presence could not be sent', { cause: causeText(error) }))
 
   async function publish(userIds: string[]): Promise<void> {
     try {
-      const presences = await findAll(userIds)
-      const changed = [...presences].filter(([userId, { status }]) => !published.is(userId, status))
+      announce(await store())
+      const found = await find(userIds)
+      const changed = [...found].filter(([userId, { presence }]) => !published.is(userId, presence.status))
       const shared = await audience.findAll(changed.map(([userId]) => userId))
-      for (const [user_id, presence] of changed) {
-        published.set(user_id, presence.status)
+      for (const [userId, { presence, is_here }] of found) published.set(userId, presence.status, is_here)
+      for (const [user_id, { presence }] of changed) {
         const event = { type: 'presence.update' as const, payload: { user_id, ...presence } }
         hub.publishAbout(shared.get(user_id) ?? NONE, event)
       }
@@ -44,18 +49,27 @@ export function createPublishing(deps: {
     }
   }
 
-  return { ...changes, publishedUserIds: published.userIds }
+  return {
+    ...changes,
+    publishedUserIds: published.userIds,
+    /** The users whose status ends without an event. */
+    mayExpire: published.mayExpire,
+  }
 }
 
 /** The last published status of each user; offline users, the majority, have no entry. */
 function createPublishedStatus() {
   const published = new Map<string, Presence['status']>()
+  const expiring = new Set<string>()
   return {
     is: (userId: string, status: Presence['status']) => (published.get(userId) ?? 'offline') === status,
-    set(userId: string, status: Presence['status']): void {
+    set(userId: string, status: Presence['status'], isHere: boolean): void {
       if (status === 'offline') published.delete(userId)
       else published.set(userId, status)
+      if (status === 'offline' || isHere) expiring.delete(userId)
+      else expiring.add(userId)
     },
     userIds: () => [...published.keys()],
+    mayExpire: () => [...expiring],
   }
 }

@@ -8,6 +8,8 @@ export interface Sighting {
   heartbeat?: { status: Presence['status']; at: number }
   /** When the user was last known to be there. */
   seen_at?: number
+  /** The process has stopped: its users may be back elsewhere within {@link GRACE}. */
+  leaving?: true
 }
 
 /** How long a heartbeat is valid without an open stream, in microseconds. */
@@ -19,6 +21,11 @@ export const GRACE = 5_000_000
 /** Whether the status of a heartbeat is no longer valid for a user without an open stream. */
 export function hasLapsed(at: number, now: number): boolean {
   return at + LAPSE <= now
+}
+
+/** Whether a user has an open stream that will be reported when it ends. */
+export function isHere(sightings: readonly Sighting[]): boolean {
+  return sightings.some(({ since, leaving }) => since !== undefined && !leaving)
 }
 
 /**

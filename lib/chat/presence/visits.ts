@@ -60,6 +60,8 @@ export function createVisits(now: () => Micros, onChange: (userId: string) => vo
       return visit && { since: visit.since, ...(visit.left_at !== undefined && { seen_at: visit.left_at }) }
     },
 
+    userIds: () => [...visits.keys()],
+
     /** When users came or left, since the last call. */
     takeSeen(): Map<string, Micros> {
       const taken = seen

@@ -1,17 +1,28 @@
+import type { Cluster } from '../../cluster/cluster.ts'
 import type { Log } from '../../context.ts'
-import { toInstant } from '../../core/time.ts'
 import type { Hub } from '../../live/hub.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Kv } from '../../storage/kv.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'
 import { createAudience } from './audience.ts'
-import { createHeartbeats, type Heartbeats } from './heartbeats.ts'
+import { createElsewhere } from './elsewhere.ts'
+import { createHeartbeats } from './heartbeats.ts'
+import { createLookup } from './lookup.ts'
 import { createPublishing } from './publishing.ts'
-import { judge } from './rules.ts'
-import { createVisits, type Visits } from './visits.ts'
+import { createVisits } from './visits.ts'
 
-/** The presence of users, as this process knows it. */
+interface WatchDeps {
+  db: Database
+  kv: Kv
+  hub: Hub
+  cluster: Cluster
+  log: Log
+  now: () => Micros
+  broadcast_participants: number
+}
+
+/** The presence of users, as this process and those beside it know it. */
 export type PresenceWatch = ReturnType<typeof createPresenceWatch>
 
 /**
@@ -19,56 +30,54 @@ export type PresenceWatch = ReturnType<typeof createPresenceWatch>
  *
  * @param deps.broadcast_participants a conversation with more participants gets no presence events
  */
-export function createPresenceWatch(deps: {
-  db: Database
-  kv: Kv
-  hub: Hub
-  log: Log
-  now: () => Micros
-  broadcast_participants: number
-}) {
-  const { hub, log, now } = deps
-  const heartbeats = createHeartbeats(deps.kv)
-  const audience = createAudience(deps)
-  const publishing = createPublishing({ hub, log, audience, findAll: findAllAfterStoring })
-  const visits = createVisits(now, publishing.add)
-
-  function findAll(userIds: readonly string[]): Promise<Map<string, Presence>> {
-    return lookUp(userIds, { heartbeats, visits, now })
-  }
-
-  async function findAllAfterStoring(userIds: readonly string[]): Promise<Map<string, Presence>> {
-    await heartbeats.seen(visits.takeSeen())
-    return findAll(userIds)
-  }
-
-  const find = async (userId: string): Promise<Presence> => (await findAll([userId])).get(userId)!
+export function createPresenceWatch(deps: WatchDeps) {
+  const { hub, now } = deps
+  const { audience, heartbeats, elsewhere, visits, lookup, publishing, changed } = createParts(deps)
 
   return {
-    /** The presence of each of these users. */
-    findAll,
-    find,
+    ...lookup,
 
     /** Publishes the status of a new participant to its conversation. */
     async introduce(conversationId: string, userId: string): Promise<void> {
       if (!(await audience.isSmall(conversationId))) return
-      const payload = { user_id: userId, ...(await find(userId)) }
+      const payload = { user_id: userId, ...(await lookup.find(userId)) }
       hub.publishEphemeral(conversationId, { type: 'presence.update', payload })
     },
 
     /** Sets the status of a user; without a stream it is valid for a minute. */
     async heartbeat(userId: string, status: Presence['status']): Promise<void> {
       await heartbeats.set(userId, status, now())
+      elsewhere.heard(userId, status)
       publishing.add(userId)
     },
 
-    /** A stream of the user was opened, or the last one was closed. A recently set status stays valid. */
-    streamsChanged: (userId: string): void => visits.count(userId, hub.countStreams(userId)),
+    /** A stream of the user was opened or closed. A recently set status stays valid. */
+    streamsChanged(userId: string): void {
+      visits.count(userId, hub.countStreams(userId))
+      changed(userId)
+    },
+
+    /** The number of open streams of a user at other processes. */
+    countElsewhere: elsewhere.countStreams,
 
     /** Publishes the users whose status has expired, and all changes so far. */
     async sweep(): Promise<void> {
       visits.endDue()
-      for (const userId of publishing.publishedUserIds()) if (!visits.find(userId)) publishing.add(userId)
+      for (const userId of [...publishing.mayExpire(), ...elsewhere.due()]) publishing.add(userId)
+      await publishing.flush()
+    },
+
+    /** Other processes know more of these users: publishes what has changed, at once. */
+    reconsider(userIds: readonly string[]): void {
+      for (const userId of userIds) publishing.add(userId)
+      if (userIds.length > 0) void publishing.flush()
+    },
+
+    /** Lets other processes know all users of this one again, and reads what they know. */
+    async renew(): Promise<void> {
+      for (const userId of visits.userIds()) changed(userId)
+      for (const userId of [...publishing.publishedUserIds(), ...(await elsewhere.listPresent())])
+        publishing.add(userId)
       await publishing.flush()
     },
 
@@ -80,20 +89,27 @@ export function createPresenceWatch(deps: {
   }
 }
 
-/** What is known of users. */
-interface Sources {
-  heartbeats: Heartbeats
-  visits: Visits
-  now: () => Micros
-}
+/** The parts of a presence watch; each owns its state. */
+function createParts(deps: WatchDeps) {
+  const { kv, hub, cluster, log, now } = deps
+  const heartbeats = createHeartbeats(kv)
+  const audience = createAudience(deps)
+  const elsewhere = createElsewhere(deps)
+  const visits = createVisits(now, (userId) => changed(userId))
+  const lookup = createLookup({ heartbeats, visits, elsewhere, countStreams: hub.countStreams, now })
+  const find = lookup.findWithStreams
+  const publishing = createPublishing({ hub, log, audience, find, store, announce: cluster.announceUsers })
 
-async function lookUp(userIds: readonly string[], { heartbeats, visits, now }: Sources) {
-  const stored = await heartbeats.findAll(userIds)
-  const at = now()
-  const presences = new Map<string, Presence>()
-  for (const userId of userIds) {
-    const { status, last_seen_at } = judge([stored.get(userId) ?? {}, visits.find(userId) ?? {}], at)
-    presences.set(userId, { status, ...(last_seen_at !== undefined && { last_seen_at: toInstant(last_seen_at) }) })
+  function changed(userId: string): void {
+    elsewhere.changed(userId)
+    publishing.add(userId)
   }
-  return presences
+
+  /** Stores what has changed here since the last call. @returns the users */
+  async function store(): Promise<string[]> {
+    await heartbeats.seen(visits.takeSeen())
+    return elsewhere.store(lookup.findOwn)
+  }
+
+  return { audience, heartbeats, elsewhere, visits, lookup, publishing, changed }
 }

@@ -12,6 +12,7 @@ import { participants } from './0010-participants.ts'
 import { deleteReason } from './0011-delete-reason.ts'
 import { unreadTotals } from './0012-unread-totals.ts'
 import { changes } from './0013-changes.ts'
+import { nodes } from './0014-nodes.ts'
 
 /** One migration. A released migration never changes: its checksum is stored in the database. */
 export interface Migration {
@@ -56,4 +57,5 @@ export const MIGRATIONS: readonly Migration[] = [
   deleteReason,
   unreadTotals,
   changes,
+  nodes,
 ]

@@ -23,7 +23,7 @@ export function shapeAfter(steps: number, dialect: Dialect): Shape {
 /** Statements of any other kind change rows, not the schema. */
 function apply({ tables, indexes }: Shape, statement: string): void {
   const [, verb, kind, name = '', rest = ''] =
-    /^\s*(CREATE|ALTER|DROP)\s+(?:UNIQUE\s+)?(TABLE|INDEX)\s+(?:IF (?:NOT )?EXISTS\s+)?(\w+)\s*(.*)$/is.exec(
+    /^\s*(CREATE|ALTER|DROP)\s+(?:UNIQUE\s+|UNLOGGED\s+)?(TABLE|INDEX)\s+(?:IF (?:NOT )?EXISTS\s+)?(\w+)\s*(.*)$/is.exec(
       statement,
     ) ?? []
   const what = `${verb} ${kind}`.toUpperCase()

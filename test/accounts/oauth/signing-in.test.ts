@@ -350,7 +350,7 @@ describeOnEachDatabase('sign-in through two real providers', (openUrl) => {
     const rows = await Promise.all(
       ['users', 'identities', 'sessions', 'audit_log'].map((table) => db.all(`SELECT * FROM ${table}`)),
     )
-    const page = await metrics.render(() => ({ streams: 0, answers: 0, log_lines_dropped: 0, tasks: [] }))
+    const page = await metrics.render(() => ({ streams: 0, answers: 0, log_lines_dropped: 0, nodes: 1, tasks: [] }))
     expect(page).not.toContain('oauth')
     const said = [...lines, JSON.stringify(rows), page].join('\n')
     expect(lines.length).toBeGreaterThan(10)

@@ -1,0 +1,128 @@
+import type { Cluster } from '../../cluster/cluster.ts'
+import { countStreams, listPresence, listPresent, type PresenceRow, upsertPresence } from '../../cluster/store.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
+import type { Presence } from '../conversations/schema.ts'
+import { GRACE, LAPSE, type Sighting } from './rules.ts'
+
+/** A heartbeat with the status that is stored already is stored again after this time, in microseconds. */
+const REPEAT = 20_000_000
+
+interface ElsewhereDeps {
+  db: Database
+  cluster: Cluster
+  now: () => Micros
+}
+
+/** What this process knows of a user, with the number of open streams. */
+export type OwnSighting = Sighting & { streams: number }
+
+/** What the other processes know of users, and what this one lets them know. */
+export type Elsewhere = ReturnType<typeof createElsewhere>
+
+export function createElsewhere({ db, cluster, now }: ElsewhereDeps) {
+  const own = createOwnChanges(now)
+
+  return {
+    /** The streams or the status of a user have changed here. */
+    changed: (userId: string): void => void (cluster.isShared && own.add(userId)),
+
+    /** A user has sent a heartbeat: a repeated status is stored later. */
+    heard: (userId: string, status: Presence['status']): void =>
+      void (cluster.isShared && own.addStatus(userId, status)),
+
+    /** The users with a repeated heartbeat that must be stored by now. */
+    due: own.due,
+
+    /** Stores what has changed here. @returns the users */
+    async store(find: (userIds: string[]) => Promise<Map<string, OwnSighting>>): Promise<string[]> {
+      const userIds = own.take()
+      if (userIds.length === 0) return []
+      try {
+        const at = now()
+        const sightings = await find(userIds)
+        await upsertPresence(
+          db,
+          cluster.id,
+          [...sightings].map(([userId, sighting]) => toRow(userId, sighting, at)),
+        )
+      } catch (error) {
+        for (const userId of userIds) own.add(userId)
+        throw error
+      }
+      return userIds
+    },
+
+    /** What the other processes know of these users. */
+    async find(userIds: readonly string[]): Promise<Map<string, Sighting[]>> {
+      const found = new Map<string, Sighting[]>()
+      if (!cluster.hasCompany() || userIds.length === 0) return found
+      const at = now()
+      for (const row of await listPresence(db, cluster.id, userIds))
+        found.set(row.user_id, [...(found.get(row.user_id) ?? []), toSighting(row, at)])
+      return found
+    },
+
+    /** The users whom the other processes see. */
+    listPresent: async (): Promise<string[]> => (cluster.isShared ? listPresent(db, cluster.id, LAPSE) : []),
+
+    /** The number of open streams of a user at other processes. */
+    countStreams: async (userId: string): Promise<number> =>
+      cluster.isAlone() ? 0 : countStreams(db, cluster.id, userId),
+  }
+}
+
+/** The users who have changed here since they were stored. */
+function createOwnChanges(now: () => Micros) {
+  const changed = new Set<string>()
+  // The status that was stored in the last while.
+  const stored = new Map<string, Presence['status']>()
+  const repeated = new Set<string>()
+  let cleared = now()
+  const add = (userId: string) => void changed.add(userId)
+
+  return {
+    add,
+    addStatus(userId: string, status: Presence['status']): void {
+      if (stored.get(userId) === status) repeated.add(userId)
+      else add(userId)
+      stored.set(userId, status)
+    },
+    take(): string[] {
+      const taken = [...changed]
+      changed.clear()
+      return taken
+    },
+    due(): string[] {
+      if (now() - cleared < REPEAT) return []
+      cleared = now()
+      stored.clear()
+      const due = [...repeated]
+      repeated.clear()
+      due.forEach(add)
+      return due
+    },
+  }
+}
+
+function toRow(user_id: string, { streams, since, heartbeat, seen_at }: OwnSighting, now: Micros) {
+  const ageOf = (at: Micros | undefined) => (at === undefined ? null : now - at)
+  return {
+    user_id,
+    streams,
+    since_age: ageOf(since),
+    status: heartbeat?.status ?? null,
+    status_age: ageOf(heartbeat?.at),
+    seen_age: ageOf(seen_at ?? since),
+  } satisfies PresenceRow
+}
+
+function toSighting(row: PresenceRow & { left_age: Micros | null }, now: Micros): Sighting {
+  const { since_age, status, status_age, seen_age, left_age } = row
+  const isHere = since_age !== null && (left_age === null || left_age < GRACE)
+  return {
+    ...(isHere && { since: now - since_age, ...(left_age !== null && { leaving: true as const }) }),
+    ...(status !== null && { heartbeat: { status: status as Presence['status'], at: now - status_age! } }),
+    ...(seen_age !== null && { seen_at: now - seen_age }),
+  }
+}

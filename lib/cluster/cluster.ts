@@ -1,0 +1,200 @@
+import type { Config } from '../config/parse.ts'
+import type { Log } from '../context.ts'
+import { causeText } from '../core/errors.ts'
+import { newId } from '../core/ids.ts'
+import { singleFlight, warnOnce } from '../core/once.ts'
+import { VERSION } from '../core/version.ts'
+import type { Ephemeral } from '../live/transaction.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { Database } from '../storage/database.ts'
+import { createOutbox, type Signal } from './signals.ts'
+import * as store from './store.ts'
+
+/** How long signals are kept, in microseconds: a process that was away for longer looks at everything. */
+const SIGNALS_KEPT = 10_000_000
+
+/** How long the users of a stopped process are kept, in microseconds; they count for a part of it. */
+const LEFT_KEPT = 60_000_000
+
+/** After a longer time without a successful look at the signals the process is not ready. */
+const LATE_MS = 2_000
+
+/** For so long after the last other process has gone, or after the start, users may be known by it. */
+const COMPANY_MS = 20_000
+
+/** What a process does with the news of the others. */
+export interface Neighbour {
+  /** The number of open streams of this process. */
+  countStreams(): number
+  /** Delivers ephemeral events of other processes, after the events of the log. */
+  receive(events: Ephemeral[]): Promise<void>
+  /** Publishes the presence of these users if it has changed. */
+  reconsider(userIds: string[]): void
+  /** The process was away: what it knows of others, and others of it, may be outdated. */
+  renew(): Promise<void>
+}
+
+/** This process among those that share the database. */
+export type Cluster = ReturnType<typeof createCluster>
+
+interface ClusterDeps {
+  db: Database
+  config: Config
+  log: Log
+  metrics: Metrics
+}
+
+/**
+ * Makes a process known to the others that share the database, and passes ephemeral events on. Only on PostgreSQL: with
+ * SQLite a process is alone.
+ */
+export function createCluster(deps: ClusterDeps) {
+  const { db, config, log } = deps
+  const id = newId()
+  const { poll_ms, beat_seconds } = config.cluster
+  const isShared = db.dialect === 'postgresql'
+  const timers: NodeJS.Timeout[] = []
+  let isStarted = false
+  const ear = createEar(id, deps)
+  const { isAlone } = ear
+  const outbox = createOutbox({ gather_ms: config.cluster.signal_ms, ...sender(id, deps) })
+
+  /** Tells the others that the presence of these users has changed. */
+  function announceUsers(userIds: readonly string[]): void {
+    if (!isAlone()) outbox.addUsers(userIds)
+  }
+
+  return {
+    id,
+    isShared,
+    isAlone,
+    /** Whether other processes run, or have run recently: their users may still count. */
+    hasCompany: () => isStarted && ear.hasCompany(),
+    /** Whether the signals of others could not be read for a while. */
+    isLate: () => isStarted && ear.isLate(),
+    countNodes: ear.countNodes,
+
+    /** Passes ephemeral events on to the other processes. Costs nothing without any. */
+    announce(events: readonly Ephemeral[]): void {
+      if (!isAlone()) outbox.addEvents(events)
+    },
+    announceUsers,
+
+    /** Registers the process, and begins to hear the others. */
+    async start(neighbour: Neighbour): Promise<void> {
+      if (!isShared || isStarted) return
+      await store.insertNode(db, id, VERSION)
+      isStarted = true
+      await ear.listen(neighbour)
+      timers.push(every(poll_ms, () => ear.listen(neighbour)))
+      timers.push(every(beat_seconds * 1000, () => beat(id, deps, neighbour, announceUsers)))
+    },
+
+    /** Removes the process at once, and tells the others. */
+    async stop(): Promise<void> {
+      for (const timer of timers.splice(0)) clearInterval(timer)
+      if (!isStarted) return
+      isStarted = false
+      try {
+        const userIds = await store.removeNode(db, id)
+        announceUsers(userIds)
+        await outbox.flush()
+      } catch (error) {
+        log.warn('Other processes could not be told of the stop', { cause: causeText(error) })
+      }
+      await outbox.close()
+    },
+  }
+}
+
+/** Runs `work` at intervals, once at a time. A failure is left to the next run. */
+function every(ms: number, work: () => Promise<void>): NodeJS.Timeout {
+  const run = singleFlight(work)
+  return setInterval(() => void run().catch(() => {}), ms).unref()
+}
+
+/** How the outbox stores signals, and counts them. */
+function sender(id: string, { db, metrics }: ClusterDeps) {
+  return {
+    onDropped: metrics.signalsDropped,
+    async send(body: string, count: number): Promise<void> {
+      try {
+        await store.insertSignal(db, id, body)
+        metrics.signalsSent(count)
+      } catch {
+        metrics.signalsDropped(count)
+      }
+    },
+  }
+}
+
+/** Reports that a process lives, and removes those that no longer do. */
+async function beat(
+  id: string,
+  { db, config }: ClusterDeps,
+  neighbour: Neighbour,
+  tell: (userIds: string[]) => void,
+): Promise<void> {
+  if (!(await store.beat(db, id, neighbour.countStreams()))) {
+    await store.insertNode(db, id, VERSION)
+    await neighbour.renew()
+  }
+  const gone = await store.removeDead(db, config.cluster.dead_seconds * 1_000_000, LEFT_KEPT)
+  neighbour.reconsider(gone)
+  tell(gone)
+  await store.deleteSignals(db, SIGNALS_KEPT)
+}
+
+/** Reads what the other processes have sent, and counts them. */
+function createEar(id: string, { db, log, metrics }: ClusterDeps) {
+  let others = 0
+  let snapshot: string | undefined
+  let heard_at = performance.now()
+  let company_until = 0
+  const fail = warnOnce((error: unknown) => log.warn('Other processes cannot be heard', { cause: causeText(error) }))
+
+  async function look(neighbour: Neighbour): Promise<void> {
+    const found = await store.findSignals(db, id, snapshot)
+    const isFirst = snapshot === undefined || isBefore(found.snapshot, snapshot)
+    ;({ others, snapshot } = found)
+    if (isFirst || others > 0) company_until = performance.now() + COMPANY_MS
+    if (isFirst) await neighbour.renew()
+    await hear(
+      found.bodies.map((body) => JSON.parse(body) as Signal),
+      neighbour,
+    )
+  }
+
+  return {
+    isAlone: () => others === 0,
+    hasCompany: () => performance.now() < company_until,
+    isLate: () => performance.now() - heard_at > LATE_MS,
+    countNodes: () => others + 1,
+
+    async listen(neighbour: Neighbour): Promise<void> {
+      const started = performance.now()
+      try {
+        await look(neighbour)
+        heard_at = performance.now()
+        metrics.polled((heard_at - started) / 1000)
+        fail.reset()
+      } catch (error) {
+        // What was missed is unknown.
+        snapshot = undefined
+        fail(error)
+      }
+    },
+  }
+}
+
+/** Whether a database has taken over from another that had seen more transactions. */
+function isBefore(snapshot: string, earlier: string): boolean {
+  return BigInt(snapshot.split(':')[1]!) < BigInt(earlier.split(':')[1]!)
+}
+
+async function hear(signals: Signal[], neighbour: Neighbour): Promise<void> {
+  if (signals.length === 0) return
+  neighbour.reconsider(signals.flatMap((signal) => signal.user_ids))
+  const events = signals.flatMap((signal) => signal.events)
+  if (events.length > 0) await neighbour.receive(events)
+}

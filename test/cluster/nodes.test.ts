@@ -1,0 +1,184 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import type { ConversationStreamEvent } from '../../lib/client/index.ts'
+import { type ServerProcess, startProcess } from '../fault/process.ts'
+import { createPostgresDatabase } from '../support/databases.ts'
+import { codeOf, PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
+import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
+
+describe.skipIf(!inject('postgres_url'))('two processes on one PostgreSQL database', () => {
+  let database: Awaited<ReturnType<typeof createPostgresDatabase>>
+  let here: TestService
+  let there: TestService
+  let ada: Person
+  let grace: Person
+  let conversation_id: string
+  const streams: TestStream[] = []
+  const processes: ServerProcess[] = []
+  beforeAll(async () => {
+    database = await createPostgresDatabase()
+    const config = { sse: { max_streams_per_user: 4 }, session: { max_sessions_per_user: 50 } }
+    here = await startService(database.url, { config })
+    there = await startService(database.url, { config })
+  })
+  let stories = 0
+  beforeEach(async () => {
+    ada = await here.signIn(`ada${++stories}`)
+    grace = await here.signIn(`grace${stories}`)
+    conversation_id = (await ada.conversations.create()).conversation_id
+    await ada.participants.add(conversation_id, { user_id: grace.id })
+  })
+  afterEach(async () => {
+    await Promise.all(processes.splice(0).map((each) => each.kill()))
+    await Promise.all(streams.splice(0).map((stream) => stream.close()))
+  })
+  afterAll(async () => {
+    await Promise.all([here?.close(), there?.close()])
+    await database?.remove()
+  })
+
+  async function follow(base_url: string, person: Person, id?: string): Promise<TestStream> {
+    const { cookie } = await signInByHand(base_url, person.email, PASSWORD)
+    const stream = await openStream(base_url, id, { cookie })
+    streams.push(stream)
+    if (stream.response.ok) await stream.until('stream.ready')
+    return stream
+  }
+  const isStatus = (person: Person, status: string) => (event: ConversationStreamEvent) =>
+    event.type === 'presence.update' && event.payload.user_id === person.id && event.payload.status === status
+  const becomes = (stream: TestStream, person: Person, status: string) =>
+    stream.until('presence.update', isStatus(person, status))
+  const statusAt = async ({ chat }: TestService, person: Person) => (await chat.context.presence.find(person.id)).status
+
+  it('pass typing, activity and unread on to the streams of each other', async () => {
+    const [one, all] = [await follow(there.base_url, grace, conversation_id), await follow(there.base_url, grace)]
+    const own = await follow(there.base_url, ada, conversation_id)
+    await ada.presence.setTyping({ conversation_id })
+    for (const stream of [one, all]) {
+      const [typing] = (await stream.until('typing.update')).slice(-1)
+      expect(typing!.event.payload).toMatchObject({ conversation_id, user_id: ada.id })
+    }
+    const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'first' })
+    await ada.messages.reply(root_id, { content: 'second' })
+    for (const stream of [one, all]) {
+      const seen = await stream.until('thread.activity')
+      expect(seen.filter(({ event }) => event.type === 'message.new')).toHaveLength(2)
+    }
+    await grace.threads.markRead(root_id, {})
+    for (const stream of [one, all]) await stream.until('unread.update')
+    // Only for her.
+    await ada.messages.postRoot(conversation_id, { content: 'third' })
+    const seen = await own.until('message.new', (event) => JSON.stringify(event).includes('third'))
+    expect(seen.filter(({ event }) => event.type === 'unread.update')).toEqual([])
+  })
+
+  it('know the presence of each other’s users, and tell their readers', async () => {
+    const stream = await follow(there.base_url, grace, conversation_id)
+    const hers = await follow(here.base_url, ada)
+    await becomes(stream, ada, 'online')
+    expect([await statusAt(here, ada), await statusAt(there, ada)]).toEqual(['online', 'online'])
+    await ada.presence.sendHeartbeat({ status: 'away' })
+    await becomes(stream, ada, 'away')
+    expect(await statusAt(there, ada)).toBe('away')
+    // On the other one: the last status counts.
+    await there.chat.presence.sendHeartbeat(await there.chat.users.actor(ada.id), { status: 'offline' })
+    await becomes(stream, ada, 'offline')
+    await here.chat.presence.sendHeartbeat(await here.chat.users.actor(ada.id), { status: 'online' })
+    await becomes(stream, ada, 'online')
+    const { last_seen_at } = await there.chat.context.presence.find(ada.id)
+    expect(Date.parse(last_seen_at!)).toBeGreaterThan(Date.now() - 30_000)
+    await here.chat.presence.sendHeartbeat(await here.chat.users.actor(ada.id), { status: 'offline' })
+    await becomes(stream, ada, 'offline')
+    await hers.close()
+  })
+
+  it('do not report a user who changes between them', async () => {
+    const stream = await follow(there.base_url, grace, conversation_id)
+    const first = await follow(here.base_url, ada)
+    await becomes(stream, ada, 'online')
+    await first.close()
+    const second = await follow(there.base_url, ada)
+    await here.chat.context.presence.sweep()
+    await second.close()
+    const third = await follow(here.base_url, ada)
+    await ada.presence.sendHeartbeat({ status: 'away' })
+    const seen = await becomes(stream, ada, 'away')
+    expect(seen.filter(({ event }) => isStatus(ada, 'offline')(event))).toEqual([])
+    await third.close()
+  })
+
+  it('count the streams of a user together', async () => {
+    for (const node of [here, there]) await follow(node.base_url, ada)
+    for (const node of [here, there]) await follow(node.base_url, ada, conversation_id)
+    const seen = (node: TestService) => node.chat.context.presence.countElsewhere(ada.id)
+    await expect.poll(() => seen(here)).toBe(2)
+    await expect.poll(() => seen(there)).toBe(2)
+    for (const node of [here, there]) {
+      const actor = await node.chat.users.actor(ada.id)
+      const loop = node.chat.events.followAll(actor)
+      expect(await codeOf(loop.next())).toBe('too_many_streams')
+    }
+    await streams[0]!.close()
+    await expect.poll(() => seen(there)).toBe(1)
+    expect((await follow(there.base_url, ada)).response.status).toBe(200)
+  })
+
+  it('report the users of one that was killed as offline', async () => {
+    const other = await startProcess(database.url, { config: { cluster: { dead_seconds: 4, beat_seconds: 1 } } })
+    processes.push(other)
+    const stream = await follow(there.base_url, grace, conversation_id)
+    await follow(other.base_url, ada)
+    await becomes(stream, ada, 'online')
+    await other.kill()
+    const killed = Date.now()
+    await becomes(stream, ada, 'offline')
+    expect(Date.now() - killed).toBeLessThan(15_000)
+    expect([await statusAt(here, ada), await statusAt(there, ada)]).toEqual(['offline', 'offline'])
+  }, 40_000)
+
+  it('take one that was paused for dead, and hear it again when it wakes', async () => {
+    const other = await startProcess(database.url, { config: { cluster: { beat_seconds: 1 } } })
+    processes.push(other)
+    const stream = await follow(there.base_url, grace, conversation_id)
+    const hers = await follow(other.base_url, ada, conversation_id)
+    await becomes(stream, ada, 'online')
+    other.signal('SIGSTOP')
+    try {
+      await becomes(stream, ada, 'offline')
+    } finally {
+      other.signal('SIGCONT')
+    }
+    await becomes(stream, ada, 'online')
+    await here.chat.presence.setTyping(await here.chat.users.actor(grace.id), { conversation_id })
+    await hers.until('typing.update')
+  }, 40_000)
+
+  it('list each other, and say so when one stops', async () => {
+    const third = await startService(database.url)
+    const names = async () =>
+      (await here.chat.context.db.all<{ id: string }>('SELECT id FROM nodes')).map(({ id }) => id)
+    const ids = [here, there, third].map(({ chat }) => chat.context.cluster.id)
+    expect(await names()).toEqual(expect.arrayContaining(ids))
+    await third.close()
+    expect(await names()).not.toContain(third.chat.context.cluster.id)
+    expect(await names()).toEqual(expect.arrayContaining(ids.slice(0, 2)))
+  })
+})
+
+describe.skipIf(!inject('postgres_url'))('a process that is alone on its PostgreSQL database', () => {
+  it('sends no signals', async () => {
+    const database = await createPostgresDatabase()
+    const service = await startService(database.url)
+    const ada = await service.signIn('ada')
+    const { conversation_id } = await ada.conversations.create()
+    const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'first' })
+    await ada.messages.reply(root_id, { content: 'second' })
+    await ada.presence.setTyping({ conversation_id })
+    await ada.presence.sendHeartbeat({ status: 'away' })
+    await service.chat.context.presence.sweep()
+    const page = await (await fetch(`${service.base_url}/metrics`)).text()
+    expect(page).toMatch(/^chat_signals_sent_total 0$/m)
+    expect(page).toMatch(/^chat_nodes 1$/m)
+    await service.close()
+    await database.remove()
+  })
+})
