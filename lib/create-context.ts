@@ -51,7 +51,7 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
   })
   const presenceWatch = createPresenceWatch({ db, kv, hub, cluster, log, now, broadcast_participants })
   hub.onStreams(presenceWatch.streamsChanged)
-  const poller = createPoller(db, hub, log)
+  const poller = createPoller({ db, hub, log, poll_ms: config.cluster.poll_ms })
   const passwords = createPasswords(config.security.password.bcrypt_cost)
   const providers = new Map(oauthProviders(config).map((each) => [each.name, createProvider(each, { log, now })]))
   const id = ports.id ?? newId

@@ -5,20 +5,25 @@ import type { Database } from '../storage/database.ts'
 import { createChanges } from './changes.ts'
 import type { Hub } from './hub.ts'
 
-/** The maximum delay of events of other processes. A poll costs SQLite 4 µs, PostgreSQL one short query. */
-const POLL_MS = 150
-
 /** The time between two looks at the rights of some streams: a right may also end by hand in the database. */
 const ROUND_MS = 2_000
 
 /** After a longer pause, of this process or of its readers, everything that it follows is looked at. */
 const PAUSE_MS = 60_000
 
+interface PollerDeps {
+  db: Database
+  hub: Hub
+  log: Log
+  /** The maximum delay of events of other processes. A poll costs SQLite 4 µs, PostgreSQL one short query. */
+  poll_ms: number
+}
+
 /** Detects commits of other processes. */
 export type Poller = ReturnType<typeof createPoller>
 
 /** Makes the hub deliver what another process has committed: another node, or a command beside the server. */
-export function createPoller(db: Database, hub: Hub, log: Log) {
+export function createPoller({ db, hub, log, poll_ms }: PollerDeps) {
   const changes = createChanges(db)
   let succeeded = Number.NEGATIVE_INFINITY
   let checked = performance.now()
@@ -61,7 +66,7 @@ export function createPoller(db: Database, hub: Hub, log: Log) {
   return {
     start(): void {
       // After a failure it polls also without streams: the service is not ready until a poll succeeds.
-      timer ??= setInterval(() => (fail.isReported() || !hub.isIdle()) && void poll(), POLL_MS).unref()
+      timer ??= setInterval(() => (fail.isReported() || !hub.isIdle()) && void poll(), poll_ms).unref()
     },
     async stop(): Promise<void> {
       clearInterval(timer)
