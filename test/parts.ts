@@ -14,7 +14,7 @@ export const PARTS: Record<string, string[]> = {
   /** Two nodes, and readers that change between them. */
   nodes: [
     'test/cluster/nodes.test.ts',
-    'test/live/{nodes,order,read-then-follow,revocations}.test.ts',
+    'test/live/{all-order,nodes,order,read-then-follow,revocations}.test.ts',
     'test/chat/conversations/deletion-nodes.test.ts',
   ],
   /** Timeouts that really pass, and databases with many rows. */

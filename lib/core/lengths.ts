@@ -17,6 +17,8 @@ export const LONGEST = {
   search: 200,
   /** Our own tokens have 43 characters, API keys three more. */
   token: 200,
+  /** The id of an event. One of all conversations names the transactions that were not finished. */
+  position: 1024,
   /** Identifiers of others, such as a user's at a sign-in provider (OpenID Connect Core, section 2: `sub`). */
   subject: 255,
   url: 2048,

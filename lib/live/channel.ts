@@ -1,17 +1,15 @@
-import type { EphemeralEvent } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
-import { type Delivered, type Delivery, encode, withIds } from './delivery.ts'
+import { type Delivery, encode, withIds } from './delivery.ts'
+import { createEphemeralEvents } from './ephemeral.ts'
 import type { Head } from './event-ids.ts'
 import type { NumberedEvent } from './log.ts'
 
-/** A log that can be followed: of one conversation, or of all. */
+/** The log of a conversation. */
 export interface Source {
   /** The ends of the log; `undefined` for a deleted conversation. */
   head(): Promise<Head | undefined>
   /** Up to `limit` lines after `seq`, in order; fewer if they are long. */
   read(seq: number, limit: number): Promise<Page>
-  /** Whether the numbers have no gaps, so that a missing number means a deleted event. */
-  isDense: boolean
 }
 
 /** Some lines of a log, and whether they are the last ones. */
@@ -125,24 +123,6 @@ function createOffered() {
   }
 }
 
-/** Ephemeral events until the next delivery: the last one of each subject. */
-function createEphemeralEvents() {
-  const events = new Map<string, Delivered>()
-  return {
-    add(conversation_id: string, event: EphemeralEvent): void {
-      events.set(`${conversation_id} ${subjectOf(event)}`, { conversation_id, event })
-    },
-    isEmpty: () => events.size === 0,
-    list: () => [...events],
-
-    /** Removes these events, except those that a newer one has replaced meanwhile. @returns all of these events */
-    take(listed: [subject: string, event: Delivered][]): Delivered[] {
-      for (const [subject, event] of listed) if (events.get(subject) === event) events.delete(subject)
-      return listed.map(([, event]) => event)
-    },
-  }
-}
-
 /**
  * The events of a log after `from`, up to `to`, for a reader that is behind; `undefined` if they are deleted.
  *
@@ -154,16 +134,9 @@ async function pageOf(
   { from, to, bytes }: { from: number; to: number; bytes: number },
 ): Promise<(Delivery & { seq: number }) | undefined> {
   const page = (await source.read(from, PAGE)).lines.filter((each) => each.seq <= to)
-  if (page.length === 0 && !source.isDense) return { ...encode([]), seq: to }
-  if (page.length === 0 || (source.isDense && page[0]!.seq !== from + 1)) return undefined
+  if (page[0]?.seq !== from + 1) return undefined
   const known = page.filter((each) => each.event)
   const delivery = encode(withIds(epoch, known), bytes)
   const isWhole = delivery.events.length === known.length
   return { ...delivery, seq: isWhole ? page.at(-1)!.seq : known[delivery.events.length - 1]!.seq }
-}
-
-/** The subject of an event: a later event about the same subject replaces this one. */
-function subjectOf({ type, payload }: EphemeralEvent): string {
-  const { root_id, user_id } = payload as { root_id?: string; user_id?: string }
-  return [type, root_id, user_id].join()
 }

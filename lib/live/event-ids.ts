@@ -7,20 +7,21 @@ export interface Head {
   last: number
 }
 
-/** The start of a stream. If an id was given and the stream cannot resume from it, `reason` is the reason. */
-export type Start =
-  | { resumed: true; seq: number }
-  | { resumed: false; seq: number; reason?: 'malformed' | 'unknown' | 'future' | 'expired' }
+/** Why a stream cannot resume. */
+export type ResetReason = 'malformed' | 'unknown' | 'future' | 'expired'
 
-/** The SSE id of the event with the number `seq` in a history. */
-export function eventId(epoch: string, seq: number): string {
-  return `${epoch}.${seq}`
+/** The start of a stream. If an id was given and the stream cannot resume from it, `reason` is the reason. */
+export type Start = { resumed: true; seq: number } | { resumed: false; seq: number; reason?: ResetReason }
+
+/** The SSE id of an event: its place, in a conversation its number, in a history. */
+export function eventId(epoch: string, place: number | string): string {
+  return `${epoch}.${place}`
 }
 
 /** The start of the stream of a reader whose last event was `last_event_id`. */
 export function startFrom(last_event_id: string | undefined, head: Head): Start {
   if (last_event_id === undefined) return { resumed: false, seq: head.last }
-  const refuse = (reason: 'malformed' | 'unknown' | 'future' | 'expired'): Start => ({
+  const refuse = (reason: ResetReason): Start => ({
     resumed: false,
     seq: head.last,
     reason,

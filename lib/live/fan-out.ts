@@ -1,17 +1,23 @@
 import type { EphemeralEvent, Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
 import type { Database } from '../storage/database.ts'
+import type { DeliverAll } from './deliver-all.ts'
 import { type Delivery, encode } from './delivery.ts'
+import type { Followers } from './followers.ts'
 import { listLastSeqs } from './log.ts'
 import type { Reader } from './reader.ts'
 import type { Revocation } from './revocations.ts'
-import { FEED, type Subscriptions } from './subscriptions.ts'
+import type { Subscriptions } from './subscriptions.ts'
+import type { Tail } from './tail.ts'
 import type { Ephemeral, Outcome } from './transaction.ts'
 
 interface FanOutDeps {
   db: Database
   log: Log
   subscriptions: Subscriptions
+  followers: Followers
+  all: DeliverAll
+  tail: Tail
   send: (reader: Reader, delivery: Delivery) => void
   recheck: (revocations: Revocation[]) => Promise<void>
   /** Passes ephemeral events of this process on to the others. */
@@ -19,23 +25,24 @@ interface FanOutDeps {
 }
 
 /** Sends committed events to the readers they concern. The work grows with the number of these, not of all streams. */
-export function createFanOut({ db, log, subscriptions, send, recheck, announce }: FanOutDeps) {
+export function createFanOut(deps: FanOutDeps) {
+  const { log, subscriptions, followers, tail, recheck, announce } = deps
   let failed = false
 
+  const { publish, publishToUser } = createPublishers(deps)
+
   /** Delivers the events of a transaction that this process has committed, or ephemeral events. */
-  function deliver({ conversations, ephemeral, revocations }: Outcome): void {
-    for (const each of ephemeral)
-      if (each.user_id === undefined) subscriptions.publish(each.conversation_id, each.event)
+  function deliver({ conversations, members, ephemeral, revocations }: Outcome): void {
+    for (const each of ephemeral) if (each.user_id === undefined) publish(each.conversation_id, each.event)
     const touched = new Set([...conversations.keys(), ...ephemeral.map((each) => each.conversation_id)])
-    if (touched.size > 0) touched.add(FEED)
-    const advances = [...touched].flatMap(
-      (name) => subscriptions.channelOf(name)?.advance(conversations.get(name)) ?? [],
-    )
+    const advances = [...touched].flatMap((id) => subscriptions.channelOf(id)?.advance(conversations.get(id)) ?? [])
+    if ([...touched].some(followers.hasConversation) || [...members].some(followers.hasUser))
+      advances.push(tail.advance(conversations))
     if (advances.length === 0 && revocations.length === 0) return
     Promise.all(advances)
       .then(() => {
         // After the delivery of the log: the event may refer to one of its events.
-        for (const each of ephemeral) if (each.user_id !== undefined) publishToUser(each, subscriptions, send)
+        for (const each of ephemeral) if (each.user_id !== undefined) publishToUser(each.user_id, each)
         return recheck(revocations)
       })
       .catch((error) => {
@@ -44,7 +51,8 @@ export function createFanOut({ db, log, subscriptions, send, recheck, announce }
       })
   }
 
-  const receive = (ephemeral: Ephemeral[]) => deliver({ conversations: new Map(), ephemeral, revocations: [] })
+  const receive = (ephemeral: Ephemeral[]) =>
+    deliver({ conversations: new Map(), members: new Set(), ephemeral, revocations: [] })
 
   return {
     committed(outcome: Outcome): void {
@@ -61,7 +69,7 @@ export function createFanOut({ db, log, subscriptions, send, recheck, announce }
     /** Sends ephemeral events to the open streams of this process only. */
     receive,
 
-    ...createCatchUp(db, subscriptions),
+    ...createCatchUp(deps),
 
     /** Whether a delivery has failed since the last call; then the caller must call `catchUpAll`. */
     hasFailed(): boolean {
@@ -73,10 +81,11 @@ export function createFanOut({ db, log, subscriptions, send, recheck, announce }
 }
 
 /** Delivers what other processes have committed. */
-function createCatchUp(db: Database, subscriptions: Subscriptions) {
-  /** Delivers the new events of these conversations. */
+function createCatchUp({ db, subscriptions, followers, tail }: FanOutDeps) {
+  /** Delivers the new events of these conversations, and all new ones to streams of all conversations. */
   async function catchUp(conversations: { id: string; last_seq: number }[]): Promise<void> {
-    if (conversations.length > 0) await subscriptions.channelOf(FEED)?.advance()
+    // Also past events of this process that concern no reader: it did not read them.
+    if (followers.count() > 0) await tail.advance()
     for (const { id, last_seq } of conversations) {
       const channel = subscriptions.channelOf(id)
       if (channel && (channel.position() < last_seq || channel.hasEphemeral())) await channel.advance()
@@ -87,19 +96,26 @@ function createCatchUp(db: Database, subscriptions: Subscriptions) {
     catchUp,
     /** Delivers all new events. */
     async catchUpAll(): Promise<void> {
-      const names = subscriptions.names()
-      await catchUp(names.length > 0 ? await listLastSeqs(db, names) : [])
-      await subscriptions.channelOf(FEED)?.advance()
+      const ids = subscriptions.conversations()
+      await catchUp(ids.length > 0 ? await listLastSeqs(db, ids) : [])
     },
   }
 }
 
-/** Sends an ephemeral event to the streams of one user. */
-function publishToUser(
-  { conversation_id, user_id, event }: Ephemeral,
-  subscriptions: Subscriptions,
-  send: FanOutDeps['send'],
-): void {
-  for (const { liveReaders } of subscriptions.reachedBy(conversation_id))
-    for (const reader of liveReaders) if (reader.user_id === user_id) send(reader, encode([{ conversation_id, event }]))
+/** Sends ephemeral events to the streams of this process. */
+function createPublishers({ subscriptions, followers, all, tail, send }: FanOutDeps) {
+  return {
+    /** With the next delivery of the conversation. */
+    publish(conversationId: string, event: EphemeralEvent): void {
+      subscriptions.publish(conversationId, event)
+      if (followers.hasConversation(conversationId)) tail.publish(conversationId, event)
+    },
+
+    /** At once, to one user. */
+    publishToUser(userId: string, { conversation_id, event }: Ephemeral): void {
+      for (const reader of subscriptions.readersOf(conversation_id))
+        if (reader.user_id === userId) send(reader, encode([{ conversation_id, event }]))
+      all.deliverToUser(userId, { conversation_id, event })
+    },
+  }
 }

@@ -4,14 +4,19 @@ import { causeText } from '../core/errors.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
+import { createDeliverAll } from './deliver-all.ts'
 import { createFanOut } from './fan-out.ts'
+import { createFeed } from './feed.ts'
+import { createFollowers } from './followers.ts'
 import { createStreamQuota } from './quota.ts'
 import type { Reader, StreamSources } from './reader.ts'
 import { catchUp } from './replay.ts'
+import { catchUpAll } from './replay-all.ts'
 import { createRights } from './rights.ts'
 import { createSender } from './sender.ts'
 import { createStreams } from './streams.ts'
-import { createSubscriptions, type Subscribers } from './subscriptions.ts'
+import { createSubscriptions } from './subscriptions.ts'
+import { createTail } from './tail.ts'
 import type { Ephemeral } from './transaction.ts'
 import { createTurns } from './turns.ts'
 
@@ -31,7 +36,7 @@ export type Hub = ReturnType<typeof createHub>
 
 /** Sends committed events, encoded once, to the streams of this process, and ends the streams that must end. */
 export function createHub(deps: HubDeps) {
-  const { quota, streams, rights, subscriptions, fanOut, bringUpToDate } = createParts(deps)
+  const { quota, streams, rights, hasReaders, fanOut, start } = createParts(deps)
   const { close } = streams
   let state: 'open' | 'withdrawn' | 'draining' = 'open'
 
@@ -40,15 +45,14 @@ export function createHub(deps: HubDeps) {
     release: quota.release,
     countStreams: quota.countStreams,
     onStreams: quota.onStreams,
-    hasReaders: subscriptions.hasReaders,
+    hasReaders,
 
     /** Sends a reader the events since `last_event_id`, then live events. @returns a function that closes the stream */
     connect(reader: Reader, last_event_id?: string): () => void {
       streams.add(reader)
       quota.opened(reader.user_id)
-      const subscribers = subscriptions.add(reader)
       if (state === 'draining') close(reader, 'draining')
-      else void bringUpToDate(reader, subscribers, last_event_id)
+      else void start(reader, last_event_id)
       return () => close(reader)
     },
 
@@ -62,13 +66,11 @@ export function createHub(deps: HubDeps) {
 
     /**
      * Sends an event about a user to the streams of these conversations. These can be thousands: only those with a
-     * reader cost time. A stream of all conversations gets the event once, through one conversation that it shares.
+     * reader cost time. A stream of all conversations gets the event once.
      */
     publishAbout: (conversationIds: ReadonlySet<string>, event: EphemeralEvent) =>
       // In one call: repeated events are removed within one delivery only.
-      fanOut.receive(
-        subscriptions.withLiveReaders(conversationIds).map((conversation_id) => ({ conversation_id, event })),
-      ),
+      fanOut.receive([...conversationIds].filter(hasReaders).map((conversation_id) => ({ conversation_id, event }))),
 
     rights,
     isIdle: () => streams.size() === 0,
@@ -92,41 +94,48 @@ export function createHub(deps: HubDeps) {
 /** The parts of a hub; each owns its state. */
 function createParts({ db, config, log, metrics, sources, now, announce }: HubDeps) {
   const { max_buffer_bytes, max_streams_per_user } = config.sse
-  const { findRefusals, listMemberships, getsPresence } = sources
+  const { findRefusals, compose } = sources
   const quota = createStreamQuota(max_streams_per_user)
   // Readers that are behind. Each is in the queue at most once, so the number of open streams bounds its length.
   const turns = createTurns<Reader>()
   const streams = createStreams({ metrics, onClose })
   const { close } = streams
   const rights = createRights({ streams, findRefusals, close, now })
+  const { recheck } = rights
   const { send, deliver } = createSender({ max_buffer_bytes, metrics, close })
   const subscriptions = createSubscriptions(sources, deliver)
-  const fanOut = createFanOut({ db, log, subscriptions, send, recheck: rights.recheckConcerned, announce })
-  const catchUpDeps = {
-    listMemberships,
-    getsPresence,
-    page_bytes: max_buffer_bytes,
-    turn: turns.wait,
-    recheck: rights.recheck,
-    send,
-    close,
-  }
+  const followers = createFollowers()
+  const all = createDeliverAll({ followers, metrics, send })
+  const feed = createFeed(db)
+  const tail = createTail({ feed, followers, deliver: all.deliver, compose })
+  const fanOut = createFanOut({
+    ...{ db, log, subscriptions, followers, all, tail, send, announce },
+    recheck: rights.recheckConcerned,
+  })
+  const deps = { ...sources, page_bytes: max_buffer_bytes, turn: turns.wait, recheck, send, close }
 
   function onClose(reader: Reader): void {
     turns.leave(reader)
-    subscriptions.remove(reader)
     quota.release(reader.user_id)
+    if (reader.conversation_id !== undefined) subscriptions.remove(reader.conversation_id, reader)
+    else followers.remove(reader)
+    tail.rest()
   }
 
-  async function bringUpToDate(reader: Reader, subscribers: Subscribers, last_event_id?: string): Promise<void> {
+  /** Sends a reader what it missed, and then all that is new. */
+  async function start(reader: Reader, last_event_id?: string): Promise<void> {
+    const { conversation_id } = reader
     try {
-      await catchUp(reader, subscribers, last_event_id, catchUpDeps)
+      if (conversation_id === undefined)
+        await catchUpAll(reader, last_event_id, { ...deps, feed, tail, followers, all })
+      else await catchUp(reader, subscriptions.add(conversation_id, reader), last_event_id, deps)
     } catch (error) {
       if (reader.closed) return
-      log.warn('A stream could not start', { cause: causeText(error), stream: subscriptions.nameOf(reader) })
+      log.warn('A stream could not start', { cause: causeText(error), stream: conversation_id ?? 'all' })
       close(reader)
     }
   }
 
-  return { quota, streams, rights, subscriptions, fanOut, bringUpToDate }
+  const hasReaders = (id: string) => subscriptions.hasReaders(id) || followers.hasConversation(id)
+  return { quota, streams, rights, hasReaders, fanOut, start }
 }

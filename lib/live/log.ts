@@ -1,6 +1,6 @@
 import type { PersistedEvent } from '../context.ts'
 import { fingerprint } from '../core/ids.ts'
-import type { Database, Queries } from '../storage/database.ts'
+import type { Queries } from '../storage/database.ts'
 import { jsonList, listOf, type Micros } from '../storage/sql.ts'
 import { eventId, type Head } from './event-ids.ts'
 
@@ -138,15 +138,25 @@ export function listEvents(db: Queries, conversationId: string, seq: number, lim
  *
  * @returns the number of deleted lines; fewer than `limit` if no more are left
  */
-export function deleteEventsBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
+export async function deleteEventsBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
   // Reads the first `limit` lines by primary key, in a log of any length: ids increase with time.
-  return tx.run(
-    `DELETE FROM events WHERE id IN (
+  const deletion = `DELETE FROM events WHERE id IN (
        SELECT id FROM (SELECT id, created_at FROM events ORDER BY id LIMIT ?) AS oldest
-        WHERE created_at < ? AND id < (SELECT max(id) FROM events))`,
+        WHERE created_at < ? AND id < (SELECT max(id) FROM events))`
+  if (tx.dialect === 'sqlite') return tx.run(deletion, limit, before)
+  // A stream can resume only from a snapshot that sees all transactions whose events are deleted.
+  const row = await tx.get<{ count: number }>(
+    `WITH deleted AS (${deletion} RETURNING xid),
+          noted AS (
+            INSERT INTO meta (name, value)
+            SELECT 'last_deleted_xid', max(xid)::text FROM deleted HAVING max(xid) IS NOT NULL
+            ON CONFLICT (name) DO UPDATE
+               SET value = greatest(meta.value::xid8, EXCLUDED.value::xid8)::text)
+     SELECT count(*) AS count FROM deleted`,
     limit,
     before,
   )
+  return Number(row!.count)
 }
 
 /** The ends of the log of a conversation; `undefined` if the conversation does not exist. */
@@ -159,67 +169,6 @@ export async function findHead(db: Queries, conversationId: string): Promise<Hea
     conversationId,
   )
   return row && { last: row.last, first: row.first, epoch: epochOf(row.epoch, conversationId) }
-}
-
-/** Up to `limit` lines of all conversations after `seq`, in the order of the feed. By primary key, or feed number. */
-export function listFeed(db: Queries, seq: number, limit: number): Promise<EventRow[]> {
-  const number = db.dialect === 'sqlite' ? 'id' : 'feed'
-  return db.all<EventRow>(
-    `SELECT ${number} AS seq, conversation_id, type, message_id, user_id, detail, created_at FROM events
-      WHERE ${number} > ?
-      ORDER BY ${number}
-      LIMIT ?`,
-    seq,
-    limit,
-  )
-}
-
-/** The ends of the feed. The event with the last number may be deleted with its conversation. */
-export async function findFeedHead(db: Queries): Promise<Head> {
-  const [number, last] =
-    db.dialect === 'sqlite'
-      ? ['id', "coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0)"]
-      : ['feed', `greatest(${LAST_FEED}, (SELECT max(feed) FROM events), 0)`]
-  const row = await db.get<{ last: number; first: number; epoch: string }>(
-    `SELECT ${last} AS last, (SELECT coalesce(min(${number}), 0) FROM events) AS first,
-            (SELECT value FROM meta WHERE name = 'epoch') AS epoch`,
-  )
-  return { last: row!.last, first: row!.first, epoch: epochOf(row!.epoch, 'feed') }
-}
-
-/** An arbitrary number: the transaction that holds this lock numbers the feed. */
-const FEED_LOCK = 7_201_995
-
-/** The number of lines that one transaction numbers. */
-const FEED_PAGE = 1_000
-
-/** The last assigned `feed` number; NULL before the first, and too low after the use of an earlier version. */
-const LAST_FEED = "(SELECT CAST(value AS BIGINT) FROM meta WHERE name = 'last_feed')"
-
-/**
- * Assigns feed numbers to new lines, on PostgreSQL. Within a conversation the ids increase in the order of its log, and
- * a transaction that reads a line also reads the lines before it.
- *
- * @returns whether more lines may be left
- */
-export async function numberFeed(db: Database): Promise<boolean> {
-  if (!(await db.get('SELECT 1 AS found FROM events WHERE feed IS NULL LIMIT 1'))) return false
-  return db.write(async (tx) => {
-    await tx.get('SELECT pg_advisory_xact_lock(?)', FEED_LOCK)
-    const numbered = await tx.run(
-      `UPDATE events SET feed = numbered.feed
-         FROM (SELECT id, nextval('event_feed') AS feed
-                 FROM (SELECT id FROM events WHERE feed IS NULL ORDER BY id LIMIT ?) AS fresh) AS numbered
-        WHERE events.id = numbered.id`,
-      FEED_PAGE,
-    )
-    if (numbered > 0)
-      await tx.run(
-        `INSERT INTO meta (name, value) SELECT 'last_feed', CAST(max(feed) AS TEXT) FROM events
-         ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value`,
-      )
-    return numbered === FEED_PAGE
-  })
 }
 
 /** The id of the last event of a conversation: a stream that resumes from it gets exactly the events after this read. */
@@ -239,7 +188,7 @@ export function listLastSeqs(
   return db.all(`SELECT id, last_seq FROM conversations WHERE id IN ${listOf(db.dialect)}`, jsonList(conversationIds))
 }
 
-/** Identifies one history, of a conversation or of all, in one database: a restored backup has another epoch. */
+/** Identifies one history of a conversation in one database: a restored backup has another epoch. */
 function epochOf(databaseEpoch: string, history: string): string {
   return fingerprint(`${databaseEpoch}/${history}`)
 }

@@ -1,7 +1,9 @@
 import type { CloseReason } from '../context.ts'
+import type { Micros } from '../storage/sql.ts'
 import type { Source } from './channel.ts'
-import type { Delivery, FollowedConversations } from './delivery.ts'
-import type { JoinedConversation } from './replay.ts'
+import type { Delivery } from './delivery.ts'
+import type { Following } from './followers.ts'
+import type { EventRow, NumberedEvent } from './log.ts'
 
 /** The destination of the events of a reader. */
 export interface Sink {
@@ -23,18 +25,24 @@ export interface Reader {
   /** When the session or API key expires if it is not used, in microseconds since 1970; then it is checked again. */
   expires_at: number
   /** Set for a stream of all conversations. */
-  memberships: FollowedConversations | undefined
+  following: Following | undefined
   /** False for a stream of a conversation with too many participants for presence events. */
   gets_presence: boolean
   closed: boolean
+}
+
+/** A conversation of a user, with the time at which the user joined. */
+export interface JoinedConversation {
+  conversation_id: string
+  joined_at: Micros
 }
 
 /** The functions that the hub needs from conversations and users. They are passed in, because both import the hub. */
 export interface StreamSources {
   /** The log of one conversation. */
   ofConversation(conversationId: string): Source
-  /** The log of all conversations. */
-  ofAll(): Source
+  /** The events of rows of the log: of as many as can be read at once, and at least of the first. */
+  compose(rows: EventRow[]): Promise<NumberedEvent[]>
   /** The conversations of a user. */
   listMemberships(userId: string): Promise<JoinedConversation[]>
   /** Whether the streams of a conversation get presence events. */

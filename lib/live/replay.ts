@@ -1,21 +1,12 @@
 import type { CloseReason } from '../context.ts'
-import type { Micros } from '../storage/sql.ts'
-import { type Delivery, type FollowedConversations, select } from './delivery.ts'
+import type { Delivery } from './delivery.ts'
 import { eventId, type Head, startFrom } from './event-ids.ts'
 import type { Reader } from './reader.ts'
-import { sendEvent } from './sender.ts'
+import { sendStart } from './sender.ts'
 import type { Subscribers } from './subscriptions.ts'
-
-/** A conversation of a user, with the time at which the user joined. */
-export interface JoinedConversation {
-  conversation_id: string
-  joined_at: Micros
-}
 
 /** The functions of the hub that `catchUp` needs. */
 export interface CatchUpDeps {
-  /** The conversations of a user. */
-  listMemberships(userId: string): Promise<JoinedConversation[]>
   /** Whether the streams of a conversation get presence events. */
   getsPresence(conversationId: string): Promise<boolean>
   /** The size of a page, in bytes. */
@@ -39,7 +30,7 @@ export async function catchUp(
   const head = await prepare(reader, channel, deps)
   if (!head) return
   // Without missed events nothing is awaited from here on: after `stream.ready` a client gets every published event.
-  let sent = sendStart(reader, head, last_event_id)
+  let sent = begin(reader, head, last_event_id)
   // Nothing is awaited between the last comparison and `liveReaders.add`, so the reader misses no event.
   while (sent < channel.position() && !reader.closed) {
     await deps.turn(reader)
@@ -55,7 +46,7 @@ export async function catchUp(
       deps.close(reader, 'too_slow')
       return
     }
-    if (isPast) reader.sink.write(reader.memberships ? select(page, reader.memberships) : page)
+    if (isPast) reader.sink.write(page)
     else deps.send(reader, page)
     sent = page.seq
     await reader.sink.drained()
@@ -67,10 +58,7 @@ export async function catchUp(
 async function prepare(reader: Reader, channel: Subscribers['channel'], deps: CatchUpDeps): Promise<Head | undefined> {
   await channel.advance()
   const head = await channel.source.head()
-  // Read after the head: an earlier removal is in these rows, a later one arrives as an event.
-  if (reader.conversation_id === undefined)
-    reader.memberships = await loadMemberships(deps, reader.user_id, head?.last ?? 0)
-  else reader.gets_presence = await deps.getsPresence(reader.conversation_id)
+  reader.gets_presence = await deps.getsPresence(reader.conversation_id!)
   await deps.recheck([reader])
   if (!head || reader.closed) return undefined
   if (channel.position() < head.last) await channel.advance()
@@ -78,20 +66,8 @@ async function prepare(reader: Reader, channel: Subscribers['channel'], deps: Ca
 }
 
 /** @returns the number of the last event that the reader has */
-function sendStart(reader: Reader, head: Head, last_event_id: string | undefined): number {
+function begin(reader: Reader, head: Head, last_event_id: string | undefined): number {
   const start = startFrom(last_event_id, head)
-  const { resumed, seq } = start
-  const id = eventId(head.epoch, seq)
-  const { conversation_id } = reader
-  const where = conversation_id === undefined ? {} : { conversation_id, seq }
-  const without = reader.gets_presence ? {} : { presence: false as const }
-  sendEvent(reader, { type: 'stream.ready', payload: { ...where, resumed, last_event_id: id, ...without } }, id)
-  if (!resumed && start.reason)
-    sendEvent(reader, { type: 'stream.reset', payload: { reason: start.reason, last_event_id: id } })
-  return seq
-}
-
-async function loadMemberships(deps: CatchUpDeps, user_id: string, since: number): Promise<FollowedConversations> {
-  const rows = await deps.listMemberships(user_id)
-  return { user_id, since, joined: new Map(rows.map((each) => [each.conversation_id, each.joined_at])) }
+  sendStart(reader, { ...start, id: eventId(head.epoch, start.seq) })
+  return start.seq
 }

@@ -1,11 +1,25 @@
 import type { CloseReason, StreamEvent } from '../context.ts'
 import type { Metrics } from '../metrics/registry.ts'
-import { type Delivery, encode, removalsIn, select } from './delivery.ts'
+import { type Delivery, encode, removalsIn } from './delivery.ts'
+import type { ResetReason } from './event-ids.ts'
 import type { Reader } from './reader.ts'
 
 /** Sends an event about the stream itself. */
 export function sendEvent(reader: Reader, event: StreamEvent, id?: string): void {
   reader.sink.write(encode([id === undefined ? { event } : { id, event }]))
+}
+
+/** Sends `stream.ready`, with the id to resume from, and `stream.reset` to a client whose own id could not be used. */
+export function sendStart(
+  reader: Reader,
+  start: { resumed: boolean; reason?: ResetReason; id: string; seq?: number },
+): void {
+  const { resumed, reason, id, seq } = start
+  const { conversation_id } = reader
+  const where = conversation_id === undefined || seq === undefined ? {} : { conversation_id, seq }
+  const without = reader.gets_presence ? {} : { presence: false as const }
+  sendEvent(reader, { type: 'stream.ready', payload: { ...where, resumed, last_event_id: id, ...without } }, id)
+  if (reason) sendEvent(reader, { type: 'stream.reset', payload: { reason, last_event_id: id } })
 }
 
 /** Sends deliveries to readers, and closes a reader with more than `max_buffer_bytes` pending. */
@@ -20,14 +34,14 @@ export function createSender(deps: {
    * Sends new events, or closes a reader that is too far behind. A stream of one conversation ends with the removal of
    * its user.
    */
-  function send(reader: Reader, delivery: Delivery, removals = removalsIn(delivery)): void {
+  function send(reader: Reader, delivery: Delivery, removals?: Map<string, Delivery>): void {
     if (reader.sink.pending() > max_buffer_bytes) {
       close(reader, 'too_slow')
       return
     }
-    const removal = reader.memberships || removals.size === 0 ? undefined : removals.get(reader.user_id)
-    const own = reader.memberships ? select(delivery, reader.memberships) : (removal ?? delivery)
-    if (own.events.length > 0) reader.sink.write(own)
+    const isOfOne = reader.conversation_id !== undefined
+    const removal = isOfOne ? (removals ?? removalsIn(delivery)).get(reader.user_id) : undefined
+    reader.sink.write(removal ?? delivery)
     if (removal) close(reader, 'removed')
   }
 

@@ -39,6 +39,8 @@ export interface Ephemeral {
 export interface Outcome {
   /** The conversations with new events, each with the events if the log need not be read for them. */
   conversations: Map<string, NumberedEvent[]>
+  /** The users whose memberships have changed. */
+  members: Set<string>
   ephemeral: Ephemeral[]
   revocations: Revocation[]
 }
@@ -93,7 +95,7 @@ export function createWrite(deps: {
 /** A transaction that collects events, audit entries and tasks until its work is done. */
 function collect(queries: Writing, now: () => Micros) {
   const changes = new Map<string, Addition>()
-  const outcome: Outcome = { conversations: new Map(), ephemeral: [], revocations: [] }
+  const outcome: Outcome = { conversations: new Map(), members: new Set(), ephemeral: [], revocations: [] }
   const audited: AuditEntry[] = []
   const tasks: NewTask[] = []
   const changeOf = (conversation_id: string) => {
@@ -115,7 +117,10 @@ function collect(queries: Writing, now: () => Micros) {
     countMessages(conversationId, by) {
       changeOf(conversationId).messages += by
     },
-    emit: (conversationId, event) => changeOf(conversationId).events.push(event),
+    emit(conversationId, event) {
+      changeOf(conversationId).events.push(event)
+      if (event.type === 'membership.changed') outcome.members.add(event.user_id!)
+    },
     publishEphemeral: (conversation_id, event) => outcome.ephemeral.push({ conversation_id, event }),
     publishToUser: (user_id, conversation_id, event) => outcome.ephemeral.push({ conversation_id, user_id, event }),
     audit: (entry) => audited.push(entry),

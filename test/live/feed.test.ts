@@ -3,6 +3,7 @@ import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { PASSWORD, type Person, startService, type TestService, times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
+import { inTens } from './readers.ts'
 
 describeOnEachDatabase('the stream of all conversations', (openUrl) => {
   let nodes: TestService[]
@@ -150,15 +151,64 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
     await beyond.close()
   })
 
-  it.each(['', 'x', '0123456789abcdef.1', `${'0'.repeat(16)}.99`])('refuses to resume from %j', async (id) => {
-    const mine = await converse(ada)
-    const stream = await open(id)
-    expect((await stream.next())!.event).toMatchObject({ type: 'stream.ready', payload: { resumed: false } })
-    if (id !== '') expect((await stream.next())!.event).toMatchObject({ type: 'stream.reset' })
-    await post(ada, mine, 'live')
-    await stream.until('message.new', says('live'))
+  it('resumes after any number of missed events, in many conversations and in one', { timeout: 60_000 }, async () => {
+    const { chat } = nodes[0]!
+    const actor = await chat.users.actor(ada.id)
+    const conversations = await Promise.all(times(40, () => converse(ada)))
+    const stream = await open()
+    const from = (await stream.next())!.id
     await stream.close()
+    const write = (conversation_id: string, count: number) =>
+      inTens(count, (i) => chat.messages.postRoot(actor, conversation_id, { content: `${i}` }))
+    for (const conversation_id of conversations) await write(conversation_id, 3)
+    await write(conversations[0]!, 400)
+    await post(ada, conversations[1]!, 'last')
+
+    const resumed = await open(from, 1)
+    const seen = await resumed.until('message.new', says('last'))
+    await resumed.close()
+    const posted = seen.flatMap(({ event }) => (event.type === 'message.new' ? [event.payload.message.id] : []))
+    expect(posted).toHaveLength(40 * 3 + 400 + 1)
+    expect(new Set(posted).size).toBe(posted.length)
+    const middle = seen[seen.length >> 1]!
+    const again = await open(middle.id)
+    const rest = await again.until('message.new', says('last'))
+    await again.close()
+    expect(rest.slice(1).map(({ id }) => id)).toEqual(seen.slice((seen.length >> 1) + 1).map(({ id }) => id))
   })
+
+  it('resumes from no event whose successors are deleted because of their age', async () => {
+    const mine = await converse(ada)
+    const stream = await open()
+    const from = (await stream.next())!.id!
+    await post(ada, mine, 'old')
+    const last = (await stream.until('message.new', says('old'))).at(-1)!.id!
+    await stream.close()
+    const { chat } = nodes[0]!
+    await chat.context.db.run('UPDATE events SET created_at = 1')
+    await chat.ops.prune()
+    const reset = await open(from)
+    expect((await reset.until('stream.reset')).at(-1)!.event.payload).toMatchObject({ reason: 'expired' })
+    await reset.close()
+    const resumed = await open(last)
+    expect((await resumed.next())!.event.payload).toMatchObject({ resumed: true })
+    await post(ada, mine, 'new')
+    await resumed.until('message.new', says('new'))
+    await resumed.close()
+  })
+
+  it.each(['', 'x', '0123456789abcdef.1', `${'0'.repeat(16)}.99`, `${'0'.repeat(16)}.${'1_'.repeat(99)}--`])(
+    'refuses to resume from %j',
+    async (id) => {
+      const mine = await converse(ada)
+      const stream = await open(id)
+      expect((await stream.next())!.event).toMatchObject({ type: 'stream.ready', payload: { resumed: false } })
+      if (id !== '') expect((await stream.next())!.event).toMatchObject({ type: 'stream.reset' })
+      await post(ada, mine, 'live')
+      await stream.until('message.new', says('live'))
+      await stream.close()
+    },
+  )
 
   it("has ephemeral events once, and the reader's own events", async () => {
     const shared = await Promise.all(times(3, () => converse(grace)))

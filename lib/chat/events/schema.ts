@@ -98,10 +98,10 @@ export type CloseReason = Extract<StreamEvent, { type: 'stream.closed' }>['paylo
 
 export const StreamQuery = v.object({
   last_event_id: v.optional(
-    v.pipe(opaque(LONGEST.token), v.description('Resume after this event, as the header `Last-Event-ID` does')),
+    v.pipe(opaque(LONGEST.position), v.description('Resume after this event, as the header `Last-Event-ID` does')),
   ),
 })
 
 export const StreamHeaders = v.object({
-  'last-event-id': v.optional(v.pipe(opaque(LONGEST.token), v.description('Resume after this event'))),
+  'last-event-id': v.optional(v.pipe(opaque(LONGEST.position), v.description('Resume after this event'))),
 })

@@ -62,7 +62,7 @@ async function reserve(
         key_id,
         sink,
         expires_at: Number.POSITIVE_INFINITY,
-        memberships: undefined,
+        following: undefined,
         gets_presence: true,
         closed: false,
       }

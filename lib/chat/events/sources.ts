@@ -1,6 +1,6 @@
 import { createLoader } from '../../core/loader.ts'
 import type { Page, Source } from '../../live/channel.ts'
-import { type EventRow, findFeedHead, findHead, listEvents, listFeed, numberFeed } from '../../live/log.ts'
+import { type EventRow, findHead, listEvents } from '../../live/log.ts'
 import type { StreamSources } from '../../live/reader.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
@@ -20,7 +20,7 @@ export function createStreamSources(db: Database, now: () => Micros, broadcast_p
   )
   return {
     ofConversation: (conversationId) => conversationSource(db, conversationId),
-    ofAll: () => feedSource(db),
+    compose: (rows) => compose(db, rows),
     listMemberships: (userId) => listMemberships(db, userId),
     getsPresence: async (conversationId) => (await findSmall(conversationId)) ?? false,
     findRefusals: (readers) => findRefusals(db, now(), readers),
@@ -30,32 +30,8 @@ export function createStreamSources(db: Database, now: () => Micros, broadcast_p
 /** The log of one conversation. */
 export function conversationSource(db: Database, conversationId: string): Source {
   return {
-    isDense: true,
     head: () => findHead(db, conversationId),
     read: async (seq, limit) => toPage(db, await listEvents(db, conversationId, seq, limit), limit),
-  }
-}
-
-/**
- * The log of all conversations, in an order that never changes once it was read.
- *
- * On SQLite rows are numbered in commit order. On PostgreSQL a later number can be committed first, so the reader of
- * this log assigns the order, one reader at a time, once the rows are visible.
- */
-function feedSource(db: Database): Source {
-  const numbered = async () => {
-    if (db.dialect === 'postgresql') while (await numberFeed(db));
-  }
-  return {
-    isDense: false,
-    async head() {
-      await numbered()
-      return findFeedHead(db)
-    },
-    async read(seq, limit) {
-      await numbered()
-      return toPage(db, await listFeed(db, seq, limit), limit)
-    },
   }
 }
 

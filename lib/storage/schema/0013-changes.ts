@@ -14,9 +14,14 @@ export const changes: Migration = {
       user_id ${key}, conversation_id ${key},
       at BIGINT NOT NULL)`,
     'CREATE INDEX revocations_by_age ON revocations (at)',
-    ...(dialect === 'postgresql' ? ['events', 'revocations'].flatMap(withTransaction) : []),
+    // A stream of all conversations that resumes finds the changes of the user's own memberships.
+    "CREATE INDEX membership_changes ON events (user_id, id) WHERE type = 'membership.changed'",
+    ...(dialect === 'postgresql' ? [...['events', 'revocations'].flatMap(withTransaction), ...WITHOUT_FEED] : []),
   ],
 }
+
+/** The transactions replace the numbers in `feed`; older processes beside this one still write these. */
+const WITHOUT_FEED = ['DROP INDEX events_without_feed', 'ALTER TABLE events DROP CONSTRAINT IF EXISTS events_feed_key']
 
 /** Older rows have none: a default in the same statement would write the whole table anew. */
 function withTransaction(table: string): string[] {

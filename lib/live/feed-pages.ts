@@ -1,0 +1,70 @@
+import type { EphemeralEvent } from '../context.ts'
+import type { DeliverAll } from './deliver-all.ts'
+import { createEphemeralEvents } from './ephemeral.ts'
+import type { Feed } from './feed.ts'
+import type { Place } from './feed-order.ts'
+import type { Followers } from './followers.ts'
+import type { EventRow, NumberedEvent } from './log.ts'
+import { createRendering } from './rendering.ts'
+
+/** The number of rows that one read returns. Rows that concern no reader are not rendered. */
+const PAGE = 256
+
+export interface FeedPagesDeps {
+  feed: Feed
+  followers: Followers
+  deliver: DeliverAll['deliver']
+  compose: (rows: EventRow[]) => Promise<NumberedEvent[]>
+}
+
+/** Reads the log of all conversations on, page by page, and delivers what concerns a reader. */
+export function createFeedPages({ feed, followers, deliver, compose }: FeedPagesDeps) {
+  let place: Place | undefined
+  let epoch = ''
+  const rendering = createRendering(feed, compose)
+  const ephemeral = createEphemeralEvents()
+
+  const isWanted = ({ type, conversation_id, user_id }: EventRow) =>
+    followers.hasConversation(conversation_id) || (type === 'membership.changed' && followers.hasUser(user_id!))
+
+  return {
+    /** The place up to which all events are delivered, and the name of the history. */
+    reached: () => [place!, epoch] as const,
+
+    /** Begins at the end of the log, unless it has begun. */
+    async begin(): Promise<void> {
+      if (place !== undefined) return
+      epoch = await feed.epoch()
+      place = await feed.head()
+    },
+
+    /** The next read begins at the end of the log. */
+    forget(): void {
+      place = undefined
+      rendering.clear()
+    },
+
+    /** @returns whether the log has no further rows at present */
+    async readPage(): Promise<boolean> {
+      // Listed before the read: an event published during the read may refer to an event that is not in this page.
+      const published = ephemeral.list()
+      const news = await feed.news(place!, PAGE)
+      let wanted = news.rows.filter(([row]) => isWanted(row))
+      while (wanted.length > 0) {
+        const events = await rendering.render(wanted, epoch)
+        deliver(events.flatMap((each) => each ?? []))
+        // After a failure the next run begins here.
+        place = wanted[events.length - 1]![1]
+        wanted = wanted.slice(events.length)
+      }
+      place = news.place
+      if (news.isLast) deliver(ephemeral.take(published))
+      return news.isLast
+    },
+
+    /** Adds events of this process that need not be read again. */
+    offer: rendering.offer,
+    /** Sends an ephemeral event with the next delivery. It replaces earlier ones about the same subject. */
+    publish: (conversationId: string, event: EphemeralEvent) => ephemeral.add(conversationId, event),
+  }
+}

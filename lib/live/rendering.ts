@@ -1,0 +1,41 @@
+import type { PersistedEvent } from '../context.ts'
+import type { Delivered } from './delivery.ts'
+import { eventId } from './event-ids.ts'
+import type { Feed } from './feed.ts'
+import type { FeedRow, Place } from './feed-order.ts'
+import type { EventRow, NumberedEvent } from './log.ts'
+
+/** More events than this, which this process has committed and not yet found in the log, are read from it. */
+const MOST_KNOWN = 10_000
+
+/** Renders rows of the log of all conversations; events that this process has just committed are not read again. */
+export function createRendering(feed: Feed, compose: (rows: EventRow[]) => Promise<NumberedEvent[]>) {
+  const known = new Map<string, PersistedEvent>()
+  return {
+    /** Adds events that were just committed. */
+    offer(events: NumberedEvent[]): void {
+      if (known.size > MOST_KNOWN) known.clear()
+      for (const each of events) if (each.event) known.set(keyOf(each), each.event)
+    },
+    clear: () => known.clear(),
+
+    /** The events of as many rows as can be read at once; `undefined` for one whose subject is deleted. */
+    async render(rows: [row: FeedRow, place: Place][], epoch: string): Promise<(Delivered | undefined)[]> {
+      const unknown = rows.filter(([row]) => !known.has(keyOf(row))).map(([row]) => row)
+      const read = unknown.length > 0 ? await compose(unknown) : []
+      const composed = new Map(read.map((each) => [keyOf(each), each.event]))
+      const rendered: (Delivered | undefined)[] = []
+      for (const [row, after] of rows) {
+        const key = keyOf(row)
+        if (!known.has(key) && !composed.has(key)) break
+        const event = known.get(key) ?? composed.get(key)
+        known.delete(key)
+        const { conversation_id, seq, created_at: at } = row
+        rendered.push(event && { conversation_id, seq, at, event, id: eventId(epoch, feed.format(after)) })
+      }
+      return rendered
+    },
+  }
+}
+
+const keyOf = ({ conversation_id, seq }: { conversation_id: string; seq: number }) => `${conversation_id}/${seq}`

@@ -1,0 +1,173 @@
+import type { CloseReason } from '../context.ts'
+import { LONGEST } from '../core/lengths.ts'
+import type { DeliverAll } from './deliver-all.ts'
+import { type Delivered, encode } from './delivery.ts'
+import { eventId, type ResetReason } from './event-ids.ts'
+import type { Feed, Range } from './feed.ts'
+import type { FeedRow, Place } from './feed-order.ts'
+import type { Followers } from './followers.ts'
+import type { EventRow, NumberedEvent } from './log.ts'
+import type { JoinedConversation, Reader } from './reader.ts'
+import { sendStart } from './sender.ts'
+import type { Tail } from './tail.ts'
+
+/** The number of rows of all conversations together that are read at once. */
+const ROUND = 512
+
+/** The number of events that are rendered at once. */
+const PAGE = 64
+
+/** The functions of the hub that are needed. */
+export interface CatchUpAllDeps {
+  feed: Feed
+  tail: Tail
+  followers: Followers
+  all: DeliverAll
+  compose: (rows: EventRow[]) => Promise<NumberedEvent[]>
+  listMemberships(userId: string): Promise<JoinedConversation[]>
+  page_bytes: number
+  turn(reader: Reader): Promise<void>
+  recheck(readers: Reader[]): Promise<void>
+  close(reader: Reader, reason: CloseReason): void
+}
+
+/** Sends the missed events of all conversations of a user, at the reader's own pace, then makes it a live reader. */
+export async function catchUpAll(
+  reader: Reader,
+  last_event_id: string | undefined,
+  deps: CatchUpAllDeps,
+): Promise<void> {
+  const { tail, followers, all } = deps
+  followers.add(reader)
+  const memberships = await deps.listMemberships(reader.user_id)
+  await deps.recheck([reader])
+  if (reader.closed) return
+  let to: Place = 0
+  let epoch = ''
+  await tail.join((place, history) => {
+    to = place
+    epoch = history
+    if (!reader.closed) followers.follow(reader, memberships)
+  })
+  if (reader.closed) return
+  const start = await startOf(deps.feed, last_event_id, epoch, to)
+  if (reader.closed) return
+  sendStart(reader, { ...start, id: eventId(epoch, deps.feed.format(start.place)) })
+  for (let from = start.place; ; ) {
+    if (from !== to && !(await replay(reader, from, to, epoch, deps))) return
+    if (reader.closed || all.goLive(reader)) return
+    await tail.join((place) => {
+      from = to
+      to = place
+      all.restart(reader)
+    })
+  }
+}
+
+interface Start {
+  resumed: boolean
+  place: Place
+  reason?: ResetReason
+}
+
+/** Where a stream starts: after the event that the client names, if that is possible. */
+async function startOf(feed: Feed, id: string | undefined, epoch: string, end: Place): Promise<Start> {
+  const refuse = (reason?: ResetReason): Start => ({ resumed: false, place: end, ...(reason && { reason }) })
+  if (id === undefined) return refuse()
+  const [, history, text = ''] = (id.length <= LONGEST.position && /^([0-9a-f]{16})\.(.+)$/.exec(id)) || []
+  const place = feed.parse(text)
+  if (place === undefined) return refuse('malformed')
+  if (history !== epoch) return refuse('unknown')
+  if (feed.isAfter(place, end)) return refuse('future')
+  return (await feed.isExpired(place)) ? refuse('expired') : { resumed: true, place }
+}
+
+/** Sends the events between two places. @returns false if the reader was closed meanwhile */
+async function replay(reader: Reader, from: Place, to: Place, epoch: string, deps: CatchUpAllDeps): Promise<boolean> {
+  for (const [begin, end] of deps.feed.steps(from, to)) {
+    const rounds = readRounds(reader, begin, end, deps)
+    for await (const rows of rounds) {
+      const idOf = (row: FeedRow) => eventId(epoch, deps.feed.format(deps.feed.within(begin, end, row.id)))
+      await sendRows(reader, rows, idOf, deps)
+      if (reader.closed) return false
+    }
+  }
+  // Retention may have deleted some of them before they were read: the client gets `stream.reset` after it reconnects.
+  if (!reader.closed && (await deps.feed.isExpired(from))) deps.close(reader, 'too_slow')
+  return !reader.closed
+}
+
+/**
+ * The rows that concern a user between two places of a step, by id: from all conversations as many at once as make a
+ * round, and of these the ones before the first row that may be missing.
+ */
+async function* readRounds(reader: Reader, begin: Place, end: Place, deps: CatchUpAllDeps): AsyncGenerator<FeedRow[]> {
+  const { feed } = deps
+  let ranges = await feed.listMissed(reader.following!.joined!.keys(), begin, end)
+  let place = begin
+  for (let isWhole = false; !isWhole && !reader.closed; ) {
+    await deps.turn(reader)
+    const each = Math.max(1, Math.floor(ROUND / ranges.length))
+    const parts = ranges.map((range) => ({ ...range, to: Math.min(range.to, range.from + each - 1) }))
+    const rows = parts.length > 0 ? await feed.listRanges(parts) : []
+    const own = await feed.listOwnChanges(reader.user_id, place, end, ROUND)
+    const horizon = Math.min(
+      own.length < ROUND ? Number.POSITIVE_INFINITY : own.at(-1)!.id,
+      ...unfinishedIn(ranges, parts, rows),
+    )
+    const byId = new Map([...rows, ...own].filter(({ id }) => id <= horizon).map((row) => [row.id, row]))
+    const due = [...byId.values()].sort((a, b) => a.id - b.id)
+    isWhole = horizon === Number.POSITIVE_INFINITY
+    if (due.length > 0) {
+      place = feed.within(begin, end, due.at(-1)!.id)
+      yield due
+    }
+    ranges = rest(ranges, due)
+  }
+}
+
+/** The id of the last row of each range that has more than its part. A conversation deleted meanwhile has none. */
+function unfinishedIn(ranges: Range[], parts: Range[], rows: FeedRow[]): number[] {
+  const last = new Map(rows.map((row) => [row.conversation_id, row.id]))
+  return ranges.flatMap(({ id, to }, index) => (parts[index]!.to < to ? (last.get(id) ?? []) : []))
+}
+
+/** What is left of the ranges after these rows. */
+function rest(ranges: Range[], sent: FeedRow[]): Range[] {
+  const last = new Map(sent.map((row) => [row.conversation_id, row.seq]))
+  return ranges
+    .map((range) => ({ ...range, from: Math.max(range.from, (last.get(range.id) ?? 0) + 1) }))
+    .filter(({ from, to }) => from <= to)
+}
+
+/** Renders and sends rows, page by page. */
+async function sendRows(
+  reader: Reader,
+  rows: FeedRow[],
+  idOf: (row: FeedRow) => string,
+  deps: CatchUpAllDeps,
+): Promise<void> {
+  for (let left = rows; left.length > 0 && !reader.closed; ) {
+    const lines = await deps.compose(left.slice(0, PAGE))
+    if (reader.closed) return
+    const events = lines.flatMap(({ event, ...line }, index): Delivered[] =>
+      event && isFor(reader, left[index]!) ? [{ ...line, id: idOf(left[index]!), event }] : [],
+    )
+    const page = encode(events, deps.page_bytes)
+    const isCut = page.events.length < events.length
+    const lastSeq = page.events.at(-1)
+    const count = isCut
+      ? left.findIndex((row) => row.seq === lastSeq!.seq && row.conversation_id === lastSeq!.conversation_id) + 1
+      : lines.length
+    if (page.events.length > 0) reader.sink.write(page)
+    left = left.slice(count)
+    await reader.sink.drained()
+  }
+}
+
+/** Whether a row is one since the user joined its conversation, or a change of the user's own membership. */
+function isFor(reader: Reader, { type, user_id, conversation_id, created_at }: EventRow): boolean {
+  if (type === 'membership.changed' && user_id === reader.user_id) return true
+  const joined = reader.following!.joined!.get(conversation_id)
+  return joined !== undefined && created_at >= joined
+}

@@ -1,0 +1,53 @@
+/**
+ * The transactions that a reader of PostgreSQL sees: all below `xmax` but the unfinished ones. Numbers of transactions
+ * stay below 2^53 for centuries.
+ */
+export interface Snapshot {
+  xmax: number
+  /** Ascending, below `xmax`. */
+  unfinished: readonly number[]
+}
+
+/** A snapshot with more unfinished transactions is cut off at the next one: what comes after that waits for it. */
+const MOST_UNFINISHED = 64
+
+/** @param text `xmin:xmax:` and the unfinished transactions between them, as `pg_current_snapshot()` has it */
+export function toSnapshot(text: string): Snapshot {
+  const [, xmax, list] = text.split(':')
+  const unfinished = list ? list.split(',').map(Number) : []
+  const cut = unfinished[MOST_UNFINISHED]
+  return cut === undefined
+    ? { xmax: Number(xmax), unfinished }
+    : { xmax: cut, unfinished: unfinished.slice(0, MOST_UNFINISHED) }
+}
+
+/** Whether a snapshot sees a transaction; a row without one is older than all snapshots. */
+export function sees({ xmax, unfinished }: Snapshot, xid: number | null): boolean {
+  return xid === null || (xid < xmax && !unfinished.includes(xid))
+}
+
+/** The first transaction that a snapshot does not see. */
+export function firstUnseen({ xmax, unfinished }: Snapshot): number {
+  return unfinished[0] ?? xmax
+}
+
+/** A short text: `xmax`, and how far below it each unfinished transaction is, in base 36. */
+export function formatSnapshot({ xmax, unfinished }: Snapshot): string {
+  return [xmax, ...unfinished.map((xid) => xmax - xid)].map((each) => each.toString(36)).join('_')
+}
+
+/** @param text of {@link formatSnapshot}; anything else of digits, letters and `_` gives some snapshot */
+export function parseSnapshot(text: string): Snapshot {
+  const [xmax = 0, ...below] = text.split('_').map(parseNumber)
+  return { xmax, unfinished: below.map((each) => Math.max(0, xmax - each)) }
+}
+
+/** A number of digits and letters; anything else is zero. Not more than is exact: clients send these texts. */
+export function parseNumber(text: string): number {
+  return Math.min(Number.parseInt(text, 36) || 0, Number.MAX_SAFE_INTEGER)
+}
+
+/** The SQL condition that a snapshot sees the row `e`, and its parameters. */
+export function seesSql({ xmax, unfinished }: Snapshot): [sql: string, ...params: string[]] {
+  return ['(e.xid IS NULL OR (e.xid < ?::xid8 AND e.xid <> ALL (?::xid8[])))', String(xmax), `{${unfinished.join()}}`]
+}

@@ -1,0 +1,59 @@
+import type { Place } from './feed-order.ts'
+import { createFeedPages, type FeedPagesDeps } from './feed-pages.ts'
+import type { NumberedEvent } from './log.ts'
+
+/** Called with the place up to which all events are delivered, and the name of the history. */
+type Join = (place: Place, epoch: string) => void
+
+/** The end of the log of all conversations. */
+export type Tail = ReturnType<typeof createTail>
+
+/** Follows the end of the log of all conversations, for the streams of all conversations of a user. */
+export function createTail(deps: FeedPagesDeps) {
+  const { followers } = deps
+  const pages = createFeedPages(deps)
+  let stale = false
+  let advancing: Promise<void> | undefined
+  const joining: Join[] = []
+
+  async function readOn(): Promise<void> {
+    try {
+      await pages.begin()
+      while (stale) {
+        stale = false
+        const joins = joining.splice(0)
+        while (!(await pages.readPage()));
+        for (const join of joins) join(...pages.reached())
+      }
+    } finally {
+      joining.length = 0
+      advancing = undefined
+      rest()
+    }
+  }
+
+  /** Without readers nothing is read. */
+  function rest(): void {
+    if (followers.count() === 0 && !advancing) pages.forget()
+  }
+
+  /** Delivers all new events: these, just committed, need not be read. A call during a run makes it read again. */
+  function advance(conversations: ReadonlyMap<string, NumberedEvent[]> = new Map()): Promise<void> {
+    for (const [id, events] of conversations) if (followers.hasConversation(id)) pages.offer(events)
+    stale = true
+    advancing ??= readOn()
+    return advancing
+  }
+
+  return {
+    advance,
+    rest,
+    publish: pages.publish,
+
+    /** Calls `join` between two deliveries, when all events that were committed before are delivered. */
+    async join(join: Join): Promise<void> {
+      joining.push(join)
+      await advance()
+    },
+  }
+}
