@@ -39,7 +39,7 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
   const now = ports.now ?? currentMicros
   const metrics = createMetrics(db.dialect, TASK_KINDS)
   const { broadcast_participants } = config.presence
-  const cluster = createCluster({ db, config, log, metrics })
+  const cluster = createCluster({ db, config, log, metrics, now })
   const hub = createHub({
     db,
     config,

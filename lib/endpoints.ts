@@ -17,6 +17,7 @@ import * as messages from './chat/messages/routes.ts'
 import * as participants from './chat/participants/routes.ts'
 import * as presence from './chat/presence/routes.ts'
 import * as threads from './chat/threads/routes.ts'
+import * as nodes from './cluster/routes.ts'
 import type { AnyRoute } from './endpoint.ts'
 import * as erasure from './erasure/routes.ts'
 import * as limits from './limits/routes.ts'
@@ -37,6 +38,7 @@ export const endpoints = {
   users: { ...users, ...administration, ...erasure },
   audit,
   tasks,
+  nodes,
   conversations,
   participants,
   invites,

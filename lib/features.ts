@@ -24,6 +24,7 @@ import * as changes from './chat/messages/service-changes.ts'
 import * as participants from './chat/participants/service.ts'
 import * as presence from './chat/presence/service.ts'
 import * as threads from './chat/threads/service.ts'
+import * as nodeList from './cluster/service.ts'
 import type { Context } from './context.ts'
 import { type AnyUseCase, bindAll, loopWithContext, withContext } from './core/use-case.ts'
 import * as erasure from './erasure/service.ts'
@@ -52,6 +53,7 @@ export const USE_CASES = {
   sessions: { list: sessions.list, revoke: sessions.revoke },
   audit: { list: audit.list },
   tasks: { list: taskList.list },
+  nodes: { list: nodeList.list },
   auth: {
     login: auth.login,
     refresh: auth.refresh,

@@ -34,6 +34,7 @@ export type { Accepted, CreatedInvite, Invite, Invites } from './invites.ts'
 export type { ApiKey, ApiKeys, CreatedKey } from './keys.ts'
 export type { Endpoint, LimitAssignment, LimitProfile, LimitRate } from './limits.ts'
 export type { Message, PostedMessage, Revision, Revisions } from './messages.ts'
+export type { NodeList, NodeRecord } from './nodes.ts'
 export type { OauthBegun } from './oauth.ts'
 export type {
   Completion,

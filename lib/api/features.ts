@@ -11,6 +11,7 @@ import type { InvitesClient, InvitesUseCases } from './invites.ts'
 import type { KeysClient, KeysUseCases } from './keys.ts'
 import type { LimitsClient, LimitsUseCases } from './limits.ts'
 import type { MessagesClient, MessagesUseCases } from './messages.ts'
+import type { NodesClient, NodesUseCases } from './nodes.ts'
 import type { OauthClient, OauthUseCases } from './oauth.ts'
 import type { OpenaiClient, OpenaiUseCases } from './openai.ts'
 import type { OpsClient, OpsUseCases } from './ops.ts'
@@ -31,6 +32,7 @@ export interface Features {
   sessions: SessionsUseCases
   audit: AuditUseCases
   tasks: TasksUseCases
+  nodes: NodesUseCases
   auth: AuthUseCases
   resets: ResetsUseCases
   emails: EmailsUseCases
@@ -57,6 +59,7 @@ export interface ClientFeatures {
   users: UsersClient
   audit: AuditClient
   tasks: TasksClient
+  nodes: NodesClient
   auth: AuthClient
   resets: ResetsClient
   emails: EmailsClient

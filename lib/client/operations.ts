@@ -69,6 +69,9 @@ export const OPERATIONS = {
     reply: { method: 'POST', path: '/api/messages/{parent_id}/reply', input: 'body' },
     restore: { method: 'POST', path: '/api/messages/{message_id}/restore' },
   },
+  nodes: {
+    list: { method: 'GET', path: '/api/admin/nodes', is_read: true },
+  },
   oauth: {
     begin: { method: 'GET', path: '/api/oauth/{provider}', input: 'query', is_read: true },
     exchangeCode: {

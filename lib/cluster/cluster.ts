@@ -42,6 +42,7 @@ interface ClusterDeps {
   config: Config
   log: Log
   metrics: Metrics
+  now: () => number
 }
 
 /**
@@ -49,12 +50,13 @@ interface ClusterDeps {
  * SQLite a process is alone.
  */
 export function createCluster(deps: ClusterDeps) {
-  const { db, config, log } = deps
+  const { db, config, now } = deps
   const id = newId()
   const { poll_ms, beat_seconds } = config.cluster
   const isShared = db.dialect === 'postgresql'
   const timers: NodeJS.Timeout[] = []
   let isStarted = false
+  let started_at: number | undefined
   const ear = createEar(id, deps)
   const { isAlone } = ear
   const outbox = createOutbox({ gather_ms: config.cluster.signal_ms, ...sender(id, deps) })
@@ -73,6 +75,8 @@ export function createCluster(deps: ClusterDeps) {
     /** Whether the signals of others could not be read for a while. */
     isLate: () => isStarted && ear.isLate(),
     countNodes: ear.countNodes,
+    /** When this process began to serve; `undefined` for one that runs a command beside the service. */
+    startedAt: () => started_at,
 
     /** Passes ephemeral events on to the other processes. Costs nothing without any. */
     announce(events: readonly Ephemeral[]): void {
@@ -82,6 +86,7 @@ export function createCluster(deps: ClusterDeps) {
 
     /** Registers the process, and begins to hear the others. */
     async start(neighbour: Neighbour): Promise<void> {
+      started_at ??= now()
       if (!isShared || isStarted) return
       await store.insertNode(db, id, VERSION)
       isStarted = true
@@ -95,13 +100,10 @@ export function createCluster(deps: ClusterDeps) {
       for (const timer of timers.splice(0)) clearInterval(timer)
       if (!isStarted) return
       isStarted = false
-      try {
-        const userIds = await store.removeNode(db, id)
+      await leave(id, deps, async (userIds) => {
         announceUsers(userIds)
         await outbox.flush()
-      } catch (error) {
-        log.warn('Other processes could not be told of the stop', { cause: causeText(error) })
-      }
+      })
       await outbox.close()
     },
   }
@@ -125,6 +127,15 @@ function sender(id: string, { db, metrics }: ClusterDeps) {
         metrics.signalsDropped(count)
       }
     },
+  }
+}
+
+/** Removes the row of a process that stops. @param tell lets the others know of its users */
+async function leave(id: string, { db, log }: ClusterDeps, tell: (userIds: string[]) => Promise<void>): Promise<void> {
+  try {
+    await tell(await store.removeNode(db, id))
+  } catch (error) {
+    log.warn('Other processes could not be told of the stop', { cause: causeText(error) })
   }
 }
 

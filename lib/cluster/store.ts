@@ -28,8 +28,14 @@ export async function beat(db: Queries, id: string, streams: number): Promise<bo
   return (await db.run(`UPDATE nodes SET beat_at = ${NOW}, streams = ? WHERE id = ?`, streams, id)) === 1
 }
 
-export function listNodes(db: Queries): Promise<NodeRow[]> {
-  return db.all<NodeRow>('SELECT id, version, started_at, beat_at, streams FROM nodes ORDER BY started_at, id')
+/** The processes with a beat within `silence`, in microseconds: the others are dead, and not removed yet. */
+export function listNodes(db: Queries, silence: Micros, limit: number): Promise<NodeRow[]> {
+  return db.all<NodeRow>(
+    `SELECT id, version, started_at, beat_at, streams FROM nodes
+      WHERE beat_at >= ${NOW} - CAST(? AS BIGINT) ORDER BY started_at, id LIMIT ?`,
+    silence,
+    limit,
+  )
 }
 
 /**

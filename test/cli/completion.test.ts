@@ -24,6 +24,8 @@ function has(shell: string): boolean {
 const CASES: [line: string, ...found: string[]][] = [
   ['chat-server us', 'user'],
   ['chat-server user re', 'reset-link'],
+  ['chat-server no', 'nodes'],
+  ['chat-server nodes ', 'list'],
   ['chat-server user set-', 'set-email', 'set-password', 'set-roles'],
   ['chat-server limits assignments cr', 'create'],
   ['chat-server completion ', 'bash', 'fish', 'zsh'],

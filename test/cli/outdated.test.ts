@@ -5,7 +5,15 @@ import { openStorage } from '../../lib/index.ts'
 import { describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { folder, run } from './process.ts'
 
-const COMMANDS = ['user list', 'session list', 'audit list', 'fsck', 'limits profiles list', 'events prune']
+const COMMANDS = [
+  'user list',
+  'session list',
+  'audit list',
+  'nodes list',
+  'fsck',
+  'limits profiles list',
+  'events prune',
+]
 COMMANDS.push('setup --email ada@example.org', 'user disable --user ada', 'export chat.jsonl', 'import chat.jsonl')
 
 describeOnEachEmptyDatabase('a database of an older version', (openUrl) => {

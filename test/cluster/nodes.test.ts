@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import type { ConversationStreamEvent } from '../../lib/client/index.ts'
+import { OPERATOR } from '../../lib/index.ts'
 import { type ServerProcess, startProcess } from '../fault/process.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
@@ -154,10 +155,11 @@ describe.skipIf(!inject('postgres_url'))('two processes on one PostgreSQL databa
 
   it('list each other, and say so when one stops', async () => {
     const third = await startService(database.url)
-    const names = async () =>
-      (await here.chat.context.db.all<{ id: string }>('SELECT id FROM nodes')).map(({ id }) => id)
+    const names = async () => (await here.chat.nodes.list(OPERATOR)).nodes.map(({ id }) => id)
     const ids = [here, there, third].map(({ chat }) => chat.context.cluster.id)
     expect(await names()).toEqual(expect.arrayContaining(ids))
+    const { nodes } = await there.chat.nodes.list(OPERATOR)
+    expect(nodes.filter(({ self }) => self).map(({ id }) => id)).toEqual([there.chat.context.cluster.id])
     await third.close()
     expect(await names()).not.toContain(third.chat.context.cluster.id)
     expect(await names()).toEqual(expect.arrayContaining(ids.slice(0, 2)))

@@ -142,6 +142,7 @@ const WHOLE = [
   'limitsListAssignments',
   'keysList',
   'identitiesList',
+  'nodesList',
   'openaiListModels',
   'answersListChunks',
 ]

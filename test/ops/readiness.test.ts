@@ -9,7 +9,7 @@ import type { Log } from '../../lib/context.ts'
 import { MIGRATIONS } from '../../lib/storage/schema/migrations.ts'
 import { start as startProcess } from '../cli/process.ts'
 import { checkedFetch } from '../support/answers.ts'
-import { createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
+import { createPostgresDatabase, createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
 import { type Cluster, startCluster } from '../support/postgres.ts'
 import { codeOf, startService, times } from '../support/service.ts'
 
@@ -184,6 +184,21 @@ describe.skipIf(!inject('postgres_url'))('/readyz on PostgreSQL', () => {
     })
     await until(service.base_url, [])
     await service.signIn('ada')
+  })
+
+  it('names the exchange with other processes while their signals cannot be read', async () => {
+    const database = await createPostgresDatabase()
+    onTestFinished(() => database.remove())
+    const { log, of } = lines()
+    const service = await startService(database.url, { ports: { log } })
+    onTestFinished(() => service.close())
+    const { db } = service.chat.context
+    expect(await probe(service.base_url)).toEqual([])
+    await db.run('ALTER TABLE signals RENAME TO away')
+    await until(service.base_url, ['bus'])
+    await db.run('ALTER TABLE away RENAME TO signals')
+    await until(service.base_url, [])
+    expect(of('Other processes cannot be heard')).toHaveLength(1)
   })
 
   it('does not report a busy event loop as a failure of the database', async () => {

@@ -44,6 +44,8 @@ export const LISTS: Record<string, Followed> = {
     query: 'limit=200',
     next: after,
   },
+  // All of them, at most 1,000.
+  nodesList: { key: 'id', expected: () => undefined, path: () => '/api/admin/nodes' },
   // The best fifty matches only: it is for completing a name.
   usersSearch: { key: 'id', expected: () => undefined, path: () => '/api/users', query: 'limit=50&query=many' },
   authListSessions: {

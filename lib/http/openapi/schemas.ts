@@ -16,6 +16,7 @@ import * as invites from '../../chat/invites/schema.ts'
 import * as messages from '../../chat/messages/schema.ts'
 import * as presence from '../../chat/presence/schema.ts'
 import * as threads from '../../chat/threads/schema.ts'
+import * as nodes from '../../cluster/schema.ts'
 import { RESULT_HEADERS } from '../../core/headers.ts'
 import { Id, Instant } from '../../core/schema.ts'
 import { alternativesOf, entriesOf, nodeOf, schemaOf } from '../../core/schema-nodes.ts'
@@ -48,6 +49,7 @@ const FEATURES: object[] = [
   keys,
   limits,
   messages,
+  nodes,
   oauth,
   ops,
   presence,

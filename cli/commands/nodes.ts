@@ -1,0 +1,25 @@
+import { defineCommand as defineGroup } from 'citty'
+import { OPERATOR } from '../../lib/core/actor.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
+import { print, table } from '../output.ts'
+import { withChat } from '../with-chat.ts'
+
+const HEADINGS = ['ID', 'VERSION', 'STARTED', 'LAST REPORT', 'STREAMS']
+
+const list = defineCommand({
+  meta: { name: 'list', description: 'List the running processes that share the database' },
+  example: 'chat-server nodes list',
+  args: commonArgs,
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const { nodes } = await chat.nodes.list(OPERATOR)
+      const rows = nodes.map((each) => [each.id, each.version, each.started_at, each.beat_at, String(each.streams)])
+      const hint = rows.length === 0 ? '\n\nProcesses are recorded with PostgreSQL only.' : ''
+      print(args, { nodes }, table(HEADINGS, rows) + hint)
+    }),
+})
+
+export default defineGroup({
+  meta: { name: 'nodes', description: 'List the running processes' },
+  subCommands: { list },
+})

@@ -1,0 +1,43 @@
+// Made from the use-cases, routes and schemas by `npm run docs`: change it there.
+import type { CallOptions } from '../client/call-options.ts'
+import type { Actor } from '../core/actor.ts'
+
+/** `chat.nodes`. */
+export interface NodesUseCases {
+  /**
+   * The running processes that share the database, first started first, at most 1,000. With SQLite it is this
+   * process, if it serves.
+   *
+   * @throws ChatError `forbidden`
+   */
+  list(actor: Actor): Promise<NodeList>
+}
+
+/** `client.nodes`. */
+export interface NodesClient {
+  /**
+   * List the running processes, first started first.
+   *
+   * All processes that share a PostgreSQL database, at most 1,000; with SQLite the process that responds. One that
+   * has not reported for `cluster.dead_seconds` is dead and not listed.
+   */
+  list(options?: CallOptions): Promise<NodeList>
+}
+
+/** The running processes, the first started first. */
+export interface NodeList {
+  nodes: NodeRecord[]
+}
+
+/** A running process of the service, as an administrator reads it. */
+export interface NodeRecord {
+  id: string
+  version: string
+  started_at: string
+  /** When it last reported that it runs */
+  beat_at: string
+  /** Its open event streams at that time */
+  streams: number
+  /** The process that responds */
+  self?: true
+}

@@ -1,0 +1,45 @@
+import type { Context } from '../context.ts'
+import { assertAdmin } from '../core/actor.ts'
+import { SECOND, toInstant } from '../core/time.ts'
+import { useCase } from '../core/use-case.ts'
+import { VERSION } from '../core/version.ts'
+import type { NodeList } from './schema.ts'
+import { listNodes, type NodeRow } from './store.ts'
+
+/** The maximum number of processes in a list. */
+const MAX_NODES = 1_000
+
+/**
+ * The running processes that share the database, first started first, at most 1,000. With SQLite it is this process, if
+ * it serves.
+ *
+ * @throws ChatError `forbidden`
+ */
+export const list = useCase({
+  takes: ['actor'],
+  run: async (ctx, actor): Promise<NodeList> => {
+    assertAdmin(actor)
+    const { cluster, config, db } = ctx
+    const rows = cluster.isShared
+      ? await listNodes(db, config.cluster.dead_seconds * SECOND, MAX_NODES)
+      : listThisProcess(ctx)
+    return {
+      nodes: rows.map(({ id, version, started_at, beat_at, streams }) => ({
+        id,
+        version,
+        started_at: toInstant(started_at),
+        beat_at: toInstant(beat_at),
+        streams,
+        ...(id === cluster.id && { self: true as const }),
+      })),
+    }
+  },
+})
+
+/** This process alone: with SQLite, processes are not recorded. */
+function listThisProcess({ cluster, hub, now }: Context): NodeRow[] {
+  const started_at = cluster.startedAt()
+  // A command beside the service is no node.
+  if (started_at === undefined) return []
+  return [{ id: cluster.id, version: VERSION, started_at, beat_at: now(), streams: hub.size() }]
+}

@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { VERSION } from '../../lib/core/version.ts'
+import { createChatService, OPERATOR, openStorage, parseConfig } from '../../lib/index.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { codeOf, type Person, startService, type TestService } from '../support/service.ts'
+
+describeOnEachDatabase('the list of processes', (openUrl) => {
+  let url: string
+  let service: TestService
+  let ada: Person
+  beforeAll(async () => {
+    url = await openUrl()
+    service = await startService(url)
+    ada = await service.signIn('ada')
+  })
+  afterAll(() => service.close())
+
+  it('names the process that responds, for administrators only', async () => {
+    const { nodes } = await ada.nodes.list()
+    const { id } = service.chat.context.cluster
+    expect(nodes).toEqual([
+      { id, version: VERSION, started_at: expect.any(String), beat_at: expect.any(String), streams: 0, self: true },
+    ])
+    expect(Date.parse(nodes[0]!.beat_at)).toBeGreaterThanOrEqual(Date.parse(nodes[0]!.started_at))
+    expect(await codeOf((await service.signIn('grace')).nodes.list())).toBe('forbidden')
+  })
+
+  it('does not name a command beside the service', async () => {
+    const storage = await openStorage({ database: url })
+    const command = createChatService(parseConfig(), storage)
+    await command.start({ background: false })
+    const { nodes } = await command.nodes.list(OPERATOR)
+    const isShared = storage.db.dialect === 'postgresql'
+    expect(nodes.map(({ id, self }) => [id, self])).toEqual(
+      isShared ? [[service.chat.context.cluster.id, undefined]] : [],
+    )
+    expect((await ada.nodes.list()).nodes).toHaveLength(1)
+    await command.close()
+  })
+
+  it('does not name the dead, and has at most 1,000 rows', async ({ skip }) => {
+    const { db, cluster } = service.chat.context
+    if (db.dialect === 'sqlite') return skip('SQLite has no rows of processes')
+    const insert = (prefix: string, count: number, age: number) =>
+      db.run(
+        `INSERT INTO nodes (id, version, started_at, beat_at, streams)
+         SELECT ? || lpad(CAST(n AS TEXT), 12, '0'), '1.0.0', ?, now.at - CAST(? AS BIGINT), 0
+           FROM generate_series(1, CAST(? AS BIGINT)) AS n,
+                (SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) AS at) AS now`,
+        prefix,
+        // After every real one.
+        9_000_000_000_000_000,
+        age,
+        count,
+      )
+    await insert('00000000-0000-7000-8000-', 1, 11_000_000)
+    expect((await ada.nodes.list()).nodes.map(({ id }) => id)).toEqual([cluster.id])
+    await insert('00000000-0000-7000-9000-', 1_000, 0)
+    const { nodes } = await ada.nodes.list()
+    expect([nodes.length, nodes[0]!.id]).toEqual([1_000, cluster.id])
+  })
+})
