@@ -40,7 +40,7 @@ export type {
   TextPart,
 } from './openai.ts'
 export type { Health, Readiness, ReadinessChecks } from './ops.ts'
-export type { Presences } from './presence.ts'
+export type { Presences, UserPresence } from './presence.ts'
 export type { LoginAnswer, MeAnswer, OwnSession, OwnSessions, Session } from './sessions.ts'
 export type { SetupDone, SetupStatus } from './setup.ts'
 export type { TaskPage, TaskRecord } from './tasks.ts'

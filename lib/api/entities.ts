@@ -53,7 +53,7 @@ export type {
   TextPart,
 } from './openai.ts'
 export type { Checkup, Finding, Health, Probe, Pruned, Readiness, ReadinessChecks } from './ops.ts'
-export type { Presences } from './presence.ts'
+export type { Presences, UserPresence } from './presence.ts'
 export type { ResetLink } from './resets.ts'
 export type {
   Client,

@@ -87,5 +87,12 @@ export interface PresenceClient {
 
 /** The presence of some users. */
 export interface Presences {
-  presence: { user_id: string; status: 'online' | 'away' | 'offline'; last_seen_at?: string }[]
+  presence: UserPresence[]
+}
+
+/** The presence of one user. */
+export interface UserPresence {
+  user_id: string
+  status: 'online' | 'away' | 'offline'
+  last_seen_at?: string
 }

@@ -21,12 +21,16 @@ export const PresenceQuery = v.object({
   user_ids: v.pipe(
     v.string(),
     v.maxLength(MOST * 37),
-    v.regex(/^[0-9a-f-]{36}(,[0-9a-f-]{36})*$/i, 'must be 1 to 200 user ids, separated by commas'),
+    v.regex(/^[0-9a-fA-F-]{36}(,[0-9a-fA-F-]{36})*$/, 'must be 1 to 200 user ids, separated by commas'),
     v.description('Up to 200 user ids, separated by commas'),
   ),
 })
 export type PresenceQuery = v.InferOutput<typeof PresenceQuery>
 
+/** The presence of one user. */
+export const UserPresence = v.object({ user_id: Id, ...Presence.entries })
+export type UserPresence = v.InferOutput<typeof UserPresence>
+
 /** The presence of some users. */
-export const Presences = v.object({ presence: v.array(v.object({ user_id: Id, ...Presence.entries })) })
+export const Presences = v.object({ presence: v.array(UserPresence) })
 export type Presences = v.InferOutput<typeof Presences>
