@@ -38,6 +38,7 @@ export function createFanOut(deps: FanOutDeps) {
     const advances = [...touched].flatMap((id) => subscriptions.channelOf(id)?.advance(conversations.get(id)) ?? [])
     if ([...touched].some(followers.hasConversation) || [...members].some(followers.hasUser))
       advances.push(tail.advance(conversations))
+    else if (conversations.size > 0) tail.skipped()
     if (advances.length === 0 && revocations.length === 0) return
     Promise.all(advances)
       .then(() => {
@@ -84,8 +85,7 @@ export function createFanOut(deps: FanOutDeps) {
 function createCatchUp({ db, subscriptions, followers, tail }: FanOutDeps) {
   /** Delivers the new events of these conversations, and all new ones to streams of all conversations. */
   async function catchUp(conversations: { id: string; last_seq: number }[]): Promise<void> {
-    // Also past events of this process that concern no reader: it did not read them.
-    if (followers.count() > 0) await tail.advance()
+    if (followers.count() > 0 && (conversations.length > 0 || tail.hasSkipped())) await tail.advance()
     for (const { id, last_seq } of conversations) {
       const channel = subscriptions.channelOf(id)
       if (channel && (channel.position() < last_seq || channel.hasEphemeral())) await channel.advance()
@@ -96,6 +96,7 @@ function createCatchUp({ db, subscriptions, followers, tail }: FanOutDeps) {
     catchUp,
     /** Delivers all new events. */
     async catchUpAll(): Promise<void> {
+      tail.skipped()
       const ids = subscriptions.conversations()
       await catchUp(ids.length > 0 ? await listLastSeqs(db, ids) : [])
     },

@@ -14,6 +14,7 @@ export function createTail(deps: FeedPagesDeps) {
   const pages = createFeedPages(deps)
   let stale = false
   let advancing: Promise<void> | undefined
+  let isBehind = false
   const joining: Join[] = []
 
   async function readOn(): Promise<void> {
@@ -41,6 +42,7 @@ export function createTail(deps: FeedPagesDeps) {
   function advance(conversations: ReadonlyMap<string, NumberedEvent[]> = new Map()): Promise<void> {
     for (const [id, events] of conversations) if (followers.hasConversation(id)) pages.offer(events)
     stale = true
+    isBehind = false
     advancing ??= readOn()
     return advancing
   }
@@ -49,6 +51,12 @@ export function createTail(deps: FeedPagesDeps) {
     advance,
     rest,
     publish: pages.publish,
+
+    /** There are new events, which concern no reader: they are passed over later. */
+    skipped(): void {
+      isBehind = true
+    },
+    hasSkipped: () => isBehind,
 
     /** Calls `join` between two deliveries, when all events that were committed before are delivered. */
     async join(join: Join): Promise<void> {

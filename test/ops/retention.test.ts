@@ -76,14 +76,15 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
     const { ada, conversation_id } = await startThread(service)
     const { stream_position } = await ada.conversations.get(conversation_id)
     const actor = await service.chat.users.actor(ada.id)
-    const feedHead = async () => {
-      for await (const { id } of service.chat.events.followAll(actor)) return id
+    const open = async (last_event_id?: string) => {
+      for await (const { event } of service.chat.events.followAll(actor, { ...(last_event_id && { last_event_id }) }))
+        return event.payload as { resumed: boolean; last_event_id: string }
     }
-    const before = await feedHead()
+    const before = (await open())!.last_event_id
     clock += 100 * HOUR
     await service.chat.ops.prune()
     expect(await count('events')).toBe(1)
-    expect(await feedHead()).toBe(before)
+    expect(await open(before)).toEqual({ resumed: true, last_event_id: before })
     expect((await ada.conversations.get(conversation_id)).stream_position).toBe(stream_position)
   })
 

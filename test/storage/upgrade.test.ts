@@ -70,7 +70,9 @@ describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect)
     await load(url)
     for (const [index, step] of MIGRATIONS.entries()) {
       if (index === 0) continue
-      const last = step.statements(COLUMN_TYPES[dialect], dialect).at(-1)!
+      const last = step.statements(COLUMN_TYPES[dialect], dialect).at(-1)
+      // One for the other database.
+      if (last === undefined) continue
       expect(await runProcess('migrate', url, last)).toEqual({ signal: 'SIGKILL', output: '' })
       const storage = await openStorage({ database: url })
       const pending = (await storage.migrations()).filter(({ applied_at }) => !applied_at).map(({ name }) => name)
