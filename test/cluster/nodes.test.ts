@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import type { ConversationStreamEvent } from '../../lib/client/index.ts'
 import { OPERATOR } from '../../lib/index.ts'
+import { folder, run } from '../cli/process.ts'
 import { type ServerProcess, startProcess } from '../fault/process.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
@@ -160,6 +161,9 @@ describe.skipIf(!inject('postgres_url'))('two processes on one PostgreSQL databa
     expect(await names()).toEqual(expect.arrayContaining(ids))
     const { nodes } = await there.chat.nodes.list(OPERATOR)
     expect(nodes.filter(({ self }) => self).map(({ id }) => id)).toEqual([there.chat.context.cluster.id])
+    const { stdout } = await run(['nodes', 'list', '--database', database.url, '--json'], { cwd: folder() })
+    const listed = JSON.parse(stdout).nodes.map(({ id, self }: { id: string; self?: true }) => [id, self])
+    expect(listed).toEqual((await names()).map((id) => [id, undefined]))
     await third.close()
     expect(await names()).not.toContain(third.chat.context.cluster.id)
     expect(await names()).toEqual(expect.arrayContaining(ids.slice(0, 2)))
