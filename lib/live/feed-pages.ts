@@ -31,6 +31,7 @@ export function createFeedPages({ feed, followers, deliver, compose }: FeedPages
     /** The place up to which all events are delivered, and the name of the history. */
     reached: () => [place!, epoch] as const,
 
+    hasBegun: () => place !== undefined,
     /** Begins at the end of the log, unless it has begun. */
     async begin(): Promise<void> {
       if (place !== undefined) return

@@ -14,6 +14,12 @@ import type { Tail } from './tail.ts'
 /** The number of rows of all conversations together that are read at once. */
 const ROUND = 512
 
+/**
+ * The least number of these from each conversation, however many there are. With one of each, a round would end at the
+ * first conversation that has two: there would be as many rounds as rows.
+ */
+const LEAST = 8
+
 /** The number of events that are rendered at once. */
 const PAGE = 64
 
@@ -39,6 +45,9 @@ export async function catchUpAll(
 ): Promise<void> {
   const { tail, followers, all } = deps
   followers.add(reader)
+  // Before the memberships are read: a change that is committed after this read must not be missed.
+  await tail.begin()
+  if (reader.closed) return
   const memberships = await deps.listMemberships(reader.user_id)
   await deps.recheck([reader])
   if (reader.closed) return
@@ -107,7 +116,7 @@ async function* readRounds(reader: Reader, begin: Place, end: Place, deps: Catch
   let place = begin
   for (let isWhole = false; !isWhole && !reader.closed; ) {
     await deps.turn(reader)
-    const each = Math.max(1, Math.floor(ROUND / ranges.length))
+    const each = Math.max(LEAST, Math.floor(ROUND / ranges.length))
     const parts = ranges.map((range) => ({ ...range, to: Math.min(range.to, range.from + each - 1) }))
     const rows = parts.length > 0 ? await feed.listRanges(parts) : []
     const own = await feed.listOwnChanges(reader.user_id, place, end, ROUND)

@@ -58,6 +58,11 @@ export function createTail(deps: FeedPagesDeps) {
     },
     hasSkipped: () => isBehind,
 
+    /** Begins at the end of the log, unless it has begun: from then on it delivers all that is committed. */
+    async begin(): Promise<void> {
+      if (!pages.hasBegun()) await advance()
+    },
+
     /** Calls `join` between two deliveries, when all events that were committed before are delivered. */
     async join(join: Join): Promise<void> {
       joining.push(join)

@@ -1,0 +1,77 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import type { Actor } from '../../lib/core/actor.ts'
+import { contextOf } from '../../lib/core/context-of.ts'
+import { appendEvents } from '../../lib/live/log.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { startService, type TestService, times } from '../support/service.ts'
+import { holdStorage, type Which } from './held.ts'
+
+const readsMemberships: Which = (sql) => sql.includes('SELECT p.conversation_id, p.joined_at')
+const readsMissed: Which = (sql) => sql.includes('AS given') && sql.includes('e.seq >=')
+
+describeOnEachDatabase('a reader that begins a stream of all conversations', (openUrl) => {
+  const held = holdStorage()
+  let service: TestService
+  let ada: Actor
+  let grace: Actor
+  beforeAll(async () => {
+    service = await startService(await openUrl(), { wrap: held.wrap })
+    ada = await service.chat.users.actor((await service.signIn('ada')).id)
+    grace = await service.chat.users.actor((await service.signIn('grace')).id)
+  })
+  afterEach(() => held.reset())
+  afterAll(() => service.close())
+
+  const create = async (actor: Actor) => (await service.chat.conversations.create(actor)).conversation_id
+  const post = (actor: Actor, id: string, content: string) => service.chat.messages.postRoot(actor, id, { content })
+
+  it('alone on its node, has no event of a conversation that it leaves meanwhile, and those of one that it joins', async () => {
+    const { participants, events } = service.chat
+    const [left, joined] = [await create(grace), await create(grace)]
+    await participants.add(grace, left, { user_id: ada.user_id })
+    const memberships = held.hold(readsMemberships, 'after')
+    const stream = events.followAll(ada)
+    const ready = stream.next()
+    await memberships.reached
+    await participants.remove(grace, left, ada.user_id)
+    await participants.add(grace, joined, { user_id: ada.user_id })
+    memberships.release()
+    expect((await ready).value!.event.type).toBe('stream.ready')
+    await post(grace, left, 'hidden')
+    await post(grace, joined, 'shown')
+    const seen: string[] = []
+    for await (const { event } of stream) {
+      if (event.type === 'message.new') seen.push(event.payload.message.content)
+      if (seen.includes('shown') || seen.includes('hidden')) break
+    }
+    expect(seen).toEqual(['shown'])
+  })
+
+  it('reads what it has missed in many conversations in few rounds', async () => {
+    const { db } = contextOf(service.chat)
+    const conversations = await Promise.all(times(300, () => create(ada)))
+    const first = await service.chat.events.followAll(ada).next()
+    for (let i = 0; i < 4; i++)
+      await db.write((tx) =>
+        appendEvents(
+          tx,
+          conversations.map((conversation_id) => ({
+            ...{ conversation_id, at: Date.now() * 1000, messages: 0 },
+            events: [{ type: 'conversation.updated' as const }],
+          })),
+        ),
+      )
+    const before = held.count(readsMissed)
+    const seqs = new Map<string, number[]>(conversations.map((id) => [id, []]))
+    let count = 0
+    for await (const { event, conversation_id, seq } of service.chat.events.followAll(ada, {
+      last_event_id: first.value!.id!,
+    })) {
+      if (event.type !== 'conversation.updated') continue
+      seqs.get(conversation_id!)!.push(seq!)
+      if (++count === 1200) break
+    }
+    for (const each of seqs.values()) expect(each).toEqual(times(4, (i) => each[0]! + i))
+    expect(held.count(readsMissed) - before).toBeLessThan(50)
+  })
+})
