@@ -31,6 +31,8 @@ export interface News {
   rows: [row: FeedRow, place: Place][]
   place: Place
   isLast: boolean
+  /** Whether there are rows already that cannot be in order yet: many transactions before them are unfinished. */
+  isEarly: boolean
 }
 
 /** The order of the events of all conversations in one of the two databases. */
@@ -69,7 +71,12 @@ export function sqliteOrder(db: Database): FeedOrder<number> {
     },
     async news(place, limit) {
       const rows = await db.all<FeedRow>(`SELECT ${COLUMNS} FROM events WHERE id > ? ORDER BY id LIMIT ?`, place, limit)
-      return { rows: rows.map((row) => [row, row.id]), place: rows.at(-1)?.id ?? place, isLast: rows.length < limit }
+      return {
+        rows: rows.map((row) => [row, row.id]),
+        place: rows.at(-1)?.id ?? place,
+        isLast: rows.length < limit,
+        isEarly: false,
+      }
     },
     isUpTo: (place) => ['e.id <= ?', place],
     isAfter: (place, other) => place > other,
@@ -118,6 +125,7 @@ export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
         rows: rows.map((each) => [each, { seen, next: { sees: now, id: each.id } }]),
         place: isWhole ? { seen: now } : { seen, next: { sees: now, id: last } },
         isLast: isWhole && next === undefined,
+        isEarly: rows.length < found.length,
       }
     },
 

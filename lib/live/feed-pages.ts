@@ -21,6 +21,7 @@ export interface FeedPagesDeps {
 export function createFeedPages({ feed, followers, deliver, compose }: FeedPagesDeps) {
   let place: Place | undefined
   let epoch = ''
+  let isEarly = false
   const rendering = createRendering(feed, compose)
   const ephemeral = createEphemeralEvents()
 
@@ -32,6 +33,8 @@ export function createFeedPages({ feed, followers, deliver, compose }: FeedPages
     reached: () => [place!, epoch] as const,
 
     hasBegun: () => place !== undefined,
+    /** Whether there are events that cannot be delivered before some unfinished transactions end. */
+    isEarly: () => isEarly,
     /** Begins at the end of the log, unless it has begun. */
     async begin(): Promise<void> {
       if (place !== undefined) return
@@ -59,6 +62,7 @@ export function createFeedPages({ feed, followers, deliver, compose }: FeedPages
         wanted = wanted.slice(events.length)
       }
       place = news.place
+      isEarly = news.isEarly
       if (news.isLast) deliver(ephemeral.take(published))
       return news.isLast
     },

@@ -56,7 +56,8 @@ export function createTail(deps: FeedPagesDeps) {
     skipped(): void {
       isBehind = true
     },
-    hasSkipped: () => isBehind,
+    /** Whether there may be more to read, although nothing is new. */
+    hasSkipped: () => isBehind || pages.isEarly(),
 
     /** Begins at the end of the log, unless it has begun: from then on it delivers all that is committed. */
     async begin(): Promise<void> {

@@ -1,13 +1,38 @@
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import type { Actor } from '../../lib/core/actor.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
 import { appendEvents } from '../../lib/live/log.ts'
-import { describeOnEachDatabase } from '../support/databases.ts'
+import { createPostgresDatabase, describeOnEachDatabase } from '../support/databases.ts'
 import { startService, type TestService, times } from '../support/service.ts'
 import { holdStorage, type Which } from './held.ts'
 
 const readsMemberships: Which = (sql) => sql.includes('SELECT p.conversation_id, p.joined_at')
 const readsMissed: Which = (sql) => sql.includes('AS given') && sql.includes('e.seq >=')
+
+describe.skipIf(!inject('postgres_url'))('a stream of all conversations beside many open transactions', () => {
+  it('has what was committed meanwhile as soon as they end, although nothing new happens', async () => {
+    const database = await createPostgresDatabase()
+    const service = await startService(database.url)
+    const ada = await service.chat.users.actor((await service.signIn('ada')).id)
+    const { conversation_id } = await service.chat.conversations.create(ada)
+    const stream = service.chat.events.followAll(ada)
+    await stream.next()
+    // More than a snapshot keeps.
+    const clients = times(66, () => new pg.Client(database.url))
+    for (const client of clients) {
+      await client.connect()
+      await client.query('BEGIN')
+      await client.query('SELECT pg_current_xact_id()')
+    }
+    await service.chat.messages.postRoot(ada, conversation_id, { content: 'meanwhile' })
+    await service.chat.context.poller.poll()
+    for (const client of clients) await client.end()
+    for await (const { event } of stream) if (event.type === 'message.new') break
+    await service.close()
+    await database.remove()
+  })
+})
 
 describeOnEachDatabase('a reader that begins a stream of all conversations', (openUrl) => {
   const held = holdStorage()
