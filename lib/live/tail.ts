@@ -60,9 +60,7 @@ export function createTail(deps: FeedPagesDeps) {
     hasSkipped: () => isBehind || pages.isEarly(),
 
     /** Begins at the end of the log, unless it has begun: from then on it delivers all that is committed. */
-    async begin(): Promise<void> {
-      if (!pages.hasBegun()) await advance()
-    },
+    begin: async (): Promise<void> => (pages.hasBegun() ? undefined : advance()),
 
     /** Calls `join` between two deliveries, when all events that were committed before are delivered. */
     async join(join: Join): Promise<void> {
