@@ -13,6 +13,9 @@ import * as store from './store.ts'
 /** How long signals are kept, in microseconds: a process that was away for longer looks at everything. */
 const SIGNALS_KEPT = 10_000_000
 
+/** After a longer pause of this process signals may be missing. */
+const MISSED_MS = 8_000
+
 /** How long the users of a stopped process are kept, in microseconds; they count for a part of it. */
 const LEFT_KEPT = 60_000_000
 
@@ -123,12 +126,14 @@ function every(ms: number, work: () => Promise<void>, onTick = () => {}): NodeJS
 function sender(id: string, { db, metrics }: ClusterDeps) {
   return {
     onDropped: metrics.signalsDropped,
-    async send(body: string, count: number): Promise<void> {
+    async send(body: string, count: number): Promise<boolean> {
       try {
         await store.insertSignal(db, id, body)
         metrics.signalsSent(count)
+        return true
       } catch {
         metrics.signalsDropped(count)
+        return false
       }
     },
   }
@@ -167,9 +172,13 @@ function createEar(id: string, { db, config, log, metrics }: ClusterDeps) {
   // Not a time: a busy event loop is no failure of the database.
   let intervals = 0
   let company_until = 0
+  let looked_at = performance.now()
   const fail = warnOnce((error: unknown) => log.warn('Other processes cannot be heard', { cause: causeText(error) }))
 
   async function look(neighbour: Neighbour): Promise<void> {
+    // Signals of this time may be deleted already.
+    if (performance.now() - looked_at > MISSED_MS) snapshot = undefined
+    looked_at = performance.now()
     const found = await store.findSignals(db, id, snapshot)
     const isFirst = snapshot === undefined || isBefore(found.snapshot, snapshot)
     ;({ others, snapshot } = found)

@@ -16,11 +16,12 @@ export interface Signal {
 /**
  * Gathers ephemeral events and changes of presence for the other processes: the latest of each subject alone.
  *
- * @param deps.send stores a signal. @param deps.onDropped counts events beyond the maximum size
+ * @param deps.send stores a signal; returns false if that failed: then its users, whose presence would stay outdated at
+ * the others, are sent again. @param deps.onDropped counts events beyond the maximum size
  */
 export function createOutbox(deps: {
   gather_ms: number
-  send: (body: string, count: number) => Promise<void>
+  send: (body: string, count: number) => Promise<boolean>
   onDropped: (count: number) => void
 }) {
   const events = new Map<string, Ephemeral>()
@@ -29,8 +30,13 @@ export function createOutbox(deps: {
     const signals = toSignals([...events.values()], [...userIds], deps.onDropped)
     events.clear()
     userIds.clear()
-    for (const { body, count } of signals) await deps.send(body, count)
+    for (const { body, count, user_ids } of signals) if (!(await deps.send(body, count))) addUsers(user_ids)
   })
+
+  function addUsers(ids: readonly string[]): void {
+    for (const id of ids) userIds.add(id)
+    if (ids.length > 0) gathering.add('')
+  }
 
   return {
     addEvents(ephemerals: readonly Ephemeral[]): void {
@@ -42,10 +48,7 @@ export function createOutbox(deps: {
       }
       gathering.add('')
     },
-    addUsers(ids: readonly string[]): void {
-      for (const id of ids) userIds.add(id)
-      if (ids.length > 0) gathering.add('')
-    },
+    addUsers,
     flush: gathering.flush,
     close: gathering.close,
   }
@@ -57,7 +60,7 @@ function subjectOf({ conversation_id, user_id, event }: Ephemeral): string {
 }
 
 function toSignals(events: Ephemeral[], userIds: string[], onDropped: (count: number) => void) {
-  const signals: { body: string; count: number }[] = []
+  const signals: { body: string; count: number; user_ids: string[] }[] = []
   const kept: string[] = []
   let length = 0
   for (const event of events) {
@@ -67,10 +70,10 @@ function toSignals(events: Ephemeral[], userIds: string[], onDropped: (count: nu
     kept.push(text)
   }
   if (kept.length < events.length) onDropped(events.length - kept.length)
-  if (kept.length > 0) signals.push({ body: `{"events":[${kept.join()}],"user_ids":[]}`, count: kept.length })
+  if (kept.length > 0) signals.push({ body: `{"events":[${kept.join()}],"user_ids":[]}`, count: kept.length, user_ids: [] })
   for (let start = 0; start < userIds.length; start += MAX_USERS) {
     const user_ids = userIds.slice(start, start + MAX_USERS)
-    signals.push({ body: JSON.stringify({ events: [], user_ids } satisfies Signal), count: user_ids.length })
+    signals.push({ body: JSON.stringify({ events: [], user_ids } satisfies Signal), count: user_ids.length, user_ids })
   }
   return signals
 }
