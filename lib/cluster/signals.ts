@@ -70,7 +70,8 @@ function toSignals(events: Ephemeral[], userIds: string[], onDropped: (count: nu
     kept.push(text)
   }
   if (kept.length < events.length) onDropped(events.length - kept.length)
-  if (kept.length > 0) signals.push({ body: `{"events":[${kept.join()}],"user_ids":[]}`, count: kept.length, user_ids: [] })
+  if (kept.length > 0)
+    signals.push({ body: `{"events":[${kept.join()}],"user_ids":[]}`, count: kept.length, user_ids: [] })
   for (let start = 0; start < userIds.length; start += MAX_USERS) {
     const user_ids = userIds.slice(start, start + MAX_USERS)
     signals.push({ body: JSON.stringify({ events: [], user_ids } satisfies Signal), count: user_ids.length, user_ids })
