@@ -1,6 +1,7 @@
 import type { Database, Primitive } from '../storage/database.ts'
 import type { EventRow } from './log.ts'
 import {
+  endOf,
   firstUnseen,
   formatSnapshot,
   parseNumber,
@@ -118,6 +119,9 @@ export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
       )
       const found = (JSON.parse(row!.rows ?? '[]') as FeedRow[]).map((each) => ({ ...each, xid: Number(each.xid) }))
       const now = next?.sees ?? toSnapshot(row!.now)
+      // Cut off before the place, or of a replica that took over and lacks the last commits, whose numbers come again.
+      if (!next && now.xmax < seen.xmax)
+        return { rows: [], place: { seen: endOf(row!.now) < seen.xmax ? now : seen }, isLast: true }
       const isWhole = found.length < limit
       const rows = found.filter((each) => sees(now, each.xid))
       const last = found.at(-1)?.id ?? 0

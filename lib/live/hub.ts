@@ -101,7 +101,6 @@ function createParts({ db, config, log, metrics, sources, now, announce }: HubDe
   const streams = createStreams({ metrics, onClose })
   const { close } = streams
   const rights = createRights({ streams, findRefusals, close, now })
-  const { recheck } = rights
   const { send, deliver } = createSender({ max_buffer_bytes, metrics, close })
   const subscriptions = createSubscriptions(sources, deliver)
   const followers = createFollowers()
@@ -112,7 +111,7 @@ function createParts({ db, config, log, metrics, sources, now, announce }: HubDe
     ...{ db, log, subscriptions, followers, all, tail, send, announce },
     recheck: rights.recheckConcerned,
   })
-  const deps = { ...sources, page_bytes: max_buffer_bytes, turn: turns.wait, recheck, send, close }
+  const deps = { ...sources, page_bytes: max_buffer_bytes, turn: turns.wait, recheck: rights.recheckOne, send, close }
 
   function onClose(reader: Reader): void {
     turns.leave(reader)

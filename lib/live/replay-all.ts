@@ -33,7 +33,7 @@ export interface CatchUpAllDeps {
   listMemberships(userId: string): Promise<JoinedConversation[]>
   page_bytes: number
   turn(reader: Reader): Promise<void>
-  recheck(readers: Reader[]): Promise<void>
+  recheck(reader: Reader): Promise<void>
   close(reader: Reader, reason: CloseReason): void
 }
 
@@ -49,7 +49,7 @@ export async function catchUpAll(
   await tail.begin()
   if (reader.closed) return
   const memberships = await deps.listMemberships(reader.user_id)
-  await deps.recheck([reader])
+  await deps.recheck(reader)
   if (reader.closed) return
   let to: Place = 0
   let epoch = ''
@@ -112,7 +112,7 @@ async function replay(reader: Reader, from: Place, to: Place, epoch: string, dep
  */
 async function* readRounds(reader: Reader, begin: Place, end: Place, deps: CatchUpAllDeps): AsyncGenerator<FeedRow[]> {
   const { feed } = deps
-  let ranges = await feed.listMissed(reader.following!.joined!.keys(), begin, end)
+  let ranges = await listMissed(reader, begin, end, deps)
   let place = begin
   for (let isWhole = false; !isWhole && !reader.closed; ) {
     await deps.turn(reader)
@@ -133,6 +133,17 @@ async function* readRounds(reader: Reader, begin: Place, end: Place, deps: Catch
     }
     ranges = rest(ranges, due)
   }
+}
+
+/** The ranges of missed events, looked up for some conversations at a time. */
+async function listMissed(reader: Reader, begin: Place, end: Place, deps: CatchUpAllDeps): Promise<Range[]> {
+  const ids = [...reader.following!.joined!.keys()]
+  const ranges: Range[] = []
+  for (let first = 0; first < ids.length && !reader.closed; first += ROUND) {
+    await deps.turn(reader)
+    ranges.push(...(await deps.feed.listMissed(ids.slice(first, first + ROUND), begin, end)))
+  }
+  return ranges
 }
 
 /** The id of the last row of each range that has more than its part. A conversation deleted meanwhile has none. */

@@ -13,8 +13,8 @@ export interface CatchUpDeps {
   page_bytes: number
   /** Resolves when the reader may be sent a page, and when the reader is closed. */
   turn(reader: Reader): Promise<void>
-  /** Closes the readers that have lost the right to their stream. */
-  recheck(readers: Reader[]): Promise<void>
+  /** Closes a reader that has lost the right to its stream. */
+  recheck(reader: Reader): Promise<void>
   /** Sends new events; closes a reader that is too far behind. */
   send(reader: Reader, delivery: Delivery): void
   close(reader: Reader, reason: CloseReason): void
@@ -42,7 +42,7 @@ export async function catchUp(
     if (!page) {
       // The next events are deleted, with the conversation or by retention: the client gets `stream.reset` after it
       // reconnects.
-      await deps.recheck([reader])
+      await deps.recheck(reader)
       deps.close(reader, 'too_slow')
       return
     }
@@ -59,7 +59,7 @@ async function prepare(reader: Reader, channel: Subscribers['channel'], deps: Ca
   await channel.advance()
   const head = await channel.source.head()
   reader.gets_presence = await deps.getsPresence(reader.conversation_id!)
-  await deps.recheck([reader])
+  await deps.recheck(reader)
   if (!head || reader.closed) return undefined
   if (channel.position() < head.last) await channel.advance()
   return head

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CloseReason } from '../context.ts'
 import type { Micros } from '../storage/sql.ts'
 import type { Reader, StreamSources } from './reader.ts'
@@ -28,9 +29,22 @@ export function createRights(deps: {
     for (const [reader, reason] of await findRefusals(suspects)) close(reader, reason)
   }
 
+  // Thousands of streams may come back at once: those of one turn of the event loop are looked up together.
+  const arrived: Reader[] = []
+  let looking: Promise<void> | undefined
+  async function recheckArrived(): Promise<void> {
+    await nextTurn()
+    looking = undefined
+    await recheck(arrived.splice(0))
+  }
+
   return {
-    /** Closes those of these streams that must end. */
-    recheck,
+    /** Closes the stream if it must end. */
+    recheckOne(reader: Reader): Promise<void> {
+      arrived.push(reader)
+      looking ??= recheckArrived()
+      return looking
+    },
     recheckAll: () => recheck([...streams.all()]),
     /** The same for the streams that revocations concern. */
     recheckConcerned: (revocations: Revocation[]) =>

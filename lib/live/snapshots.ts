@@ -21,6 +21,9 @@ export function toSnapshot(text: string): Snapshot {
     : { xmax: cut, unfinished: unfinished.slice(0, MOST_UNFINISHED) }
 }
 
+/** The end of a snapshot that is not cut off. */
+export const endOf = (text: string): number => Number(text.split(':')[1])
+
 /** Whether a snapshot sees a transaction; a row without one is older than all snapshots. */
 export function sees({ xmax, unfinished }: Snapshot, xid: number | null): boolean {
   return xid === null || (xid < xmax && !unfinished.includes(xid))

@@ -123,6 +123,19 @@ export function listMemberships(
   )
 }
 
+/** The conversations of each of these users. */
+export function listMembershipsOf(
+  db: Queries,
+  userIds: Iterable<string>,
+): Promise<{ user_id: string; conversation_id: string; joined_at: Micros }[]> {
+  return db.all(
+    `SELECT p.user_id, p.conversation_id, p.joined_at
+       FROM participants p JOIN conversations c ON c.id = p.conversation_id
+      WHERE p.user_id IN ${listOf(db.dialect)} AND c.deleted_at IS NULL`,
+    jsonList(userIds),
+  )
+}
+
 /** Up to `limit` participants after one, in the order they joined. By (conversation_id, joined_at, user_id). */
 export function listParticipants(
   db: Queries,

@@ -1,10 +1,10 @@
 import { createLoader } from '../../core/loader.ts'
 import type { Page, Source } from '../../live/channel.ts'
 import { type EventRow, findHead, listEvents } from '../../live/log.ts'
-import type { StreamSources } from '../../live/reader.ts'
+import type { JoinedConversation, StreamSources } from '../../live/reader.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { listMemberships } from '../conversations/store.ts'
+import { listMembershipsOf } from '../conversations/store.ts'
 import { listSmall } from '../presence/store.ts'
 import { findRefusals } from './access.ts'
 import { compose } from './render.ts'
@@ -18,13 +18,24 @@ export function createStreamSources(db: Database, now: () => Micros, broadcast_p
   const findSmall = createLoader(
     async (ids) => new Map((await listSmall(db, ids, broadcast_participants)).map((id) => [id, true])),
   )
+  const findMemberships = createLoader(async (ids) => groupByUser(await listMembershipsOf(db, ids)))
   return {
     ofConversation: (conversationId) => conversationSource(db, conversationId),
     compose: (rows) => compose(db, rows),
-    listMemberships: (userId) => listMemberships(db, userId),
+    listMemberships: async (userId) => (await findMemberships(userId)) ?? [],
     getsPresence: async (conversationId) => (await findSmall(conversationId)) ?? false,
     findRefusals: (readers) => findRefusals(db, now(), readers),
   }
+}
+
+function groupByUser(rows: ({ user_id: string } & JoinedConversation)[]): Map<string, JoinedConversation[]> {
+  const groups = new Map<string, JoinedConversation[]>()
+  for (const { user_id, ...joined } of rows) {
+    const group = groups.get(user_id)
+    if (group) group.push(joined)
+    else groups.set(user_id, [joined])
+  }
+  return groups
 }
 
 /** The log of one conversation. */
