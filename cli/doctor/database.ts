@@ -59,7 +59,7 @@ function judgeConnections(facts: DatabaseFacts, poolSize: number, workers: numbe
   const enough = Math.floor(free / each)
   if (enough > 0 && nodes * poolSize <= free)
     return [ok('database.connections', `${message} That is enough for ${enough} ${many}.`)]
-  const fewer = workers > 1 ? 'database.pool_size or cluster.workers' : 'database.pool_size'
+  const fewer = `database.pool_size${workers > 1 ? ' or cluster.workers' : ''}`
   const remedy = `Lower ${fewer}, raise max_connections of PostgreSQL, or put PgBouncer in front of it.`
   return [warning('database.few_connections', message, remedy)]
 }

@@ -49,7 +49,8 @@ type SqliteMark = Extract<Mark, { token: string }>
 
 /** Rows have their numbers in the order of commits, as SQLite commits one transaction after another. */
 async function lookAtSqlite(db: Database, before: SqliteMark | undefined): Promise<Look<SqliteMark>> {
-  // Before the token: if that has not changed, all of these are of this process.
+  // Before the token: if that has not changed since the last look, which read on after its own, all of these were found,
+  // or are of this process.
   const ends = await db.get<{ event: number; revocation: number }>(
     `SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) AS event,
             coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'revocations'), 0) AS revocation`,
@@ -58,14 +59,12 @@ async function lookAtSqlite(db: Database, before: SqliteMark | undefined): Promi
   if (before?.token === mark.token) return { mark, changes: NOTHING }
   if (!before || mark.event - before.event > MOST || mark.event < before.event) return { mark, changes: undefined }
   const conversations = await db.all<Changes['conversations'][number]>(
-    'SELECT conversation_id AS id, max(seq) AS last_seq FROM events WHERE id > ? AND id <= ? GROUP BY conversation_id',
+    'SELECT conversation_id AS id, max(seq) AS last_seq FROM events WHERE id > ? GROUP BY conversation_id',
     before.event,
-    mark.event,
   )
   const revocations = await db.all<Revocation>(
-    'SELECT user_id, conversation_id FROM revocations WHERE id > ? AND id <= ? LIMIT ?',
+    'SELECT user_id, conversation_id FROM revocations WHERE id > ? LIMIT ?',
     before.revocation,
-    mark.revocation,
     MOST,
   )
   return { mark, changes: revocations.length < MOST ? { conversations, revocations } : undefined }
