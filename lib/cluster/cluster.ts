@@ -156,8 +156,9 @@ async function beat(
   tell: (userIds: string[]) => void,
 ): Promise<void> {
   if (!(await store.beat(db, id, neighbour.countStreams()))) {
-    await store.insertNode(db, id, VERSION)
+    // First: after a failure the next beat finds no row again, and renews.
     await neighbour.renew()
+    await store.insertNode(db, id, VERSION)
   }
   const gone = await store.removeDead(db, config.cluster.dead_seconds * 1_000_000, LEFT_KEPT)
   neighbour.reconsider(gone)

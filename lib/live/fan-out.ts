@@ -85,11 +85,16 @@ export function createFanOut(deps: FanOutDeps) {
 function createCatchUp({ db, subscriptions, followers, tail }: FanOutDeps) {
   /** Delivers the new events of these conversations, and all new ones to streams of all conversations. */
   async function catchUp(conversations: { id: string; last_seq: number }[]): Promise<void> {
-    if (followers.count() > 0 && (conversations.length > 0 || tail.hasSkipped())) await tail.advance()
+    const isDue = followers.count() > 0 && (conversations.length > 0 || tail.hasSkipped())
+    const reads = isDue ? [() => tail.advance()] : []
     for (const { id, last_seq } of conversations) {
       const channel = subscriptions.channelOf(id)
-      if (channel && (channel.position() < last_seq || channel.hasEphemeral())) await channel.advance()
+      if (channel && (channel.position() < last_seq || channel.hasEphemeral())) reads.push(() => channel.advance())
     }
+    // One log that cannot be read does not hold up the others.
+    const failures: unknown[] = []
+    for (const read of reads) await read().catch((error) => failures.push(error))
+    if (failures.length > 0) throw failures[0]
   }
 
   return {

@@ -92,8 +92,13 @@ export function sqliteOrder(db: Database): FeedOrder<number> {
 
 type PostgresPlace = Exclude<Place, number>
 
+const NEWS = `SELECT pg_current_snapshot()::text AS now,
+       (SELECT json_agg(each)::text
+          FROM (SELECT ${COLUMNS}, xid::text FROM events
+                 WHERE (xid >= ?::xid8 OR xid = ANY (?::xid8[])) AND id > ?
+                 ORDER BY id LIMIT ?) AS each) AS rows`
+
 export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
-  const isNew = '(xid >= ?::xid8 OR xid = ANY (?::xid8[]))'
   const newFor = ({ xmax, unfinished }: Snapshot) => [String(xmax), `{${unfinished.join()}}`]
   return {
     name: 'commits',
@@ -103,25 +108,23 @@ export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
       const [, seen, next, id] = /^([0-9a-z_]+)(?:-([0-9a-z_]+)-([0-9a-z]+))?$/.exec(text) ?? []
       if (seen === undefined) return undefined
       const place = { seen: parseSnapshot(seen) }
-      return next === undefined ? place : { ...place, next: { sees: parseSnapshot(next), id: parseNumber(id!) } }
+      if (next === undefined) return place
+      const sees = parseSnapshot(next)
+      return sees.xmax < place.seen.xmax ? undefined : { ...place, next: { sees, id: parseNumber(id!) } }
     },
     head: async () => ({ seen: toSnapshot(await db.changeToken()) }),
 
     // One statement sees one snapshot: rows that it returns, and that the last one did not see, are exactly the new ones.
     async news({ seen, next }, limit) {
-      const row = await db.get<{ now: string; rows: string | null }>(
-        `SELECT pg_current_snapshot()::text AS now,
-                (SELECT json_agg(each)::text
-                   FROM (SELECT ${COLUMNS}, xid::text FROM events WHERE ${isNew} AND id > ? ORDER BY id LIMIT ?) AS each) AS rows`,
-        ...newFor(seen),
-        next?.id ?? 0,
-        limit,
-      )
+      const row = await db.get<{ now: string; rows: string | null }>(NEWS, ...newFor(seen), next?.id ?? 0, limit)
       const found = (JSON.parse(row!.rows ?? '[]') as FeedRow[]).map((each) => ({ ...each, xid: Number(each.xid) }))
       const now = next?.sees ?? toSnapshot(row!.now)
       // Cut off before the place, or of a replica that took over and lacks the last commits, whose numbers come again.
       if (!next && now.xmax < seen.xmax)
-        return { rows: [], place: { seen: endOf(row!.now) < seen.xmax ? now : seen }, isLast: true }
+        return {
+          ...{ rows: [], isLast: true, isEarly: found.length > 0 },
+          place: { seen: endOf(row!.now) < seen.xmax ? now : seen },
+        }
       const isWhole = found.length < limit
       const rows = found.filter((each) => sees(now, each.xid))
       const last = found.at(-1)?.id ?? 0

@@ -52,6 +52,7 @@ export function createFeedPages({ feed, followers, deliver, compose }: FeedPages
     async readPage(): Promise<boolean> {
       // Listed before the read: an event published during the read may refer to an event that is not in this page.
       const published = ephemeral.list()
+      const offered = rendering.offered()
       const news = await feed.news(place!, PAGE)
       let wanted = news.rows.filter(([row]) => isWanted(row))
       while (wanted.length > 0) {
@@ -63,8 +64,10 @@ export function createFeedPages({ feed, followers, deliver, compose }: FeedPages
       }
       place = news.place
       isEarly = news.isEarly
-      if (news.isLast) deliver(ephemeral.take(published))
-      return news.isLast
+      if (!news.isLast) return false
+      if (!isEarly) rendering.forget(offered)
+      deliver(ephemeral.take(published))
+      return true
     },
 
     /** Adds events of this process that need not be read again. */

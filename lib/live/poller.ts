@@ -36,24 +36,23 @@ export function createPoller({ db, hub, log, poll_ms }: PollerDeps) {
     // What was missed is unknown, also which look-up of rights has failed.
     if (hub.hasFailed() || performance.now() - succeeded > PAUSE_MS) changes.forget()
     const found = await changes.find()
-    if (found.changes) {
-      await hub.catchUp(found.changes.conversations)
-      await hub.rights.recheckConcerned(found.changes.revocations)
-    } else {
-      await hub.catchUpAll()
-      await hub.rights.recheckAll()
+    // Rights are looked up also if a log cannot be read.
+    try {
+      await (found.changes ? hub.catchUp(found.changes.conversations) : hub.catchUpAll())
+    } finally {
+      await (found.changes ? hub.rights.recheckConcerned(found.changes.revocations) : hub.rights.recheckAll())
     }
     found.accept()
   }
 
   const poll = singleFlight(async () => {
     try {
-      await follow()
       await hub.rights.recheckExpired()
       if (performance.now() - checked >= ROUND_MS) {
         checked = performance.now()
         await hub.rights.recheckNext()
       }
+      await follow()
       succeeded = performance.now()
       fail.reset()
     } catch (error) {

@@ -10,14 +10,22 @@ const MOST_KNOWN = 10_000
 
 /** Renders rows of the log of all conversations; events that this process has just committed are not read again. */
 export function createRendering(feed: Feed, compose: (rows: EventRow[]) => Promise<NumberedEvent[]>) {
-  const known = new Map<string, PersistedEvent>()
+  let known = new Map<string, PersistedEvent>()
   return {
     /** Adds events that were just committed. */
     offer(events: NumberedEvent[]): void {
       if (known.size > MOST_KNOWN) known.clear()
       for (const each of events) if (each.event) known.set(keyOf(each), each.event)
     },
-    clear: () => known.clear(),
+    /** The events that were added and not rendered, before a read of the log. */
+    offered: () => [...known.keys()],
+    /** Forgets events: the log had returned them before they were added. */
+    forget(keys: readonly string[]): void {
+      for (const key of keys) known.delete(key)
+    },
+    clear(): void {
+      known = new Map()
+    },
 
     /** The events of as many rows as can be read at once; `undefined` for one whose subject is deleted. */
     async render(rows: [row: FeedRow, place: Place][], epoch: string): Promise<(Delivered | undefined)[]> {

@@ -7,7 +7,7 @@ import { createPostgresDatabase, describeOnEachDatabase } from '../support/datab
 import { startService, type TestService, times } from '../support/service.ts'
 import { holdStorage, type Which } from './held.ts'
 
-const readsMemberships: Which = (sql) => sql.includes('SELECT p.conversation_id, p.joined_at')
+const readsMemberships: Which = (sql) => sql.includes('p.conversation_id, p.joined_at')
 const readsMissed: Which = (sql) => sql.includes('AS given') && sql.includes('e.seq >=')
 
 describe.skipIf(!inject('postgres_url'))('a stream of all conversations beside many open transactions', () => {
