@@ -92,11 +92,37 @@ export function sqliteOrder(db: Database): FeedOrder<number> {
 
 type PostgresPlace = Exclude<Place, number>
 
-const NEWS = `SELECT pg_current_snapshot()::text AS now,
-       (SELECT json_agg(each)::text
-          FROM (SELECT ${COLUMNS}, xid::text FROM events
-                 WHERE (xid >= ?::xid8 OR xid = ANY (?::xid8[])) AND id > ?
-                 ORDER BY id LIMIT ?) AS each) AS rows`
+/** With more new rows than this, they are read by id. */
+const MOST = 5_000
+
+/** The new rows, by their transactions: the planner knows nothing of these, and an order by them makes it use their index. */
+const NEWS = `
+  WITH latest AS MATERIALIZED (
+         SELECT ${COLUMNS}, xid::text FROM events WHERE xid >= ?::xid8 ORDER BY events.xid LIMIT ${MOST}),
+       late AS MATERIALIZED (SELECT ${COLUMNS}, xid::text FROM events WHERE xid = ANY (?::xid8[]))
+  SELECT pg_current_snapshot()::text AS now, (SELECT count(*) FROM latest) AS count,
+         (SELECT json_agg(each)::text
+            FROM (SELECT * FROM (SELECT * FROM latest UNION ALL SELECT * FROM late) AS fresh
+                   WHERE id > ? ORDER BY id LIMIT ?) AS each) AS rows`
+
+/** The same of any number, which may read all rows. */
+const MANY_NEWS = `
+  SELECT pg_current_snapshot()::text AS now, 0 AS count,
+         (SELECT json_agg(each)::text
+            FROM (SELECT ${COLUMNS}, xid::text FROM events
+                   WHERE (xid >= ?::xid8 OR xid = ANY (?::xid8[])) AND id > ?
+                   ORDER BY id LIMIT ?) AS each) AS rows`
+
+interface NewsRow {
+  now: string
+  count: number
+  rows: string | null
+}
+
+async function readNews(db: Database, params: Primitive[]): Promise<NewsRow> {
+  const row = (await db.get<NewsRow>(NEWS, ...params))!
+  return row.count < MOST ? row : (await db.get<NewsRow>(MANY_NEWS, ...params))!
+}
 
 export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
   const newFor = ({ xmax, unfinished }: Snapshot) => [String(xmax), `{${unfinished.join()}}`]
@@ -116,14 +142,14 @@ export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
 
     // One statement sees one snapshot: rows that it returns, and that the last one did not see, are exactly the new ones.
     async news({ seen, next }, limit) {
-      const row = await db.get<{ now: string; rows: string | null }>(NEWS, ...newFor(seen), next?.id ?? 0, limit)
-      const found = (JSON.parse(row!.rows ?? '[]') as FeedRow[]).map((each) => ({ ...each, xid: Number(each.xid) }))
-      const now = next?.sees ?? toSnapshot(row!.now)
+      const row = await readNews(db, [...newFor(seen), next?.id ?? 0, limit])
+      const found = (JSON.parse(row.rows ?? '[]') as FeedRow[]).map((each) => ({ ...each, xid: Number(each.xid) }))
+      const now = next?.sees ?? toSnapshot(row.now)
       // Cut off before the place, or of a replica that took over and lacks the last commits, whose numbers come again.
       if (!next && now.xmax < seen.xmax)
         return {
           ...{ rows: [], isLast: true, isEarly: found.length > 0 },
-          place: { seen: endOf(row!.now) < seen.xmax ? now : seen },
+          place: { seen: endOf(row.now) < seen.xmax ? now : seen },
         }
       const isWhole = found.length < limit
       const rows = found.filter((each) => sees(now, each.xid))

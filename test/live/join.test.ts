@@ -40,7 +40,8 @@ describeOnEachDatabase('a reader that begins a stream of all conversations', (op
   let ada: Actor
   let grace: Actor
   beforeAll(async () => {
-    service = await startService(await openUrl(), { wrap: held.wrap })
+    const config = { sse: { max_buffer_bytes: 16 * 1024 * 1024 } }
+    service = await startService(await openUrl(), { wrap: held.wrap, config })
     ada = await service.chat.users.actor((await service.signIn('ada')).id)
     grace = await service.chat.users.actor((await service.signIn('grace')).id)
   })
@@ -70,6 +71,25 @@ describeOnEachDatabase('a reader that begins a stream of all conversations', (op
       if (seen.includes('shown') || seen.includes('hidden')) break
     }
     expect(seen).toEqual(['shown'])
+  })
+
+  it('gets all events of a transaction with thousands of them, which other processes do too', async () => {
+    const conversation_id = await create(ada)
+    const stream = service.chat.events.followAll(ada)
+    await stream.next()
+    const events = times(100, () => ({ type: 'conversation.updated' as const }))
+    await contextOf(service.chat).db.write(async (tx) => {
+      for (let i = 0; i < 52; i++)
+        await appendEvents(tx, [{ conversation_id, at: Date.now() * 1000, messages: 0, events }])
+    })
+    await post(ada, conversation_id, 'the end')
+    const seqs: number[] = []
+    for await (const { event, seq } of stream) {
+      if (seq !== undefined) seqs.push(seq)
+      if (event.type === 'message.new') break
+    }
+    expect(seqs).toEqual(times(seqs.length, (index) => seqs[0]! + index))
+    expect(seqs.length).toBe(5_202)
   })
 
   it('reads what it has missed in many conversations in few rounds', async () => {
