@@ -21,11 +21,16 @@ export interface NodeOptions {
   onDatabase?: (chat: Chat) => Promise<void>
 }
 
-/** Opens the storage, starts the service, and listens. */
-export async function startNode(config: Config, log: Log, options: NodeOptions = {}): Promise<ServiceNode> {
+/** Opens the configured storage, and makes the service on it. Starts nothing. */
+export async function openService(config: Config, log: Log): Promise<Chat> {
   const { url: database, ...postgres } = config.database
   const storage = await openStorage({ database, ...postgres, durability: config.storage.durability })
-  const chat = createChatService(config, storage, { log })
+  return createChatService(config, storage, { log })
+}
+
+/** Opens the storage, starts the service, and listens. */
+export async function startNode(config: Config, log: Log, options: NodeOptions = {}): Promise<ServiceNode> {
+  const chat = await openService(config, log)
   try {
     await chat.start()
     await options.onDatabase?.(chat)

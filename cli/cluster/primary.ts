@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net'
 import type { Config } from '../../lib/config/parse.ts'
 import type { Log } from '../../lib/context.ts'
 import { listen } from '../../lib/http/node/listen.ts'
-import { createChatService, openStorage } from '../../lib/index.ts'
+import { openService } from './node.ts'
 import { createWorkerPool, type WorkerPool } from './pool.ts'
 
 /** The workers of a service, ready to start. */
-export interface Cluster {
+export interface Workers {
   pool: WorkerPool
   port: number
   is_setup: boolean
@@ -19,7 +19,7 @@ export interface Cluster {
  *
  * @throws Error when the database cannot be used, or no port is free
  */
-export async function createCluster(config: Config, log: Log): Promise<Cluster> {
+export async function prepareWorkers(config: Config, log: Log): Promise<Workers> {
   if (!cluster.isPrimary)
     throw new Error('cluster.workers must be 1 in a process that is itself a worker of node:cluster')
   const is_setup = await prepareDatabase(config, log)
@@ -37,9 +37,7 @@ export async function createCluster(config: Config, log: Log): Promise<Cluster> 
 }
 
 async function prepareDatabase(config: Config, log: Log): Promise<boolean> {
-  const { url: database, ...postgres } = config.database
-  const storage = await openStorage({ database, ...postgres, durability: config.storage.durability })
-  const chat = createChatService(config, storage, { log })
+  const chat = await openService(config, log)
   try {
     await chat.start({ background: false })
     return (await chat.setup.get()).is_setup

@@ -4,7 +4,7 @@ import { isLoopback } from '../../lib/core/addresses.ts'
 import { listen, urlOf } from '../../lib/http/node/listen.ts'
 import { UsageError } from '../args/command.ts'
 import { startNode } from '../cluster/node.ts'
-import { createCluster } from '../cluster/primary.ts'
+import { prepareWorkers } from '../cluster/primary.ts'
 import { isWorker, serveAsWorker } from '../cluster/worker.ts'
 import { type ConfigFlags, loadConfig } from '../config/load.ts'
 import { refuseIfStrict, warningsOf } from '../config/warnings.ts'
@@ -79,7 +79,7 @@ async function serveHere({ config, log, flags }: Command): Promise<Serving> {
 async function serveInWorkers(command: Command): Promise<Serving> {
   const { config, log, flags } = command
   if (flags.qr) throw new UsageError('--qr needs a service of one process (cluster.workers)')
-  const { pool, port, is_setup } = await createCluster(config, log)
+  const { pool, port, is_setup } = await prepareWorkers(config, log)
   warnOfOpenSetup(command, is_setup)
   await pool.start()
   return { url: urlOf({ host: config.server.host, port }), port, is_setup, stop: pool.stop }

@@ -4,6 +4,7 @@ import { causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { singleFlight, warnOnce } from '../core/once.ts'
 import { VERSION } from '../core/version.ts'
+import { type Snapshot, toParams, toWholeSnapshot } from '../live/snapshots.ts'
 import type { Ephemeral } from '../live/transaction.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
@@ -169,7 +170,7 @@ async function beat(
 /** Reads what the other processes have sent, and counts them. */
 function createEar(id: string, { db, config, log, metrics }: ClusterDeps) {
   let others = 0
-  let snapshot: string | undefined
+  let snapshot: Snapshot | undefined
   // Not a time: a busy event loop is no failure of the database.
   let intervals = 0
   let company_until = 0
@@ -180,9 +181,12 @@ function createEar(id: string, { db, config, log, metrics }: ClusterDeps) {
     // Signals of this time may be deleted already.
     if (performance.now() - looked_at > MISSED_MS) snapshot = undefined
     looked_at = performance.now()
-    const found = await store.findSignals(db, id, snapshot)
-    const isFirst = snapshot === undefined || isBefore(found.snapshot, snapshot)
-    ;({ others, snapshot } = found)
+    const found = await store.findSignals(db, id, snapshot && toParams(snapshot))
+    const now = toWholeSnapshot(found.snapshot)
+    // Earlier: a database has taken over from another that had seen more transactions.
+    const isFirst = snapshot === undefined || now.xmax < snapshot.xmax
+    snapshot = now
+    others = found.others
     if (isFirst || others > 0) company_until = performance.now() + COMPANY_MS
     if (isFirst) await neighbour.renew()
     await hear(
@@ -213,11 +217,6 @@ function createEar(id: string, { db, config, log, metrics }: ClusterDeps) {
       }
     },
   }
-}
-
-/** Whether a database has taken over from another that had seen more transactions. */
-function isBefore(snapshot: string, earlier: string): boolean {
-  return BigInt(snapshot.split(':')[1]!) < BigInt(earlier.split(':')[1]!)
 }
 
 async function hear(signals: Signal[], neighbour: Neighbour): Promise<void> {

@@ -4,6 +4,9 @@ import type { Ephemeral } from '../live/transaction.ts'
 /** The maximum size of a signal, in UTF-16 units, which are bytes for most of it. */
 const MAX_LENGTH = 256 * 1024
 
+/** The maximum number of events that wait, each about a subject of its own: a database that hangs must not fill the memory. */
+const MAX_EVENTS = 5_000
+
 /** The maximum number of users in a signal. */
 const MAX_USERS = 5_000
 
@@ -44,7 +47,8 @@ export function createOutbox(deps: {
         const subject = subjectOf(each)
         // Moved to the end: the order is that of the latest events.
         events.delete(subject)
-        events.set(subject, each)
+        if (events.size < MAX_EVENTS) events.set(subject, each)
+        else deps.onDropped(1)
       }
       gathering.add('')
     },

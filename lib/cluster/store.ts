@@ -142,7 +142,7 @@ export async function deleteSignals(db: Queries, age: Micros): Promise<void> {
 
 /** What one look at the signals finds. */
 export interface Found {
-  /** The state of the transactions at this look: the argument of the next one. */
+  /** The snapshot of this look, as `pg_current_snapshot()` has it. */
   snapshot: string
   /** The number of other processes. */
   others: number
@@ -157,10 +157,13 @@ const NEVER = '18446744073709551615'
  * The signals of other processes that were committed since an earlier look, exactly: those of transactions that had not
  * ended by then.
  *
- * @param snapshot of the earlier look; without one, there are no signals
+ * @param since the snapshot of the earlier look, as parameters; without one, there are no signals
  */
-export async function findSignals(db: Queries, nodeId: string, snapshot = `0:${NEVER}:`): Promise<Found> {
-  const [, xmax, running] = snapshot.split(':')
+export async function findSignals(
+  db: Queries,
+  nodeId: string,
+  since: [xmax: string, unfinished: string] = [NEVER, '{}'],
+): Promise<Found> {
   const rows = await db.all<{ snapshot: string; others: number; body: string | null }>(
     `SELECT CAST(pg_current_snapshot() AS TEXT) AS snapshot, (SELECT count(*) FROM nodes WHERE id <> ?) AS others, s.body
        FROM (SELECT 1) AS one
@@ -168,8 +171,7 @@ export async function findSignals(db: Queries, nodeId: string, snapshot = `0:${N
       ORDER BY s.n`,
     nodeId,
     nodeId,
-    xmax!,
-    `{${running}}`,
+    ...since,
   )
   const [{ snapshot: now, others }] = rows as [(typeof rows)[0]]
   return { snapshot: now, others, bodies: rows.flatMap(({ body }) => body ?? []) }

@@ -1,5 +1,6 @@
 import type { Database } from '../storage/database.ts'
 import type { Revocation } from './revocations.ts'
+import { type Snapshot, toParams, toWholeSnapshot } from './snapshots.ts'
 
 /** What other processes may have committed since the last look; also what this process has committed itself. */
 export interface Changes {
@@ -12,7 +13,13 @@ export interface Changes {
 const MOST = 10_000
 
 /** Where a look at the database has ended. */
-type Mark = { token: string; event: number; revocation: number } | { xmax: string; unfinished: string[] }
+type Mark = SqliteMark | Snapshot
+
+interface SqliteMark {
+  token: string
+  event: number
+  revocation: number
+}
 
 /** The result of a look; `undefined` for changes if they are unknown: the first look, and after too much has happened. */
 interface Look<M> {
@@ -45,8 +52,6 @@ export function createChanges(db: Database) {
   }
 }
 
-type SqliteMark = Extract<Mark, { token: string }>
-
 /** Rows have their numbers in the order of commits, as SQLite commits one transaction after another. */
 async function lookAtSqlite(db: Database, before: SqliteMark | undefined): Promise<Look<SqliteMark>> {
   // Before the token: if that has not changed since the last look, which read on after its own, all of these were found,
@@ -70,15 +75,14 @@ async function lookAtSqlite(db: Database, before: SqliteMark | undefined): Promi
   return { mark, changes: revocations.length < MOST ? { conversations, revocations } : undefined }
 }
 
-type PostgresMark = Extract<Mark, { xmax: string }>
-
 /**
  * One statement sees one snapshot. Rows that are visible now, and whose transaction was not finished in the snapshot of
  * the last look, are exactly the new ones, in whatever order they were committed.
  */
-async function lookAtPostgres(db: Database, before: PostgresMark | undefined): Promise<Look<PostgresMark>> {
-  if (!before) return { mark: toMark(await db.changeToken()), changes: undefined }
-  const since = [before.xmax, MOST, `{${before.unfinished.join()}}`]
+async function lookAtPostgres(db: Database, before: Snapshot | undefined): Promise<Look<Snapshot>> {
+  if (!before) return { mark: toWholeSnapshot(await db.changeToken()), changes: undefined }
+  const [xmax, unfinished] = toParams(before)
+  const since = [xmax, MOST, unfinished]
   const row = await db.get<{ now: string; events: number; conversations: string | null; revocations: string | null }>(
     // The order makes the planner, which knows nothing of transactions, use their index.
     `WITH fresh AS MATERIALIZED (
@@ -99,15 +103,8 @@ async function lookAtPostgres(db: Database, before: PostgresMark | undefined): P
     conversations: JSON.parse(row!.conversations ?? '[]'),
     revocations: JSON.parse(row!.revocations ?? '[]'),
   }
-  const mark = toMark(row!.now)
+  const mark = toWholeSnapshot(row!.now)
   // After a takeover by a replica that lacks the last commits, numbers come again.
-  const isKnown =
-    BigInt(mark.xmax) >= BigInt(before.xmax) && Number(row!.events) < MOST && changes.revocations.length < MOST
+  const isKnown = mark.xmax >= before.xmax && row!.events < MOST && changes.revocations.length < MOST
   return { mark, changes: isKnown ? changes : undefined }
-}
-
-/** @param snapshot `xmin:xmax:` and the transactions between them that are not finished */
-function toMark(snapshot: string): PostgresMark {
-  const [, xmax, unfinished] = snapshot.split(':')
-  return { xmax: xmax!, unfinished: unfinished ? unfinished.split(',') : [] }
 }

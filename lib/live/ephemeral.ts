@@ -8,6 +8,7 @@ export function createEphemeralEvents() {
     add(conversation_id: string, event: EphemeralEvent): void {
       events.set(`${conversation_id} ${subjectOf(event)}`, { conversation_id, event })
     },
+    clear: () => events.clear(),
     isEmpty: () => events.size === 0,
     list: () => [...events],
 

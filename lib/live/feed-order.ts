@@ -1,7 +1,6 @@
 import type { Database, Primitive } from '../storage/database.ts'
 import type { EventRow } from './log.ts'
 import {
-  endOf,
   firstUnseen,
   formatSnapshot,
   parseNumber,
@@ -9,7 +8,9 @@ import {
   type Snapshot,
   sees,
   seesSql,
+  toParams,
   toSnapshot,
+  toWholeSnapshot,
 } from './snapshots.ts'
 
 /** A row of the log, with its number in all conversations. */
@@ -125,7 +126,6 @@ async function readNews(db: Database, params: Primitive[]): Promise<NewsRow> {
 }
 
 export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
-  const newFor = ({ xmax, unfinished }: Snapshot) => [String(xmax), `{${unfinished.join()}}`]
   return {
     name: 'commits',
     format: ({ seen, next }) =>
@@ -142,14 +142,14 @@ export function postgresOrder(db: Database): FeedOrder<PostgresPlace> {
 
     // One statement sees one snapshot: rows that it returns, and that the last one did not see, are exactly the new ones.
     async news({ seen, next }, limit) {
-      const row = await readNews(db, [...newFor(seen), next?.id ?? 0, limit])
+      const row = await readNews(db, [...toParams(seen), next?.id ?? 0, limit])
       const found = (JSON.parse(row.rows ?? '[]') as FeedRow[]).map((each) => ({ ...each, xid: Number(each.xid) }))
       const now = next?.sees ?? toSnapshot(row.now)
       // Cut off before the place, or of a replica that took over and lacks the last commits, whose numbers come again.
       if (!next && now.xmax < seen.xmax)
         return {
           ...{ rows: [], isLast: true, isEarly: found.length > 0 },
-          place: { seen: endOf(row.now) < seen.xmax ? now : seen },
+          place: { seen: toWholeSnapshot(row.now).xmax < seen.xmax ? now : seen },
         }
       const isWhole = found.length < limit
       const rows = found.filter((each) => sees(now, each.xid))

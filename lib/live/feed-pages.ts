@@ -46,6 +46,8 @@ export function createFeedPages({ feed, followers, deliver, compose }: FeedPages
     forget(): void {
       place = undefined
       rendering.clear()
+      // They are of the past for the next reader.
+      ephemeral.clear()
     },
 
     /** @returns whether the log has no further rows at present */

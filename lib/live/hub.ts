@@ -11,7 +11,7 @@ import { createFollowers } from './followers.ts'
 import { createStreamQuota } from './quota.ts'
 import type { Reader, StreamSources } from './reader.ts'
 import { catchUp } from './replay.ts'
-import { catchUpAll } from './replay-all.ts'
+import { catchUpFollower } from './replay-all.ts'
 import { createRights } from './rights.ts'
 import { createSender } from './sender.ts'
 import { createStreams } from './streams.ts'
@@ -126,7 +126,7 @@ function createParts({ db, config, log, metrics, sources, now, announce }: HubDe
     const { conversation_id } = reader
     try {
       if (conversation_id === undefined)
-        await catchUpAll(reader, last_event_id, { ...deps, feed, tail, followers, all })
+        await catchUpFollower(reader, last_event_id, { ...deps, feed, tail, followers, all })
       else await catchUp(reader, subscriptions.add(conversation_id, reader), last_event_id, deps)
     } catch (error) {
       if (reader.closed) return

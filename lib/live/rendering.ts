@@ -10,7 +10,7 @@ const MOST_KNOWN = 10_000
 
 /** Renders rows of the log of all conversations; events that this process has just committed are not read again. */
 export function createRendering(feed: Feed, compose: (rows: EventRow[]) => Promise<NumberedEvent[]>) {
-  let known = new Map<string, PersistedEvent>()
+  const known = new Map<string, PersistedEvent>()
   return {
     /** Adds events that were just committed. */
     offer(events: NumberedEvent[]): void {
@@ -23,9 +23,7 @@ export function createRendering(feed: Feed, compose: (rows: EventRow[]) => Promi
     forget(keys: readonly string[]): void {
       for (const key of keys) known.delete(key)
     },
-    clear(): void {
-      known = new Map()
-    },
+    clear: () => known.clear(),
 
     /** The events of as many rows as can be read at once; `undefined` for one whose subject is deleted. */
     async render(rows: [row: FeedRow, place: Place][], epoch: string): Promise<(Delivered | undefined)[]> {

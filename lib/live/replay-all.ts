@@ -24,7 +24,7 @@ const LEAST = 8
 const PAGE = 64
 
 /** The functions of the hub that are needed. */
-export interface CatchUpAllDeps {
+export interface CatchUpFollowerDeps {
   feed: Feed
   tail: Tail
   followers: Followers
@@ -38,10 +38,10 @@ export interface CatchUpAllDeps {
 }
 
 /** Sends the missed events of all conversations of a user, at the reader's own pace, then makes it a live reader. */
-export async function catchUpAll(
+export async function catchUpFollower(
   reader: Reader,
   last_event_id: string | undefined,
-  deps: CatchUpAllDeps,
+  deps: CatchUpFollowerDeps,
 ): Promise<void> {
   const { tail, followers, all } = deps
   followers.add(reader)
@@ -92,7 +92,13 @@ async function startOf(feed: Feed, id: string | undefined, epoch: string, end: P
 }
 
 /** Sends the events between two places. @returns false if the reader was closed meanwhile */
-async function replay(reader: Reader, from: Place, to: Place, epoch: string, deps: CatchUpAllDeps): Promise<boolean> {
+async function replay(
+  reader: Reader,
+  from: Place,
+  to: Place,
+  epoch: string,
+  deps: CatchUpFollowerDeps,
+): Promise<boolean> {
   for (const [begin, end] of deps.feed.steps(from, to)) {
     const rounds = readRounds(reader, begin, end, deps)
     for await (const rows of rounds) {
@@ -110,7 +116,12 @@ async function replay(reader: Reader, from: Place, to: Place, epoch: string, dep
  * The rows that concern a user between two places of a step, by id: from all conversations as many at once as make a
  * round, and of these the ones before the first row that may be missing.
  */
-async function* readRounds(reader: Reader, begin: Place, end: Place, deps: CatchUpAllDeps): AsyncGenerator<FeedRow[]> {
+async function* readRounds(
+  reader: Reader,
+  begin: Place,
+  end: Place,
+  deps: CatchUpFollowerDeps,
+): AsyncGenerator<FeedRow[]> {
   const { feed } = deps
   let ranges = await listMissed(reader, begin, end, deps)
   let place = begin
@@ -136,7 +147,7 @@ async function* readRounds(reader: Reader, begin: Place, end: Place, deps: Catch
 }
 
 /** The ranges of missed events, looked up for some conversations at a time. */
-async function listMissed(reader: Reader, begin: Place, end: Place, deps: CatchUpAllDeps): Promise<Range[]> {
+async function listMissed(reader: Reader, begin: Place, end: Place, deps: CatchUpFollowerDeps): Promise<Range[]> {
   const ids = [...reader.following!.joined!.keys()]
   const ranges: Range[] = []
   for (let first = 0; first < ids.length && !reader.closed; first += ROUND) {
@@ -165,7 +176,7 @@ async function sendRows(
   reader: Reader,
   rows: FeedRow[],
   idOf: (row: FeedRow) => string,
-  deps: CatchUpAllDeps,
+  deps: CatchUpFollowerDeps,
 ): Promise<void> {
   for (let left = rows; left.length > 0 && !reader.closed; ) {
     const lines = await deps.compose(left.slice(0, PAGE))

@@ -50,7 +50,10 @@ export function createRights(deps: {
     recheckConcerned: (revocations: Revocation[]) =>
       recheck([...new Set(revocations.flatMap((each) => [...concernedBy(each)]))]),
     /** The same for the streams whose session may have expired since the last check. */
-    recheckExpired: () => recheck([...streams.all()].filter((reader) => reader.expires_at < now())),
+    recheckExpired(): Promise<void> {
+      const at = now()
+      return recheck([...streams.all()].filter((reader) => reader.expires_at < at))
+    },
 
     /** The same for the next streams: all of them within a minute, if it is called every two seconds. */
     recheckNext(): Promise<void> {

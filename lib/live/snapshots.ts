@@ -13,16 +13,16 @@ const MOST_UNFINISHED = 64
 
 /** @param text `xmin:xmax:` and the unfinished transactions between them, as `pg_current_snapshot()` has it */
 export function toSnapshot(text: string): Snapshot {
-  const [, xmax, list] = text.split(':')
-  const unfinished = list ? list.split(',').map(Number) : []
+  const { xmax, unfinished } = toWholeSnapshot(text)
   const cut = unfinished[MOST_UNFINISHED]
-  return cut === undefined
-    ? { xmax: Number(xmax), unfinished }
-    : { xmax: cut, unfinished: unfinished.slice(0, MOST_UNFINISHED) }
+  return cut === undefined ? { xmax, unfinished } : { xmax: cut, unfinished: unfinished.slice(0, MOST_UNFINISHED) }
 }
 
-/** The end of a snapshot that is not cut off. */
-export const endOf = (text: string): number => Number(text.split(':')[1])
+/** The same, not cut off, however many transactions are unfinished. */
+export function toWholeSnapshot(text: string): Snapshot {
+  const [, xmax, list] = text.split(':')
+  return { xmax: Number(xmax), unfinished: list ? list.split(',').map(Number) : [] }
+}
 
 /** Whether a snapshot sees a transaction; a row without one is older than all snapshots. */
 export function sees({ xmax, unfinished }: Snapshot, xid: number | null): boolean {
@@ -50,7 +50,12 @@ export function parseNumber(text: string): number {
   return Math.min(Number.parseInt(text, 36) || 0, Number.MAX_SAFE_INTEGER)
 }
 
+/** A snapshot as parameters of a statement: the first transaction beyond it, and the unfinished ones as an array. */
+export function toParams({ xmax, unfinished }: Snapshot): [xmax: string, unfinished: string] {
+  return [String(xmax), `{${unfinished.join()}}`]
+}
+
 /** The SQL condition that a snapshot sees the row `e`, and its parameters. */
-export function seesSql({ xmax, unfinished }: Snapshot): [sql: string, ...params: string[]] {
-  return ['(e.xid IS NULL OR (e.xid < ?::xid8 AND e.xid <> ALL (?::xid8[])))', String(xmax), `{${unfinished.join()}}`]
+export function seesSql(snapshot: Snapshot): [sql: string, ...params: string[]] {
+  return ['(e.xid IS NULL OR (e.xid < ?::xid8 AND e.xid <> ALL (?::xid8[])))', ...toParams(snapshot)]
 }

@@ -1,6 +1,7 @@
 import type { Hub } from '../../live/hub.ts'
 import type { Database } from '../../storage/database.ts'
-import { listMembershipsOf, listSmall } from './store.ts'
+import { listMembershipsOf } from '../conversations/store.ts'
+import { listSmall } from './store.ts'
 
 /** The number of users whose conversations are read in one statement. */
 const BATCH = 200

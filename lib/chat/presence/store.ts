@@ -1,14 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { jsonList, listOf } from '../../storage/sql.ts'
 
-/** The conversations of these users, including deleted ones. By user_id. */
-export function listMembershipsOf(db: Queries, userIds: Iterable<string>) {
-  return db.all<{ user_id: string; conversation_id: string }>(
-    `SELECT user_id, conversation_id FROM participants WHERE user_id IN ${listOf(db.dialect)}`,
-    jsonList(userIds),
-  )
-}
-
 /** Those of these conversations with at most `limit` participants. Counts up to the limit, by primary key. */
 export async function listSmall(db: Queries, conversationIds: Iterable<string>, limit: number): Promise<string[]> {
   const rows = await db.all<{ id: string }>(
