@@ -100,9 +100,10 @@ function createParts({ db, config, log, metrics, sources, now, announce }: HubDe
   const turns = createTurns<Reader>()
   const streams = createStreams({ metrics, onClose })
   const { close } = streams
-  const rights = createRights({ streams, findRefusals, close, now })
   const { send, deliver } = createSender({ max_buffer_bytes, metrics, close })
   const subscriptions = createSubscriptions(sources, deliver)
+  const advance = (id: string) => subscriptions.channelOf(id)?.advance()
+  const rights = createRights({ streams, findRefusals, close, advance, now })
   const followers = createFollowers()
   const all = createDeliverAll({ followers, metrics, send })
   const feed = createFeed(db)

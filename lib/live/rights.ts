@@ -13,9 +13,11 @@ export function createRights(deps: {
   streams: Pick<Streams, 'all' | 'ofUser' | 'ofConversation'>
   findRefusals: StreamSources['findRefusals']
   close: (reader: Reader, reason: CloseReason) => void
+  /** Delivers the new events of a conversation. */
+  advance: (conversationId: string) => Promise<void> | undefined
   now: () => Micros
 }) {
-  const { streams, findRefusals, close, now } = deps
+  const { streams, findRefusals, close, advance, now } = deps
   // Those whose rights are still to be looked up in this round.
   let round: Iterator<Reader> = [].values()
 
@@ -24,9 +26,16 @@ export function createRights(deps: {
     return conversation_id ? streams.ofConversation(conversation_id) : streams.all()
   }
 
+  /** Closes a stream; one of a conversation gets the event of its user's removal before, from whichever process. */
+  async function end(reader: Reader, reason: CloseReason): Promise<void> {
+    // Rights end also when the log cannot be read.
+    if (reason === 'removed' && reader.conversation_id) await advance(reader.conversation_id)?.catch(() => {})
+    close(reader, reason)
+  }
+
   async function recheck(suspects: Reader[]): Promise<void> {
     if (suspects.length === 0) return
-    for (const [reader, reason] of await findRefusals(suspects)) close(reader, reason)
+    await Promise.all((await findRefusals(suspects)).map(([reader, reason]) => end(reader, reason)))
   }
 
   // Thousands of streams may come back at once: those of one turn of the event loop are looked up together.

@@ -4,6 +4,8 @@ import type { Storage } from '../../lib/storage/open.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
+import { holdStorage, looksForChanges } from './held.ts'
+import { typesOf } from './readers.ts'
 
 /** Collects the statements, with their parameters, that are run outside of transactions. */
 function collecting(statements: [sql: string, params: Primitive[]][]): (storage: Storage) => Storage {
@@ -27,13 +29,14 @@ const closedBecause = (reason: string) =>
 
 describeOnEachDatabase('the streams of another node', (openUrl) => {
   const statements: [string, Primitive[]][] = []
+  const held = holdStorage()
   let here: TestService
   let there: TestService
   let thread: Awaited<ReturnType<typeof startThread>>
   beforeAll(async () => {
     const url = await openUrl()
     here = await startService(url)
-    there = await startService(url, { wrap: collecting(statements) })
+    there = await startService(url, { wrap: (storage) => collecting(statements)(held.wrap(storage)) })
     thread = await startThread(here)
   })
   afterAll(() => Promise.all([here.close(), there.close()]))
@@ -76,6 +79,18 @@ describeOnEachDatabase('the streams of another node', (openUrl) => {
     const together = statements.filter(isLookUp).map(([, [ids]]) => JSON.parse(String(ids)).length)
     expect(together.filter((count) => count > 1).length).toBeLessThanOrEqual(roundsSince(began))
     await others.stream.close()
+  })
+
+  it('get the event of the removal before their end, also if the rights are looked up before the log', async () => {
+    const { grace, ada, conversation_id } = thread
+    const { stream } = await open(grace.email)
+    const look = held.hold(looksForChanges, 'before')
+    await look.reached
+    await ada.participants.remove(conversation_id, grace.id)
+    await there.chat.context.hub.rights.recheckAll()
+    look.release()
+    expect(typesOf(await stream.until('stream.closed'))).toEqual(['membership.changed', 'stream.closed'])
+    await ada.participants.add(conversation_id, { user_id: grace.id })
   })
 
   it('end when the session, the participation or the account of their user ends, also by hand', async () => {
