@@ -14,12 +14,13 @@ export default defineCommand({
     withChat(
       args,
       async (chat) => {
-        const result = await chat.ops.fsck({ ...(args.repair && { repair: true }), onProgress: showProgress })
+        const onProgress = (name: string, step: number, steps: number) => showProgress(`${step} of ${steps}: ${name}`)
+        const result = await chat.ops.fsck({ ...(args.repair && { repair: true }), onProgress })
         showProgress('')
-        const lines = result.findings.map(
-          ({ name, says, count, examples, repaired, note }) =>
-            `${note ? 'note' : repaired ? 'repaired' : 'BROKEN'}  ${name} (${count}): ${says} Violated by: ${examples.join(', ')}`,
-        )
+        const lines = result.findings.flatMap(({ name, says, count, examples, repaired, note, remedy }) => [
+          `${note ? 'note' : repaired ? 'repaired' : 'BROKEN'}  ${name} (${count}): ${says} Violated by: ${examples.join(', ')}`,
+          `  → ${remedy}`,
+        ])
         print(args, result, lines.length > 0 ? lines.join('\n') : `All ${result.checked} invariants hold.`)
         if (result.findings.some((finding) => !finding.repaired && !finding.note)) process.exitCode = 1
       },

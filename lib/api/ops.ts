@@ -32,9 +32,12 @@ export interface OpsUseCases {
    * Checks the invariants of the database, all on one consistent state of it.
    *
    * @param options.repair corrects wrong counts; other findings are left as they are
-   * @param options.onProgress called with the name of the next check
+   * @param options.onProgress called with the name of the next check, its number from 1, and the number of all
    */
-  fsck(options?: { repair?: boolean; onProgress?: (name: string) => void }): Promise<Checkup>
+  fsck(options?: {
+    repair?: boolean
+    onProgress?: (name: string, step: number, steps: number) => void
+  }): Promise<Checkup>
 
   /**
    * Creates a probe: a user who may only read, alone in one conversation. So no other user gets presence events of
@@ -123,6 +126,8 @@ export interface Finding {
   count: number
   /** The ids of some of them. */
   examples: string[]
+  /** What to do about it. */
+  remedy: string
   /** Not an error, but worth reporting. */
   note?: true
   /** Whether it was repaired; missing if a repair was not requested or is not possible. */

@@ -6,10 +6,25 @@ import { listChanges } from '../storage/schema/verify.ts'
 import { type Invariant, invariants } from './invariants.ts'
 
 /** Nothing else detects objects added to the service's tables, such as triggers, which can have any effect. */
-const SCHEMA = { name: 'schema', says: 'The tables are unchanged: no triggers, no other columns.' }
+const SCHEMA = {
+  name: 'schema',
+  says: 'The tables are unchanged: no triggers, no other columns.',
+  remedy: 'Undo that change, or move the data into a new database with "chat-server export" and "import".',
+}
+
+/** What to do unless an invariant has its own remedy. */
+const REPAIR = 'Run "chat-server fsck --repair".'
+const BACKUP =
+  'Stop the service and restore a backup. Without one, keep a copy and try "chat-server export" and "import".'
+
+/** Memory of PostgreSQL for each sort or hash, instead of 4 MB: those of a million rows then need no temporary files. */
+const WORK_MEM = '64MB'
 
 /** The number of ids listed for each broken invariant. */
 const EXAMPLES = 10
+
+/** The checks before the invariants. */
+const FIRST = ['file', SCHEMA.name, 'references']
 
 /** The violations of one invariant. */
 export interface Finding {
@@ -19,6 +34,8 @@ export interface Finding {
   count: number
   /** The ids of some of them. */
   examples: string[]
+  /** What to do about it. */
+  remedy: string
   /** Not an error, but worth reporting. */
   note?: true
   /** Whether it was repaired; missing if a repair was not requested or is not possible. */
@@ -35,28 +52,34 @@ export interface Checkup {
  * Checks the invariants of the database, all on one consistent state of it.
  *
  * @param options.repair corrects wrong counts; other findings are left as they are
- * @param options.onProgress called with the name of the next check
+ * @param options.onProgress called with the name of the next check, its number from 1, and the number of all
  */
 export async function fsck(
   ctx: Context,
-  options: { repair?: boolean; onProgress?: (name: string) => void } = {},
+  options: { repair?: boolean; onProgress?: (name: string, step: number, steps: number) => void } = {},
 ): Promise<Checkup> {
   const { config, db, now } = ctx
   const { max_sessions_per_user } = config.session
   const all = invariants({ dialect: db.dialect, now: now(), max_sessions_per_user })
   const found: Finding[] = []
+  let step = 0
+  const begin = (name: string) => options.onProgress?.(name, ++step, all.length + FIRST.length)
   const checkAll = async (queries: Queries) => {
+    if (queries.dialect === 'postgresql') await queries.get("SELECT set_config('work_mem', ?, true)", WORK_MEM)
+    begin('file')
     found.push(...(await checkFile(queries)))
+    begin(SCHEMA.name)
     const changes = await listChanges(queries)
     found.push(...finding(SCHEMA, changes))
     // A missing table cannot be checked.
     if (changes.some((change) => change.startsWith('no '))) return
+    begin('references')
     found.push(...(await checkReferences(queries)))
     // A conversation that is being removed is incomplete.
     const isRemoving = await queries.get('SELECT 1 AS found FROM conversations WHERE deleted_at IS NOT NULL LIMIT 1')
     const scope = isRemoving ? withVisible(db.dialect) : ''
     for (const invariant of all) {
-      options.onProgress?.(invariant.name)
+      begin(invariant.name)
       found.push(...(await check(queries, { ...invariant, find: scope + invariant.find })))
     }
   }
@@ -70,14 +93,16 @@ export async function fsck(
   if (!options.repair || !found.some(({ name }) => repairs.has(name))) return { checked: all.length, findings: found }
   // All of them: counts that are computed from each other may agree although both are wrong.
   for (const repair of repairs.values()) await mend(db, repair)
-  const findings = found.map((each) => (repairs.has(each.name) ? { ...each, repaired: true as const } : each))
+  const findings = found.map((each) =>
+    repairs.has(each.name) ? { ...each, remedy: 'Nothing: it is repaired.', repaired: true as const } : each,
+  )
   return { checked: all.length, findings }
 }
 
-async function check(db: Queries, { name, says, find, note, params = [] }: Invariant): Promise<Finding[]> {
+async function check(db: Queries, { name, says, find, note, params = [], ...rest }: Invariant): Promise<Finding[]> {
   const rows = await db.all<{ id: string | number }>(find, ...params)
   return finding(
-    { name, says, note },
+    { name, says, note, remedy: rest.repair ? REPAIR : rest.remedy },
     rows.map(({ id }) => String(id)),
   )
 }
@@ -106,9 +131,11 @@ async function checkReferences(db: Queries): Promise<Finding[]> {
   )
 }
 
-function finding({ name, says, note }: Pick<Invariant, 'name' | 'says' | 'note'>, lines: string[]): Finding[] {
+type Checked = Pick<Invariant, 'name' | 'says' | 'note' | 'remedy'>
+
+function finding({ name, says, note, remedy = BACKUP }: Checked, lines: string[]): Finding[] {
   if (lines.length === 0) return []
-  return [{ name, says, ...(note && { note }), count: lines.length, examples: lines.slice(0, EXAMPLES) }]
+  return [{ name, says, ...(note && { note }), count: lines.length, examples: lines.slice(0, EXAMPLES), remedy }]
 }
 
 /** Recalculates a count. On PostgreSQL, messages wait for it: a count of an earlier state would undo theirs. */

@@ -48,7 +48,14 @@ const BREAKS: Record<string, string> = {
 }
 
 /** Counts that can be repaired. */
-const REPAIRABLE = ['threads.counts', 'unread.written', 'unread.read', 'conversations.messages', 'unread.seen']
+const REPAIRABLE = [
+  'messages.reply_count',
+  'threads.counts',
+  'unread.written',
+  'unread.read',
+  'conversations.messages',
+  'unread.seen',
+]
 
 describeOnEachDatabase('fsck', (openUrl, dialect) => {
   let service: TestService
@@ -90,11 +97,11 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     (await service.chat.ops.fsck(options)).findings.map((finding) => finding.name)
 
   it('finds nothing in a consistent database', async () => {
-    const checked: string[] = []
-    expect(await service.chat.ops.fsck({ onProgress: (name) => checked.push(name) })).toEqual({
-      checked: checked.length,
-      findings: [],
-    })
+    const steps: (string | number)[][] = []
+    const { checked, findings } = await service.chat.ops.fsck({ onProgress: (...step) => steps.push(step) })
+    expect(findings).toEqual([])
+    // The file, the schema and the references come before the invariants.
+    expect(steps.map(([, step, all]) => [step, all])).toEqual(times(checked + 3, (n) => [n + 1, checked + 3]))
   })
 
   it('has a test that breaks each invariant', () => {
@@ -107,6 +114,10 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     const { findings } = await service.chat.ops.fsck()
     expect(findings.map((finding) => finding.name)).toContain(name)
     for (const { count, examples } of findings) expect(examples).toHaveLength(Math.min(10, count))
+    for (const each of findings) {
+      const isRepairable = REPAIRABLE.includes(each.name)
+      expect(each.remedy).toMatch(isRepairable ? /fsck --repair/ : /harmless|backup|only|restart|wait|end the|undo/i)
+    }
 
     const repaired = await service.chat.ops.fsck({ repair: true })
     expect(repaired.findings.find((finding) => finding.name === name)?.repaired ?? false).toBe(
@@ -121,6 +132,23 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
   ])('repairs the counts of %s when both are wrong by the same number', async (_, ...counts) => {
     await force(counts.map((count) => `UPDATE ${count} = ${count.split(' ').at(-1)} + 1`).join('; '))
     expect(await names({ repair: true })).not.toEqual([])
+    expect(await names()).toEqual([])
+  })
+
+  it('finds a message without its event also in a conversation with another one that has two', async () => {
+    await force(`UPDATE events SET message_id = (SELECT min(message_id) FROM events WHERE type = 'message.new')
+                  WHERE seq = (SELECT max(seq) FROM events WHERE type = 'message.new')`)
+    const { findings } = await service.chat.ops.fsck()
+    expect(findings.find(({ name }) => name === 'messages.announced')?.count).toBeGreaterThan(0)
+  })
+
+  it('repairs reply counts, so that a message can be replied to again', async () => {
+    const { ada, root } = await startThread(service)
+    await ada.messages.reply(root.message_id, { content: 'first' })
+    await force('UPDATE messages SET reply_count = 0')
+    await expect(ada.messages.reply(root.message_id, { content: 'second' })).rejects.toThrow()
+    expect(await names({ repair: true })).toEqual(['messages.reply_count'])
+    await ada.messages.reply(root.message_id, { content: 'third' })
     expect(await names()).toEqual([])
   })
 
