@@ -38,22 +38,9 @@ export function createRights(deps: {
     await Promise.all((await findRefusals(suspects)).map(([reader, reason]) => end(reader, reason)))
   }
 
-  // Thousands of streams may come back at once: those of one turn of the event loop are looked up together.
-  const arrived: Reader[] = []
-  let looking: Promise<void> | undefined
-  async function recheckArrived(): Promise<void> {
-    await nextTurn()
-    looking = undefined
-    await recheck(arrived.splice(0))
-  }
-
   return {
     /** Closes the stream if it must end. */
-    recheckOne(reader: Reader): Promise<void> {
-      arrived.push(reader)
-      looking ??= recheckArrived()
-      return looking
-    },
+    recheckOne: gather(recheck),
     recheckAll: () => recheck([...streams.all()]),
     /** The same for the streams that revocations concern. */
     recheckConcerned: (revocations: Revocation[]) =>
@@ -76,5 +63,21 @@ export function createRights(deps: {
       }
       return recheck(next)
     },
+  }
+}
+
+/** Thousands of streams may come back at once: those of one turn of the event loop are looked up together. */
+function gather(recheck: (readers: Reader[]) => Promise<void>): (reader: Reader) => Promise<void> {
+  const arrived: Reader[] = []
+  let looking: Promise<void> | undefined
+  async function recheckArrived(): Promise<void> {
+    await nextTurn()
+    looking = undefined
+    await recheck(arrived.splice(0))
+  }
+  return (reader) => {
+    arrived.push(reader)
+    looking ??= recheckArrived()
+    return looking
   }
 }
