@@ -34,7 +34,7 @@ export type {
   StreamEvent,
 } from './chat/events/schema.ts'
 export type { Endpoint } from './limits/rules.ts'
-export type { Identity, IdentityRequest, Log, LogField, LogFields, Mail, Ports } from './ports.ts'
+export type { Bus, Identity, IdentityRequest, Log, LogField, LogFields, Mail, Ports } from './ports.ts'
 
 /** The state of one service. `createChatService` creates it, and `close()` ends it. */
 export interface Context {

@@ -1,3 +1,4 @@
+import * as v from 'valibot'
 import { insertAuditEntry } from './accounts/audit/store.ts'
 import { createProvider } from './accounts/oauth/provider.ts'
 import { createPasswords } from './accounts/passwords/hash.ts'
@@ -6,6 +7,7 @@ import { createSessionLookup } from './accounts/sessions/store.ts'
 import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
 import { removeConversation } from './chat/conversations/removal.ts'
+import { EphemeralEvent } from './chat/events/schema.ts'
 import { createStreamSources } from './chat/events/sources.ts'
 import { revokeInvitesOf } from './chat/invites/revocation.ts'
 import { createPostQueue } from './chat/messages/queue.ts'
@@ -39,7 +41,8 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
   const now = ports.now ?? currentMicros
   const metrics = createMetrics(db.dialect, TASK_KINDS)
   const { broadcast_participants } = config.presence
-  const cluster = createCluster({ db, config, log, metrics, now })
+  const isEphemeral = (event: unknown) => v.is(EphemeralEvent, event)
+  const cluster = createCluster({ db, bus: ports.bus, isEphemeral, config, log, metrics, now })
   const hub = createHub({
     db,
     config,

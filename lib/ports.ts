@@ -61,12 +61,30 @@ export interface Ports {
    * log has a warning.
    */
   mail?: (mail: Mail) => void | Promise<void>
+  /**
+   * Passes messages between the processes that share a database, so that they learn of each other's commits at once.
+   * Optional: they also poll the database. `chat.close()` closes it.
+   */
+  bus?: Bus
   /** Default: nothing is logged. */
   log?: Log
   /** Microseconds since 1970. It does not affect timers. */
   now?: () => number
   /** A new UUIDv7. */
   id?: () => string
+}
+
+/**
+ * A message bus, such as a subject of NATS. Messages may be lost, repeated, or come back to their sender; they should
+ * arrive within milliseconds. Each has up to 1 MB, and is only for processes with the same database.
+ */
+export interface Bus {
+  /** Sends a message to all subscribers. */
+  publish(bytes: Uint8Array): void | Promise<void>
+  /** Calls `listener` with each message from now on. It is called again after a failure, until it succeeds once. */
+  subscribe(listener: (bytes: Uint8Array) => void): void | Promise<void>
+  /** Ends the subscription and closes the connection. */
+  close(): void | Promise<void>
 }
 
 /** The parts of a request that the host's authentication may read. */

@@ -89,6 +89,7 @@ function neighbourOf({ hub, poller, presence }: Context): Neighbour {
   return {
     countStreams: hub.size,
     async receive(events) {
+      if (hub.isIdle()) return
       // The events of the log come first: an ephemeral event may refer to one of them. A poll in progress may be older.
       await poller.poll.current()
       await poller.poll()

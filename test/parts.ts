@@ -13,7 +13,7 @@ export const PARTS: Record<string, string[]> = {
   ],
   /** Two nodes, and readers that change between them. */
   nodes: [
-    'test/cluster/nodes.test.ts',
+    'test/cluster/{bus,nodes}.test.ts',
     'test/live/{all-order,nodes,order,read-then-follow,revocations}.test.ts',
     'test/chat/conversations/deletion-nodes.test.ts',
   ],
@@ -30,6 +30,9 @@ export const PARTS: Record<string, string[]> = {
   examples: ['test/examples/{running,deploy,documentation}.test.ts'],
   /** An example that is a package of its own. */
   'custom-assistant': ['examples/custom-assistant/*.test.ts'],
+  /** Two nodes with a message bus, each a package of its own. */
+  'bus-nats': ['examples/bus-nats/*.test.ts'],
+  'bus-valkey': ['examples/bus-valkey/*.test.ts'],
   /** Linters of the OpenAPI document, a client that is made from it, and the published types in an editor. */
   tools: ['test/tools/*.test.ts'],
 }
@@ -37,6 +40,8 @@ export const PARTS: Record<string, string[]> = {
 /** The folder of a part whose packages are installed before it runs. */
 export const PACKAGES: Record<string, string> = {
   'custom-assistant': 'examples/custom-assistant',
+  'bus-nats': 'examples/bus-nats',
+  'bus-valkey': 'examples/bus-valkey',
   tools: 'test/tools',
 }
 

@@ -1,15 +1,12 @@
-import type { Config } from '../config/parse.ts'
-import type { Log } from '../context.ts'
 import { causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { singleFlight, warnOnce } from '../core/once.ts'
 import { VERSION } from '../core/version.ts'
 import { type Snapshot, toParams, toWholeSnapshot } from '../live/snapshots.ts'
 import type { Ephemeral } from '../live/transaction.ts'
-import type { Metrics } from '../metrics/registry.ts'
-import type { Database } from '../storage/database.ts'
-import { createOutbox, type Signal } from './signals.ts'
+import type { Signal } from './signals.ts'
 import * as store from './store.ts'
+import { createVoice, type VoiceDeps } from './voice.ts'
 
 /** How long signals are kept, in microseconds: a process that was away for longer looks at everything. */
 const SIGNALS_KEPT = 10_000_000
@@ -30,7 +27,7 @@ const COMPANY_MS = 20_000
 export interface Neighbour {
   /** The number of open streams of this process. */
   countStreams(): number
-  /** Delivers ephemeral events of other processes, after the events of the log. */
+  /** Delivers what other processes have committed, and then ephemeral events of theirs. */
   receive(events: Ephemeral[]): Promise<void>
   /** Publishes the presence of these users if it has changed. */
   reconsider(userIds: string[]): void
@@ -41,11 +38,7 @@ export interface Neighbour {
 /** This process among those that share the database. */
 export type Cluster = ReturnType<typeof createCluster>
 
-interface ClusterDeps {
-  db: Database
-  config: Config
-  log: Log
-  metrics: Metrics
+interface ClusterDeps extends VoiceDeps {
   now: () => number
 }
 
@@ -63,12 +56,7 @@ export function createCluster(deps: ClusterDeps) {
   let started_at: number | undefined
   const ear = createEar(id, deps)
   const { isAlone } = ear
-  const outbox = createOutbox({ gather_ms: config.cluster.signal_ms, ...sender(id, deps) })
-
-  /** Tells the others that the presence of these users has changed. */
-  function announceUsers(userIds: readonly string[]): void {
-    if (!isAlone()) outbox.addUsers(userIds)
-  }
+  const voice = createVoice(id, ear, deps)
 
   return {
     id,
@@ -82,11 +70,8 @@ export function createCluster(deps: ClusterDeps) {
     /** When this process began to serve; `undefined` for one that runs a command beside the service. */
     startedAt: () => started_at,
 
-    /** Passes ephemeral events on to the other processes. Costs nothing without any. */
-    announce(events: readonly Ephemeral[]): void {
-      if (!isAlone()) outbox.addEvents(events)
-    },
-    announceUsers,
+    announce: voice.announce,
+    announceUsers: voice.announceUsers,
 
     /** Registers the process, and begins to hear the others. */
     async start(neighbour: Neighbour): Promise<void> {
@@ -96,19 +81,26 @@ export function createCluster(deps: ClusterDeps) {
       isStarted = true
       await ear.listen(neighbour)
       timers.push(every(poll_ms, () => ear.listen(neighbour), ear.expect))
-      timers.push(every(beat_seconds * 1000, () => beat(id, deps, neighbour, announceUsers)))
+      voice.start((signal) => hear([signal], neighbour))
+      timers.push(
+        every(beat_seconds * 1000, async () => {
+          voice.retry()
+          await beat(id, deps, neighbour, voice.announceUsers)
+        }),
+      )
     },
 
     /** Removes the process at once, and tells the others. */
     async stop(): Promise<void> {
       for (const timer of timers.splice(0)) clearInterval(timer)
-      if (!isStarted) return
-      isStarted = false
-      await leave(id, deps, async (userIds) => {
-        announceUsers(userIds)
-        await outbox.flush()
-      })
-      await outbox.close()
+      if (isStarted) {
+        isStarted = false
+        await leave(id, deps, async (userIds) => {
+          voice.announceUsers(userIds)
+          await voice.flush()
+        })
+      }
+      await voice.close()
     },
   }
 }
@@ -121,23 +113,6 @@ function every(ms: number, work: () => Promise<void>, onTick = () => {}): NodeJS
     run().catch(() => {})
   }
   return setInterval(tick, ms).unref()
-}
-
-/** How the outbox stores signals, and counts them. */
-function sender(id: string, { db, metrics }: ClusterDeps) {
-  return {
-    onDropped: metrics.signalsDropped,
-    async send(body: string, count: number): Promise<boolean> {
-      try {
-        await store.insertSignal(db, id, body)
-        metrics.signalsSent(count)
-        return true
-      } catch {
-        metrics.signalsDropped(count)
-        return false
-      }
-    },
-  }
 }
 
 /** Removes the row of a process that stops. @param tell lets the others know of its users */
@@ -169,7 +144,7 @@ async function beat(
 
 /** Reads what the other processes have sent, and counts them. */
 function createEar(id: string, { db, config, log, metrics }: ClusterDeps) {
-  let others = 0
+  let others: ReadonlySet<string> = new Set()
   let snapshot: Snapshot | undefined
   // Not a time: a busy event loop is no failure of the database.
   let intervals = 0
@@ -186,9 +161,10 @@ function createEar(id: string, { db, config, log, metrics }: ClusterDeps) {
     // Earlier: a database has taken over from another that had seen more transactions.
     const isFirst = snapshot === undefined || now.xmax < snapshot.xmax
     snapshot = now
-    others = found.others
-    if (isFirst || others > 0) company_until = performance.now() + COMPANY_MS
+    others = new Set(found.others)
+    if (isFirst || others.size > 0) company_until = performance.now() + COMPANY_MS
     if (isFirst) await neighbour.renew()
+    if (found.bodies.length === 0) return
     await hear(
       found.bodies.map((body) => JSON.parse(body) as Signal),
       neighbour,
@@ -196,12 +172,14 @@ function createEar(id: string, { db, config, log, metrics }: ClusterDeps) {
   }
 
   return {
-    isAlone: () => others === 0,
+    isAlone: () => others.size === 0,
+    /** Whether this is another process with the same database. */
+    isNode: (nodeId: string) => others.has(nodeId),
     hasCompany: () => performance.now() < company_until,
     /** An interval has passed. */
     expect: () => void intervals++,
     isLate: () => intervals * config.cluster.poll_ms > LATE_MS,
-    countNodes: () => others + 1,
+    countNodes: () => others.size + 1,
 
     async listen(neighbour: Neighbour): Promise<void> {
       const started = performance.now()
@@ -220,8 +198,6 @@ function createEar(id: string, { db, config, log, metrics }: ClusterDeps) {
 }
 
 async function hear(signals: Signal[], neighbour: Neighbour): Promise<void> {
-  if (signals.length === 0) return
   neighbour.reconsider(signals.flatMap((signal) => signal.user_ids))
-  const events = signals.flatMap((signal) => signal.events)
-  if (events.length > 0) await neighbour.receive(events)
+  await neighbour.receive(signals.flatMap((signal) => signal.events))
 }

@@ -16,31 +16,22 @@ export interface Signal {
   user_ids: string[]
 }
 
-/**
- * Gathers ephemeral events and changes of presence for the other processes: the latest of each subject alone.
- *
- * @param deps.send stores a signal; returns false if that failed: then its users, whose presence would stay outdated at
- * the others, are sent again. @param deps.onDropped counts events beyond the maximum size
- */
-export function createOutbox(deps: {
-  gather_ms: number
-  send: (body: string, count: number) => Promise<boolean>
-  onDropped: (count: number) => void
-}) {
+/** A signal as it is passed on. */
+export interface SignalText {
+  /** A {@link Signal} as JSON. */
+  body: string
+  /** The number of its events and users. */
+  count: number
+  user_ids: readonly string[]
+}
+
+/** It only tells that something was committed. */
+const BELL: SignalText = { body: JSON.stringify({ events: [], user_ids: [] } satisfies Signal), count: 0, user_ids: [] }
+
+/** Ephemeral events, the latest of each subject alone, and users, until they are taken. */
+export function createSignalQueue(onDropped: (count: number) => void) {
   const events = new Map<string, Ephemeral>()
   const userIds = new Set<string>()
-  const gathering = createGathering(deps.gather_ms, async () => {
-    const signals = toSignals([...events.values()], [...userIds], deps.onDropped)
-    events.clear()
-    userIds.clear()
-    for (const { body, count, user_ids } of signals) if (!(await deps.send(body, count))) addUsers(user_ids)
-  })
-
-  function addUsers(ids: readonly string[]): void {
-    for (const id of ids) userIds.add(id)
-    if (ids.length > 0) gathering.add('')
-  }
-
   return {
     addEvents(ephemerals: readonly Ephemeral[]): void {
       for (const each of ephemerals) {
@@ -48,11 +39,58 @@ export function createOutbox(deps: {
         // Moved to the end: the order is that of the latest events.
         events.delete(subject)
         if (events.size < MAX_EVENTS) events.set(subject, each)
-        else deps.onDropped(1)
+        else onDropped(1)
       }
+    },
+    addUsers(ids: readonly string[]): void {
+      for (const id of ids) userIds.add(id)
+    },
+    take(): Signal {
+      const signal = { events: [...events.values()], user_ids: [...userIds] }
+      events.clear()
+      userIds.clear()
+      return signal
+    },
+  }
+}
+
+/**
+ * Gathers ephemeral events and changes of presence for the other processes.
+ *
+ * @param deps.send passes a signal on; returns false if that failed: then its users, whose presence would stay outdated at
+ * the others, are sent again. @param deps.onDropped counts events beyond the maximum size
+ */
+export function createOutbox(deps: {
+  gather_ms: number
+  send: (signal: SignalText) => Promise<boolean>
+  onDropped: (count: number) => void
+}) {
+  const queue = createSignalQueue(deps.onDropped)
+  let isRung = false
+  const gathering = createGathering(deps.gather_ms, async () => {
+    const { events, user_ids } = queue.take()
+    const signals = toSignals(events, user_ids, deps.onDropped)
+    if (isRung && signals.length === 0) signals.push(BELL)
+    isRung = false
+    for (const signal of signals) if (!(await deps.send(signal))) addUsers(signal.user_ids)
+  })
+
+  function addUsers(ids: readonly string[]): void {
+    queue.addUsers(ids)
+    if (ids.length > 0) gathering.add('')
+  }
+
+  return {
+    addEvents(events: readonly Ephemeral[]): void {
+      queue.addEvents(events)
       gathering.add('')
     },
     addUsers,
+    /** Sends a signal, also if nothing else is to be sent. */
+    ring(): void {
+      isRung = true
+      gathering.add('')
+    },
     flush: gathering.flush,
     close: gathering.close,
   }
@@ -63,8 +101,8 @@ function subjectOf({ conversation_id, user_id, event }: Ephemeral): string {
   return [event.type, conversation_id, user_id, payload.root_id, payload.user_id].join()
 }
 
-function toSignals(events: Ephemeral[], userIds: string[], onDropped: (count: number) => void) {
-  const signals: { body: string; count: number; user_ids: string[] }[] = []
+function toSignals(events: Ephemeral[], userIds: string[], onDropped: (count: number) => void): SignalText[] {
+  const signals: SignalText[] = []
   const kept: string[] = []
   let length = 0
   for (const event of events) {

@@ -144,8 +144,8 @@ export async function deleteSignals(db: Queries, age: Micros): Promise<void> {
 export interface Found {
   /** The snapshot of this look, as `pg_current_snapshot()` has it. */
   snapshot: string
-  /** The number of other processes. */
-  others: number
+  /** The ids of the other processes. */
+  others: string[]
   /** The new signals of others, oldest first. */
   bodies: string[]
 }
@@ -164,8 +164,9 @@ export async function findSignals(
   nodeId: string,
   since: [xmax: string, unfinished: string] = [NEVER, '{}'],
 ): Promise<Found> {
-  const rows = await db.all<{ snapshot: string; others: number; body: string | null }>(
-    `SELECT CAST(pg_current_snapshot() AS TEXT) AS snapshot, (SELECT count(*) FROM nodes WHERE id <> ?) AS others, s.body
+  const rows = await db.all<{ snapshot: string; others: string | null; body: string | null }>(
+    `SELECT CAST(pg_current_snapshot() AS TEXT) AS snapshot,
+            (SELECT string_agg(id, ',') FROM nodes WHERE id <> ?) AS others, s.body
        FROM (SELECT 1) AS one
        LEFT JOIN signals s ON s.node_id <> ? AND (s.xid >= CAST(? AS xid8) OR s.xid = ANY (CAST(? AS xid8[])))
       ORDER BY s.n`,
@@ -174,5 +175,5 @@ export async function findSignals(
     ...since,
   )
   const [{ snapshot: now, others }] = rows as [(typeof rows)[0]]
-  return { snapshot: now, others, bodies: rows.flatMap(({ body }) => body ?? []) }
+  return { snapshot: now, others: others?.split(',') ?? [], bodies: rows.flatMap(({ body }) => body ?? []) }
 }

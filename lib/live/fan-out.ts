@@ -20,7 +20,7 @@ interface FanOutDeps {
   tail: Tail
   send: (reader: Reader, delivery: Delivery) => void
   recheck: (revocations: Revocation[]) => Promise<void>
-  /** Passes ephemeral events of this process on to the others. */
+  /** Tells the other processes of a commit, and passes ephemeral events of this one on. */
   announce: (events: readonly Ephemeral[]) => void
 }
 
@@ -58,7 +58,8 @@ export function createFanOut(deps: FanOutDeps) {
   return {
     committed(outcome: Outcome): void {
       deliver(outcome)
-      if (outcome.ephemeral.length > 0) announce(outcome.ephemeral)
+      const { conversations, ephemeral, revocations } = outcome
+      if (conversations.size + ephemeral.length + revocations.length > 0) announce(ephemeral)
     },
 
     /** Sends an ephemeral event to the open streams of a conversation. */

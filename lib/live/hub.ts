@@ -27,7 +27,7 @@ interface HubDeps {
   metrics: Metrics
   sources: StreamSources
   now: () => Micros
-  /** Passes ephemeral events of this process on to the others. */
+  /** Tells the other processes of a commit, and passes ephemeral events of this one on. */
   announce: (events: readonly Ephemeral[]) => void
 }
 

@@ -1,7 +1,7 @@
 import type { Row } from './row.ts'
 import { answersMe } from './rows/answers.ts'
 import { conversations } from './rows/conversations.ts'
-import { crossNode, crossNodeP99 } from './rows/cross-node.ts'
+import { crossNodes } from './rows/cross-node.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
 import { foreignCommits } from './rows/foreign-commits.ts'
 import { clientSize, importTime } from './rows/loading.ts'
@@ -32,8 +32,7 @@ export const ROWS: Row[] = [
   streamsAll,
   streamsAllPg,
   foreignCommits,
-  crossNode,
-  crossNodeP99,
+  ...crossNodes,
   postsPgNodes,
   postsPgNodesCpu,
   reconnect,

@@ -7,7 +7,7 @@ it('sends users again whose signal could not be stored, and no ephemeral events'
   const outbox = createOutbox({
     gather_ms: 60_000,
     onDropped: () => {},
-    send: async (body) => {
+    send: async ({ body }) => {
       if (!isFailing) sent.push(JSON.parse(body))
       return !isFailing
     },

@@ -1,10 +1,14 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { BUS_SERVERS, type BusExample, startBusServer } from '../../support/bus-servers.ts'
 import { type Audience, openAudience } from '../load/audience.ts'
 import { p99 } from '../load/latency.ts'
 import { WARM_UP_MS } from '../load/measure.ts'
 import { postSteadily } from '../load/steady.ts'
 import { postTemplate } from '../load/template.ts'
-import { median, oncePerBench, type Row } from '../row.ts'
+import { type Bench, median, oncePerBench, type Row } from '../row.ts'
+import { ROOT, type Server, startServer } from '../servers/child.ts'
 import { onPostgres, postgresMissing } from '../servers/databases.ts'
 import { createPeople } from '../servers/people.ts'
 import { startBareService } from '../servers/service.ts'
@@ -19,7 +23,7 @@ const DRAIN_MS = 4_000
 
 const TITLE = 'from the answer to a post on one node to its event on another one'
 
-export const crossNode: Row = {
+const crossNode: Omit<Row, 'measure'> = {
   name: 'cross-node',
   title: `${TITLE}, median`,
   unit: 'ms',
@@ -27,43 +31,84 @@ export const crossNode: Row = {
   reach: 90,
   beyond: 5,
   unavailable: postgresMissing,
-  measure: async (bench) => (await delaysOf(bench)).map((delays) => ({ service: median(delays) })),
 }
 
-export const crossNodeP99: Row = {
-  ...crossNode,
-  name: 'cross-node-p99',
-  title: `${TITLE}, 99th percentile`,
-  reach: 180,
-  beyond: 20,
-  measure: async (bench) => (await delaysOf(bench)).map((delays) => ({ service: p99(delays) })),
+/** What starts a node on a database. */
+type StartNode = (database: string) => Promise<Server>
+
+/** The median and the 99th percentile of one run. */
+function rowsOf(suffix: string, more: Partial<Row>, run: (bench: Bench) => Promise<number[][]>): [Row, Row] {
+  const delaysOf = oncePerBench(run)
+  const row: Row = {
+    ...crossNode,
+    ...more,
+    name: `${crossNode.name}${suffix}`,
+    measure: async (bench) => (await delaysOf(bench)).map((delays) => ({ service: median(delays) })),
+  }
+  const rowP99: Row = {
+    ...row,
+    name: `${row.name}-p99`,
+    title: row.title.replace('median', '99th percentile'),
+    reach: row.reach === 5 ? 20 : 180,
+    beyond: row.reach === 5 ? 10 : 20,
+    measure: async (bench) => (await delaysOf(bench)).map((delays) => ({ service: p99(delays) })),
+  }
+  return [row, rowP99]
 }
 
-/** The delays of each round, in milliseconds. Both rows show one run. */
-const delaysOf = oncePerBench(({ rounds, seconds, command }) =>
-  onPostgres(async (create) => {
+const withBus = (example: BusExample) =>
+  rowsOf(
+    `-${example.replace('bus-', '')}`,
+    {
+      title: `${TITLE}, with examples/${example}, median`,
+      reach: 5,
+      beyond: 3,
+      unavailable: () => postgresMissing() ?? busMissing(example),
+    },
+    async (bench) => {
+      const broker = await startBusServer(example)
+      try {
+        return await measure(bench, (database) =>
+          startServer(['--import', 'tsx', 'test/bench/servers/bus-node.ts', example, database, broker.url]),
+        )
+      } finally {
+        await broker.stop()
+      }
+    },
+  )
+
+export const crossNodes: Row[] = [
+  ...rowsOf('', {}, (bench) => measure(bench, (database) => startBareService(bench.command, database))),
+  ...withBus('bus-nats'),
+  ...withBus('bus-valkey'),
+]
+
+function busMissing(example: BusExample): string | undefined {
+  if (!BUS_SERVERS[example].program) return 'its server is not installed'
+  return existsSync(join(ROOT, 'examples', example, 'node_modules')) ? undefined : `npm ci --prefix examples/${example}`
+}
+
+/** The delays of each round, in milliseconds. */
+function measure({ rounds, seconds }: Bench, start: StartNode): Promise<number[][]> {
+  return onPostgres(async (create) => {
     const database = await create()
     const { people, places } = await createPeople(database, 2, [[0, 1]])
     const [ada, grace] = [people[0]!, people[1]!]
     const place = places[0]!
-    return withServers(
-      startBareService(command, database),
-      startBareService(command, database),
-      async ({ port }, other) => {
-        const audience = await openAudience(other.port, [allStream(grace), singleStream(grace, place)])
-        const target = { port, post: postTemplate(`/api/messages/${place.root_id}/reply`, ada.headers) }
-        try {
-          await measureRound(target, audience, seconds)
-          const delays: number[][] = []
-          while (delays.length < rounds) delays.push(await measureRound(target, audience, seconds))
-          return delays
-        } finally {
-          audience.close()
-        }
-      },
-    )
-  }),
-)
+    return withServers(start(database), start(database), async ({ port }, other) => {
+      const audience = await openAudience(other.port, [allStream(grace), singleStream(grace, place)])
+      const target = { port, post: postTemplate(`/api/messages/${place.root_id}/reply`, ada.headers) }
+      try {
+        await measureRound(target, audience, seconds)
+        const delays: number[][] = []
+        while (delays.length < rounds) delays.push(await measureRound(target, audience, seconds))
+        return delays
+      } finally {
+        audience.close()
+      }
+    })
+  })
+}
 
 async function measureRound(
   target: Parameters<typeof postSteadily>[0],

@@ -1,0 +1,3 @@
+import { testBusExample } from '../../test/support/bus-example.ts'
+
+testBusExample('bus-valkey')

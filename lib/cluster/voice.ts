@@ -1,0 +1,76 @@
+import type { Config } from '../config/parse.ts'
+import type { Bus, Log } from '../context.ts'
+import type { Ephemeral } from '../live/transaction.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { Database } from '../storage/database.ts'
+import { createBusLink } from './bus.ts'
+import { createOutbox, type Signal, type SignalText } from './signals.ts'
+import { insertSignal } from './store.ts'
+
+export interface VoiceDeps {
+  db: Database
+  /** A message bus of the host, which is faster. */
+  bus?: Bus | undefined
+  /** Whether an event of a message on the bus is one. */
+  isEphemeral: (event: unknown) => boolean
+  config: Config
+  log: Log
+  metrics: Metrics
+}
+
+/**
+ * Passes signals on to the other processes: through the database, and on the bus if the host has one.
+ *
+ * @param id of this process @param ear knows the others
+ */
+export function createVoice(
+  id: string,
+  ear: { isAlone: () => boolean; isNode: (id: string) => boolean },
+  deps: VoiceDeps,
+) {
+  const send = createSend(id, deps)
+  const outbox = createOutbox({
+    gather_ms: deps.config.cluster.signal_ms,
+    onDropped: deps.metrics.signalsDropped,
+    send,
+  })
+  const bus = deps.bus && createBusLink({ ...deps, bus: deps.bus, id, isNode: ear.isNode, store: send })
+
+  return {
+    /** Passes ephemeral events on; without any, something was committed. Costs nothing alone. */
+    announce(events: readonly Ephemeral[]): void {
+      if (ear.isAlone()) return
+      if (bus) bus.announce(events)
+      else if (events.length > 0) outbox.addEvents(events)
+    },
+
+    /** Tells the others that the presence of these users has changed. */
+    announceUsers(userIds: readonly string[]): void {
+      if (ear.isAlone()) return
+      // In the database too: a message on the bus may be lost, and then they would stay as they were.
+      outbox.addUsers(userIds)
+      bus?.addUsers(userIds)
+    },
+
+    /** Begins to hear the bus. */
+    start: (hear: (signal: Signal) => Promise<void>): void => bus?.start(hear),
+    /** Tries again to hear the bus if that has failed. */
+    retry: (): void => bus?.subscribe(),
+    flush: () => Promise.all([outbox.flush(), bus?.flush()]),
+    close: () => Promise.all([outbox.close(), bus?.close()]),
+  }
+}
+
+/** How signals are stored, and counted. */
+function createSend(id: string, { db, metrics }: VoiceDeps) {
+  return async ({ body, count }: SignalText): Promise<boolean> => {
+    try {
+      await insertSignal(db, id, body)
+      metrics.signalsSent(count)
+      return true
+    } catch {
+      metrics.signalsDropped(count)
+      return false
+    }
+  }
+}
