@@ -6,6 +6,7 @@ import { appendEvents } from '../../lib/live/log.ts'
 import { createPostgresDatabase, describeOnEachDatabase } from '../support/databases.ts'
 import { startService, type TestService, times } from '../support/service.ts'
 import { holdStorage, type Which } from './held.ts'
+import { inTens } from './readers.ts'
 
 const readsMemberships: Which = (sql) => sql.includes('p.conversation_id, p.joined_at')
 const readsMissed: Which = (sql) => sql.includes('AS given') && sql.includes('e.seq >=')
@@ -94,7 +95,7 @@ describeOnEachDatabase('a reader that begins a stream of all conversations', (op
 
   it('reads what it has missed in many conversations in few rounds', async () => {
     const { db } = contextOf(service.chat)
-    const conversations = await Promise.all(times(300, () => create(ada)))
+    const conversations = await inTens(300, () => create(ada))
     const first = await service.chat.events.followAll(ada).next()
     for (let i = 0; i < 4; i++)
       await db.write((tx) =>

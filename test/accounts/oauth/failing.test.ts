@@ -19,8 +19,6 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
     there = await startPlain()
     original = { ...there.answers }
     const line = (message: string, fields?: object) => void lines.push(JSON.stringify({ message, ...fields }))
-    const gone = await startPlain()
-    gone.close()
     service = await startService(await openUrl(), {
       config: {
         server: { public_url: PUBLIC_URL },
@@ -30,7 +28,8 @@ describeOnEachDatabase('sign-in through any kind of provider', (openUrl) => {
           plain: there.plain,
           openid: there.openid,
           github: there.plain,
-          nowhere: gone.openid,
+          // A privileged port, which no other test listens on.
+          nowhere: { ...there.openid, issuer: 'http://127.0.0.1:2' },
           pending: { issuer: there.url },
         },
       },
