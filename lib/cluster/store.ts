@@ -1,5 +1,5 @@
 import type { Queries } from '../storage/database.ts'
-import { databaseNow, jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { databaseNow, isOneOf, jsonList, type Micros } from '../storage/sql.ts'
 
 /** The current time: always the database's, since the clocks of processes may differ. */
 const NOW = databaseNow('postgresql')
@@ -103,7 +103,7 @@ export function listPresence(db: Queries, nodeId: string, userIds: Iterable<stri
             clock.now - p.seen_at AS seen_age,
             CASE WHEN n.id IS NULL THEN clock.now - coalesce(p.left_at, 0) END AS left_age
        FROM (SELECT ${NOW} AS now) AS clock, node_presence p LEFT JOIN nodes n ON n.id = p.node_id
-      WHERE p.user_id IN ${listOf('postgresql')} AND p.node_id <> ?`,
+      WHERE p.user_id ${isOneOf('postgresql')} AND p.node_id <> ?`,
     jsonList(userIds),
     nodeId,
   )

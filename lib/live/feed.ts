@@ -1,6 +1,6 @@
 import { fingerprint } from '../core/ids.ts'
 import type { Database, Queries } from '../storage/database.ts'
-import { jsonList, listOf } from '../storage/sql.ts'
+import { isOneOf, jsonList } from '../storage/sql.ts'
 import { type FeedOrder, type FeedRow, type Place, postgresOrder, sqliteOrder } from './feed-order.ts'
 
 /** The events of all conversations. */
@@ -51,7 +51,7 @@ async function listMissed(
   const rows = await db.all<{ id: string; seen: number | null; first: number | null; due: number | null }>(
     `SELECT c.id, ${last(isSeen)} AS seen, ${last(isDue)} AS due,
             (SELECT min(seq) FROM events WHERE conversation_id = c.id) AS first
-       FROM conversations c WHERE c.id IN ${listOf(db.dialect)}`,
+       FROM conversations c WHERE c.id ${isOneOf(db.dialect)}`,
     ...seen,
     ...due,
     jsonList(conversationIds),

@@ -1,7 +1,7 @@
 import type { PersistedEvent } from '../context.ts'
 import { fingerprint } from '../core/ids.ts'
 import type { Queries } from '../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { isOneOf, jsonList, type Micros } from '../storage/sql.ts'
 import { eventId, type Head } from './event-ids.ts'
 
 /** A new event of the log. It refers to its message or user, whose text is read from its own table. */
@@ -185,7 +185,7 @@ export function listLastSeqs(
   db: Queries,
   conversationIds: Iterable<string>,
 ): Promise<{ id: string; last_seq: number }[]> {
-  return db.all(`SELECT id, last_seq FROM conversations WHERE id IN ${listOf(db.dialect)}`, jsonList(conversationIds))
+  return db.all(`SELECT id, last_seq FROM conversations WHERE id ${isOneOf(db.dialect)}`, jsonList(conversationIds))
 }
 
 /** Identifies one history of a conversation in one database: a restored backup has another epoch. */

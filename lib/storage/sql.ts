@@ -3,14 +3,18 @@ import type { Dialect, Primitive } from './database.ts'
 /** Microseconds since 1970, whole numbers up to 2^53. */
 export type Micros = number
 
-/** `… IN ${listOf(db.dialect)}`: any number of texts as one parameter, `jsonList(values)`. */
-export function listOf(dialect: Dialect): string {
+/**
+ * `column ${isOneOf(db.dialect)}`: whether the column has one of any number of texts, given as one parameter,
+ * `jsonList(values)`.
+ */
+export function isOneOf(dialect: Dialect): string {
+  // PostgreSQL looks an array up in an index, also when it knows nothing of the table; it would join a subquery.
   return dialect === 'sqlite'
-    ? '(SELECT value FROM json_each(?))'
-    : '(SELECT value FROM jsonb_array_elements_text(?::jsonb) AS list(value))'
+    ? 'IN (SELECT value FROM json_each(?))'
+    : '= ANY (ARRAY(SELECT jsonb_array_elements_text(?::jsonb)))'
 }
 
-/** The parameter for {@link listOf}. */
+/** The parameter for {@link isOneOf}. */
 export function jsonList(values: Iterable<string>): Primitive {
   return JSON.stringify([...values])
 }

@@ -1,6 +1,6 @@
 import { SECOND, toInstant } from '../core/time.ts'
 import type { Queries } from '../storage/database.ts'
-import { databaseNow, jsonList, listOf, type Micros } from '../storage/sql.ts'
+import { databaseNow, isOneOf, jsonList, type Micros } from '../storage/sql.ts'
 import type { TaskDetail, TaskKind, TaskRecord } from './schema.ts'
 
 /** A task as it is stored; a taken task is the writer's until its lease expires. */
@@ -61,7 +61,7 @@ export async function insertTask(tx: Queries, id: string, task: NewTask): Promis
 /** The keys of these that have a task of the kind. By (kind, key). */
 export async function listKeysWithTask(db: Queries, kind: TaskKind, keys: string[]): Promise<Set<string>> {
   const rows = await db.all<{ key: string }>(
-    `SELECT key FROM tasks WHERE kind = ? AND key IN ${listOf(db.dialect)}`,
+    `SELECT key FROM tasks WHERE kind = ? AND key ${isOneOf(db.dialect)}`,
     kind,
     jsonList(keys),
   )

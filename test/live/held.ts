@@ -35,10 +35,11 @@ export const readsLog =
 export const readsHead: Which = (sql) => sql.includes('min(seq)')
 
 /** Reads of live sessions. */
-export const readsSessions: Which = (sql) => /FROM sessions\s+WHERE id IN/.test(sql)
+export const readsSessions: Which = (sql) => /FROM sessions\s+WHERE id (IN|= ANY)/.test(sql)
 
 /** Reads of memberships. */
-export const readsPlaces: Which = (sql) => /FROM participants p JOIN conversations c .*\s+WHERE p\.user_id IN/.test(sql)
+export const readsPlaces: Which = (sql) =>
+  /FROM participants p JOIN conversations c .*\s+WHERE p\.user_id (IN|= ANY)/.test(sql)
 
 /** The check for changes of other processes. */
 export const looksForChanges: Which = (sql) => sql === 'change token' || sql.includes('pg_current_snapshot()')

@@ -19,7 +19,7 @@ function collecting(statements: [sql: string, params: Primitive[]][]): (storage:
 }
 
 /** How the rights of open streams are looked up. */
-const isLookUp = ([sql]: [string, Primitive[]]) => /FROM sessions\s+WHERE id IN/.test(sql)
+const isLookUp = ([sql]: [string, Primitive[]]) => /FROM sessions\s+WHERE id (IN|= ANY)/.test(sql)
 
 /** How often the rights of some streams were looked up in any case: every two seconds. */
 const roundsSince = (began: number) => 1 + Math.floor((performance.now() - began) / 2_000)

@@ -1,6 +1,6 @@
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import type { ApiKey } from './schema.ts'
 
 /** An API key as it is stored: only a digest of the key itself. */
@@ -49,7 +49,7 @@ export function listLiveKeys(
 ): Promise<{ id: string; expires_at: Micros | null }[]> {
   return db.all(
     `SELECT id, expires_at FROM api_keys
-      WHERE id IN ${listOf(db.dialect)} AND (expires_at IS NULL OR expires_at >= ?)`,
+      WHERE id ${isOneOf(db.dialect)} AND (expires_at IS NULL OR expires_at >= ?)`,
     jsonList(ids),
     now,
   )

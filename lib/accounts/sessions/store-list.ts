@@ -1,7 +1,7 @@
 import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import type { SessionOfUser } from './schema-admin.ts'
 import type { SessionRow } from './store.ts'
 
@@ -86,7 +86,7 @@ export function listLiveSessions(
   return db.all(
     `SELECT id, CASE WHEN idle_expires_at < absolute_expires_at THEN idle_expires_at ELSE absolute_expires_at END AS expires_at
        FROM sessions
-      WHERE id IN ${listOf(db.dialect)} AND idle_expires_at >= ? AND absolute_expires_at >= ?`,
+      WHERE id ${isOneOf(db.dialect)} AND idle_expires_at >= ? AND absolute_expires_at >= ?`,
     jsonList(ids),
     now,
     now,

@@ -1,7 +1,7 @@
 import { createLoader, type Find } from '../../core/loader.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import type { ShownUser, UserRow } from '../users/store.ts'
 import type { Session } from './schema.ts'
 
@@ -50,7 +50,7 @@ export function createSessionLookup(db: Queries): Find<SessionOfCall> {
   if (db.dialect === 'sqlite') return (hash) => db.get<SessionOfCall>(`${SESSION_OF_CALL} WHERE s.token_hash = ?`, hash)
   return createLoader(async (hashes) => {
     const rows = await db.all<SessionOfCall>(
-      `${SESSION_OF_CALL} WHERE s.token_hash IN ${listOf(db.dialect)}`,
+      `${SESSION_OF_CALL} WHERE s.token_hash ${isOneOf(db.dialect)}`,
       jsonList(hashes),
     )
     return new Map(rows.map((row) => [row.token_hash, row]))

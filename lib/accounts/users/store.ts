@@ -2,7 +2,7 @@ import { splitRoles } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import type { Account, User } from './schema.ts'
 
 /** A user as it is stored. */
@@ -82,7 +82,7 @@ export function lockUsers(tx: Queries, ids: Iterable<string>, options: { admins:
   const admins = options.admins ? `OR (disabled_at IS NULL AND ',' || roles || ',' LIKE '%,admin,%')` : ''
   return tx.all<UserRow>(
     `SELECT ${COLUMNS} FROM users
-      WHERE id IN ${listOf(tx.dialect)} ${admins}
+      WHERE id ${isOneOf(tx.dialect)} ${admins}
       ORDER BY id ${tx.dialect === 'postgresql' ? 'FOR UPDATE' : ''}`,
     jsonList(ids),
   )
@@ -152,7 +152,7 @@ export function listPeople(db: Queries, prefix: string, limit: number): Promise<
 /** The ones of these users that exist and are not disabled. */
 export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Promise<string[]> {
   const rows = await db.all<{ id: string }>(
-    `SELECT id FROM users WHERE disabled_at IS NULL AND id IN ${listOf(db.dialect)}`,
+    `SELECT id FROM users WHERE disabled_at IS NULL AND id ${isOneOf(db.dialect)}`,
     jsonList(ids),
   )
   return rows.map((row) => row.id)

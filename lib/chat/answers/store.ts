@@ -1,6 +1,6 @@
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { databaseNow, isErasedAuthor, jsonList, listOf, type Micros } from '../../storage/sql.ts'
+import { databaseNow, isErasedAuthor, isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import { type ChunkPlace, toDelta } from './rules.ts'
 import type { Chunk, MessageDelta, MessageStatus, Usage } from './schema.ts'
 
@@ -67,7 +67,7 @@ export async function renewLeases(
 ): Promise<Set<string>> {
   const rows = await tx.all<{ message_id: string }>(
     `UPDATE answers_under_way SET lease_expires_at = ${databaseNow(tx.dialect)} + ?
-      WHERE writer = ? AND message_id IN ${listOf(tx.dialect)}
+      WHERE writer = ? AND message_id ${isOneOf(tx.dialect)}
      RETURNING message_id`,
     lease,
     writer,

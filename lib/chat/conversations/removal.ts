@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import { inBatches } from '../../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
 import { deleteUnderWayIn, hideConversation } from './store.ts'
@@ -51,27 +51,27 @@ async function removeMessages(tx: Queries, conversationId: string, size: number)
     size,
   )
   if (threads.length === 0) return undefined
-  const these = listOf(tx.dialect)
+  const these = isOneOf(tx.dialect)
   const rootIds = jsonList(threads.map((thread) => thread.root_id))
   const messages = await tx.all<{ id: string; bytes: number }>(
     `SELECT id, octet_length(content) + coalesce(octet_length(prompt), 0) +
             (SELECT coalesce(sum(octet_length(r.content)), 0) FROM message_revisions r WHERE r.message_id = messages.id) +
             (SELECT coalesce(sum(octet_length(c.content)), 0) FROM message_chunks c WHERE c.message_id = messages.id) AS bytes
-       FROM messages WHERE root_id IN ${these} LIMIT ?`,
+       FROM messages WHERE root_id ${these} LIMIT ?`,
     rootIds,
     size,
   )
   const ids = fitting(messages)
   if (ids.length === 1 && messages[0]!.bytes > BATCH_BYTES && (await removePieces(tx, ids[0]!))) return 0
-  await tx.run(`DELETE FROM messages WHERE id IN ${these}`, jsonList(ids))
+  await tx.run(`DELETE FROM messages WHERE id ${these}`, jsonList(ids))
   if (ids.length === size || ids.length < messages.length) return ids.length
   const members = await tx.run(
     `DELETE FROM thread_members WHERE (root_id, user_id) IN (
-       SELECT root_id, user_id FROM thread_members WHERE root_id IN ${these} LIMIT ?)`,
+       SELECT root_id, user_id FROM thread_members WHERE root_id ${these} LIMIT ?)`,
     rootIds,
     2 * size,
   )
-  if (members < 2 * size) await tx.run(`DELETE FROM threads WHERE root_id IN ${these}`, rootIds)
+  if (members < 2 * size) await tx.run(`DELETE FROM threads WHERE root_id ${these}`, rootIds)
   return ids.length
 }
 

@@ -1,7 +1,7 @@
 import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { greatest, jsonList, listOf, type Micros } from '../../storage/sql.ts'
+import { greatest, isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import type { ConversationFields, Participant, ParticipantRole, Presence } from './schema.ts'
 
 /** A row of a conversation. */
@@ -106,7 +106,7 @@ export function findConversation(db: Queries, id: string): Promise<ConversationR
 /** These conversations, in no order. By primary key. */
 export function listConversationFields(db: Queries, ids: Iterable<string>): Promise<ConversationRow[]> {
   return db.all<ConversationRow>(
-    `SELECT id, title, is_group, created_at FROM conversations WHERE id IN ${listOf(db.dialect)}`,
+    `SELECT id, title, is_group, created_at FROM conversations WHERE id ${isOneOf(db.dialect)}`,
     jsonList(ids),
   )
 }
@@ -131,7 +131,7 @@ export function listMembershipsOf(
   return db.all(
     `SELECT p.user_id, p.conversation_id, p.joined_at
        FROM participants p JOIN conversations c ON c.id = p.conversation_id
-      WHERE p.user_id IN ${listOf(db.dialect)} AND c.deleted_at IS NULL`,
+      WHERE p.user_id ${isOneOf(db.dialect)} AND c.deleted_at IS NULL`,
     jsonList(userIds),
   )
 }
@@ -160,7 +160,7 @@ export function listParticipants(
 export function listParticipations(db: Queries, userIds: Iterable<string>, conversationIds: Iterable<string>) {
   return db.all<{ conversation_id: string; user_id: string }>(
     `SELECT p.conversation_id, p.user_id FROM participants p JOIN conversations c ON c.id = p.conversation_id
-      WHERE p.user_id IN ${listOf(db.dialect)} AND p.conversation_id IN ${listOf(db.dialect)}
+      WHERE p.user_id ${isOneOf(db.dialect)} AND p.conversation_id ${isOneOf(db.dialect)}
         AND c.deleted_at IS NULL`,
     jsonList(userIds),
     jsonList(conversationIds),

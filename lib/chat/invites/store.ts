@@ -1,7 +1,7 @@
 import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import type { Issuer, Maker, Refusals } from './rules.ts'
 import type { Invite } from './schema.ts'
@@ -174,7 +174,7 @@ export function revokeOpenInvites(
     `UPDATE invites SET revoked_at = ?
       WHERE created_by = ? AND revoked_at IS NULL AND expires_at >= ? AND uses < max_uses
         ${conversation_id === undefined ? '' : 'AND conversation_id = ?'}
-        ${roles === undefined ? '' : `AND role IN ${listOf(tx.dialect)}`}
+        ${roles === undefined ? '' : `AND role ${isOneOf(tx.dialect)}`}
       RETURNING conversation_id, role`,
     at,
     user_id,

@@ -1,6 +1,6 @@
 import { toInstant } from '../../core/time.ts'
 import type { Primitive, Queries } from '../../storage/database.ts'
-import { jsonList, listOf, type Micros } from '../../storage/sql.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import type { Usage } from '../answers/schema.ts'
 import { type ActorInConversation, mayRestore } from './rules.ts'
 import type { Message } from './schema.ts'
@@ -127,7 +127,7 @@ export async function findMessage(db: Queries, id: string): Promise<MessageRow |
 /** These messages, in no order, without long texts. By primary key. */
 export async function listLightMessages(db: Queries, ids: Iterable<string>): Promise<LightMessageRow[]> {
   const rows = await db.all<LightMessageRow>(
-    `SELECT ${LIGHT_COLUMNS} FROM messages WHERE id IN ${listOf(db.dialect)}`,
+    `SELECT ${LIGHT_COLUMNS} FROM messages WHERE id ${isOneOf(db.dialect)}`,
     jsonList(ids),
   )
   return rows.map(withoutErased)
@@ -144,7 +144,7 @@ export async function withTexts(db: Queries, rows: LightMessageRow[]): Promise<M
 /** These messages, in no order. By primary key. */
 async function listMessages(db: Queries, ids: Iterable<string>): Promise<MessageRow[]> {
   const rows = await db.all<MessageRow>(
-    `SELECT ${COLUMNS} FROM messages WHERE id IN ${listOf(db.dialect)}`,
+    `SELECT ${COLUMNS} FROM messages WHERE id ${isOneOf(db.dialect)}`,
     jsonList(ids),
   )
   return rows.map(withoutErased)
@@ -175,7 +175,7 @@ export async function listTree(
 /** The messages at these paths of a thread, from the root down. By (root_id, path). */
 export async function listAtPaths(db: Queries, rootId: string, paths: string[]): Promise<MessageRow[]> {
   const rows = await db.all<MessageRow>(
-    `SELECT ${COLUMNS} FROM messages WHERE root_id = ? AND path IN ${listOf(db.dialect)} ORDER BY depth`,
+    `SELECT ${COLUMNS} FROM messages WHERE root_id = ? AND path ${isOneOf(db.dialect)} ORDER BY depth`,
     rootId,
     jsonList(paths),
   )
@@ -212,22 +212,22 @@ export function listPathsAfter(db: Queries, rootId: string, path: string, limit:
 
 /** Removes the author of messages. */
 export async function anonymize(tx: Queries, messages: MessageTrace[]): Promise<void> {
-  await tx.run(`UPDATE messages SET posted_by = NULL WHERE id IN ${listOf(tx.dialect)}`, idsOf(messages))
+  await tx.run(`UPDATE messages SET posted_by = NULL WHERE id ${isOneOf(tx.dialect)}`, idsOf(messages))
 }
 
 /** Deletes messages at the instant `at`, and removes their texts, revisions, chunks and authors. */
 export async function redact(tx: Queries, messages: MessageTrace[], at: Micros): Promise<void> {
   const ids = idsOf(messages)
-  const these = listOf(tx.dialect)
+  const these = isOneOf(tx.dialect)
   await tx.run(
     `UPDATE messages SET posted_by = NULL, content = '', prompt = NULL, delete_reason = NULL,
             deleted_at = coalesce(deleted_at, ?)
-      WHERE id IN ${these}`,
+      WHERE id ${these}`,
     at,
     ids,
   )
-  await tx.run(`DELETE FROM message_revisions WHERE message_id IN ${these}`, ids)
-  await tx.run(`DELETE FROM message_chunks WHERE message_id IN ${these}`, ids)
+  await tx.run(`DELETE FROM message_revisions WHERE message_id ${these}`, ids)
+  await tx.run(`DELETE FROM message_chunks WHERE message_id ${these}`, ids)
 }
 
 /** Removes up to `limit` reasons that a user gave for deletions. By (deleted_by). @returns the number of reasons */

@@ -1,11 +1,11 @@
 import type { Queries } from '../../storage/database.ts'
-import { jsonList, listOf } from '../../storage/sql.ts'
+import { isOneOf, jsonList } from '../../storage/sql.ts'
 
 /** Those of these conversations with at most `limit` participants. Counts up to the limit, by primary key. */
 export async function listSmall(db: Queries, conversationIds: Iterable<string>, limit: number): Promise<string[]> {
   const rows = await db.all<{ id: string }>(
     `SELECT c.id FROM conversations c
-      WHERE c.id IN ${listOf(db.dialect)} AND c.deleted_at IS NULL
+      WHERE c.id ${isOneOf(db.dialect)} AND c.deleted_at IS NULL
         AND (SELECT count(*)
                FROM (SELECT 1 FROM participants p WHERE p.conversation_id = c.id LIMIT ?) AS counted) <= ?`,
     jsonList(conversationIds),
@@ -19,7 +19,7 @@ export async function listSmall(db: Queries, conversationIds: Iterable<string>, 
 export async function listKnownTo(db: Queries, userId: string, userIds: Iterable<string>): Promise<string[]> {
   const rows = await db.all<{ id: string }>(
     `SELECT u.id FROM users u
-      WHERE u.id IN ${listOf(db.dialect)}
+      WHERE u.id ${isOneOf(db.dialect)}
         AND EXISTS (SELECT 1 FROM participants theirs
                       JOIN participants own ON own.conversation_id = theirs.conversation_id
                       JOIN conversations c ON c.id = own.conversation_id

@@ -1,6 +1,6 @@
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { jsonList, listOf, type Micros, SOME_ERASED } from '../../storage/sql.ts'
+import { isOneOf, jsonList, type Micros, SOME_ERASED } from '../../storage/sql.ts'
 import type { ThreadSummary } from './schema.ts'
 
 /** A thread's row with the excerpt of its root. */
@@ -50,7 +50,7 @@ export function toSummary(row: ThreadRow): ThreadSummary {
 
 /** The threads with these ids, in no order. By primary key. */
 export function listSummaries(db: Queries, rootIds: Iterable<string>): Promise<ThreadRow[]> {
-  return db.all<ThreadRow>(`${SUMMARY} WHERE t.root_id IN ${listOf(db.dialect)}`, jsonList(rootIds))
+  return db.all<ThreadRow>(`${SUMMARY} WHERE t.root_id ${isOneOf(db.dialect)}`, jsonList(rootIds))
 }
 
 /** Up to `limit` threads of a conversation, latest activity first. By (conversation_id, last_activity_at). */

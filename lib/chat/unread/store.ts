@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { greatest, jsonList, listOf, type Micros, SOME_ERASED } from '../../storage/sql.ts'
+import { greatest, isOneOf, jsonList, type Micros, SOME_ERASED } from '../../storage/sql.ts'
 
 /** The number of messages of a thread that a reader has not read. */
 export interface Unread {
@@ -38,7 +38,7 @@ const FROM_THREADS = 'FROM threads t LEFT JOIN thread_members r ON r.root_id = t
 export async function countUnread(db: Queries, reader: ThreadReader, rootIds: string[]): Promise<Map<string, number>> {
   const { user_id, joined_at } = reader
   const rows = await db.all<Unread>(
-    `SELECT t.root_id, ${COUNT} AS unread ${FROM_THREADS} WHERE t.root_id IN ${listOf(db.dialect)}`,
+    `SELECT t.root_id, ${COUNT} AS unread ${FROM_THREADS} WHERE t.root_id ${isOneOf(db.dialect)}`,
     joined_at,
     joined_at,
     joined_at,

@@ -1,7 +1,7 @@
 import { createInFlight } from '../calls-in-flight.ts'
 import type { Database, Primitive, Row } from '../database.ts'
 import { isConnectionGone, toStorageFailure } from '../errors.ts'
-import { listIdle, type PgPool, type PgResult } from './pool.ts'
+import { BY_INDEX, listIdle, type PgPool, type PgResult } from './pool.ts'
 import { createStatements, toQueries } from './statements.ts'
 import { createTransactions } from './transaction.ts'
 import { vacuum } from './vacuum.ts'
@@ -30,7 +30,8 @@ export function createPostgresDatabase(pool: PgPool): Database {
 
   return {
     ...outside,
-    write: (work, options) => inFlight.track(() => transaction('BEGIN', work, options)),
+    write: (work, options) =>
+      inFlight.track(() => transaction(options?.timeout === false ? 'BEGIN' : `BEGIN${BY_INDEX}`, work, options)),
     snapshot: (work, options) =>
       inFlight.track(() => transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, options)),
     purge: (tables, signal) =>

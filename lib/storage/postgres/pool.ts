@@ -23,6 +23,21 @@ const IDLE_QUERY_TIMEOUT_MS = 2_000
  */
 export const TIMEOUTS = `; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL statement_timeout = ${STATEMENT_TIMEOUT_MS}`
 
+/**
+ * More settings of a transaction that writes: it finds its rows by index, in the order of its joins. The planner knows
+ * nothing of a new table, and a connection keeps its plan while the table grows: it would read whole tables for each post.
+ */
+export const BY_INDEX = [
+  'enable_seqscan = off',
+  'enable_hashjoin = off',
+  'enable_mergejoin = off',
+  'join_collapse_limit = 1',
+  // Where there is no index, a scan that is turned off seems expensive enough to be compiled.
+  'jit = off',
+]
+  .map((setting) => `; SET LOCAL ${setting}`)
+  .join('')
+
 /** Settings without timeouts of statements. The client still needs one, since pg has no unlimited timeout: a day. */
 export const NO_TIMEOUTS = `; SET LOCAL idle_in_transaction_session_timeout = ${IDLE_TIMEOUT_MS}; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0`
 export const UNLIMITED_QUERY_MS = 86_400_000

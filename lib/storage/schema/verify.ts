@@ -1,5 +1,5 @@
 import type { Database, Queries } from '../database.ts'
-import { jsonList, listOf } from '../sql.ts'
+import { isOneOf, jsonList } from '../sql.ts'
 import { MIGRATIONS } from './migrations.ts'
 import { type Shape, shapeAfter } from './shape.ts'
 
@@ -110,11 +110,11 @@ async function listColumns(db: Queries, tables: string[]): Promise<Map<string, S
     db.dialect === 'sqlite'
       ? `SELECT lower(m.name) AS "table", lower(p.name) AS name, p.hidden <> 0 AS computed
            FROM sqlite_master m JOIN pragma_table_xinfo(m.name) p
-          WHERE m.type = 'table' AND lower(m.name) IN ${listOf(db.dialect)}`
+          WHERE m.type = 'table' AND lower(m.name) ${isOneOf(db.dialect)}`
       : `SELECT c.relname::text AS "table", a.attname::text AS name, (a.attgenerated <> '')::int AS computed
            FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
           WHERE c.relnamespace = ${HERE} AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
-            AND c.relname IN ${listOf(db.dialect)}`
+            AND c.relname ${isOneOf(db.dialect)}`
   const rows = await db.all<{ table: string; name: string; computed: number }>(query, jsonList(tables))
   const columns = new Map<string, Set<string>>()
   for (const { table, name, computed } of rows) {

@@ -205,12 +205,14 @@ describeOnEachDatabase('posts that wait together', (openUrl, dialect) => {
 
 const codeOfError = (error: { code: string }) => error.code
 
+const FAST = { security: { password: { bcrypt_cost: 4 } } }
+
 describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
   it('takes four round trips, from the session to the commit', async () => {
     const database = await createPostgresDatabase()
     const proxy = await startProxy(database.url)
     const storage = await openStorage({ database: proxy.url })
-    const chat = createChatService(parseConfig({ security: { password: { bcrypt_cost: 4 } } }), storage)
+    const chat = createChatService(parseConfig(FAST), storage)
     try {
       await chat.start({ background: false })
       await chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
@@ -241,4 +243,43 @@ describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
       await database.remove()
     }
   })
+
+  it('reads the rows that it concerns, also in a new database, of which the planner knows nothing', async () => {
+    const database = await createPostgresDatabase()
+    const chat = createChatService(parseConfig(FAST), await openStorage({ database: database.url }))
+    const storage = await openStorage({ database: database.url })
+    try {
+      await chat.start({ background: false })
+      await chat.setup.run({ email: 'ada@example.org', password: PASSWORD })
+      const { users } = await chat.users.list(OPERATOR, {})
+      const ada = await chat.users.actor(users[0]!.id)
+      const roots: string[] = []
+      for (const _ of times(60, () => 0)) {
+        const { conversation_id } = await chat.conversations.create(ada)
+        roots.push((await chat.messages.postRoot(ada, conversation_id, { content: 'root' })).root_id)
+      }
+      for (const _ of times(10, () => 0))
+        await Promise.all(roots.map((root) => chat.messages.reply(ada, root, { content: 'reply' })))
+      // A server process reports what it has read when its connection closes.
+      await chat.close()
+      const reads = await rowsRead(storage, 660)
+      for (const table of ['conversations', 'participants', 'messages', 'threads', 'thread_members'])
+        expect([table, Number(reads.get(table))]).toEqual([table, expect.toSatisfy((read) => read < 12 * 660)])
+    } finally {
+      await storage.close()
+      await database.remove()
+    }
+  })
 })
+
+/** The rows that were read of each table, once the server has counted this number of new messages. */
+async function rowsRead({ db }: Storage, messages: number): Promise<Map<string, number>> {
+  for (;;) {
+    const rows = await db.all<{ name: string; inserted: number; read: number }>(
+      `SELECT relname::text AS name, n_tup_ins AS inserted, seq_tup_read + coalesce(idx_tup_fetch, 0) AS read
+         FROM pg_stat_user_tables`,
+    )
+    if (rows.some(({ name, inserted }) => name === 'messages' && inserted >= messages))
+      return new Map(rows.map(({ name, read }) => [name, read]))
+  }
+}
