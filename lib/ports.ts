@@ -27,6 +27,9 @@ export type LogField =
   | 'signal'
   | 'task'
   | 'worker'
+  | 'migration'
+  | 'copy'
+  | 'bytes'
   // Of an audited action.
   | 'act'
   | 'actor_id'

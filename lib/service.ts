@@ -10,7 +10,7 @@ import { resumeRemovals } from './ops/removals.ts'
 import type { Ports } from './ports.ts'
 import { assertImported } from './storage/archive/import.ts'
 import type { Storage } from './storage/open.ts'
-import { assertMigrated, migrate } from './storage/schema/migrate.ts'
+import { assertMigrated, listMigrations, migrate, SCHEMA_VERSION } from './storage/schema/migrate.ts'
 import { assertOurs } from './storage/schema/verify.ts'
 
 /** A conversation service: each use-case as a function, by feature. Failures are `ChatError`s. */
@@ -51,7 +51,7 @@ export interface StartOptions {
  */
 export function createChatService(config: Config, storage: Storage, ports: Ports = {}): Chat {
   const ctx = createContext(config, storage, ports)
-  const { db, hub, poller, cluster, answers, tasks, presence, metrics, log } = ctx
+  const { db, hub, poller, cluster, answers, tasks, presence, metrics } = ctx
   const jobs = createJobs(ctx)
   const drain = () => {
     hub.drain()
@@ -61,7 +61,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     ...featuresOf(ctx),
     async start(options: StartOptions = {}) {
       if (!options.changed) await assertOurs(db)
-      if (config.storage.migrate) await migrate(db, () => log.info('Still migrating the schema'))
+      if (config.storage.migrate) await migrateLogged(ctx)
       else await assertMigrated(db)
       await assertImported(db)
       if (options.background === false) return
@@ -82,6 +82,16 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       await storage.close()
     },
   })
+}
+
+/** A new database has no steps worth a line each. */
+async function migrateLogged({ db, log }: Context): Promise<void> {
+  const isNew = (await listMigrations(db)).every((step) => !step.applied_at)
+  const applied = await migrate(db, {
+    onLong: () => log.info('Still migrating the schema'),
+    onStep: (migration) => isNew || log.info('Migrated the schema', { migration }),
+  })
+  if (isNew && applied.length > 0) log.info(`Created the schema ${SCHEMA_VERSION} in an empty database`)
 }
 
 /** What this process does with the news of others. */

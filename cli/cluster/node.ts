@@ -3,6 +3,7 @@ import type { Log } from '../../lib/context.ts'
 import { type Listen, listen } from '../../lib/http/node/listen.ts'
 import { type CloseOptions, serveThrough } from '../../lib/http/node/serve.ts'
 import { type Chat, createChatService, openStorage } from '../../lib/index.ts'
+import { copyBeforeMigration } from '../copies.ts'
 
 /** A service that listens in this process. */
 export interface ServiceNode {
@@ -21,10 +22,16 @@ export interface NodeOptions {
   onDatabase?: (chat: Chat) => Promise<void>
 }
 
-/** Opens the configured storage, and makes the service on it. Starts nothing. */
+/** Opens the configured storage, copies it if it is to be migrated, and makes the service on it. Starts nothing. */
 export async function openService(config: Config, log: Log): Promise<Chat> {
   const { url: database, ...postgres } = config.database
   const storage = await openStorage({ database, ...postgres, durability: config.storage.durability })
+  try {
+    if (config.storage.migrate) await copyBeforeMigration(storage, config, log.info)
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
   return createChatService(config, storage, { log })
 }
 

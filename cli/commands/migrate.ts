@@ -1,8 +1,11 @@
 import { existsSync } from 'node:fs'
+import type { Storage } from '../../lib/storage/open.ts'
+import { assertMigratable, SCHEMA_VERSION } from '../../lib/storage/schema/migrate.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { type ConfigFlags, loadConfig } from '../config/load.ts'
+import { copyBeforeMigration } from '../copies.ts'
 import { sqliteFile } from '../doctor/files.ts'
-import { print, table } from '../output.ts'
+import { print, printNote, table } from '../output.ts'
 import { withStorage } from '../with-chat.ts'
 
 export default defineCommand({
@@ -23,20 +26,34 @@ export default defineCommand({
       async (storage) => {
         if (args.status) {
           const migrations = await storage.migrations()
-          const rows = migrations.map(({ name, applied_at }) => [name, applied_at ?? 'pending'])
-          return print(args, { migrations }, table(['MIGRATION', 'APPLIED'], rows))
+          const rows = migrations.map(({ name, applied_at, differs }) => [
+            name,
+            `${applied_at ?? 'pending'}${differs ? ` (${DIFFERS[differs]})` : ''}`,
+          ])
+          print(args, { schema: SCHEMA_VERSION, migrations }, table(['MIGRATION', 'APPLIED'], rows))
+          return assertUsable(storage)
         }
+        await assertUsable(storage)
         if (args.plan) {
           const pending = (await storage.migrations()).flatMap(({ name, applied_at }) => (applied_at ? [] : name))
           return print(args, { pending }, pending.length > 0 ? pending.join('\n') : 'Nothing is pending.')
         }
+        const copy = await copyBeforeMigration(storage, loadConfig(args).config, printNote)
         const applied = await storage.migrate()
-        return print(args, { applied }, applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Already up to date.')
+        const done = applied.length > 0 ? `Applied ${applied.join(', ')}.` : 'Already up to date.'
+        return print(args, { applied, ...(copy && { copy }) }, copy ? `${done} The copy made before is ${copy}.` : done)
       },
       { create: true },
     )
   },
 })
+
+const DIFFERS = { newer: 'by a newer program', changed: 'with other statements' }
+
+/** An empty database has nothing that could differ. */
+async function assertUsable(storage: Storage): Promise<void> {
+  if ((await storage.migrations()).some((step) => step.differs)) await assertMigratable(storage.db)
+}
 
 /** Replaces a missing file by an empty database in memory, so that showing the plan creates no file. */
 function withoutCreating(flags: ConfigFlags): ConfigFlags {

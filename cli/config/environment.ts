@@ -23,11 +23,23 @@ export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
     const key = keyOf(name)
     if (key) found.values.set(key.key, { name, value: toTyped(key, text) })
     else if (/^CHAT_.*__/.test(name)) found.problems.push({ key: name, message: unknownVariable(name) })
-    else if (/^CHAT_/.test(name) && !OTHER_VARIABLES.includes(name)) {
+    else if (/^CHAT_/.test(name) && !OTHER_VARIABLES.includes(name) && !isOfKubernetes(name, env)) {
       found.warnings.push(`${name} in the environment sets nothing: sections are followed by two underscores.`)
     }
   }
   return found
+}
+
+/**
+ * Kubernetes puts the addresses of every service of the namespace into each pod; for a service called "chat" or "chat-…",
+ * these are CHAT_SERVICE_HOST, CHAT_PORT, CHAT_PORT_8080_TCP_ADDR, CHAT_SERVER_PORT, …
+ */
+function isOfKubernetes(name: string, env: NodeJS.ProcessEnv): boolean {
+  return Object.keys(env).some((other) => {
+    const service = /^(CHAT\w*)_SERVICE_HOST$/.exec(other)?.[1]
+    if (service === undefined || !name.startsWith(`${service}_`)) return false
+    return /^(SERVICE_HOST|(SERVICE_)?PORT(_\w+)?)$/.test(name.slice(service.length + 1))
+  })
 }
 
 /** The key that a variable sets; a provider's name in the key is taken from the variable. */

@@ -111,7 +111,20 @@ export function judgeClock(code: string, aheadMs: number | undefined): Finding[]
 
 /** Checks that the schema is the one of this program. */
 export function judgeSchema(steps: MigrationState[]): Finding {
+  const changed = steps.find((step) => step.differs === 'changed')
+  if (changed)
+    return failure(
+      'database.schema_changed',
+      `Migration ${changed.name} is not the one this database was made with.`,
+      'Use the version of chat-server that made the database, and upgrade from there.',
+    )
   const pending = steps.filter((step) => !step.applied_at)
+  const newest = steps.at(-1)!
+  if (pending.length === 0 && newest.differs === 'newer')
+    return note(
+      'database.schema_newer',
+      `The schema (${newest.name}) is newer than this program, which ignores what was added.`,
+    )
   if (pending.length === 0) return ok('database.schema', `The schema is up to date (${steps.at(-1)!.name}).`)
   const isEmpty = pending.length === steps.length
   return failure(

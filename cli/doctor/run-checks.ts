@@ -1,7 +1,7 @@
 import { ChatError, createChatService, openStorage, type Storage } from '../../lib/index.ts'
-import { assertImported } from '../../lib/storage/archive/import.ts'
+import { assertImported, INTERRUPTED } from '../../lib/storage/archive/import.ts'
 import { inspectDatabase } from '../../lib/storage/inspect.ts'
-import { assertMigrated } from '../../lib/storage/schema/migrate.ts'
+import { assertMigratable, assertMigrated } from '../../lib/storage/schema/migrate.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { messageOf } from '../errors.ts'
 import { checkAddresses } from './addresses.ts'
@@ -54,7 +54,10 @@ async function checkDatabase(
     // `os` also opens a database that `full` refuses, so that it can be checked.
     storage = await openStorage({ database: url, ...postgres, durability: 'os', create: false })
     findings.push(...judgeDatabase(await inspectDatabase(storage.db), config))
-    const schema = judgeSchema(await storage.migrations())
+    const steps = await storage.migrations()
+    // First: a schema that this program cannot use is not up to date.
+    if (steps.some((step) => step.differs === 'newer')) await assertMigratable(storage.db)
+    const schema = judgeSchema(steps)
     findings.push(schema)
     if (schema.severity === 'error') return [...findings, skipped('stream', schema.message)]
     await assertMigrated(storage.db)
@@ -72,6 +75,12 @@ async function checkDatabase(
 }
 
 function remedyOf(error: unknown, path: string | undefined): string {
+  const message = messageOf(error)
+  // These name their remedy; a repair or a backup would lose what is there.
+  if (message === INTERRUPTED) return 'Run the import again with the same archive: it continues.'
+  if (/newer than this program/.test(message)) return 'Install the version of chat-server that migrated it.'
+  if (/optional package|Cannot find package/.test(message))
+    return 'Run "npm install better-sqlite3", or use Node 22.13 or later.'
   if (!path) return 'Start it, or correct database.url.'
   const { code } = Object(error) as { code?: string }
   if (code === 'EACCES' || code === 'EPERM') return 'Run this command as the user of the service.'

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { type Config, maskSecrets } from '../../lib/config/parse.ts'
 import type { Log } from '../../lib/context.ts'
 import { isLoopback } from '../../lib/core/addresses.ts'
@@ -8,6 +9,8 @@ import { prepareWorkers } from '../cluster/primary.ts'
 import { isWorker, serveAsWorker } from '../cluster/worker.ts'
 import { type ConfigFlags, loadConfig } from '../config/load.ts'
 import { refuseIfStrict, warningsOf } from '../config/warnings.ts'
+import { deleteOldCopies } from '../copies.ts'
+import { sqliteFile } from '../doctor/files.ts'
 import { createLogger } from '../logging/logger.ts'
 import { outliveOutput, print } from '../output.ts'
 import { openBrowser } from './browser.ts'
@@ -33,6 +36,8 @@ export async function serve(flags: ServeFlags): Promise<never> {
   let isUp = false
   void signal.then((name) => isUp || leaveEarly(log, name))
 
+  await assertFree(config.server)
+  const stopDeleting = deleteCopiesHourly(config.database.url)
   const service = await (config.cluster.workers > 1 ? serveInWorkers : serveHere)({ config, log, flags })
   isUp = true
   const { url, port, is_setup } = service
@@ -44,7 +49,21 @@ export async function serve(flags: ServeFlags): Promise<never> {
 
   log.info('Draining.', { signal: await signal })
   await service.stop()
+  stopDeleting()
   process.exit(0)
+}
+
+/** Before the database is opened: a second start by mistake must not create or migrate one. */
+async function assertFree({ host, port }: Config['server']): Promise<void> {
+  if (port === 0) return
+  const server = await listen(() => {}, { host, port })
+  await new Promise((resolve) => server.close(resolve))
+}
+
+function deleteCopiesHourly(url: string): () => void {
+  const path = sqliteFile(url)
+  const timer = setInterval(() => path && existsSync(path) && deleteOldCopies(path), 60 * 60 * 1000).unref()
+  return () => clearInterval(timer)
 }
 
 /** The service, in this process or in several. */

@@ -66,6 +66,11 @@ export interface ConfigInput {
     durability?: 'full' | 'os' | undefined
     /** Bring the database up to date at start; if false, an outdated database is refused. Default: `true`. */
     migrate?: boolean | undefined
+    /**
+     * SQLite: serve and migrate copy the file beside it before they migrate a database with data; the last two copies
+     * are kept for 7 days. Default: `true`.
+     */
+    backup_before_migrate?: boolean | undefined
   }
   cluster?: {
     /**
@@ -348,6 +353,11 @@ export interface Config {
     durability: 'full' | 'os'
     /** Bring the database up to date at start; if false, an outdated database is refused. */
     migrate: boolean
+    /**
+     * SQLite: serve and migrate copy the file beside it before they migrate a database with data; the last two copies
+     * are kept for 7 days.
+     */
+    backup_before_migrate: boolean
   }
   cluster: {
     /**

@@ -67,6 +67,11 @@ export const ConfigSchema = v.object({
       'full answers once the disk has it; os is faster on slow disks and may lose the last writes in a power cut.',
     ),
     migrate: key(flag, true, 'Bring the database up to date at start; if false, an outdated database is refused.'),
+    backup_before_migrate: key(
+      flag,
+      true,
+      'SQLite: serve and migrate copy the file beside it before they migrate a database with data; the last two copies are kept for 7 days.',
+    ),
   }),
   cluster: ClusterSection,
   features: section({

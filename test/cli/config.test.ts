@@ -124,6 +124,20 @@ describe('the environment', () => {
   })
 })
 
+it('ignores what Kubernetes puts into every pod beside a service called chat or chat-server', () => {
+  const addresses = (service: string) => ({
+    [`${service}_SERVICE_HOST`]: '10.0.0.1',
+    [`${service}_SERVICE_PORT`]: '80',
+    [`${service}_SERVICE_PORT_HTTP`]: '80',
+    [`${service}_PORT`]: 'tcp://10.0.0.1:80',
+    [`${service}_PORT_8080_TCP`]: 'tcp://10.0.0.1:8080',
+    [`${service}_PORT_8080_TCP_PROTO`]: 'tcp',
+  })
+  const found = readEnvironment({ ...addresses('CHAT'), ...addresses('CHAT_SERVER'), CHAT_OTHER_PORT: '1' })
+  expect([...found.values, ...found.problems]).toEqual([])
+  expect(found.warnings).toEqual([expect.stringMatching(/^CHAT_OTHER_PORT /)])
+})
+
 describe('a configuration file', () => {
   it.each([
     ['a.toml', '\ufeff[server]\r\nport = 1\r\n'],

@@ -162,13 +162,29 @@ describe('a SQLite file', () => {
     db.close()
     const found = await runDoctor(config)
     expect(found.get('database.unusable')?.message).toContain('run "chat-server import" again')
+    expect(found.get('database.unusable')?.remedy).toBe('Run the import again with the same archive: it continues.')
   })
 
   it('with an older or a newer schema', LONG, async () => {
     const { path, config } = await database()
     const db = new Sqlite(path)
     db.prepare("UPDATE migrations SET id = 999, name = '0999-later' WHERE id = (SELECT max(id) FROM migrations)").run()
+    expect(wrong((await runDoctor(config)).values())).toEqual(['database.unusable'])
+    db.prepare('DELETE FROM migrations WHERE id = 999').run()
     expect(wrong((await runDoctor(config)).values())).toEqual(['database.schema_old'])
+    db.close()
+  })
+
+  it('of a newer program, without a remedy that would lose what it wrote', LONG, async () => {
+    const { path, config } = await database()
+    const db = new Sqlite(path)
+    const id = (db.prepare('SELECT max(id) AS id FROM migrations').get() as { id: number }).id + 1
+    db.prepare("INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, '0999-later', 'x', 0)").run(id)
+    expect((await runDoctor(config)).get('database.schema_newer')?.severity).toBe('note')
+    db.exec("INSERT INTO meta (name, value) VALUES ('schema_major', '2')")
+    const found = await runDoctor(config)
+    expect(found.get('database.unusable')?.remedy).toContain('Install the version')
+    expect(found.has('database.schema')).toBe(false)
     db.close()
   })
 

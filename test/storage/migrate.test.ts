@@ -1,11 +1,12 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { createChatService, parseConfig } from '../../lib/index.ts'
 import { openStorage, type Storage } from '../../lib/storage/open.ts'
-import { assertMigrated, migrate } from '../../lib/storage/schema/migrate.ts'
+import { assertMigrated, checksumOf, migrate } from '../../lib/storage/schema/migrate.ts'
 import { MIGRATIONS } from '../../lib/storage/schema/migrations.ts'
 import { createSqliteFile, describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { times } from '../support/service.ts'
 import { runProcess } from './child.ts'
+import { FROZEN } from './frozen.ts'
 import { promised } from './handles.ts'
 
 const NAMES = MIGRATIONS.map(({ name }) => name)
@@ -19,6 +20,12 @@ it('has a unique name for each migration', () => {
   expect(new Set(NAMES).size).toBe(NAMES.length)
   for (const name of NAMES) expect(name).toMatch(/^\d{4}-[a-z-]+$/)
   expect([...NAMES].sort()).toEqual(NAMES)
+})
+
+it.each(['sqlite', 'postgresql'] as const)('has the migrations on %s that every database was made with', (dialect) => {
+  // A migration in this list never changes, and a new one is added to it.
+  const checksums = MIGRATIONS.map((migration) => [migration.name, checksumOf(migration, dialect)])
+  expect(Object.fromEntries(checksums)).toEqual(FROZEN[dialect])
 })
 
 describeOnEachEmptyDatabase('the schema', (openUrl) => {
@@ -73,17 +80,30 @@ describeOnEachEmptyDatabase('the schema', (openUrl) => {
     }
   })
 
-  it('is refused when it is newer than the program', async () => {
+  it('is used when a newer program has only added to it, but not exported', async () => {
     const storage = await migrated(await openUrl())
     await addFuture(storage)
+    expect(await storage.migrate()).toEqual([])
+    await assertMigrated(storage.db)
+    expect((await storage.migrations()).at(-1)).toMatchObject({ name: '9999-future', differs: 'newer' })
+    await expect(storage.export(() => {})).rejects.toThrow('(9999-future) is newer than this program')
+  })
+
+  it('is refused when a newer program has changed its major version', async () => {
+    const storage = await migrated(await openUrl())
+    await addFuture(storage)
+    await storage.db.run("INSERT INTO meta (name, value) VALUES ('schema_major', '2')")
     for (const attempt of [() => storage.migrate(), () => assertMigrated(storage.db)]) {
-      await expect(attempt()).rejects.toThrow(`(9999-future) is newer than this program knows (${NAMES.at(-1)})`)
+      await expect(attempt()).rejects.toThrow(
+        `(9999-future, version 2.${NAMES.length + 1}) is newer than this program can use (1.${NAMES.length})`,
+      )
     }
   })
 
   it("is refused when an applied migration differs from the program's", async () => {
     const storage = await migrated(await openUrl())
     await storage.db.run("UPDATE migrations SET checksum = 'x' WHERE id = 1")
+    expect((await storage.migrations())[0]).toMatchObject({ differs: 'changed' })
     for (const attempt of [() => storage.migrate(), () => assertMigrated(storage.db)]) {
       await expect(attempt()).rejects.toThrow(`Migration ${NAMES[0]} is not the one this database was made with`)
     }
@@ -120,7 +140,7 @@ it('waits for a long migration of another process, and logs that', { timeout: 60
     await Promise.all([told.promise, expect(third.db.write((tx) => tx.run('DELETE FROM large'))).rejects.toThrow()])
   })
   await begun.promise
-  const applied = migrate(storage.db, told.resolve)
+  const applied = migrate(storage.db, { onLong: told.resolve })
   await step
   expect(await applied).toEqual(NAMES)
 })

@@ -30,6 +30,16 @@ export async function backUp(db: Database, file: string, { force = false }: Over
 }
 
 /**
+ * Writes a copy of a whole SQLite file, whatever it contains, in one consistent state.
+ *
+ * @returns its size in bytes
+ * @throws Error when `file` exists, and when there is no room for it
+ */
+export function copyWhole(db: Database, file: string): Promise<number> {
+  return replaceFile(file, {}, (partial) => db.run('VACUUM INTO ?', partial))
+}
+
+/**
  * Puts a backup in the place of the SQLite database at `file`. Its event history gets a new epoch, so every client
  * reads everything again.
  *

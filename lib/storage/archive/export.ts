@@ -1,7 +1,7 @@
 import { newId } from '../../core/ids.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Database, Dialect, Queries, Row } from '../database.ts'
-import { listMigrations } from '../schema/migrate.ts'
+import { assertExact, listMigrations } from '../schema/migrate.ts'
 import { isErasedAuthor } from '../sql.ts'
 import { type Counts, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 import { visibleRows } from './visible.ts'
@@ -19,6 +19,7 @@ export async function exportArchive(
   write: (lines: string) => void,
   onProgress: Progress = () => {},
 ): Promise<Counts> {
+  await assertExact(db)
   const migrations = (await listMigrations(db)).flatMap(({ name, applied_at }) => (applied_at ? [name] : []))
   const say = (...lines: Line[]) => write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
   say({ chat_server_archive: VERSION, id: newId(), exported_at: toInstant(Date.now() * 1000), migrations })

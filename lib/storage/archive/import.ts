@@ -2,7 +2,8 @@ import { newId } from '../../core/ids.ts'
 import type { Database, Primitive, Queries, Row } from '../database.ts'
 import { findTooLong } from '../lengths.ts'
 import { RECOUNT } from '../schema/0012-unread-totals.ts'
-import { listMigrations } from '../schema/migrate.ts'
+import { assertExact } from '../schema/migrate.ts'
+import { MIGRATIONS } from '../schema/migrations.ts'
 import { type Counts, type Header, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 
 /**
@@ -78,7 +79,8 @@ function isObject(value: unknown): boolean {
 /** Checks that the archive is readable and the database has no other data, and stores the id of the archive. */
 async function begin(db: Database, header: Header): Promise<void> {
   if (header.chat_server_archive !== VERSION) throw new Error('This is not an archive that this program can read')
-  const known = (await listMigrations(db)).map(({ name }) => name)
+  await assertExact(db)
+  const known = MIGRATIONS.map(({ name }) => name)
   const unknown = header.migrations.find((name) => !known.includes(name))
   if (unknown) throw new Error(`The archive (${unknown}) is newer than this program: install the newer version`)
   await db.write(async (tx) => {
@@ -99,10 +101,12 @@ function undo(db: Database): Promise<void> {
   })
 }
 
+export const INTERRUPTED =
+  'An import into this database was interrupted: run "chat-server import" again with its archive'
+
 /** @throws Error when an interrupted import has filled only a part of the database */
 export async function assertImported(db: Queries): Promise<void> {
-  if (await db.get("SELECT value FROM meta WHERE name = 'import'"))
-    throw new Error('An import into this database was interrupted: run "chat-server import" again with its archive')
+  if (await db.get("SELECT value FROM meta WHERE name = 'import'")) throw new Error(INTERRUPTED)
 }
 
 /** @returns a function that inserts rows and skips existing ones */

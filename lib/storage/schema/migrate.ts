@@ -4,14 +4,27 @@ import { digest, newId } from '../../core/ids.ts'
 import { currentMicros, toInstant } from '../../core/time.ts'
 import type { Database, Dialect, Queries } from '../database.ts'
 import { isBusy } from '../errors.ts'
-import { COLUMN_TYPES, MIGRATIONS, type Migration } from './migrations.ts'
+import { COLUMN_TYPES, MAJOR, MIGRATIONS, type Migration } from './migrations.ts'
 import { MIGRATIONS_TABLE } from './shape.ts'
 
 /** A migration and when it was applied; absent while it is pending. */
 export interface MigrationState {
   name: string
   applied_at?: string
+  /** `newer`: this program does not know it. `changed`: it was applied with other statements. */
+  differs?: 'newer' | 'changed'
 }
+
+/** What is called meanwhile. */
+export interface MigrateOptions {
+  /** Called once when it takes long, here or in another process that this one waits for. */
+  onLong?: () => void
+  /** Called after each step. */
+  onStep?: (name: string) => void
+}
+
+/** The version of the schema of this program. */
+export const SCHEMA_VERSION = `${MAJOR}.${MIGRATIONS.length}`
 
 /** Any number: the holder of this lock migrates, on PostgreSQL. On SQLite the write lock is used. */
 const MIGRATION_LOCK = 7_201_994
@@ -28,16 +41,17 @@ const LONG_MS = 5_000
 /**
  * Applies the pending migrations, each in its own transaction. Several processes may do so at once.
  *
- * @param onLong called once when it takes long, here or in another process that this one waits for
  * @returns the names of the applied migrations, oldest first
- * @throws Error when the schema is newer than this program, or an applied migration differs from this program's
+ * @throws Error when the schema has another major version, or an applied migration differs from this program's
  */
-export async function migrate(db: Database, onLong = () => {}): Promise<string[]> {
+export async function migrate(db: Database, options: MigrateOptions = {}): Promise<string[]> {
   const applied: string[] = []
-  const timer = setTimeout(onLong, LONG_MS).unref()
+  const timer = setTimeout(() => options.onLong?.(), LONG_MS).unref()
   try {
     for (const [index, migration] of MIGRATIONS.entries()) {
-      if (await applyWithRetries(db, index + 1, migration)) applied.push(migration.name)
+      if (!(await applyWithRetries(db, index + 1, migration))) continue
+      applied.push(migration.name)
+      options.onStep?.(migration.name)
     }
   } finally {
     clearTimeout(timer)
@@ -55,13 +69,20 @@ function isLocked(error: unknown): boolean {
   return error instanceof ChatError && isBusy(error.cause)
 }
 
-/** The migrations this program knows, oldest first, with the applied ones marked. */
+/** The migrations this program knows, oldest first, and those applied by a newer one. */
 export async function listMigrations(db: Database): Promise<MigrationState[]> {
   const applied = (await hasTable(db)) ? await listApplied(db) : []
-  return MIGRATIONS.map(({ name }) => {
-    const row = applied.find((candidate) => candidate.name === name)
-    return row ? { name, applied_at: toInstant(row.applied_at) } : { name }
+  const known = MIGRATIONS.map((migration) => {
+    const row = applied.find((candidate) => candidate.name === migration.name)
+    if (!row) return { name: migration.name }
+    const isChanged = row.checksum !== checksumOf(migration, db.dialect)
+    return { name: row.name, applied_at: toInstant(row.applied_at), ...(isChanged && { differs: 'changed' as const }) }
   })
+  const newer = applied.filter(({ id }) => id > MIGRATIONS.length)
+  return [
+    ...known,
+    ...newer.map((row) => ({ name: row.name, applied_at: toInstant(row.applied_at), differs: 'newer' as const })),
+  ]
 }
 
 /** @throws Error as {@link migrate} does, and when a migration is pending */
@@ -72,7 +93,13 @@ export async function assertMigrated(db: Database): Promise<void> {
   await assertKnown(db)
 }
 
-/** @throws Error when the schema is not chat-server's, or newer than this program */
+/** @throws Error when a migration was applied that this program does not know: it would leave out what that added */
+export async function assertExact(db: Database): Promise<void> {
+  const newer = (await listApplied(db)).find(({ id }) => id > MIGRATIONS.length)
+  if (newer) throw new Error(`The schema (${newer.name}) is newer than this program: use the newer version for this`)
+}
+
+/** @throws Error when the schema is not chat-server's, or of another major version */
 export async function assertMigratable(db: Database): Promise<void> {
   if (!(await hasTable(db))) throw new Error('This is not a database of chat-server')
   await assertKnown(db)
@@ -86,6 +113,10 @@ async function applyOnce(tx: Queries, id: number, migration: Migration): Promise
 
   for (const statement of migration.statements(COLUMN_TYPES[tx.dialect], tx.dialect)) await tx.run(statement)
   if (id === 1) await tx.run("INSERT INTO meta (name, value) VALUES ('epoch', ?)", newId())
+  if (migration.major) {
+    await tx.run("DELETE FROM meta WHERE name = 'schema_major'")
+    await tx.run("INSERT INTO meta (name, value) VALUES ('schema_major', ?)", String(migration.major))
+  }
   await tx.run(
     'INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, ?, ?, ?)',
     id,
@@ -96,23 +127,35 @@ async function applyOnce(tx: Queries, id: number, migration: Migration): Promise
   return true
 }
 
-function checksumOf(migration: Migration, dialect: Dialect): string {
+/** What a database stores of an applied migration. */
+export function checksumOf(migration: Migration, dialect: Dialect): string {
   return digest(migration.statements(COLUMN_TYPES[dialect], dialect).join(';\n'))
 }
 
 async function assertKnown(db: Queries): Promise<void> {
   const applied = await listApplied(db)
   const newest = applied.at(-1)
-  if (newest && newest.id > MIGRATIONS.length) {
-    const known = MIGRATIONS.at(-1)?.name ?? 'none'
+  const major = newest ? await readMajor(db) : MAJOR
+  if (newest && major > MAJOR) {
     throw new Error(
-      `The schema (${newest.name}) is newer than this program knows (${known}): install the newer version`,
+      `The schema (${newest.name}, version ${major}.${applied.length}) is newer than this program can use (${SCHEMA_VERSION}): install the newer version, or restore the copy made before its migration`,
     )
   }
+  if (newest && newest.id > MIGRATIONS.length && applied.length < newest.id)
+    throw new Error(`The schema (${newest.name}) lacks migrations of before: restore a backup`)
   for (const { id, name, checksum } of applied) {
-    if (checksum !== checksumOf(MIGRATIONS[id - 1]!, db.dialect))
-      throw new Error(`Migration ${name} is not the one this database was made with`)
+    const known = MIGRATIONS[id - 1]
+    if (known && checksum !== checksumOf(known, db.dialect))
+      throw new Error(
+        `Migration ${name} is not the one this database was made with: use the version of chat-server that made it`,
+      )
   }
+}
+
+/** Every database has at least version 1. */
+async function readMajor(db: Queries): Promise<number> {
+  const row = await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'schema_major'")
+  return Number(row?.value ?? 1)
 }
 
 function listApplied(db: Queries) {

@@ -14,9 +14,14 @@ import { unreadTotals } from './0012-unread-totals.ts'
 import { changes } from './0013-changes.ts'
 import { nodes } from './0014-nodes.ts'
 
-/** One migration. A released migration never changes: its checksum is stored in the database. */
+/** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
   name: string
+  /**
+   * Begins another major version of the schema: programs of before cannot use the database any more. Without it, a
+   * migration only adds: programs of before ignore that.
+   */
+  major?: number
   statements: (types: ColumnTypes, dialect: Dialect) => string[]
 }
 
@@ -59,3 +64,6 @@ export const MIGRATIONS: readonly Migration[] = [
   changes,
   nodes,
 ]
+
+/** The major version of the schema of this program; the minor version is the number of migrations. */
+export const MAJOR = Math.max(1, ...MIGRATIONS.map(({ major = 1 }) => major))

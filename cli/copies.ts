@@ -1,0 +1,69 @@
+import { readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { Config } from '../lib/config/parse.ts'
+import type { LogFields } from '../lib/context.ts'
+import type { Storage } from '../lib/index.ts'
+import { copyWhole } from '../lib/storage/archive/backup.ts'
+import { partsOf } from '../lib/storage/archive/files.ts'
+import { sqliteFile } from './doctor/files.ts'
+
+/** Deleted data is to leave the machine: copies made before a migration stay as long as it takes to notice a failure. */
+const KEEP_MS = 7 * 24 * 60 * 60 * 1000
+const KEEP = 2
+
+/**
+ * Before a database with data is migrated, copies a SQLite file beside it. Copies that are too old are deleted.
+ *
+ * @param say logs a line
+ * @returns the path of the copy, if one was made
+ * @throws Error when there is no room for the copy: nothing was changed
+ */
+export async function copyBeforeMigration(
+  storage: Storage,
+  config: Pick<Config, 'database' | 'storage'>,
+  say: (message: string, fields?: LogFields) => void,
+): Promise<string | undefined> {
+  const steps = await storage.migrations()
+  const next = steps.find((step) => !step.applied_at)
+  const hasData = steps.some((step) => step.applied_at)
+  if (!next || !hasData || !config.storage.backup_before_migrate || config.database.url === 'sqlite::memory:') return
+  const path = sqliteFile(config.database.url)
+  if (!path) {
+    say('The schema is migrated without a copy: only SQLite is copied before. Make your own with pg_dump.')
+    return
+  }
+  const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
+  const copy = `${path}.before-${next.name}.${stamp}`
+  assertRoom(path)
+  try {
+    const bytes = await copyWhole(storage.db, copy)
+    say('Copied the database before its migration', { copy, bytes })
+  } catch (cause) {
+    throw new Error(`The schema was not migrated, because the copy made before failed; ${REMEDY}`, { cause })
+  }
+  deleteOldCopies(path)
+  return copy
+}
+
+const REMEDY = 'free some space, or set storage.backup_before_migrate to false'
+
+/** The file can only shrink in its copy. */
+function assertRoom(path: string): void {
+  const size = partsOf(path).reduce((sum, part) => sum + (statSync(part, { throwIfNoEntry: false })?.size ?? 0), 0)
+  const { bavail, bsize } = statfsSync(dirname(path))
+  if (bavail * bsize > size) return
+  const [needed, free] = [size, bavail * bsize].map((bytes) => `${Math.ceil(bytes / 2 ** 20)} MiB`)
+  throw new Error(
+    `The schema was not migrated: its copy beside ${path} needs ${needed}, and ${free} are free; ${REMEDY}`,
+  )
+}
+
+/** Deletes the copies of a SQLite file that are too old, and all but the last two. */
+export function deleteOldCopies(path: string, now = Date.now()): void {
+  const folder = dirname(path)
+  const copies = readdirSync(folder)
+    .filter((name) => name.startsWith(`${basename(path)}.before-`) && /\.\d{8}T\d{6}Z$/.test(name))
+    .map((name) => ({ file: join(folder, name), at: statSync(join(folder, name)).mtimeMs }))
+    .toSorted((a, b) => b.at - a.at)
+  for (const { file } of copies.filter(({ at }, n) => n >= KEEP || now - at > KEEP_MS)) rmSync(file, { force: true })
+}

@@ -1,0 +1,119 @@
+import { once } from 'node:events'
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { deleteOldCopies } from '../../cli/copies.ts'
+import { openStorage } from '../../lib/index.ts'
+import { MIGRATIONS } from '../../lib/storage/schema/migrations.ts'
+import { describeOnEachEmptyDatabase } from '../support/databases.ts'
+import { folder, run } from './process.ts'
+import { serve } from './serving.ts'
+
+const LONG = { timeout: 60_000 }
+const LAST = MIGRATIONS.at(-1)!.name
+const COPY = new RegExp(`^chat\\.db\\.before-${LAST}\\.\\d{8}T\\d{6}Z$`)
+
+const copiesIn = (cwd: string) => readdirSync(cwd).filter((name) => name.includes('.before-'))
+
+/** A database whose last migration is pending; on SQLite that one adds nothing. */
+async function revertLast(url: string): Promise<void> {
+  const storage = await openStorage({ database: url })
+  await storage.migrate()
+  await storage.db.run('DELETE FROM migrations WHERE id = ?', MIGRATIONS.length)
+  if (storage.db.dialect === 'postgresql')
+    for (const table of ['nodes', 'node_presence', 'signals']) await storage.db.run(`DROP TABLE ${table}`)
+  await storage.close()
+}
+
+async function outdated(): Promise<{ cwd: string; env: Record<string, string> }> {
+  const cwd = folder()
+  await revertLast(`sqlite:${join(cwd, 'chat.db')}`)
+  return { cwd, env: { CHAT_DATABASE__URL: 'sqlite:chat.db' } }
+}
+
+it('migrate copies a SQLite database with data, and the copy can be restored', LONG, async () => {
+  const { cwd, env } = await outdated()
+  const { code, stdout } = await run(['migrate', '--json'], { cwd, env })
+  const [copy] = copiesIn(cwd)
+  expect(copy).toMatch(COPY)
+  expect([code, JSON.parse(stdout)]).toEqual([0, { applied: [LAST], copy: join(cwd, copy!) }])
+  expect((await run(['restore', copy!, '--force'], { cwd, env })).code).toBe(0)
+  expect((await run(['migrate', '--plan'], { cwd, env })).stdout).toBe(`${LAST}\n`)
+})
+
+it('serve copies it as well, and logs the copy and each migration', LONG, async () => {
+  const { cwd, env } = await outdated()
+  const service = await serve({ cwd, env })
+  service.child.kill('SIGTERM')
+  const { stderr } = await service.end
+  expect(copiesIn(cwd)).toEqual([expect.stringMatching(COPY)])
+  expect(stderr).toContain('"message":"Copied the database before its migration"')
+  expect(stderr).toContain(`"message":"Migrated the schema","migration":"${LAST}"`)
+})
+
+it('a new database is not copied, nor any other if the configuration says so', LONG, async () => {
+  const { cwd, env } = await outdated()
+  const off = { ...env, CHAT_STORAGE__BACKUP_BEFORE_MIGRATE: 'false' }
+  expect((await run(['migrate'], { cwd, env: off })).stdout).toBe(`Applied ${LAST}.\n`)
+  expect((await run(['migrate', '--database', 'sqlite:new.db'], { cwd })).code).toBe(0)
+  expect(copiesIn(cwd)).toEqual([])
+})
+
+it('the last two copies are kept, for a week', () => {
+  const name = (day: number) => `chat.db.before-0009-x.2026010${day}T000000Z`
+  const cwd = folder({ 'chat.db': '', 'chat.db.before-lunch': '', 'other.db.before-0009-x.20260101T000000Z': '' })
+  const now = Date.UTC(2026, 0, 9)
+  for (const day of [1, 3, 4, 5]) {
+    writeFileSync(join(cwd, name(day)), '')
+    utimesSync(join(cwd, name(day)), Date.UTC(2026, 0, day) / 1000, Date.UTC(2026, 0, day) / 1000)
+  }
+  const left = () => readdirSync(cwd).filter((file) => file.startsWith('chat.db.before-0009'))
+  deleteOldCopies(join(cwd, 'chat.db'), now)
+  expect(left()).toEqual([name(4), name(5)])
+  deleteOldCopies(join(cwd, 'chat.db'), now + 2.5 * 24 * 60 * 60 * 1000)
+  expect(left()).toEqual([name(5)])
+  expect(readdirSync(cwd)).toContain('chat.db.before-lunch')
+  expect(readdirSync(cwd)).toContain('other.db.before-0009-x.20260101T000000Z')
+})
+
+it('serve on a taken port neither creates nor migrates a database', LONG, async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void other.close())
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  const cwd = folder()
+  const { code, stderr } = await run(['serve', '--port', String(port)], { cwd })
+  expect([code, stderr]).toEqual([1, expect.stringContaining('the port is taken')])
+  expect(readdirSync(cwd)).toEqual([])
+})
+
+describeOnEachEmptyDatabase('migrate', (openUrl, dialect) => {
+  it('shows what another version has done to the schema, and fails if that cannot be used', LONG, async () => {
+    const url = await openUrl()
+    const storage = await openStorage({ database: url })
+    await storage.migrate()
+    await storage.db.run(
+      "INSERT INTO migrations (id, name, checksum, applied_at) VALUES (?, '9999-future', 'x', 0)",
+      MIGRATIONS.length + 1,
+    )
+    const options = { cwd: folder(), env: { CHAT_DATABASE__URL: url } }
+    const status = () => run(['migrate', '--status'], options)
+    expect(await status()).toMatchObject({ code: 0, stdout: expect.stringContaining('(by a newer program)') })
+    await storage.db.run("INSERT INTO meta (name, value) VALUES ('schema_major', '2')")
+    for (const args of [['migrate', '--plan'], ['migrate', '--status'], ['migrate']])
+      expect(await run(args, options)).toMatchObject({ code: 1, stderr: expect.stringContaining('newer version') })
+    await storage.db.run("DELETE FROM meta WHERE name = 'schema_major'")
+    await storage.db.run("UPDATE migrations SET checksum = 'x' WHERE id = 2")
+    expect(await status()).toMatchObject({ code: 1, stdout: expect.stringContaining('(with other statements)') })
+    await storage.close()
+  })
+
+  it.skipIf(dialect === 'sqlite')('notes that PostgreSQL is not copied', LONG, async () => {
+    const url = await openUrl()
+    await revertLast(url)
+    const { code, stderr } = await run(['migrate'], { cwd: folder(), env: { CHAT_DATABASE__URL: url } })
+    expect([code, stderr]).toEqual([0, expect.stringContaining('migrated without a copy')])
+  })
+})
