@@ -41,7 +41,24 @@ export function toFailure(error: unknown): Failure {
     return { code: error.code, message: error.message + why, ...(error.errors && { errors: error.errors }) }
   }
   const code = isUsageError(error) ? 'usage' : 'failed'
-  return { code, message: stripVTControlCharacters(messageOf(error)) }
+  return { code, message: stripVTControlCharacters(describeSystemError(error) ?? messageOf(error)) }
+}
+
+const SYSTEM_ERRORS: Record<string, (path: string) => string> = {
+  ENOENT: (path) => `${path} does not exist`,
+  EACCES: (path) => `no permission for ${path}: run this command as the user of the service`,
+  EPERM: (path) => `no permission for ${path}: run this command as the user of the service`,
+  EISDIR: (path) => `${path} is a folder, not a file`,
+  ENOTDIR: (path) => `${path} cannot exist: a part of the path is not a folder`,
+  EROFS: (path) => `${path} is on a read-only file system`,
+  ENOSPC: (path) => `no space is left for ${path}`,
+}
+
+/** Node's errors of files begin with a code and name a system call; `undefined` for other errors. */
+export function describeSystemError(error: unknown): string | undefined {
+  const { code, path, dest } = Object(error) as { code?: unknown; path?: unknown; dest?: unknown }
+  const file = dest ?? path
+  return typeof file === 'string' && typeof code === 'string' ? SYSTEM_ERRORS[code]?.(file) : undefined
 }
 
 /**

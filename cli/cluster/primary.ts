@@ -32,7 +32,6 @@ export async function prepareWorkers(config: Config, log: Log): Promise<Workers>
   const pool = createWorkerPool({ config: workerConfig, log })
   // Asked to end at once. If this process fails or is killed instead, its workers notice it and drain.
   process.once('exit', (code) => code === 1 || pool.signal('SIGKILL'))
-  endOnHangup(pool)
   return { pool, port, is_setup }
 }
 
@@ -52,12 +51,4 @@ async function findFreePort(host: string): Promise<number> {
   const { port } = server.address() as AddressInfo
   await once(server.close(), 'close')
   return port
-}
-
-/** SIGHUP ends a process at once, as it does without workers. */
-function endOnHangup(pool: WorkerPool): void {
-  process.once('SIGHUP', () => {
-    pool.signal('SIGHUP')
-    process.kill(process.pid, 'SIGHUP')
-  })
 }

@@ -7,6 +7,7 @@ import { readLevels } from '../../lib/ops/levels.ts'
 import { toFailure } from '../errors.ts'
 import { createLogger } from '../logging/logger.ts'
 import { outliveOutput } from '../output.ts'
+import { ignoreUserSignals } from '../signals.ts'
 import { sendToPrimary, type ToWorker, WORKER_VARIABLE } from './messages.ts'
 import { type ServiceNode, startNode } from './node.ts'
 
@@ -45,6 +46,9 @@ function firstReasonToStop(): Promise<Reason> {
   cluster.worker!.exitedAfterDisconnect = true
   return new Promise((resolve) => {
     process.on('SIGTERM', resolve).on('SIGINT', resolve)
+    // A terminal sends it to all processes: the primary decides.
+    process.on('SIGHUP', () => {})
+    ignoreUserSignals()
     process.once('disconnect', () => resolve('orphaned'))
     void next('stop').then(() => resolve('asked'))
   })

@@ -13,9 +13,9 @@ import { deleteOldCopies } from '../copies.ts'
 import { sqliteFile } from '../doctor/files.ts'
 import { createLogger } from '../logging/logger.ts'
 import { outliveOutput, print } from '../output.ts'
+import { firstSignal } from '../signals.ts'
 import { openBrowser } from './browser.ts'
 import { createQrListener } from './qr.ts'
-import { firstSignal } from './signals.ts'
 
 /** The flags of `chat-server serve`. */
 export interface ServeFlags extends ConfigFlags {
@@ -32,7 +32,9 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const log = createLogger(config.log)
   outliveOutput(log)
   warn(log, [...warnings, ...warningsOf(config)], flags)
-  const signal = firstSignal()
+  const signal = firstSignal(() =>
+    log.warn('SIGHUP is ignored: the configuration is read at start. Restart the service to change it.'),
+  )
   let isUp = false
   void signal.then((name) => isUp || leaveEarly(log, name))
 

@@ -103,7 +103,7 @@ describeOnEachDatabase('an interrupted import', (openUrl) => {
 it('import creates no database for a missing archive', async () => {
   const cwd = folder()
   const { code, stderr } = await run(['import', 'nothing.jsonl'], { cwd, env })
-  expect([code, stderr]).toEqual([1, expect.stringMatching(/^chat-server: ENOENT.*nothing\.jsonl'\n$/)])
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^chat-server: .*nothing\.jsonl does not exist\n$/)])
   expect(() => statSync(join(cwd, 'data'))).toThrow('ENOENT')
 })
 

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
@@ -7,7 +8,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createChatClient } from '../../lib/client/index.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
-import { finished, folder, run, start } from './process.ts'
+import { commandOf, finished, folder, run, start } from './process.ts'
 import { logged, type Serving, serve } from './serving.ts'
 
 const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
@@ -30,6 +31,33 @@ describe('a stopping service', () => {
     await stream.until('stream.closed')
     expect(await stream.next()).toBeUndefined()
     expect((await server.end).code).toBe(0)
+  })
+
+  it('ignores signals that ask for something else, and opens no debugger', async () => {
+    const server = await serve({ cwd: folder(), env })
+    const ignored = logged(server, 'SIGHUP is ignored')
+    for (const signal of ['SIGUSR1', 'SIGUSR2', 'SIGHUP'] as const) server.child.kill(signal)
+    await ignored
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+    server.child.kill('SIGTERM')
+    const { code, stderr } = await server.end
+    expect([code, stderr]).toEqual([0, expect.not.stringMatching(/debugger|inspector/i)])
+  })
+
+  it.skipIf(!existsSync('/usr/bin/script'))('drains when its terminal is closed', async () => {
+    const command = commandOf(['serve', '--port', '0']).map((part) => `'${part}'`)
+    const terminal = spawn('script', ['-qec', `exec ${command.join(' ')}`, '/dev/null'], {
+      cwd: folder(),
+      env: { PATH: process.env.PATH, ...env },
+    })
+    onTestFinished(() => void terminal.kill('SIGKILL'))
+    let output = ''
+    while (!/listens on http\S+:\d+\s/.test(output)) output += String((await once(terminal.stdout, 'data'))[0])
+    const [url] = /http:\/\/[\d.]+:\d+/.exec(output)!
+    const { stream } = await settle({ url })
+    await stream.until('stream.ready')
+    terminal.kill('SIGKILL')
+    await stream.until('stream.closed')
   })
 
   it('answers pipelined requests of one connection, in order', async () => {
@@ -133,7 +161,7 @@ it('continues after the machine was suspended, and answers requests that arrived
 })
 
 /** Ada, with an open stream of her conversation. */
-async function settle({ url }: Serving) {
+async function settle({ url }: Pick<Serving, 'url'>) {
   const ada = createChatClient({ base_url: url })
   await ada.setup.run(ADA)
   await ada.auth.login(ADA)

@@ -16,7 +16,9 @@ export function sqlitePath(url: string): string | undefined {
  * @throws Error when it does not exist and must not be created, or when a WAL without its database exists
  */
 export function prepareFile(path: string, create: boolean): void {
-  if (!create && !existsSync(path)) throw new Error(`There is no database at ${path}`)
+  // A folder that this user may not enter looks empty otherwise.
+  if (!create && !statSync(path, { throwIfNoEntry: false })) throw new Error(`There is no database at ${path}`)
+  if (existsSync(path)) accessSync(path, constants.R_OK)
   // SQLite takes an empty file for a new database, and deletes the WAL next to it.
   if (!sizeOf(path) && sizeOf(`${path}-wal`)) {
     throw new Error(
