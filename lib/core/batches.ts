@@ -2,9 +2,14 @@
 const MAX_BATCH = 256
 const MAX_LENGTH = 1024 * 1024
 
-/** If the last batch had this many items, the next one waits for as many, up to this time. */
+/** If the last batch had this many items, the next one waits for as many. */
 const SIBLINGS = 4
-const GATHER_MS = 1
+
+/** What a batch waits for: as many items as the last `batches` had together, up to `ms`. */
+interface Gathering {
+  batches: number
+  ms: number
+}
 
 /**
  * Groups items into batches that share a transaction, one batch after another.
@@ -14,6 +19,7 @@ const GATHER_MS = 1
  *
  * @param commit runs a batch and settles each of its items; it calls `take` for them when it can begin; never rejects
  * @param options.lengthOf the length of an item's text
+ * @param options.gathering default: as many as the last batch had, up to 1 ms
  * @param options.defer runs the next batch after the requests of this turn of the event loop are read. Default
  *   `setImmediate`; not for a `commit` that itself waits so long before it calls `take`
  */
@@ -21,26 +27,27 @@ export function createBatches<Item>(
   commit: (take: () => Item[]) => Promise<void>,
   {
     lengthOf = () => 0,
+    gathering: { batches, ms } = { batches: 1, ms: 1 },
     defer = setImmediate,
-  }: { lengthOf?: (item: Item) => number; defer?: (run: () => void) => unknown } = {},
+  }: { lengthOf?: (item: Item) => number; gathering?: Gathering; defer?: (run: () => void) => unknown } = {},
 ) {
   const waiting: Item[] = []
   let running = false
-  let gathering: NodeJS.Timeout | undefined
-  let lastBatch = 0
+  let timer: NodeJS.Timeout | undefined
+  let last: number[] = []
 
   async function run(): Promise<void> {
     stopGathering()
     running = true
-    lastBatch = Math.min(waiting.length, MAX_BATCH)
+    last = [Math.min(waiting.length, MAX_BATCH), ...last].slice(0, batches)
     await commit(take)
     running = false
     schedule()
   }
 
   function stopGathering(): void {
-    clearTimeout(gathering)
-    gathering = undefined
+    clearTimeout(timer)
+    timer = undefined
   }
 
   function take(): Item[] {
@@ -54,8 +61,12 @@ export function createBatches<Item>(
 
   function schedule(): void {
     if (running || waiting.length === 0) return
-    if (lastBatch >= SIBLINGS && waiting.length < lastBatch) {
-      gathering ??= setTimeout(run, GATHER_MS)
+    const expected = Math.min(
+      last.reduce((sum, count) => sum + count, 0),
+      MAX_BATCH,
+    )
+    if (expected >= SIBLINGS && waiting.length < expected) {
+      timer ??= setTimeout(run, ms)
       return
     }
     running = true
