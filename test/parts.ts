@@ -37,6 +37,25 @@ export const PARTS: Record<string, string[]> = {
   tools: ['test/tools/*.test.ts'],
 }
 
+/** Tests of other parts and of `npm test`, which run again: there, each service is two nodes (`test/support/node-pair.ts`). */
+export const TWO_NODES: Record<string, string[]> = {
+  /** In CI: the most telling ones. */
+  'two-nodes': [
+    'test/chat/presence/{large,routes}.test.ts',
+    'test/chat/conversations/routes.test.ts',
+    'test/live/{closing,feed,stream}.test.ts',
+  ],
+  'two-nodes-all': [
+    'test/accounts/{administration,email-addresses,password-resets,profile,sessions,users}/*.test.ts',
+    'test/assistant/{recovery,running,streaming,trouble}.test.ts',
+    'test/chat/*/{batches,changes,deletion,large,makers,operator,routes,sign-up}.test.ts',
+    'test/client/client.test.ts',
+    'test/erasure/erasure.test.ts',
+    'test/limits/{auth-failures,routes}.test.ts',
+    'test/live/{changes,closing,feed,follow,join,stream,turns}.test.ts',
+  ],
+}
+
 /** The folder of a part whose packages are installed before it runs. */
 export const PACKAGES: Record<string, string> = {
   'custom-assistant': 'examples/custom-assistant',

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
-import { ISOLATED, PARTS } from './parts.ts'
+import { ISOLATED, PARTS, TWO_NODES } from './parts.ts'
+import { ONE_PROCESS } from './support/one-process.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
@@ -45,6 +46,16 @@ export default defineConfig({
       }),
       project('isolated', { include: ISOLATED }),
       ...Object.entries(PARTS).map(([name, include]) => project(name, { include, ...PATIENT })),
+      ...Object.entries(TWO_NODES).map(([name, include]) =>
+        project(name, {
+          include,
+          exclude: Object.keys(ONE_PROCESS.files),
+          setupFiles: ['test/support/skip-one-process.ts'],
+          env: { NODES: '2' },
+          isolate: false,
+          ...PATIENT,
+        }),
+      ),
     ],
   },
 })

@@ -31,6 +31,9 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
     await service.close()
   })
 
+  /** Waits until no node writes an answer. */
+  const idle = () => Promise.all(service.nodes.map(({ context }) => context.answers.idle()))
+
   async function follow(email: string, last_event_id?: string): Promise<TestStream> {
     const { cookie } = await signInByHand(service.base_url, email, PASSWORD)
     const stream = await openStream(service.base_url, world.conversation_id, {
@@ -220,7 +223,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
       await world.ada.conversations.remove(world.conversation_id)
       await service.chat.context.answers.renewLeases()
       await answer.aborted
-      await service.chat.context.answers.idle()
+      await idle()
     })
 
     it('not by a lost connection', async () => {
@@ -232,7 +235,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
       await stream.close()
       answer.say('cause')
       answer.end()
-      await service.chat.context.answers.idle()
+      await idle()
       expect(await read(message_id)).toMatchObject({ status: 'complete', content: 'Because' })
     })
   })
@@ -245,7 +248,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
     expect(await codeOf(ada.messages.edit(message_id, edit))).toBe('message_streaming')
     answer.say('Because.')
     answer.end()
-    await service.chat.context.answers.idle()
+    await idle()
     expect(await codeOf(grace.messages.edit(message_id, edit))).toBe('forbidden')
     await ada.messages.edit(message_id, edit)
     expect(await read(message_id)).toMatchObject({ content: 'Edited.', status: 'complete' })
@@ -281,7 +284,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
   it('fail without text', async () => {
     const { message_id } = await ask()
     ;(await asked()).end()
-    await service.chat.context.answers.idle()
+    await idle()
     expect(await read(message_id)).toMatchObject({ status: 'failed', content: '' })
   })
 
@@ -297,7 +300,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
     const answer = await asked()
     answer.say('Because.')
     answer.end()
-    await service.chat.context.answers.idle()
+    await idle()
     expect(service.chat.context.answers.size()).toBe(0)
     expect(await post()).toMatchObject({
       message: { status: 'complete', content: 'Because.' },
@@ -312,7 +315,7 @@ describeOnEachDatabase('answers of the assistant', (openUrl) => {
     expect(await service.chat.ops.metrics(null)).toContain('chat_assistant_running 1')
     answer.say('Because.')
     answer.end()
-    await service.chat.context.answers.idle()
+    await idle()
     const page = await service.chat.ops.metrics(null)
     expect(page).toContain('chat_assistant_answers_total{outcome="complete"} 1')
     expect(page).toContain('chat_assistant_first_delta_seconds_count 1')

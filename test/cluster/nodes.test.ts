@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import type { ConversationStreamEvent } from '../../lib/client/index.ts'
+import { currentMicros } from '../../lib/core/time.ts'
 import { OPERATOR } from '../../lib/index.ts'
 import { folder, run } from '../cli/process.ts'
 import { type ServerProcess, startProcess } from '../fault/process.ts'
@@ -91,6 +92,22 @@ describe.skipIf(!inject('postgres_url'))('two processes on one PostgreSQL databa
     await here.chat.presence.sendHeartbeat(await here.chat.users.actor(ada.id), { status: 'offline' })
     await becomes(stream, ada, 'offline')
     await hers.close()
+  })
+
+  it('take the last status of a user who repeats one after another process has got a different one', async () => {
+    // A held clock: the other process does not store a repeated status again because time has passed.
+    const at = currentMicros()
+    const other = await startService(database.url, { ports: { now: () => at } })
+    const stream = await follow(here.base_url, grace, conversation_id)
+    const send = async ({ chat }: TestService, status: 'away' | 'online') =>
+      chat.presence.sendHeartbeat(await chat.users.actor(ada.id), { status })
+    await send(other, 'away')
+    await becomes(stream, ada, 'away')
+    await send(here, 'online')
+    await becomes(stream, ada, 'online')
+    await send(other, 'away')
+    await becomes(stream, ada, 'away')
+    await other.close()
   })
 
   it('do not report a user who changes between them', async () => {

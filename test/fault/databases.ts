@@ -10,6 +10,8 @@ export interface ScriptDatabase {
   url: string
   /** The URL of another empty database, removed with this one. */
   another(): Promise<string>
+  /** Restarts its server, if it has one. */
+  restart?: () => Promise<void>
   remove(): Promise<void>
 }
 
@@ -51,5 +53,11 @@ async function openPostgres(): Promise<ScriptDatabase | undefined> {
     await admin.end()
     return cluster!.databaseUrl(`other_${others}`)
   }
-  return { dialect: 'postgresql', url: cluster.url, another, remove: () => cluster.stop() }
+  return {
+    dialect: 'postgresql',
+    url: cluster.url,
+    another,
+    restart: () => cluster.restart(),
+    remove: () => cluster.stop(),
+  }
 }

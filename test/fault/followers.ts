@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
 import { openRaw, type RawEvent, type RawStream } from './raw-reader.ts'
 
@@ -33,6 +34,9 @@ export interface Followers {
   /** Ends at once. */
   stop(): Promise<void>
 }
+
+/** The pause after a refusal: the service may have lost its database. */
+const REFUSED_MS = 20
 
 /** Starts readers of one conversation. */
 export function startFollowers(options: FollowersOptions): Followers {
@@ -90,7 +94,7 @@ function startFollower({ target, cutAfter, from, ...options }: FollowersOptions,
       const cut = cutAfter && { cut_after: cutAfter() }
       current = openRaw({ ...options, ...cut, base_url, last_event_id: last, onEvent })
       connections++
-      await current.over
+      if ((await current.over) === 'refused') await sleep(REFUSED_MS)
     }
     return log
   }
@@ -106,7 +110,8 @@ function startFollower({ target, cutAfter, from, ...options }: FollowersOptions,
   }
 }
 
-function noteOf({ type, payload }: ConversationStreamEvent): string {
+/** What an event is about: a message, a chunk, an end, or else its type. */
+export function noteOf({ type, payload }: ConversationStreamEvent): string {
   if (type === 'message.new') return payload.message.id
   if (type === 'message.delta') return `${payload.id} ${payload.choices[0]!.delta.content}`
   if (type === 'message.done') return `${type} ${payload.message_id} ${payload.finish_reason}`

@@ -18,9 +18,10 @@ export interface ServerProcess {
 /** Starts a service on a database; it ends with this process at the latest. */
 export async function startProcess(
   database: string,
-  options: { port?: number; config?: object } = {},
+  options: { port?: number; config?: object; seconds_ahead?: number } = {},
 ): Promise<ServerProcess> {
-  const args = [database, String(options.port ?? 0), JSON.stringify(options.config ?? {})]
+  const { port: wanted = 0, config = {}, seconds_ahead = 0 } = options
+  const args = [database, String(wanted), JSON.stringify(config), String(seconds_ahead)]
   const child = spawn(process.execPath, [...programArgs('test/fault/server.ts'), ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH },

@@ -20,7 +20,8 @@ export interface RawStream {
 /** What to open, and how. */
 export interface RawOptions {
   base_url: string
-  conversation_id: string
+  /** Default: all of the user. */
+  conversation_id?: string
   cookie: string
   last_event_id?: string
   /** Closes the connection after this many bytes of the stream; complete events count, half an event does not. */
@@ -30,7 +31,7 @@ export interface RawOptions {
   onEvent(event: RawEvent): void
 }
 
-/** Opens a conversation's stream. */
+/** Opens the stream of a conversation, or of all. */
 export function openRaw(options: RawOptions): RawStream {
   const { base_url, conversation_id, cookie, last_event_id, cut_after = Number.POSITIVE_INFINITY } = options
   const { hostname, port } = new URL(base_url)
@@ -38,7 +39,7 @@ export function openRaw(options: RawOptions): RawStream {
   if (options.paused) socket.pause()
   socket.write(
     [
-      `GET /api/stream/conversations/${conversation_id} HTTP/1.1`,
+      `GET /api/stream${conversation_id ? `/conversations/${conversation_id}` : ''} HTTP/1.1`,
       `host: ${hostname}`,
       `cookie: ${cookie}`,
       ...(last_event_id === undefined ? [] : [`last-event-id: ${last_event_id}`]),

@@ -1,10 +1,14 @@
-/** A minimal host, for tests that kill it: `server.ts <database> <port> [configuration as JSON]`. */
+/**
+ * A minimal host, for tests that kill it: `server.ts <database> <port> [configuration as JSON] [seconds]`, by which its
+ * clock is ahead.
+ */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { currentMicros, SECOND } from '../../lib/core/time.ts'
 import { createNodeListener } from '../../lib/http/node/listener.ts'
 import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 
-const [database, port, config = '{}'] = process.argv.slice(2)
+const [database, port, config = '{}', ahead = '0'] = process.argv.slice(2)
 const chat = createChatService(
   parseConfig({
     security: { password: { bcrypt_cost: 4 } },
@@ -14,6 +18,7 @@ const chat = createChatService(
     ...JSON.parse(config),
   }),
   await openStorage({ database: database! }),
+  ahead === '0' ? {} : { now: () => currentMicros() + Number(ahead) * SECOND },
 )
 await chat.start()
 const server = createServer(createNodeListener(chat)).listen(Number(port), '127.0.0.1', () =>

@@ -16,10 +16,13 @@ import {
   type Storage,
 } from '../../lib/index.ts'
 import { checkedFetch } from './answers.ts'
+import { AS_TWO_NODES, alternate } from './node-pair.ts'
 
 /** A service with a real HTTP server, and clients whose every response is checked. */
 export interface TestService {
   chat: OpenChat
+  /** `chat`, and with `NODES=2` the other node. */
+  nodes: OpenChat[]
   base_url: string
   server: Server
   /** A client without a session. */
@@ -74,15 +77,17 @@ export interface ServiceOptions {
   wrap?: (storage: Storage) => Storage
 }
 
-/** Starts a service on the database at `url`; two services on the same database are two nodes. */
+/**
+ * Starts a service on the database at `url`; two services on the same database are two nodes. With `NODES=2` it is two
+ * nodes itself, which get its requests and streams in turn; `chat` is the first.
+ */
 export async function startService(url: string, options: ServiceOptions = {}): Promise<TestService> {
-  const { port = 0, wrap = (storage: Storage) => storage } = options
-  const storage = wrap(await openStorage({ database: url, strict: true }))
-  const { assistant, ...config } = { assistant: {}, ...options.config }
-  const all = { ...QUICK, ...config, assistant: { ...MANY_ANSWERS, ...assistant } }
-  const chat = withContextShown(createChatService(parseConfig(all), storage, options.ports))
-  await chat.start()
-  const server = createServer(createNodeListener(chat)).listen(port, '127.0.0.1')
+  const chat = await startNode(url, options)
+  const isShared = AS_TWO_NODES && url !== 'sqlite::memory:'
+  const other = isShared ? await startNode(url, options) : undefined
+  const listener = createNodeListener(chat)
+  const server = createServer(other ? alternate([listener, createNodeListener(other)]) : listener)
+  server.listen(options.port ?? 0, '127.0.0.1')
   await once(server, 'listening')
   const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const client = () => createChatClient({ base_url, fetch: checkedFetch, retry_ms: 10 })
@@ -99,17 +104,31 @@ export async function startService(url: string, options: ServiceOptions = {}): P
 
   return {
     chat,
+    nodes: other ? [chat, other] : [chat],
     base_url,
     server,
     client,
     signIn,
     async close() {
       chat.drain()
+      other?.drain()
       server.close()
       server.closeAllConnections()
-      await chat.close()
+      await Promise.all([chat.close(), other?.close()])
     },
   }
+}
+
+async function startNode(
+  url: string,
+  { config, ports, wrap = (storage) => storage }: ServiceOptions,
+): Promise<OpenChat> {
+  const storage = wrap(await openStorage({ database: url, strict: true }))
+  const { assistant, ...rest } = { assistant: {}, ...config }
+  const all = { ...QUICK, ...rest, assistant: { ...MANY_ANSWERS, ...assistant } }
+  const chat = withContextShown(createChatService(parseConfig(all), storage, ports))
+  await chat.start()
+  return chat
 }
 
 /** The same service, with access to its context. */

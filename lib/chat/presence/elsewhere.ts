@@ -31,6 +31,9 @@ export function createElsewhere({ db, cluster, now }: ElsewhereDeps) {
     heard: (userId: string, status: Presence['status']): void =>
       void (cluster.isShared && own.addStatus(userId, status)),
 
+    /** Other processes have stored these users: a status repeated here may be later than theirs. */
+    changedElsewhere: own.forget,
+
     /** The users with a repeated heartbeat that must be stored by now. */
     due: own.due,
 
@@ -87,6 +90,12 @@ function createOwnChanges(now: () => Micros) {
       if (stored.get(userId) === status) repeated.add(userId)
       else add(userId)
       stored.set(userId, status)
+    },
+    forget(userIds: readonly string[]): void {
+      for (const userId of userIds) {
+        stored.delete(userId)
+        if (repeated.delete(userId)) add(userId)
+      }
     },
     take(): string[] {
       const taken = [...changed]

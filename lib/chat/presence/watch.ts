@@ -69,6 +69,7 @@ export function createPresenceWatch(deps: WatchDeps) {
 
     /** Other processes know more of these users: publishes what has changed, at once. */
     reconsider(userIds: readonly string[]): void {
+      elsewhere.changedElsewhere(userIds)
       for (const userId of userIds) publishing.add(userId)
       if (userIds.length > 0) void publishing.flush()
     },

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ChatError } from '../../lib/client/index.ts'
+import type { Fleet } from './fleet.ts'
+import type { FleetPeople } from './fleet-people.ts'
+import { startFollowers } from './followers.ts'
+import { startAllFollowers } from './followers-all.ts'
+
+const WRITERS = 4
+const READERS = 2
+const READERS_OF_ALL = 3
+
+/** A pause between two posts of a writer, which leaves the processor to what is tested. */
+const PAUSE_MS = 20
+
+/** Posts into all conversations, and readers of both kinds of streams, at all nodes. */
+export interface FleetLoad {
+  /** The acknowledged posts so far, by message id, with their conversation. */
+  acknowledged: ReadonlyMap<string, string>
+  /** Waits for so many more of them. */
+  progress(posts: number): Promise<void>
+  /** Ends. @returns what was read, and what was missing, repeated, out of order or refused */
+  finish(): Promise<{ events: number; reconnects: number; unanswered: number; faults: string[] }>
+  /** Ends at once. */
+  stop(): Promise<void>
+}
+
+export async function startLoad(fleet: Fleet, { ada, conversationIds }: FleetPeople): Promise<FleetLoad> {
+  const target = async () => (await fleet.pick()).base_url
+  const positionOf = async (id: string) => (await ada.client.conversations.get(id)).stream_position!
+  const starts = await Promise.all(conversationIds.map(positionOf))
+  const reading = { target, cookie: ada.headers.cookie }
+  const followers = conversationIds.map((conversation_id, index) =>
+    startFollowers({ ...reading, conversation_id, from: starts[index]!, readers: READERS }),
+  )
+  const ofAll = await startAllFollowers({ ...reading, readers: READERS_OF_ALL })
+  const acknowledged = new Map<string, string>()
+  const faults: string[] = []
+  let unanswered = 0
+  let isOver = false
+
+  async function post(conversation_id: string, content: string): Promise<string | undefined> {
+    try {
+      const { message_id } = await ada.client.messages.postRoot(conversation_id, { content })
+      acknowledged.set(message_id, conversation_id)
+      return message_id
+    } catch (error) {
+      unanswered++
+      // The database restarts, or too many wait; anything else is no answer at all, as its node has died.
+      if (error instanceof ChatError && error.code !== 'unavailable') faults.push(`a post was refused: ${error.code}`)
+      return undefined
+    }
+  }
+
+  const writing = Array.from({ length: WRITERS }, async (_, writer) => {
+    for (let n = writer; !isOver; n++) {
+      await post(conversationIds[n % conversationIds.length]!, `${writer}/${n}`)
+      await sleep(PAUSE_MS)
+    }
+  })
+
+  async function stop(): Promise<void> {
+    isOver = true
+    await Promise.all([ofAll.stop(), ...followers.map((each) => each.stop())])
+    await Promise.all(writing)
+  }
+
+  return {
+    acknowledged,
+    async progress(posts) {
+      const wanted = acknowledged.size + posts
+      while (acknowledged.size < wanted && faults.length === 0) await sleep(10)
+    },
+    async finish() {
+      isOver = true
+      await Promise.all(writing)
+      const lasts = await Promise.all(conversationIds.map((id) => post(id, 'the last')))
+      const read = await Promise.all(
+        followers.map(async (each, i) => each.finish(await positionOf(conversationIds[i]!))),
+      )
+      const all = await ofAll.finish(lasts.filter((id) => id !== undefined))
+      const logs = read.map(({ log }) => [...log.values()])
+      const delivered = new Set(logs.flat())
+      return {
+        events: all.events + read.reduce((sum, { events }) => sum + events, 0),
+        reconnects: all.reconnects + read.reduce((sum, { reconnects }) => sum + reconnects, 0),
+        unanswered,
+        faults: [
+          ...faults,
+          ...read.flatMap((each) => each.faults),
+          ...all.faults,
+          ...[...acknowledged.keys()].filter((id) => !delivered.has(id)).map((id) => `post ${id} was not delivered`),
+          ...all.notes.flatMap((notes, reader) =>
+            differences(notes, logs).map((what) => `reader ${reader} of all: ${what}`),
+          ),
+        ],
+      }
+    },
+    stop,
+  }
+}
+
+/** How a stream of all conversations differs from their logs, by the events that name their message. */
+function differences(notes: string[], logs: string[][]): string[] {
+  return logs.flatMap((log, index) => {
+    const names = new Set(log.filter(isName))
+    const wanted = [...names]
+    const got = notes.filter((note) => names.has(note))
+    if (got.join() === wanted.join()) return []
+    const missing = wanted.filter((note) => !got.includes(note))
+    return [`${got.length} of ${wanted.length} events of conversation ${index}, missing ${missing.slice(0, 3)}`]
+  })
+}
+
+/** Message ids, chunks and ends: each occurs once. */
+const isName = (note: string) => note.includes('-')
