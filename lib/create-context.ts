@@ -36,13 +36,13 @@ const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** Builds the state of a service; starts nothing. */
 export function createContext(config: Config, storage: Storage, ports: Ports): Context {
-  const { db, kv } = storage
+  const { db, kv, signals } = storage
   const log = ports.log ?? SILENT
   const now = ports.now ?? currentMicros
   const metrics = createMetrics(db.dialect, TASK_KINDS)
   const { broadcast_participants } = config.presence
   const isEphemeral = (event: unknown) => v.is(EphemeralEvent, event)
-  const cluster = createCluster({ db, bus: ports.bus, isEphemeral, config, log, metrics, now })
+  const cluster = createCluster({ db, signals, bus: ports.bus, isEphemeral, config, log, metrics, now })
   const hub = createHub({
     db,
     config,

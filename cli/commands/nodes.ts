@@ -14,8 +14,7 @@ const list = defineCommand({
     withChat(args, async (chat) => {
       const { nodes } = await chat.nodes.list(OPERATOR)
       const rows = nodes.map((each) => [each.id, each.version, each.started_at, each.beat_at, String(each.streams)])
-      const hint = rows.length === 0 ? '\n\nProcesses are recorded with PostgreSQL only.' : ''
-      print(args, { nodes }, table(HEADINGS, rows) + hint)
+      print(args, { nodes }, table(HEADINGS, rows))
     }),
 })
 

@@ -85,9 +85,9 @@ export interface ConfigInput {
     poll_ms?: number | undefined
     /** How long typing and other ephemeral events are gathered for other processes. Default: `50` milliseconds. */
     signal_ms?: number | undefined
-    /** PostgreSQL: interval at which a process reports that it lives. Default: `2` seconds. */
+    /** Interval at which a process reports that it lives. Default: `2` seconds. */
     beat_seconds?: number | undefined
-    /** PostgreSQL: a process without a report for so long is taken for dead. Default: `10` seconds. */
+    /** A process without a report for so long is taken for dead. Default: `10` seconds. */
     dead_seconds?: number | undefined
   }
   features?: {
@@ -369,9 +369,9 @@ export interface Config {
     poll_ms: number
     /** How long typing and other ephemeral events are gathered for other processes. */
     signal_ms: number
-    /** PostgreSQL: interval at which a process reports that it lives. */
+    /** Interval at which a process reports that it lives. */
     beat_seconds: number
-    /** PostgreSQL: a process without a report for so long is taken for dead. */
+    /** A process without a report for so long is taken for dead. */
     dead_seconds: number
   }
   features: {

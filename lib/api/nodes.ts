@@ -5,8 +5,7 @@ import type { Actor } from '../core/actor.ts'
 /** `chat.nodes`. */
 export interface NodesUseCases {
   /**
-   * The running processes that share the database, first started first, at most 1,000. With SQLite it is this
-   * process, if it serves.
+   * The running processes that share the database, first started first, at most 1,000.
    *
    * @throws ChatError `forbidden`
    */
@@ -18,8 +17,8 @@ export interface NodesClient {
   /**
    * List the running processes, first started first.
    *
-   * All processes that share a PostgreSQL database, at most 1,000; with SQLite the process that responds. One that
-   * has not reported for `cluster.dead_seconds` is dead and not listed.
+   * All processes that share the database, at most 1,000. One that has not reported for `cluster.dead_seconds` is
+   * dead and not listed.
    */
   list(options?: CallOptions): Promise<NodeList>
 }

@@ -2,11 +2,13 @@ import { causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { singleFlight, warnOnce } from '../core/once.ts'
 import { VERSION } from '../core/version.ts'
-import { type Snapshot, toParams, toWholeSnapshot } from '../live/snapshots.ts'
 import type { Ephemeral } from '../live/transaction.ts'
+import type { Database } from '../storage/database.ts'
+import type { SignalsFile } from '../storage/sqlite/signals-file.ts'
+import { createLook } from './look.ts'
 import type { Signal } from './signals.ts'
 import * as store from './store.ts'
-import { createVoice, type VoiceDeps } from './voice.ts'
+import { createVoice, type Voice, type VoiceDeps } from './voice.ts'
 
 /** How long signals are kept, in microseconds: a process that was away for longer looks at everything. */
 const SIGNALS_KEPT = 10_000_000
@@ -35,22 +37,26 @@ export interface Neighbour {
   renew(): Promise<void>
 }
 
+type Ear = ReturnType<typeof createEar>
+
 /** This process among those that share the database. */
 export type Cluster = ReturnType<typeof createCluster>
 
 interface ClusterDeps extends VoiceDeps {
+  /** Where the processes of a SQLite file meet. Its failure harms nothing: a process is then alone. */
+  signals?: SignalsFile | undefined
   now: () => number
 }
 
-/**
- * Makes a process known to the others that share the database, and passes ephemeral events on. Only on PostgreSQL: with
- * SQLite a process is alone.
- */
-export function createCluster(deps: ClusterDeps) {
-  const { db, config, now } = deps
+/** Makes a process known to the others that share the database, and passes ephemeral events on. */
+export function createCluster(given: ClusterDeps) {
+  const { signals, now } = given
   const id = newId()
-  const { poll_ms, beat_seconds } = config.cluster
-  const isShared = db.dialect === 'postgresql'
+  const db: Database = signals ?? given.db
+  const deps = { ...given, db }
+  const isApart = signals !== undefined
+  // A database in memory has one process.
+  const isShared = isApart || db.dialect === 'postgresql'
   const timers: NodeJS.Timeout[] = []
   let isStarted = false
   let started_at: number | undefined
@@ -60,12 +66,16 @@ export function createCluster(deps: ClusterDeps) {
 
   return {
     id,
+    db,
     isShared,
+    isApart,
+    /** Whether processes have met: the first that serves creates the file of signals. */
+    hasMet: () => signals?.exists() ?? isShared,
     isAlone,
     /** Whether other processes run, or have run recently: their users may still count. */
     hasCompany: () => isStarted && ear.hasCompany(),
     /** Whether the signals of others could not be read for a while. */
-    isLate: () => isStarted && ear.isLate(),
+    isLate: () => isStarted && !isApart && ear.isLate(),
     countNodes: ear.countNodes,
     /** When this process began to serve; `undefined` for one that runs a command beside the service. */
     startedAt: () => started_at,
@@ -77,17 +87,11 @@ export function createCluster(deps: ClusterDeps) {
     async start(neighbour: Neighbour): Promise<void> {
       started_at ??= now()
       if (!isShared || isStarted) return
-      await store.insertNode(db, id, VERSION)
+      await register(id, deps)
       isStarted = true
       await ear.listen(neighbour)
-      timers.push(every(poll_ms, () => ear.listen(neighbour), ear.expect))
       voice.start((signal) => hear([signal], neighbour))
-      timers.push(
-        every(beat_seconds * 1000, async () => {
-          voice.retry()
-          await beat(id, deps, neighbour, voice.announceUsers)
-        }),
-      )
+      timers.push(...startTimers(id, deps, neighbour, { ear, voice }))
     },
 
     /** Removes the process at once, and tells the others. */
@@ -103,6 +107,33 @@ export function createCluster(deps: ClusterDeps) {
       await voice.close()
     },
   }
+}
+
+async function register(id: string, { db, signals }: ClusterDeps): Promise<void> {
+  try {
+    await store.insertNode(db, id, VERSION)
+  } catch (error) {
+    // The next beat tries again.
+    if (!signals) throw error
+  }
+}
+
+/** Listens, and reports that this process lives, at intervals. */
+function startTimers(
+  id: string,
+  deps: ClusterDeps,
+  neighbour: Neighbour,
+  { ear, voice }: { ear: Ear; voice: Voice },
+): NodeJS.Timeout[] {
+  const { poll_ms, beat_seconds } = deps.config.cluster
+  return [
+    every(poll_ms, () => ear.listen(neighbour), ear.expect),
+    every(beat_seconds * 1000, async () => {
+      voice.retry()
+      await beat(id, deps, neighbour, voice.announceUsers)
+      ear.recount()
+    }),
+  ]
 }
 
 /** Runs `work` at intervals, once at a time. A failure is left to the next run. @param onTick is called at each interval */
@@ -143,28 +174,24 @@ async function beat(
 }
 
 /** Reads what the other processes have sent, and counts them. */
-function createEar(id: string, { db, config, log, metrics }: ClusterDeps) {
+function createEar(id: string, { db, signals, config, log, metrics }: ClusterDeps) {
+  const { look, recount, forget } = createLook(db, id)
   let others: ReadonlySet<string> = new Set()
-  let snapshot: Snapshot | undefined
   // Not a time: a busy event loop is no failure of the database.
   let intervals = 0
   let company_until = 0
   let looked_at = performance.now()
   const fail = warnOnce((error: unknown) => log.warn('Other processes cannot be heard', { cause: causeText(error) }))
 
-  async function look(neighbour: Neighbour): Promise<void> {
+  async function lookAround(neighbour: Neighbour): Promise<void> {
     // Signals of this time may be deleted already.
-    if (performance.now() - looked_at > MISSED_MS) snapshot = undefined
+    if (performance.now() - looked_at > MISSED_MS) forget()
     looked_at = performance.now()
-    const found = await store.findSignals(db, id, snapshot && toParams(snapshot))
-    const now = toWholeSnapshot(found.snapshot)
-    // Earlier: a database has taken over from another that had seen more transactions.
-    const isFirst = snapshot === undefined || now.xmax < snapshot.xmax
-    snapshot = now
-    others = new Set(found.others)
-    if (isFirst || others.size > 0) company_until = performance.now() + COMPANY_MS
-    if (isFirst) await neighbour.renew()
-    if (found.bodies.length === 0) return
+    const found = await look()
+    if (found) others = new Set(found.others)
+    if (found?.isFirst || others.size > 0) company_until = performance.now() + COMPANY_MS
+    if (found?.isFirst) await neighbour.renew()
+    if (!found || found.bodies.length === 0) return
     await hear(
       found.bodies.map((body) => JSON.parse(body) as Signal),
       neighbour,
@@ -180,17 +207,20 @@ function createEar(id: string, { db, config, log, metrics }: ClusterDeps) {
     expect: () => void intervals++,
     isLate: () => intervals * config.cluster.poll_ms > LATE_MS,
     countNodes: () => others.size + 1,
+    /** This process may have removed others. */
+    recount,
 
     async listen(neighbour: Neighbour): Promise<void> {
       const started = performance.now()
       try {
-        await look(neighbour)
+        await lookAround(neighbour)
         intervals = 0
         metrics.polled((performance.now() - started) / 1000)
         fail.reset()
       } catch (error) {
         // What was missed is unknown.
-        snapshot = undefined
+        forget()
+        if (signals) others = new Set()
         fail(error)
       }
     },

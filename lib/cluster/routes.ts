@@ -8,7 +8,7 @@ export const list = route({
   tag: 'Administration',
   summary: 'List the running processes, first started first',
   description:
-    'All processes that share a PostgreSQL database, at most 1,000; with SQLite the process that responds. One that has not reported for `cluster.dead_seconds` is dead and not listed.',
+    'All processes that share the database, at most 1,000. One that has not reported for `cluster.dead_seconds` is dead and not listed.',
   access: 'admin',
   output: NodeList,
   run: service.list,

@@ -10,8 +10,7 @@ import { listNodes, type NodeRow } from './store.ts'
 const MAX_NODES = 1_000
 
 /**
- * The running processes that share the database, first started first, at most 1,000. With SQLite it is this process, if
- * it serves.
+ * The running processes that share the database, first started first, at most 1,000.
  *
  * @throws ChatError `forbidden`
  */
@@ -19,10 +18,7 @@ export const list = useCase({
   takes: ['actor'],
   run: async (ctx, actor): Promise<NodeList> => {
     assertAdmin(actor)
-    const { cluster, config, db } = ctx
-    const rows = cluster.isShared
-      ? await listNodes(db, config.cluster.dead_seconds * SECOND, MAX_NODES)
-      : listThisProcess(ctx)
+    const rows = await findNodes(ctx)
     return {
       nodes: rows.map(({ id, version, started_at, beat_at, streams }) => ({
         id,
@@ -30,13 +26,23 @@ export const list = useCase({
         started_at: toInstant(started_at),
         beat_at: toInstant(beat_at),
         streams,
-        ...(id === cluster.id && { self: true as const }),
+        ...(id === ctx.cluster.id && { self: true as const }),
       })),
     }
   },
 })
 
-/** This process alone: with SQLite, processes are not recorded. */
+async function findNodes(ctx: Context): Promise<NodeRow[]> {
+  const { cluster, config } = ctx
+  const { db, isApart } = cluster
+  const find = () => listNodes(db, config.cluster.dead_seconds * SECOND, MAX_NODES)
+  if (cluster.isShared && !isApart) return find()
+  // A file that cannot be used, or does not exist yet, is no failure: the process is then alone.
+  const rows = cluster.hasMet() ? await find().catch(() => []) : []
+  return rows.some(({ id }) => id === cluster.id) ? rows : [...rows, ...listThisProcess(ctx)]
+}
+
+/** This process alone. */
 function listThisProcess({ cluster, hub, now }: Context): NodeRow[] {
   const started_at = cluster.startedAt()
   // A command beside the service is no node.

@@ -1,8 +1,9 @@
-import type { Queries } from '../storage/database.ts'
+import type { Database, Queries } from '../storage/database.ts'
+import { onRows } from '../storage/on-rows.ts'
 import { databaseNow, isOneOf, jsonList, type Micros } from '../storage/sql.ts'
 
 /** The current time: always the database's, since the clocks of processes may differ. */
-const NOW = databaseNow('postgresql')
+const nowOf = ({ dialect }: Queries) => databaseNow(dialect)
 
 /** A row of a process. */
 export interface NodeRow {
@@ -16,7 +17,7 @@ export interface NodeRow {
 /** Adds a process; a repeated call changes nothing but its beat. */
 export async function insertNode(db: Queries, id: string, version: string): Promise<void> {
   await db.run(
-    `INSERT INTO nodes (id, started_at, beat_at, version, streams) VALUES (?, ${NOW}, ${NOW}, ?, 0)
+    `INSERT INTO nodes (id, started_at, beat_at, version, streams) VALUES (?, ${nowOf(db)}, ${nowOf(db)}, ?, 0)
      ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at`,
     id,
     version,
@@ -25,14 +26,14 @@ export async function insertNode(db: Queries, id: string, version: string): Prom
 
 /** @returns false if the process has no row any more: others took it for dead */
 export async function beat(db: Queries, id: string, streams: number): Promise<boolean> {
-  return (await db.run(`UPDATE nodes SET beat_at = ${NOW}, streams = ? WHERE id = ?`, streams, id)) === 1
+  return (await db.run(`UPDATE nodes SET beat_at = ${nowOf(db)}, streams = ? WHERE id = ?`, streams, id)) === 1
 }
 
 /** The processes with a beat within `silence`, in microseconds: the others are dead, and not removed yet. */
 export function listNodes(db: Queries, silence: Micros, limit: number): Promise<NodeRow[]> {
   return db.all<NodeRow>(
     `SELECT id, version, started_at, beat_at, streams FROM nodes
-      WHERE beat_at >= ${NOW} - CAST(? AS BIGINT) ORDER BY started_at, id LIMIT ?`,
+      WHERE beat_at >= ${nowOf(db)} - CAST(? AS BIGINT) ORDER BY started_at, id LIMIT ?`,
     silence,
     limit,
   )
@@ -44,17 +45,22 @@ export function listNodes(db: Queries, silence: Micros, limit: number): Promise<
  *
  * @returns the users whose presence may differ now
  */
-export async function removeDead(db: Queries, silence: Micros, remembered: Micros): Promise<string[]> {
-  const rows = await db.all<{ user_id: string }>(
-    `WITH dead AS (DELETE FROM nodes WHERE beat_at < ${NOW} - CAST(? AS BIGINT) RETURNING id)
-     DELETE FROM node_presence p
-      WHERE p.node_id IN (SELECT id FROM dead)
-         OR (coalesce(p.left_at, p.seen_at, 0) < ${NOW} - CAST(? AS BIGINT)
-             AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = p.node_id))
-     RETURNING p.user_id`,
-    silence,
-    remembered,
-  )
+export async function removeDead(db: Database, silence: Micros, remembered: Micros): Promise<string[]> {
+  const rows = await db.write(async (tx) => {
+    const dead = await tx.all<{ id: string }>(
+      `DELETE FROM nodes WHERE beat_at < ${nowOf(db)} - CAST(? AS BIGINT) RETURNING id`,
+      silence,
+    )
+    return tx.all<{ user_id: string }>(
+      `DELETE FROM node_presence
+        WHERE node_id ${isOneOf(db.dialect)}
+           OR (coalesce(left_at, seen_at, 0) < ${nowOf(db)} - CAST(? AS BIGINT)
+               AND NOT EXISTS (SELECT 1 FROM nodes n WHERE n.id = node_presence.node_id))
+       RETURNING user_id`,
+      jsonList(dead.map((row) => row.id)),
+      remembered,
+    )
+  })
   return [...new Set(rows.map((row) => row.user_id))]
 }
 
@@ -62,7 +68,7 @@ export async function removeDead(db: Queries, silence: Micros, remembered: Micro
 export async function removeNode(db: Queries, id: string): Promise<string[]> {
   await db.run('DELETE FROM nodes WHERE id = ?', id)
   const rows = await db.all<{ user_id: string }>(
-    `UPDATE node_presence SET streams = 0, left_at = ${NOW} WHERE node_id = ? AND left_at IS NULL
+    `UPDATE node_presence SET streams = 0, left_at = ${nowOf(db)} WHERE node_id = ? AND left_at IS NULL
      RETURNING user_id`,
     id,
   )
@@ -79,20 +85,31 @@ export interface PresenceRow {
   seen_age: Micros | null
 }
 
-/** Stores what a process knows of users now. */
-export async function upsertPresence(db: Queries, nodeId: string, rows: readonly PresenceRow[]): Promise<void> {
-  await db.run(
+const UPSERT_PRESENCE = onRows<PresenceRow & { node_id: string }>(
+  {
+    node_id: 'text',
+    user_id: 'text',
+    streams: 'bigint',
+    since_age: 'bigint',
+    status: 'text',
+    status_age: 'bigint',
+    seen_age: 'bigint',
+  },
+  (given, dialect) =>
     `INSERT INTO node_presence (node_id, user_id, streams, since, status, status_at, seen_at)
-     SELECT ?, r.user_id, r.streams, clock.now - r.since_age, r.status, clock.now - r.status_age, clock.now - r.seen_age
-       FROM (SELECT ${NOW} AS now) AS clock,
-            jsonb_to_recordset(CAST(? AS jsonb)) AS r(
-              user_id TEXT, streams BIGINT, since_age BIGINT, status TEXT, status_age BIGINT, seen_age BIGINT)
-      ORDER BY r.user_id
+     SELECT node_id, user_id, streams, clock.now - since_age, status, clock.now - status_age, clock.now - seen_age
+       FROM (SELECT ${databaseNow(dialect)} AS now) AS clock, ${given} WHERE true
+      ORDER BY user_id
      ON CONFLICT (user_id, node_id) DO UPDATE SET
        streams = excluded.streams, since = excluded.since, status = excluded.status,
        status_at = excluded.status_at, seen_at = excluded.seen_at, left_at = NULL`,
-    nodeId,
-    JSON.stringify(rows),
+)
+
+/** Stores what a process knows of users now. */
+export function upsertPresence(db: Queries, node_id: string, rows: readonly PresenceRow[]): Promise<void> {
+  return UPSERT_PRESENCE.run(
+    db,
+    rows.map((row) => ({ ...row, node_id })),
   )
 }
 
@@ -102,8 +119,8 @@ export function listPresence(db: Queries, nodeId: string, userIds: Iterable<stri
     `SELECT p.user_id, p.streams, clock.now - p.since AS since_age, p.status, clock.now - p.status_at AS status_age,
             clock.now - p.seen_at AS seen_age,
             CASE WHEN n.id IS NULL THEN clock.now - coalesce(p.left_at, 0) END AS left_age
-       FROM (SELECT ${NOW} AS now) AS clock, node_presence p LEFT JOIN nodes n ON n.id = p.node_id
-      WHERE p.user_id ${isOneOf('postgresql')} AND p.node_id <> ?`,
+       FROM (SELECT ${nowOf(db)} AS now) AS clock, node_presence p LEFT JOIN nodes n ON n.id = p.node_id
+      WHERE p.user_id ${isOneOf(db.dialect)} AND p.node_id <> ?`,
     jsonList(userIds),
     nodeId,
   )
@@ -113,7 +130,7 @@ export function listPresence(db: Queries, nodeId: string, userIds: Iterable<stri
 export async function listPresent(db: Queries, nodeId: string, lapse: Micros): Promise<string[]> {
   const rows = await db.all<{ user_id: string }>(
     `SELECT DISTINCT user_id FROM node_presence
-      WHERE node_id <> ? AND (since IS NOT NULL OR status_at > ${NOW} - CAST(? AS BIGINT))`,
+      WHERE node_id <> ? AND (since IS NOT NULL OR status_at > ${nowOf(db)} - CAST(? AS BIGINT))`,
     nodeId,
     lapse,
   )
@@ -132,48 +149,63 @@ export async function countStreams(db: Queries, nodeId: string, userId: string):
 }
 
 export async function insertSignal(db: Queries, nodeId: string, body: string): Promise<void> {
-  await db.run(`INSERT INTO signals (node_id, at, body) VALUES (?, ${NOW}, ?)`, nodeId, body)
+  await db.run(`INSERT INTO signals (node_id, at, body) VALUES (?, ${nowOf(db)}, ?)`, nodeId, body)
 }
 
 /** Deletes the signals that are older than `age`, in microseconds: every process has read them. */
 export async function deleteSignals(db: Queries, age: Micros): Promise<void> {
-  await db.run(`DELETE FROM signals WHERE at < ${NOW} - CAST(? AS BIGINT)`, age)
+  await db.run(`DELETE FROM signals WHERE at < ${nowOf(db)} - CAST(? AS BIGINT)`, age)
 }
 
 /** What one look at the signals finds. */
 export interface Found {
-  /** The snapshot of this look, as `pg_current_snapshot()` has it. */
-  snapshot: string
+  /** Where it has ended: a snapshot of PostgreSQL, or the number of the last signal. */
+  at: string
   /** The ids of the other processes. */
   others: string[]
   /** The new signals of others, oldest first. */
   bodies: string[]
 }
 
-/** Beyond every transaction. */
-const NEVER = '18446744073709551615'
+/** How signals after an earlier look are found. On SQLite, they have their numbers in the order of commits. */
+const NEWER = {
+  postgresql: {
+    at: 'CAST(pg_current_snapshot() AS TEXT)',
+    others: "string_agg(id, ',')",
+    // Of transactions that had not ended by then.
+    isNewer: '(s.xid >= CAST(? AS xid8) OR s.xid = ANY (CAST(? AS xid8[])))',
+    none: ['18446744073709551615', '{}'],
+  },
+  sqlite: {
+    at: "(SELECT CAST(coalesce(max(seq), 0) AS TEXT) FROM sqlite_sequence WHERE name = 'signals')",
+    others: 'group_concat(id)',
+    isNewer: 's.n > CAST(? AS INTEGER)',
+    none: ['9223372036854775807'],
+  },
+} as const
 
 /**
- * The signals of other processes that were committed since an earlier look, exactly: those of transactions that had not
- * ended by then.
+ * The signals of other processes that were committed since an earlier look, at most `limit`.
  *
- * @param since the snapshot of the earlier look, as parameters; without one, there are no signals
+ * @param since where the earlier look has ended, as parameters; without one, there are no signals
  */
 export async function findSignals(
   db: Queries,
   nodeId: string,
-  since: [xmax: string, unfinished: string] = [NEVER, '{}'],
+  limit: number,
+  since?: readonly string[],
 ): Promise<Found> {
-  const rows = await db.all<{ snapshot: string; others: string | null; body: string | null }>(
-    `SELECT CAST(pg_current_snapshot() AS TEXT) AS snapshot,
-            (SELECT string_agg(id, ',') FROM nodes WHERE id <> ?) AS others, s.body
+  const { at, others, isNewer, none } = NEWER[db.dialect]
+  const rows = await db.all<{ at: string; others: string | null; body: string | null }>(
+    `SELECT ${at} AS at, (SELECT ${others} FROM nodes WHERE id <> ?) AS others, s.body
        FROM (SELECT 1) AS one
-       LEFT JOIN signals s ON s.node_id <> ? AND (s.xid >= CAST(? AS xid8) OR s.xid = ANY (CAST(? AS xid8[])))
-      ORDER BY s.n`,
+       LEFT JOIN signals s ON s.node_id <> ? AND ${isNewer}
+      ORDER BY s.n LIMIT ?`,
     nodeId,
     nodeId,
-    ...since,
+    ...(since ?? none),
+    limit,
   )
-  const [{ snapshot: now, others }] = rows as [(typeof rows)[0]]
-  return { snapshot: now, others: others?.split(',') ?? [], bodies: rows.flatMap(({ body }) => body ?? []) }
+  const [first] = rows as [(typeof rows)[0]]
+  return { at: first.at, others: first.others?.split(',') ?? [], bodies: rows.flatMap(({ body }) => body ?? []) }
 }

@@ -7,6 +7,7 @@ import { createBusLink } from './bus.ts'
 import { createOutbox, type Signal, type SignalText } from './signals.ts'
 import { insertSignal } from './store.ts'
 
+/** What signals need. */
 export interface VoiceDeps {
   db: Database
   /** A message bus of the host, which is faster. */
@@ -17,6 +18,9 @@ export interface VoiceDeps {
   log: Log
   metrics: Metrics
 }
+
+/** What a process tells the others. */
+export type Voice = ReturnType<typeof createVoice>
 
 /**
  * Passes signals on to the other processes: through the database, and on the bus if the host has one.

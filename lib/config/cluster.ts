@@ -16,10 +16,10 @@ export const ClusterSection = section({
   signal_ms: key(integer(1, 1000), 50, 'How long typing and other ephemeral events are gathered for other processes.', {
     unit: 'milliseconds',
   }),
-  beat_seconds: key(integer(1, 60), 2, 'PostgreSQL: interval at which a process reports that it lives.', {
+  beat_seconds: key(integer(1, 60), 2, 'Interval at which a process reports that it lives.', {
     unit: 'seconds',
   }),
-  dead_seconds: key(integer(2, 600), 10, 'PostgreSQL: a process without a report for so long is taken for dead.', {
+  dead_seconds: key(integer(2, 600), 10, 'A process without a report for so long is taken for dead.', {
     unit: 'seconds',
   }),
 })

@@ -17,6 +17,7 @@ import type { SqliteHandle } from './sqlite/connection.ts'
 import { createSqliteDatabase } from './sqlite/database.ts'
 import { prepareFile, sqlitePath, watchFile } from './sqlite/file.ts'
 import { assertDurable, type Durability, setUpSqlite } from './sqlite/pragmas.ts'
+import { createSignalsFile, type SignalsFile } from './sqlite/signals-file.ts'
 import { guardTransactions } from './transaction-guard.ts'
 
 /** The storage of a service. Created by {@link openStorage}; closed by its opener, or with the service. */
@@ -25,6 +26,8 @@ export interface Storage {
   readonly db: Database
   /** @internal */
   readonly kv: Kv
+  /** @internal What the processes of a SQLite file pass on to each other. */
+  readonly signals?: SignalsFile | undefined
   /** Every migration, with the instant it was applied. */
   migrations(): Promise<MigrationState[]>
   /** Applies the pending migrations. @returns their names */
@@ -84,17 +87,31 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
   const opened = await toDatabase(db0, durability, path)
   const db = options.strict ? guardTransactions(opened) : opened
   const kv = createKv(options.kv ?? inMemory(), Date.now)
+  const signals = await signalsOf(opened)
   return {
     db,
     kv,
+    signals,
     migrations: () => listMigrations(db),
     migrate: () => migrate(db),
     backup: (file, options = {}) => backUp(db, file, options),
     export: (write, onProgress) => exportArchive(db, write, onProgress),
     import: (lines, onProgress) => importArchive(db, lines, onProgress),
     renewEpoch: () => renewEpoch(db),
-    close: () => db.close(),
+    async close() {
+      await signals?.close()
+      await db.close()
+    },
   }
+}
+
+/** The file for signals, if the database is a file of SQLite. */
+async function signalsOf(db: Database): Promise<SignalsFile | undefined> {
+  if (db.dialect !== 'sqlite') return undefined
+  const [main] = await db.all<{ file: string }>('PRAGMA database_list')
+  if (!main?.file) return undefined
+  const open = async (path: string) => (await (await connectSqlite({ path })).getInstance()) as SqliteHandle
+  return createSignalsFile(`${main.file}-signals`, open)
 }
 
 /**

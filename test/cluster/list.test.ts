@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { VERSION } from '../../lib/core/version.ts'
 import { createChatService, OPERATOR, openStorage, parseConfig } from '../../lib/index.ts'
+import { databaseNow } from '../../lib/storage/sql.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, type Person, startService, type TestService } from '../support/service.ts'
 
@@ -30,28 +31,25 @@ describeOnEachDatabase('the list of processes', (openUrl) => {
     const command = createChatService(parseConfig(), storage)
     await command.start({ background: false })
     const { nodes } = await command.nodes.list(OPERATOR)
-    const isShared = storage.db.dialect === 'postgresql'
-    expect(nodes.map(({ id, self }) => [id, self])).toEqual(
-      isShared ? [[service.chat.context.cluster.id, undefined]] : [],
-    )
+    expect(nodes.map(({ id, self }) => [id, self])).toEqual([[service.chat.context.cluster.id, undefined]])
     expect((await ada.nodes.list()).nodes).toHaveLength(1)
     await command.close()
   })
 
-  it('does not name the dead, and has at most 1,000 rows', async ({ skip }) => {
-    const { db, cluster } = service.chat.context
-    if (db.dialect === 'sqlite') return skip('SQLite has no rows of processes')
+  it('does not name the dead, and has at most 1,000 rows', async () => {
+    const { cluster } = service.chat.context
+    const { db } = cluster
     const insert = (prefix: string, count: number, age: number) =>
       db.run(
-        `INSERT INTO nodes (id, version, started_at, beat_at, streams)
-         SELECT ? || lpad(CAST(n AS TEXT), 12, '0'), '1.0.0', ?, now.at - CAST(? AS BIGINT), 0
-           FROM generate_series(1, CAST(? AS BIGINT)) AS n,
-                (SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT) AS at) AS now`,
+        `WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?)
+         INSERT INTO nodes (id, version, started_at, beat_at, streams)
+         SELECT ? || CAST(100000000000 + n AS TEXT), '1.0.0', CAST(? AS BIGINT),
+                ${databaseNow(db.dialect)} - CAST(? AS BIGINT), 0 FROM numbers`,
+        count,
         prefix,
         // After every real one.
         9_000_000_000_000_000,
         age,
-        count,
       )
     await insert('00000000-0000-7000-8000-', 1, 11_000_000)
     expect((await ada.nodes.list()).nodes.map(({ id }) => id)).toEqual([cluster.id])

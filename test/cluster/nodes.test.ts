@@ -1,15 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { ConversationStreamEvent } from '../../lib/client/index.ts'
 import { currentMicros } from '../../lib/core/time.ts'
 import { OPERATOR } from '../../lib/index.ts'
 import { folder, run } from '../cli/process.ts'
 import { type ServerProcess, startProcess } from '../fault/process.ts'
-import { createPostgresDatabase } from '../support/databases.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService } from '../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
 
-describe.skipIf(!inject('postgres_url'))('two processes on one PostgreSQL database', () => {
-  let database: Awaited<ReturnType<typeof createPostgresDatabase>>
+describeOnEachDatabase('two processes on one database', (openUrl) => {
+  let url: string
   let here: TestService
   let there: TestService
   let ada: Person
@@ -18,10 +18,10 @@ describe.skipIf(!inject('postgres_url'))('two processes on one PostgreSQL databa
   const streams: TestStream[] = []
   const processes: ServerProcess[] = []
   beforeAll(async () => {
-    database = await createPostgresDatabase()
+    url = await openUrl()
     const config = { sse: { max_streams_per_user: 4 }, session: { max_sessions_per_user: 50 } }
-    here = await startService(database.url, { config })
-    there = await startService(database.url, { config })
+    here = await startService(url, { config })
+    there = await startService(url, { config })
   })
   let stories = 0
   beforeEach(async () => {
@@ -36,7 +36,6 @@ describe.skipIf(!inject('postgres_url'))('two processes on one PostgreSQL databa
   })
   afterAll(async () => {
     await Promise.all([here?.close(), there?.close()])
-    await database?.remove()
   })
 
   async function follow(base_url: string, person: Person, id?: string): Promise<TestStream> {
@@ -97,7 +96,7 @@ describe.skipIf(!inject('postgres_url'))('two processes on one PostgreSQL databa
   it('take the last status of a user who repeats one after another process has got a different one', async () => {
     // A held clock: the other process does not store a repeated status again because time has passed.
     const at = currentMicros()
-    const other = await startService(database.url, { ports: { now: () => at } })
+    const other = await startService(url, { ports: { now: () => at } })
     const stream = await follow(here.base_url, grace, conversation_id)
     const send = async ({ chat }: TestService, status: 'away' | 'online') =>
       chat.presence.sendHeartbeat(await chat.users.actor(ada.id), { status })
@@ -142,7 +141,7 @@ describe.skipIf(!inject('postgres_url'))('two processes on one PostgreSQL databa
   })
 
   it('report the users of one that was killed as offline', async () => {
-    const other = await startProcess(database.url, { config: { cluster: { dead_seconds: 4, beat_seconds: 1 } } })
+    const other = await startProcess(url, { config: { cluster: { dead_seconds: 4, beat_seconds: 1 } } })
     processes.push(other)
     const stream = await follow(there.base_url, grace, conversation_id)
     await follow(other.base_url, ada)
@@ -155,7 +154,7 @@ describe.skipIf(!inject('postgres_url'))('two processes on one PostgreSQL databa
   }, 40_000)
 
   it('take one that was paused for dead, and hear it again when it wakes', async () => {
-    const other = await startProcess(database.url, { config: { cluster: { beat_seconds: 1 } } })
+    const other = await startProcess(url, { config: { cluster: { beat_seconds: 1 } } })
     processes.push(other)
     const stream = await follow(there.base_url, grace, conversation_id)
     const hers = await follow(other.base_url, ada, conversation_id)
@@ -172,25 +171,24 @@ describe.skipIf(!inject('postgres_url'))('two processes on one PostgreSQL databa
   }, 40_000)
 
   it('list each other, and say so when one stops', async () => {
-    const third = await startService(database.url)
+    const third = await startService(url)
     const names = async () => (await here.chat.nodes.list(OPERATOR)).nodes.map(({ id }) => id)
     const ids = [here, there, third].map(({ chat }) => chat.context.cluster.id)
     expect(await names()).toEqual(expect.arrayContaining(ids))
     const { nodes } = await there.chat.nodes.list(OPERATOR)
     expect(nodes.filter(({ self }) => self).map(({ id }) => id)).toEqual([there.chat.context.cluster.id])
-    const { stdout } = await run(['nodes', 'list', '--database', database.url, '--json'], { cwd: folder() })
+    const { stdout } = await run(['nodes', 'list', '--database', url, '--json'], { cwd: folder() })
     const listed = JSON.parse(stdout).nodes.map(({ id, self }: { id: string; self?: true }) => [id, self])
     expect(listed).toEqual((await names()).map((id) => [id, undefined]))
     await third.close()
-    expect(await names()).not.toContain(third.chat.context.cluster.id)
+    await expect.poll(names).not.toContain(third.chat.context.cluster.id)
     expect(await names()).toEqual(expect.arrayContaining(ids.slice(0, 2)))
   })
 })
 
-describe.skipIf(!inject('postgres_url'))('a process that is alone on its PostgreSQL database', () => {
+describeOnEachDatabase('a process that is alone on its database', (openUrl) => {
   it('sends no signals', async () => {
-    const database = await createPostgresDatabase()
-    const service = await startService(database.url)
+    const service = await startService(await openUrl())
     const ada = await service.signIn('ada')
     const { conversation_id } = await ada.conversations.create()
     const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'first' })
@@ -202,6 +200,5 @@ describe.skipIf(!inject('postgres_url'))('a process that is alone on its Postgre
     expect(page).toMatch(/^chat_signals_sent_total 0$/m)
     expect(page).toMatch(/^chat_nodes 1$/m)
     await service.close()
-    await database.remove()
   })
 })

@@ -1,6 +1,5 @@
 import type { Cluster } from '../../cluster/cluster.ts'
 import { countStreams, listPresence, listPresent, type PresenceRow, upsertPresence } from '../../cluster/store.ts'
-import type { Database } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { Presence } from '../conversations/schema.ts'
 import { GRACE, LAPSE, type Sighting } from './rules.ts'
@@ -9,7 +8,6 @@ import { GRACE, LAPSE, type Sighting } from './rules.ts'
 const REPEAT = 20_000_000
 
 interface ElsewhereDeps {
-  db: Database
   cluster: Cluster
   now: () => Micros
 }
@@ -20,7 +18,8 @@ export type OwnSighting = Sighting & { streams: number }
 /** What the other processes know of users, and what this one lets them know. */
 export type Elsewhere = ReturnType<typeof createElsewhere>
 
-export function createElsewhere({ db, cluster, now }: ElsewhereDeps) {
+export function createElsewhere({ cluster, now }: ElsewhereDeps) {
+  const { db, isApart } = cluster
   const own = createOwnChanges(now)
 
   return {
@@ -51,7 +50,8 @@ export function createElsewhere({ db, cluster, now }: ElsewhereDeps) {
         )
       } catch (error) {
         for (const userId of userIds) own.add(userId)
-        throw error
+        if (!isApart) throw error
+        return []
       }
       return userIds
     },
@@ -67,12 +67,18 @@ export function createElsewhere({ db, cluster, now }: ElsewhereDeps) {
     },
 
     /** The users whom the other processes see. */
-    listPresent: async (): Promise<string[]> => (cluster.isShared ? listPresent(db, cluster.id, LAPSE) : []),
+    listPresent: async (): Promise<string[]> =>
+      cluster.isShared ? known(cluster, listPresent(db, cluster.id, LAPSE), []) : [],
 
     /** The number of open streams of a user at other processes. */
     countStreams: async (userId: string): Promise<number> =>
-      cluster.isAlone() ? 0 : countStreams(db, cluster.id, userId),
+      cluster.isAlone() ? 0 : known(cluster, countStreams(db, cluster.id, userId), 0),
   }
+}
+
+/** @returns `otherwise` if only the exchange with other processes fails, which is no failure of the storage */
+function known<T>({ isApart }: Cluster, found: Promise<T>, otherwise: T): Promise<T> {
+  return isApart ? found.catch(() => otherwise) : found
 }
 
 /** The users who have changed here since they were stored. */

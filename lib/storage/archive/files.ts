@@ -14,8 +14,8 @@ export function assertFree(file: string, { force = false }: Overwriting): void {
   if (found && !force) throw new Error(`${file} already exists; --force replaces it`)
 }
 
-/** The files that SQLite keeps next to a database file; their content belongs to the database. */
-const BESIDE = ['-wal', '-shm', '-journal']
+/** The files that SQLite, and the service, keep next to a database file; their content belongs to the database. */
+const BESIDE = ['-wal', '-shm', '-journal', '-signals', '-signals-wal', '-signals-shm']
 
 /** A SQLite file, and all files that may exist next to it. */
 export function partsOf(file: string): string[] {

@@ -1,0 +1,54 @@
+import { toParams, toWholeSnapshot } from '../live/snapshots.ts'
+import type { Database } from '../storage/database.ts'
+import { findSignals } from './store.ts'
+
+/** With more signals than this, a process looks at everything instead. */
+const MOST = 1_000
+
+/** What a look has found. */
+export interface Sight {
+  /** Signals may be missing: it is the first look, or too much has happened. */
+  isFirst: boolean
+  /** The ids of the other processes. */
+  others: string[]
+  /** The new signals of others, oldest first. */
+  bodies: string[]
+}
+
+/** Looks for what other processes have sent since the last look. */
+export function createLook(db: Database, nodeId: string) {
+  let at: string | undefined
+  let token: string | undefined
+
+  return {
+    /** @returns `undefined` if nothing has changed */
+    async look(): Promise<Sight | undefined> {
+      // Before the rows: what is committed in between is found by both looks, and is not new to the second.
+      const now = db.dialect === 'sqlite' ? await db.changeToken() : undefined
+      if (at !== undefined && now !== undefined && now === token) return undefined
+      const found = await findSignals(db, nodeId, MOST, at === undefined ? undefined : sinceOf(db, at))
+      const isMissing = at === undefined || isBefore(db, found.at, at) || found.bodies.length === MOST
+      token = now
+      at = found.at
+      return { isFirst: isMissing, others: found.others, bodies: isMissing ? [] : found.bodies }
+    },
+    /** This process has changed the rows of others. */
+    recount(): void {
+      token = undefined
+    },
+    /** Forgets the last look. */
+    forget(): void {
+      at = undefined
+    },
+  }
+}
+
+function sinceOf({ dialect }: Database, at: string): string[] {
+  return dialect === 'sqlite' ? [at] : toParams(toWholeSnapshot(at))
+}
+
+/** Earlier: a replica that lacks the last transactions has taken over, or the file of signals began anew. */
+function isBefore({ dialect }: Database, now: string, last: string): boolean {
+  if (dialect === 'sqlite') return Number(now) < Number(last)
+  return toWholeSnapshot(now).xmax < toWholeSnapshot(last).xmax
+}

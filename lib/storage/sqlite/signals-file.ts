@@ -1,0 +1,122 @@
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
+import { retry } from '../../core/deadline.ts'
+import type { Database } from '../database.ts'
+import { isBusy, isDamage } from '../errors.ts'
+import type { SqliteHandle } from './connection.ts'
+import { createSqliteDatabase } from './database.ts'
+import { watchFile } from './file.ts'
+
+/** After a failure the file is left alone for so long. */
+const RETRY_MS = 2_000
+
+const LOCK_WAIT_MS = 1_000
+const LOCK_RETRY_MS = 10
+
+/** The files of SQLite that belong to one database. */
+const PARTS = ['', '-wal', '-shm']
+
+/** As of migration 0014 on PostgreSQL. No migration changes them: an upgrade that must do so takes another file. */
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS nodes (
+    id TEXT PRIMARY KEY,
+    started_at INTEGER NOT NULL, beat_at INTEGER NOT NULL, version TEXT NOT NULL, streams INTEGER NOT NULL);
+  CREATE TABLE IF NOT EXISTS node_presence (
+    node_id TEXT NOT NULL, user_id TEXT NOT NULL,
+    streams INTEGER NOT NULL, since INTEGER, status TEXT, status_at INTEGER, seen_at INTEGER, left_at INTEGER,
+    PRIMARY KEY (user_id, node_id)) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS node_presence_by_node ON node_presence (node_id);
+  CREATE TABLE IF NOT EXISTS signals (
+    n INTEGER PRIMARY KEY AUTOINCREMENT, node_id TEXT NOT NULL, at INTEGER NOT NULL, body TEXT NOT NULL)`
+
+type Connect = (path: string) => Promise<SqliteHandle>
+
+/** The database through which the processes of a SQLite file pass ephemeral events on. */
+export interface SignalsFile extends Database {
+  /** Whether the file exists: the first process that serves creates it. */
+  exists(): boolean
+}
+
+/**
+ * Makes the database of a file beside the SQLite file of the service: nothing in it must survive a crash, so no commit
+ * waits for the disk, nor for a writer of the other file. The first call creates it.
+ *
+ * A call that fails closes the file, and a later one opens it again; a damaged file is replaced.
+ */
+export function createSignalsFile(path: string, connect: Connect): SignalsFile {
+  let opening: Promise<Database> | undefined
+  let failure: { error: unknown; until: number } | undefined
+  let isDamaged = false
+  let openings = 0
+  let isClosed = false
+
+  async function open(): Promise<Database> {
+    if (isDamaged) removeAll(path)
+    isDamaged = false
+    openings++
+    return openFile(path, connect)
+  }
+
+  function forget(error: unknown): void {
+    const opened = opening
+    opening = undefined
+    failure = { error, until: performance.now() + RETRY_MS }
+    isDamaged ||= isDamage((error as Error).cause ?? error)
+    opened?.then((db) => db.close()).catch(() => {})
+  }
+
+  async function use<T>(call: (db: Database) => Promise<T>): Promise<T> {
+    if (failure && performance.now() < failure.until) throw failure.error
+    if (isClosed) throw new Error('The file of signals is closed')
+    opening ??= open()
+    const used = opening
+    try {
+      return await call(await used)
+    } catch (error) {
+      if (used === opening && !isBusy((error as Error).cause)) forget(error)
+      throw error
+    }
+  }
+
+  return {
+    dialect: 'sqlite',
+    exists: () => existsSync(path),
+    all: (sql, ...params) => use((db) => db.all(sql, ...params)),
+    get: (sql, ...params) => use((db) => db.get(sql, ...params)),
+    run: (sql, ...params) => use((db) => db.run(sql, ...params)),
+    write: (work, options) => use((db) => db.write(work, options)),
+    snapshot: (work, options) => use((db) => db.snapshot(work, options)),
+    purge: (tables, signal) => use((db) => db.purge(tables, signal)),
+    // A file that was opened again counts from the start.
+    changeToken: () => use(async (db) => `${openings} ${await db.changeToken()}`),
+    async close() {
+      isClosed = true
+      await opening?.then((db) => db.close()).catch(() => {})
+    },
+  }
+}
+
+async function openFile(path: string, connect: Connect): Promise<Database> {
+  // Only the current user may read it, whatever the umask.
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
+  const handle = await connect(path)
+  try {
+    await retry(() => setUp(handle), { ms: LOCK_WAIT_MS, pause_ms: LOCK_RETRY_MS, mayPass: isBusy })
+    return createSqliteDatabase(handle, watchFile(path))
+  } catch (error) {
+    handle.close()
+    throw error
+  }
+}
+
+function setUp(handle: SqliteHandle): void {
+  handle.exec('PRAGMA busy_timeout = 5')
+  handle.prepare('PRAGMA journal_mode = WAL').get()
+  handle.exec('PRAGMA synchronous = OFF')
+  handle.exec(TABLES)
+  // A first write: the file may be read-only.
+  handle.exec('DELETE FROM signals WHERE n < 0')
+}
+
+function removeAll(path: string): void {
+  for (const part of PARTS) rmSync(`${path}${part}`, { force: true })
+}
