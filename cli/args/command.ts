@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { ArgDef, ArgsDef, CommandDef } from 'citty'
+import { didYouMean } from './nearest.ts'
 
 /** An invalid command line; the usage is printed after its message. */
 export class UsageError extends Error {
@@ -56,9 +57,10 @@ export async function checkArgs({ command, path, rawArgs }: FoundCommand): Promi
   for (const token of tokens) {
     if (token.kind === 'option') checkFlag(token, defined)
     if (token.kind === 'positional' && ++read > words) {
-      throw new UsageError(
-        `${path.join(' ')} ${command.subCommands ? 'has no command' : 'cannot use'} "${token.value}"`,
-      )
+      const commands = await resolve(command.subCommands)
+      const why = commands ? 'has no command' : 'cannot use'
+      const hint = didYouMean(token.value, Object.keys(commands ?? {}))
+      throw new UsageError(`${path.join(' ')} ${why} "${token.value}"${hint}`)
     }
   }
   if (command.subCommands) throw new UsageError(`${path.join(' ')} needs a command`)
@@ -66,7 +68,14 @@ export async function checkArgs({ command, path, rawArgs }: FoundCommand): Promi
 
 function checkFlag(token: { name: string; rawName: string; value?: string | undefined }, defined: ArgsDef): void {
   const arg: ArgDef | undefined = Object.hasOwn(defined, token.name) ? defined[token.name] : undefined
-  if (!arg || token.rawName.length < 3) throw new UsageError(`${token.rawName} is not a flag of this command`)
+  if (!arg || token.rawName.length < 3) {
+    const flags = Object.keys(defined).filter((name) => defined[name]!.type !== 'positional')
+    const hint = didYouMean(
+      token.rawName,
+      flags.map((name) => `--${name}`),
+    )
+    throw new UsageError(`${token.rawName} is not a flag of this command${hint}`)
+  }
   if (arg.type === 'boolean' && token.value !== undefined) throw new UsageError(`${token.rawName} takes no value`)
   if (arg.type !== 'boolean' && !token.value) throw new UsageError(`${token.rawName} needs a value`)
 }

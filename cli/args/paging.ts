@@ -1,3 +1,5 @@
+import { numberOf } from './number.ts'
+
 /** The flags of every command that lists items in pages. */
 export const pageArgs = {
   limit: { type: 'string', description: 'Number of items to show' },
@@ -6,7 +8,7 @@ export const pageArgs = {
 
 /** The page that the flags request, as input of a use-case. */
 export function pageOf(args: { limit?: string | undefined; after?: string | undefined }) {
-  return { limit: args.limit === undefined ? undefined : Number(args.limit), after: args.after }
+  return { limit: numberOf('limit', args.limit), after: args.after }
 }
 
 /** The hint after a list with more pages. */

@@ -1,4 +1,5 @@
 import { OPERATOR } from '../../lib/core/actor.ts'
+import { ChatError } from '../../lib/core/errors.ts'
 import type { Chat } from '../../lib/service.ts'
 
 /** The flag of every command for one user. */
@@ -8,5 +9,38 @@ export const userArg = {
 
 /** The id of the user with this username, email address or id. */
 export async function userIdOf(chat: Chat, name: string): Promise<string> {
-  return (await chat.users.find(OPERATOR, name)).id
+  const id = await findUserId(chat, name)
+  if (id === undefined)
+    throw new ChatError('not_found', { message: `There is no user "${name}". "chat-server user list" shows all.` })
+  return id
+}
+
+/** The same for a user who may have been erased: the id of such a user is taken as it is. */
+export async function formerUserIdOf(chat: Chat, name: string): Promise<string> {
+  return (await findUserId(chat, name)) ?? (UUID.test(name) ? name : await userIdOf(chat, name))
+}
+
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
+
+async function findUserId(chat: Chat, name: string): Promise<string | undefined> {
+  try {
+    return (await chat.users.find(OPERATOR, name)).id
+  } catch (error) {
+    if (error instanceof ChatError && error.code === 'not_found') return undefined
+    throw error
+  }
+}
+
+/** The usernames of users, by id; those who were erased, and what is no user, are missing. */
+export async function usernamesOf(chat: Chat, ids: Iterable<string | undefined>): Promise<Map<string, string>> {
+  const names = new Map<string, string>()
+  for (const id of new Set(ids)) {
+    if (id === undefined) continue
+    const name = await chat.users.find(OPERATOR, id).then(
+      ({ username }) => username,
+      () => undefined,
+    )
+    if (name !== undefined) names.set(id, name)
+  }
+  return names
 }

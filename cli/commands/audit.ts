@@ -3,7 +3,7 @@ import type { AuditAct } from '../../lib/accounts/audit/schema.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
-import { userArg, userIdOf } from '../args/user.ts'
+import { formerUserIdOf, userArg, usernamesOf } from '../args/user.ts'
 import { print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -12,26 +12,40 @@ const list = defineCommand({
   example: 'chat-server audit list --act user.disabled --json',
   args: {
     act: { type: 'string', description: 'Only this action' },
-    user: { ...userArg.user, required: false },
+    user: { ...userArg.user, required: false, description: 'Username, email address or id, also of an erased user' },
     ...pageArgs,
     ...commonArgs,
   },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const user_id = args.user === undefined ? undefined : await userIdOf(chat, args.user)
+      const user_id = args.user === undefined ? undefined : await formerUserIdOf(chat, args.user)
       const act = args.act as AuditAct | undefined
       const page = await chat.audit.list(OPERATOR, { ...pageOf(args), act, user_id })
+      const names = await usernamesOf(
+        chat,
+        page.entries.flatMap(({ actor_id, subject_id }) => [actor_id, subject_id]),
+      )
+      const nameOf = (id: string | undefined) => (id && names.get(id)) ?? id ?? ''
       const rows = page.entries.map((entry) => [
         entry.at,
         entry.act,
-        entry.actor_id ?? '',
-        entry.subject_id ?? '',
+        nameOf(entry.actor_id),
+        nameOf(entry.subject_id),
         entry.ip ?? '',
         entry.detail ? JSON.stringify(entry.detail) : '',
       ])
-      print(args, page, table(['AT', 'ACT', 'BY', 'TO', 'ADDRESS', 'DETAIL'], rows) + moreOf(page))
+      const entries = page.entries.map(({ actor_id, subject_id, ...entry }) => ({
+        ...entry,
+        ...(actor_id && { actor_id, ...named('actor_name', names.get(actor_id)) }),
+        ...(subject_id && { subject_id, ...named('subject_name', names.get(subject_id)) }),
+      }))
+      print(args, { ...page, entries }, table(['AT', 'ACT', 'BY', 'TO', 'ADDRESS', 'DETAIL'], rows) + moreOf(page))
     }),
 })
+
+function named(field: string, name: string | undefined): Record<string, string> {
+  return name === undefined ? {} : { [field]: name }
+}
 
 export default defineGroup({
   meta: { name: 'audit', description: 'Show the audit log' },

@@ -1,7 +1,8 @@
+import { extname } from 'node:path'
 import { defineCommand as defineGroup } from 'citty'
 import { stringifyTOML } from 'confbox'
 import { maskSecrets } from '../../lib/config/parse.ts'
-import { commonArgs, defineCommand } from '../args/command.ts'
+import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { DEFAULT_FILE, loadConfig } from '../config/load.ts'
 import { writeNewFile } from '../config/permissions.ts'
 import { configTemplate } from '../config/template.ts'
@@ -17,6 +18,8 @@ const init = defineCommand({
     ...commonArgs,
   },
   run: async ({ args }) => {
+    if (extname(args.output).toLowerCase() !== '.toml')
+      throw new UsageError(`--output must end in .toml, not ${args.output}: the template is TOML`)
     await writeNewFile(args.output, configTemplate(), args)
     print(args, { output: args.output }, oneLine(`Written to ${args.output}.`))
   },

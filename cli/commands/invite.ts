@@ -2,6 +2,8 @@ import { defineCommand as defineGroup } from 'citty'
 import type { ParticipantRole } from '../../lib/chat/conversations/schema.ts'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
+import { named } from '../args/missing.ts'
+import { numberOf } from '../args/number.ts'
 import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
 import { print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
@@ -23,12 +25,16 @@ const create = defineCommand({
   },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const created = await chat.invites.create(OPERATOR, args.conversation, {
-        email: args.email,
-        role: args.role as ParticipantRole,
-        ttl_seconds: numberOf(args['ttl-seconds']),
-        max_uses: numberOf(args['max-uses']),
-      })
+      const created = await named(
+        'conversation',
+        args.conversation,
+        chat.invites.create(OPERATOR, args.conversation, {
+          email: args.email,
+          role: args.role as ParticipantRole,
+          ttl_seconds: numberOf('ttl-seconds', args['ttl-seconds']),
+          max_uses: numberOf('max-uses', args['max-uses']),
+        }),
+      )
       print(args, created, `${created.token}\n\nValid until ${created.expires_at}. It is not shown again.`)
     }),
 })
@@ -39,7 +45,11 @@ const list = defineCommand({
   args: { ...conversationArg, ...pageArgs, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      const found = await chat.invites.list(OPERATOR, args.conversation, pageOf(args))
+      const found = await named(
+        'conversation',
+        args.conversation,
+        chat.invites.list(OPERATOR, args.conversation, pageOf(args)),
+      )
       const rows = found.invites.map((each) => [
         each.id,
         each.role,
@@ -57,15 +67,10 @@ const revoke = defineCommand({
   args: { id: { type: 'string', required: true, description: 'Id from `invite list`' }, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      await chat.invites.revokeById(OPERATOR, args.id)
+      await named('invite', args.id, chat.invites.revokeById(OPERATOR, args.id))
       print(args, { invite_id: args.id }, 'The invite is revoked.')
     }),
 })
-
-/** Invalid text becomes NaN, so that validation refuses it under its own name. */
-function numberOf(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : Number(text)
-}
 
 export default defineGroup({
   meta: { name: 'invite', description: 'Create, list and revoke invites to a conversation' },

@@ -4,6 +4,9 @@ import { limitedEndpoints } from '../../lib/http/rate-limit.ts'
 import type { LimitAssignmentInput, LimitProfile } from '../../lib/limits/schema.ts'
 import type { Chat } from '../../lib/service.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
+import { named } from '../args/missing.ts'
+import { didYouMean } from '../args/nearest.ts'
+import { numberOf } from '../args/number.ts'
 import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -29,7 +32,7 @@ const listProfiles = defineCommand({
         id,
         description ?? '',
       ])
-      print(args, profiles, table(['NAME', 'RPS', 'BURST', 'ID', 'DESCRIPTION'], rows))
+      print(args, { profiles }, table(['NAME', 'RPS', 'BURST', 'ID', 'DESCRIPTION'], rows))
     }),
 })
 
@@ -82,7 +85,7 @@ const listAssignments = defineCommand({
     withChat(args, async (chat) => {
       const assignments = await chat.limits.listAssignments(OPERATOR)
       const rows = assignments.map((each) => [each.method, each.path_pattern, each.profile_name, each.id])
-      print(args, assignments, table(['METHOD', 'PATH', 'PROFILE', 'ID'], rows))
+      print(args, { assignments }, table(['METHOD', 'PATH', 'PROFILE', 'ID'], rows))
     }),
 })
 
@@ -111,7 +114,7 @@ const deleteAssignment = defineCommand({
   args: { id: { type: 'string', required: true, description: 'Id from `limits assignments list`' }, ...commonArgs },
   run: ({ args }) =>
     withChat(args, async (chat) => {
-      await chat.limits.deleteAssignment(OPERATOR, args.id)
+      await named('assignment', args.id, chat.limits.deleteAssignment(OPERATOR, args.id))
       print(args, { deleted: args.id }, oneLine(`Assignment ${args.id} deleted.`))
     }),
 })
@@ -125,14 +128,20 @@ async function allProfiles(chat: Chat): Promise<LimitProfile[]> {
   }
 }
 
-/** The id of the profile with this name, or `profile` itself if no profile has that name. */
+/** The id of the profile with this name or id. @throws Error if there is none */
 async function profileId(chat: Chat, profile: string): Promise<string> {
   const profiles = await allProfiles(chat)
-  return profiles.find(({ name }) => name === profile)?.id ?? profile
+  const found = profiles.find(({ name }) => name === profile) ?? profiles.find(({ id }) => id === profile)
+  if (found) return found.id
+  const hint = didYouMean(
+    profile,
+    profiles.map(({ name }) => name),
+  )
+  throw new Error(`There is no profile "${profile}"${hint || '; "chat-server limits profiles list" shows all'}`)
 }
 
 function paramsOf({ rps, burst }: { rps: string; burst: string }) {
-  return { requests_per_second: Number(rps), burst: Number(burst) }
+  return { requests_per_second: numberOf('rps', rps), burst: numberOf('burst', burst) }
 }
 
 function formatProfile({ name, params }: LimitProfile): string {

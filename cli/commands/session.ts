@@ -2,6 +2,7 @@ import { defineCommand as defineGroup } from 'citty'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import type { Chat } from '../../lib/service.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
+import { named } from '../args/missing.ts'
 import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
 import { userArg, userIdOf } from '../args/user.ts'
 import { print, table } from '../output.ts'
@@ -37,7 +38,7 @@ const revoke = defineCommand({
       throw new UsageError('use exactly one of --id, --user and --all')
     }
     return withChat(args, async (chat) => {
-      const done = await chat.sessions.revoke(OPERATOR, await selectionOf(chat, id, user))
+      const done = await named('session', id ?? '', chat.sessions.revoke(OPERATOR, await selectionOf(chat, id, user)))
       print(args, done, `Sessions ended: ${done.revoked}.`)
     })
   },

@@ -37,7 +37,8 @@ export function createJsonLines(): ToLine {
 /** Formats lines for a terminal. */
 export const toPrettyLine: ToLine = (date, level, message, fields = {}) =>
   fitted(message, fields, (text, fields, replacer) => {
-    const pairs = Object.entries(fields).map(([name, value]) => ` ${name}=${JSON.stringify(value, replacer)}`)
+    const present = Object.entries(fields).filter(([, value]) => value !== undefined)
+    const pairs = present.map(([name, value]) => ` ${name}=${JSON.stringify(value, replacer)}`)
     return `${date.toTimeString().slice(0, 8)} ${level.padEnd(5)} ${text}${pairs.join('')}`
   })
 

@@ -246,7 +246,7 @@ function lastOf(key: string): string {
 }
 
 /** The number of letters to insert, delete or replace (Levenshtein). */
-function distance(from: string, to: string): number {
+export function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i)
   for (const [i, letter] of [...from].entries()) {
     const next = [i + 1]

@@ -73,6 +73,10 @@ describeOnEachEmptyDatabase('commands next to a serving process', (openUrl) => {
     await stream.until('stream.closed')
 
     const { entries } = await command('audit list --limit 200')
+    // Also of a user who was erased, by the id.
+    const ofGrace = (await command(`audit list --user ${grace.id}`)).entries
+    expect(ofGrace.map((entry: { act: string }) => entry.act)).toContain('user.erased')
+    expect(entries.find((entry: { act: string }) => entry.act === 'setup.done')).toMatchObject({ actor_name: 'ada' })
     expect(entries.map((entry: { act: string }) => entry.act).reverse()).toEqual(
       expect.arrayContaining([
         'setup.done',
@@ -104,7 +108,7 @@ describe('commands that administer', () => {
     }
     const id = '01890000-0000-7000-8000-000000000000'
     const conflict = 'chat-server: Somebody has to administer: this is the last administrator.\n'
-    const nobody = 'chat-server: There is no such user.\n'
+    const nobody = 'chat-server: There is no user "nobody". "chat-server user list" shows all.\n'
     expect(
       await Promise.all([
         say('user set-roles --user ada --roles admin,member'),
@@ -123,8 +127,8 @@ describe('commands that administer', () => {
       [1, '', nobody],
       [1, '', nobody],
       [0, 'Sessions ended: 0.\n', ''],
-      [1, '', 'chat-server: There is nothing here, or it is not yours to see.\n'],
-      [1, '', 'chat-server: There is nothing here, or it is not yours to see.\n'],
+      [1, '', `chat-server: There is no session "${id}".\n`],
+      [1, '', `chat-server: There is no conversation "${id}".\n`],
     ])
     await run(['user', 'create', '--username', 'grace', '--email', 'grace@example.org'], { cwd, env, input: PASSWORD })
     expect(await say('user disable --user grace')).toEqual([0, 'User grace is disabled.\n', ''])
@@ -134,13 +138,14 @@ describe('commands that administer', () => {
       say('user set-password --user ada', 'short'),
       say('audit list --act user.cloned'),
       say('session list --limit 0'),
-      say(`invite create --conversation ${id} --max-uses many`),
       say(`invite create --conversation ${id} --role boss`),
     ])
     for (const [code, stdout, stderr] of refused) {
       expect([code, stdout]).toEqual([2, ''])
       expect(stderr).toMatch(/^chat-server: The request does not have the expected shape\.\n {2}\S+: .+\n/)
     }
+    const [code, , many] = await say(`invite create --conversation ${id} --max-uses many`)
+    expect([code, many]).toEqual([2, expect.stringContaining('chat-server: --max-uses needs a number, not "many"\n')])
     const [, list] = await say('audit list --user ada')
     expect(list).toMatch(/^AT +ACT +BY +TO +ADDRESS +DETAIL\n\S+Z +setup\.done +\S+\n$/)
     expect(await say('session list')).toEqual([0, 'USERNAME  LAST SEEN  ADDRESS  ID\n', ''])

@@ -21,7 +21,11 @@ it('limits creates, lists, changes and deletes limits', async () => {
     limits('assignments', 'create', '--profile', 'slow', '--path', '/api/nothing'),
   ])
   expect([again.code, wrong.code, unknown.code]).toEqual([1, 2, 2])
-  expect(wrong.stderr).toContain('params.requests_per_second')
+  expect(wrong.stderr).toContain('--rps needs a number, not "many"')
+  expect(await limits('profiles', 'delete', '--profile', 'slo')).toMatchObject({
+    code: 1,
+    stderr: 'chat-server: There is no profile "slo", did you mean "slow"?\n',
+  })
   expect(unknown.stderr).toMatch(/\n {2}path: must be the path of a route/)
 
   const assign = ['assignments', 'create', '--profile', 'slow', '--method', 'GET', '--path', '/api/auth/me']
@@ -35,14 +39,14 @@ it('limits creates, lists, changes and deletes limits', async () => {
     limits('assignments', 'list', '--json'),
   ])
   expect(profiles.stdout).toMatch(/^NAME +RPS +BURST +ID +DESCRIPTION\nslow +0\.5 +5 +\S+ +For bots\n$/)
-  const [{ id }] = JSON.parse(assignments.stdout)
-  expect(JSON.parse(assignments.stdout)).toMatchObject([{ profile_name: 'slow', method: 'GET' }])
+  const [{ id }] = JSON.parse(assignments.stdout).assignments
+  expect(JSON.parse(assignments.stdout).assignments).toMatchObject([{ profile_name: 'slow', method: 'GET' }])
   expect(await limits('profiles', 'update', '--profile', 'slow', '--rps', '2', '--burst', '3')).toMatchObject({
     stdout: 'Profile slow (2 a second, 3 at once) changed.\n',
   })
   expect((await limits('assignments', 'delete', '--id', id)).code).toBe(0)
   expect((await limits('profiles', 'delete', '--profile', 'slow')).code).toBe(0)
-  expect(JSON.parse((await limits('profiles', 'list', '--json')).stdout)).toEqual([])
+  expect(JSON.parse((await limits('profiles', 'list', '--json')).stdout)).toEqual({ profiles: [] })
 }, 60_000)
 
 it('limits restores the access of a locked-out administrator, while the service runs', async () => {
@@ -57,7 +61,7 @@ it('limits restores the access of a locked-out administrator, while the service 
   await expect(ada.conversations.create()).rejects.toMatchObject({ code: 'rate_limited' })
 
   const list = await run(['limits', 'assignments', 'list', '--json', '--database', url], { cwd })
-  const [{ id }] = JSON.parse(list.stdout)
+  const [{ id }] = JSON.parse(list.stdout).assignments
   await run(['limits', 'assignments', 'delete', '--id', id, '--database', url], { cwd })
   expect((await ada.auth.me()).user.username).toBe('ada')
   await service.close()

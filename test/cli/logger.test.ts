@@ -21,7 +21,7 @@ describe('the log', () => {
 
   it('is readable on a terminal', async () => {
     const lines = await linesOf({ level: 'info', format: 'auto' }, { isTTY: true }, (log) =>
-      log.info('Hi.', { a: 'b c' }),
+      log.info('Hi.', { a: 'b c', subject_id: undefined }),
     )
     expect(lines).toEqual([expect.stringMatching(/^\d\d:\d\d:\d\d info {2}Hi\. a="b c"$/)])
   })

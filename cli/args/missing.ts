@@ -1,0 +1,11 @@
+import { ChatError } from '../../lib/core/errors.ts'
+
+/** Names what a flag was to name: over HTTP, a missing thing is not told apart from a foreign one. */
+export async function named<T>(thing: string, id: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof ChatError) || error.code !== 'not_found') throw error
+    throw new ChatError('not_found', { message: `There is no ${thing} "${id}".`, cause: error })
+  }
+}
