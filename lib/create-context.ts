@@ -21,6 +21,7 @@ import { currentMicros } from './core/time.ts'
 import * as erasure from './erasure/service.ts'
 import { createAuthFailures } from './limits/auth-failures.ts'
 import { createLimiter } from './limits/limiter.ts'
+import { LIMITS_VERSION } from './limits/store.ts'
 import { createHub } from './live/hub.ts'
 import { createPoller } from './live/poller.ts'
 import { createWrite } from './live/transaction.ts'
@@ -82,7 +83,7 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
     passwords,
     providers,
     attempts: createAttempts(db, now),
-    findSession: createSessionLookup(db),
+    findSession: createSessionLookup(db, LIMITS_VERSION),
     limiter: createLimiter({ config, db, now }),
     authFailures: createAuthFailures(config.rate_limits.auth_failures_per_ip_per_min, now),
     posts: createPostQueue({ config, db, now, id, write }),

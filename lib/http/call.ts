@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type Caller, recogniseBy, tokensIn } from '../accounts/authentication/service.ts'
+import { type CountedCaller, recogniseBy, tokensIn } from '../accounts/authentication/service.ts'
 import type { Client } from '../accounts/sessions/service.ts'
 import type { Config } from '../config/parse.ts'
 import type { Actor } from '../core/actor.ts'
@@ -85,7 +85,11 @@ async function checkAndCall(
   // A page of another site can send a cookie, but no API key.
   if (caller?.csrf_hash !== undefined && route.changes) assertCsrf(config, request, caller.csrf_hash)
 
-  found.limit_result = await takeFromLimits(chat, route, { user_id: caller?.actor.user_id, ip: client.ip })
+  found.limit_result = await takeFromLimits(chat, route, {
+    user_id: caller?.actor.user_id,
+    ip: client.ip,
+    limits_version: caller?.limits_version,
+  })
   assertAllowed(found.limit_result)
 
   const body = takesBody ? await readJson(request.body, limits) : undefined
@@ -107,7 +111,7 @@ async function checkAndCall(
  * The caller. On an optional route an expired session counts as none; an explicit but invalid token is refused in any
  * case.
  */
-async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promise<Caller | undefined> {
+async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promise<CountedCaller | undefined> {
   if (route.access === 'public') return undefined
   const { headers, cookies, ip } = request
   const ctx = contextOf(chat)

@@ -2,7 +2,7 @@ import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
 import { type AnyRoute, isLimited } from '../endpoint.ts'
 import { routes } from '../endpoints.ts'
-import type { LimitResult } from '../limits/limiter.ts'
+import type { LimitedCall, LimitResult } from '../limits/limiter.ts'
 import type { Endpoint } from '../limits/rules.ts'
 import type { Chat } from '../service.ts'
 import type { HeaderPair } from './headers.ts'
@@ -14,15 +14,15 @@ export const limitedEndpoints: readonly Endpoint[] = Object.values<AnyRoute>(rou
 export async function takeFromLimits(
   chat: Chat,
   route: AnyRoute,
-  caller: { user_id: string | undefined; ip: string | undefined },
+  caller: Pick<LimitedCall, 'user_id' | 'ip' | 'limits_version'>,
 ): Promise<LimitResult | undefined> {
   if (!isLimited(route)) return undefined
   const { method, path } = route
   // For a signed-in user, accepting an invite is an ordinary call; every other sign-in route is counted.
   const is_sign_in = route.limited_as === 'sign_in' && (caller.user_id === undefined || route.sign_in === true)
   // Named, not spread: V8 gives each spread object its own shape, which slows every later access.
-  const { user_id, ip } = caller
-  return contextOf(chat).limiter.take({ method, path, user_id, ip, is_sign_in })
+  const { user_id, ip, limits_version } = caller
+  return contextOf(chat).limiter.take({ method, path, user_id, ip, is_sign_in, limits_version })
 }
 
 /** @throws ChatError `rate_limited` */

@@ -3,7 +3,7 @@ import type { Database } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { createLocalBuckets, takeShared } from './buckets.ts'
 import { type Decision, type Endpoint, mostSpecific, networkOf, type Rate } from './rules.ts'
-import { findLimitsVersion, type LimitRule, listLimitRules } from './store.ts'
+import { findLimitsVersion, type LimitRule, type LimitsVersion, listLimitRules } from './store.ts'
 
 /** A call to be counted. */
 export interface LimitedCall extends Endpoint {
@@ -12,6 +12,8 @@ export interface LimitedCall extends Endpoint {
   ip?: string | undefined
   /** Whether it is a sign-in attempt; these are counted by address, for all such routes together. */
   is_sign_in: boolean
+  /** The version of the limits, if it was read together with the session of the caller. */
+  limits_version?: LimitsVersion | undefined
 }
 
 /** The result of the limits for a call, with the name of the limit that decided. */
@@ -35,12 +37,12 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
   const shareOfDefault = shareOf(deps.config)
   const signIns: Rate = { requests_per_second: auth_login_per_ip_per_min / 60, burst: auth_login_per_ip_per_min }
   const local = createLocalBuckets(MAX_LOCAL_BUCKETS)
-  let known = { version: undefined as string | undefined, rules: [] as LimitRule[], byRoute: new Map<string, Found>() }
+  let known = { version: null as LimitsVersion, rules: [] as LimitRule[], byRoute: new Map<string, Found>() }
 
-  let asked: Promise<string | undefined> | undefined
+  let asked: Promise<LimitsVersion> | undefined
 
   /** Read once for all calls of this turn of the event loop, so they share one state. */
-  function currentVersion(): Promise<string | undefined> {
+  function currentVersion(): Promise<LimitsVersion> {
     if (asked) return asked
     setImmediate(() => {
       asked = undefined
@@ -49,8 +51,8 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
     return asked
   }
 
-  async function findRule({ method, path }: Endpoint): Promise<LimitRule | undefined> {
-    const version = await currentVersion()
+  async function findRule({ method, path, limits_version }: LimitedCall): Promise<LimitRule | undefined> {
+    const version = limits_version === undefined ? await currentVersion() : limits_version
     if (version !== known.version) known = { version, rules: await listLimitRules(db), byRoute: new Map() }
     if (known.rules.length === 0) return undefined
     const name = `${method} ${path}`

@@ -159,9 +159,14 @@ export function listLimitRules(db: Queries): Promise<LimitRule[]> {
   )
 }
 
-/** A token that changes with each change of profiles and assignments. By primary key: every request reads it. */
-export async function findLimitsVersion(db: Queries): Promise<string | undefined> {
-  return (await db.get<{ value: string }>("SELECT value FROM meta WHERE name = 'limits_version'"))?.value
+/** A token that changes with each change of profiles and assignments; null before the first one. */
+export type LimitsVersion = string | null
+
+/** The {@link LimitsVersion} as an expression. By primary key: every request reads it. */
+export const LIMITS_VERSION = "(SELECT value FROM meta WHERE name = 'limits_version')"
+
+export async function findLimitsVersion(db: Queries): Promise<LimitsVersion> {
+  return (await db.get<{ version: LimitsVersion }>(`SELECT ${LIMITS_VERSION} AS version`))!.version
 }
 
 export async function setLimitsVersion(tx: Queries, version: string): Promise<void> {

@@ -4,6 +4,7 @@ import { ChatError } from '../../core/errors.ts'
 import { bearerOf, readCookies } from '../../core/headers.ts'
 import { digest } from '../../core/ids.ts'
 import { SECOND } from '../../core/time.ts'
+import type { LimitsVersion } from '../../limits/store.ts'
 import { recogniseKey } from '../api-keys/service.ts'
 import { identify } from '../host-identity/service.ts'
 import { recordUse } from '../sessions/record-use.ts'
@@ -18,6 +19,11 @@ const TOUCH_SECONDS = 60
 export interface Caller {
   actor: Actor
   csrf_hash?: string
+}
+
+/** The same, with the version of the limits if it was read as well. */
+export interface CountedCaller extends Caller {
+  limits_version?: LimitsVersion
 }
 
 /**
@@ -35,7 +41,7 @@ export async function recogniseBy(
   ctx: Context,
   request: IdentityRequest,
   { api_key, session_token }: CallerTokens,
-): Promise<Caller> {
+): Promise<CountedCaller> {
   if (ctx.identity) return { actor: await identify(ctx, request) }
   if (api_key !== undefined) return { actor: await recogniseKey(ctx, api_key) }
   return resume(ctx, request, session_token)
@@ -74,14 +80,13 @@ export async function authenticate(ctx: Context, headers: Headers): Promise<Acto
  * The caller of a session token. Use extends the idle deadline; an expired session stays expired, also if the clock is
  * set back. A replaced token ends its session.
  *
- * @returns the caller, and the digest of its CSRF token
  * @throws ChatError `unauthenticated`, `session_expired`
  */
 async function resume(
   ctx: Context,
   { headers, ip }: IdentityRequest,
   token: string | undefined,
-): Promise<{ actor: Actor; csrf_hash: string }> {
+): Promise<CountedCaller> {
   if (!token) throw new ChatError('unauthenticated')
   const token_hash = digest(token)
   const session = await ctx.findSession(token_hash)
@@ -98,5 +103,5 @@ async function resume(
   if (now - session.last_seen_at >= rest * SECOND)
     await recordUse(ctx, 'session', (tx) => touchSession(tx, session.id, useOf(ctx, { ip, user_agent }, now)))
   const actor = { user_id: session.user_id, roles: splitRoles(session.roles), session_id: session.id }
-  return { actor, csrf_hash: session.csrf_hash }
+  return { actor, csrf_hash: session.csrf_hash, limits_version: session.limits_version }
 }

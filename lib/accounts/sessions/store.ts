@@ -34,25 +34,27 @@ export function toSession(row: SessionTimes): Session {
   }
 }
 
-/** The columns of a session and its user that every signed-in call needs. */
+/** What every signed-in call needs: columns of a session and its user, and the version of the limits. */
 export type SessionOfCall = Omit<SessionRow, 'issued_at' | 'confirmed_at' | 'user_agent' | 'ip'> &
-  Pick<UserRow, 'roles' | 'disabled_at'>
+  Pick<UserRow, 'roles' | 'disabled_at'> & { limits_version: string | null }
 
-const SESSION_OF_CALL = `SELECT s.id, s.user_id, s.token_hash, s.csrf_hash, s.last_seen_at, s.idle_expires_at,
-       s.absolute_expires_at, u.roles, u.disabled_at
+const sessionOfCall = (
+  limitsVersion: string,
+) => `SELECT s.id, s.user_id, s.token_hash, s.csrf_hash, s.last_seen_at, s.idle_expires_at,
+       s.absolute_expires_at, u.roles, u.disabled_at, ${limitsVersion} AS limits_version
   FROM sessions s JOIN users u ON u.id = s.user_id`
 
 /**
  * Makes the function that finds the session of a token by its digest, including expired ones. By token_hash. Every signed-in
  * call needs it: on PostgreSQL those of one turn of the event loop share a statement.
+ *
+ * @param limitsVersion the expression for the version of the limits
  */
-export function createSessionLookup(db: Queries): Find<SessionOfCall> {
-  if (db.dialect === 'sqlite') return (hash) => db.get<SessionOfCall>(`${SESSION_OF_CALL} WHERE s.token_hash = ?`, hash)
+export function createSessionLookup(db: Queries, limitsVersion: string): Find<SessionOfCall> {
+  const select = sessionOfCall(limitsVersion)
+  if (db.dialect === 'sqlite') return (hash) => db.get<SessionOfCall>(`${select} WHERE s.token_hash = ?`, hash)
   return createLoader(async (hashes) => {
-    const rows = await db.all<SessionOfCall>(
-      `${SESSION_OF_CALL} WHERE s.token_hash ${isOneOf(db.dialect)}`,
-      jsonList(hashes),
-    )
+    const rows = await db.all<SessionOfCall>(`${select} WHERE s.token_hash ${isOneOf(db.dialect)}`, jsonList(hashes))
     return new Map(rows.map((row) => [row.token_hash, row]))
   })
 }
