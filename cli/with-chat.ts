@@ -28,13 +28,14 @@ export async function withStorage<T>(
  *
  * @param options.create creates the database if it is missing or empty
  * @param options.changed accepts modified tables
+ * @param options.readOnly writes nothing, and leaves a SQLite file as it is
  */
 export async function withChat<T>(
   flags: ConfigFlags,
   work: (chat: Chat) => Promise<T>,
-  options: { create?: boolean; changed?: boolean } = {},
+  options: { create?: boolean; changed?: boolean; readOnly?: boolean } = {},
 ): Promise<T> {
-  const { config, storage, createChatService } = await open(flags, options.create ?? false)
+  const { config, storage, createChatService } = await open(flags, options.create ?? false, options.readOnly)
   const withoutMigration = { ...config, storage: { ...config.storage, migrate: false } }
   const chat = createChatService(withoutMigration, storage, { log: createLogger(config.log) })
   try {
@@ -52,12 +53,12 @@ export async function migrateEmpty(storage: Storage): Promise<void> {
   if (steps.every((step) => !step.applied_at)) await storage.migrate()
 }
 
-async function open(flags: ConfigFlags, create: boolean) {
+async function open(flags: ConfigFlags, create: boolean, read_only = false) {
   const { config, warnings } = loadConfig(flags)
   warnings.forEach(printNote)
   // Loaded on demand: the help of a command needs no database driver.
   const { createChatService, openStorage } = await import('../lib/index.ts')
   const { url: database, ...postgres } = config.database
-  const storage = await openStorage({ database, ...postgres, durability: config.storage.durability, create })
+  const storage = await openStorage({ database, ...postgres, durability: config.storage.durability, create, read_only })
   return { config, storage, createChatService }
 }

@@ -24,6 +24,6 @@ export default defineCommand({
         print(args, result, lines.length > 0 ? lines.join('\n') : `All ${result.checked} invariants hold.`)
         if (result.findings.some((finding) => !finding.repaired && !finding.note)) process.exitCode = 1
       },
-      { changed: true },
+      { changed: true, readOnly: !args.repair },
     ),
 })

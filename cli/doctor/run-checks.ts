@@ -23,7 +23,7 @@ export async function runChecks(loaded: LoadedConfig, options: { readOnly: boole
   const { config } = loaded
   const here = [...checkConfiguration(loaded), ...checkAddresses(config)]
   const [server, upstreams] = await Promise.all([checkServer(config), checkUpstreams(config)])
-  const database = await checkDatabase(loaded, async (storage) => {
+  const database = await checkDatabase(loaded, options.readOnly, async (storage) => {
     if (!server.url) return [skipped('stream', 'No service was found to test the event stream.')]
     if (!config.features.auth_v1) return [skipped('stream', 'features.auth_v1 is false: the event stream is off.')]
     if (options.readOnly) return [skipped('stream', 'With --read-only no test user is created to open a stream.')]
@@ -35,6 +35,7 @@ export async function runChecks(loaded: LoadedConfig, options: { readOnly: boole
 /** The findings about the database and, if it can be used, the findings of `next`. */
 async function checkDatabase(
   { config }: LoadedConfig,
+  read_only: boolean,
   next: (storage: Storage) => Promise<Finding[]>,
 ): Promise<Finding[]> {
   const { url, ...postgres } = config.database
@@ -52,8 +53,11 @@ async function checkDatabase(
       return [...findings, skipped('stream', 'Without a database no test user can be created to open a stream.')]
     }
     // `os` also opens a database that `full` refuses, so that it can be checked.
-    storage = await openStorage({ database: url, ...postgres, durability: 'os', create: false })
-    findings.push(...judgeDatabase(await inspectDatabase(storage.db), config))
+    storage = await openStorage({ database: url, ...postgres, durability: 'os', create: false, read_only })
+    const facts = await inspectDatabase(storage.db)
+    // Only a service turns the WAL on, and this look at the file does not.
+    if (read_only) delete facts.settings.journal_mode
+    findings.push(...judgeDatabase(facts, config))
     const steps = await storage.migrations()
     // First: a schema that this program cannot use is not up to date.
     if (steps.some((step) => step.differs === 'newer')) await assertMigratable(storage.db)

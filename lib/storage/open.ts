@@ -68,6 +68,8 @@ export interface StorageOptions extends Omit<PoolOptions, 'url' | 'max'> {
   pool_size?: number
   /** `full` responds after the disk has synced; `os` leaves the sync to the operating system. Default `full`. */
   durability?: Durability
+  /** SQLite: refuses every write, and leaves the file as it is. Default false. */
+  read_only?: boolean
   /** Whether to create a missing SQLite file. Default true. */
   create?: boolean
   /** Makes a transaction that uses the outer database throw instead of waiting for itself. For tests. */
@@ -84,7 +86,7 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
   const path = typeof database === 'string' ? sqlitePath(database) : undefined
   if (path) prepareFile(path, options.create ?? true)
   const db0 = typeof database === 'string' ? await connect(toPoolOptions(database, options), path) : database
-  const opened = await toDatabase(db0, durability, path)
+  const opened = await toDatabase(db0, durability, path, options)
   const db = options.strict ? guardTransactions(opened) : opened
   const kv = createKv(options.kv ?? inMemory(), Date.now)
   const signals = await signalsOf(opened)
@@ -174,12 +176,17 @@ async function connectSqlite(options: { name?: string; path?: string }): Promise
   }
 }
 
-async function toDatabase(db0: Db0Like | Db0, durability: Durability, path?: string): Promise<Database> {
+async function toDatabase(
+  db0: Db0Like | Db0,
+  durability: Durability,
+  path?: string,
+  { read_only = false }: Pick<StorageOptions, 'read_only'> = {},
+): Promise<Database> {
   const instance = await db0.getInstance()
   if (db0.dialect === 'sqlite' && isSqliteHandle(instance)) {
     try {
-      await setUpSqlite(instance, durability)
-      return createSqliteDatabase(instance, path ? watchFile(path) : undefined)
+      await setUpSqlite(instance, durability, { read_only })
+      return createSqliteDatabase(instance, path && !read_only ? watchFile(path) : undefined)
     } catch (error) {
       instance.close()
       throw error

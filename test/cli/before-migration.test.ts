@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -59,6 +59,20 @@ it('a new database is not copied, nor any other if the configuration says so', L
   expect((await run(['migrate'], { cwd, env: off })).stdout).toBe(`Applied ${LAST}.\n`)
   expect((await run(['migrate', '--database', 'sqlite:new.db'], { cwd })).code).toBe(0)
   expect(copiesIn(cwd)).toEqual([])
+})
+
+it('fsck and doctor --read-only leave a backup as it is, byte by byte', LONG, async () => {
+  const cwd = folder()
+  const storage = await openStorage({ database: `sqlite:${join(cwd, 'chat.db')}` })
+  await storage.migrate()
+  await storage.backup(join(cwd, 'copy.db'))
+  await storage.close()
+  const before = readFileSync(join(cwd, 'copy.db'))
+  const env = { CHAT_DATABASE__URL: 'sqlite:copy.db', CHAT_SERVER__PORT: '1' }
+  expect(await run(['fsck'], { cwd, env })).toMatchObject({ code: 0 })
+  expect((await run(['doctor', '--read-only'], { cwd, env })).stdout).toContain('database.schema')
+  expect(readFileSync(join(cwd, 'copy.db')).equals(before)).toBe(true)
+  expect(readdirSync(cwd).filter((name) => name.startsWith('copy.db'))).toEqual(['copy.db'])
 })
 
 it('the last two copies are kept, for a week', () => {

@@ -16,10 +16,24 @@ const LOCK_RETRY_MS = 10
  *
  * @throws Error when it does not keep acknowledged writes
  */
-export async function setUpSqlite(handle: SqliteHandle, durability: Durability): Promise<void> {
+export async function setUpSqlite(
+  handle: SqliteHandle,
+  durability: Durability,
+  { read_only = false } = {},
+): Promise<void> {
+  if (read_only) return setUpReading(handle)
   // SQLite itself does not wait when two processes switch a file to WAL: one of them is refused at once.
   const apply = () => applySettings(handle, durability)
   await retry(apply, { ms: LOCK_WAIT_MS, pause_ms: LOCK_RETRY_MS, mayPass: isBusy })
+}
+
+/** Changes not even the journal mode, which is stored in the file: a copy that is checked keeps its checksum. */
+function setUpReading(handle: SqliteHandle): void {
+  handle.exec('PRAGMA busy_timeout = 5000')
+  handle.exec('PRAGMA query_only = ON')
+  handle.exec('PRAGMA temp_store = MEMORY')
+  handle.exec('PRAGMA cache_size = -16384')
+  handle.prepare('SELECT count(*) FROM sqlite_master').get()
 }
 
 function applySettings(handle: SqliteHandle, durability: Durability): void {
