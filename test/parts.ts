@@ -43,7 +43,7 @@ export const TWO_NODES: Record<string, string[]> = {
   'two-nodes': [
     'test/chat/presence/{large,routes}.test.ts',
     'test/chat/conversations/routes.test.ts',
-    'test/live/{closing,feed,stream}.test.ts',
+    'test/live/{closing,stream}.test.ts',
   ],
   'two-nodes-all': [
     'test/accounts/{administration,email-addresses,password-resets,profile,sessions,users}/*.test.ts',

@@ -8,12 +8,17 @@ const END_MS = 15_000
 const POLL_MS = 50
 
 /** The answers in a thread, once all of them have ended, or at the timeout. */
-export async function untilEnded(client: ChatClient, root_id: string, killed: number): Promise<Message[]> {
+export async function untilEnded(
+  client: ChatClient,
+  root_id: string,
+  killed: number,
+  limit_ms = END_MS,
+): Promise<Message[]> {
   for (;;) {
     const { messages } = await client.threads.tree(root_id, { limit: 500 })
     const answers = messages.filter(({ role }) => role === 'assistant')
     const isOver = answers.every(({ status }) => status !== 'streaming')
-    if (isOver || performance.now() - killed > END_MS) return answers
+    if (isOver || performance.now() - killed > limit_ms) return answers
     await sleep(POLL_MS)
   }
 }

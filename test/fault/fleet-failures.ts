@@ -16,9 +16,6 @@ const CONVERSATIONS = 3
 /** Posts between two failures. */
 const POSTS = 40
 
-/** The time in which another node ends the answers of a dead one. */
-const ENDED_MS = 15_000
-
 /** Nodes that fail under load, in every way of docs/guides/several-nodes.md. */
 export interface FleetFailureOptions {
   /** An empty PostgreSQL database. */
@@ -26,6 +23,8 @@ export interface FleetFailureOptions {
   kills: number
   /** How long a node hangs. */
   pause_ms: number
+  /** The time in which answers are ended, and presence is right. */
+  within_ms: number
   config?: object
   random: () => number
   restartDatabase(): Promise<void>
@@ -70,7 +69,7 @@ export async function failNodes(options: FleetFailureOptions): Promise<FleetFigu
   try {
     const people = await settleFleet(fleet, { conversations: CONVERSATIONS, guests: GUESTS })
     const load = await startLoad(fleet, people)
-    const presence = startPresence(fleet, people, random)
+    const presence = startPresence(fleet, people, options)
     try {
       await runAll({ options, fleet, people, load, presence, upstream, figures })
     } finally {
@@ -126,7 +125,7 @@ async function kill({ options, fleet, people, load, presence, upstream, figures 
     // Of two guests of the node, one is away for longer.
     presence.at(node.base_url)[1]?.leave({ later: true })
     await fleet.kill(index)
-    ends.push(ended(people, root_id, figures))
+    ends.push(ended(people, { root_id, figures, within_ms: options.within_ms }))
     figures.kills++
     await load.progress(POSTS)
     for (const guest of presence.guests) guest.comeBack()
@@ -148,12 +147,15 @@ async function ask(
   return root_id
 }
 
-async function ended({ ada }: FleetPeople, root_id: string, figures: FleetFigures): Promise<void> {
+async function ended(
+  { ada }: FleetPeople,
+  { root_id, figures, within_ms }: { root_id: string; figures: FleetFigures; within_ms: number },
+): Promise<void> {
   const killed = performance.now()
-  const [answer] = await untilEnded(ada.client, root_id, killed)
+  const [answer] = await untilEnded(ada.client, root_id, killed, within_ms)
   const took = performance.now() - killed
   figures.slowest_answer_ms = Math.max(figures.slowest_answer_ms, took)
-  if (answer?.status === 'interrupted' && took < ENDED_MS) figures.interrupted++
+  if (answer?.status === 'interrupted' && took < within_ms) figures.interrupted++
   else figures.faults.push(`an answer is ${answer?.status} after ${took.toFixed(0)} ms`)
 }
 
@@ -175,7 +177,7 @@ async function hang({ options, fleet, people, load, presence, figures }: Stage):
   await sleep(options.pause_ms)
   wake()
   for (const [what, { stream, got }] of Object.entries({ removed, leaving })) {
-    const end = await Promise.race([stream.over, sleep(ENDED_MS, 'still open')])
+    const end = await Promise.race([stream.over, sleep(options.within_ms, 'still open')])
     if (end !== 'ended') figures.faults.push(`the stream of a user ${what} during a pause is ${end}`)
     const foreign = got.filter((id) => during.has(id))
     if (foreign.length > 0) figures.faults.push(`a user ${what} during a pause got ${foreign.length} later posts`)

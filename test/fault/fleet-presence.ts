@@ -3,9 +3,6 @@ import type { Fleet } from './fleet.ts'
 import type { FleetPeople, FleetUser } from './fleet-people.ts'
 import { openRaw, type RawStream } from './raw-reader.ts'
 
-/** The time in which presence is right again after whatever has happened. */
-const RIGHT_MS = 15_000
-
 const LOOK_MS = 250
 
 /** After this time every node has heard of a change. */
@@ -41,13 +38,14 @@ export interface Guest {
 type Status = 'online' | 'offline'
 type Seen = Map<string, string>
 
+/** @param options.within_ms the time in which presence is right again after whatever has happened */
 export function startPresence(
   fleet: Fleet,
   { ada, guests: users, conversationIds }: FleetPeople,
-  random: () => number,
+  options: { random: () => number; within_ms: number },
 ): FleetPresence {
   const conversation_id = conversationIds[0]!
-  const guests = users.map((user) => createGuest(fleet, user, { conversation_id, random }))
+  const guests = users.map((user) => createGuest(fleet, user, { ...options, conversation_id }))
   const heard: Seen = new Map()
   const faults: string[] = []
   const wrong = new Map<string, number>()
@@ -100,8 +98,8 @@ export function startPresence(
       const since = Math.max(wrong.get(key) ?? now, guest.changed_at())
       wrong.set(key, since)
       slowest_ms = Math.max(slowest_ms, now - since)
-      if (now - since > RIGHT_MS) {
-        faults.push(`${key} is ${status} for more than 15 s`)
+      if (now - since > options.within_ms) {
+        faults.push(`${key} is ${status} for ${(now - since).toFixed(0)} ms`)
         wrong.delete(key)
       }
     }
@@ -139,7 +137,7 @@ export function startPresence(
 function createGuest(
   fleet: Fleet,
   { headers: { cookie } }: FleetUser,
-  { conversation_id, random }: { conversation_id: string; random: () => number },
+  { conversation_id, random, within_ms }: { conversation_id: string; random: () => number; within_ms: number },
 ) {
   let stream: RawStream | undefined
   let changed_at = performance.now()
@@ -160,7 +158,7 @@ function createGuest(
       running = running.then(stay)
     },
     comeBack(): void {
-      if (performance.now() - changed_at > RIGHT_MS) guest.come()
+      if (performance.now() - changed_at > within_ms) guest.come()
     },
     leave({ later = false } = {}): void {
       isHere = false

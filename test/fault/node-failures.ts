@@ -9,6 +9,7 @@ import { failNodes } from './fleet-failures.ts'
 import { createRandom, newSeed } from './random.ts'
 
 const PAUSE_MS = 30_000
+const WITHIN_MS = 15_000
 
 const [kills = '50'] = process.argv.slice(2)
 const seed = newSeed()
@@ -21,6 +22,7 @@ await onDatabases('postgresql', async ({ url, restart }) => {
     url,
     kills: Number(kills),
     pause_ms: PAUSE_MS,
+    within_ms: WITHIN_MS,
     random: createRandom(seed),
     restartDatabase: restart!,
     onStep: (what) => console.log(`  ${seconds()} s: ${what}`),

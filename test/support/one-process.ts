@@ -33,6 +33,7 @@ export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string,
     'test/limits/routes.test.ts': {
       'apply after a clock has stepped back': OWN_COUNT,
       'count by default per process and user': OWN_COUNT,
+      'divide the default limit among the workers': OWN_COUNT,
     },
     'test/live/feed.test.ts': { '(sqlite) > has ephemeral events once': PASSED_ON },
     'test/live/stream.test.ts': {
