@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ROOT } from './support/example.ts'
@@ -14,6 +14,17 @@ it('no link of the documentation is broken', () => {
   )
   expect(links.filter(({ leads }) => !leads)).toEqual([])
   expect(links.length).toBeGreaterThan(20)
+})
+
+it('nothing that git ignores, no data and no secret goes into the build of an image', () => {
+  const linesOf = (name: string) => readFileSync(join(ROOT, name), 'utf8').split('\n')
+  const excluded = linesOf('.dockerignore')
+  const ignored = linesOf('.gitignore').flatMap((line) => (line ? line.replace(/\/$/, '') : []))
+  for (const name of [...ignored, '*.db', '*.db-*', '*.db.*', 'chat-server.toml'])
+    expect(
+      excluded.some((line) => line.replace('**/', '') === name),
+      name,
+    ).toBe(true)
 })
 
 /** The anchors of a page's headings, as GitHub makes them. */
