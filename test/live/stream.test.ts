@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createChatApp } from '../../lib/http/app.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
@@ -38,6 +38,10 @@ describeOnEachDatabase('a stream', (openUrl) => {
   afterEach(async () => {
     await Promise.all(streams.splice(0).map((stream) => stream.close()))
     await soon(() => expect(service.chat.context.hub.size()).toBe(0))
+    // With two nodes, each counts the streams of the other until it has learnt that they are closed.
+    await vi.waitFor(async () => {
+      for (const { context } of service.nodes) expect(await context.presence.countElsewhere(reading.ada.id)).toBe(0)
+    }, 10_000)
   })
   afterAll(() => service.close())
 
