@@ -20,6 +20,9 @@ import { createTail } from './tail.ts'
 import type { Ephemeral } from './transaction.ts'
 import { createTurns } from './turns.ts'
 
+/** How many readers that are behind are read a page at the same time; more only wait for each other in the database. */
+const PAGES_AT_ONCE = 16
+
 interface HubDeps {
   db: Database
   config: Config
@@ -97,7 +100,7 @@ function createParts({ db, config, log, metrics, sources, now, announce }: HubDe
   const { findRefusals, compose } = sources
   const quota = createStreamQuota(max_streams_per_user)
   // Readers that are behind. Each is in the queue at most once, so the number of open streams bounds its length.
-  const turns = createTurns<Reader>()
+  const turns = createTurns<Reader>(PAGES_AT_ONCE)
   const streams = createStreams({ metrics, onClose })
   const { close } = streams
   const { send, deliver } = createSender({ max_buffer_bytes, metrics, close })
@@ -112,7 +115,7 @@ function createParts({ db, config, log, metrics, sources, now, announce }: HubDe
     ...{ db, log, subscriptions, followers, all, tail, send, announce },
     recheck: rights.recheckConcerned,
   })
-  const deps = { ...sources, page_bytes: max_buffer_bytes, turn: turns.wait, recheck: rights.recheckOne, send, close }
+  const deps = { ...sources, page_bytes: max_buffer_bytes, turn: turns.take, recheck: rights.recheckOne, send, close }
 
   function onClose(reader: Reader): void {
     turns.leave(reader)

@@ -32,7 +32,8 @@ export interface CatchUpFollowerDeps {
   compose: (rows: EventRow[]) => Promise<NumberedEvent[]>
   listMemberships(userId: string): Promise<JoinedConversation[]>
   page_bytes: number
-  turn(reader: Reader): Promise<void>
+  /** Does a part of the work for a reader at its turn. @returns `undefined` if the reader is closed before */
+  turn<T>(reader: Reader, work: () => Promise<T>): Promise<T | undefined>
   recheck(reader: Reader): Promise<void>
   close(reader: Reader, reason: CloseReason): void
 }
@@ -126,11 +127,14 @@ async function* readRounds(
   let ranges = await listMissed(reader, begin, end, deps)
   let place = begin
   for (let isWhole = false; !isWhole && !reader.closed; ) {
-    await deps.turn(reader)
     const each = Math.max(LEAST, Math.floor(ROUND / ranges.length))
     const parts = ranges.map((range) => ({ ...range, to: Math.min(range.to, range.from + each - 1) }))
-    const rows = parts.length > 0 ? await feed.listRanges(parts) : []
-    const own = await feed.listOwnChanges(reader.user_id, place, end, ROUND)
+    const read = await deps.turn(reader, async () => ({
+      rows: parts.length > 0 ? await feed.listRanges(parts) : [],
+      own: await feed.listOwnChanges(reader.user_id, place, end, ROUND),
+    }))
+    if (!read) return
+    const { rows, own } = read
     const horizon = Math.min(
       own.length < ROUND ? Number.POSITIVE_INFINITY : own.at(-1)!.id,
       ...unfinishedIn(ranges, parts, rows),
@@ -151,8 +155,8 @@ async function listMissed(reader: Reader, begin: Place, end: Place, deps: CatchU
   const ids = [...reader.following!.joined!.keys()]
   const ranges: Range[] = []
   for (let first = 0; first < ids.length && !reader.closed; first += ROUND) {
-    await deps.turn(reader)
-    ranges.push(...(await deps.feed.listMissed(ids.slice(first, first + ROUND), begin, end)))
+    const some = ids.slice(first, first + ROUND)
+    ranges.push(...((await deps.turn(reader, () => deps.feed.listMissed(some, begin, end))) ?? []))
   }
   return ranges
 }
@@ -179,8 +183,9 @@ async function sendRows(
   deps: CatchUpFollowerDeps,
 ): Promise<void> {
   for (let left = rows; left.length > 0 && !reader.closed; ) {
-    const lines = await deps.compose(left.slice(0, PAGE))
-    if (reader.closed) return
+    const some = left.slice(0, PAGE)
+    const lines = await deps.turn(reader, () => deps.compose(some))
+    if (!lines || reader.closed) return
     const events = lines.flatMap(({ event, ...line }, index): Delivered[] =>
       event && isFor(reader, left[index]!) ? [{ ...line, id: idOf(left[index]!), event }] : [],
     )

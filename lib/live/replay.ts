@@ -11,8 +11,8 @@ export interface CatchUpDeps {
   getsPresence(conversationId: string): Promise<boolean>
   /** The size of a page, in bytes. */
   page_bytes: number
-  /** Resolves when the reader may be sent a page, and when the reader is closed. */
-  turn(reader: Reader): Promise<void>
+  /** Does a part of the work for a reader at its turn. @returns `undefined` if the reader is closed before */
+  turn<T>(reader: Reader, work: () => Promise<T>): Promise<T | undefined>
   /** Closes a reader that has lost the right to its stream. */
   recheck(reader: Reader): Promise<void>
   /** Sends new events; closes a reader that is too far behind. */
@@ -33,11 +33,10 @@ export async function catchUp(
   let sent = begin(reader, head, last_event_id)
   // Nothing is awaited between the last comparison and `liveReaders.add`, so the reader misses no event.
   while (sent < channel.position() && !reader.closed) {
-    await deps.turn(reader)
-    if (reader.closed) return
     const isPast = sent < head.last
     // Not beyond the position of the live readers: this reader gets later events together with them.
-    const page = await channel.page(sent, isPast ? head.last : channel.position(), deps.page_bytes)
+    const read = () => channel.page(sent, isPast ? head.last : channel.position(), deps.page_bytes)
+    const page = await deps.turn(reader, read)
     if (reader.closed) return
     if (!page) {
       // The next events are deleted, with the conversation or by retention: the client gets `stream.reset` after it

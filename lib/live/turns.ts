@@ -1,38 +1,56 @@
 /**
- * Creates a queue that lets one of its entries continue in each turn of the event loop, in the order of arrival.
+ * Creates a queue that lets one of its entries begin in each turn of the event loop, in the order of arrival.
  *
  * SQLite reads are synchronous: without the queue, a thousand streams that resume at the same time would block every
- * other request until each of them has been sent its page.
+ * other request until each of them has been sent its page. On PostgreSQL they would all wait for connections.
+ *
+ * @param atOnce how many of the entries may be at work at the same time
  */
-export function createTurns<Entry>() {
-  const queue = new Map<Entry, () => void>()
+export function createTurns<Entry>(atOnce: number) {
+  const queue = new Map<Entry, (isTurn: boolean) => void>()
+  let working = 0
   let isScheduled = false
 
   function schedule(): void {
-    if (isScheduled || queue.size === 0) return
+    if (isScheduled || queue.size === 0 || working >= atOnce) return
     isScheduled = true
     setImmediate(() => {
       isScheduled = false
-      const [first] = queue.keys()
-      if (first !== undefined) leave(first)
+      const [first] = queue
+      if (first) {
+        working++
+        queue.delete(first[0])
+        first[1](true)
+      }
       schedule()
     })
   }
 
-  function leave(entry: Entry): void {
-    const resolve = queue.get(entry)
-    queue.delete(entry)
-    resolve?.()
-  }
-
   return {
-    /** Resolves at the turn of the entry. An entry is in the queue once at a time. */
-    wait: (entry: Entry): Promise<void> =>
-      new Promise((resolve) => {
+    /**
+     * Runs `work` at the turn of the entry, which waits for one turn at a time.
+     *
+     * @returns its result; `undefined` if the entry leaves before its turn
+     */
+    async take<T>(entry: Entry, work: () => Promise<T>): Promise<T | undefined> {
+      const isTurn = await new Promise<boolean>((resolve) => {
         queue.set(entry, resolve)
         schedule()
-      }),
+      })
+      if (!isTurn) return undefined
+      try {
+        return await work()
+      } finally {
+        working--
+        schedule()
+      }
+    },
+
     /** Removes an entry from the queue: its wait ends at once, and it takes no turn of the others. */
-    leave,
+    leave(entry: Entry): void {
+      const end = queue.get(entry)
+      queue.delete(entry)
+      end?.(false)
+    },
   }
 }

@@ -112,19 +112,47 @@ describeOnEachDatabase('streams that resume at the same time', (openUrl) => {
 })
 
 it('let one entry continue per turn of the event loop, and release those that leave at once', async () => {
-  const { wait, leave } = createTurns<number>()
+  const { take, leave } = createTurns<number>(16)
   const done: number[] = []
-  const waits = times(5, (i) => wait(i).then(() => done.push(i)))
+  const left: number[] = []
+  const results = times(5, async (i) => {
+    const result = await take(i, async () => done.push(i))
+    if (result === undefined) left.push(i)
+  })
   leave(1)
   leave(3)
   leave(3)
   await null
-  expect(done).toEqual([1, 3])
+  await null
+  expect([done, left]).toEqual([[], [1, 3]])
   for (const next of [0, 2, 4]) {
     await nextTurn()
     expect(done.at(-1)).toBe(next)
   }
-  await Promise.all(waits)
+  await Promise.all(results)
   // An empty queue starts again.
-  await wait(5)
+  expect(await take(5, async () => 'again')).toBe('again')
+})
+
+it('let no more than some work at the same time, and the next when one ends, also with a failure', async () => {
+  const { take } = createTurns<number>(2)
+  const started: number[] = []
+  const ends: (() => void)[] = []
+  const works = times(4, (i) =>
+    take(i, () => {
+      started.push(i)
+      return new Promise<void>((resolve, reject) => ends.push(i === 0 ? () => reject(new Error('failed')) : resolve))
+    }),
+  )
+  const failed = expect(works[0]).rejects.toThrow('failed')
+  for (const _ of times(5, () => 0)) await nextTurn()
+  expect(started).toEqual([0, 1])
+  ends[0]!()
+  await failed
+  for (const _ of times(5, () => 0)) await nextTurn()
+  expect(started).toEqual([0, 1, 2])
+  ends[1]!()
+  await soon(() => expect(started).toEqual([0, 1, 2, 3]))
+  for (const end of ends.slice(2)) end()
+  await Promise.all(works.slice(1))
 })
