@@ -2,14 +2,19 @@ import { readdirSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../lib/config/parse.ts'
 import type { LogFields } from '../lib/context.ts'
+import { causeText } from '../lib/core/errors.ts'
 import type { Storage } from '../lib/index.ts'
 import { copyWhole } from '../lib/storage/archive/backup.ts'
 import { partsOf } from '../lib/storage/archive/files.ts'
+import type { MigrationState } from '../lib/storage/schema/migrate.ts'
 import { sqliteFile } from './doctor/files.ts'
 
 /** Deleted data is to leave the machine: copies made before a migration stay as long as it takes to notice a failure. */
 const KEEP_MS = 7 * 24 * 60 * 60 * 1000
 const KEEP = 2
+
+/** A copy in progress grows all the time: one that has not for so long was left by a process that was killed. */
+const STALLED_MS = 60_000
 
 /**
  * Before a database with data is migrated, copies a SQLite file beside it. Copies that are too old are deleted.
@@ -24,7 +29,7 @@ export async function copyBeforeMigration(
   say: (message: string, fields?: LogFields) => void,
 ): Promise<string | undefined> {
   const steps = await storage.migrations()
-  const next = steps.find((step) => !step.applied_at)
+  const next = steps.find(isPending)
   const hasData = steps.some((step) => step.applied_at)
   if (!next || !hasData || !config.storage.backup_before_migrate || config.database.url === 'sqlite::memory:') return
   const path = sqliteFile(config.database.url)
@@ -34,16 +39,21 @@ export async function copyBeforeMigration(
   }
   const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '')
   const copy = `${path}.before-${next.name}.${stamp}`
+  deleteOldCopies(path, say)
   assertRoom(path)
   try {
     const bytes = await copyWhole(storage.db, copy)
     say('Copied the database before its migration', { copy, bytes })
   } catch (cause) {
+    // Another process has started in the same second: its copy has the same name.
+    if (!(await storage.migrations()).some(isPending)) return
     throw new Error(`The schema was not migrated, because the copy made before failed; ${REMEDY}`, { cause })
   }
-  deleteOldCopies(path)
+  deleteOldCopies(path, say)
   return copy
 }
+
+const isPending = (step: MigrationState) => !step.applied_at
 
 const REMEDY = 'free some space, or set storage.backup_before_migrate to false'
 
@@ -58,12 +68,39 @@ function assertRoom(path: string): void {
   )
 }
 
-/** Deletes the copies of a SQLite file that are too old, and all but the last two. */
-export function deleteOldCopies(path: string, now = Date.now()): void {
+/**
+ * Deletes the copies of a SQLite file that are too old, all but the last two, and those that were never finished. Never
+ * throws: other processes may delete them too, and a service does without.
+ *
+ * @param say logs what could not be deleted
+ */
+export function deleteOldCopies(
+  path: string,
+  say: (message: string, fields?: LogFields) => void,
+  now = Date.now(),
+): void {
+  try {
+    const files = filesBeside(path)
+    const copies = files.filter(({ file }) => COMPLETE.test(file)).toSorted((a, b) => b.at - a.at)
+    const old = copies.filter(({ at }, n) => n >= KEEP || now - at > KEEP_MS)
+    const unfinished = files.filter(({ file, at }) => UNFINISHED.test(file) && now - at > STALLED_MS)
+    for (const { file } of [...old, ...unfinished]) rmSync(file, { force: true })
+  } catch (error) {
+    say('Old copies of the database could not be deleted', { cause: causeText(error) })
+  }
+}
+
+const COMPLETE = /\.\d{8}T\d{6}Z$/
+const UNFINISHED = /\.\d{8}T\d{6}Z\.partial(-\w+)?$/
+
+/** The files whose names begin like those of copies, and when they were changed. */
+function filesBeside(path: string): { file: string; at: number }[] {
   const folder = dirname(path)
-  const copies = readdirSync(folder)
-    .filter((name) => name.startsWith(`${basename(path)}.before-`) && /\.\d{8}T\d{6}Z$/.test(name))
-    .map((name) => ({ file: join(folder, name), at: statSync(join(folder, name)).mtimeMs }))
-    .toSorted((a, b) => b.at - a.at)
-  for (const { file } of copies.filter(({ at }, n) => n >= KEEP || now - at > KEEP_MS)) rmSync(file, { force: true })
+  return readdirSync(folder)
+    .filter((name) => name.startsWith(`${basename(path)}.before-`))
+    .flatMap((name) => {
+      const file = join(folder, name)
+      const found = statSync(file, { throwIfNoEntry: false })
+      return found ? [{ file, at: found.mtimeMs }] : []
+    })
 }

@@ -39,7 +39,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   void signal.then((name) => isUp || leaveEarly(log, name))
 
   await assertFree(config.server)
-  const stopDeleting = deleteCopiesHourly(config.database.url)
+  const stopDeleting = deleteCopiesHourly(config.database.url, log)
   const service = await (config.cluster.workers > 1 ? serveInWorkers : serveHere)({ config, log, flags })
   isUp = true
   const { url, port, is_setup } = service
@@ -62,9 +62,9 @@ async function assertFree({ host, port }: Config['server']): Promise<void> {
   await new Promise((resolve) => server.close(resolve))
 }
 
-function deleteCopiesHourly(url: string): () => void {
+function deleteCopiesHourly(url: string, log: Log): () => void {
   const path = sqliteFile(url)
-  const timer = setInterval(() => path && existsSync(path) && deleteOldCopies(path), 60 * 60 * 1000).unref()
+  const timer = setInterval(() => path && existsSync(path) && deleteOldCopies(path, log.warn), 60 * 60 * 1000).unref()
   return () => clearInterval(timer)
 }
 

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -75,6 +75,8 @@ it('fsck and doctor --read-only leave a backup as it is, byte by byte', LONG, as
   expect(readdirSync(cwd).filter((name) => name.startsWith('copy.db'))).toEqual(['copy.db'])
 })
 
+const fail = (message: string, fields?: object) => expect.fail(`${message} ${JSON.stringify(fields)}`)
+
 it('the last two copies are kept, for a week', () => {
   const name = (day: number) => `chat.db.before-0009-x.2026010${day}T000000Z`
   const cwd = folder({ 'chat.db': '', 'chat.db.before-lunch': '', 'other.db.before-0009-x.20260101T000000Z': '' })
@@ -84,12 +86,31 @@ it('the last two copies are kept, for a week', () => {
     utimesSync(join(cwd, name(day)), Date.UTC(2026, 0, day) / 1000, Date.UTC(2026, 0, day) / 1000)
   }
   const left = () => readdirSync(cwd).filter((file) => file.startsWith('chat.db.before-0009'))
-  deleteOldCopies(join(cwd, 'chat.db'), now)
+  deleteOldCopies(join(cwd, 'chat.db'), fail, now)
   expect(left()).toEqual([name(4), name(5)])
-  deleteOldCopies(join(cwd, 'chat.db'), now + 2.5 * 24 * 60 * 60 * 1000)
+  deleteOldCopies(join(cwd, 'chat.db'), fail, now + 2.5 * 24 * 60 * 60 * 1000)
   expect(left()).toEqual([name(5)])
   expect(readdirSync(cwd)).toContain('chat.db.before-lunch')
   expect(readdirSync(cwd)).toContain('other.db.before-0009-x.20260101T000000Z')
+})
+
+it('a copy that a killed process left unfinished is deleted, one in progress is not', () => {
+  const partial = (second: number) => `chat.db.before-0009-x.20260101T00000${second}Z.partial`
+  const cwd = folder({ 'chat.db': '', [partial(1)]: 'half', [`${partial(1)}-journal`]: '', [partial(2)]: 'half' })
+  for (const name of [partial(1), `${partial(1)}-journal`]) utimesSync(join(cwd, name), 0, 0)
+  deleteOldCopies(join(cwd, 'chat.db'), fail)
+  expect(readdirSync(cwd).sort()).toEqual(['chat.db', partial(2)])
+})
+
+it('a copy that cannot be deleted does not end the service', () => {
+  const name = 'chat.db.before-0009-x.20260101T000000Z'
+  const cwd = folder({ 'chat.db': '' })
+  // Not a file: deleting it fails, also for root.
+  mkdirSync(join(cwd, name))
+  utimesSync(join(cwd, name), 0, 0)
+  const said: unknown[] = []
+  deleteOldCopies(join(cwd, 'chat.db'), (message) => said.push(message))
+  expect(said).toEqual(['Old copies of the database could not be deleted'])
 })
 
 it('serve on a taken port neither creates nor migrates a database', LONG, async () => {
