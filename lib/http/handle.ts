@@ -6,6 +6,7 @@ import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
 import { readCookies } from '../core/headers.ts'
 import type { AnyRoute, Method } from '../endpoint.ts'
+import { refusalOf } from '../metrics/registry.ts'
 import type { Chat } from '../service.ts'
 import { apiGroupOf } from './api-groups.ts'
 import { perform } from './call.ts'
@@ -176,9 +177,11 @@ async function call(
   return end(exchange, serialize(chat, route, result))
 }
 
-/** Logs what the caller does not get: the cause of a bug or a storage failure. */
+/** Logs what the caller does not get: the cause of a bug or a storage failure; counts the latter. */
 function explain({ chat }: Service, { request_id, path }: Exchange, error: ChatError, caught: unknown): void {
-  const { log } = contextOf(chat)
+  const { log, metrics } = contextOf(chat)
+  const refusal = refusalOf(error)
+  if (refusal) metrics.requestFailed(refusal)
   if (error.code === 'internal') log.error('Request failed', { request_id, route: path, cause: stackOf(caught) })
   else if (error.status >= 500 && error.cause)
     log.warn('Request failed because of the storage', { request_id, route: path, cause: String(error.cause) })

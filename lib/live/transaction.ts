@@ -1,6 +1,5 @@
 import type { AuditEntry, EphemeralEvent, Log, PersistedEvent } from '../context.ts'
-import { ChatError } from '../core/errors.ts'
-import type { Metrics, Refusal } from '../metrics/registry.ts'
+import { type Metrics, refusalOf } from '../metrics/registry.ts'
 import type { Database, Queries, TransactionOptions, Writing } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { insertTask, type NewTask } from '../tasks/store.ts'
@@ -128,12 +127,6 @@ function collect(queries: Writing, now: () => Micros) {
     recheckStreams: (revocation) => outcome.revocations.push(revocation),
   }
   return { tx, changes, outcome, audited, tasks }
-}
-
-/** The code of an error of the storage, which has a cause; the errors of use-cases have none. */
-function refusalOf(error: unknown): Refusal | undefined {
-  if (!(error instanceof ChatError) || error.cause === undefined) return undefined
-  return error.code === 'unavailable' || error.code === 'storage_full' ? error.code : undefined
 }
 
 /** New events with their numbers, as a read of the log would return them, if the payloads of all are known. */

@@ -1,3 +1,4 @@
+import { ChatError } from '../core/errors.ts'
 import { VERSION } from '../core/version.ts'
 import { createClusterMetrics } from './cluster.ts'
 import { createHistogram } from './histogram.ts'
@@ -15,6 +16,8 @@ export interface Metrics {
   write(seconds: number): void
   /** A transaction that failed because of the storage. */
   refused(reason: Refusal): void
+  /** A request of any route, also of those without counters of their own, that failed because of the storage. */
+  requestFailed(reason: Refusal): void
   /** Events sent to streams. */
   delivered(count: number): void
   /** A stream closed because its reader was too slow. */
@@ -42,6 +45,12 @@ export interface Metrics {
 
 /** Why the storage failed. */
 export type Refusal = (typeof REFUSALS)[number]
+
+/** Why the storage failed, of an error of the storage, which has a cause; the errors of use-cases have none. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  if (!(error instanceof ChatError) || error.cause === undefined) return undefined
+  return error.code === 'unavailable' || error.code === 'storage_full' ? error.code : undefined
+}
 
 /** Values that are read when the page is rendered. */
 export interface Levels {
@@ -101,6 +110,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     ...requests,
     write: storage.write.of({}),
     refused: (reason) => storage.refused.add(reason, 1),
+    requestFailed: (reason) => storage.failed.add(reason, 1),
     delivered: (count) => streams.delivered.add('', count),
     dropped: () => streams.dropped.add('', 1),
     firstDelta: answers.firstDelta.of({}),
@@ -130,7 +140,13 @@ function createStorageMetrics() {
     'reason',
     REFUSALS,
   )
-  return { write, refused, families: [write.family, refused.family] }
+  const failed = createCounter(
+    'chat_storage_requests_failed_total',
+    'Requests of all routes that failed because of the storage',
+    'reason',
+    REFUSALS,
+  )
+  return { write, refused, failed, families: [write.family, refused.family, failed.family] }
 }
 
 function createStreamMetrics() {

@@ -12,7 +12,7 @@ import { TASK_KINDS } from '../../lib/tasks/schema.ts'
 import { createRandom } from '../fault/random.ts'
 import { checkedFetch } from '../support/answers.ts'
 import { hasPromtool, promtool } from '../support/promtool.ts'
-import { codeOf, type ServiceOptions, startService, startThread, times } from '../support/service.ts'
+import { codeOf, PASSWORD, type ServiceOptions, startService, startThread, times } from '../support/service.ts'
 
 /** The maximum number of series, whatever clients send: Prometheus stores each series separately. */
 const MAX_SERIES = 2_000
@@ -168,6 +168,35 @@ it("counts writes refused by the storage, by reason, and not the service's own r
   await codeOf(post())
   expect(await refused()).toEqual([2, 1])
   trouble = undefined
+})
+
+it('counts the requests of any route that failed because of the storage, sign-ins too', async () => {
+  let isBroken = false
+  const failing = <Args extends unknown[], Result>(read: (...args: Args) => Promise<Result>) => {
+    return async (...args: Args): Promise<Result> => {
+      if (isBroken) throw new ChatError('unavailable', { cause: new Error('of the disk') })
+      return read(...args)
+    }
+  }
+  const wrap = ({ db, ...storage }: Storage): Storage => {
+    const { get, all, write } = db
+    const broken = {
+      get: failing(get) as typeof get,
+      all: failing(all) as typeof all,
+      write: failing(write) as typeof write,
+    }
+    return { ...storage, db: { ...db, ...broken } }
+  }
+  const { service, page } = await start({ wrap })
+  const ada = await service.signIn('ada')
+  const failed = async () => readingOf(await page(), 'chat_storage_requests_failed_total{reason="unavailable"}')
+  expect(await codeOf(ada.conversations.get('unknown'))).toBe('not_found')
+  expect(await failed()).toBe(0)
+  isBroken = true
+  expect(await codeOf(ada.conversations.create())).toBe('unavailable')
+  expect(await codeOf(ada.auth.login({ email: ada.email, password: PASSWORD }))).toBe('unavailable')
+  isBroken = false
+  expect(await failed()).toBe(2)
 })
 
 it('shows the number of dropped log lines, if the log provides it', async () => {
