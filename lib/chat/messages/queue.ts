@@ -24,7 +24,7 @@ export function createPostQueue(ctx: Pick<Context, 'config' | 'db' | 'now' | 'id
     ...(ctx.db.dialect === 'sqlite'
       ? // The writers of SQLite wait for the other requests of this turn anyway.
         { defer: (run) => run() }
-      : // A batch costs PostgreSQL as much as ten of its posts. Posts arrive in two groups: one while the other is stored.
+      : // A batch costs PostgreSQL as much as five of its posts. Posts arrive in two groups: one while the other is stored.
         { gathering: { batches: 2, ms: 3 } }),
   })
 
