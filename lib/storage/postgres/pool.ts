@@ -32,6 +32,8 @@ export const BY_INDEX = [
   'enable_hashjoin = off',
   'enable_mergejoin = off',
   'join_collapse_limit = 1',
+  // A stored result makes it seem cheap to compare all rows with all others, where each could be found by index.
+  'enable_material = off',
   // Where there is no index, a scan that is turned off seems expensive enough to be compiled.
   'jit = off',
 ]

@@ -244,6 +244,38 @@ describe.skipIf(!inject('postgres_url'))('a post on PostgreSQL', () => {
     }
   })
 
+  it('finds each of thousands of readers by index, also in a new database', async () => {
+    const database = await createPostgresDatabase()
+    const storage = await openStorage({ database: database.url })
+    try {
+      await storage.migrate()
+      const plan = await storage.db.write(async (tx) => {
+        await tx.run(
+          `INSERT INTO users (id, email, email_key, username, username_key, roles, created_at, updated_at)
+           SELECT n, n, n, n, n, 'member', 1, 1 FROM (SELECT g::text AS n FROM generate_series(1, 5000) g) AS given`,
+        )
+        await tx.run(
+          "INSERT INTO conversations (id, title, is_group, created_at, last_seq, clock) VALUES ('c', '', 1, 1, 0, 0)",
+        )
+        await tx.run(
+          "INSERT INTO participants (conversation_id, user_id, role, joined_at) SELECT 'c', id, 'member', 1 FROM users",
+        )
+        return tx.all(
+          `EXPLAIN UPDATE participants SET seen_count = 0
+             FROM (SELECT q.user_id, greatest(q.joined_at, coalesce(r.read_at, 0)) AS seen_to
+                     FROM participants q LEFT JOIN thread_members r ON r.root_id = 'r' AND r.user_id = q.user_id
+                    WHERE q.conversation_id = 'c') AS p
+            WHERE participants.conversation_id = 'c' AND participants.user_id = p.user_id AND p.seen_to >= 1`,
+        )
+      })
+      expect(JSON.stringify(plan)).toContain('Index Cond')
+      expect(JSON.stringify(plan)).not.toContain('Join Filter')
+    } finally {
+      await storage.close()
+      await database.remove()
+    }
+  })
+
   it('reads the rows that it concerns, also in a new database, of which the planner knows nothing', async () => {
     const database = await createPostgresDatabase()
     const chat = createChatService(parseConfig(FAST), await openStorage({ database: database.url }))
