@@ -37,7 +37,7 @@ describe('an editor', () => {
     expect(editor.completions('section')).toEqual(expect.arrayContaining(['database', 'security', 'oauth']))
     expect(editor.completions('key')).toEqual(expect.arrayContaining(['host', 'trusted_proxies']))
     expect(editor.detail('key', 'port')).toBe('Port to listen on; 0 picks a free one. Default: `8080`.')
-    expect(editor.completions('port')).toEqual(['assistant', 'id', 'identity', 'log', 'mail', 'now'])
+    expect(editor.completions('port')).toEqual(['assistant', 'bus', 'id', 'identity', 'log', 'mail', 'now'])
     expect(editor.completions('field')).toEqual(['idempotency_key', 'role'])
   })
 })
