@@ -67,8 +67,8 @@ export function createBusLink(deps: LinkDeps) {
       outbox.ring()
     },
     addUsers: outbox.addUsers,
-    start(hear: (signal: Signal) => Promise<void>): void {
-      inbox.start(hear)
+    start(handle: (signal: Signal) => Promise<void>): void {
+      inbox.start(handle)
       subscribe()
     },
     /** Subscribes unless that has succeeded. */
@@ -138,11 +138,11 @@ function createSubscribe(bus: Bus, guard: Guard, listener: (bytes: Uint8Array) =
 /** What has arrived on the bus, until it is acted on. */
 function createInbox({ id, isNode, isEphemeral, metrics, log }: LinkDeps) {
   const queue = createSignalQueue(metrics.signalsDropped)
-  let hear: ((signal: Signal) => Promise<void>) | undefined
+  let handle: ((signal: Signal) => Promise<void>) | undefined
   const refuse = warnOnce((reason: string) => log.warn('A message on the bus is not one of this service', { reason }))
   const paced = createPaced(POLL_PAUSE_MS, async () => {
     try {
-      await hear?.(queue.take())
+      await handle?.(queue.take())
     } catch (error) {
       log.error('A message on the bus could not be handled', { cause: causeText(error) })
     }
@@ -153,7 +153,7 @@ function createInbox({ id, isNode, isEphemeral, metrics, log }: LinkDeps) {
     try {
       const sender = senderOf(bytes)
       // Most buses return a message to its sender. A process that has just started is not known yet.
-      if (!hear || sender === id || !isNode(sender)) return
+      if (!handle || sender === id || !isNode(sender)) return
       const signal = decode(bytes)
       const events = signal.events.filter(({ event }) => isEphemeral(event))
       metrics.signalsDropped(signal.events.length - events.length)
@@ -169,10 +169,10 @@ function createInbox({ id, isNode, isEphemeral, metrics, log }: LinkDeps) {
   return {
     receive,
     start(given: (signal: Signal) => Promise<void>): void {
-      hear = given
+      handle = given
     },
     close(): Promise<void> {
-      hear = undefined
+      handle = undefined
       return paced.close()
     },
   }

@@ -6,9 +6,9 @@ import type { Ephemeral } from '../live/transaction.ts'
 import type { Database } from '../storage/database.ts'
 import type { SignalsFile } from '../storage/sqlite/signals-file.ts'
 import { createLook } from './look.ts'
+import { createPublisher, type Publisher, type PublisherDeps } from './publisher.ts'
 import type { Signal } from './signals.ts'
 import * as store from './store.ts'
-import { createVoice, type Voice, type VoiceDeps } from './voice.ts'
 
 /** How long signals are kept, in microseconds: a process that was away for longer looks at everything. */
 const SIGNALS_KEPT = 10_000_000
@@ -37,12 +37,12 @@ export interface Neighbour {
   renew(): Promise<void>
 }
 
-type Ear = ReturnType<typeof createEar>
+type Receiver = ReturnType<typeof createReceiver>
 
 /** This process among those that share the database. */
 export type Cluster = ReturnType<typeof createCluster>
 
-interface ClusterDeps extends VoiceDeps {
+interface ClusterDeps extends PublisherDeps {
   /** Where the processes of a SQLite file meet. Its failure harms nothing: a process is then alone. */
   signals?: SignalsFile | undefined
   now: () => number
@@ -60,9 +60,9 @@ export function createCluster(given: ClusterDeps) {
   const timers: NodeJS.Timeout[] = []
   let isStarted = false
   let started_at: number | undefined
-  const ear = createEar(id, deps)
-  const { isAlone } = ear
-  const voice = createVoice(id, ear, deps)
+  const receiver = createReceiver(id, deps)
+  const { isAlone } = receiver
+  const publisher = createPublisher(id, receiver, deps)
 
   return {
     id,
@@ -73,25 +73,25 @@ export function createCluster(given: ClusterDeps) {
     hasMet: () => signals?.exists() ?? isShared,
     isAlone,
     /** Whether other processes run, or have run recently: their users may still count. */
-    hasCompany: () => isStarted && ear.hasCompany(),
+    hasCompany: () => isStarted && receiver.hasCompany(),
     /** Whether the signals of others could not be read for a while. */
-    isLate: () => isStarted && !isApart && ear.isLate(),
-    countNodes: ear.countNodes,
+    isLate: () => isStarted && !isApart && receiver.isLate(),
+    countNodes: receiver.countNodes,
     /** When this process began to serve; `undefined` for one that runs a command beside the service. */
     startedAt: () => started_at,
 
-    announce: voice.announce,
-    announceUsers: voice.announceUsers,
+    announce: publisher.announce,
+    announceUsers: publisher.announceUsers,
 
-    /** Registers the process, and begins to hear the others. */
+    /** Registers the process, and begins to receive signals of the others. */
     async start(neighbour: Neighbour): Promise<void> {
       started_at ??= now()
       if (!isShared || isStarted) return
       await register(id, deps)
       isStarted = true
-      await ear.listen(neighbour)
-      voice.start((signal) => hear([signal], neighbour))
-      timers.push(...startTimers(id, deps, neighbour, { ear, voice }))
+      await receiver.listen(neighbour)
+      publisher.start((signal) => handleSignals([signal], neighbour))
+      timers.push(...startTimers(id, deps, neighbour, { receiver, publisher }))
     },
 
     /** Removes the process at once, and tells the others. */
@@ -100,11 +100,11 @@ export function createCluster(given: ClusterDeps) {
       if (isStarted) {
         isStarted = false
         await leave(id, deps, async (userIds) => {
-          voice.announceUsers(userIds)
-          await voice.flush()
+          publisher.announceUsers(userIds)
+          await publisher.flush()
         })
       }
-      await voice.close()
+      await publisher.close()
     },
   }
 }
@@ -123,15 +123,15 @@ function startTimers(
   id: string,
   deps: ClusterDeps,
   neighbour: Neighbour,
-  { ear, voice }: { ear: Ear; voice: Voice },
+  { receiver, publisher }: { receiver: Receiver; publisher: Publisher },
 ): NodeJS.Timeout[] {
   const { poll_ms, beat_seconds } = deps.config.cluster
   return [
-    every(poll_ms, () => ear.listen(neighbour), ear.expect),
+    every(poll_ms, () => receiver.listen(neighbour), receiver.expect),
     every(beat_seconds * 1000, async () => {
-      voice.retry()
-      await beat(id, deps, neighbour, voice.announceUsers)
-      ear.recount()
+      publisher.retry()
+      await beat(id, deps, neighbour, publisher.announceUsers)
+      receiver.recount()
     }),
   ]
 }
@@ -174,7 +174,7 @@ async function beat(
 }
 
 /** Reads what the other processes have sent, and counts them. */
-function createEar(id: string, { db, signals, config, log, metrics }: ClusterDeps) {
+function createReceiver(id: string, { db, signals, config, log, metrics }: ClusterDeps) {
   const { look, recount, forget } = createLook(db, id)
   let others: ReadonlySet<string> = new Set()
   // Not a time: a busy event loop is no failure of the database.
@@ -192,7 +192,7 @@ function createEar(id: string, { db, signals, config, log, metrics }: ClusterDep
     if (found?.isFirst || others.size > 0) company_until = performance.now() + COMPANY_MS
     if (found?.isFirst) await neighbour.renew()
     if (!found || found.bodies.length === 0) return
-    await hear(
+    await handleSignals(
       found.bodies.map((body) => JSON.parse(body) as Signal),
       neighbour,
     )
@@ -227,7 +227,7 @@ function createEar(id: string, { db, signals, config, log, metrics }: ClusterDep
   }
 }
 
-async function hear(signals: Signal[], neighbour: Neighbour): Promise<void> {
+async function handleSignals(signals: Signal[], neighbour: Neighbour): Promise<void> {
   neighbour.reconsider(signals.flatMap((signal) => signal.user_ids))
   await neighbour.receive(signals.flatMap((signal) => signal.events))
 }

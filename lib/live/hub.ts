@@ -20,7 +20,7 @@ import { createTail } from './tail.ts'
 import type { Ephemeral } from './transaction.ts'
 import { createTurns } from './turns.ts'
 
-/** How many readers that are behind are read a page at the same time; more only wait for each other in the database. */
+/** The maximum number of missed pages that are read at the same time: more would only wait for connections. */
 const PAGES_AT_ONCE = 16
 
 interface HubDeps {

@@ -1,4 +1,3 @@
-import type { CloseReason } from '../context.ts'
 import { LONGEST } from '../core/lengths.ts'
 import type { DeliverAll } from './deliver-all.ts'
 import { type Delivered, encode } from './delivery.ts'
@@ -8,6 +7,7 @@ import type { FeedRow, Place } from './feed-order.ts'
 import type { Followers } from './followers.ts'
 import type { EventRow, NumberedEvent } from './log.ts'
 import type { JoinedConversation, Reader } from './reader.ts'
+import type { CatchUpDeps } from './replay.ts'
 import { sendStart } from './sender.ts'
 import type { Tail } from './tail.ts'
 
@@ -24,18 +24,13 @@ const LEAST = 8
 const PAGE = 64
 
 /** The functions of the hub that are needed. */
-export interface CatchUpFollowerDeps {
+export interface CatchUpFollowerDeps extends Pick<CatchUpDeps, 'page_bytes' | 'turn' | 'recheck' | 'close'> {
   feed: Feed
   tail: Tail
   followers: Followers
   all: DeliverAll
   compose: (rows: EventRow[]) => Promise<NumberedEvent[]>
   listMemberships(userId: string): Promise<JoinedConversation[]>
-  page_bytes: number
-  /** Does a part of the work for a reader at its turn. @returns `undefined` if the reader is closed before */
-  turn<T>(reader: Reader, work: () => Promise<T>): Promise<T | undefined>
-  recheck(reader: Reader): Promise<void>
-  close(reader: Reader, reason: CloseReason): void
 }
 
 /** Sends the missed events of all conversations of a user, at the reader's own pace, then makes it a live reader. */

@@ -8,7 +8,7 @@ import { createOutbox, type Signal, type SignalText } from './signals.ts'
 import { insertSignal } from './store.ts'
 
 /** What signals need. */
-export interface VoiceDeps {
+export interface PublisherDeps {
   db: Database
   /** A message bus of the host, which is faster. */
   bus?: Bus | undefined
@@ -20,17 +20,18 @@ export interface VoiceDeps {
 }
 
 /** What a process tells the others. */
-export type Voice = ReturnType<typeof createVoice>
+export type Publisher = ReturnType<typeof createPublisher>
 
 /**
  * Passes signals on to the other processes: through the database, and on the bus if the host has one.
  *
- * @param id of this process @param ear knows the others
+ * @param id the id of this process
+ * @param receiver knows the other processes
  */
-export function createVoice(
+export function createPublisher(
   id: string,
-  ear: { isAlone: () => boolean; isNode: (id: string) => boolean },
-  deps: VoiceDeps,
+  receiver: { isAlone: () => boolean; isNode: (id: string) => boolean },
+  deps: PublisherDeps,
 ) {
   const send = createSend(id, deps)
   const outbox = createOutbox({
@@ -38,27 +39,27 @@ export function createVoice(
     onDropped: deps.metrics.signalsDropped,
     send,
   })
-  const bus = deps.bus && createBusLink({ ...deps, bus: deps.bus, id, isNode: ear.isNode, store: send })
+  const bus = deps.bus && createBusLink({ ...deps, bus: deps.bus, id, isNode: receiver.isNode, store: send })
 
   return {
     /** Passes ephemeral events on; without any, something was committed. Costs nothing alone. */
     announce(events: readonly Ephemeral[]): void {
-      if (ear.isAlone()) return
+      if (receiver.isAlone()) return
       if (bus) bus.announce(events)
       else if (events.length > 0) outbox.addEvents(events)
     },
 
     /** Tells the others that the presence of these users has changed. */
     announceUsers(userIds: readonly string[]): void {
-      if (ear.isAlone()) return
+      if (receiver.isAlone()) return
       // In the database too: a message on the bus may be lost, and then they would stay as they were.
       outbox.addUsers(userIds)
       bus?.addUsers(userIds)
     },
 
-    /** Begins to hear the bus. */
-    start: (hear: (signal: Signal) => Promise<void>): void => bus?.start(hear),
-    /** Tries again to hear the bus if that has failed. */
+    /** Subscribes to the bus. */
+    start: (handle: (signal: Signal) => Promise<void>): void => bus?.start(handle),
+    /** Subscribes again if that has failed. */
     retry: (): void => bus?.subscribe(),
     flush: () => Promise.all([outbox.flush(), bus?.flush()]),
     close: () => Promise.all([outbox.close(), bus?.close()]),
@@ -66,7 +67,7 @@ export function createVoice(
 }
 
 /** How signals are stored, and counted. */
-function createSend(id: string, { db, metrics }: VoiceDeps) {
+function createSend(id: string, { db, metrics }: PublisherDeps) {
   return async ({ body, count }: SignalText): Promise<boolean> => {
     try {
       await insertSignal(db, id, body)
