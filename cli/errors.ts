@@ -3,6 +3,7 @@ import { ConfigError } from '../lib/config/parse.ts'
 import { ChatError } from '../lib/core/errors.ts'
 import { UsageError } from './args/command.ts'
 import { oneLine, print } from './output.ts'
+import { describeRefusal } from './permission.ts'
 
 /** The error of a command in its `--json` document. */
 export interface Failure {
@@ -37,7 +38,10 @@ export function toFailure(error: unknown): Failure {
   }
   if (error instanceof ChatError) {
     // HTTP hides why the storage failed; the operator of the machine needs the reason.
-    const why = error.status >= 500 && error.cause !== undefined ? ` (${messageOf(error.cause)})` : ''
+    const why =
+      error.status >= 500 && error.cause !== undefined
+        ? ` (${describeSystemError(error.cause) ?? messageOf(error.cause)})`
+        : ''
     return { code: error.code, message: error.message + why, ...(error.errors && { errors: error.errors }) }
   }
   const code = isUsageError(error) ? 'usage' : 'failed'
@@ -46,8 +50,8 @@ export function toFailure(error: unknown): Failure {
 
 const SYSTEM_ERRORS: Record<string, (path: string) => string> = {
   ENOENT: (path) => `${path} does not exist`,
-  EACCES: (path) => `no permission for ${path}: run this command as the user of the service`,
-  EPERM: (path) => `no permission for ${path}: run this command as the user of the service`,
+  EACCES: (path) => describeRefusal(path),
+  EPERM: (path) => describeRefusal(path),
   EISDIR: (path) => `${path} is a folder, not a file`,
   ENOTDIR: (path) => `${path} cannot exist: a part of the path is not a folder`,
   EROFS: (path) => `${path} is on a read-only file system`,

@@ -30,6 +30,17 @@ export type LogField =
   | 'migration'
   | 'copy'
   | 'bytes'
+  // Of a process that starts or ends.
+  | 'url'
+  | 'public_url'
+  | 'address'
+  | 'version'
+  | 'database'
+  | 'config'
+  | 'workers'
+  | 'pid'
+  | 'uptime_seconds'
+  | 'is_setup'
   // Of an audited action.
   | 'act'
   | 'actor_id'

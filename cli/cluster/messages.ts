@@ -17,8 +17,8 @@ export type ToWorker =
 export type ToPrimary =
   /** It waits for its configuration. */
   | { kind: 'hello' }
-  /** It listens. */
-  | { kind: 'ready' }
+  /** It listens there. */
+  | { kind: 'ready'; url: string; address: string }
   /** It cannot start, and ends. */
   | { kind: 'failed'; failure: Failure }
   /** It needs the readings of all workers. */

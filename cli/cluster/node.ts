@@ -9,7 +9,8 @@ import { copyBeforeMigration } from '../copies.ts'
 export interface ServiceNode {
   chat: Chat
   url: string
-  port: number
+  /** The socket address. */
+  address: string
   /** Finishes the requests and answers in progress, and closes everything. */
   stop(options?: CloseOptions): Promise<void>
 }
@@ -41,8 +42,8 @@ export async function startNode(config: Config, log: Log, options: NodeOptions =
   try {
     await chat.start()
     await options.onDatabase?.(chat)
-    const { url, port, close } = await serveThrough(options.listen ?? listen, chat, {})
-    return { chat, url, port, stop: (how) => close(how).finally(() => chat.close()) }
+    const { url, address, close } = await serveThrough(options.listen ?? listen, chat, {})
+    return { chat, url, address, stop: (how) => close(how).finally(() => chat.close()) }
   } catch (error) {
     await chat.close()
     throw error

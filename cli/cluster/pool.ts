@@ -7,10 +7,13 @@ import { nextDelay } from './backoff.ts'
 import { createCollector } from './collect.ts'
 import { sendToWorker, type ToPrimary, WORKER_VARIABLE } from './messages.ts'
 
+/** Where the workers listen, all in the same place. */
+export type Listening = Pick<Extract<ToPrimary, { kind: 'ready' }>, 'url' | 'address'>
+
 /** The worker processes of a service. */
 export interface WorkerPool {
   /** Resolves once all workers listen. @throws the first error, if none of them can start */
-  start(): Promise<void>
+  start(): Promise<Listening>
   /** Has all workers drain and end, and resolves when they have. */
   stop(): Promise<void>
   /** Sends a signal to all workers. */
@@ -35,7 +38,7 @@ export function createWorkerPool({ config, log }: { config: Config; log: Log }):
   )
   const collector = createCollector({ ask: (round) => askReady(slots, round) })
   const up = createStart(slots)
-  const allEnded = deferred()
+  const allEnded = deferred<void>()
   let isStopping = false
 
   function fill(slot: Slot): void {
@@ -50,7 +53,7 @@ export function createWorkerPool({ config, log }: { config: Config; log: Log }):
   function receive(slot: Slot, worker: Worker, message: ToPrimary): void {
     if (message.kind === 'hello') sendToWorker(worker, { kind: 'start', config })
     if (message.kind === 'failed') slot.failure = message.failure
-    if (message.kind === 'ready') up.ready(slot)
+    if (message.kind === 'ready') up.ready(slot, message)
     if (message.kind === 'report') collector.report(worker.id, message.readings, message.round)
     if (message.kind === 'collect') void sendTogether(worker, message.request)
   }
@@ -97,16 +100,16 @@ function askReady(slots: Slot[], round: number): number[] {
 
 /** The start of all workers: it is over once all listen, or fails once each has failed and none has ever listened. */
 function createStart(slots: Slot[]) {
-  const { promise, resolve, reject } = deferred()
+  const { promise, resolve, reject } = deferred<Listening>()
   let wasReady = false
   let firstFailure: Failure | undefined
   return {
     promise,
-    ready(slot: Slot): void {
+    ready(slot: Slot, { url, address }: Listening): void {
       slot.isReady = true
       delete slot.failure
       wasReady = true
-      if (slots.every(({ isReady }) => isReady)) resolve()
+      if (slots.every(({ isReady }) => isReady)) resolve({ url, address })
     },
     /** The worker of `slot` has ended. @returns whether the start has failed */
     hasFailed(slot: Slot, { code, signal }: { code?: number; signal?: string }): boolean {
@@ -126,9 +129,9 @@ function toError({ code, message, errors }: Failure): Error {
 }
 
 /** A promise with its functions: Node 20 has no `Promise.withResolvers`. */
-function deferred() {
-  let [resolve, reject]: [() => void, (error: Error) => void] = [() => {}, () => {}]
-  const promise = new Promise<void>((done, failed) => {
+function deferred<T>() {
+  let [resolve, reject]: [(value: T) => void, (error: Error) => void] = [() => {}, () => {}]
+  const promise = new Promise<T>((done, failed) => {
     resolve = done
     reject = failed
   })

@@ -10,7 +10,6 @@ import { createWorkerPool, type WorkerPool } from './pool.ts'
 /** The workers of a service, ready to start. */
 export interface Workers {
   pool: WorkerPool
-  port: number
   is_setup: boolean
 }
 
@@ -32,7 +31,7 @@ export async function prepareWorkers(config: Config, log: Log): Promise<Workers>
   const pool = createWorkerPool({ config: workerConfig, log })
   // Asked to end at once. If this process fails or is killed instead, its workers notice it and drain.
   process.once('exit', (code) => code === 1 || pool.signal('SIGKILL'))
-  return { pool, port, is_setup }
+  return { pool, is_setup }
 }
 
 async function prepareDatabase(config: Config, log: Log): Promise<boolean> {

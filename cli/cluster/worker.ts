@@ -28,7 +28,7 @@ export async function serveAsWorker(): Promise<never> {
     // Before it listens: the first request may be for the metrics.
     const node = await startNode(config, log, { onDatabase: async (chat) => answerForAll(chat) })
     isUp = true
-    await sendToPrimary({ kind: 'ready' })
+    await sendToPrimary({ kind: 'ready', url: node.url, address: node.address })
     await drain(node, await stop, log)
   } catch (error) {
     await sendToPrimary({ kind: 'failed', failure: toFailure(error) })

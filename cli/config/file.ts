@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { extname } from 'node:path'
 import { parseJSON, parseTOML, parseYAML } from 'confbox'
 import { ConfigError } from '../../lib/config/parse.ts'
+import { describeRefusal } from '../permission.ts'
 
 /** A configuration file as written, not validated yet. */
 export interface ConfigFile {
@@ -60,13 +61,13 @@ function readText(path: string): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path))
   } catch (error) {
     if (error instanceof ConfigError) throw error
-    throw refused(path, describeReading(error as NodeJS.ErrnoException))
+    throw refused(path, describeReading(path, error as NodeJS.ErrnoException))
   }
 }
 
-function describeReading({ code }: NodeJS.ErrnoException): string {
+function describeReading(path: string, { code }: NodeJS.ErrnoException): string {
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist'
-  if (code === 'EACCES' || code === 'EPERM') return 'may not be read by this user'
+  if (code === 'EACCES' || code === 'EPERM') return describeRefusal(path, 'read')
   return code === 'ERR_ENCODING_INVALID_ENCODED_DATA' ? 'is not UTF-8' : `cannot be read (${code})`
 }
 

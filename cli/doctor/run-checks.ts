@@ -3,7 +3,7 @@ import { assertImported, INTERRUPTED } from '../../lib/storage/archive/import.ts
 import { inspectDatabase } from '../../lib/storage/inspect.ts'
 import { assertMigratable, assertMigrated } from '../../lib/storage/schema/migrate.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import { messageOf } from '../errors.ts'
+import { describeSystemError, messageOf } from '../errors.ts'
 import { checkAddresses } from './addresses.ts'
 import { checkConfiguration } from './configuration.ts'
 import { judgeDatabase, judgeSchema } from './database.ts'
@@ -94,7 +94,8 @@ function remedyOf(error: unknown, path: string | undefined): string {
 /** HTTP hides why the storage failed; the operator of the machine needs the reason. */
 function reasonOf(error: unknown): string {
   const { cause } = Object(error) as { cause?: unknown }
-  return `${messageOf(error)}${error instanceof ChatError && cause !== undefined ? ` (${messageOf(cause)})` : ''}`
+  const describe = (each: unknown) => describeSystemError(each) ?? messageOf(each)
+  return `${describe(error)}${error instanceof ChatError && cause !== undefined ? ` (${describe(cause)})` : ''}`
 }
 
 async function testStream({ config }: LoadedConfig, storage: Storage, url: string): Promise<Finding[]> {

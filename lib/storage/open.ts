@@ -84,7 +84,7 @@ export interface StorageOptions extends Omit<PoolOptions, 'url' | 'max'> {
 export async function openStorage(options: StorageOptions = {}): Promise<Storage> {
   const { database = 'sqlite:./data/chat.db', durability = 'full' } = options
   const path = typeof database === 'string' ? sqlitePath(database) : undefined
-  if (path) prepareFile(path, options.create ?? true)
+  if (path) prepareFile(path, { create: options.create ?? true, read_only: options.read_only ?? false })
   const db0 = typeof database === 'string' ? await connect(toPoolOptions(database, options), path) : database
   const opened = await toDatabase(db0, durability, path, options)
   const db = options.strict ? guardTransactions(opened) : opened

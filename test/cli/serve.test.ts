@@ -1,6 +1,11 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { printGreeting } from '../../cli/server/greeting.ts'
+import { parseConfig } from '../../lib/config/parse.ts'
+import { VERSION } from '../../lib/core/version.ts'
 import { finished, folder, run, start } from './process.ts'
 import { serve as serveWith } from './serving.ts'
 
@@ -12,8 +17,11 @@ describe('serve', () => {
   it('prints the setup command, notices changes by commands, and ends its streams on SIGTERM', async () => {
     const cwd = folder()
     const server = await serve(cwd)
-    expect(server.greeting).toContain('chat-server setup --email')
-    expect(server.greeting).toContain(`curl -X POST ${server.url}/api/setup`)
+    expect(JSON.parse(server.greeting).setup).toEqual({
+      command: 'npx chat-server setup --email you@example.org',
+      url: `${server.url}/api/setup`,
+      code_required: false,
+    })
     expect(await (await fetch(`${server.url}/api/setup`)).json()).toEqual({ is_setup: false })
 
     const setup = await run(['setup', '--email', person.email], { cwd, env, input: person.password })
@@ -32,20 +40,67 @@ describe('serve', () => {
     for (const line of stderr.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('message')
   })
 
-  it('prints one document under --json, and nothing about setup once that is done', async () => {
-    const cwd = folder()
+  it('prints exactly one line of JSON without a terminal, and logs its start and its end', async () => {
+    const cwd = folder({ 'chat.toml': '[server]\npublic_url = "https://chat.example.org"' })
     await run(['setup', '--email', person.email], { cwd, env, input: person.password })
-    const [plain, json] = await Promise.all([serve(cwd), serve(cwd, '--json', '--host', 'localhost')])
-    expect(plain.greeting).toBe(`chat-server listens on ${plain.url}\n`)
-    expect(JSON.parse(json.greeting)).toEqual({
-      url: json.url,
-      host: 'localhost',
-      port: Number(new URL(json.url).port),
+    const [plain, json] = await Promise.all([
+      serve(cwd, '--config', 'chat.toml'),
+      serve(cwd, '--json', '--host', 'localhost'),
+    ])
+    const common = { version: VERSION, database: `sqlite:${join(cwd, 'chat.db')}` }
+    const [first, second] = [
+      { url: plain.url, ...common, config: join(cwd, 'chat.toml') },
+      { url: json.url, ...common, config: null },
+    ]
+    expect([plain.greeting, json.greeting]).toEqual([first, second].map((each) => `${JSON.stringify(each)}\n`))
+    expect(plain.url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d*$/)
+    for (const { child } of [plain, json]) child.kill('SIGINT')
+    const ends = await Promise.all([plain.end, json.end])
+    expect(ends.map(({ code, stdout }) => [code, stdout])).toEqual([
+      [0, plain.greeting],
+      [0, json.greeting],
+    ])
+    const lines = linesOf(ends[0].stderr).filter(({ level }) => level === 'info')
+    expect(lines.at(0)).toMatchObject({
+      ...first,
+      message: 'Listening.',
+      address: plain.url.slice('http://'.length),
+      public_url: 'https://chat.example.org',
+      pid: plain.child.pid,
       is_setup: true,
     })
-    plain.child.kill('SIGINT')
-    json.child.kill('SIGINT')
-    expect([(await plain.end).code, (await json.end).code]).toEqual([0, 0])
+    expect(lines.at(-1)).toMatchObject({ message: 'Stopped.', uptime_seconds: expect.any(Number) })
+  })
+
+  it.each([
+    ['0.0.0.0', /^http:\/\/localhost:\d+$/, /^0\.0\.0\.0:\d+$/],
+    ['::1', /^http:\/\/\[::1\]:\d+$/, /^\[::1\]:\d+$/],
+  ])('prints an address that works, and logs the one it listens on: %s', async (host, url, address) => {
+    if (host === '::1' && !hasIpv6()) return console.log('IPv6 was not tried: this machine has none')
+    const server = await serve(folder(), '--host', host)
+    expect(JSON.parse(server.greeting).url).toMatch(url)
+    expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+    server.child.kill('SIGTERM')
+    const [line] = linesOf((await server.end).stderr).filter(({ message }) => message === 'Listening.')
+    expect(line).toMatchObject({ url: server.url, address: expect.stringMatching(address) })
+  })
+
+  it('hides the password of the database, and names the code of the setup', () => {
+    const config = parseConfig({ database: { url: 'postgres://chat:secret@db/chat' }, setup: { code: 'secret' } })
+    const started = { config, flags: {}, url: 'http://[::1]:8080', address: '[::1]:8080', is_setup: false }
+    const printed: string[] = []
+    const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => printed.push(String(text)) > 0)
+    printGreeting(started, { json: true })
+    printGreeting(started, { json: false })
+    write.mockRestore()
+    expect(printed.join('')).not.toContain('secret@')
+    expect(JSON.parse(printed[0]!)).toMatchObject({
+      database: 'postgres://chat:********@db/chat',
+      setup: { code_required: true },
+    })
+    expect(printed[1]).toMatch(/^chat-server listens on http:\/\/\[::1\]:8080\n/)
+    expect(printed[1]).toContain('database       postgres://chat:********@db/chat\n')
+    expect(printed[1]).toContain('"setup_code":"the setup.code of the configuration"')
   })
 
   it('prints a QR code of the public address under --qr, and drains as without it', async () => {
@@ -56,7 +111,9 @@ describe('serve', () => {
     while (!printed.includes('Network:')) printed += (await once(child.stdout, 'data'))[0]
     child.kill('SIGTERM')
     expect((await end).code).toBe(0)
-    expect(printed).toMatch(/^chat-server listens on http:\/\/chat\.localhost:8080\n/)
+    expect(printed).toMatch(
+      /^chat-server listens on http:\/\/127\.0\.0\.1:\d+\n {2}public URL {5}http:\/\/chat\.localhost:8080\n/,
+    )
     expect(printed).toMatch(/▀.*\n.*Network:.*http:\/\/chat\.localhost:8080/s)
   })
 
@@ -121,4 +178,15 @@ async function openStream(url: string): Promise<Response> {
 function post(url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
   const json = { 'content-type': 'application/json' }
   return fetch(url, { method: 'POST', headers: { ...json, ...headers }, body: JSON.stringify(body) })
+}
+
+function linesOf(stderr: string): Record<string, unknown>[] {
+  return stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
+
+function hasIpv6(): boolean {
+  return Object.values(networkInterfaces()).some((each) => each!.some(({ address }) => address === '::1'))
 }

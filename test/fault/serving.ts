@@ -37,7 +37,7 @@ export async function startServe(
     log += text
   })
   for await (const line of createInterface({ input: child.stdout })) {
-    const port = Number(/"port": (\d+)/.exec(line)?.[1])
+    const port = Number(/"url":"http:[^"]+:(\d+)"/.exec(line)?.[1])
     if (!port) continue
     const signal = (name: NodeJS.Signals) => void child.kill(name)
     return { base_url: `http://127.0.0.1:${port}`, port, pid: child.pid!, log: () => log, exit, signal }

@@ -39,13 +39,22 @@ export const listen: Listen = async (handler, { host, port }) => {
 
 /** A URL of the server for a browser on the same machine. */
 export function urlOf({ host, port }: Address): string {
-  if (host === '0.0.0.0' || host === '::') return `http://localhost:${port}`
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  return `http://${addressText({ host: isAnyAddress(host) ? 'localhost' : host, port })}`
+}
+
+/** The address as URLs have it: `127.0.0.1:8080`, `[::1]:8080`. */
+export function addressText({ host, port }: Address): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** Whether a server on this host listens on every address of the machine. */
+export function isAnyAddress(host: string): boolean {
+  return host === '0.0.0.0' || host === '::'
 }
 
 const REASONS: Record<string, string> = {
   EADDRINUSE: 'the port is taken',
-  EACCES: 'this user may not use the port',
+  EACCES: 'this user may not use the port; below 1024 it needs root or CAP_NET_BIND_SERVICE',
   EADDRNOTAVAIL: 'no network interface has this address',
 }
 

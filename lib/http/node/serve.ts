@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { contextOf } from '../../core/context-of.ts'
 import type { Chat } from '../../service.ts'
-import { type Listen, listen, urlOf } from './listen.ts'
+import { addressText, type Listen, listen, urlOf } from './listen.ts'
 import { createNodeListener } from './listener.ts'
 import { trackInFlight } from './requests-in-flight.ts'
 import { applyLimits, limitsOf, logRefusedConnections } from './server-limits.ts'
@@ -33,6 +33,8 @@ export interface ChatServer {
   readonly url: string
   /** The port it listens on. */
   readonly port: number
+  /** The socket address it listens on: `127.0.0.1:8080`, `[::]:8080`. */
+  readonly address: string
   /**
    * Drains the chat, which ends its event streams, lets requests in flight end, and closes the port and all connections.
    * Close the chat afterwards.
@@ -68,10 +70,11 @@ export async function serveThrough(listen: Listen, chat: Chat, options: ServeOpt
     await closeGracefully(server, requests, options.drain_seconds)
   }
   let closed: Promise<void> | undefined
-  const real = (server.address() as AddressInfo).port
+  const real = server.address() as AddressInfo
   return {
-    url: urlOf({ host, port: real }),
-    port: real,
+    url: urlOf({ host, port: real.port }),
+    port: real.port,
+    address: addressText({ host: real.address, port: real.port }),
     close(options = {}) {
       closed ??= drain(options)
       return closed

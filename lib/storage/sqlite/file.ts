@@ -13,12 +13,13 @@ export function sqlitePath(url: string): string | undefined {
  * Creates the file of a database if it does not exist. Only the current user may read it, whatever the umask; its WAL
  * gets the same mode.
  *
- * @throws Error when it does not exist and must not be created, or when a WAL without its database exists
+ * @throws Error when it does not exist and must not be created, when this user may not use it, or when a WAL without its
+ *   database exists
  */
-export function prepareFile(path: string, create: boolean): void {
+export function prepareFile(path: string, { create, read_only }: { create: boolean; read_only: boolean }): void {
   // A folder that this user may not enter looks empty otherwise.
   if (!create && !statSync(path, { throwIfNoEntry: false })) throw new Error(`There is no database at ${path}`)
-  if (existsSync(path)) accessSync(path, constants.R_OK)
+  if (existsSync(path)) assertAccess(path, read_only)
   // SQLite takes an empty file for a new database, and deletes the WAL next to it.
   if (!sizeOf(path) && sizeOf(`${path}-wal`)) {
     throw new Error(
@@ -28,6 +29,14 @@ export function prepareFile(path: string, create: boolean): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   // An existing file is not opened: closing a file releases all locks of this process on it.
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600))
+}
+
+/** SQLite's own errors name neither the file nor the folder, in which it writes its WAL. */
+function assertAccess(path: string, read_only: boolean): void {
+  accessSync(path, constants.R_OK)
+  if (read_only) return
+  accessSync(path, constants.W_OK)
+  accessSync(dirname(path), constants.W_OK)
 }
 
 /** The minimum time between two checks that the files still exist. */

@@ -44,14 +44,14 @@ export async function tryServe(database: string, port = 0): Promise<Serving | Re
   })
   const greeting = await Promise.race([once(child.stdout.setEncoding('utf8'), 'data'), gone.then(() => undefined)])
   // Under --json a failure is a document, too.
-  const listening = JSON.parse(String(greeting?.[0] ?? '{}')) as { url?: string; port: number }
+  const listening = JSON.parse(String(greeting?.[0] ?? '{}')) as { url?: string }
   if (!listening.url) {
     await gone
     return { code: child.exitCode, signal: child.signalCode, log }
   }
   return {
     base_url: listening.url,
-    port: listening.port,
+    port: Number(new URL(listening.url).port),
     pid: child.pid!,
     isAlive: () => isAlive(child),
     log: () => log,
