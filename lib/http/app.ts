@@ -14,6 +14,7 @@ import { createCommonHeaders } from './headers.ts'
 import { statusOfMalformed } from './malformed.ts'
 import { openApiRoutes } from './openapi/build.ts'
 import { createRequestLog } from './request-log.ts'
+import { leaveUnawaited } from './send.ts'
 import { createStallWatch } from './stalls.ts'
 
 /** The part of an h3 app that a host needs. It can be mounted under a base path of another one. */
@@ -57,8 +58,9 @@ export function createNodeHandler(app: ChatApp): (request: IncomingMessage, resp
   const handle = toNodeHandler(app as H3)
   return (request, response) => {
     const refusal = statusOfMalformed(request)
-    if (refusal === undefined) handle(request, response)
-    else response.writeHead(refusal, { connection: 'close' }).end()
+    if (refusal !== undefined) return void response.writeHead(refusal, { connection: 'close' }).end()
+    leaveUnawaited(response)
+    handle(request, response)
   }
 }
 

@@ -54,7 +54,7 @@ interface Exchange {
   /** The headers of every response to it; the limits add theirs. A reply has its own in addition. */
   headers: HeaderPair[]
   /** The user, once authenticated. */
-  user_id: string | undefined
+  caller: { user_id: string | undefined }
   /** Counts and logs it; a stream when it ends. */
   count(status: number): void
   tell(status: number): void
@@ -113,7 +113,10 @@ function begin(service: Service, path: string, resource: Resource, event: H3Even
   const endpoint = resource[(method === 'HEAD' ? 'GET' : method) as Method]
   // The path of an unknown route is not logged as it was sent.
   const route = Object.keys(resource).length > 0 ? path : undefined
-  const exchange: Exchange = {
+  // What an open stream keeps for its log line: not the exchange, and nothing of the request but its method.
+  const caller: Exchange['caller'] = { user_id: undefined }
+  const { requestLog } = service
+  return {
     stalls: service.stalls,
     event,
     path,
@@ -121,15 +124,13 @@ function begin(service: Service, path: string, resource: Resource, event: H3Even
     request_id,
     cookies: readCookies(headers.get('cookie')),
     headers: [...service.headers.of(request_id, headers.get('origin')), ...apiGroupOf(path).headers],
-    user_id: undefined,
+    caller,
     count: (status) => endpoint?.count?.(status, (performance.now() - started) / 1000),
     tell(status) {
-      const { user_id } = exchange
       const ms = performance.now() - started
-      service.requestLog(endpoint?.route, { request_id, method, route, status, ms, user_id })
+      requestLog(endpoint?.route, { request_id, method, route, status, ms, user_id: caller.user_id })
     },
   }
-  return exchange
 }
 
 /** The response of a route. */
@@ -156,7 +157,7 @@ async function call(
     isGone: () => event.runtime?.node?.res?.destroyed ?? false,
     ip: address,
   })
-  exchange.user_id = actor?.user_id
+  exchange.caller.user_id = actor?.user_id
   if (limit_result) {
     exchange.headers.push(...limitHeaders(limit_result))
     if (count) contextOf(chat).metrics.limited(limit_result.profile, limit_result.allowed)
@@ -166,7 +167,7 @@ async function call(
   if (route.answer === 'stream') {
     const { status } = route
     exchange.count(status)
-    const opening = untilEnd(result as Opening, () => exchange.tell(status))
+    const opening = untilEnd(result as Opening, exchange.tell.bind(undefined, status))
     return openStream(event, [...exchange.headers, ...STREAM_HEADERS], opening)
   }
   if (route.answer === 'redirect') return end(exchange, toRedirect(chat, route, result as Redirect, headers))

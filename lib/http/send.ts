@@ -12,8 +12,24 @@ export function openStream(event: H3Event, headers: readonly HeaderPair[], openi
     opening.cancel()
     return send(event, { status: 200, headers, body: null })
   }
-  if (!event.runtime?.node?.res) return streamToWeb(headers, opening)
-  return fromNodeHandler((_request, response) => streamToNode(response as ServerResponse, headers, opening))(event)
+  const response = event.runtime?.node?.res as Unawaited | undefined
+  if (!response) return streamToWeb(headers, opening)
+  if (!response[UNAWAITED]) return fromNodeHandler(() => streamToNode(response, headers, opening))(event)
+  void streamToNode(response, headers, opening)
+  return new Promise(() => {})
+}
+
+const UNAWAITED = Symbol('unawaited')
+
+type Unawaited = ServerResponse & { [UNAWAITED]?: true }
+
+/**
+ * Notes that no caller waits until the request has been handled. The handling of a stream then never ends: an unreachable
+ * promise is garbage, and with it all that handled the request, while a promise that the end of the stream resolves would
+ * keep that in memory for as long as the stream is open.
+ */
+export function leaveUnawaited(response: ServerResponse): void {
+  ;(response as Unawaited)[UNAWAITED] = true
 }
 
 /** A response whose headers stay a list of pairs: on Node no `Headers` object is needed. */
