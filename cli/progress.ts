@@ -2,8 +2,54 @@ import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
 /** Shows the progress of a long command on a terminal: each line replaces the previous one, an empty one clears it. */
-export function showProgress(subject: string, count?: number): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${subject}${count === undefined ? '' : ` ${count}`}\r`)
+export function showProgress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${text}\r`)
+}
+
+/** The progress of a command of many rows. */
+export interface Meter {
+  /** Adds rows of a table, and shows its progress. */
+  add(table: string, rows: number): void
+  /** Clears the line. */
+  end(): void
+}
+
+/** How often the line changes. */
+const INTERVAL_MS = 100
+
+/** Shows on a terminal how far a command is. @param measure how far it is, and the unit */
+export function createMeter(measure: (rows: number) => HowFar): Meter {
+  const began = performance.now()
+  const done = new Map<string, number>()
+  let shownAt = -Infinity
+  return {
+    add(table, count) {
+      done.set(table, count)
+      const now = performance.now()
+      if (now - shownAt < INTERVAL_MS) return
+      shownAt = now
+      const rows = [...done.values()].reduce((sum, each) => sum + each, 0)
+      showProgress(describeProgress(table, measure(rows), { rows, seconds: (now - began) / 1000 }))
+    },
+    end: () => showProgress(''),
+  }
+}
+
+/** How much of how much, such as rows or MiB; without a total if that is unknown. */
+export interface HowFar {
+  done: number
+  total?: number | undefined
+  unit: string
+}
+
+/** Such as `messages: 1200 of about 4800 rows (25 %), 9600 rows/s`. */
+export function describeProgress(
+  table: string,
+  { done, total, unit }: HowFar,
+  { rows, seconds }: { rows: number; seconds: number },
+): string {
+  const share = total ? ` of about ${total} ${unit} (${Math.min(100, Math.floor((100 * done) / total))} %)` : ` ${unit}`
+  return `${table}: ${done}${share}, ${Math.round(rows / Math.max(seconds, 0.001))} rows/s`
 }
 
 /** Runs in its own thread, because SQLite copies on the main thread. */
@@ -11,9 +57,11 @@ const WATCH = `
 const { statSync, writeSync } = require('node:fs')
 const { workerData: { subject, file, bytes }, parentPort } = require('node:worker_threads')
 const inMib = (size) => Math.round(size / 1048576)
+const began = Date.now()
 function show() {
   const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0
-  writeSync(2, '\\r\\x1b[K' + subject + ' ' + inMib(size) + ' of about ' + inMib(bytes) + ' MiB\\r')
+  const rate = inMib(size / Math.max(0.25, (Date.now() - began) / 1000))
+  writeSync(2, '\\r\\x1b[K' + subject + ' ' + inMib(size) + ' of about ' + inMib(bytes) + ' MiB, ' + rate + ' MiB/s\\r')
 }
 show()
 setInterval(show, 250)

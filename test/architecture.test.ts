@@ -49,6 +49,7 @@ const FENCES: Record<string, string[]> = {
   h3: ['lib/http/**'],
   '@valibot/to-json-schema': ['lib/http/**'],
   db0: ['lib/storage/**'],
+  'pg-copy-streams': ['lib/storage/postgres/**'],
   'better-sqlite3': ['lib/storage/**'],
   pg: ['lib/storage/**'],
   unstorage: ['lib/storage/**'],

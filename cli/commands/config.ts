@@ -5,22 +5,34 @@ import { maskSecrets } from '../../lib/config/parse.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { DEFAULT_FILE, loadConfig } from '../config/load.ts'
 import { writeNewFile } from '../config/permissions.ts'
-import { configTemplate } from '../config/template.ts'
+import { configTemplate, configTemplateYaml } from '../config/template.ts'
 import { refuseIfStrict, warningsOf } from '../config/warnings.ts'
 import { oneLine, print, printNote } from '../output.ts'
+
+const TEMPLATES: Record<string, () => string> = {
+  '.toml': configTemplate,
+  '.yaml': configTemplateYaml,
+  '.yml': configTemplateYaml,
+}
 
 const init = defineCommand({
   meta: { name: 'init', description: 'Write a configuration file with every key and its default' },
   example: 'chat-server config init --output chat-server.toml',
   args: {
-    output: { type: 'string', valueHint: 'file', default: DEFAULT_FILE, description: 'Target file, in TOML' },
+    output: {
+      type: 'string',
+      valueHint: 'file',
+      default: DEFAULT_FILE,
+      description: 'Target file, in TOML or YAML by its ending',
+    },
     force: { type: 'boolean', description: 'Replace an existing file' },
     ...commonArgs,
   },
   run: async ({ args }) => {
-    if (extname(args.output).toLowerCase() !== '.toml')
-      throw new UsageError(`--output must end in .toml, not ${args.output}: the template is TOML`)
-    await writeNewFile(args.output, configTemplate(), args)
+    const template = TEMPLATES[extname(args.output).toLowerCase()]
+    // JSON has no comments.
+    if (!template) throw new UsageError(`--output must end in .toml, .yaml or .yml, not ${args.output}`)
+    await writeNewFile(args.output, template(), args)
     print(args, { output: args.output }, oneLine(`Written to ${args.output}.`))
   },
 })

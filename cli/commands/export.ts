@@ -1,12 +1,14 @@
 import { closeSync, openSync, writeSync } from 'node:fs'
 import { assertOther } from '../../lib/storage/archive/backup.ts'
+import { estimateRows } from '../../lib/storage/archive/export.ts'
 import { replaceFile } from '../../lib/storage/archive/files.ts'
 import { assertImported } from '../../lib/storage/archive/import.ts'
 import type { Storage } from '../../lib/storage/open.ts'
 import { assertMigrated } from '../../lib/storage/schema/migrate.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { oneLine, print } from '../output.ts'
-import { showProgress } from '../progress.ts'
+import { oneLine, print, printNote } from '../output.ts'
+import { createMeter } from '../progress.ts'
+import { assertOnlyData, STANDARD, writeOutput } from '../standard-streams.ts'
 import { withStorage } from '../with-chat.ts'
 
 export default defineCommand({
@@ -16,29 +18,52 @@ export default defineCommand({
   },
   example: 'chat-server export ./chat.jsonl',
   args: {
-    file: { type: 'positional', required: true, valueHint: 'file', description: 'Target file, as JSON lines' },
+    file: {
+      type: 'positional',
+      required: true,
+      valueHint: 'file',
+      description: 'Target file, as JSON lines; - for standard output',
+    },
     force: { type: 'boolean', description: 'Replace an existing file' },
     ...commonArgs,
   },
-  run: ({ args }) =>
-    withStorage(args, async (storage) => {
+  run: ({ args }) => {
+    const toOutput = args.file === STANDARD
+    if (toOutput) assertOnlyData(args)
+    return withStorage(args, async (storage) => {
       await assertMigrated(storage.db)
       await assertImported(storage.db)
+      if (toOutput) {
+        const counts = await exportWith(storage, writeOutput)
+        printNote(`Written to standard output, ${sumOf(counts)} rows.`)
+        return
+      }
       await assertOther(storage.db, args.file)
       let counts = {}
       await replaceFile(args.file, { force: args.force === true }, async (partial) => {
         counts = await writeArchive(storage, partial)
       })
-      showProgress('')
-      const rows = Object.values<number>(counts).reduce((sum, count) => sum + count, 0)
-      print(args, { file: args.file, counts }, oneLine(`Written to ${args.file}, ${rows} rows.`))
-    }),
+      print(args, { file: args.file, counts }, oneLine(`Written to ${args.file}, ${sumOf(counts)} rows.`))
+    })
+  },
 })
+
+const sumOf = (counts: Record<string, number>) => Object.values(counts).reduce((sum, count) => sum + count, 0)
+
+async function exportWith(storage: Storage, write: (lines: string) => void | Promise<void>) {
+  const total = process.stderr.isTTY ? await estimateRows(storage.db) : undefined
+  const meter = createMeter((done) => ({ done, total, unit: 'rows' }))
+  try {
+    return await storage.export(write, meter.add)
+  } finally {
+    meter.end()
+  }
+}
 
 async function writeArchive(storage: Storage, path: string) {
   const file = openSync(path, 'w')
   try {
-    return await storage.export((lines) => writeAll(file, lines), showProgress)
+    return await exportWith(storage, (lines) => writeAll(file, lines))
   } finally {
     closeSync(file)
   }

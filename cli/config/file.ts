@@ -17,8 +17,13 @@ const MAX_FILE_BYTES = 1024 * 1024
 const PARSERS: Record<string, (text: string) => unknown> = {
   '.toml': parseTOML,
   '.json': parseJSON,
-  '.yaml': parseYAML,
-  '.yml': parseYAML,
+  '.yaml': parseYaml,
+  '.yml': parseYaml,
+}
+
+/** YAML knows no document of nothing but comments, such as the template of `config init`. */
+function parseYaml(text: string): unknown {
+  return text.split('\n').every((line) => /^\s*(#|$)/.test(line)) ? {} : parseYAML(text)
 }
 
 /**

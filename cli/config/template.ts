@@ -1,3 +1,4 @@
+import { stringifyYAML } from 'confbox'
 import { type ConfigKey, configKeys } from '../../lib/config/parse.ts'
 
 /** A configuration file in TOML with every key commented out, with its default and reason. */
@@ -6,6 +7,32 @@ export function configTemplate(): string {
     [headingOf(section), ...keys.map(describeKey)].join('\n'),
   )
   return `# Every line shows a default. Remove its # to change it.\n\n${blocks.join('\n\n')}\n`
+}
+
+/**
+ * The same in YAML. Sections are commented out as well: one without keys would be `null`.
+ */
+export function configTemplateYaml(): string {
+  const lines = ['# Every line shows a default. Remove the # and one space of a key, and of each section above it.', '']
+  let open: string[] = []
+  for (const [section, keys] of keysBySection()) {
+    const names = section.split('.').map((name) => name.replace(/[<>]/g, ''))
+    if (names[0] !== open[0] && open.length > 0) lines.push('')
+    const known = names.findIndex((name, depth) => name !== open[depth])
+    for (const [depth, name] of names.entries())
+      if (known !== -1 && depth >= known) lines.push(`# ${indent(depth)}${name}:`)
+    open = names
+    for (const key of keys) lines.push(...describeKeyYaml(key, indent(names.length)))
+  }
+  return `${lines.join('\n')}\n`
+}
+
+const indent = (depth: number) => '  '.repeat(depth)
+
+function describeKeyYaml(key: ConfigKey, before: string): string[] {
+  const name = key.key.slice(key.key.lastIndexOf('.') + 1)
+  const [line] = stringifyYAML({ [name]: key.default ?? '' }, { flowLevel: 1, lineWidth: -1 }).split('\n')
+  return [`#${before} # ${notesOf(key)}`, `# ${before}${line}`]
 }
 
 /** A section with a free name is commented out, because it needs a name first. */
@@ -23,9 +50,15 @@ export function keysBySection(): Map<string, ConfigKey[]> {
   return sections
 }
 
-function describeKey({ key, choices, default: fallback, description, unit }: ConfigKey): string {
+function describeKey(described: ConfigKey): string {
+  const { key, default: fallback } = described
   const name = key.slice(key.lastIndexOf('.') + 1)
-  const notes = [description, ...(choices ? [`One of ${choices.join(', ')}.`] : []), ...(unit ? [`In ${unit}.`] : [])]
   // JSON strings, numbers, booleans and arrays of them are valid TOML as well.
-  return `# ${notes.join(' ')}\n# ${name} = ${JSON.stringify(fallback ?? '')}`
+  return `# ${notesOf(described)}\n# ${name} = ${JSON.stringify(fallback ?? '')}`
+}
+
+function notesOf({ choices, description, unit }: ConfigKey): string {
+  return [description, ...(choices ? [`One of ${choices.join(', ')}.`] : []), ...(unit ? [`In ${unit}.`] : [])].join(
+    ' ',
+  )
 }

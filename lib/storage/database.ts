@@ -25,6 +25,12 @@ export interface Writing extends Queries {
   defer(statements: Promise<unknown>): void
 }
 
+/** A transaction that fills empty tables. */
+export interface Filling extends Queries {
+  /** Adds rows, which have the same columns. */
+  insert(table: string, rows: readonly Row[]): Promise<void>
+}
+
 /** How a transaction runs. */
 export interface TransactionOptions {
   /** `false` turns the statement and lock timeouts off: for work on the whole database that an operator waits for. */
@@ -43,6 +49,8 @@ export interface Database extends Queries {
   write<T>(work: (tx: Writing) => Promise<T>, options?: TransactionOptions): Promise<T>
   /** Runs several reads on one state of the database. */
   snapshot<T>(work: (db: Queries) => Promise<T>, options?: TransactionOptions): Promise<T>
+  /** PostgreSQL: runs `work` as one transaction of any size and duration, in which rows are not inserted one by one. */
+  fill?<T>(work: (tx: Filling) => Promise<T>): Promise<T>
   /**
    * Removes deleted rows from the database files too, as far as possible: SQLite empties its WAL, PostgreSQL vacuums
    * these tables.

@@ -39,8 +39,12 @@ export interface Storage {
    * @throws Error for another database, and when the file exists
    */
   backup(file: string, options?: Overwriting): Promise<number>
-  /** Writes all data as JSON lines, in one consistent state, while the service runs. @returns counts by table */
-  export(write: (lines: string) => void, onProgress?: Progress): Promise<Counts>
+  /**
+   * Writes all data as JSON lines, in one consistent state, while the service runs. It waits for `write`.
+   *
+   * @returns counts by table
+   */
+  export(write: (lines: string) => void | Promise<void>, onProgress?: Progress): Promise<Counts>
   /**
    * Fills an empty, migrated database of either kind from such lines. @returns counts by table
    *

@@ -13,6 +13,7 @@ export function guardTransactions(db: Database): Database {
     if (inside.getStore()) throw new Error('A transaction used the outer database: use its tx')
     return call()
   }
+  const { fill } = db
   return {
     dialect: db.dialect,
     all: (sql, ...params) => outer(() => db.all(sql, ...params)),
@@ -20,6 +21,7 @@ export function guardTransactions(db: Database): Database {
     run: (sql, ...params) => outer(() => db.run(sql, ...params)),
     write: (work, options) => outer(() => db.write((tx) => inside.run(true, () => work(tx)), options)),
     snapshot: (work, options) => outer(() => db.snapshot((tx) => inside.run(true, () => work(tx)), options)),
+    ...(fill && { fill: (work) => outer(() => fill((tx) => inside.run(true, () => work(tx)))) }),
     purge: (tables, signal) => outer(() => db.purge(tables, signal)),
     changeToken: () => outer(() => db.changeToken()),
     close: () => outer(() => db.close()),

@@ -1,7 +1,9 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { folder, run } from './process.ts'
+import { commandOf, folder, run, start } from './process.ts'
 
 const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4' }
 
@@ -46,4 +48,43 @@ it('no command overwrites the database it reads, whatever its flags', async () =
     expect([refused.code, refused.stderr]).toEqual([1, stderr])
   }
   expect((await run(['user', 'list'], { cwd })).stdout).toContain('ada@example.org')
+})
+
+it('an archive and a copy are piped, with nothing else on standard output', async () => {
+  const cwd = await withAda()
+  const exported = await run(['export', '-'], { cwd })
+  expect(exported).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^Written to standard output, \d+ rows\.\n$/),
+  })
+  for (const line of exported.stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toBeTypeOf('object')
+  const other = ['--database', 'sqlite:./other.db']
+  expect(await run(['import', '-', ...other], { cwd, input: exported.stdout })).toMatchObject({ code: 0 })
+  expect((await run(['user', 'list', ...other], { cwd })).stdout).toContain('ada@example.org')
+
+  const [program, ...args] = commandOf(['backup', '-'])
+  writeFileSync(join(cwd, 'copy.db'), execFileSync(program!, args, { cwd, stdio: ['ignore', 'pipe', 'ignore'] }))
+  const copied = await run(['user', 'list', '--database', 'sqlite:./copy.db'], { cwd })
+  expect(copied.stdout).toContain('ada@example.org')
+  expect(readdirSync(join(cwd, 'data')).filter((name) => name.includes('copy'))).toEqual([])
+})
+
+it.each(['export', 'backup'])('%s ends without a stack trace when the reader of its output leaves', async (command) => {
+  const cwd = await withAda()
+  const child = start([command, '-'], { cwd })
+  child.stdout.destroy()
+  let stderr = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    stderr += text
+  })
+  await once(child, 'close')
+  expect(stderr).not.toMatch(/\n\s+at |EPIPE/)
+})
+
+it('an archive that is cut off while it is piped is refused', async () => {
+  const cwd = await withAda()
+  const { stdout } = await run(['export', '-'], { cwd })
+  const half = stdout.slice(0, stdout.lastIndexOf('{"end"'))
+  const refused = await run(['import', '-', '--database', 'sqlite:./other.db'], { cwd, input: half })
+  expect(refused).toMatchObject({ code: 1, stderr: 'chat-server: The archive is not whole: its end is missing\n' })
 })

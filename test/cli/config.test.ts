@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { parseYAML } from 'confbox'
 import { describe, expect, it } from 'vitest'
 import { readEnvironment, toTyped } from '../../cli/config/environment.ts'
 import { lineOf, readConfigFile } from '../../cli/config/file.ts'
@@ -255,6 +256,22 @@ describe('chat-server config', () => {
     expect(readFileSync(file, 'utf8')).toBe('mine')
     expect((await run(['config', 'init', '--force'], { cwd })).code).toBe(0)
     expect(readFileSync(file, 'utf8')).toBe(text)
+  })
+
+  it('writes the same file in YAML', async () => {
+    const cwd = folder()
+    const file = join(cwd, 'chat.yaml')
+    const written = await run(['config', 'init', '--output', 'chat.yaml'], { cwd })
+    expect(written).toMatchObject({ code: 0, stdout: 'Written to chat.yaml.\n' })
+    expect(loadConfig({ config: file }, {}).config).toEqual(parseConfig())
+
+    // Without the # of each line it still has the defaults; keys without a default are empty.
+    const open = parseYAML<object>(readFileSync(file, 'utf8').replace(/^# ( *\w+:)/gm, '$1'))
+    const keys = configKeys().filter(({ key }) => !key.includes('<'))
+    for (const { key, default: fallback } of keys) {
+      const value = key.split('.').reduce<unknown>((section, name) => Object(section)[name], open)
+      expect(value, key).toEqual(fallback ?? '')
+    }
   })
 
   it('prints the effective configuration with masked secrets', async () => {

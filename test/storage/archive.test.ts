@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, inject, it } from 'vitest'
 import { createChatService, openStorage, parseConfig, type Storage } from '../../lib/index.ts'
 import { TABLES } from '../../lib/storage/archive/format.ts'
+import { linesOf } from '../../lib/storage/archive/lines.ts'
 import {
   createPostgresDatabase,
   createSqliteFile,
@@ -164,6 +165,111 @@ describeOnEachEmptyDatabase('an archive with a text that is too long', (openUrl)
     await target.import(each(lines))
     expect(dataOf(await exportLines(target))).toEqual(dataOf(lines))
   })
+})
+
+describe.skipIf(!hasPostgres)('an import into PostgreSQL', () => {
+  const rowsOf = async ({ db }: Storage) => {
+    let rows = 0
+    for (const [table] of TABLES) rows += (await db.all(`SELECT 1 AS one FROM ${table}`)).length
+    return rows + (await db.all("SELECT 1 AS one FROM meta WHERE name = 'import'")).length
+  }
+
+  async function archive(): Promise<string[]> {
+    const url = await create(createSqliteFile)
+    await fill(url)
+    return exportLines(await open(url))
+  }
+
+  it.each<[string, (lines: string[]) => string[], string]>([
+    ['its end is missing', (lines) => lines.slice(0, -1), 'not whole'],
+    [
+      'a row is there twice',
+      (lines) => lines.flatMap((line) => (line.includes('"table":"users"') ? [line, line] : [line])),
+      'duplicate key',
+    ],
+    [
+      'a row refers to a missing one',
+      (lines) => lines.filter((line) => !line.includes('"table":"threads"')),
+      'foreign key',
+    ],
+    [
+      'a value is no text or number',
+      (lines) => lines.map((line) => line.replace(/"username":"\w+"/, '"username":["x"]')),
+      'damaged',
+    ],
+    [
+      'its end counts more rows',
+      (lines) => lines.map((line) => line.replace('"messages":', '"messages":1')),
+      'should be',
+    ],
+    [
+      'a column is unknown',
+      (lines) => lines.map((line) => line.replace('"username":', '"nickname":')),
+      'unknown users',
+    ],
+  ])('leaves nothing when %s', async (_, spoil, message) => {
+    const lines = await archive()
+    const target = await open(await create(createPostgresDatabase))
+    await expect(target.import(each(spoil(lines)))).rejects.toThrow(message)
+    expect(await rowsOf(target)).toBe(0)
+    await target.import(each(lines))
+    expect(dataOf(await exportLines(target))).toEqual(dataOf(lines))
+    await expect(target.import(each(lines))).rejects.toThrow('not empty')
+  })
+
+  it('replaces what an interrupted import has left', async () => {
+    const lines = await archive()
+    const { id } = JSON.parse(lines[0]!)
+    const target = await open(await create(createPostgresDatabase))
+    await target.db.run("INSERT INTO meta (name, value) VALUES ('import', ?)", id)
+    await target.import(each(lines))
+    expect(dataOf(await exportLines(target))).toEqual(dataOf(lines))
+  })
+
+  it('stores every character of a text', async () => {
+    const lines = await archive()
+    const texts = ['\\N', '\\.', 'a\tb\nc\rd\\e', '\u2028\u{1f600}', '']
+    const target = await open(await create(createPostgresDatabase))
+    const titled = lines.map((line) => {
+      const { table, row } = JSON.parse(line)
+      return table === 'messages' ? JSON.stringify({ table, row: { ...row, content: texts.join('|') } }) : line
+    })
+    await target.import(each(titled))
+    expect(dataOf(await exportLines(target))).toEqual(dataOf(titled))
+  })
+})
+
+it('an export waits for a slow reader', async () => {
+  const url = await create(createSqliteFile)
+  await fill(url)
+  const storage = await open(url)
+  let busy = false
+  await storage.export(async () => {
+    expect(busy).toBe(false)
+    busy = true
+    await new Promise(setImmediate)
+    busy = false
+  })
+})
+
+it.each([
+  [
+    ['a\nb', '\nc'],
+    ['a', 'b', 'c'],
+  ],
+  [
+    ['a', 'b\n', 'c'],
+    ['ab', 'c'],
+  ],
+  [['\n'], ['']],
+  [[], []],
+])('the chunks %j have the lines %j', async (chunks, lines) => {
+  async function* bytes() {
+    for (const chunk of chunks) yield new TextEncoder().encode(chunk)
+  }
+  const found: string[] = []
+  for await (const line of linesOf(bytes())) found.push(line)
+  expect(found).toEqual(lines)
 })
 
 describe('an import', () => {

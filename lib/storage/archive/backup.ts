@@ -22,11 +22,16 @@ export interface OpenFile {
  *   the copy is incomplete
  */
 export async function backUp(db: Database, file: string, { force = false }: Overwriting): Promise<number> {
-  if (db.dialect !== 'sqlite') throw new Error('Only SQLite is backed up by chat-server: for PostgreSQL use pg_dump')
   await assertOther(db, file)
+  await assertBackUpable(db)
+  return replaceFile(file, { force }, (partial) => db.run('VACUUM INTO ?', partial))
+}
+
+/** @throws Error for another kind of database, and one with other tables than chat-server's */
+export async function assertBackUpable(db: Database): Promise<void> {
+  if (db.dialect !== 'sqlite') throw new Error('Only SQLite is backed up by chat-server: for PostgreSQL use pg_dump')
   await assertAlone(db)
   await assertOurs(db)
-  return replaceFile(file, { force }, (partial) => db.run('VACUUM INTO ?', partial))
 }
 
 /**

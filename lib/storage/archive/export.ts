@@ -12,25 +12,28 @@ const LOCAL_COLUMNS: Record<string, string[]> = { events: ['feed', 'xid'] }
 /**
  * Exports the database as JSON lines in one consistent state: a header, a line per row, and the counts at the end.
  *
- * @param write called with several lines at a time, each with its line break
+ * @param write called with several lines at a time, each with its line break; the next follow when it has resolved
  */
 export async function exportArchive(
   db: Database,
-  write: (lines: string) => void,
+  write: (lines: string) => void | Promise<void>,
   onProgress: Progress = () => {},
 ): Promise<Counts> {
   await assertExact(db)
   const migrations = (await listMigrations(db)).flatMap(({ name, applied_at }) => (applied_at ? [name] : []))
-  const say = (...lines: Line[]) => write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
-  say({ chat_server_archive: VERSION, id: newId(), exported_at: toInstant(Date.now() * 1000), migrations })
+  const say = async (...lines: Line[]) => write(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  await say({ chat_server_archive: VERSION, id: newId(), exported_at: toInstant(Date.now() * 1000), migrations })
   const counts: Counts = {}
   await db.snapshot(
     async (queries) => {
+      // What receives the lines may be slow.
+      if (queries.dialect === 'postgresql')
+        await queries.get("SELECT set_config('idle_in_transaction_session_timeout', '0', true)")
       const erased = await listErased(queries)
       for (const [table, ...key] of TABLES) {
         counts[table] = 0
         for (let page = await readPage(queries, table, key); page.length > 0; ) {
-          say(...page.map((row) => ({ table, row: withoutErased(table, withoutLocal(table, row), erased) })))
+          await say(...page.map((row) => ({ table, row: withoutErased(table, withoutLocal(table, row), erased) })))
           counts[table] += page.length
           onProgress(table, counts[table])
           page = await readPage(queries, table, key, page.at(-1))
@@ -39,7 +42,7 @@ export async function exportArchive(
     },
     { timeout: false },
   )
-  say({ end: true, counts })
+  await say({ end: true, counts })
   return counts
 }
 
@@ -81,4 +84,16 @@ async function listErased(db: Queries): Promise<Set<string>> {
 function withoutErased(table: string, row: Row, erased: Set<string>): Row {
   if (table !== 'messages' || !erased.has(String(row.posted_by))) return row
   return { ...row, content: '', prompt: null, delete_reason: null }
+}
+
+/** About how many rows an archive of this database has. */
+export async function estimateRows(db: Queries): Promise<number> {
+  const names = TABLES.map(([table]) => table)
+  const sql =
+    db.dialect === 'sqlite'
+      ? names.map((table) => `SELECT count(*) AS rows FROM ${table}`).join(' UNION ALL ')
+      : `SELECT greatest(reltuples, 0) AS rows FROM pg_class
+          WHERE oid IN (${names.map((table) => `to_regclass('${table}')`).join(', ')})`
+  const rows = await db.all<{ rows: number }>(`SELECT sum(rows) AS rows FROM (${sql}) AS each`)
+  return Number(rows[0]?.rows ?? 0)
 }

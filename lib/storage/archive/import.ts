@@ -1,5 +1,5 @@
 import { newId } from '../../core/ids.ts'
-import type { Database, Primitive, Queries, Row } from '../database.ts'
+import type { Database, Filling, Primitive, Queries, Row } from '../database.ts'
 import { findTooLong } from '../lengths.ts'
 import { RECOUNT } from '../schema/0012-unread-totals.ts'
 import { assertExact } from '../schema/migrate.ts'
@@ -7,8 +7,11 @@ import { MIGRATIONS } from '../schema/migrations.ts'
 import { type Counts, type Header, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
 
 /**
- * Fills an empty database of the current schema from an archive. After an interruption, a second import of the same
- * archive continues. The events start a new history: clients read everything again.
+ * Fills an empty database of the current schema from an archive. The events start a new history: clients read everything
+ * again.
+ *
+ * On PostgreSQL it is one transaction: an import that fails leaves an empty database. On SQLite a second import of the
+ * same archive continues after an interruption.
  *
  * @throws Error when the database is not empty; when the file is not an archive, is newer than this program, or is
  *   incomplete; when a text is longer than the service allows: then the database is empty again
@@ -18,41 +21,88 @@ export async function importArchive(
   lines: AsyncIterable<string>,
   onProgress: Progress = () => {},
 ): Promise<Counts> {
-  const counts: Counts = {}
-  let insert: ((table: string, rows: Row[]) => Promise<void>) | undefined
-  let batch: { table: string; rows: Row[] } = { table: '', rows: [] }
-  const flush = async () => {
-    if (batch.rows.length > 0) await insert!(batch.table, batch.rows)
-    counts[batch.table] = (counts[batch.table] ?? 0) + batch.rows.length
-    if (batch.table) onProgress(batch.table, counts[batch.table]!)
+  const archive = readArchive(lines)
+  const { value: header } = await archive.next()
+  if (!header) throw new Error(NOT_WHOLE)
+  await begin(db, header as Header)
+  if (!db.fill) return fill(archive, await inBatches(db), onProgress)
+  try {
+    return await db.fill(async (tx) => {
+      // An earlier version of this program may have been interrupted.
+      await deleteAll(tx)
+      return fill(archive, await inOneTransaction(tx), onProgress)
+    })
+  } catch (error) {
+    // Fails with the database, and then the next import replaces it.
+    await db.run("DELETE FROM meta WHERE name = 'import'").catch(() => {})
+    throw error
   }
-  let number = 0
-  for await (const text of lines) {
-    number++
-    const line = parseLine(text)
-    if (!insert) {
-      await begin(db, line as Header)
-      insert = await createInserter(db)
-    } else if ('table' in line) {
-      const tooLong = findTooLong(line.table, line.row)
-      if (tooLong) {
-        await undo(db)
-        throw new Error(`Nothing was imported: in line ${number} of the archive, ${tooLong}`)
-      }
-      if (line.table !== batch.table || batch.rows.length === PAGE) {
-        await flush()
-        batch = { table: line.table, rows: [] }
-      }
-      batch.rows.push(line.row)
-    } else if ('end' in line) {
-      await flush()
-      return finish(db, line.counts)
-    }
-  }
-  throw new Error('The archive is not whole: its end is missing')
 }
 
+/** How rows get into a database. */
+interface Filler {
+  db: Queries
+  write: <T>(work: (tx: Queries) => Promise<T>) => Promise<T>
+  insert(table: string, rows: Row[]): Promise<void>
+  /** Leaves nothing of the import. */
+  undo(): Promise<void>
+}
+
+/** Rows of one table, with the same columns. */
+interface Batch {
+  table: string
+  columns: string
+  rows: Row[]
+  /** The length of their lines. */
+  size: number
+}
+
+/** The number of characters of rows that are inserted at a time. */
+const BATCH_SIZE = 4 * 1024 * 1024
+
+async function fill(archive: AsyncIterable<Line>, filler: Filler, onProgress: Progress): Promise<Counts> {
+  const counts: Counts = {}
+  let batch: Batch | undefined
+  const flush = async () => {
+    if (!batch) return
+    const { table, rows } = batch
+    batch = undefined
+    await filler.insert(table, rows)
+    counts[table] = (counts[table] ?? 0) + rows.length
+    onProgress(table, counts[table])
+  }
+  let number = 1
+  for await (const line of archive) {
+    number++
+    if ('end' in line) {
+      await flush()
+      return finish(filler, line.counts)
+    }
+    if (!('table' in line)) continue
+    const { table } = line
+    const row = upgradeRow(table, line.row)
+    const tooLong = findTooLong(table, row)
+    if (tooLong) {
+      await filler.undo()
+      throw new Error(`Nothing was imported: in line ${number} of the archive, ${tooLong}`)
+    }
+    const columns = Object.keys(row).join()
+    if (batch?.table !== table || batch.columns !== columns || batch.rows.length === PAGE || batch.size > BATCH_SIZE) {
+      await flush()
+      batch = { table, columns, rows: [], size: 0 }
+    }
+    batch.rows.push(row)
+    batch.size += sizeOf(row)
+  }
+  throw new Error(NOT_WHOLE)
+}
+
+const NOT_WHOLE = 'The archive is not whole: its end is missing'
 const NO_ARCHIVE = 'This is not an archive of chat-server, or it is damaged'
+
+async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator<Line> {
+  for await (const text of lines) yield parseLine(text)
+}
 
 function parseLine(text: string): Line {
   let line: unknown
@@ -69,11 +119,20 @@ function parseLine(text: string): Line {
 function isLine(line: unknown): line is Line {
   const { chat_server_archive, migrations, row, end, counts } = Object(line) as Record<string, unknown>
   if (chat_server_archive !== undefined) return chat_server_archive !== VERSION || Array.isArray(migrations)
-  return isObject(row) || (end === true && isObject(counts))
+  return (isObject(row) && Object.values(row).every(isPrimitive)) || (end === true && isObject(counts))
 }
 
-function isObject(value: unknown): boolean {
+function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
+}
+
+/** The values that {@link exportArchive} writes. */
+function isPrimitive(value: unknown): boolean {
+  return value === null || typeof value === 'string' || typeof value === 'number'
+}
+
+function sizeOf(row: Row): number {
+  return Object.values(row).reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 8), 0)
 }
 
 /** Checks that the archive is readable and the database has no other data, and stores the id of the archive. */
@@ -89,16 +148,16 @@ async function begin(db: Database, header: Header): Promise<void> {
     for (const [table] of TABLES) {
       if (await tx.get(`SELECT 1 AS found FROM ${table} LIMIT 1`)) throw new Error('The database is not empty')
     }
-    await tx.run("INSERT INTO meta (name, value) VALUES ('import', ?)", header.id)
+    await tx.run(
+      "INSERT INTO meta (name, value) VALUES ('import', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+      header.id,
+    )
   })
 }
 
 /** Deletes the imported rows: the database was empty when the import began. */
-function undo(db: Database): Promise<void> {
-  return db.write(async (tx) => {
-    for (const [table] of TABLES.toReversed()) await tx.run(`DELETE FROM ${table}`)
-    await tx.run("DELETE FROM meta WHERE name = 'import'")
-  })
+async function deleteAll(tx: Queries): Promise<void> {
+  for (const [table] of TABLES.toReversed()) await tx.run(`DELETE FROM ${table}`)
 }
 
 export const INTERRUPTED =
@@ -109,25 +168,55 @@ export async function assertImported(db: Queries): Promise<void> {
   if (await db.get("SELECT value FROM meta WHERE name = 'import'")) throw new Error(INTERRUPTED)
 }
 
-/** @returns a function that inserts rows and skips existing ones */
-async function createInserter(db: Database): Promise<(table: string, rows: Row[]) => Promise<void>> {
+/** A transaction for each batch; rows that exist are skipped. */
+async function inBatches(db: Database): Promise<Filler> {
+  const assertKnown = await knownColumns(db)
+  const add = (tx: Queries, table: string, row: Row) => {
+    const names = Object.keys(row)
+    const places = names.map(() => '?').join(', ')
+    const sql = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places}) ON CONFLICT DO NOTHING`
+    return tx.run(sql, ...(Object.values(row) as Primitive[]))
+  }
+  return {
+    db,
+    write: (work) => db.write(work, { timeout: false }),
+    insert: (table, rows) =>
+      db.write(async (tx) => {
+        assertKnown(table, rows[0]!)
+        for (const row of rows) await add(tx, table, row)
+      }),
+    undo: () =>
+      db.write(async (tx) => {
+        await deleteAll(tx)
+        await tx.run("DELETE FROM meta WHERE name = 'import'")
+      }),
+  }
+}
+
+/** One transaction for all; an error ends it. */
+async function inOneTransaction(tx: Filling): Promise<Filler> {
+  const assertKnown = await knownColumns(tx)
+  return {
+    db: tx,
+    write: (work) => work(tx),
+    async insert(table, rows) {
+      assertKnown(table, rows[0]!)
+      await tx.insert(table, rows)
+    },
+    undo: async () => {},
+  }
+}
+
+/** @returns a function that throws for a row with a table or column that the database lacks */
+async function knownColumns(db: Queries): Promise<(table: string, row: Row) => void> {
   const columns = new Map<string, Set<string>>()
   for (const [table] of TABLES) columns.set(table, await listColumns(db, table))
-  const numbering = db.dialect === 'postgresql' ? 'OVERRIDING SYSTEM VALUE' : ''
-  return (table, rows) =>
-    db.write(async (tx) => {
-      const known = columns.get(table)
-      for (const each of rows) {
-        const row = upgradeRow(table, each)
-        const names = Object.keys(row)
-        if (!known || names.some((name) => !known.has(name))) throw new Error(`The archive has an unknown ${table}`)
-        await tx.run(
-          `INSERT INTO ${table} (${names.join(', ')}) ${numbering}
-           VALUES (${names.map(() => '?').join(', ')}) ON CONFLICT DO NOTHING`,
-          ...(Object.values(row) as Primitive[]),
-        )
-      }
-    })
+  return (table, row) => {
+    const known = columns.get(table)
+    const names = Object.keys(row)
+    if (!known || names.length === 0 || names.some((name) => !known.has(name)))
+      throw new Error(`The archive has an unknown ${table}`)
+  }
 }
 
 /** Fills in columns of an older archive whose default would be wrong there. */
@@ -149,7 +238,7 @@ async function listColumns(db: Queries, table: string): Promise<Set<string>> {
 }
 
 /** Checks the counts, sets the sequences to the imported maximum, and starts a new event history. */
-async function finish(db: Database, expected: Counts): Promise<Counts> {
+async function finish({ db, write }: Filler, expected: Counts): Promise<Counts> {
   const counts: Counts = {}
   for (const [table] of TABLES) {
     counts[table] = (await db.get<{ total: number }>(`SELECT count(*) AS total FROM ${table}`))!.total
@@ -157,18 +246,17 @@ async function finish(db: Database, expected: Counts): Promise<Counts> {
     const should = expected[table] ?? 0
     if (counts[table] !== should) throw new Error(`There are ${counts[table]} ${table}, and should be ${should}`)
   }
-  await db.write(
-    async (tx) => {
-      if (tx.dialect === 'postgresql')
-        await tx.get(
-          "SELECT setval(pg_get_serial_sequence('events', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM events), false)",
-        )
-      // An older archive has no such counts, and no archive has the messages that an erasure was removing.
-      for (const sql of RECOUNT) await tx.run(sql)
-      await tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId())
-      await tx.run("DELETE FROM meta WHERE name = 'import'")
-    },
-    { timeout: false },
-  )
+  await write(async (tx) => {
+    if (tx.dialect === 'postgresql')
+      await tx.get(
+        "SELECT setval(pg_get_serial_sequence('events', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM events), false)",
+      )
+    // The plans of what follows depend on the sizes.
+    if (tx.dialect === 'postgresql') await tx.run(`ANALYZE ${TABLES.map(([table]) => table).join(', ')}`)
+    // An older archive has no such counts, and no archive has the messages that an erasure was removing.
+    for (const sql of RECOUNT) await tx.run(sql)
+    await tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId())
+    await tx.run("DELETE FROM meta WHERE name = 'import'")
+  })
   return counts
 }

@@ -1,6 +1,7 @@
 import { createInFlight } from '../calls-in-flight.ts'
 import type { Database, Primitive, Row } from '../database.ts'
 import { isConnectionGone, toStorageFailure } from '../errors.ts'
+import { fillByCopy } from './copy.ts'
 import { BY_INDEX, listIdle, type PgPool, type PgResult } from './pool.ts'
 import { createStatements, toQueries } from './statements.ts'
 import { createTransactions } from './transaction.ts'
@@ -34,6 +35,7 @@ export function createPostgresDatabase(pool: PgPool): Database {
       inFlight.track(() => transaction(options?.timeout === false ? 'BEGIN' : `BEGIN${BY_INDEX}`, work, options)),
     snapshot: (work, options) =>
       inFlight.track(() => transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, options)),
+    fill: (work) => inFlight.track(() => translated(() => fillByCopy(pool, work))),
     purge: (tables, signal) =>
       inFlight.track(() =>
         translated(async () => {

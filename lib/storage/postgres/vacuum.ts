@@ -1,17 +1,9 @@
-import type { ClientConfig } from 'pg'
-import { type PgPool, UNLIMITED_QUERY_MS } from './pool.ts'
+import { createClient } from './client.ts'
+import type { PgPool } from './pool.ts'
 
 /** Vacuums tables on a connection of its own, without a timeout, until `signal` is aborted. */
 export async function vacuum(pool: PgPool, tables: readonly string[], signal: AbortSignal): Promise<void> {
-  const options: ClientConfig = pool.options
-  const { default: pg } = await import('pg')
-  const client = new pg.Client({
-    ...options,
-    // Not enumerable in a pool.
-    password: options.password,
-    query_timeout: UNLIMITED_QUERY_MS,
-  })
-  client.on('error', () => {})
+  const client = await createClient(pool)
   const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   try {
     await client.connect()

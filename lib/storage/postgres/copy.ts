@@ -1,0 +1,45 @@
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Client } from 'pg'
+import type { Filling, Primitive, Row } from '../database.ts'
+import { createClient } from './client.ts'
+import type { PgPool } from './pool.ts'
+import { numbered, toQueries } from './statements.ts'
+
+/** The transaction waits for an archive, which may come from a slow network. */
+const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0`
+
+/** Runs `work` as one transaction that fills tables by COPY. Nothing of it remains if it fails, or the process ends. */
+export async function fillByCopy<T>(pool: PgPool, work: (tx: Filling) => Promise<T>): Promise<T> {
+  const client = await createClient(pool)
+  try {
+    await client.connect()
+    await client.query(BEGIN)
+    const queries = toQueries((sql, values) => client.query({ text: numbered(sql), values }))
+    const result = await work({ ...queries, insert: (table, rows) => copyInto(client, table, rows) })
+    await client.query('COMMIT')
+    return result
+  } finally {
+    // Without a commit the server rolls back.
+    await client.end().catch(() => {})
+  }
+}
+
+async function copyInto(client: Client, table: string, rows: readonly Row[]): Promise<void> {
+  const { from } = await import('pg-copy-streams')
+  const columns = Object.keys(rows[0]!)
+  const copy = client.query(from(`COPY ${table} (${columns.join(', ')}) FROM STDIN`))
+  await pipeline(Readable.from([Buffer.from(rows.map((row) => toLine(columns, row)).join(''))]), copy)
+}
+
+/** A row in the text format of COPY (https://www.postgresql.org/docs/current/sql-copy.html). */
+function toLine(columns: readonly string[], row: Row): string {
+  return `${columns.map((column) => toField(row[column]!)).join('\t')}\n`
+}
+
+const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' }
+
+function toField(value: Primitive): string {
+  if (value === null) return '\\N'
+  return typeof value === 'string' ? value.replace(/[\\\n\r\t]/g, (character) => ESCAPES[character]!) : String(value)
+}
