@@ -15,6 +15,7 @@ import type { Limiter } from './limits/limiter.ts'
 import type { Hub } from './live/hub.ts'
 import type { Poller } from './live/poller.ts'
 import type { Tx } from './live/transaction.ts'
+import type { Outbox } from './mail/queue.ts'
 import type { Metrics } from './metrics/registry.ts'
 import type { Readiness } from './ops/readiness.ts'
 import type { Log, Ports } from './ports.ts'
@@ -58,7 +59,8 @@ export interface Context {
   readonly answers: Runner
   readonly tasks: TaskWorker
   readonly identity?: Ports['identity']
-  readonly mail?: Ports['mail']
+  /** The queue of mails; missing when the service sends none. */
+  readonly outbox?: Outbox
   readonly log: Log
   readonly now: () => number
   readonly id: () => string

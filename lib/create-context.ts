@@ -3,6 +3,7 @@ import { insertAuditEntry } from './accounts/audit/store.ts'
 import { createProvider } from './accounts/oauth/provider.ts'
 import { createPasswords } from './accounts/passwords/hash.ts'
 import { createAttempts } from './accounts/passwords/throttle.ts'
+import { addressOf } from './accounts/recipients/address.ts'
 import { createSessionLookup } from './accounts/sessions/store.ts'
 import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
@@ -25,6 +26,7 @@ import { LIMITS_VERSION } from './limits/store.ts'
 import { createHub } from './live/hub.ts'
 import { createPoller } from './live/poller.ts'
 import { createWrite } from './live/transaction.ts'
+import { type Addresser, createOutbox, mailTasks } from './mail/queue.ts'
 import { createMetrics } from './metrics/registry.ts'
 import { purge } from './ops/purge.ts'
 import { createReadiness } from './ops/readiness.ts'
@@ -62,6 +64,8 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
   const write = createWrite({ db, hub, metrics, log, now, id, insertAuditEntry, onTasks: () => tasks.wake() })
   const provider = ports.assistant ?? createAssistant(config.assistant)
   const answers = createRunner({ config, db, write, metrics, log, now, provider })
+  const addresser: Addresser = (...order) => addressOf(ctx, ...order)
+  const outbox = createOutbox({ config, db, metrics, log, now, id, mail: ports.mail, addresser })
   const tasks = createTaskWorker({
     db,
     metrics,
@@ -70,6 +74,7 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
       'conversation.remove': (run) => removeConversation(ctx, run),
       'user.erase': (run) => erasure.goOn(ctx, run),
       'storage.purge': (run) => purge(ctx, run),
+      ...mailTasks(outbox),
     },
   })
   const ctx: Context = {
@@ -91,7 +96,7 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
     answers,
     tasks,
     ...(ports.identity && { identity: ports.identity }),
-    ...(ports.mail && { mail: ports.mail }),
+    ...(outbox && { outbox }),
     log,
     now,
     id,

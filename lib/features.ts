@@ -29,6 +29,7 @@ import type { Context } from './context.ts'
 import { type AnyUseCase, bindAll, loopWithContext, withContext } from './core/use-case.ts'
 import * as erasure from './erasure/service.ts'
 import * as limits from './limits/service.ts'
+import * as mails from './mail/service.ts'
 import * as compat from './openai-api/service.ts'
 import * as checks from './ops/fsck.ts'
 import * as probes from './ops/probe.ts'
@@ -53,6 +54,7 @@ export const USE_CASES = {
   sessions: { list: sessions.list, revoke: sessions.revoke },
   audit: { list: audit.list },
   tasks: { list: taskList.list },
+  mails: { list: mails.list, retry: mails.retry, drop: mails.drop },
   nodes: { list: nodeList.list },
   auth: {
     login: auth.login,

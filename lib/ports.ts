@@ -71,8 +71,8 @@ export interface Ports {
    */
   identity?: (request: IdentityRequest) => Identity | undefined | Promise<Identity | undefined>
   /**
-   * Sends a mail. No request waits for it, and a failure is logged without the mail. Default: nothing is sent, and the
-   * log has a warning.
+   * Sends a mail. No request waits for it. If it throws, the mail is tried again later, under the same id. Default: the
+   * mail server of `mail.smtp`; without one nothing is sent, and the log has a warning.
    */
   mail?: (mail: Mail) => void | Promise<void>
   /**
@@ -120,6 +120,10 @@ export interface Identity {
 
 /** A mail to one person: `text` is the complete message; `token` is for a host with its own text. */
 export interface Mail {
+  /** The same at every try: a mail may be sent twice if the process ends while it is sent. */
+  id: string
+  /** Which mail it is: the name of its text. */
+  kind: string
   to: string
   subject: string
   text: string

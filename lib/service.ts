@@ -65,6 +65,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       else await assertMigrated(db)
       await assertImported(db)
       if (options.background === false) return
+      await ctx.outbox?.load()
       poller.start()
       if (!(await jobs.start())) return
       await cluster.start(neighbourOf(ctx))

@@ -211,6 +211,21 @@ export interface ConfigInput {
         }
       | undefined
   }
+  mail?: {
+    smtp?: {
+      /**
+       * Mail server: smtp://user:password@host:587 (STARTTLS where the server offers it, and always with a password), or
+       * smtps://host:465. Without it no mail is sent.
+       */
+      url?: string | undefined
+      /** Sender of the mails. Required with mail.smtp.url. */
+      from?: string | undefined
+      /** Address for answers, if it differs from the sender. */
+      reply_to?: string | undefined
+      /** A mail that takes longer to hand over is tried again later. Default: `30` seconds. */
+      timeout_seconds?: number | undefined
+    }
+  }
   sse?: {
     /**
      * Interval of the comments that keep an idle stream open. Keep it below the idle timeout of your proxy. Default:
@@ -481,6 +496,21 @@ export interface Config {
           /** Requested scope; default: openid email profile, or the scope of the preset. */
           scope?: string
         }
+  }
+  mail: {
+    smtp: {
+      /**
+       * Mail server: smtp://user:password@host:587 (STARTTLS where the server offers it, and always with a password), or
+       * smtps://host:465. Without it no mail is sent.
+       */
+      url?: string
+      /** Sender of the mails. Required with mail.smtp.url. */
+      from?: string
+      /** Address for answers, if it differs from the sender. */
+      reply_to?: string
+      /** A mail that takes longer to hand over is tried again later. */
+      timeout_seconds: number
+    }
   }
   sse: {
     /** Interval of the comments that keep an idle stream open. Keep it below the idle timeout of your proxy. */

@@ -8,7 +8,8 @@ export interface EmailsUseCases {
   /**
    * Mails the actor a link that verifies the address of the account; sends nothing to a verified address.
    *
-   * @throws ChatError `forbidden` with an API key; `conflict` without `ports.mail`; `rate_limited`
+   * @throws ChatError `forbidden` with an API key; `conflict` if the service sends no mail; `rate_limited`;
+   * `unavailable` if the queue of mails is full
    */
   sendVerification(actor: Actor): Promise<void>
 

@@ -10,6 +10,7 @@ import type { IdentitiesClient, IdentitiesUseCases } from './identities.ts'
 import type { InvitesClient, InvitesUseCases } from './invites.ts'
 import type { KeysClient, KeysUseCases } from './keys.ts'
 import type { LimitsClient, LimitsUseCases } from './limits.ts'
+import type { MailsUseCases } from './mails.ts'
 import type { MessagesClient, MessagesUseCases } from './messages.ts'
 import type { NodesClient, NodesUseCases } from './nodes.ts'
 import type { OauthClient, OauthUseCases } from './oauth.ts'
@@ -32,6 +33,7 @@ export interface Features {
   sessions: SessionsUseCases
   audit: AuditUseCases
   tasks: TasksUseCases
+  mails: MailsUseCases
   nodes: NodesUseCases
   auth: AuthUseCases
   resets: ResetsUseCases

@@ -50,8 +50,8 @@ export interface TaskPage {
 /** Work that outlives its request, as an administrator reads it. */
 export interface TaskRecord {
   id: string
-  kind: 'conversation.remove' | 'user.erase' | 'storage.purge'
-  /** The affected conversation or user */
+  kind: 'conversation.remove' | 'user.erase' | 'storage.purge' | 'mail.send' | 'mail.failed'
+  /** The affected conversation or user; of a mail, its recipient */
   subject_id?: string
   created_at: string
   /** When it continues; in the past while it waits for its turn */

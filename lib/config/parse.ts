@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { Config, ConfigInput } from '../api/config.ts'
 import { entriesOf, nodeOf, type SchemaNode, schemaOf, unwrap } from '../core/schema-nodes.ts'
 import { isSection, type KeyNotes } from './key.ts'
+import { mailProblems } from './mail.ts'
 import { isProviderName, oauthProblems } from './oauth.ts'
 import { ConfigSchema } from './schema.ts'
 
@@ -187,7 +188,7 @@ function withManualDefault(config: Config): Config {
 function contradictionsOf(config: Config): ConfigProblem[] {
   const { assistant, server, session, security } = config
   const { cookie, csrf } = security
-  const problems = oauthProblems(config)
+  const problems = [...oauthProblems(config), ...mailProblems(config)]
   if (assistant.provider === 'openai' && assistant.model === undefined) {
     problems.push({ key: 'assistant.model', message: 'must be set when assistant.provider is openai' })
   }

@@ -17,6 +17,7 @@ import type { Context } from '../context.ts'
 import { type Actor, assertAdmin, refuseKeys } from '../core/actor.ts'
 import { uniqueKey } from '../core/characters.ts'
 import { useCase } from '../core/use-case.ts'
+import { deleteMailsOf } from '../mail/store.ts'
 import { inBatches } from '../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../tasks/runner.ts'
 import { deleteErasedAuthor, findErasedAuthor, insertErasedAuthor } from './store.ts'
@@ -129,6 +130,7 @@ async function deleteAccount(ctx: Context, userId: string): Promise<boolean> {
     if ((await listMemberships(tx, userId)).length > 0) return false
     // A call that began before the account was locked may have created another invite.
     await anonymizeInvites(tx, { user_id: userId, email_key: uniqueKey(user.email) }, ctx.now())
+    await deleteMailsOf(tx, userId)
     await deleteUser(tx, userId)
     tx.recheckStreams({ user_id: userId })
     return true

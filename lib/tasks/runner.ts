@@ -5,8 +5,8 @@ import { newId } from '../core/ids.ts'
 import { SECOND } from '../core/time.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
-import type { TaskDetail, TaskKind } from './schema.ts'
-import { deleteTask, hasDueTask, releaseTask, renewTask, type TaskRow, takeTask } from './store.ts'
+import { REMOTE_KINDS, TASK_KINDS, type TaskDetail, type TaskKind } from './schema.ts'
+import { deleteTask, hasDueTask, hasTask, releaseTask, renewTask, type TaskRow, takeTask } from './store.ts'
 
 /** The lease of a task; another process takes a task with an expired lease. */
 const LEASE = 10 * SECOND
@@ -21,6 +21,9 @@ const SLICE_MS = 1_000
 /** SQLite has one writer; on PostgreSQL a VACUUM of minutes must not hold up the rest. */
 const WORKERS = { sqlite: 1, postgresql: 3 }
 
+/** Tasks of one process that wait for another machine at the same time. */
+const REMOTE_WORKERS = 4
+
 /** The maximum pause before a failed task is retried; the pause doubles each time. */
 const LONGEST_BACKOFF_SECONDS = 300
 
@@ -34,8 +37,8 @@ export interface TaskRun {
   isOver(): boolean
 }
 
-/** The result of a turn; `later` continues with that detail. */
-export type TaskOutcome = { done: true } | { done: false; detail: TaskDetail; delay_seconds?: number }
+/** The result of a turn: done, or to continue with that detail, perhaps as another kind. */
+export type TaskOutcome = { done: true } | { done: false; detail: TaskDetail; delay_seconds?: number; kind?: TaskKind }
 
 /** Runs the work of one kind in small transactions, so that it may be interrupted at any point and repeated. */
 export type TaskHandler = (run: TaskRun) => Promise<TaskOutcome>
@@ -46,7 +49,7 @@ export interface TaskWorker {
   start(): void
   /** Looks for a due task now. */
   wake(): void
-  /** Runs all tasks, including those due later, and returns when none is left. For tests. */
+  /** Runs all tasks, including those due within an hour, and returns when none is left. For tests. */
   settle(): Promise<void>
   /** Takes no more tasks, and waits until the running ones are released. */
   stop(): Promise<void>
@@ -63,22 +66,25 @@ interface WorkerDeps {
 export function createTaskWorker(deps: WorkerDeps): TaskWorker {
   const { db } = deps
   const writer = newId()
-  const workers = new Set<Promise<void>>()
+  const lanes = [
+    { kinds: TASK_KINDS.filter((kind) => !REMOTE_KINDS.includes(kind)), size: WORKERS[db.dialect] },
+    { kinds: REMOTE_KINDS, size: REMOTE_WORKERS },
+  ].map((lane) => ({ ...lane, workers: new Set<Promise<void>>() }))
   let timer: NodeJS.Timeout | undefined
   let stopping = false
   const stop = new AbortController()
 
   /** One task after another until none is due. */
-  async function work(ahead: number): Promise<void> {
-    while (!stopping && (await hasDueTask(db, ahead))) {
-      const task = await db.write((tx) => takeTask(tx, { writer, lease: LEASE, ahead }))
+  async function work(kinds: readonly TaskKind[], ahead: number): Promise<void> {
+    while (!stopping && (await hasDueTask(db, { kinds, ahead }))) {
+      const task = await db.write((tx) => takeTask(tx, { writer, lease: LEASE, kinds, ahead }))
       if (!task) return
       await execute(deps, task, { writer, stopping: stop.signal })
     }
   }
 
-  function spawn(ahead: number): Promise<void> {
-    const worker = work(ahead)
+  function spawn({ kinds, workers }: (typeof lanes)[number], ahead: number): Promise<void> {
+    const worker = work(kinds, ahead)
       .catch(() => {}) // The storage fails, which its other users report; the next poll retries.
       .finally(() => workers.delete(worker))
     workers.add(worker)
@@ -86,7 +92,7 @@ export function createTaskWorker(deps: WorkerDeps): TaskWorker {
   }
 
   function wake(): void {
-    if (timer && !stopping && workers.size < WORKERS[db.dialect]) void spawn(0)
+    if (timer && !stopping) for (const lane of lanes) if (lane.workers.size < lane.size) void spawn(lane, 0)
   }
 
   return {
@@ -97,8 +103,8 @@ export function createTaskWorker(deps: WorkerDeps): TaskWorker {
     wake,
     async settle() {
       const ahead = 3_600 * SECOND
-      while (await db.get('SELECT 1 AS found FROM tasks LIMIT 1')) {
-        await spawn(ahead)
+      while (await hasTask(db, ahead)) {
+        await Promise.all(lanes.map((lane) => spawn(lane, ahead)))
         await sleep(10)
       }
     },
@@ -106,7 +112,7 @@ export function createTaskWorker(deps: WorkerDeps): TaskWorker {
       stopping = true
       clearInterval(timer)
       stop.abort()
-      await Promise.all(workers)
+      await Promise.all(lanes.flatMap(({ workers }) => [...workers]))
     },
   }
 }
@@ -133,7 +139,7 @@ async function execute(
   try {
     const outcome = await handlers[task.kind]({ key: task.key, detail, signal, isOver })
     if (outcome.done) return await db.write((tx) => deleteTask(tx, task.id, writer))
-    const rest = { id: task.id, attempts: 0, detail: JSON.stringify(outcome.detail) }
+    const rest = { id: task.id, kind: outcome.kind ?? task.kind, attempts: 0, detail: JSON.stringify(outcome.detail) }
     await db.write((tx) => releaseTask(tx, rest, { writer, delay: (outcome.delay_seconds ?? 0) * SECOND }))
   } catch (error) {
     await fail(deps, task, writer, error)

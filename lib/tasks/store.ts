@@ -25,18 +25,23 @@ export interface NewTask {
 
 /** A row as an administrator reads it. */
 export function toTaskRecord(row: TaskRow & { is_running: number }): TaskRecord {
-  const { id, kind, key, attempts } = row
+  const { id, kind, attempts } = row
   const removed = row.detail === null ? undefined : (JSON.parse(row.detail) as TaskDetail).removed
   return {
     id,
     kind,
-    ...(key && { subject_id: key }),
+    ...(subjectOf(row) && { subject_id: subjectOf(row) }),
     created_at: toInstant(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) * 1000),
     due_at: toInstant(row.due_at),
     running: row.is_running === 1,
     attempts,
     ...(typeof removed === 'number' && { removed }),
   }
+}
+
+/** The key of a mail begins with its recipient. */
+function subjectOf({ kind, key }: TaskRow): string {
+  return kind.startsWith('mail.') ? key.slice(0, key.indexOf('.')) : key
 }
 
 /**
@@ -70,31 +75,48 @@ export async function listKeysWithTask(db: Queries, kind: TaskKind, keys: string
 
 const isFree = (clock: string) => `(lease_expires_at IS NULL OR lease_expires_at < ${clock})`
 
-/** Whether a task is due and free. By due_at. @param ahead how far in the future it may be due, in microseconds */
-export async function hasDueTask(db: Queries, ahead: Micros): Promise<boolean> {
+/** Which tasks a worker takes. */
+export interface Lane {
+  kinds: readonly TaskKind[]
+  /** How far in the future they may be due, in microseconds. */
+  ahead: Micros
+}
+
+/** Whether a task of the lane is due and free. By due_at. */
+export async function hasDueTask(db: Queries, { kinds, ahead }: Lane): Promise<boolean> {
   const clock = databaseNow(db.dialect)
   const row = await db.get(
-    `SELECT 1 AS found FROM tasks WHERE due_at <= ${clock} + ? AND ${isFree(clock)} ORDER BY due_at LIMIT 1`,
+    `SELECT 1 AS found FROM tasks
+      WHERE due_at <= ${clock} + ? AND ${isFree(clock)} AND kind ${isOneOf(db.dialect)} ORDER BY due_at LIMIT 1`,
     ahead,
+    jsonList(kinds),
   )
   return row !== undefined
 }
 
-/** Takes the task that has been due the longest, with a lease. @param ahead as in {@link hasDueTask} */
+/** Takes the task of the lane that has been due the longest, with a lease. */
 export function takeTask(
   tx: Queries,
-  { writer, lease, ahead }: { writer: string; lease: Micros; ahead: Micros },
+  { writer, lease, kinds, ahead }: Lane & { writer: string; lease: Micros },
 ): Promise<TaskRow | undefined> {
   const clock = databaseNow(tx.dialect)
   return tx.get<TaskRow>(
     `UPDATE tasks SET writer = ?, lease_expires_at = ${clock} + ?
       WHERE id IN (SELECT id FROM tasks WHERE due_at <= ${clock} + ? AND ${isFree(clock)}
+                      AND kind ${isOneOf(tx.dialect)}
                     ORDER BY due_at LIMIT 1 ${tx.dialect === 'postgresql' ? 'FOR UPDATE SKIP LOCKED' : ''})
      RETURNING id, kind, key, due_at, attempts, detail`,
     writer,
     lease,
     ahead,
+    jsonList(kinds),
   )
+}
+
+/** Whether a task exists that is due by then, taken or not. By due_at. */
+export async function hasTask(db: Queries, ahead: Micros): Promise<boolean> {
+  const clock = databaseNow(db.dialect)
+  return Boolean(await db.get(`SELECT 1 AS found FROM tasks WHERE due_at <= ${clock} + ? LIMIT 1`, ahead))
 }
 
 /** @returns false when the writer has lost the task */
@@ -108,16 +130,18 @@ export async function renewTask(tx: Queries, id: string, writer: string, lease: 
   return renewed === 1
 }
 
-/** Releases a task, to continue after `delay`. */
+/** Releases a task, to continue after `delay`, perhaps as another kind. */
 export async function releaseTask(
   tx: Queries,
-  { id, attempts, detail }: Pick<TaskRow, 'id' | 'attempts' | 'detail'>,
+  { id, kind, attempts, detail }: Pick<TaskRow, 'id' | 'kind' | 'attempts' | 'detail'>,
   { writer, delay }: { writer: string; delay: Micros },
 ): Promise<void> {
   await tx.run(
-    `UPDATE tasks SET writer = NULL, lease_expires_at = NULL, due_at = ${databaseNow(tx.dialect)} + ?, attempts = ?, detail = ?
+    `UPDATE tasks SET writer = NULL, lease_expires_at = NULL, due_at = ${databaseNow(tx.dialect)} + ?, kind = ?, attempts = ?,
+            detail = ?
       WHERE id = ? AND writer = ?`,
     delay,
+    kind,
     attempts,
     detail,
     id,

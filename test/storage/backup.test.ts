@@ -76,6 +76,21 @@ describe('a backup of SQLite', () => {
     await stream.close()
   })
 
+  it('sends no mail again that waited when the backup was made', async () => {
+    const service = await start()
+    const mail = {
+      kind: 'mail.send',
+      key: '.mail',
+      detail: { mail: 'reset_password', queued_at: 1 },
+      delay_seconds: 3600,
+    } as const
+    await service.chat.context.write(async (tx) => tx.enqueue(mail))
+    await service.chat.context.db.run('VACUUM INTO ?', copy)
+    await stop(service)
+    await restoreStorage(url, copy, { force: true })
+    expect(await (await start()).chat.context.db.all('SELECT id FROM tasks')).toEqual([])
+  })
+
   it('overwrites nothing without --force, and never the database itself', async () => {
     const service = await start()
     await startThread(service)

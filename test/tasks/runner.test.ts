@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createTaskWorker, type TaskHandler } from '../../lib/tasks/runner.ts'
+import { TASK_KINDS, type TaskKind } from '../../lib/tasks/schema.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -18,7 +19,7 @@ describeOnEachDatabase('tasks', (openUrl) => {
   /** Another process, which does tasks by the handler. */
   function createWorker(handler: TaskHandler) {
     const { db, metrics, log } = service.chat.context
-    const handlers = { 'conversation.remove': handler, 'user.erase': handler, 'storage.purge': handler }
+    const handlers = Object.fromEntries(TASK_KINDS.map((kind) => [kind, handler])) as Record<TaskKind, TaskHandler>
     return createTaskWorker({ db, metrics, log, handlers })
   }
 

@@ -35,14 +35,12 @@ export const change = useCase({
     if (Object.values(ruling).some((value) => value !== undefined)) refuseKeys(actor)
     const hasher = { user: actor.user_id || undefined, ip: actor.ip }
     const password_hash = input.password === undefined ? undefined : await ctx.passwords.hash(input.password, hasher)
-    let before: UserRow | undefined
-    const attempt = ctx.write(async (tx) => {
+    const changing = ctx.write(async (tx) => {
       // Without it, a stolen session could bypass the current password, and confirm itself with the new one.
       const isOwnPassword = input.password !== undefined && userId === actor.user_id
       if (input.email !== undefined || isOwnPassword) await requireConfirmation(ctx, tx, actor)
       const resigns = input.disabled === true || (input.roles !== undefined && !input.roles.includes('admin'))
       const user = await takeAccount(tx, actor, userId, { resigns })
-      before = user
       const changed: UserRow = {
         ...user,
         ...(input.roles && { roles: joinRoles(input.roles) }),
@@ -52,18 +50,17 @@ export const change = useCase({
         ...(password_hash && { password_hash }),
       }
       await updateUser(tx, changed, ctx.now())
+      if (input.password !== undefined) await notify(ctx, tx, userId, 'password_changed')
+      // To the former address: the new one may be another person's.
+      if (user.email !== changed.email) await notify(ctx, tx, userId, 'email_changed', user)
       await endWhatMust(tx, actor, user, changed)
       if (mayInvite(user) && !mayInvite(changed)) await ctx.revokeInvites(tx, { user_id: userId }, byActor(actor))
       for (const entry of actsOf(user, changed)) tx.audit({ ...entry, ...byActor(actor), subject_id: userId })
       return { user: toAccount(changed) }
     })
-    const answer = await attempt.catch((error) => {
+    return changing.catch((error) => {
       throw isTaken(error) ? new ChatError('email_taken', { cause: error }) : error
     })
-    if (input.password !== undefined) notify(ctx, userId, 'password.changed')
-    // To the former address: the new one may be another person's.
-    if (before && before.email !== answer.user.email) notify(ctx, userId, 'email.changed', before)
-    return answer
   },
 })
 

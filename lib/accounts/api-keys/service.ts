@@ -38,7 +38,7 @@ export const create = useCase({
       throw new ChatError('conflict', { message: 'An API key expires in the future.' })
     await spendAct(ctx, actor.user_id, 'key.created')
     const key = KEY_PREFIX + newToken()
-    const created = await ctx.write(async (tx) => {
+    return ctx.write(async (tx) => {
       await lockUser(tx, actor.user_id)
       await requireConfirmation(ctx, tx, actor)
       if ((await countKeys(tx, actor.user_id)) >= KEYS_PER_USER)
@@ -53,11 +53,10 @@ export const create = useCase({
         expires_at,
       })
       // Without its name: that is the user's text, and would outlive the user in the audit log.
+      await notify(ctx, tx, actor.user_id, 'key_created')
       tx.audit({ act: 'key.created', actor_id: actor.user_id, subject_id: id, ip: actor.ip })
       return { id, name, key, ...(expires_at !== null && { expires_at: toInstant(expires_at) }) }
     })
-    notify(ctx, actor.user_id, 'key.created')
-    return created
   },
 })
 

@@ -1,20 +1,12 @@
 import { refuseKeys } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
-import { digest, newToken } from '../../core/ids.ts'
-import { SECOND } from '../../core/time.ts'
+import { digest } from '../../core/ids.ts'
 import { useCase } from '../../core/use-case.ts'
-import { sendLater, takeMail } from '../mails/send.ts'
+import { takeMail } from '../mails/limit.ts'
 import { findUser, lockUser, markEmailVerified } from '../users/store.ts'
-import { verificationMail } from './rules.ts'
 import { EmailProof } from './schema.ts'
-import { deleteVerifications, findVerification, insertVerification } from './store.ts'
-
-/** The lifetime of a link: long enough for a mailbox that is read once a day. */
-const LIFETIME_SECONDS = 24 * 60 * 60
-
-/** Links of one user that are valid at the same time: several mails may be on their way. */
-const MAX_PENDING = 5
+import { deleteVerifications, findVerification } from './store.ts'
 
 /** The rate of mails to one address: an account with an address of another person must not fill a mailbox. */
 const MAILS_AT_ONCE = 5
@@ -22,14 +14,16 @@ const MAILS_AT_ONCE = 5
 /**
  * Mails the actor a link that verifies the address of the account; sends nothing to a verified address.
  *
- * @throws ChatError `forbidden` with an API key; `conflict` without `ports.mail`; `rate_limited`
+ * @throws ChatError `forbidden` with an API key; `conflict` if the service sends no mail; `rate_limited`;
+ *   `unavailable` if the queue of mails is full
  */
 export const sendVerification = useCase({
   takes: ['actor'],
   errors: ['conflict'],
   run: async (ctx, actor): Promise<void> => {
     refuseKeys(actor)
-    if (!ctx.mail) throw new ChatError('conflict', { message: 'The service sends no mail: ask an administrator.' })
+    const { outbox } = ctx
+    if (!outbox) throw new ChatError('conflict', { message: 'The service sends no mail: ask an administrator.' })
     const { user_id, ip } = actor
     const user = await findUser(ctx.db, user_id)
     if (!user) throw new ChatError('unauthenticated')
@@ -37,15 +31,10 @@ export const sendVerification = useCase({
     const email_key = uniqueKey(user.email)
     const limit = await takeMail(ctx, `verify:${digest(email_key)}`, MAILS_AT_ONCE)
     if (!limit.allowed) throw new ChatError('rate_limited', { retry_after_seconds: limit.retry_after_seconds ?? 1 })
-    const token = newToken()
     await ctx.write(async (tx) => {
-      await lockUser(tx, user_id)
-      const expires_at = ctx.now() + LIFETIME_SECONDS * SECOND
-      await insertVerification(tx, { token_hash: digest(token), user_id, email_key, expires_at }, MAX_PENDING)
+      if (!(await outbox.add(tx, { mail: 'verify_email', user_id }))) throw new ChatError('unavailable')
       tx.audit({ act: 'email.verification_sent', actor_id: user_id, subject_id: user_id, ip })
     })
-    const compose = () => verificationMail(user.email, user.username, token, ctx.config.server.public_url)
-    sendLater(ctx, { user_id, compose, message: 'A mail could not be sent' })
   },
 })
 

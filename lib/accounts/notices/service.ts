@@ -1,42 +1,34 @@
 import type { Context } from '../../context.ts'
-import { sendLater, takeMail } from '../mails/send.ts'
+import type { Tx } from '../../live/transaction.ts'
+import type { Addressed, MailOrder } from '../../mail/queue.ts'
+import { takeMail } from '../mails/limit.ts'
 import { findUser, type UserRow } from '../users/store.ts'
 
-/** The text of each notice. */
-const NOTICES = {
-  'key.created': ['A new API key for your account', 'An API key was made, which acts as you without a password'],
-  'identity.linked': ['A new way to sign in to your account', 'A sign-in provider was linked to your account'],
-  'email.changed': ['The e-mail address of your account was changed', 'Your account has another e-mail address now'],
-  'password.changed': ['The password of your account was changed', 'The password of your account was changed'],
-} as const
-
-export type Notice = keyof typeof NOTICES
+/** A change that the owner of an account hears of. */
+export type Notice = 'key_created' | 'identity_linked' | 'email_changed' | 'password_changed'
 
 /** Notices to one user at once: a loop of changes must not fill a mailbox. */
 const MAILS_AT_ONCE = 10
 
 /**
- * Mails the owner of an account a notice of a change, if mail is configured and the address is verified. It is called
- * after the commit and not awaited; a failure is logged without the mail.
+ * Mails the owner of an account a notice of a change, if mail is configured and the address is verified. It is queued
+ * with the transaction of the change.
  *
  * @param former the account before the change; its address gets the mail
  */
-export function notify(ctx: Context, userId: string, notice: Notice, former?: UserRow): void {
-  sendLater(ctx, {
-    user_id: userId,
-    message: 'A notice to the owner of an account could not be sent',
-    reason: notice,
-    async compose() {
-      if (!(await takeMail(ctx, `notice:${userId}`, MAILS_AT_ONCE)).allowed) return undefined
-      const user = former ?? (await findUser(ctx.db, userId))
-      return user && user.email_verified_at !== null ? noticeMail(user, notice) : undefined
-    },
-  })
+export async function notify(ctx: Context, tx: Tx, userId: string, notice: Notice, former?: UserRow): Promise<void> {
+  if (former && former.email_verified_at === null) return
+  await ctx.outbox?.add(tx, { mail: notice, user_id: userId, ...(former && { to: former.email }) })
 }
 
-/** It contains no secret, and no text of the caller but the username. */
-function noticeMail({ email, username }: { email: string; username: string }, notice: Notice) {
-  const [subject, what] = NOTICES[notice]
-  const text = `${what} (${username}).\n\nIf it was not you, set a new password, look through your sessions, API keys and sign-in providers, and tell an administrator.\n`
-  return { to: email, subject, text, token: '' }
+/** The owner of the account, who gets a limited number of notices. */
+export async function addressNotice(
+  ctx: Context,
+  { user_id, to }: MailOrder,
+  { first }: { first: boolean },
+): Promise<Addressed | undefined> {
+  const user = await findUser(ctx.db, user_id)
+  if (!user || (to === undefined && user.email_verified_at === null)) return undefined
+  if (first && !(await takeMail(ctx, `notice:${user_id}`, MAILS_AT_ONCE)).allowed) return undefined
+  return { to: to ?? user.email, username: user.username }
 }

@@ -163,16 +163,13 @@ async function signIn(ctx: Context, from: Return, provider: Provider, returned: 
   // A user who was signed out meanwhile must not get another means of sign-in.
   if (linkTo && (!actor?.session_id || actor.user_id !== linkTo)) throw new ChatError('oauth_state_invalid')
   const person = await provider.identify(returned, attempt)
-  let linkedTo: string | undefined
-  const signedIn = await ctx.write(async (tx) => {
+  return ctx.write(async (tx) => {
     if (linkTo) await assertSessionLives(tx, linkTo, actor!.session_id!)
     const { user, act } = await findOrCreateAccount(ctx, tx, person, linkTo)
     tx.audit({ act, actor_id: user.id, subject_id: user.id, ip: client.ip, detail: { provider: from.provider } })
-    linkedTo = act === 'oauth.linked' ? user.id : undefined
+    if (act === 'oauth.linked') await notify(ctx, tx, user.id, 'identity_linked')
     return openSession(ctx, tx, user, client)
   })
-  if (linkedTo !== undefined) notify(ctx, linkedTo, 'identity.linked')
-  return signedIn
 }
 
 /**

@@ -1,60 +1,46 @@
-import type { Context } from '../../context.ts'
 import { assertAdmin, refuseKeys } from '../../core/actor.ts'
-import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
-import { SECOND, toInstant } from '../../core/time.ts'
+import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
-import type { Tx } from '../../live/transaction.ts'
 import { deleteApiKeysOf } from '../api-keys/store.ts'
 import { deleteIdentities } from '../identities/store.ts'
-import { sendLater, takeMail } from '../mails/send.ts'
+import { takeMail } from '../mails/limit.ts'
 import { notify } from '../notices/service.ts'
 import { forgetDevices, rememberDevice } from '../passwords/known-devices.ts'
 import { accountOf, clearFailures, passwordAccountOf } from '../passwords/store.ts'
 import { endSessions } from '../sessions/store-list.ts'
 import { findUser, findUserByEmail, lockUser, markEmailVerified, updatePasswordHash } from '../users/store.ts'
-import { resetMail, resetUrl } from './rules.ts'
+import { addressDigest, keepReset } from './mail.ts'
+import { resetUrl } from './rules.ts'
 import { ForgottenPassword, PasswordReset, type ResetLink } from './schema.ts'
-import { deleteOldestResets, deleteResets, findReset, insertReset, takeReset } from './store.ts'
-
-/** The lifetime of a token: long enough for slow mail, short enough for a mailbox that others may read later. */
-const LIFETIME_SECONDS = 60 * 60
+import { deleteResets, findReset, takeReset } from './store.ts'
 
 /** Mails to one address at once: strangers must not fill a mailbox. */
 const MAILS_AT_ONCE = 5
 
 /**
- * The maximum number of valid links per user. More than are mailed in an hour: no mail invalidates a link.
- */
-const MAX_PENDING = 32
-
-/**
  * Mails a token that sets a new password, if the account exists and is not disabled. The response and its time are the
- * same for an unknown address: the same statements run, and the mail is not awaited. Above the rate it does nothing,
- * for any address. Earlier tokens stay valid.
+ * same for an unknown address: a mail to no one is queued as well, and dropped when it is its turn. Above the rate it does
+ * nothing, for any address. Earlier tokens stay valid.
  */
 export const request = useCase({
   takes: ['client'],
   input: ForgottenPassword,
   run: async (ctx, client, input): Promise<void> => {
-    const { mail, log } = ctx
-    if (!mail) {
+    const { outbox, log } = ctx
+    if (!outbox) {
       log.warn('A password reset was requested, but no mail is configured')
       return
     }
-    const bucket = `reset:${digest(uniqueKey(input.email))}`
-    if (!(await takeMail(ctx, bucket, MAILS_AT_ONCE)).allowed) return
+    const address = addressDigest(input.email)
+    if (!(await takeMail(ctx, `reset:${address}`, MAILS_AT_ONCE)).allowed) return
     const found = await findUserByEmail(ctx.db, input.email)
     const user = found?.disabled_at ? undefined : found
-    const token = newToken()
-    const kept = await ctx.write(async (tx) => {
+    await ctx.write(async (tx) => {
       tx.audit({ act: 'password.reset_requested', subject_id: user?.id, ip: client.ip })
-      return keepReset(ctx, tx, { user_id: user?.id ?? '', email: input.email, token })
+      await outbox.add(tx, { mail: 'reset_password', user_id: user?.id ?? '', address })
     })
-    if (!user || !kept) return
-    const compose = () => resetMail(user.email, token, ctx.config.server.public_url)
-    sendLater(ctx, { user_id: user.id, compose, message: 'A mail could not be sent' })
   },
 })
 
@@ -132,29 +118,12 @@ export const redeem = useCase({
       const device = await rememberDevice(tx, user_id, undefined, ctx.now())
       tx.audit({ act: 'password.reset', subject_id: user_id, ip: client.ip, detail: { keys, identities } })
       tx.recheckStreams({ user_id })
+      await notify(ctx, tx, user_id, 'password_changed')
       return device
     })
-    notify(ctx, user_id, 'password.changed')
     return { device }
   },
 })
-
-/**
- * Adds a token to earlier ones, unless the address was changed or the account was disabled meanwhile.
- *
- * @returns when it expires; `undefined` when it was not added
- */
-async function keepReset(
-  ctx: Context,
-  tx: Tx,
-  { user_id, email, token }: { user_id: string; email: string; token: string },
-): Promise<number | undefined> {
-  const expires_at = ctx.now() + LIFETIME_SECONDS * SECOND
-  await lockUser(tx, user_id)
-  const kept = await insertReset(tx, { token_hash: digest(token), user_id, email_key: uniqueKey(email), expires_at })
-  await deleteOldestResets(tx, user_id, MAX_PENDING)
-  return kept ? expires_at : undefined
-}
 
 function worthless(): ChatError {
   return new ChatError('not_found', { message: 'This link has expired or was used: ask for a new one.' })

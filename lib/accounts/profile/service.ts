@@ -34,8 +34,8 @@ export const changePassword = useCase({
       await deleteResets(tx, user_id)
       tx.audit({ act: 'password.changed', actor_id: user_id, subject_id: user_id, ip })
       tx.recheckStreams({ user_id })
+      await notify(ctx, tx, user_id, 'password_changed')
     })
-    notify(ctx, user_id, 'password.changed')
   },
 })
 

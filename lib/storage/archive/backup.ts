@@ -71,6 +71,7 @@ export async function restoreTo(
       await assertAlone(db)
       await assertOurs(db)
       await renewEpoch(db)
+      await deleteMails(db)
     } finally {
       await db.close()
     }
@@ -82,6 +83,12 @@ export async function restoreTo(
 /** Starts a new event history: ids issued before become invalid. */
 export async function renewEpoch(db: Database): Promise<void> {
   await db.write((tx) => tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId()))
+}
+
+/** The mails that waited then have been sent since. A backup may be older than the table. */
+async function deleteMails(db: Database): Promise<void> {
+  if (!(await db.get("SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'tasks'"))) return
+  await db.write((tx) => tx.run("DELETE FROM tasks WHERE kind IN ('mail.send', 'mail.failed')"))
 }
 
 /** If a database was copied by other means, its last commits may be in a file next to it. */

@@ -48,6 +48,8 @@ describeOnEachDatabase('an unverified email address', (openUrl) => {
     const ada = await unproven('ada')
     const mail = await send(ada)
     expect(mail).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      kind: 'verify_email',
       to: 'ada@example.org',
       subject: 'Confirm your e-mail address',
       text: expect.stringContaining(`https://chat.example.org/verify-email#token=${mail.token}\n`),

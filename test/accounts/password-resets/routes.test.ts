@@ -50,6 +50,8 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
     await bot.until('stream.ready')
     const mail = await forgot(' ADA@example.org ')
     expect(mail).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      kind: 'reset_password',
       to: 'ada@example.org',
       subject: 'Set a new password',
       text: expect.stringContaining(`https://chat.example.org/reset-password#token=${mail.token}\n`),
@@ -281,7 +283,8 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
       let token = ''
       const say = (message: string, fields?: object) => {
         lines.push(JSON.stringify([message, fields]))
-        if (message.includes('mail')) logged.deliver({ to: '', subject: message, text: '', token: 'a line of the log' })
+        if (message.includes('mail'))
+          logged.deliver({ id: '', kind: '', to: '', subject: message, text: '', token: 'a line of the log' })
       }
       const broken = await startService(url, {
         ports: {

@@ -12,7 +12,18 @@ export async function loadUseCases(): Promise<Map<unknown, { file: string; name:
       .flatMap((each) => Object.values<unknown>(each)),
   )
   const found = new Map<unknown, { file: string; name: string }>()
-  const folders = ['accounts', 'chat', 'cluster', 'erasure', 'limits', 'openai-api', 'ops', 'tasks', 'well-known']
+  const folders = [
+    'accounts',
+    'chat',
+    'cluster',
+    'erasure',
+    'limits',
+    'mail',
+    'openai-api',
+    'ops',
+    'tasks',
+    'well-known',
+  ]
   for (const folder of folders) {
     for (const path of readdirSync(new URL(`lib/${folder}`, ROOT), { recursive: true, encoding: 'utf8' }).sort()) {
       if (!path.endsWith('.ts') || path.endsWith('routes.ts')) continue

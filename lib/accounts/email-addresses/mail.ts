@@ -1,0 +1,38 @@
+import type { Context } from '../../context.ts'
+import { uniqueKey } from '../../core/characters.ts'
+import { digest, newToken } from '../../core/ids.ts'
+import { SECOND } from '../../core/time.ts'
+import type { Addressed, MailOrder } from '../../mail/queue.ts'
+import { findUser, lockUser } from '../users/store.ts'
+import { verificationUrl } from './rules.ts'
+import { insertVerification } from './store.ts'
+
+/** The lifetime of a link: long enough for a mailbox that is read once a day. */
+const LIFETIME_SECONDS = 24 * 60 * 60
+
+/** Links of one user that are valid at the same time: several mails may be on their way. */
+const MAX_PENDING = 5
+
+/** The user whose address is to be verified, unless it was verified since the request. The mail names the account. */
+export async function addressVerification(ctx: Context, { user_id }: MailOrder): Promise<Addressed | undefined> {
+  const user = await findUser(ctx.db, user_id)
+  if (!user || user.email_verified_at !== null) return undefined
+  const { public_url } = ctx.config.server
+  return {
+    to: user.email,
+    username: user.username,
+    async makeToken() {
+      const token = newToken()
+      const expires_at = ctx.now() + LIFETIME_SECONDS * SECOND
+      const row = { token_hash: digest(token), user_id, email_key: uniqueKey(user.email), expires_at }
+      return ctx.write(async (tx) => {
+        await lockUser(tx, user_id)
+        // The user may have been erased meanwhile.
+        if (!(await findUser(tx, user_id))) return undefined
+        await insertVerification(tx, row, MAX_PENDING)
+        return token
+      })
+    },
+    ...(public_url !== undefined && { linkOf: (token: string) => verificationUrl(public_url, token) }),
+  }
+}

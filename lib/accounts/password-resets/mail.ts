@@ -1,0 +1,56 @@
+import type { Context } from '../../context.ts'
+import { uniqueKey } from '../../core/characters.ts'
+import { digest, newToken } from '../../core/ids.ts'
+import { SECOND } from '../../core/time.ts'
+import type { Tx } from '../../live/transaction.ts'
+import type { Addressed, MailOrder } from '../../mail/queue.ts'
+import { findUser, lockUser } from '../users/store.ts'
+import { resetUrl } from './rules.ts'
+import { deleteOldestResets, insertReset } from './store.ts'
+
+/** The lifetime of a token: long enough for slow mail, short enough for a mailbox that others may read later. */
+const LIFETIME_SECONDS = 60 * 60
+
+/**
+ * The maximum number of valid links per user. More than are mailed in an hour: no mail invalidates a link.
+ */
+const MAX_PENDING = 32
+
+/** The user with a forgotten password, unless the address was changed or the account disabled since the request. */
+export async function addressReset(ctx: Context, { user_id, address }: MailOrder): Promise<Addressed | undefined> {
+  const user = await findUser(ctx.db, user_id)
+  if (!user || user.disabled_at !== null || addressDigest(user.email) !== address) return undefined
+  const { public_url } = ctx.config.server
+  return {
+    to: user.email,
+    username: user.username,
+    async makeToken() {
+      const token = newToken()
+      const kept = await ctx.write((tx) => keepReset(ctx, tx, { user_id, email: user.email, token }))
+      return kept === undefined ? undefined : token
+    },
+    ...(public_url !== undefined && { linkOf: (token: string) => resetUrl(public_url, token) }),
+  }
+}
+
+/** Stands for an address in the queue. */
+export function addressDigest(email: string): string {
+  return digest(uniqueKey(email))
+}
+
+/**
+ * Adds a token to earlier ones, unless the address was changed or the account was disabled meanwhile.
+ *
+ * @returns when it expires; `undefined` when it was not added
+ */
+export async function keepReset(
+  ctx: Context,
+  tx: Tx,
+  { user_id, email, token }: { user_id: string; email: string; token: string },
+): Promise<number | undefined> {
+  const expires_at = ctx.now() + LIFETIME_SECONDS * SECOND
+  await lockUser(tx, user_id)
+  const kept = await insertReset(tx, { token_hash: digest(token), user_id, email_key: uniqueKey(email), expires_at })
+  await deleteOldestResets(tx, user_id, MAX_PENDING)
+  return kept ? expires_at : undefined
+}

@@ -1,0 +1,38 @@
+import { withDeadline } from '../core/deadline.ts'
+import type { Mail } from '../ports.ts'
+import { reasonText } from './rules.ts'
+
+/** A complete mail. */
+export type Message = Mail
+
+/** What became of a try: `refused` is final; `dropped` means that the mail is not needed any more. */
+export type Delivery = { status: 'sent' } | { status: 'dropped' } | { status: 'retry' | 'refused'; reason: string }
+
+/**
+ * Tries to hand over a mail.
+ *
+ * @param make makes the message, and its token; `undefined` if it is not needed any more
+ */
+export type Deliver = (make: () => Promise<Message | undefined>, signal: AbortSignal) => Promise<Delivery>
+
+/** A function of the host that never returns must not hold up the queue. */
+const HOST_MS = 60_000
+
+/** Hands mails to the host, which alone knows the reason of a failure: it may quote the mail. */
+export function deliverByHost(send: (mail: Mail) => void | Promise<void>): Deliver {
+  return async (make) => {
+    const message = await make()
+    if (!message) return { status: 'dropped' }
+    try {
+      const sent = await withDeadline(
+        Promise.resolve(send(message)).then(() => true),
+        HOST_MS,
+        false,
+      )
+      return sent ? { status: 'sent' } : { status: 'retry', reason: 'The host took too long' }
+    } catch (error) {
+      // Without a token there is nothing to hide it by, and the text names the user.
+      return { status: 'retry', reason: message.token ? reasonText(error, [message.token]) : 'The host failed' }
+    }
+  }
+}

@@ -1,0 +1,175 @@
+import { type SmtpSettings, smtpSettings } from '../config/mail.ts'
+import type { Config } from '../config/parse.ts'
+import { uniqueKey } from '../core/characters.ts'
+import { digest } from '../core/ids.ts'
+import { warnOnce } from '../core/once.ts'
+import { SECOND } from '../core/time.ts'
+import { takeShared } from '../limits/buckets.ts'
+import type { Tx } from '../live/transaction.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { Log, Mail } from '../ports.ts'
+import type { Database } from '../storage/database.ts'
+import type { TaskHandler, TaskOutcome, TaskRun } from '../tasks/runner.ts'
+import type { TaskDetail } from '../tasks/schema.ts'
+import { type Deliver, deliverByHost, type Message } from './delivery.ts'
+import { isOutdated, mailIdOf, mailKey, reasonText, waitSeconds } from './rules.ts'
+import type { MailKind } from './schema.ts'
+import { loadSmtp } from './smtp.ts'
+import { countWaiting, deleteOldestFailed } from './store.ts'
+import { fillIn, TEXTS } from './texts.ts'
+
+/** The maximum number of waiting mails: about an hour's work of a server that takes three a second. */
+const MAX_WAITING = 10_000
+
+/** The number of mails that are kept after they were given up, and for how long. */
+const MAX_FAILED = 1_000
+const FAILED_SECONDS = 7 * 24 * 60 * 60
+
+/** How often a service that cannot send looks at waiting mails. */
+const NO_WAY_SECONDS = 300
+
+/** Five at once, then five an hour: never more than ten in an hour to one address. */
+const PER_RECIPIENT = { requests_per_second: 5 / 3600, burst: 5 }
+
+/** A mail to send, by ids: its text and its token are made when it is sent. */
+export interface MailOrder {
+  mail: MailKind
+  /** Empty for an unknown address, for which the work is the same. */
+  user_id: string
+  /** What else the mail needs, such as a former address. */
+  [detail: string]: string
+}
+
+/** The recipient of a mail. */
+export interface Addressed {
+  to: string
+  username: string
+  /** Stores a new token, for a mail that has one; `undefined` if the account was changed meanwhile. */
+  makeToken?: () => Promise<string | undefined>
+  /** The link with a token. */
+  linkOf?: (token: string) => string
+}
+
+/** Finds the recipient of a mail when it is sent; `undefined` if it is not needed any more. */
+export type Addresser = (order: MailOrder, options: { first: boolean }) => Promise<Addressed | undefined>
+
+/** Mails on their way. */
+export interface Outbox {
+  /** Loads what sending needs. @throws Error if its package is missing */
+  load(): Promise<void>
+  /** Adds a mail to the queue with the transaction. @returns false if the queue is full */
+  add(tx: Tx, order: MailOrder): Promise<boolean>
+  /** Tries to send a mail: a task. */
+  send(run: TaskRun): Promise<TaskOutcome>
+}
+
+interface OutboxDeps {
+  config: Config
+  db: Database
+  metrics: Metrics
+  log: Log
+  now: () => number
+  id: () => string
+  /** The host's function; it wins over the configuration. */
+  mail: ((mail: Mail) => void | Promise<void>) | undefined
+  addresser: Addresser
+}
+
+/** The queue of mails; `undefined` without a way to send any. */
+export function createOutbox(deps: OutboxDeps): Outbox | undefined {
+  const settings = smtpSettings(deps.config)
+  if (!deps.mail && !settings) return undefined
+  const { log, now, id } = deps
+  let smtp: Promise<Deliver> | undefined
+  const load = () => (smtp ??= deps.mail ? Promise.resolve(deliverByHost(deps.mail)) : loadDeliver(settings!))
+  const full = warnOnce(() => log.error('The queue of mails is full: new mails are dropped'))
+  return {
+    async load() {
+      await load()
+    },
+    async add(tx, order) {
+      if ((await countWaiting(tx)) >= MAX_WAITING) {
+        full()
+        return false
+      }
+      full.reset()
+      const { user_id, ...rest } = order
+      tx.enqueue({ kind: 'mail.send', key: mailKey(user_id, id()), detail: { ...rest, queued_at: now() } })
+      return true
+    },
+    send: async (run) => trySending(deps, await load(), run),
+  }
+}
+
+/** What becomes of the tasks of mails. Without a way to send, they wait for a start that has one. */
+export function mailTasks(outbox: Outbox | undefined): Record<'mail.send' | 'mail.failed', TaskHandler> {
+  return {
+    'mail.send': async (run) =>
+      outbox ? outbox.send(run) : { done: false, detail: run.detail, delay_seconds: NO_WAY_SECONDS },
+    // It is due when it has been kept for long enough.
+    'mail.failed': async () => ({ done: true }),
+  }
+}
+
+async function loadDeliver(settings: SmtpSettings): Promise<Deliver> {
+  return (await loadSmtp(settings)).deliver
+}
+
+async function trySending(deps: OutboxDeps, deliver: Deliver, run: TaskRun): Promise<TaskOutcome> {
+  const { key, detail, signal } = run
+  const order = { ...detail, user_id: key.slice(0, key.indexOf('.')) } as unknown as MailOrder
+  // A failed mail that an operator retries begins anew.
+  const tries = detail.failed ? 0 : Number(detail.tries ?? 0)
+  const queued_at = detail.failed ? deps.now() : Number(detail.queued_at)
+  const age = (deps.now() - queued_at) / SECOND
+  if (isOutdated(age)) return giveUp(deps, run, String(detail.cause ?? 'It has waited for too long'))
+  const addressed = await deps.addresser(order, { first: tries === 0 })
+  if (!addressed) return { done: true }
+  const pause = await pauseSeconds(deps, detail, addressed.to)
+  if (pause !== undefined) return { done: false, detail, delay_seconds: pause }
+  // Counted: a retry takes no second place.
+  const { failed: _, ...left } = detail
+  const counted = { ...left, queued_at, counted: 1 }
+  const result = await deliver(() => compose(order.mail, mailIdOf(key), addressed), signal)
+  if (result.status === 'sent' || result.status === 'dropped') return { done: true }
+  if (signal.aborted) return { done: false, detail: counted }
+  const failed = { ...counted, tries: tries + 1, cause: reasonText(result.reason, [addressed.to]) }
+  const wait = result.status === 'refused' ? undefined : waitSeconds(tries + 1, age)
+  if (wait === undefined) return giveUp(deps, { ...run, detail: failed }, failed.cause)
+  deps.metrics.taskFailed('mail.send')
+  deps.log.warn('A mail could not be sent and will be retried', about(run, failed.cause))
+  return { done: false, detail: failed, delay_seconds: wait }
+}
+
+/** How long a mail must wait because its recipient has got many; a host limits its mails itself. */
+async function pauseSeconds(deps: OutboxDeps, detail: TaskDetail, to: string): Promise<number | undefined> {
+  if (deps.mail || detail.counted) return undefined
+  const bucket = `mail:${digest(uniqueKey(to))}`
+  const { allowed, retry_after_seconds = 1 } = await takeShared(deps.db, bucket, deps.now(), PER_RECIPIENT)
+  return allowed ? undefined : retry_after_seconds
+}
+
+async function compose(kind: MailKind, id: string, to: Addressed): Promise<Message | undefined> {
+  const token = to.makeToken ? await to.makeToken() : ''
+  if (token === undefined) return undefined
+  const link = token && (to.linkOf?.(token) ?? token)
+  return { id, kind, to: to.to, ...fillIn(TEXTS[kind], { username: to.username, link }), token }
+}
+
+/** Keeps the mail among the failed ones, which an operator may retry. */
+async function giveUp({ db, metrics, log }: OutboxDeps, run: TaskRun, cause: string): Promise<TaskOutcome> {
+  metrics.taskFailed('mail.send')
+  log.error('A mail could not be sent and is given up', about(run, cause))
+  await db.write((tx) => deleteOldestFailed(tx, MAX_FAILED - 1))
+  return {
+    done: false,
+    kind: 'mail.failed',
+    detail: { ...run.detail, cause, failed: 1 },
+    delay_seconds: FAILED_SECONDS,
+  }
+}
+
+function about({ key, detail }: TaskRun, cause: string) {
+  const user_id = key.slice(0, key.indexOf('.'))
+  return { subject_id: mailIdOf(key), ...(user_id && { user_id }), reason: detail.mail, cause }
+}

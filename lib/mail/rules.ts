@@ -1,0 +1,46 @@
+/** The pause after the first try; each further one is twice as long. */
+const FIRST_WAIT_SECONDS = 30
+const LONGEST_WAIT_SECONDS = 4 * 60 * 60
+
+/** Then a mail is given up: the reason of most of them has passed. */
+const MAX_TRIES = 12
+const MAX_AGE_SECONDS = 24 * 60 * 60
+
+/** The length of a stored reason. */
+const LONGEST_REASON = 300
+
+/** An address as an envelope may name it: nothing in it ends a command or a header, or begins another address. */
+const ADDRESS = /^[^\s\p{C}<>,;:"()\\@[\]]{1,64}@[^\s\p{C}<>,;:"()\\@]{1,190}$/u
+
+/** The pause after a number of failed tries; `undefined` when the mail is given up. */
+export function waitSeconds(tries: number, ageSeconds: number): number | undefined {
+  const wait = Math.min(FIRST_WAIT_SECONDS * 2 ** (tries - 1), LONGEST_WAIT_SECONDS)
+  return tries < MAX_TRIES && ageSeconds + wait < MAX_AGE_SECONDS ? wait : undefined
+}
+
+/** Whether a mail has waited for so long that it is given up. */
+export function isOutdated(ageSeconds: number): boolean {
+  return ageSeconds > MAX_AGE_SECONDS
+}
+
+/** Whether mail can be sent to an address. */
+export function isMailable(address: string): boolean {
+  return ADDRESS.test(address)
+}
+
+/** The key of the task of a mail, so that the mails of a user are found by their prefix. */
+export function mailKey(userId: string, mailId: string): string {
+  return `${userId}.${mailId}`
+}
+
+/** The id of the mail of a task. */
+export function mailIdOf(key: string): string {
+  return key.slice(key.indexOf('.') + 1)
+}
+
+/** A reason on one line, without the secrets of a mail, and bounded. */
+export function reasonText(error: unknown, secrets: readonly string[]): string {
+  const text = error instanceof Error ? error.message : String(error)
+  const hidden = secrets.filter(Boolean).reduce((left, secret) => left.replaceAll(secret, '[hidden]'), text)
+  return hidden.replace(/[\s\p{C}]+/gu, ' ').slice(0, LONGEST_REASON)
+}

@@ -1,0 +1,93 @@
+import { toInstant } from '../core/time.ts'
+import type { Queries } from '../storage/database.ts'
+import { databaseNow, type Micros } from '../storage/sql.ts'
+import { mailIdOf } from './rules.ts'
+import type { MailRecord } from './schema.ts'
+
+/** A mail as it is stored: a task. */
+export interface MailRow {
+  id: string
+  kind: 'mail.send' | 'mail.failed'
+  key: string
+  due_at: Micros
+  detail: string
+  is_running: number
+}
+
+const KINDS = "('mail.send', 'mail.failed')"
+
+/** A row as an administrator reads it. */
+export function toMailRecord({ kind, key, due_at, detail, is_running }: MailRow): MailRecord {
+  const { mail, tries, queued_at, cause } = JSON.parse(detail) as Record<string, string | number>
+  const user_id = key.slice(0, key.indexOf('.'))
+  const waiting = is_running ? ('sending' as const) : ('waiting' as const)
+  return {
+    id: mailIdOf(key),
+    kind: String(mail),
+    ...(user_id && { user_id }),
+    status: kind === 'mail.failed' ? 'failed' : waiting,
+    queued_at: toInstant(Number(queued_at)),
+    next_at: toInstant(due_at),
+    tries: Number(tries ?? 0),
+    ...(cause !== undefined && { cause: String(cause) }),
+  }
+}
+
+/** The number of mails that wait. By (kind, key). */
+export async function countWaiting(db: Queries): Promise<number> {
+  const row = await db.get<{ total: number }>("SELECT count(*) AS total FROM tasks WHERE kind = 'mail.send'")
+  return row!.total
+}
+
+/** Deletes all but the newest `keep` mails that were given up. By (kind, key). */
+export async function deleteOldestFailed(tx: Queries, keep: number): Promise<void> {
+  await tx.run(
+    `DELETE FROM tasks WHERE kind = 'mail.failed' AND id NOT IN
+       (SELECT id FROM tasks WHERE kind = 'mail.failed' ORDER BY due_at DESC, id DESC LIMIT ?)`,
+    keep,
+  )
+}
+
+/** Deletes the mails of a user. By (kind, key). @returns the number deleted */
+export function deleteMailsOf(tx: Queries, userId: string): Promise<number> {
+  // A dot precedes a slash, and an id has neither.
+  return tx.run(`DELETE FROM tasks WHERE kind IN ${KINDS} AND key > ? AND key < ?`, `${userId}.`, `${userId}/`)
+}
+
+/** Up to `limit` mails queued after one, oldest first. By primary key. */
+export function listMails(db: Queries, after: string, limit: number): Promise<MailRow[]> {
+  const clock = databaseNow(db.dialect)
+  return db.all<MailRow>(
+    `SELECT id, kind, key, due_at, detail, CASE WHEN lease_expires_at >= ${clock} THEN 1 ELSE 0 END AS is_running
+       FROM tasks
+      WHERE kind IN ${KINDS} AND id > ?
+      ORDER BY id
+      LIMIT ?`,
+    after,
+    limit,
+  )
+}
+
+/** Has mails tried at once: one, or all. Those being sent stay as they are. @returns the number */
+export function retryMails(tx: Queries, id: string | undefined): Promise<number> {
+  const clock = databaseNow(tx.dialect)
+  return tx.run(
+    `UPDATE tasks SET kind = 'mail.send', due_at = ${clock}
+      WHERE ${isChosen(clock)}`,
+    ...chosen(id),
+  )
+}
+
+/** Deletes mails: one, or all. One being sent is left. @returns the number */
+export function deleteMails(tx: Queries, id: string | undefined): Promise<number> {
+  return tx.run(`DELETE FROM tasks WHERE ${isChosen(databaseNow(tx.dialect))}`, ...chosen(id))
+}
+
+function isChosen(clock: string): string {
+  return `kind IN ${KINDS} AND (lease_expires_at IS NULL OR lease_expires_at < ${clock}) AND key LIKE ?`
+}
+
+/** An id is a UUID, so it has no character with a meaning in LIKE. */
+function chosen(id: string | undefined): string[] {
+  return [id === undefined ? '%' : `%.${id}`]
+}

@@ -1,0 +1,52 @@
+import type { MailKind } from './schema.ts'
+
+/** The subject and the text of a mail, with placeholders such as `{link}`. */
+export interface MailText {
+  subject: string
+  text: string
+}
+
+/** The text of each mail, where the host or the operator has none of its own. */
+const NOTICE_END =
+  'If it was not you, set a new password, look through your sessions, API keys and sign-in providers, and tell an administrator.\n'
+
+export const TEXTS: Record<MailKind, MailText> = {
+  reset_password: {
+    subject: 'Set a new password',
+    text: 'A new password was requested for the account with this address. Set it within an hour with this link or code:\n\n{link}\n\nIf it was not you, there is nothing to do.\n',
+  },
+  verify_email: {
+    subject: 'Confirm your e-mail address',
+    text: 'The account "{username}" was registered with this address. If it is yours, confirm it within a day with this link or code:\n\n{link}\n\nIf it is not yours, do not confirm it: there is nothing to do.\n',
+  },
+  key_created: {
+    subject: 'A new API key for your account',
+    text: `An API key was made, which acts as you without a password ({username}).\n\n${NOTICE_END}`,
+  },
+  identity_linked: {
+    subject: 'A new way to sign in to your account',
+    text: `A sign-in provider was linked to your account ({username}).\n\n${NOTICE_END}`,
+  },
+  email_changed: {
+    subject: 'The e-mail address of your account was changed',
+    text: `Your account has another e-mail address now ({username}).\n\n${NOTICE_END}`,
+  },
+  password_changed: {
+    subject: 'The password of your account was changed',
+    text: `The password of your account was changed ({username}).\n\n${NOTICE_END}`,
+  },
+}
+
+/** The values of the placeholders. */
+export interface MailValues {
+  username: string
+  /** The link of the mail, or the token where the service has no address; empty in a notice. */
+  link: string
+}
+
+/** Fills in the placeholders, in one pass: a value is never read as a placeholder. A subject stays one line. */
+export function fillIn({ subject, text }: MailText, values: MailValues): MailText {
+  const fill = (template: string) =>
+    template.replace(/\{(username|link)\}/g, (_, name: keyof MailValues) => values[name])
+  return { subject: fill(subject).replace(/[\p{Cc}\u2028\u2029]+/gu, ' '), text: fill(text) }
+}

@@ -1,0 +1,152 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { uniqueKey } from '../../lib/core/characters.ts'
+import { OPERATOR } from '../../lib/index.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { startService, type TestService, times } from '../support/service.ts'
+import { startSmtp } from '../support/smtp-server.ts'
+
+/** A loaded machine may take its time. */
+const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 })
+
+type Smtp = Awaited<ReturnType<typeof startSmtp>>
+
+describeOnEachDatabase('mail from the configuration', (openUrl) => {
+  let smtp: Smtp
+  let service: TestService
+  const lines: { message: string; cause?: string }[] = []
+  const log = (message: string, fields?: object) => void lines.push({ message, ...fields })
+  beforeAll(async () => {
+    smtp = await startSmtp({ user: 'chat', password: 'p@ss:word' })
+    const config = {
+      server: { public_url: 'https://chat.example.org' },
+      mail: {
+        smtp: { url: smtp.url, from: 'Chat <chat@example.org>', reply_to: 'help@example.org', timeout_seconds: 1 },
+      },
+    }
+    service = await startService(await openUrl(), {
+      config,
+      ports: { log: { debug: log, info: log, warn: log, error: log } },
+    })
+    await service.signIn('founder')
+  })
+  afterEach(async () => {
+    Object.assign(smtp.behaviour, { codes: [], dies: 0, hangs: false })
+    await eventually(() => service.chat.mails.drop(OPERATOR).then(queue)).toEqual([])
+  })
+  afterAll(async () => {
+    await service.close()
+    await smtp.close()
+  })
+
+  const rows = (sql: string, ...params: string[]) => service.chat.context.db.all<{ detail: string }>(sql, ...params)
+  const queue = async () => (await service.chat.mails.list(OPERATOR)).mails
+  const mailsTo = (email: string) => smtp.mails.filter(({ to }) => to.includes(email))
+  const tokenIn = (raw: string) => /token=3D([\w-]{20,})=?\r?\n?([\w-]*)/.exec(raw)!.slice(1).join('')
+
+  it('carries a reset link over an encrypted connection, signed in, and the link works', async () => {
+    const { email } = await service.signIn('ada')
+    await service.client().resets.request({ email })
+    await eventually(() => mailsTo(email)).toHaveLength(1)
+    const [mail] = mailsTo(email)
+    expect(mail).toMatchObject({ encrypted: true, user: 'chat' })
+    expect(mail!.raw).toMatch(/^From: Chat <chat@example\.org>$/m)
+    expect(mail!.raw).toMatch(/^Reply-To: help@example\.org$/m)
+    expect(mail!.raw).toMatch(/^Subject: Set a new password$/m)
+    expect(mail!.raw).toMatch(/^Auto-Submitted: auto-generated$/m)
+    expect(mail!.message_id).toMatch(/^<[0-9a-f-]{36}@example\.org>$/)
+    await service.client().resets.redeem({ token: tokenIn(mail!.raw), password: 'incorrect pony' })
+    await eventually(() => mailsTo(email)).toHaveLength(2)
+    expect(mailsTo(email)[1]!.raw).toContain('The password of your account was changed')
+    await eventually(queue).toEqual([])
+  })
+
+  it('is tried again after a 4xx answer, under the same Message-ID, and no token waits in the database', async () => {
+    const { id, email } = await service.signIn('grace')
+    smtp.behaviour.codes = [451]
+    await service.client().resets.request({ email })
+    await eventually(queue).toEqual([expect.objectContaining({ user_id: id, status: 'waiting', tries: 1 })])
+    const [waiting] = await queue()
+    expect(waiting!.cause).toContain('451')
+    expect(JSON.stringify([waiting, await rows('SELECT detail FROM tasks')])).not.toContain(email)
+    expect(lines.at(-1)).toMatchObject({ message: 'A mail could not be sent and will be retried' })
+    expect(await service.chat.mails.retry(OPERATOR, { id: waiting!.id })).toEqual({ retried: 1 })
+    await eventually(() => mailsTo(email)).toHaveLength(1)
+    expect(mailsTo(email)[0]!.message_id).toBe(`<${waiting!.id}@example.org>`)
+  })
+
+  it('arrives twice under one Message-ID when the server dies before it answers, and both links are valid', async () => {
+    const { email } = await service.signIn('heidi')
+    smtp.behaviour.dies = 1
+    await service.client().resets.request({ email })
+    await eventually(queue).toHaveLength(1)
+    await eventually(async () => (await queue())[0]!.tries).toBe(1)
+    await service.chat.mails.retry(OPERATOR)
+    await eventually(() => mailsTo(email)).toHaveLength(2)
+    const [first, second] = mailsTo(email)
+    expect(first!.message_id).toBe(second!.message_id)
+    await service.client().resets.redeem({ token: tokenIn(first!.raw), password: 'incorrect pony' })
+  })
+
+  it('is given up at once after a 5xx answer, can be retried by hand, and is listed until then', async () => {
+    const { email } = await service.signIn('ivan')
+    smtp.behaviour.codes = [550]
+    await service.client().resets.request({ email })
+    await eventually(queue).toEqual([expect.objectContaining({ status: 'failed', tries: 1 })])
+    expect(lines.at(-1)).toMatchObject({ message: 'A mail could not be sent and is given up' })
+    expect(await service.chat.mails.retry(OPERATOR)).toEqual({ retried: 1 })
+    await eventually(() => mailsTo(email)).toHaveLength(1)
+    await eventually(queue).toEqual([])
+  })
+
+  it('waits when the server hangs, while other tasks go on', async () => {
+    const { email } = await service.signIn('judy')
+    smtp.behaviour.hangs = true
+    await service.client().resets.request({ email })
+    await eventually(async () => (await queue())[0]?.cause).toBe('The mail server is too slow')
+    expect(mailsTo(email)).toEqual([])
+  })
+
+  it('is no more than ten an hour to one address: the others wait', async () => {
+    const { email, ...mia } = await service.signIn('mia')
+    for (const index of times(7, String)) await mia.keys.create({ name: index })
+    await eventually(() => mailsTo(email)).toHaveLength(5)
+    await eventually(async () => (await queue()).map(({ status }) => status)).toEqual(['waiting', 'waiting'])
+    for (const { next_at } of await queue()) expect(Date.parse(next_at)).toBeGreaterThan(Date.now() + 60_000)
+  })
+
+  it('is deleted with its user, unsent', async () => {
+    const { id, email } = await service.signIn('oscar')
+    smtp.behaviour.codes = [451]
+    await service.client().resets.request({ email })
+    await eventually(async () => (await queue())[0]?.tries).toBe(1)
+    await service.chat.users.erase(OPERATOR, id, {})
+    expect(await queue()).toEqual([])
+  })
+
+  it('to an unknown address is dropped without a connection', async () => {
+    const before = smtp.connections()
+    await service.client().resets.request({ email: 'nobody@example.org' })
+    await eventually(queue).toEqual([])
+    expect(smtp.connections()).toBe(before)
+  })
+
+  it('is sent to no address that would begin another header or recipient', async () => {
+    // A host, or an earlier version, may have stored it.
+    const email = 'a,b@example.org\r\nBcc: eve@example.org'
+    const { id } = await service.signIn('quentin')
+    const rename = 'UPDATE users SET email = ?, email_key = ? WHERE id = ?'
+    await service.chat.context.db.write((tx) => tx.run(rename, email, uniqueKey(email), id))
+    await service.client().resets.request({ email })
+    await eventually(async () => (await queue()).map(({ status }) => status)).toEqual(['failed'])
+    expect((await queue())[0]!.cause).toBe('No mail can be sent to this address')
+  })
+
+  it('is neither listed nor changed by users', async () => {
+    const pat = await service.chat.users.actor((await service.signIn('pat')).id)
+    await expect(service.chat.mails.list(pat)).rejects.toMatchObject({ code: 'forbidden' })
+    await expect(service.chat.mails.retry(pat)).rejects.toMatchObject({ code: 'forbidden' })
+    await expect(service.chat.mails.drop(pat)).rejects.toMatchObject({ code: 'forbidden' })
+    const id = service.chat.context.id()
+    await expect(service.chat.mails.retry(OPERATOR, { id })).rejects.toMatchObject({ code: 'not_found' })
+  })
+})
