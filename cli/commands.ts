@@ -26,6 +26,7 @@ export const root: CommandDef = defineCommand({
     nodes: () => import('./commands/nodes.ts').then((module) => module.default),
     limits: () => import('./commands/limits.ts').then((module) => module.default),
     config: () => import('./commands/config.ts').then((module) => module.default),
+    init: () => import('./commands/init.ts').then((module) => module.default),
     openapi: () => import('./commands/openapi.ts').then((module) => module.default),
     completion: () => import('./commands/completion.ts').then((module) => module.createCompletion(root)),
   },

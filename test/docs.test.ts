@@ -16,6 +16,18 @@ it('no link of the documentation is broken', () => {
   expect(links.length).toBeGreaterThan(20)
 })
 
+it('every relative link leads to a file of the packed archive', () => {
+  const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { files: string[] }
+  const packed = [...files.filter((each) => !each.startsWith('!')), 'README.md', 'LICENSE', 'package.json']
+  const outside = listPages().flatMap((page) =>
+    [...textOf(page).matchAll(/\]\((?!https?:|mailto:)([^)#]+)(?:#[^)]*)?\)/g)].flatMap(([, path]) => {
+      const target = join(dirname(page), path!).replace(/\/$/, '')
+      return packed.some((each) => target === each || target.startsWith(`${each}/`)) ? [] : [`${page}: ${path}`]
+    }),
+  )
+  expect(outside).toEqual([])
+})
+
 it('nothing that git ignores, no data and no secret goes into the build of an image', () => {
   const linesOf = (name: string) => readFileSync(join(ROOT, name), 'utf8').split('\n')
   const excluded = linesOf('.dockerignore')

@@ -10,7 +10,7 @@ const STACK = /\n\s+at |node:internal|file:\/\//
 const COMMANDS = ['serve', 'setup', 'migrate', 'user list', 'user create', 'openapi']
 COMMANDS.push('config init', 'config check', 'config print', 'session list', 'session revoke', 'audit list')
 COMMANDS.push('user set-password', 'user set-roles', 'user disable', 'user enable', 'user lockdown', 'user erase')
-COMMANDS.push('invite create', 'invite list', 'invite revoke', 'nodes list')
+COMMANDS.push('invite create', 'invite list', 'invite revoke', 'nodes list', 'init nginx', 'init prometheus')
 
 const REFUSALS: [line: string, message: string][] = [
   ['nope', 'chat-server has no command "nope"'],

@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import type { Config } from '../../lib/config/parse.ts'
+import { addressText, isAnyAddress } from '../../lib/http/node/listen.ts'
+import { sqliteFile } from '../doctor/files.ts'
+
+/** What the written files take from the configuration. */
+export interface Facts {
+  config: Config
+  /** The configuration file, if there is one. */
+  file?: string | undefined
+  /** The folder into which the files are written. */
+  output: string
+  /** The folder of this package. */
+  root: string
+}
+
+/** Where a proxy on the same machine reaches the service. */
+export function upstreamOf({ server: { host, port } }: Config): string {
+  return addressText({ host: isAnyAddress(host) ? '127.0.0.1' : host, port })
+}
+
+/** The address of clients. Without `server.public_url`, that of the example. */
+export function publicOf({ server }: Config): URL {
+  return new URL(server.public_url ?? 'https://chat.example.org')
+}
+
+/** The path of `server.public_url` without the last slash: '' if the service has a host of its own. */
+export function basePathOf(config: Config): string {
+  return publicOf(config).pathname.replace(/\/+$/, '')
+}
+
+/** Seconds for which a proxy may keep an idle connection: less than the service does. */
+export function keepAliveOf({ server }: Config): number {
+  return Math.max(1, server.keep_alive_timeout_seconds - 1)
+}
+
+/** Seconds without a byte after which a proxy may give a stream up. */
+export function idleOf({ sse }: Config): number {
+  return 3 * sse.heartbeat_seconds
+}
+
+/** The folder of the database, where it is not the one in which the service starts. */
+export function databaseFolderOf({ database }: Config): string | undefined {
+  const [, path] = /^sqlite:(\/.+)$/.exec(database.url) ?? []
+  return path === undefined ? undefined : join(path, '..')
+}
+
+/** Whether only one process may serve. */
+export function isSingle({ database }: Config): boolean {
+  return sqliteFile(database.url) !== undefined || database.url.startsWith('sqlite:')
+}
+
+/** The sources of this program, from which an image is built; a folder beside the files where it is installed without them. */
+export function sourcesOf({ root, output }: Facts): string {
+  if (!existsSync(join(root, 'lib', 'index.ts'))) return './chat-server'
+  return relative(output, root) || '.'
+}

@@ -1,0 +1,55 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Facts } from './facts.ts'
+import type { Target, TargetFile } from './target.ts'
+
+/** A file to write. */
+export interface FilledFile {
+  path: string
+  text: string
+}
+
+/** The files of a target, filled in from the configuration. */
+export function fillIn(target: Target, facts: Facts): FilledFile[] {
+  return target.files(facts).map((file) => ({ path: resolve(facts.output, file.name), text: textOf(file, facts.root) }))
+}
+
+/**
+ * The text of an example with its replacements.
+ *
+ * @throws Error when the example has one of the texts no more
+ */
+function textOf({ example, replace }: TargetFile, root: string): string {
+  let text = readFileSync(join(root, example), 'utf8')
+  for (const [there, here] of replace) {
+    if (!text.includes(there)) throw new Error(`${example} has no ${JSON.stringify(there)} to fill in`)
+    text = text.replaceAll(here === '' && text.includes(`${there}\n`) ? `${there}\n` : there, () => here)
+  }
+  return text
+}
+
+/**
+ * Writes all files, or none of them.
+ *
+ * @throws Error with the names of those that exist, unless `force`
+ */
+export function writeAll(files: FilledFile[], { force }: { force: boolean }): void {
+  const taken = files.filter(({ path }) => existsSync(path)).map(({ path }) => path)
+  if (taken.length > 0 && !force) {
+    const exist = taken.length === 1 ? 'already exists; --force replaces it' : 'already exist; --force replaces them'
+    throw new Error(`${taken.join(', ')} ${exist}`)
+  }
+  for (const { path, text } of files) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text, { flag: force ? 'w' : 'wx' })
+  }
+}
+
+/** The folder of this package, which has the examples. */
+export function packageRoot(from = dirname(fileURLToPath(import.meta.url))): string {
+  if (existsSync(join(from, 'examples', 'deploy', 'chat-server.service'))) return from
+  if (dirname(from) === from)
+    throw new Error('The folder "examples" of the package chat-server is missing: install it again')
+  return packageRoot(dirname(from))
+}

@@ -1,0 +1,184 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseYAML } from 'confbox/yaml'
+import { describe, expect, it } from 'vitest'
+import { TARGETS } from '../../cli/init/targets.ts'
+import { fillIn } from '../../cli/init/write.ts'
+import { parseConfig } from '../../lib/config/parse.ts'
+import { ROOT } from '../support/example.ts'
+import { folder, run } from './process.ts'
+
+/** A configuration of which each value differs from the examples. */
+const OTHER = {
+  server: {
+    host: '::1',
+    port: 9321,
+    public_url: 'https://talk.example.net:8443/talk/',
+    keep_alive_timeout_seconds: 11,
+    drain_delay_seconds: 17,
+    max_connections: 4321,
+  },
+  sse: { heartbeat_seconds: 7 },
+  database: { url: 'sqlite:/srv/talk/chat.db' },
+  metrics: { token: 'canary' },
+}
+
+const CONFIGS: [string, object][] = [
+  ['the defaults', {}],
+  ['another address', OTHER],
+  ['plain HTTP', { server: { public_url: 'http://chat.localhost:8088' } }],
+  ['PostgreSQL', { database: { url: 'postgres://chat@db/chat' } }],
+]
+
+type Name = keyof typeof TARGETS
+
+/** Writes the files of a target into a new folder. */
+function written(name: Name, input: object): { cwd: string; text: (name: string) => string } {
+  const cwd = folder()
+  for (const { path, text } of fillIn(TARGETS[name], { config: parseConfig(input), output: cwd, root: ROOT }))
+    writeFileSync(path, text)
+  return { cwd, text: (name) => readFileSync(join(cwd, name), 'utf8') }
+}
+
+/** Runs the program that reads the file. */
+function check(program: string, args: string[], cwd: string): void {
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd, encoding: 'utf8' })
+  expect(status, stdout + stderr).toBe(0)
+}
+
+const missing = (program: string, args = ['--version']) => {
+  const isMissing = spawnSync(program, args).error !== undefined
+  if (isMissing) console.log(`Checks by ${program} skipped: not found`)
+  return isMissing
+}
+
+/** A certificate with its key in one file, as HAProxy reads it; nginx takes it for both. */
+function certificate(cwd: string): string {
+  const [key, cert] = [join(cwd, 'key.pem'), join(cwd, 'cert.pem')]
+  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=localhost']
+  execFileSync('openssl', [...request, '-keyout', key, '-out', cert], { stdio: 'ignore' })
+  const both = join(cwd, 'both.pem')
+  writeFileSync(both, readFileSync(cert, 'utf8') + readFileSync(key, 'utf8'))
+  return both
+}
+
+describe.each(CONFIGS)('with %s, the program of each file accepts it', (_, input) => {
+  it.skipIf(missing('systemd-analyze'))('systemd', () => {
+    const { cwd, text } = written('systemd', input)
+    writeFileSync(
+      join(cwd, 'chat-server.service'),
+      text('chat-server.service').replace('/usr/local/bin/chat-server', process.execPath),
+    )
+    check('systemd-analyze', ['verify', './chat-server.service'], cwd)
+  })
+
+  it.skipIf(missing('nginx', ['-v']) || missing('openssl', ['version']))('nginx', () => {
+    const { cwd, text } = written('nginx', input)
+    const block = text('chat-server.conf').replaceAll(/\/etc\/ssl\/\S+\.(pem|key)/g, certificate(cwd))
+    const head = `pid ${cwd}/pid; error_log stderr; events {}`
+    writeFileSync(join(cwd, 'nginx.conf'), `${head}\nhttp { access_log off;\n${block}\n}`)
+    check('nginx', ['-t', '-p', cwd, '-c', join(cwd, 'nginx.conf')], cwd)
+  })
+
+  it.skipIf(missing('caddy', ['version']))('caddy', () => {
+    const { cwd } = written('caddy', input)
+    check('caddy', ['validate', '--config', 'Caddyfile', '--adapter', 'caddyfile'], cwd)
+  })
+
+  it.skipIf(missing('haproxy', ['-v']) || missing('openssl', ['version']))('haproxy', () => {
+    const { cwd, text } = written('haproxy', input)
+    writeFileSync(
+      join(cwd, 'haproxy.cfg'),
+      text('haproxy.cfg').replaceAll(/\/etc\/haproxy\/\S+\.pem/g, certificate(cwd)),
+    )
+    check('haproxy', ['-c', '-f', 'haproxy.cfg'], cwd)
+  })
+
+  it.skipIf(missing('promtool'))('prometheus', () => {
+    const { cwd } = written('prometheus', input)
+    writeFileSync(join(cwd, 'chat-server.token'), 'secret')
+    check('promtool', ['check', 'config', 'prometheus.yaml'], cwd)
+  })
+
+  it.skipIf(missing('kubectl', ['version', '--client']))('kubernetes', () => {
+    const { cwd } = written('kubernetes', input)
+    writeFileSync(join(cwd, 'kustomization.yaml'), 'resources: [kubernetes.yaml]\n')
+    check('kubectl', ['kustomize', '.'], cwd)
+  })
+
+  it('docker: the compose file names its Dockerfile and the sources', () => {
+    const { cwd, text } = written('docker', input)
+    const { services } = parseYAML<{ services: Record<string, { build: { context: string; dockerfile: string } }> }>(
+      text('compose.yaml'),
+    )
+    expect(services.one!.build.dockerfile).toBe(join(cwd, 'Dockerfile'))
+    expect(join(cwd, services.one!.build.context, '/')).toBe(ROOT)
+  })
+})
+
+it('takes address, timeouts, limits and database from the configuration, and no secret', () => {
+  const texts = new Map(
+    Object.keys(TARGETS).map((name) => {
+      const { cwd, text } = written(name as Name, OTHER)
+      return [name, readdirSync(cwd).map(text).join('\n')]
+    }),
+  )
+  const { systemd, nginx, caddy, haproxy, kubernetes, prometheus, docker } = Object.fromEntries(texts)
+  expect(systemd).toMatch(/^ReadWritePaths=\/srv\/talk$/m)
+  expect(systemd).toMatch(/^LimitNOFILE=8642$/m)
+  expect(systemd).toMatch(/^TimeoutStopSec=47$/m)
+  for (const proxy of [nginx, caddy, haproxy]) expect(proxy).toContain('[::1]:9321')
+  expect(nginx).toMatch(
+    /listen 8443 ssl.*server_name talk\.example\.net;.*location \/talk\/ {\s+proxy_pass http:\/\/chat\/;/s,
+  )
+  expect(nginx).toMatch(/keepalive_timeout 10s;.*proxy_read_timeout 21s;/s)
+  expect(caddy).toMatch(/^talk\.example\.net:8443 {\n\turi strip_prefix \/talk\n/m)
+  expect(haproxy).toContain('http-request replace-path /talk/?(.*) /\\1')
+  // SQLite is served by one process.
+  expect(haproxy).not.toContain('server two')
+  expect(kubernetes).toContain('public_url = "https://talk.example.net:8443/talk"')
+  expect(kubernetes).toMatch(/terminationGracePeriodSeconds: 47/)
+  expect(docker).toContain('127.0.0.1:9321:8080')
+  expect(prometheus).toMatch(/targets: \["\[::1\]:9321"\].*/)
+  expect(prometheus).toContain('credentials_file: chat-server.token')
+  for (const text of texts.values()) expect(text).not.toMatch(/canary|chat\.example\.org(?!\.token)/)
+})
+
+it('without a token Prometheus sends none, and every text to fill in is in its example', () => {
+  expect(written('prometheus', {}).text('prometheus.yaml')).not.toMatch(/token|authorization/)
+  const bare = written('nginx', { server: { public_url: 'http://chat.localhost' } }).text('chat-server.conf')
+  expect(bare).toContain('  listen 80;\n  server_name chat.localhost;\n\n  location / {')
+})
+
+it('writes into a folder, names what it wrote and what to run, and replaces nothing without --force', {
+  timeout: 60_000,
+}, async () => {
+  const cwd = folder({ 'chat-server.toml': '[server]\nport = 9321\n' })
+  const first = await run(['init', 'prometheus', '--output', 'deploy', '--json'], { cwd })
+  const names = ['prometheus.yaml', 'alerts.yaml', 'grafana-dashboard.json']
+  expect([first.code, JSON.parse(first.stdout)]).toEqual([
+    0,
+    {
+      files: names.map((name) => join(cwd, 'deploy', name)),
+      next: expect.arrayContaining(['promtool check config prometheus.yaml']),
+    },
+  ])
+  expect(readFileSync(join(cwd, 'deploy', 'prometheus.yaml'), 'utf8')).toContain('127.0.0.1:9321')
+
+  writeFileSync(join(cwd, 'deploy', 'alerts.yaml'), 'mine')
+  const again = await run(['init', 'prometheus', '--output', 'deploy'], { cwd })
+  const paths = names.map((name) => join(cwd, 'deploy', name)).join(', ')
+  expect(again).toMatchObject({ code: 1, stderr: `chat-server: ${paths} already exist; --force replaces them\n` })
+  expect(readFileSync(join(cwd, 'deploy', 'alerts.yaml'), 'utf8')).toBe('mine')
+  expect((await run(['init', 'prometheus', '--output', 'deploy', '--force'], { cwd })).code).toBe(0)
+  expect(readFileSync(join(cwd, 'deploy', 'alerts.yaml'), 'utf8')).not.toBe('mine')
+
+  const [printed, several] = [
+    await run(['init', 'caddy', '--stdout'], { cwd }),
+    await run(['init', 'docker', '--stdout'], { cwd }),
+  ]
+  expect(printed.stdout).toContain('reverse_proxy 127.0.0.1:9321')
+  expect(several).toMatchObject({ code: 2, stderr: expect.stringContaining('docker has several files: use --output') })
+  expect(readdirSync(cwd).sort()).toEqual(['chat-server.toml', 'deploy'])
+})
