@@ -1,4 +1,5 @@
-// Runs as `prepare`: builds `dist/` where the compiler is there. `npm install --omit=dev` has none, and must not fail.
+// Runs as `prepare`: builds `dist/` where all that builds it is there. `npm install --omit=dev` leaves it out, and must not
+// fail: it says how to build.
 //
 // Types come from tsc. The code is bundled by esbuild, since Node takes longer to find two hundred files than to run
 // them. What several entry points use is in `dist/shared`, so that they have one copy of it; packages stay outside.
@@ -10,7 +11,15 @@ const COMPILER = 'node_modules/typescript/bin/tsc'
 
 const ENTRY_POINTS = ['lib/index.ts', 'lib/http/index.ts', 'lib/client/index.ts', 'cli/main.ts']
 
-if (existsSync(COMPILER)) {
+/** TypeScript comes with other packages, too: alone it compiles nothing. */
+const canBuild = [COMPILER, 'node_modules/@types/node', 'node_modules/esbuild'].every((path) => existsSync(path))
+
+if (!canBuild) {
+  const state = existsSync('dist/cli/main.js') ? 'dist/ stays as it is' : 'there is no dist/ yet'
+  process.stderr.write(`The packages that build chat-server are not installed: ${state}.
+To build it and keep only what runs it: npm ci && npm prune --omit=dev
+`)
+} else {
   rmSync('dist', { recursive: true, force: true })
   const types = ['-p', 'tsconfig.json', '--emitDeclarationOnly']
   const { status } = spawnSync(process.execPath, [COMPILER, ...types], { stdio: 'inherit' })

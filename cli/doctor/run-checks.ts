@@ -9,6 +9,7 @@ import { checkConfiguration } from './configuration.ts'
 import { judgeDatabase, judgeSchema } from './database.ts'
 import { checkFile, sqliteFile } from './files.ts'
 import { type Finding, failure, note, skipped } from './finding.ts'
+import { checkPasswords } from './passwords.ts'
 import { checkServer } from './server.ts'
 import { checkStream } from './stream.ts'
 import { checkUpstreams } from './upstreams.ts'
@@ -22,14 +23,18 @@ import { checkUpstreams } from './upstreams.ts'
 export async function runChecks(loaded: LoadedConfig, options: { readOnly: boolean }): Promise<Finding[]> {
   const { config } = loaded
   const here = [...checkConfiguration(loaded), ...checkAddresses(config)]
-  const [server, upstreams] = await Promise.all([checkServer(config), checkUpstreams(config)])
+  const [passwords, server, upstreams] = await Promise.all([
+    checkPasswords(),
+    checkServer(config),
+    checkUpstreams(config),
+  ])
   const database = await checkDatabase(loaded, options.readOnly, async (storage) => {
     if (!server.url) return [skipped('stream', 'No service was found to test the event stream.')]
     if (!config.features.auth_v1) return [skipped('stream', 'features.auth_v1 is false: the event stream is off.')]
     if (options.readOnly) return [skipped('stream', 'With --read-only no test user is created to open a stream.')]
     return testStream(loaded, storage, server.url)
   })
-  return [...here, ...server.findings, ...database, ...upstreams]
+  return [...here, ...passwords, ...server.findings, ...database, ...upstreams]
 }
 
 /** The findings about the database and, if it can be used, the findings of `next`. */

@@ -71,7 +71,7 @@ async function follow(chat: Chat, url: string, probe: Probe, signal: AbortSignal
 }
 
 const PROXY_REMEDY =
-  'Turn off response buffering in the proxy (nginx: proxy_buffering off, and no proxy_ignore_headers X-Accel-Buffering; Caddy: flush_interval -1), and compression of text/event-stream.'
+  'Turn off response buffering in the proxy (nginx: proxy_buffering off, and no proxy_ignore_headers X-Accel-Buffering; Caddy: no flush_interval, as it does not buffer by itself), and compression of text/event-stream.'
 
 /** The service ends the stream when its session ends: events that arrive only then were buffered. */
 async function describeDelay(reader: StreamReader, url: string): Promise<Finding> {

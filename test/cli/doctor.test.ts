@@ -11,6 +11,7 @@ import { checkAddresses } from '../../cli/doctor/addresses.ts'
 import { checkConfiguration } from '../../cli/doctor/configuration.ts'
 import { judgeDatabase } from '../../cli/doctor/database.ts'
 import { checkFile, judgeFileSystem } from '../../cli/doctor/files.ts'
+import { checkPasswords } from '../../cli/doctor/passwords.ts'
 import { openStorage, parseConfig } from '../../lib/index.ts'
 import { startOpenId } from '../accounts/oauth/openid.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
@@ -376,4 +377,19 @@ describe('chat-server doctor', () => {
     expect([strict.code, JSON.parse(strict.stdout).healthy]).toEqual([1, false])
     expect([wrongUse.code, JSON.parse(wrongUse.stdout).error.code]).toEqual([2, 'configuration_invalid'])
   })
+})
+
+it('tells when no password can be hashed', async () => {
+  expect(await checkPasswords()).toMatchObject([{ code: 'passwords.addon', severity: 'ok' }])
+  const missing = async () => {
+    throw new Error('Passwords need the addon of @node-rs/bcrypt: install it without --omit=optional')
+  }
+  expect(await checkPasswords(missing)).toMatchObject([
+    {
+      code: 'passwords.addon',
+      severity: 'error',
+      message: expect.stringContaining('addon'),
+      remedy: expect.anything(),
+    },
+  ])
 })

@@ -43,6 +43,8 @@ const steps: Record<string, () => Promise<void>> = {
   'arethetypeswrong finds no fault for projects of ES modules': () =>
     lint('@arethetypeswrong/cli@0.18.5', '--profile', 'esm-only'),
   'importing and embedding it does nothing unasked, and closing ends the process': embed,
+  'the program of the README runs, and again on the database that it has made': runReadme,
+  'a clone without its development packages says how to build': buildWithoutPackages,
   'without optional packages it installs few, serves a host with its own login, and names what is missing':
     embedWithoutOptional,
   'its types compile in a strict Node project without skipLibCheck': compileForNode,
@@ -193,6 +195,33 @@ async function embed(): Promise<void> {
   assert.equal(stdout.trimEnd().split('\n').length, 1, `printed by the library:\n${stdout}`)
   const answer = { status: 200, body: { is_setup: false } }
   assert.deepEqual(JSON.parse(stdout), { answers: [answer, answer], newListeners: [] })
+}
+
+async function runReadme(): Promise<void> {
+  const [, program = ''] = /^```ts\n(.*?)^```/ms.exec(await readFile(join(installed, 'README.md'), 'utf8')) ?? []
+  await writeFile(join(project, 'readme.mjs'), program.replace('port: 8080', 'port: 0'))
+  for (const time of ['first', 'second']) {
+    const child = spawn(process.execPath, ['readme.mjs'], { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] })
+    const killer = setTimeout(() => child.kill('SIGKILL'), 30_000)
+    let stderr = ''
+    child.stderr.on('data', (text) => (stderr += text))
+    const ended = once(child, 'close')
+    await Promise.race([once(child.stdout, 'data'), ended])
+    child.kill('SIGTERM')
+    clearTimeout(killer)
+    assert.deepEqual(await ended, [null, 'SIGTERM'], `the ${time} time:\n${stderr}`)
+  }
+}
+
+async function buildWithoutPackages(): Promise<void> {
+  const clone = join(folder, 'clone')
+  await cp(join(root, '.ci', 'build.mjs'), join(clone, '.ci', 'build.mjs'))
+  // Some package that runs the service brings TypeScript.
+  await cp(join(root, 'node_modules', 'typescript', 'bin'), join(clone, 'node_modules', 'typescript', 'bin'), {
+    recursive: true,
+  })
+  const { stderr } = await run(process.execPath, ['.ci/build.mjs'], clone, 30)
+  assert.match(stderr, /there is no dist\/ yet.*\n.*npm ci && npm prune --omit=dev/)
 }
 
 async function embedWithoutOptional(): Promise<void> {

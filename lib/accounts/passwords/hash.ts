@@ -34,7 +34,7 @@ const lazyBcrypt: Bcrypt = {
 }
 
 /** @throws Error when the addon, which is an optional package of @node-rs/bcrypt, is not installed */
-async function loadBcrypt(): Promise<Bcrypt> {
+export async function loadBcrypt(): Promise<Bcrypt> {
   try {
     return await import('@node-rs/bcrypt')
   } catch (cause) {
