@@ -9,6 +9,7 @@ import { checkConfiguration } from './configuration.ts'
 import { judgeDatabase, judgeSchema } from './database.ts'
 import { checkFile, sqliteFile } from './files.ts'
 import { type Finding, failure, note, skipped } from './finding.ts'
+import { checkFailedMails, checkMailServer } from './mail.ts'
 import { checkPasswords } from './passwords.ts'
 import { checkServer } from './server.ts'
 import { checkStream } from './stream.ts'
@@ -23,10 +24,11 @@ import { checkUpstreams } from './upstreams.ts'
 export async function runChecks(loaded: LoadedConfig, options: { readOnly: boolean }): Promise<Finding[]> {
   const { config } = loaded
   const here = [...checkConfiguration(loaded), ...checkAddresses(config)]
-  const [passwords, server, upstreams] = await Promise.all([
+  const [passwords, server, upstreams, mail] = await Promise.all([
     checkPasswords(),
     checkServer(config),
     checkUpstreams(config),
+    checkMailServer(config),
   ])
   const database = await checkDatabase(loaded, options.readOnly, async (storage) => {
     if (!server.url) return [skipped('stream', 'No service was found to test the event stream.')]
@@ -34,7 +36,7 @@ export async function runChecks(loaded: LoadedConfig, options: { readOnly: boole
     if (options.readOnly) return [skipped('stream', 'With --read-only no test user is created to open a stream.')]
     return testStream(loaded, storage, server.url)
   })
-  return [...here, ...passwords, ...server.findings, ...database, ...upstreams]
+  return [...here, ...passwords, ...server.findings, ...database, ...upstreams, mail]
 }
 
 /** The findings about the database and, if it can be used, the findings of `next`. */
@@ -71,7 +73,7 @@ async function checkDatabase(
     if (schema.severity === 'error') return [...findings, skipped('stream', schema.message)]
     await assertMigrated(storage.db)
     await assertImported(storage.db)
-    return [...findings, ...(await next(storage))]
+    return [...findings, ...(await checkFailedMails(storage.db)), ...(await next(storage))]
   } catch (error) {
     return [
       ...findings,

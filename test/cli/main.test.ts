@@ -11,6 +11,7 @@ const COMMANDS = ['serve', 'setup', 'migrate', 'user list', 'user create', 'open
 COMMANDS.push('config init', 'config check', 'config print', 'session list', 'session revoke', 'audit list')
 COMMANDS.push('user set-password', 'user set-roles', 'user disable', 'user enable', 'user lockdown', 'user erase')
 COMMANDS.push('invite create', 'invite list', 'invite revoke', 'nodes list', 'init nginx', 'init prometheus')
+COMMANDS.push('mail test', 'mail queue list', 'mail queue retry', 'mail queue drop')
 
 const REFUSALS: [line: string, message: string][] = [
   ['nope', 'chat-server has no command "nope"'],
@@ -36,6 +37,8 @@ const REFUSALS: [line: string, message: string][] = [
   ['user disable', 'Missing required argument: --user'],
   ['user reset-link', 'use one of --user and --email'],
   ['user reset-link --user ada --email ada@example.org', 'use one of --user and --email'],
+  ['mail queue retry', 'use exactly one of --id and --all'],
+  ['mail queue drop --all --id 1', 'use exactly one of --id and --all'],
   ['session revoke', 'use exactly one of --id, --user and --all'],
   ['session revoke --all --user ada', 'use exactly one of --id, --user and --all'],
   ['migrate --plan --status', '--plan and --status exclude each other'],
