@@ -25,7 +25,7 @@ export const PARTS: Record<string, string[]> = {
     'test/storage/{amid-failures,archive,pgbouncer,postgres}.test.ts',
   ],
   /** Pages in Chromium. */
-  browser: ['test/http/foreign-site.test.ts', 'test/examples/browser.test.ts'],
+  browser: ['test/http/foreign-site.test.ts', 'test/http/forms-browser.test.ts', 'test/examples/browser.test.ts'],
   /** The examples, a process each, proxies in front of the service, and the code in the documentation. */
   examples: ['test/examples/{running,deploy,documentation}.test.ts'],
   /** An example that is a package of its own. */

@@ -226,6 +226,15 @@ export interface ConfigInput {
       timeout_seconds?: number | undefined
     }
   }
+  links?: {
+    /** Page of your own that sets a new password, with {token} in its address; by default the service has a plain form. */
+    reset_password?: string | undefined
+    /**
+     * Page of your own that verifies an email address, with {token} in its address; by default the service has a plain
+     * form.
+     */
+    verify_email?: string | undefined
+  }
   sse?: {
     /**
      * Interval of the comments that keep an idle stream open. Keep it below the idle timeout of your proxy. Default:
@@ -511,6 +520,15 @@ export interface Config {
       /** A mail that takes longer to hand over is tried again later. */
       timeout_seconds: number
     }
+  }
+  links: {
+    /** Page of your own that sets a new password, with {token} in its address; by default the service has a plain form. */
+    reset_password?: string
+    /**
+     * Page of your own that verifies an email address, with {token} in its address; by default the service has a plain
+     * form.
+     */
+    verify_email?: string
   }
   sse: {
     /** Interval of the comments that keep an idle stream open. Keep it below the idle timeout of your proxy. */

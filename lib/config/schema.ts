@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { LONGEST } from '../core/lengths.ts'
 import { ClusterSection } from './cluster.ts'
 import { flag, integer, key, MAX_TIMER_SECONDS, oneOf, section, someText, text } from './key.ts'
+import { LinksSection } from './links.ts'
 import { MailSection } from './mail.ts'
 import { OauthSection } from './oauth.ts'
 import { publicUrl, ServerSection } from './server.ts'
@@ -158,6 +159,7 @@ export const ConfigSchema = v.object({
   }),
   oauth: OauthSection,
   mail: MailSection,
+  links: LinksSection,
   sse: section({
     heartbeat_seconds: key(
       integer(1, MAX_TIMER_SECONDS),

@@ -9,6 +9,7 @@ import type { Chat } from '../service.ts'
 import { API_GROUPS } from './api-groups.ts'
 import { createChunkStreams } from './chunk-streams.ts'
 import { createClientReader } from './client-address.ts'
+import { addForms } from './forms/add.ts'
 import { type CountedRoute, handle, type Resource } from './handle.ts'
 import { createCommonHeaders } from './headers.ts'
 import { statusOfMalformed } from './malformed.ts'
@@ -49,6 +50,7 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
   for (const [path, resource] of resources(metrics)) {
     app.all(patternOf(path, resource), (event) => handle(service, path, resource, event))
   }
+  addForms(app, service, config)
   for (const { prefix } of API_GROUPS) app.all(`${prefix}/**`, (event) => handle(service, `${prefix}/**`, {}, event))
   return app
 }

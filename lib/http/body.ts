@@ -28,16 +28,8 @@ export function assertBodyAcceptable(headers: Headers, { bytes }: BodyLimits): v
  * @throws ChatError `payload_too_large`; `malformed_json` for invalid JSON or UTF-8, for a body that is too deep or
  *   complex, or that contains `__proto__`
  */
-export async function readJson(
-  source: IncomingMessage | ReadableStream<Uint8Array> | null,
-  limits: BodyLimits,
-): Promise<unknown> {
-  const bytes =
-    source === null
-      ? new Uint8Array()
-      : 'getReader' in source
-        ? await readWeb(source, limits.bytes)
-        : await readNode(source, limits.bytes)
+export async function readJson(source: BodySource, limits: BodyLimits): Promise<unknown> {
+  const bytes = await readBytes(source, limits.bytes)
   let value: unknown
   try {
     value = JSON.parse(utf8.decode(bytes))
@@ -50,6 +42,31 @@ export async function readJson(
       message: 'The body is nested too deeply, has too many entries, or a key that is not allowed.',
     })
   return value
+}
+
+/** A body from any runtime. */
+type BodySource = IncomingMessage | ReadableStream<Uint8Array> | null
+
+async function readBytes(source: BodySource, maximum: number): Promise<Uint8Array> {
+  if (source === null) return new Uint8Array()
+  return 'getReader' in source ? readWeb(source, maximum) : readNode(source, maximum)
+}
+
+/**
+ * The fields of a form of a page, each once.
+ *
+ * @throws ChatError `payload_too_large`; `unsupported_media_type`; `malformed_json` for invalid UTF-8
+ */
+export async function readForm(source: BodySource, headers: Headers, maximum: number): Promise<Map<string, string>> {
+  if (Number(headers.get('content-length') ?? 0) > maximum) throw new ChatError('payload_too_large')
+  const type = /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*utf-8\s*)?$/i
+  if (!type.test(headers.get('content-type') ?? '')) throw new ChatError('unsupported_media_type')
+  const bytes = await readBytes(source, maximum)
+  try {
+    return new Map(new URLSearchParams(utf8.decode(bytes)))
+  } catch (cause) {
+    throw new ChatError('malformed_json', { cause })
+  }
 }
 
 function isModest(value: unknown, depth: number, budget: { entries: number }): boolean {

@@ -46,8 +46,8 @@ export interface Addressed {
   username: string
   /** Stores a new token, for a mail that has one; `undefined` if the account was changed meanwhile. */
   makeToken?: () => Promise<string | undefined>
-  /** The link with a token. */
-  linkOf?: (token: string) => string
+  /** The link with a token; `undefined` if the service knows no address for it. */
+  linkOf?: (token: string) => string | undefined
 }
 
 /** Finds the recipient of a mail when it is sent; `undefined` if it is not needed any more. */

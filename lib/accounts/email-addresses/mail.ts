@@ -1,10 +1,10 @@
+import { linkOf } from '../../config/links.ts'
 import type { Context } from '../../context.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { SECOND } from '../../core/time.ts'
 import type { Addressed, MailOrder } from '../../mail/queue.ts'
 import { findUser, lockUser } from '../users/store.ts'
-import { verificationUrl } from './rules.ts'
 import { insertVerification } from './store.ts'
 
 /** The lifetime of a link: long enough for a mailbox that is read once a day. */
@@ -17,7 +17,6 @@ const MAX_PENDING = 5
 export async function addressVerification(ctx: Context, { user_id }: MailOrder): Promise<Addressed | undefined> {
   const user = await findUser(ctx.db, user_id)
   if (!user || user.email_verified_at !== null) return undefined
-  const { public_url } = ctx.config.server
   return {
     to: user.email,
     username: user.username,
@@ -33,6 +32,6 @@ export async function addressVerification(ctx: Context, { user_id }: MailOrder):
         return token
       })
     },
-    ...(public_url !== undefined && { linkOf: (token: string) => verificationUrl(public_url, token) }),
+    linkOf: (token) => linkOf(ctx.config, 'verify_email', token),
   }
 }

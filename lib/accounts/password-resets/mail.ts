@@ -1,3 +1,4 @@
+import { linkOf } from '../../config/links.ts'
 import type { Context } from '../../context.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { digest, newToken } from '../../core/ids.ts'
@@ -5,7 +6,6 @@ import { SECOND } from '../../core/time.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Addressed, MailOrder } from '../../mail/queue.ts'
 import { findUser, lockUser } from '../users/store.ts'
-import { resetUrl } from './rules.ts'
 import { deleteOldestResets, insertReset } from './store.ts'
 
 /** The lifetime of a token: long enough for slow mail, short enough for a mailbox that others may read later. */
@@ -20,7 +20,6 @@ const MAX_PENDING = 32
 export async function addressReset(ctx: Context, { user_id, address }: MailOrder): Promise<Addressed | undefined> {
   const user = await findUser(ctx.db, user_id)
   if (!user || user.disabled_at !== null || addressDigest(user.email) !== address) return undefined
-  const { public_url } = ctx.config.server
   return {
     to: user.email,
     username: user.username,
@@ -29,7 +28,7 @@ export async function addressReset(ctx: Context, { user_id, address }: MailOrder
       const kept = await ctx.write((tx) => keepReset(ctx, tx, { user_id, email: user.email, token }))
       return kept === undefined ? undefined : token
     },
-    ...(public_url !== undefined && { linkOf: (token: string) => resetUrl(public_url, token) }),
+    linkOf: (token) => linkOf(ctx.config, 'reset_password', token),
   }
 }
 

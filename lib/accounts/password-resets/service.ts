@@ -1,3 +1,4 @@
+import { linkOf } from '../../config/links.ts'
 import { assertAdmin, refuseKeys } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
@@ -12,7 +13,6 @@ import { accountOf, clearFailures, passwordAccountOf } from '../passwords/store.
 import { endSessions } from '../sessions/store-list.ts'
 import { findUser, findUserByEmail, lockUser, markEmailVerified, updatePasswordHash } from '../users/store.ts'
 import { addressDigest, keepReset } from './mail.ts'
-import { resetUrl } from './rules.ts'
 import { ForgottenPassword, PasswordReset, type ResetLink } from './schema.ts'
 import { deleteResets, findReset, takeReset } from './store.ts'
 
@@ -60,7 +60,6 @@ export const issue = useCase({
     if (!user) throw new ChatError('not_found', { message: 'No account has this e-mail.' })
     if (user.disabled_at) throw new ChatError('account_disabled')
     const token = newToken()
-    const { public_url } = ctx.config.server
     const expires_at = await ctx.write(async (tx) => {
       const actor_id = actor.user_id || undefined
       tx.audit({ act: 'password.reset_requested', actor_id, subject_id: user.id, ip: actor.ip })
@@ -69,9 +68,10 @@ export const issue = useCase({
     // Its address was changed, or it was disabled, meanwhile.
     if (expires_at === undefined)
       throw new ChatError('conflict', { message: 'The account was changed just now: try again.' })
+    const url = linkOf(ctx.config, 'reset_password', token)
     return {
       token,
-      ...(public_url !== undefined && { url: resetUrl(public_url, token) }),
+      ...(url !== undefined && { url }),
       expires_at: toInstant(expires_at),
     }
   },

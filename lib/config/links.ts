@@ -1,0 +1,49 @@
+import * as v from 'valibot'
+import type { Config } from '../api/config.ts'
+import { LONGEST } from '../core/lengths.ts'
+import { key, section, text } from './key.ts'
+
+const FORM =
+  'must be an http:// or https:// address with {token} in it once, such as https://app.example.org/reset#token={token}'
+
+const link = v.pipe(text, v.check(isLink, FORM))
+
+/** The pages that mailed links open. */
+export const LinksSection = section({
+  reset_password: key(
+    link,
+    undefined,
+    'Page of your own that sets a new password, with {token} in its address; by default the service has a plain form.',
+  ),
+  verify_email: key(
+    link,
+    undefined,
+    'Page of your own that verifies an email address, with {token} in its address; by default the service has a plain form.',
+  ),
+})
+
+/** The mails with a link. */
+export type LinkName = keyof Config['links']
+
+/** The paths of the forms that the service has where no page is configured. */
+export const FORM_PATHS: Record<LinkName, string> = {
+  reset_password: '/account/reset-password',
+  verify_email: '/account/verify-email',
+}
+
+/** The link with a token; `undefined` if the service knows neither a page nor its own address. */
+export function linkOf({ links, server }: Config, name: LinkName, token: string): string | undefined {
+  const page = links[name]
+  if (page !== undefined) return page.replace('{token}', token)
+  if (server.public_url === undefined) return undefined
+  return `${server.public_url.replace(/\/+$/, '')}${FORM_PATHS[name]}?token=${token}`
+}
+
+function isLink(address: string): boolean {
+  if (address.length > LONGEST.url || /[\s\p{Cc}]/u.test(address) || address.split('{token}').length !== 2) return false
+  const filled = address.replace('{token}', 'token')
+  if (/[{}]/.test(filled) || !URL.canParse(filled)) return false
+  const { protocol, username, password, host } = new URL(filled)
+  // In the host, the token would be sent to another server.
+  return /^https?:$/.test(protocol) && !username && !password && host === new URL(address.replace('{token}', 'x')).host
+}

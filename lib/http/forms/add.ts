@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { H3, H3Event } from 'h3'
+import { FORM_PATHS } from '../../config/links.ts'
+import type { Config } from '../../config/parse.ts'
+import { contextOf } from '../../core/context-of.ts'
+import { ChatError } from '../../core/errors.ts'
+import { readCookies } from '../../core/headers.ts'
+import { readForm } from '../body.ts'
+import { perform } from '../call.ts'
+import type { Service } from '../handle.ts'
+import type { HeaderPair } from '../headers.ts'
+import { isPlainlySpelled, statusOfMalformedEvent } from '../malformed.ts'
+import { send } from '../send.ts'
+import { type Reply, serialize, toChatError } from '../serialize.ts'
+import { FORMS, type Form } from './forms.ts'
+import { donePage, formPage, PAGE_HEADERS } from './page.ts'
+
+/** The longest form: a token, a password, a few names. */
+const MAX_BYTES = 16 * 1024
+
+/** What of a request the route that does the work must know: which client it is, and which page sends it. */
+const PASSED_ON = ['host', 'origin', 'sec-fetch-site', 'user-agent']
+
+/** Adds a form for each mailed link without a page of its own. The forms call the routes of the API. */
+export function addForms(app: H3, service: Service, config: Config): void {
+  if (!config.features.auth_v1 || contextOf(service.chat).identity) return
+  for (const form of FORMS) {
+    if (config.links[form.link] !== undefined) continue
+    app.all(FORM_PATHS[form.link], (event) => answer(service, form, event))
+  }
+}
+
+async function answer(service: Service, form: Form, event: H3Event): Promise<unknown> {
+  const started = performance.now()
+  const { method, headers } = event.req
+  const request_id = /^[\w.-]{8,64}$/.exec(headers.get('x-request-id') ?? '')?.[0] ?? randomUUID()
+  const reply = await replyTo(service, form, event).catch((error) => {
+    const { status, message } = toChatError(error)
+    if (status === 500) contextOf(service.chat).log.error('Request failed', { request_id, cause: String(error) })
+    return page(status, donePage(form, message))
+  })
+  // The template alone: the query has the token.
+  const ms = performance.now() - started
+  service.requestLog(undefined, { request_id, method, route: FORM_PATHS[form.link], status: reply.status, ms })
+  const own = new Set(reply.headers.map(([name]) => name))
+  const common = service.headers.of(request_id, null).filter(([name]) => !own.has(name))
+  return send(event, { ...reply, headers: [...common, ...reply.headers] })
+}
+
+async function replyTo(service: Service, form: Form, event: H3Event): Promise<Reply> {
+  const { method, headers } = event.req
+  const malformed = statusOfMalformedEvent(event)
+  if (malformed) return { status: malformed, headers: [['connection', 'close']], body: null }
+  if (!isPlainlySpelled(event, false)) throw new ChatError('bad_request')
+  // Mail scanners open links: only the button changes anything.
+  if (method === 'GET' || method === 'HEAD') return page(200, formPage(form, tokenIn(event.url.searchParams)), method)
+  if (method !== 'POST') {
+    const refusal = page(405, donePage(form, 'This page has no such method.'))
+    return { ...refusal, headers: [...refusal.headers, ['allow', 'GET, HEAD, POST']] }
+  }
+  const source = (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body
+  const fields = await readForm(source, headers, MAX_BYTES)
+  const token = (fields.get('token') ?? '').trim()
+  const input = { token, ...Object.fromEntries(form.fields.map(({ name }) => [name, fields.get(name) ?? ''])) }
+  try {
+    const { cookies = [] } = await callRoute(service, form, event, input)
+    return { ...page(200, donePage(form, form.done)), cookies }
+  } catch (error) {
+    if (!(error instanceof ChatError) || error.status !== 422) throw error
+    // What was typed is wrong: the form again, and the token is still good.
+    const why = error.errors?.map(({ message }) => message).join('. ')
+    return page(422, formPage(form, token, why || error.message))
+  }
+}
+
+/** Calls the route that the form stands for, with all its checks, for the same client. */
+async function callRoute({ chat, clientOf }: Service, form: Form, event: H3Event, input: object): Promise<Reply> {
+  const { req, url } = event
+  const headers = new Headers({ 'content-type': 'application/json' })
+  for (const name of PASSED_ON) {
+    const value = req.headers.get(name)
+    // A page without a referrer sends the origin `null`. The token, not a cookie, gives the right here.
+    if (value !== null && value !== 'null') headers.set(name, value)
+  }
+  const { outcome } = await perform(chat, form.route, {
+    method: 'POST',
+    headers,
+    cookies: readCookies(req.headers.get('cookie')),
+    params: {},
+    search: '',
+    url,
+    body: new Blob([JSON.stringify(input)]).stream(),
+    ip: clientOf(req),
+  })
+  if ('error' in outcome) throw outcome.error
+  return serialize(chat, form.route, outcome.result)
+}
+
+function tokenIn(query: URLSearchParams): string {
+  return /^[\w-]{1,200}$/.exec(query.get('token') ?? '')?.[0] ?? ''
+}
+
+function page(status: number, body: string, method = 'GET'): Reply {
+  const headers: HeaderPair[] = PAGE_HEADERS
+  return { status, headers, body: method === 'HEAD' ? null : body }
+}

@@ -1,0 +1,47 @@
+import type { LinkName } from '../../config/links.ts'
+import type { AnyRoute } from '../../endpoint.ts'
+import { endpoints } from '../../endpoints.ts'
+
+/** A field of a form, besides the token. */
+export interface FormField {
+  name: string
+  label: string
+  type: 'password' | 'text'
+  autocomplete: string
+}
+
+/** A form for one mailed link. */
+export interface Form {
+  link: LinkName
+  /** The route that does the work. */
+  route: AnyRoute
+  title: string
+  /** What the form does, above its fields. */
+  text: string
+  fields: FormField[]
+  button: string
+  /** What the page shows afterwards. */
+  done: string
+}
+
+/** The forms that the service has where no page of another application is configured. */
+export const FORMS: readonly Form[] = [
+  {
+    link: 'reset_password',
+    route: endpoints.resets.redeem,
+    title: 'Set a new password',
+    text: 'All sessions and API keys of your account end.',
+    fields: [{ name: 'password', label: 'New password', type: 'password', autocomplete: 'new-password' }],
+    button: 'Set the password',
+    done: 'Your new password is set. You can sign in with it now.',
+  },
+  {
+    link: 'verify_email',
+    route: endpoints.emails.verify,
+    title: 'Confirm your e-mail address',
+    text: 'Confirm only if the account named in the mail is yours.',
+    fields: [],
+    button: 'Confirm',
+    done: 'Your e-mail address is confirmed.',
+  },
+]

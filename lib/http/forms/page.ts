@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto'
+import { LONGEST } from '../../core/lengths.ts'
+import type { HeaderPair } from '../headers.ts'
+import type { Form, FormField } from './forms.ts'
+
+const STYLE =
+  'body{font:1rem/1.5 system-ui,sans-serif;max-width:26rem;margin:3rem auto;padding:0 1rem}label,input,button{display:block;font:inherit;width:100%;box-sizing:border-box;margin:.25rem 0 1rem;padding:.25rem}[role=alert]{color:#a00}@media(prefers-color-scheme:dark){body{background:#111;color:#eee}[role=alert]{color:#f99}}'
+
+/** The page runs nothing, loads nothing, sends its form to the service only, and is stored and framed nowhere. */
+export const PAGE_HEADERS: HeaderPair[] = [
+  ['content-type', 'text/html; charset=utf-8'],
+  ['cache-control', 'no-store'],
+  [
+    'content-security-policy',
+    `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+  ],
+]
+
+/** The page with a form; without a token it asks for the code of the mail. */
+export function formPage(form: Form, token: string, problem?: string): string {
+  const alert = problem === undefined ? '' : `<p role="alert">${escapeHtml(problem)}</p>`
+  const code: FormField = { name: 'token', label: 'Code from the mail', type: 'text', autocomplete: 'one-time-code' }
+  const hidden = token && `<input type="hidden" name="token" value="${escapeHtml(token)}">`
+  const fields = [...(token ? [] : [code]), ...form.fields].map(fieldOf).join('')
+  // Without `action`, the form is sent to the address of the page, under any path of a proxy.
+  return pageOf(
+    form,
+    `${alert}<p>${escapeHtml(form.text)}</p><form method="post">${hidden}${fields}<button>${escapeHtml(form.button)}</button></form>`,
+  )
+}
+
+/** The page after the form, with one sentence. */
+export function donePage(form: Form, text: string): string {
+  return pageOf(form, `<p role="status">${escapeHtml(text)}</p>`)
+}
+
+function fieldOf({ name, label, type, autocomplete }: FormField): string {
+  const longest = type === 'password' ? LONGEST.password : LONGEST.token
+  return `<label for="${name}">${escapeHtml(label)}</label><input id="${name}" name="${name}" type="${type}" autocomplete="${autocomplete}" maxlength="${longest}" required>`
+}
+
+function pageOf({ title }: Form, body: string): string {
+  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex"><title>${escapeHtml(title)}</title><style>${STYLE}</style></head><body><h1>${escapeHtml(title)}</h1>${body}</body></html>`
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!)
+}
