@@ -208,6 +208,29 @@ export interface ConfigInput {
           token_hosts?: string[] | undefined
           /** Requested scope; default: openid email profile, or the scope of the preset. */
           scope?: string | undefined
+          /**
+           * Only users with an email address in one of these domains may sign in, if the provider reports the address as
+           * verified. A subdomain is another domain.
+           */
+          allowed_domains?: string[] | undefined
+          /** Only users with one of these verified email addresses may sign in, or with one in allowed_domains. */
+          allowed_emails?: string[] | undefined
+          /**
+           * Only users with all of these claims may sign in. Each has the value, or a list of values of which one must be
+           * there, such as { groups = ["staff"] }.
+           */
+          required_claims?: Record<string, string | number | boolean | (string | number | boolean)[]> | undefined
+          role_claims?: {
+            /**
+             * Claims that make a user an administrator. With any key of this section, the highest role whose claims are there
+             * is set at every sign-in.
+             */
+            admin?: Record<string, string | number | boolean | (string | number | boolean)[]> | undefined
+            /** Claims that make a user a member; default: every user that no other role matches. */
+            member?: Record<string, string | number | boolean | (string | number | boolean)[]> | undefined
+            /** Claims that let a user only read. */
+            read_only?: Record<string, string | number | boolean | (string | number | boolean)[]> | undefined
+          }
         }
       | undefined
   }
@@ -504,6 +527,29 @@ export interface Config {
           token_hosts?: string[]
           /** Requested scope; default: openid email profile, or the scope of the preset. */
           scope?: string
+          /**
+           * Only users with an email address in one of these domains may sign in, if the provider reports the address as
+           * verified. A subdomain is another domain.
+           */
+          allowed_domains?: string[]
+          /** Only users with one of these verified email addresses may sign in, or with one in allowed_domains. */
+          allowed_emails?: string[]
+          /**
+           * Only users with all of these claims may sign in. Each has the value, or a list of values of which one must be
+           * there, such as { groups = ["staff"] }.
+           */
+          required_claims?: Record<string, string | number | boolean | (string | number | boolean)[]>
+          role_claims: {
+            /**
+             * Claims that make a user an administrator. With any key of this section, the highest role whose claims are there
+             * is set at every sign-in.
+             */
+            admin?: Record<string, string | number | boolean | (string | number | boolean)[]>
+            /** Claims that make a user a member; default: every user that no other role matches. */
+            member?: Record<string, string | number | boolean | (string | number | boolean)[]>
+            /** Claims that let a user only read. */
+            read_only?: Record<string, string | number | boolean | (string | number | boolean)[]>
+          }
         }
   }
   mail: {

@@ -30,8 +30,8 @@ export interface OauthUseCases {
    * user is signed in to.
    *
    * @throws ChatError `not_found`; `oauth_state_invalid` unless this browser started it here, less than ten minutes
-   * ago, and has not completed it; `oauth_denied`; `oauth_provider_error`; `account_disabled`, `signup_disabled`,
-   * `email_taken`, `username_taken`, `conflict`, `storage_full`, `validation_failed`
+   * ago, and has not completed it; `oauth_denied`; `oauth_provider_error`; `forbidden`, `account_disabled`,
+   * `signup_disabled`, `email_taken`, `username_taken`, `conflict`, `storage_full`, `validation_failed`
    */
   finish(
     actor: Actor | undefined,
@@ -54,8 +54,8 @@ export interface OauthUseCases {
    * one, or none: then nothing proves who requested the code.
    *
    * @throws ChatError as `finish`; `not_found` too where `oauth.manual_enabled` is off; `setup_required`;
-   * `oauth_state_invalid`, `oauth_provider_error`, `account_disabled`, `signup_disabled`, `email_taken`,
-   * `username_taken`, `conflict`, `validation_failed`
+   * `oauth_state_invalid`, `oauth_provider_error`, `forbidden`, `account_disabled`, `signup_disabled`,
+   * `email_taken`, `username_taken`, `conflict`, `validation_failed`
    */
   exchangeCode(
     actor: Actor | undefined,
@@ -98,7 +98,7 @@ export interface OauthClient {
    * For developers: takes a provider code copied by hand. 404 if `server.public_url` begins with `https://`, unless
    * `oauth.manual_enabled = true`; always 404 with `false`.
    *
-   * @throws ChatError `not_found`, `setup_required`, `oauth_state_invalid`, `oauth_provider_error`,
+   * @throws ChatError `not_found`, `setup_required`, `oauth_state_invalid`, `oauth_provider_error`, `forbidden`,
    * `account_disabled`, `signup_disabled`, `email_taken`, `username_taken`, `conflict`, `validation_failed`
    */
   exchangeCode(
@@ -118,7 +118,7 @@ export interface OauthClient {
    * otherwise the browser is redirected to `redirect_to` of the attempt. An attempt can be completed once, within
    * ten minutes, by the browser that started it.
    *
-   * @throws ChatError `not_found`, `oauth_state_invalid`, `oauth_denied`, `oauth_provider_error`,
+   * @throws ChatError `not_found`, `oauth_state_invalid`, `oauth_denied`, `oauth_provider_error`, `forbidden`,
    * `account_disabled`, `signup_disabled`, `email_taken`, `username_taken`, `conflict`, `storage_full`,
    * `validation_failed`
    */

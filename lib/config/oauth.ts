@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { Config } from '../api/config.ts'
 import { isLoopback } from '../core/addresses.ts'
 import { flag, key, section, someText, text } from './key.ts'
+import { ADMISSION_KEYS } from './oauth-admission.ts'
 
 const secureUrl = v.pipe(
   text,
@@ -50,6 +51,7 @@ const ProviderSection = section({
     "Hosts that discovery may have the client secret sent to, beside the issuer's own and those below it.",
   ),
   scope: key(scope, undefined, 'Requested scope; default: openid email profile, or the scope of the preset.'),
+  ...ADMISSION_KEYS,
 })
 
 /** The configuration of one provider. */
@@ -80,7 +82,7 @@ export const OauthSection = v.optional(
 const RESERVED_NAMES = [...Object.keys(OWN_KEYS), '__proto__', 'constructor', 'prototype']
 
 /** Presets for known providers. */
-const PRESETS: Record<string, ProviderConfig> = {
+const PRESETS: Record<string, Partial<ProviderConfig>> = {
   github: {
     authorization_url: 'https://github.com/login/oauth/authorize',
     token_url: 'https://github.com/login/oauth/access_token',

@@ -145,7 +145,7 @@ function typeOf(node: SchemaNode): ConfigKey['type'] {
   if (node.type === 'number') return 'integer'
   if (node.type === 'boolean') return 'boolean'
   if (node.type === 'array') return 'list'
-  if (node.type === 'custom') return 'table'
+  if (node.type === 'custom' || node.type === 'record') return 'table'
   return node.type === 'union' ? 'integer or false' : 'text'
 }
 

@@ -370,7 +370,7 @@ describe('parseConfig', () => {
       token_url: 'https://github.com/login/oauth/access_token',
     })
     expect(JSON.stringify(maskSecrets(config))).not.toContain('hunter2')
-    expect(maskSecrets(config).oauth.github).toEqual({ client_id: 'id', client_secret: '********' })
+    expect(maskSecrets(config).oauth.github).toMatchObject({ client_id: 'id', client_secret: '********' })
   })
 
   it.each(['__proto__', 'constructor', 'prototype', 'GitHub', 'a.b', 'a b', '', 'x'.repeat(65)])(

@@ -2,6 +2,7 @@ import * as oauth from 'oauth4webapi'
 import type { ProviderSettings } from '../../config/oauth.ts'
 import { githubClaims } from './person.ts'
 import { type Options, RequestFailure } from './request.ts'
+import { claimOf } from './rules-admission.ts'
 
 /** The response of the token endpoint. */
 export interface TokenExchange {
@@ -13,11 +14,12 @@ export interface TokenExchange {
 
 /**
  * The claims of an id_token, once it is verified to be from this server, for us, and for this attempt; and userinfo,
- * for an address.
+ * for an address and for `decisive` claims, of which some providers have no other source.
  */
 export async function openIdClaims(
   { server, client, response, options }: TokenExchange,
   nonce: string | undefined,
+  decisive: string[],
 ): Promise<Record<string, unknown>> {
   const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, {
     expectedNonce: nonce ?? oauth.expectNoNonce,
@@ -25,14 +27,15 @@ export async function openIdClaims(
   })
   await oauth.validateApplicationLevelSignature(server, response, options)
   const claims = oauth.getValidatedIdTokenClaims(tokens)!
-  if (claims.email !== undefined || !server.userinfo_endpoint) return claims
+  const hasAddress = claims.email !== undefined
+  const isComplete = hasAddress && decisive.every((name) => claimOf(claims, name) !== undefined)
+  if (isComplete || !server.userinfo_endpoint) return claims
   const answer = await oauth.userInfoRequest(server, client, tokens.access_token, options)
+  const told = await oauth.processUserInfoResponse(server, client, claims.sub, answer)
   // Whether an address is verified is in the source of the address.
-  return {
-    ...claims,
-    email_verified: undefined,
-    ...(await oauth.processUserInfoResponse(server, client, claims.sub, answer)),
-  }
+  return hasAddress
+    ? { ...told, email_verified: undefined, ...claims }
+    : { ...claims, email_verified: undefined, ...told }
 }
 
 /** The user of a token, from a server without OpenID Connect. */

@@ -8,6 +8,7 @@ import { assertEndpoints } from './endpoints.ts'
 import { toPerson } from './person.ts'
 import type { Provider, ProviderTools, Returned } from './provider.ts'
 import { type Options, publicReason, RequestFailure, requestOptions } from './request.ts'
+import { decisiveClaims } from './rules-admission.ts'
 
 /** How long a discovery document is cached. */
 const DISCOVERY_SECONDS = 3600
@@ -15,6 +16,7 @@ const DISCOVERY_SECONDS = 3600
 /** A configured provider. Its discovery document is fetched once and cached for an hour. */
 export function createClient(settings: ProviderSettings, { log, now }: ProviderTools): Provider {
   const { name, redirect_uri } = settings
+  const decisive = decisiveClaims(settings)
   const client: oauth.Client = { client_id: settings.client_id }
   const findServer = settings.issuer ? createDiscovery(settings, settings.issuer, now) : async () => explicit(settings)
 
@@ -65,9 +67,9 @@ export function createClient(settings: ProviderSettings, { log, now }: ProviderT
         )
         const exchange = { server, client, response, options }
         const claims = settings.issuer
-          ? await openIdClaims(exchange, attempt?.nonce)
+          ? await openIdClaims(exchange, attempt?.nonce, decisive)
           : await plainClaims(exchange, settings)
-        return toPerson(name, server.issuer, claims)
+        return toPerson(settings, server.issuer, claims)
       }),
   }
 }

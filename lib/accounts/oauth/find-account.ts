@@ -13,7 +13,7 @@ import { numberedUsername, usernameFrom } from './rules.ts'
 import { takeOver } from './takeover.ts'
 
 /** The account of a person, and how it was found. */
-export interface Admission {
+export interface FoundAccount {
   user: UserRow
   act: Extract<AuditAct, 'oauth.signed_in' | 'oauth.signed_up' | 'oauth.linked'>
 }
@@ -36,7 +36,7 @@ export async function findOrCreateAccount(
   tx: Tx,
   person: ProviderUser,
   linkTo?: string | null,
-): Promise<Admission> {
+): Promise<FoundAccount> {
   const known = (await findIdentity(tx, person))?.id
   if (linkTo) {
     if (known && known !== linkTo) throw new ChatError('conflict', { message: 'Another account has this identity.' })
@@ -58,7 +58,7 @@ export async function findOrCreateAccount(
   }
 }
 
-async function linkOrSignUp(ctx: Context, tx: Tx, person: ProviderUser): Promise<Admission> {
+async function linkOrSignUp(ctx: Context, tx: Tx, person: ProviderUser): Promise<FoundAccount> {
   const { allow_signup, link_verified_email } = ctx.config.oauth
   const { email, email_verified } = person
   const owner = email === undefined ? undefined : await findUserByEmail(tx, email)
@@ -77,7 +77,7 @@ async function linkOrSignUp(ctx: Context, tx: Tx, person: ProviderUser): Promise
   return { user, act: 'oauth.signed_up' }
 }
 
-async function link(ctx: Context, tx: Tx, person: ProviderUser, user: UserRow): Promise<Admission> {
+async function link(ctx: Context, tx: Tx, person: ProviderUser, user: UserRow): Promise<FoundAccount> {
   await claim(ctx, tx, person, user.id)
   return { user: await withProof(ctx, tx, person, user), act: 'oauth.linked' }
 }
@@ -107,12 +107,12 @@ async function claim(ctx: Context, tx: Tx, person: ProviderUser, userId: string)
 
 /** Creates a user with an unused username similar to the person's name. @throws ChatError `email_taken` */
 async function signUp(ctx: Context, tx: Tx, person: ProviderUser, email: string): Promise<UserRow> {
-  const { names, display_name, email_verified } = person
+  const { names, display_name, email_verified, admission } = person
   const base = usernameFrom([...names, email])
   const profile = {
     email,
     email_verified,
-    roles: ['member'] as Role[],
+    roles: admission.roles ?? (['member'] as Role[]),
     password_hash: null,
     ...(display_name && { display_name }),
   }

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import type { IdentityKey } from '../identities/store.ts'
+import { type Admission, type AdmissionSettings, admissionOf } from './rules-admission.ts'
 import { ProviderProfile } from './schema.ts'
 
 /** A user of a provider. */
@@ -10,7 +11,12 @@ export interface ProviderUser extends IdentityKey {
   display_name?: string
   /** Candidates for a username, the best first. */
   names: string[]
+  /** Whether the person may sign in, and with which roles. */
+  admission: Admission
 }
+
+/** What the configuration says about the users of a provider. */
+export type PersonSettings = AdmissionSettings & { name: string }
 
 /** The fields of `/user/emails` that are read (GitHub REST API, "List email addresses"). */
 const GithubEmails = v.array(v.object({ email: v.unknown(), primary: v.boolean(), verified: v.boolean() }))
@@ -21,7 +27,7 @@ const GithubEmails = v.array(v.object({ email: v.unknown(), primary: v.boolean()
  *
  * @throws ValiError without a subject
  */
-export function toPerson(provider: string, issuer: string, claims: Record<string, unknown>): ProviderUser {
+export function toPerson(settings: PersonSettings, issuer: string, claims: Record<string, unknown>): ProviderUser {
   const { subject, email, display_name, names } = v.parse(
     ProviderProfile,
     {
@@ -32,13 +38,17 @@ export function toPerson(provider: string, issuer: string, claims: Record<string
     },
     { abortPipeEarly: true },
   )
-  return {
-    provider,
-    issuer,
-    subject: String(subject),
+  const address = {
     ...(email !== undefined && { email }),
     // Some providers send it as a string.
     email_verified: claims.email_verified === true || claims.email_verified === 'true',
+  }
+  return {
+    provider: settings.name,
+    issuer,
+    subject: String(subject),
+    ...address,
+    admission: admissionOf(settings, address, claims),
     ...(display_name && { display_name }),
     names: names.filter((name) => name !== undefined),
   }

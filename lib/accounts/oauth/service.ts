@@ -10,6 +10,7 @@ import { type Client, openSession, type SignedIn } from '../sessions/service.ts'
 import { requireConfirmation } from '../sessions/service-confirmation.ts'
 import { findSession } from '../sessions/store.ts'
 import { hasUsers, lockUser } from '../users/store.ts'
+import { assignRoles } from './assign-roles.ts'
 import { findOrCreateAccount } from './find-account.ts'
 import type { Provider, Returned } from './provider.ts'
 import { readBinding } from './rules.ts'
@@ -30,7 +31,14 @@ interface Return {
 type StoredAttempt = Omit<StateRow, 'state_hash' | 'provider' | 'binding_hash'>
 
 /** Why a user whom the provider knows is not signed in. */
-const ADMISSION_ERRORS = ['account_disabled', 'signup_disabled', 'email_taken', 'username_taken', 'conflict'] as const
+const ADMISSION_ERRORS = [
+  'forbidden',
+  'account_disabled',
+  'signup_disabled',
+  'email_taken',
+  'username_taken',
+  'conflict',
+] as const
 
 /**
  * Starts a sign-in through a provider.
@@ -163,9 +171,16 @@ async function signIn(ctx: Context, from: Return, provider: Provider, returned: 
   // A user who was signed out meanwhile must not get another means of sign-in.
   if (linkTo && (!actor?.session_id || actor.user_id !== linkTo)) throw new ChatError('oauth_state_invalid')
   const person = await provider.identify(returned, attempt)
+  const { refusal, roles } = person.admission
+  if (refusal !== undefined) {
+    ctx.log.warn('A sign-in was refused', { provider: from.provider, reason: refusal })
+    throw new ChatError('forbidden', { message: 'This account of the provider may not sign in here.' })
+  }
   return ctx.write(async (tx) => {
     if (linkTo) await assertSessionLives(tx, linkTo, actor!.session_id!)
-    const { user, act } = await findOrCreateAccount(ctx, tx, person, linkTo)
+    const found = await findOrCreateAccount(ctx, tx, person, linkTo)
+    const { act } = found
+    const user = roles ? await assignRoles(ctx, tx, found.user, { provider: from.provider, roles }) : found.user
     tx.audit({ act, actor_id: user.id, subject_id: user.id, ip: client.ip, detail: { provider: from.provider } })
     if (act === 'oauth.linked') await notify(ctx, tx, user.id, 'identity_linked')
     return openSession(ctx, tx, user, client)

@@ -34,7 +34,11 @@ export async function startOpenId(name: string, options: { claimsInToken?: boole
       new Provider(issuer, {
         clients: [{ ...config, redirect_uris: [`${PUBLIC_URL}/api/oauth/${name}/callback`] }],
         pkce: { required: () => true },
-        claims: { openid: ['sub'], email: ['email', 'email_verified'], profile: ['name', 'preferred_username'] },
+        claims: {
+          openid: ['sub'],
+          email: ['email', 'email_verified'],
+          profile: ['name', 'preferred_username', 'groups'],
+        },
         conformIdTokenClaims: !options.claimsInToken,
         // In seconds; without it, the provider prints a notice about its default.
         ttl: { Interaction: 3600, Session: 3600, Grant: 3600, AccessToken: 3600, IdToken: 3600, AuthorizationCode: 60 },

@@ -41,7 +41,7 @@ describe('a binding', () => {
 })
 
 describe('a person', () => {
-  const person = (claims: Record<string, unknown>) => toPerson('p', 'https://issuer', claims)
+  const person = (claims: Record<string, unknown>) => toPerson({ name: 'p' }, 'https://issuer', claims)
 
   it('has the well-formed claims only', () => {
     expect(
@@ -61,6 +61,7 @@ describe('a person', () => {
       email_verified: true,
       display_name: 'Ada',
       names: ['ada', 'Ada'],
+      admission: {},
     })
     const odd = { sub: 'a', email: ['ada@example.org'], email_verified: 1, name: 'a\nb', login: '\ud800' }
     expect(person(odd)).toMatchObject({ subject: 'a', email_verified: false, names: ['a\nb'] })

@@ -1,0 +1,34 @@
+import type { Context } from '../../context.ts'
+import { joinRoles, mayWrite, type Role, splitRoles } from '../../core/actor.ts'
+import type { Tx } from '../../live/transaction.ts'
+import { isLastAdmin } from '../users/rules.ts'
+import { lockUsers, type UserRow, updateUser } from '../users/store.ts'
+
+/**
+ * Stores the roles that the claims of a provider give, as of this sign-in. The last active administrator stays one: a
+ * mistake in the groups of a provider locks no service.
+ *
+ * @returns the account as it is now
+ */
+export async function assignRoles(
+  ctx: Context,
+  tx: Tx,
+  user: UserRow,
+  { provider, roles }: { provider: string; roles: Role[] },
+): Promise<UserRow> {
+  const given = joinRoles(roles)
+  if (given === user.roles) return user
+  const resigns = splitRoles(user.roles).includes('admin') && !roles.includes('admin')
+  const rows = await lockUsers(tx, [user.id], { admins: resigns })
+  if (resigns && isLastAdmin(rows, user.id)) {
+    ctx.log.warn('The last administrator stays one, although the claims of the provider give another role', {
+      provider,
+    })
+    return user
+  }
+  const changed = { ...rows.find(({ id }) => id === user.id)!, roles: given }
+  await updateUser(tx, changed, ctx.now())
+  if (!mayWrite(roles)) await ctx.revokeInvites(tx, { user_id: user.id })
+  tx.audit({ act: 'user.changed', subject_id: user.id, detail: { by: provider, changed: ['roles'], roles } })
+  return changed
+}
