@@ -20,7 +20,9 @@ async function main(rawArgs: string[]): Promise<void> {
   }
   try {
     await checkArgs(found)
-    await runCommand(found.command, { rawArgs: found.rawArgs })
+    // Those of a command that runs by itself are not among its arguments.
+    const { subCommands, ...command } = found.command
+    await runCommand(command.run ? command : found.command, { rawArgs: found.rawArgs })
   } catch (error) {
     if (isUsageError(error)) process.stderr.write(`${await usageOf(found, process.stderr)}\n`)
     fail(error)

@@ -4,6 +4,7 @@ import type { Passwords } from './accounts/passwords/hash.ts'
 import type { Attempts } from './accounts/passwords/throttle.ts'
 import type { SessionOfCall } from './accounts/sessions/store.ts'
 import type { Runner } from './assistant/runner.ts'
+import type { Backups } from './backups/backups.ts'
 import type { MadeBy } from './chat/invites/store.ts'
 import type { PostQueue } from './chat/messages/queue.ts'
 import type { PresenceWatch } from './chat/presence/watch.ts'
@@ -58,6 +59,7 @@ export interface Context {
   readonly presence: PresenceWatch
   readonly answers: Runner
   readonly tasks: TaskWorker
+  readonly backups: Backups
   readonly identity?: Ports['identity']
   /** The queue of mails; missing when the service sends none. */
   readonly outbox?: Outbox

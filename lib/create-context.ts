@@ -7,6 +7,7 @@ import { addressOf } from './accounts/recipients/address.ts'
 import { createSessionLookup } from './accounts/sessions/store.ts'
 import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
+import { createBackups } from './backups/backups.ts'
 import { removeConversation } from './chat/conversations/removal.ts'
 import { EphemeralEvent } from './chat/events/schema.ts'
 import { createStreamSources } from './chat/events/sources.ts'
@@ -95,6 +96,7 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
     presence: presenceWatch,
     answers,
     tasks,
+    backups: createBackups({ config, db, metrics, log, now }),
     ...(ports.identity && { identity: ports.identity }),
     ...(outbox && { outbox }),
     log,

@@ -17,7 +17,7 @@ interface Job {
 }
 
 /** All jobs of a service. */
-function jobsOf(ctx: Context): Record<'heartbeats' | 'presence' | 'leases' | 'retention' | 'wal', Job> {
+function jobsOf(ctx: Context): Record<'heartbeats' | 'presence' | 'leases' | 'retention' | 'wal' | 'backups', Job> {
   return {
     heartbeats: { interval_ms: ctx.config.sse.heartbeat_seconds * 1000, run: () => ctx.hub.sendHeartbeats() },
     // The interval is the maximum delay before other users see that a user is offline.
@@ -33,6 +33,12 @@ function jobsOf(ctx: Context): Record<'heartbeats' | 'presence' | 'leases' | 're
       interval_ms: 60_000,
       run: () => prune(ctx),
       warning: 'Expired rows could not be deleted',
+      exclusive: true,
+    },
+    backups: {
+      interval_ms: 10_000,
+      run: ctx.backups.check,
+      warning: 'It could not be checked whether a backup is due',
       exclusive: true,
     },
     // Without a warning: the calls that use the storage report its failures.

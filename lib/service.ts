@@ -51,7 +51,7 @@ export interface StartOptions {
  */
 export function createChatService(config: Config, storage: Storage, ports: Ports = {}): Chat {
   const ctx = createContext(config, storage, ports)
-  const { db, hub, poller, cluster, answers, tasks, presence, metrics } = ctx
+  const { db, hub, poller, cluster, answers, tasks, backups, presence, metrics } = ctx
   const jobs = createJobs(ctx)
   const drain = () => {
     hub.drain()
@@ -76,6 +76,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     drain,
     async close() {
       drain()
+      backups.stop()
       await answers.stop()
       await Promise.all([poller.stop(), jobs.stop(), tasks.stop(), presence.close()])
       await cluster.stop()

@@ -63,7 +63,7 @@ export async function checkArgs({ command, path, rawArgs }: FoundCommand): Promi
       throw new UsageError(`${path.join(' ')} ${why} "${token.value}"${hint}`)
     }
   }
-  if (command.subCommands) throw new UsageError(`${path.join(' ')} needs a command`)
+  if (command.subCommands && !command.run) throw new UsageError(`${path.join(' ')} needs a command`)
 }
 
 function checkFlag(token: { name: string; rawName: string; value?: string | undefined }, defined: ArgsDef): void {

@@ -9,15 +9,20 @@ import { oneLine, print, printNote } from '../output.ts'
 import { showGrowth } from '../progress.ts'
 import { assertOnlyData, STANDARD, writeOutput } from '../standard-streams.ts'
 import { withStorage } from '../with-chat.ts'
+import { list, run, verify } from './backup-target.ts'
 
 export default defineCommand({
-  meta: { name: 'backup', description: 'Write a copy of the SQLite database to a file, while the service runs' },
+  meta: {
+    name: 'backup',
+    description: 'Write a copy of the SQLite database to a file, while the service runs, or use backup.target',
+  },
   example: 'chat-server backup ./chat-backup.db',
   args: {
     file: { type: 'positional', required: true, valueHint: 'file', description: 'Target file; - for standard output' },
     force: { type: 'boolean', description: 'Replace an existing file' },
     ...commonArgs,
   },
+  subCommands: { run, list, verify },
   run: ({ args }) => {
     const toOutput = args.file === STANDARD
     if (toOutput) assertOnlyData(args)

@@ -1,20 +1,71 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { type OpenedBackup, openBackup } from '../../lib/backups/verify.ts'
+import { linesOf } from '../../lib/storage/archive/lines.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
-import { loadConfig } from '../config/load.ts'
+import { findBackup, identityArg, keysOf } from '../backups.ts'
+import { type ConfigFlags, loadConfig } from '../config/load.ts'
+import { sqliteFile } from '../doctor/files.ts'
 import { oneLine, print, printNote } from '../output.ts'
+import { migrateEmpty, withStorage } from '../with-chat.ts'
 
 export default defineCommand({
-  meta: { name: 'restore', description: 'Replace the SQLite database by a backup; no service may run' },
+  meta: { name: 'restore', description: 'Put a backup in the place of the database; no service may run' },
   example: 'chat-server restore ./chat-backup.db --database sqlite:./data/restored.db',
   args: {
-    file: { type: 'positional', required: true, valueHint: 'file', description: 'The backup' },
+    file: {
+      type: 'positional',
+      required: true,
+      valueHint: 'file',
+      description: 'The backup: a file, - for standard input, or a name that "backup list" prints',
+    },
     force: { type: 'boolean', description: 'Replace an existing database' },
+    ...identityArg,
     ...commonArgs,
   },
   run: async ({ args }) => {
     const { config, warnings } = loadConfig(args)
     warnings.forEach(printNote)
-    const { restoreStorage } = await import('../../lib/index.ts')
-    await restoreStorage(config.database.url, args.file, { force: args.force === true })
+    const { bytes, path } = await findBackup(args.file, config)
+    const backup = await openBackup(bytes, keysOf(config, args.identity))
+    if (backup.kind === 'archive') await importFrom(backup, args)
+    else await restoreFile(backup, config.database.url, { path, force: args.force === true })
     print(args, { restored: args.file }, oneLine(`Restored from ${args.file}. Every client will read the state again.`))
   },
 })
+
+async function restoreFile(
+  { bytes }: OpenedBackup,
+  url: string,
+  { path, force }: { path: string | undefined; force: boolean },
+): Promise<void> {
+  if (!sqliteFile(url))
+    throw new Error(
+      'This backup is a SQLite file: restore it with --database sqlite:<path>, and move it to PostgreSQL with "export" and "import"',
+    )
+  const { restoreStorage } = await import('../../lib/index.ts')
+  // By its path if it is not packed: its WAL may be beside it.
+  await restoreStorage(url, path !== undefined && isSqlite(path) ? path : bytes, { force })
+}
+
+function isSqlite(path: string): boolean {
+  const file = openSync(path, 'r')
+  try {
+    const start = Buffer.alloc(15)
+    readSync(file, start)
+    return start.toString('latin1') === 'SQLite format 3'
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** An export fills an empty database, of either kind. */
+async function importFrom({ bytes }: OpenedBackup, flags: ConfigFlags): Promise<void> {
+  await withStorage(
+    flags,
+    async (storage) => {
+      await migrateEmpty(storage)
+      await storage.import(linesOf(bytes))
+    },
+    { create: true },
+  )
+}

@@ -35,12 +35,11 @@ ${words.join('\n')}
   esac
   if [[ $cur == -* ]]; then
     COMPREPLY=($(compgen -W "$flags" -- "$cur"))
-  elif [[ -n $commands ]]; then
-    COMPREPLY=($(compgen -W "$commands" -- "$cur"))
   else
     case "$at" in
       ${takingFiles(described).map(quote).join('|')}) ${BASH_FILES} ;;
     esac
+    [[ -z $commands ]] || COMPREPLY+=($(IFS=' '; compgen -W "$commands" -- "$cur"))
   fi
 }
 complete -F _chat_server chat-server
@@ -83,9 +82,8 @@ ${words.join('\n')}
   esac
   if [[ \${words[CURRENT]} == -* ]]; then
     _describe flag flags
-  elif (( $#commands )); then
-    _describe command commands
   else
+    (( ! $#commands )) || _describe command commands
     case "$at" in
       ${takingFiles(described).map(quote).join('|')}) _files ;;
     esac

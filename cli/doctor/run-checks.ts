@@ -5,6 +5,7 @@ import { assertMigratable, assertMigrated } from '../../lib/storage/schema/migra
 import type { LoadedConfig } from '../config/load.ts'
 import { describeSystemError, messageOf } from '../errors.ts'
 import { checkAddresses } from './addresses.ts'
+import { checkBackups } from './backups.ts'
 import { checkConfiguration } from './configuration.ts'
 import { judgeDatabase, judgeSchema } from './database.ts'
 import { checkFile, sqliteFile } from './files.ts'
@@ -73,7 +74,12 @@ async function checkDatabase(
     if (schema.severity === 'error') return [...findings, skipped('stream', schema.message)]
     await assertMigrated(storage.db)
     await assertImported(storage.db)
-    return [...findings, ...(await checkFailedMails(storage.db)), ...(await next(storage))]
+    return [
+      ...findings,
+      ...(await checkFailedMails(storage.db)),
+      ...(await checkBackups(config, storage.db)),
+      ...(await next(storage)),
+    ]
   } catch (error) {
     return [
       ...findings,

@@ -72,6 +72,33 @@ export interface ConfigInput {
      */
     backup_before_migrate?: boolean | undefined
   }
+  backup?: {
+    /**
+     * When to make a backup: five fields of cron in UTC ("30 3 * * *"), or an interval (6h, 1d). By default none is
+     * made.
+     */
+    schedule?: string | undefined
+    /** Number of backups to keep. Older ones are deleted after a newer one was verified. Default: `7`. */
+    keep?: number | undefined
+    /** Where backups go: a folder, or s3://<bucket>/<prefix>. Required for a schedule. */
+    target?: string | undefined
+    /** Encrypts backups with age, and decrypts them. Without it a backup is lost: keep it elsewhere, too. */
+    passphrase?: string | undefined
+    /** Encrypts backups for the owner of this public key of age; the service cannot read them. */
+    recipient?: string | undefined
+    s3?: {
+      /** URL of an S3-compatible service; default: Amazon S3 in the region. */
+      endpoint?: string | undefined
+      /** Region of the bucket. Default: `"us-east-1"`. */
+      region?: string | undefined
+      /** Default: the environment variable AWS_ACCESS_KEY_ID. */
+      access_key_id?: string | undefined
+      /** Default: the environment variable AWS_SECRET_ACCESS_KEY. */
+      secret_access_key?: string | undefined
+      /** Whether the bucket is in the path of the URL; if false, it is in the host name. Default: `true`. */
+      path_style?: boolean | undefined
+    }
+  }
   cluster?: {
     /**
      * PostgreSQL: the number of processes of this service, which share its port. They divide the default rate limit
@@ -405,6 +432,33 @@ export interface Config {
      * are kept for 7 days.
      */
     backup_before_migrate: boolean
+  }
+  backup: {
+    /**
+     * When to make a backup: five fields of cron in UTC ("30 3 * * *"), or an interval (6h, 1d). By default none is
+     * made.
+     */
+    schedule?: string
+    /** Number of backups to keep. Older ones are deleted after a newer one was verified. */
+    keep: number
+    /** Where backups go: a folder, or s3://<bucket>/<prefix>. Required for a schedule. */
+    target?: string
+    /** Encrypts backups with age, and decrypts them. Without it a backup is lost: keep it elsewhere, too. */
+    passphrase?: string
+    /** Encrypts backups for the owner of this public key of age; the service cannot read them. */
+    recipient?: string
+    s3: {
+      /** URL of an S3-compatible service; default: Amazon S3 in the region. */
+      endpoint?: string
+      /** Region of the bucket. */
+      region: string
+      /** Default: the environment variable AWS_ACCESS_KEY_ID. */
+      access_key_id?: string
+      /** Default: the environment variable AWS_SECRET_ACCESS_KEY. */
+      secret_access_key?: string
+      /** Whether the bucket is in the path of the URL; if false, it is in the host name. */
+      path_style: boolean
+    }
   }
   cluster: {
     /**

@@ -186,11 +186,17 @@ function withManualDefault(config: Config): Config {
 
 /** Values that are valid one by one but contradict each other. */
 function contradictionsOf(config: Config): ConfigProblem[] {
-  const { assistant, server, session, security } = config
+  const { assistant, backup, server, session, security } = config
   const { cookie, csrf } = security
   const problems = [...oauthProblems(config), ...mailProblems(config)]
   if (assistant.provider === 'openai' && assistant.model === undefined) {
     problems.push({ key: 'assistant.model', message: 'must be set when assistant.provider is openai' })
+  }
+  if (backup.schedule !== undefined && backup.target === undefined) {
+    problems.push({ key: 'backup.target', message: 'must be set for backup.schedule' })
+  }
+  if (backup.passphrase !== undefined && backup.recipient !== undefined) {
+    problems.push({ key: 'backup.recipient', message: 'and backup.passphrase exclude each other' })
   }
   if (server.headers_timeout_seconds > server.request_timeout_seconds) {
     problems.push({

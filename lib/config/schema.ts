@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { LONGEST } from '../core/lengths.ts'
+import { BackupSection } from './backup.ts'
 import { ClusterSection } from './cluster.ts'
 import { flag, integer, key, MAX_TIMER_SECONDS, oneOf, section, someText, text } from './key.ts'
 import { LinksSection } from './links.ts'
@@ -75,6 +76,7 @@ export const ConfigSchema = v.object({
       'SQLite: serve and migrate copy the file beside it before they migrate a database with data; the last two copies are kept for 7 days.',
     ),
   }),
+  backup: BackupSection,
   cluster: ClusterSection,
   features: section({
     auth_v1: key(flag, true, 'Serve /api; if false, all of it is 404.'),

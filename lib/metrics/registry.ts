@@ -1,5 +1,6 @@
 import { ChatError } from '../core/errors.ts'
 import { VERSION } from '../core/version.ts'
+import { createBackupMetrics } from './backups.ts'
 import { createClusterMetrics } from './cluster.ts'
 import { createHistogram } from './histogram.ts'
 import { createCounter, type Family, formatPage, type Reading, readFamilies, single } from './page.ts'
@@ -28,6 +29,8 @@ export interface Metrics {
   answered(status: string): void
   /** A failed task that will be retried, by its kind. */
   taskFailed(kind: string): void
+  /** A backup that failed and will be tried again. */
+  backupFailed(): void
   /** The duration of a look at the signals of other processes. */
   polled(seconds: number): void
   /** Ephemeral events and users whose presence has changed, passed on to other processes. */
@@ -64,6 +67,8 @@ export interface Levels {
   log_lines_dropped: number
   /** The tasks that are due, by kind. */
   tasks: { kind: string; due: number; oldest_seconds: number }[]
+  /** If backups are made by themselves: when the last one was made, in seconds since 1970, and how long the next is due. */
+  backups?: { last_success: number; overdue_seconds: number } | undefined
 }
 
 const WRITE_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5]
@@ -84,6 +89,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
   const streams = createStreamMetrics()
   const answers = createAnswerMetrics()
   const tasks = createTaskMetrics(taskKinds)
+  const backups = createBackupMetrics()
   const cluster = createClusterMetrics()
   const processMetrics = createProcessMetrics()
   const build = { version: VERSION, database, node_version: process.version }
@@ -95,6 +101,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     ...streams.families(levels),
     ...answers.families(levels),
     ...tasks.families(levels),
+    ...backups.families(levels),
     ...cluster.families(levels),
     ...logAndBuildFamilies(levels, build),
     ...processMetrics.families,
@@ -117,6 +124,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     answered: (outcome) => answers.answered.add(outcome, 1),
     taskFailed: (kind) => tasks.failed.add(kind, 1),
     polled: cluster.poll.of({}),
+    backupFailed: () => backups.failed.add('', 1),
     signalsSent: (count) => cluster.sent.add('', count),
     signalsDropped: (count) => cluster.dropped.add('', count),
     read,

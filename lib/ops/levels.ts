@@ -1,10 +1,25 @@
+import { overdueFor } from '../backups/rules.ts'
+import { findState } from '../backups/store.ts'
 import type { Context } from '../context.ts'
 import { withDeadline } from '../core/deadline.ts'
+import { parseSchedule } from '../core/schedule.ts'
+import { SECOND } from '../core/time.ts'
 import type { Levels } from '../metrics/registry.ts'
 import { countDueTasks } from '../tasks/store.ts'
 
 /** A database that does not respond must not delay the page for longer; a worker has a second for all of it. */
 const DATABASE_MS = 500
+
+async function readBackups({ db, config, now }: Context): Promise<Levels['backups']> {
+  const schedule = config.backup.schedule === undefined ? undefined : parseSchedule(config.backup.schedule)
+  if (!schedule) return undefined
+  const state = await withDeadline(findState(db), DATABASE_MS, undefined).catch(() => undefined)
+  if (!state) return undefined
+  return {
+    last_success: (state.succeeded_at ?? 0) / SECOND,
+    overdue_seconds: overdueFor(schedule, state, now()) / SECOND,
+  }
+}
 
 /** The values that are read for a page of metrics. */
 export async function readLevels(ctx: Context): Promise<Levels> {
@@ -14,6 +29,7 @@ export async function readLevels(ctx: Context): Promise<Levels> {
     nodes: ctx.cluster.countNodes(),
     // The page returns all other metrics while the storage fails.
     tasks: (await withDeadline(countDueTasks(ctx.db), DATABASE_MS, undefined).catch(() => undefined)) ?? [],
+    backups: await readBackups(ctx),
     log_lines_dropped: ctx.log.dropped?.() ?? 0,
   }
 }

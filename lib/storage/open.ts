@@ -124,9 +124,14 @@ async function signalsOf(db: Database): Promise<SignalsFile | undefined> {
  * Puts a backup in the place of a SQLite database that is not in use.
  *
  * @param database `sqlite:<path>`
+ * @param backup the file, or its bytes
  * @throws Error when a database exists, unless `force`; when a service uses it; when the backup is unusable
  */
-export async function restoreStorage(database: string, backup: string, options: Overwriting = {}): Promise<void> {
+export async function restoreStorage(
+  database: string,
+  backup: string | AsyncIterable<Uint8Array>,
+  options: Overwriting = {},
+): Promise<void> {
   const path = sqlitePath(database)
   if (!path) throw new Error('Only a SQLite file is restored by chat-server: for PostgreSQL use pg_restore')
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -134,7 +139,7 @@ export async function restoreStorage(database: string, backup: string, options: 
     const db0 = await connectSqlite({ path: file })
     return { db: await toDatabase(db0, 'full'), handle: (await db0.getInstance()) as SqliteHandle }
   }
-  await restoreTo(path, resolve(backup), open, options)
+  await restoreTo(path, typeof backup === 'string' ? resolve(backup) : backup, open, options)
 }
 
 function toPoolOptions(url: string, { pool_size, application_name, prepared_statements }: StorageOptions): PoolOptions {

@@ -23,9 +23,7 @@ describeOnEachEmptyDatabase('a database of an older version', (openUrl) => {
     const steps = await storage.migrate()
     // Reverts the last migration.
     await storage.db.run('DELETE FROM migrations WHERE id = ?', steps.length)
-    // With SQLite it adds nothing.
-    if (storage.db.dialect === 'postgresql')
-      for (const table of ['nodes', 'node_presence', 'signals']) await storage.db.run(`DROP TABLE ${table}`)
+    await storage.db.run('DROP TABLE schedules')
     const cwd = folder({ 'chat.jsonl': '' })
     const env = { CHAT_DATABASE__URL: url, CHAT_PASSWORD: 'correct horse battery' }
     for (const command of COMMANDS) {

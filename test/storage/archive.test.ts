@@ -18,6 +18,7 @@ const LEFT_OUT: Record<string, string> = {
   oauth_states: 'sign-ins that have begun begin again',
   limit_buckets: 'counts of the last moments',
   login_failures: 'counts of the last minutes',
+  schedules: 'when this database was backed up',
   tasks: 'a start makes those anew that are not done',
 }
 

@@ -15,6 +15,7 @@ export const FROZEN = {
     '0012-unread-totals': 'tydhN6zW-xeBzNFjZsp9Zfx9PNaacM4gno0w4hwJEUI',
     '0013-changes': 'PuCZbawh4tQ9ny0HZO3Tw2JrA2_w-6o6mm3yiX_LGG4',
     '0014-nodes': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
+    '0015-schedules': 'O5JcLmFdcEhs2dHjBzCWG5vwAVBP9eYh8m7bh52_iFo',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -31,5 +32,6 @@ export const FROZEN = {
     '0012-unread-totals': 'tydhN6zW-xeBzNFjZsp9Zfx9PNaacM4gno0w4hwJEUI',
     '0013-changes': 'v9G-or2PnAXCaIfRiRp_FpaVZk-PIyssRn0XNil5p7Q',
     '0014-nodes': 'fkkGgLfoZ4oGoNHYsFgqZUR580045eONZzY21ULc61A',
+    '0015-schedules': 'kN6l1tnp0bm3qNn235LfL5cd55OFLKuRloLEn9Xvvfs',
   },
 }

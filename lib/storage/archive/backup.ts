@@ -1,5 +1,7 @@
-import { copyFileSync, existsSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, createWriteStream, existsSync, rmSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { newId } from '../../core/ids.ts'
 import type { Database, Queries } from '../database.ts'
 import { isDamage } from '../errors.ts'
@@ -48,28 +50,28 @@ export function copyWhole(db: Database, file: string): Promise<number> {
  * Puts a backup in the place of the SQLite database at `file`. Its event history gets a new epoch, so every client
  * reads everything again.
  *
+ * @param backup the file, or its bytes
  * @param open opens an existing database file
  * @throws Error when a database exists; when it is in use; when the backup is incomplete, is newer than this program,
  *   or has other tables than chat-server's
  */
 export async function restoreTo(
   file: string,
-  backup: string,
+  backup: string | AsyncIterable<Uint8Array>,
   open: (file: string) => Promise<OpenFile>,
   { force = false }: Overwriting,
 ): Promise<void> {
-  if (!existsSync(backup)) throw new Error(`There is no backup at ${backup}`)
-  assertComplete(backup)
+  const isFile = typeof backup === 'string'
+  if (isFile && !existsSync(backup)) throw new Error(`There is no backup at ${backup}`)
+  if (isFile) assertComplete(backup)
   assertFree(file, { force })
   if (existsSync(file)) await assertUnused(file, open)
   await replaceFile(file, { force }, async (partial) => {
-    copyFileSync(backup, partial)
+    if (isFile) copyFileSync(backup, partial)
+    else await pipeline(Readable.from(backup), createWriteStream(partial))
     const { db } = await open(partial)
     try {
-      await assertWhole(db, backup)
-      await assertMigratable(db)
-      await assertAlone(db)
-      await assertOurs(db)
+      await assertRestorable(db, isFile ? backup : 'The backup')
       await renewEpoch(db)
       await deleteMails(db)
     } finally {
@@ -78,6 +80,14 @@ export async function restoreTo(
     // The WAL of a deleted or damaged database: SQLite would apply its commits to this one.
     for (const part of partsOf(file).slice(1)) rmSync(part, { force: true })
   })
+}
+
+/** @throws Error for a copy that is damaged, is newer than this program, or has other tables than chat-server's */
+export async function assertRestorable(db: Database, name: string): Promise<void> {
+  await assertWhole(db, name)
+  await assertMigratable(db)
+  await assertAlone(db)
+  await assertOurs(db)
 }
 
 /** Starts a new event history: ids issued before become invalid. */

@@ -100,7 +100,8 @@ async function fill(archive: AsyncIterable<Line>, filler: Filler, onProgress: Pr
 const NOT_WHOLE = 'The archive is not whole: its end is missing'
 const NO_ARCHIVE = 'This is not an archive of chat-server, or it is damaged'
 
-async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator<Line> {
+/** The lines of an archive. @throws Error for a line that is none */
+export async function* readArchive(lines: AsyncIterable<string>): AsyncGenerator<Line> {
   for await (const text of lines) yield parseLine(text)
 }
 

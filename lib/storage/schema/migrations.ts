@@ -13,6 +13,7 @@ import { deleteReason } from './0011-delete-reason.ts'
 import { unreadTotals } from './0012-unread-totals.ts'
 import { changes } from './0013-changes.ts'
 import { nodes } from './0014-nodes.ts'
+import { schedules } from './0015-schedules.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -63,6 +64,7 @@ export const MIGRATIONS: readonly Migration[] = [
   unreadTotals,
   changes,
   nodes,
+  schedules,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

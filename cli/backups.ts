@@ -1,0 +1,43 @@
+import { createReadStream, existsSync, readFileSync } from 'node:fs'
+import { openTarget } from '../lib/backups/backups.ts'
+import type { Keys } from '../lib/backups/packing.ts'
+import { isBackupName } from '../lib/backups/rules.ts'
+import type { Config } from '../lib/config/parse.ts'
+import { UsageError } from './args/command.ts'
+import { assertPipedIn, STANDARD } from './standard-streams.ts'
+
+/** The flag of commands that read a backup. */
+export const identityArg = {
+  identity: { type: 'string', valueHint: 'file', description: 'File with the secret key of age that decrypts it' },
+} as const
+
+/** A backup as it is stored. */
+export interface BackupSource {
+  bytes: AsyncIterable<Uint8Array>
+  /** The file, if it is one. */
+  path?: string
+}
+
+/** Opens a backup: a file, `-` for standard input, or the name of one in `backup.target`. */
+export async function findBackup(name: string, config: Config): Promise<BackupSource> {
+  if (name === STANDARD) {
+    assertPipedIn()
+    return { bytes: process.stdin }
+  }
+  if (existsSync(name)) return { bytes: createReadStream(name), path: name }
+  if (isBackupName(name) && config.backup.target !== undefined) {
+    const objects = openTarget(config)
+    const bytes = await objects.get(name)
+    if (bytes) return { bytes }
+    throw new Error(`There is no backup ${name} in ${objects.place}: "chat-server backup list" lists them`)
+  }
+  throw new Error(`There is no backup at ${name}`)
+}
+
+/** What decrypts a backup. @param identity the path of a file, as `age-keygen` writes it */
+export function keysOf({ backup }: Config, identity: string | undefined): Keys {
+  if (identity === undefined) return { passphrase: backup.passphrase }
+  const key = /^AGE-SECRET-KEY-\S+$/m.exec(readFileSync(identity, 'utf8'))?.[0]
+  if (!key) throw new UsageError(`--identity: ${identity} has no secret key of age (AGE-SECRET-KEY-…)`)
+  return { identity: key }
+}

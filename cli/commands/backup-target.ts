@@ -1,0 +1,66 @@
+import { createBackups, listBackups, openTarget } from '../../lib/backups/backups.ts'
+import { verifyBackup } from '../../lib/backups/verify.ts'
+import { commonArgs, defineCommand } from '../args/command.ts'
+import { findBackup, identityArg, keysOf } from '../backups.ts'
+import { loadConfig } from '../config/load.ts'
+import { createLogger } from '../logging/logger.ts'
+import { oneLine, print, printNote, table } from '../output.ts'
+import { withStorage } from '../with-chat.ts'
+
+export const run = defineCommand({
+  meta: { name: 'run', description: 'Make a backup in backup.target now, while the service runs' },
+  example: 'chat-server backup run',
+  args: commonArgs,
+  run: ({ args }) =>
+    withStorage(args, async ({ db }) => {
+      const { config } = loadConfig(args)
+      const objects = openTarget(config)
+      const now = () => Date.now() * 1000
+      const backups = createBackups({ config, db, metrics: { backupFailed() {} }, log: createLogger(config.log), now })
+      const made = await backups.run()
+      const text = `Written to ${objects.place} as ${made.name}, ${made.bytes} bytes; deleted ${made.deleted.length} old ones.`
+      print(args, { target: objects.place, ...made }, oneLine(text))
+    }),
+})
+
+export const list = defineCommand({
+  meta: { name: 'list', description: 'List the backups in backup.target, oldest first' },
+  example: 'chat-server backup list',
+  args: commonArgs,
+  run: async ({ args }) => {
+    const { config, warnings } = loadConfig(args)
+    warnings.forEach(printNote)
+    const objects = openTarget(config)
+    const backups = (await listBackups(objects)).map(({ key, bytes }) => ({ name: key, bytes }))
+    const text = table(
+      ['NAME', 'BYTES'],
+      backups.map(({ name, bytes }) => [name, String(bytes)]),
+    )
+    print(args, { target: objects.place, backups }, backups.length > 0 ? text : `There are none in ${objects.place}.`)
+  },
+})
+
+export const verify = defineCommand({
+  meta: { name: 'verify', description: 'Check that a backup can be restored, whatever wrote it' },
+  example: 'chat-server backup verify ./chat-backup.db',
+  args: {
+    file: {
+      type: 'positional',
+      required: true,
+      valueHint: 'file',
+      description: 'The backup: a file, - for standard input, or a name that "backup list" prints',
+    },
+    ...identityArg,
+    ...commonArgs,
+  },
+  run: async ({ args }) => {
+    const { config, warnings } = loadConfig(args)
+    warnings.forEach(printNote)
+    const { bytes } = await findBackup(args.file, config)
+    const verified = await verifyBackup(bytes, keysOf(config, args.identity))
+    const { kind, users, conversations, messages } = verified
+    const what = kind === 'sqlite' ? 'a SQLite database' : 'an export'
+    const text = `${args.file} is whole: ${what} with ${users} users, ${conversations} conversations, ${messages} messages.`
+    print(args, { file: args.file, ...verified }, oneLine(text))
+  },
+})

@@ -1,0 +1,52 @@
+import { openTarget } from '../../lib/backups/backups.ts'
+import { overdueFor } from '../../lib/backups/rules.ts'
+import { type BackupState, findState } from '../../lib/backups/store.ts'
+import type { Config } from '../../lib/config/parse.ts'
+import { parseSchedule } from '../../lib/core/schedule.ts'
+import { SECOND, toInstant } from '../../lib/core/time.ts'
+import type { Queries } from '../../lib/storage/database.ts'
+import { messageOf } from '../errors.ts'
+import { type Finding, note, ok, warning } from './finding.ts'
+
+/** A failed attempt is repeated within an hour at the latest. */
+const LATE = 3600 * SECOND
+
+/** How long the place of the backups may take for each of three attempts. */
+const TIMEOUT_MS = 3_000
+
+/** The findings about the backups that the service makes by itself; none if it makes none. */
+export async function checkBackups(config: Config, db: Queries): Promise<Finding[]> {
+  const schedule = config.backup.schedule === undefined ? undefined : parseSchedule(config.backup.schedule)
+  if (!schedule) return []
+  const state = await findState(db)
+  const late = state ? overdueFor(schedule, state, Date.now() * 1000) : 0
+  return [judgeAge(state, late), await checkTarget(config)]
+}
+
+/** Whether the last backup is as recent as it should be. @param late how long the next one has been due, in microseconds */
+export function judgeAge(state: BackupState | undefined, late: number): Finding {
+  const last = state?.succeeded_at
+    ? `The last backup is from ${toInstant(state.succeeded_at)}`
+    : 'No backup was made yet'
+  const why = state?.error ? `; the last attempt failed: ${state.error}` : ''
+  if (late > LATE)
+    return warning(
+      'backup.late',
+      `${last}, and one has been due for ${Math.floor(late / LATE)} hours${why}.`,
+      'Correct what fails, and try "chat-server backup run". Without a failure: is the service running?',
+    )
+  return state?.succeeded_at ? ok('backup.last', `${last}${why}.`) : note('backup.none', `${last}${why}.`)
+}
+
+async function checkTarget(config: Config): Promise<Finding> {
+  try {
+    const objects = openTarget({ backup: { ...config.backup, s3: { ...config.backup.s3, ...TIMEOUT } } })
+    await objects.list('chat-server-', { limit: 1 })
+    return ok('backup.target', `Backups can be listed in ${objects.place}.`)
+  } catch (error) {
+    const remedy = 'Correct backup.target and backup.s3, or the permissions there.'
+    return warning('backup.target_unusable', `The place of the backups cannot be used: ${messageOf(error)}.`, remedy)
+  }
+}
+
+const TIMEOUT = { timeout_ms: TIMEOUT_MS }

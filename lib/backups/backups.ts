@@ -1,0 +1,181 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Config } from '../config/parse.ts'
+import type { Log } from '../context.ts'
+import { causeText } from '../core/errors.ts'
+import { newId } from '../core/ids.ts'
+import { parseSchedule } from '../core/schedule.ts'
+import { SECOND } from '../core/time.ts'
+import type { Metrics } from '../metrics/registry.ts'
+import type { Database } from '../storage/database.ts'
+import type { ObjectInfo, Objects } from '../storage/objects/objects.ts'
+import { openObjects } from '../storage/objects/open.ts'
+import { endsOf, pack } from './packing.ts'
+import { dueAt, isBackupName, nameOf, outdated, prefixOf } from './rules.ts'
+import { withSource } from './source.ts'
+import {
+  type BackupState,
+  findState,
+  insertState,
+  releaseLease,
+  renewLease,
+  storeFailure,
+  storeSuccess,
+  takeLease,
+} from './store.ts'
+
+/** Longer than that of a task: it is renewed while the database is busy with the copy. */
+const LEASE = 60 * SECOND
+const RENEW_MS = 10_000
+
+/** A backup that was made. */
+export interface MadeBackup {
+  name: string
+  bytes: number
+  /** The names of the backups deleted since. */
+  deleted: string[]
+}
+
+/** The backups of a service. */
+export interface Backups {
+  /** Makes a backup if one is due and no other process does. Failures are logged. Never throws because of the target. */
+  check(): Promise<void>
+  /** Makes a backup now. @throws Error when it fails, or another process is making one */
+  run(): Promise<MadeBackup>
+  /** Ends the one in progress; nothing of it remains. */
+  stop(): void
+}
+
+interface BackupDeps {
+  config: Pick<Config, 'backup'>
+  db: Database
+  metrics: Pick<Metrics, 'backupFailed'>
+  log: Log
+  now: () => number
+}
+
+/** Creates the backups of a service; none is made before `check` or `run`. */
+export function createBackups(deps: BackupDeps): Backups {
+  const { config, db, metrics, log, now } = deps
+  const stopped = new AbortController()
+
+  async function attempt(state: BackupState): Promise<MadeBackup | undefined> {
+    const writer = newId()
+    if (!(await db.write((tx) => takeLease(tx, writer, LEASE, state)))) return undefined
+    const lost = new AbortController()
+    const signal = AbortSignal.any([stopped.signal, lost.signal])
+    const renewing = setInterval(() => {
+      db.write((tx) => renewLease(tx, writer, LEASE)).then(
+        (isHeld) => isHeld || lost.abort(new Error('Another process has taken over')),
+        () => {},
+      )
+    }, RENEW_MS).unref()
+    try {
+      const made = await makeBackup(deps, state.owner, signal)
+      const detail = JSON.stringify({ name: made.name, bytes: made.bytes })
+      await db.write((tx) => storeSuccess(tx, writer, now(), detail))
+      return made
+    } catch (error) {
+      if (stopped.signal.aborted) await db.write((tx) => releaseLease(tx, writer)).catch(() => {})
+      else await db.write((tx) => storeFailure(tx, writer, now(), causeText(error))).catch(() => {})
+      throw error
+    } finally {
+      clearInterval(renewing)
+    }
+  }
+
+  async function stateOf(): Promise<BackupState> {
+    const known = await findState(db)
+    if (known) return known
+    await db.write((tx) => insertState(tx, randomBytes(4).toString('hex'), now()))
+    return (await findState(db))!
+  }
+
+  return {
+    async check() {
+      const schedule = config.backup.schedule === undefined ? undefined : parseSchedule(config.backup.schedule)
+      if (!schedule || stopped.signal.aborted) return
+      const state = await stateOf()
+      if (dueAt(schedule, state) > now()) return
+      try {
+        const made = await attempt(state)
+        if (made) log.info('Made a backup', { copy: made.name, bytes: made.bytes })
+      } catch (error) {
+        if (stopped.signal.aborted) return
+        metrics.backupFailed()
+        log.warn('A backup failed and will be tried again', { cause: causeText(error) })
+      }
+    },
+    async run() {
+      const made = await attempt(await stateOf())
+      if (!made) throw new Error('Another process is making a backup now')
+      return made
+    },
+    stop: () => stopped.abort(new Error('The service stops')),
+  }
+}
+
+/** The place of the backups. @throws Error without `backup.target` */
+export function openTarget({ backup }: Pick<Config, 'backup'>): Objects {
+  if (backup.target === undefined) throw new Error('There is no place for backups: set backup.target')
+  return openObjects(backup.target, backup.s3)
+}
+
+/** Writes a backup, reads it again, and deletes the oldest ones. */
+async function makeBackup(
+  { config, db, log, now }: BackupDeps,
+  owner: string,
+  signal: AbortSignal,
+): Promise<MadeBackup> {
+  const { backup } = config
+  const objects = openTarget(config)
+  const hash = createHash('sha256')
+  const { name, bytes } = await withSource(db, signal, async (source) => {
+    const name = nameOf(owner, now(), source.ends + endsOf(backup))
+    const packed = hashed(await pack(source.bytes, backup), hash)
+    return { name, bytes: await objects.put(name, packed, { about_bytes: source.about_bytes, signal }) }
+  })
+  await assertStored(objects, name, hash.digest('hex'), signal)
+  const deleted = await deleteOld(objects, owner, backup.keep).catch((error: unknown) => {
+    log.warn('Old backups could not be deleted', { cause: causeText(error) })
+    return []
+  })
+  return { name, bytes, deleted }
+}
+
+async function* hashed(
+  bytes: AsyncIterable<Uint8Array>,
+  hash: { update(chunk: Uint8Array): unknown },
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of bytes) {
+    hash.update(chunk)
+    yield chunk
+  }
+}
+
+/** The source was checked before it was packed; this compares what is stored with what was sent. */
+async function assertStored(objects: Objects, name: string, digest: string, signal: AbortSignal): Promise<void> {
+  const stored = await objects.get(name, { signal })
+  const hash = createHash('sha256')
+  for await (const chunk of stored ?? []) hash.update(chunk)
+  if (stored && hash.digest('hex') === digest) return
+  await objects.delete(name).catch(() => {})
+  throw new Error(`${objects.place} returns another backup than was stored`)
+}
+
+async function deleteOld(objects: Objects, owner: string, keep: number): Promise<string[]> {
+  const names = (await listBackups(objects, prefixOf(owner))).map(({ key }) => key)
+  const old = outdated(names, keep)
+  for (const name of old) await objects.delete(name)
+  return old
+}
+
+/** The backups at a place, oldest first by owner. @param prefix how their names begin; default: those of all owners */
+export async function listBackups(objects: Objects, prefix = 'chat-server-'): Promise<ObjectInfo[]> {
+  const found: ObjectInfo[] = []
+  for (let after = ''; ; ) {
+    const page = await objects.list(prefix, { after })
+    found.push(...page.objects.filter(({ key }) => isBackupName(key)))
+    if (page.next === undefined) return found
+    after = page.next
+  }
+}

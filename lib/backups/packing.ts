@@ -1,0 +1,117 @@
+import { pipeline, Readable } from 'node:stream'
+import { createGunzip, createGzip } from 'node:zlib'
+import { passphraseRecipient } from './passphrase.ts'
+
+/** How backups are encrypted, and decrypted. */
+export interface Keys {
+  passphrase?: string | undefined
+  /** A public key of age. */
+  recipient?: string | undefined
+  /** The secret key to it, `AGE-SECRET-KEY-…`. */
+  identity?: string | undefined
+}
+
+/** The end of the names of files that {@link pack} makes. */
+export function endsOf({ passphrase, recipient }: Keys): string {
+  return passphrase !== undefined || recipient !== undefined ? '.gz.age' : '.gz'
+}
+
+/** Compresses a stream, and encrypts it if there is a key. */
+export async function pack(bytes: AsyncIterable<Uint8Array>, keys: Keys): Promise<AsyncIterable<Uint8Array>> {
+  const zipped = through(bytes, createGzip())
+  if (keys.passphrase === undefined && keys.recipient === undefined) return zipped
+  const { Encrypter } = await import('age-encryption')
+  const encrypter = new Encrypter()
+  encrypter.addRecipient(keys.recipient ?? passphraseRecipient(keys.passphrase!))
+  return encrypter.encrypt(toWeb(zipped))
+}
+
+const CUT = 'The backup is cut off or damaged'
+
+/**
+ * Undoes {@link pack}, in whatever way a file is packed; others are returned as they are.
+ *
+ * @throws Error while it is read, when the file is cut off, or encrypted for another key
+ */
+export async function* unpack(bytes: AsyncIterable<Uint8Array>, keys: Keys): AsyncGenerator<Uint8Array> {
+  const { first, all } = await peek(bytes)
+  if (first.toString('latin1').startsWith('age-encryption.org/')) return yield* unpack(await decrypt(all, keys), keys)
+  if (first[0] !== 0x1f || first[1] !== 0x8b) return yield* all
+  try {
+    yield* through(all, createGunzip())
+  } catch (cause) {
+    if (String((cause as NodeJS.ErrnoException).code).startsWith('Z_')) throw new Error(CUT, { cause })
+    throw cause
+  }
+}
+
+async function decrypt(bytes: AsyncIterable<Uint8Array>, keys: Keys): Promise<AsyncIterable<Uint8Array>> {
+  if (keys.passphrase === undefined && keys.identity === undefined)
+    throw new Error('The backup is encrypted: set backup.passphrase, or pass the secret key with --identity')
+  const { Decrypter } = await import('age-encryption')
+  const decrypter = new Decrypter()
+  if (keys.passphrase !== undefined) decrypter.addPassphrase(keys.passphrase)
+  if (keys.identity !== undefined) decrypter.addIdentity(keys.identity)
+  try {
+    const decrypted: AsyncIterable<Uint8Array> = await decrypter.decrypt(toWeb(bytes))
+    return readable(decrypted)
+  } catch (cause) {
+    if (/no identity matched/.test((cause as Error).message))
+      throw new Error('The backup cannot be decrypted: it was encrypted with another passphrase or key', { cause })
+    throw new Error(CUT, { cause })
+  }
+}
+
+async function* readable(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* bytes
+  } catch (cause) {
+    throw new Error(CUT, { cause })
+  }
+}
+
+function toWeb(bytes: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = bytes[Symbol.asyncIterator]()
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await iterator.next()
+      if (done) controller.close()
+      else controller.enqueue(new Uint8Array(value.buffer, value.byteOffset, value.byteLength))
+    },
+    cancel: async () => void (await iterator.return?.()),
+  })
+}
+
+/** The bytes after a transform; an error of either side is an error of the result. */
+function through(bytes: AsyncIterable<Uint8Array>, transform: NodeJS.ReadWriteStream): AsyncIterable<Uint8Array> {
+  pipeline(Readable.from(bytes), transform, () => {})
+  return transform as unknown as AsyncIterable<Uint8Array>
+}
+
+/** The first bytes of a stream, and all of them. */
+export async function peek(
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<{ first: Buffer; all: AsyncIterable<Uint8Array> }> {
+  const iterator = bytes[Symbol.asyncIterator]()
+  const read: Uint8Array[] = []
+  let length = 0
+  while (length < 64) {
+    const { done, value } = await iterator.next()
+    if (done) break
+    read.push(value)
+    length += value.length
+  }
+  async function* all(): AsyncGenerator<Uint8Array> {
+    yield* read
+    try {
+      for (;;) {
+        const { done, value } = await iterator.next()
+        if (done) return
+        yield value
+      }
+    } finally {
+      await iterator.return?.()
+    }
+  }
+  return { first: Buffer.concat(read).subarray(0, 64), all: all() }
+}

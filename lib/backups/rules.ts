@@ -1,0 +1,50 @@
+import { nextTime, type Schedule } from '../core/schedule.ts'
+
+/** The pauses after failures: 2, 4, 8, 16, 32 minutes, then an hour. */
+const LONGEST_PAUSE_MS = 3_600_000
+
+/** When the next backup is due, in microseconds; 0 for now. */
+export function dueAt(
+  schedule: Schedule,
+  { attempted_at, succeeded_at, failures }: { attempted_at: number; succeeded_at: number | null; failures: number },
+): number {
+  // The first of an interval is made at once: so it is known that it works.
+  if ('every_ms' in schedule && succeeded_at === null && failures === 0) return 0
+  const next = (nextTime(schedule, attempted_at / 1000) ?? Number.MAX_SAFE_INTEGER / 1000) * 1000
+  if (failures === 0) return next
+  const pause = Math.min(60_000 * 2 ** Math.min(failures, 10), LONGEST_PAUSE_MS) * 1000
+  return Math.min(next, attempted_at + pause)
+}
+
+/** How long a backup has been due, in microseconds, whatever failed meanwhile; 0 while none is. */
+export function overdueFor(
+  schedule: Schedule,
+  { created_at, succeeded_at }: { created_at: number; succeeded_at: number | null },
+  now: number,
+): number {
+  const since = succeeded_at ?? created_at
+  const isFirst = 'every_ms' in schedule && succeeded_at === null
+  const due = isFirst ? since : (nextTime(schedule, since / 1000) ?? Number.POSITIVE_INFINITY) * 1000
+  return Math.max(0, now - due)
+}
+
+/** The name of a backup of this owner, such as `chat-server-7c3f0a92-20261122T033000Z.db.gz`. */
+export function nameOf(owner: string, now: number, ends: string): string {
+  const stamp = new Date(now / 1000).toISOString().replace(/[-:]|\.\d+/g, '')
+  return `${prefixOf(owner)}${stamp}${ends}`
+}
+
+/** How the names of all backups of an owner begin; they sort by age. */
+export function prefixOf(owner: string): string {
+  return `chat-server-${owner}-`
+}
+
+/** Whether it is the name of a backup, of any owner. */
+export function isBackupName(name: string): boolean {
+  return /^chat-server-[0-9a-f]{8}-\d{8}T\d{6}Z\.(db|jsonl)\.gz(\.age)?$/.test(name)
+}
+
+/** Of the backups of an owner, those that are to be deleted. */
+export function outdated(names: string[], keep: number): string[] {
+  return names.filter(isBackupName).toSorted().toReversed().slice(keep)
+}

@@ -1,0 +1,54 @@
+import { once } from 'node:events'
+import { createReadStream, statSync } from 'node:fs'
+import { PassThrough } from 'node:stream'
+import { assertBackUpable } from '../storage/archive/backup.ts'
+import { fileOf, withCopy } from '../storage/archive/copy.ts'
+import { exportArchive } from '../storage/archive/export.ts'
+import type { Database } from '../storage/database.ts'
+import { copySqlite } from './sqlite-copy.ts'
+
+/** A whole database in one consistent state. */
+export interface Source {
+  /** The end of the name: a SQLite file, or an archive of JSON lines. */
+  ends: '.db' | '.jsonl'
+  bytes: AsyncIterable<Uint8Array>
+  about_bytes: number
+}
+
+/** Lets `use` read a copy of a SQLite file, or an export of a PostgreSQL database. */
+export async function withSource<T>(
+  db: Database,
+  signal: AbortSignal,
+  use: (source: Source) => Promise<T>,
+): Promise<T> {
+  if (db.dialect === 'postgresql') {
+    const bytes = exportStream(db)
+    return use({ ends: '.jsonl', bytes, about_bytes: await sizeOf(db) }).finally(() => bytes.destroy())
+  }
+  await assertBackUpable(db)
+  const file = await fileOf(db)
+  return withCopy(
+    file,
+    (copy) => copySqlite(file, copy, signal),
+    (copy) => use({ ends: '.db', bytes: createReadStream(copy), about_bytes: statSync(copy).size }),
+  )
+}
+
+async function sizeOf(db: Database): Promise<number> {
+  const row = await db.get<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes')
+  return row!.bytes
+}
+
+/** An export, as fast as it is read. */
+function exportStream(db: Database): PassThrough {
+  const stream = new PassThrough()
+  const write = async (lines: string) => {
+    if (stream.destroyed) throw new Error('The export was cancelled')
+    if (!stream.write(lines)) await Promise.race([once(stream, 'drain'), once(stream, 'close')])
+  }
+  exportArchive(db, write).then(
+    () => stream.end(),
+    (error) => stream.destroy(error),
+  )
+  return stream
+}

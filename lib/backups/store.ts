@@ -1,0 +1,100 @@
+import type { Queries } from '../storage/database.ts'
+import { databaseNow, type Micros } from '../storage/sql.ts'
+
+/** The state of the backups of a database. */
+export interface BackupState {
+  /** In the names of its backups: others in the same place are never deleted. */
+  owner: string
+  /** When backups were first configured. */
+  created_at: Micros
+  /** The end of the last attempt; `created_at` before the first one. */
+  attempted_at: Micros
+  succeeded_at: Micros | null
+  /** Failures since the last success. */
+  failures: number
+  /** Why the last attempt failed. */
+  error: string | null
+  /** The name and the size of the last backup, as JSON. */
+  detail: string | null
+}
+
+const NAME = 'backup'
+
+/** `undefined` if no backup was ever due. By primary key. */
+export function findState(db: Queries): Promise<BackupState | undefined> {
+  return db.get<BackupState>(
+    'SELECT owner, created_at, attempted_at, succeeded_at, failures, error, detail FROM schedules WHERE name = ?',
+    NAME,
+  )
+}
+
+/** Adds the state if there is none. */
+export async function insertState(tx: Queries, owner: string, now: Micros): Promise<void> {
+  await tx.run(
+    'INSERT INTO schedules (name, owner, created_at, attempted_at) VALUES (?, ?, ?, ?) ON CONFLICT (name) DO NOTHING',
+    NAME,
+    owner,
+    now,
+    now,
+  )
+}
+
+/** Takes the right to make a backup, if no other process has it, and the last attempt is still that of `state`. */
+export async function takeLease(tx: Queries, writer: string, lease: Micros, state: BackupState): Promise<boolean> {
+  const clock = databaseNow(tx.dialect)
+  const taken = await tx.run(
+    `UPDATE schedules SET writer = ?, lease_expires_at = ${clock} + ?
+      WHERE name = ? AND attempted_at = ? AND (lease_expires_at IS NULL OR lease_expires_at < ${clock})`,
+    writer,
+    lease,
+    NAME,
+    state.attempted_at,
+  )
+  return taken === 1
+}
+
+/** @returns false when the writer has lost it */
+export async function renewLease(tx: Queries, writer: string, lease: Micros): Promise<boolean> {
+  const renewed = await tx.run(
+    `UPDATE schedules SET lease_expires_at = ${databaseNow(tx.dialect)} + ? WHERE name = ? AND writer = ?`,
+    lease,
+    NAME,
+    writer,
+  )
+  return renewed === 1
+}
+
+/** Gives the right back without an attempt. */
+export async function releaseLease(tx: Queries, writer: string): Promise<void> {
+  await tx.run(
+    'UPDATE schedules SET writer = NULL, lease_expires_at = NULL WHERE name = ? AND writer = ?',
+    NAME,
+    writer,
+  )
+}
+
+/** Stores a success, and gives the right back. */
+export async function storeSuccess(tx: Queries, writer: string, at: Micros, detail: string): Promise<void> {
+  await tx.run(
+    `UPDATE schedules SET attempted_at = ?, succeeded_at = ?, failures = 0, error = NULL, detail = ?,
+                          writer = NULL, lease_expires_at = NULL
+      WHERE name = ? AND writer = ?`,
+    at,
+    at,
+    detail,
+    NAME,
+    writer,
+  )
+}
+
+/** Stores a failure, and gives the right back. */
+export async function storeFailure(tx: Queries, writer: string, at: Micros, error: string): Promise<void> {
+  await tx.run(
+    `UPDATE schedules SET attempted_at = ?, failures = failures + 1, error = ?, writer = NULL, lease_expires_at = NULL
+      WHERE name = ? AND writer = ?`,
+    at,
+    error,
+    NAME,
+    writer,
+  )
+}

@@ -1,0 +1,75 @@
+import { createWriteStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { assertRestorable } from '../storage/archive/backup.ts'
+import { checkArchive } from '../storage/archive/check.ts'
+import { linesOf } from '../storage/archive/lines.ts'
+import { openStorage } from '../storage/open.ts'
+import { type Keys, peek, unpack } from './packing.ts'
+
+/** What a backup contains when it is unpacked. */
+export type BackupKind = 'sqlite' | 'archive'
+
+/** An unpacked backup. */
+export interface OpenedBackup {
+  kind: BackupKind
+  bytes: AsyncIterable<Uint8Array>
+}
+
+/** Unpacks whatever `backup` and `export` write. @throws Error for other files, and when a key is missing or wrong */
+export async function openBackup(bytes: AsyncIterable<Uint8Array>, keys: Keys): Promise<OpenedBackup> {
+  const { first, all } = await peek(unpack(bytes, keys))
+  const start = first.toString('latin1')
+  if (start.startsWith('SQLite format 3\0')) return { kind: 'sqlite', bytes: all }
+  if (start.startsWith('{"chat_server_archive"')) return { kind: 'archive', bytes: all }
+  throw new Error(
+    first.length === 0
+      ? 'The backup is empty'
+      : 'This is neither a backup nor an export of chat-server, or it is damaged',
+  )
+}
+
+/** The result of {@link verifyBackup}. */
+export interface VerifiedBackup {
+  kind: BackupKind
+  users: number
+  conversations: number
+  messages: number
+}
+
+/**
+ * Reads a backup to its end and checks it as `restore` does. A SQLite file needs room in the folder for temporary files.
+ *
+ * @throws Error when it could not be restored
+ */
+export async function verifyBackup(bytes: AsyncIterable<Uint8Array>, keys: Keys): Promise<VerifiedBackup> {
+  const backup = await openBackup(bytes, keys)
+  if (backup.kind === 'archive') {
+    const { users = 0, conversations = 0, messages = 0 } = await checkArchive(linesOf(backup.bytes))
+    return { kind: 'archive', users, conversations, messages }
+  }
+  const folder = await mkdtemp(join(tmpdir(), 'chat-server-verify-'))
+  try {
+    const file = join(folder, 'chat.db')
+    await pipeline(Readable.from(backup.bytes), createWriteStream(file, { mode: 0o600 }))
+    const storage = await openStorage({ database: `sqlite:${file}`, create: false })
+    try {
+      await assertRestorable(storage.db, 'The backup')
+      const count = async (table: string) =>
+        (await storage.db.get<{ rows: number }>(`SELECT count(*) AS rows FROM ${table}`))!.rows
+      return {
+        kind: 'sqlite',
+        users: await count('users'),
+        conversations: await count('conversations'),
+        messages: await count('messages'),
+      }
+    } finally {
+      await storage.close()
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,48 @@
+/** A stored object. */
+export interface ObjectInfo {
+  key: string
+  bytes: number
+}
+
+/** Options of {@link Objects.put}. */
+export interface PutOptions {
+  /** About how many bytes will come, to choose the size of parts. Default: up to 80 GB. */
+  about_bytes?: number
+  signal?: AbortSignal
+}
+
+/** Options of {@link Objects.get}. */
+export interface GetOptions {
+  /** The first byte. Default 0. */
+  start?: number
+  /** The last byte, included. Default: the last one of the object. */
+  end?: number
+  signal?: AbortSignal
+}
+
+/** A place for large objects: a folder, or a bucket of S3. */
+export interface Objects {
+  /** The place, to print: without secrets. */
+  readonly place: string
+  /**
+   * Stores a stream, of which only a part is in memory. The object is there as a whole or not at all, and replaces one of
+   * the same key.
+   *
+   * @returns its size
+   */
+  put(key: string, bytes: AsyncIterable<Uint8Array>, options?: PutOptions): Promise<number>
+  /** The bytes of an object, or of a part of it; `undefined` if there is none. */
+  get(key: string, options?: GetOptions): Promise<AsyncIterable<Uint8Array> | undefined>
+  /** `undefined` if there is no such object. */
+  head(key: string): Promise<ObjectInfo | undefined>
+  /** Deletes an object, if there is one. */
+  delete(key: string): Promise<void>
+  /** A page of the objects whose keys begin with `prefix`, in the order of their keys; `next` continues after it. */
+  list(prefix: string, options?: { after?: string; limit?: number }): Promise<{ objects: ObjectInfo[]; next?: string }>
+}
+
+/** @throws Error for a key that a file system or S3 would understand as another one */
+export function assertKey(key: string): void {
+  const parts = key.split('/')
+  if (key.length > 512 || !parts.every((part) => /^[\w-][\w.-]*$/.test(part))) throw new Error(`${key} is not a key`)
+}

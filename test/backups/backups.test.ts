@@ -1,0 +1,178 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { generateX25519Identity, identityToRecipient } from 'age-encryption'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createBackups } from '../../lib/backups/backups.ts'
+import { findState } from '../../lib/backups/store.ts'
+import { verifyBackup } from '../../lib/backups/verify.ts'
+import { openStorage, parseConfig, type Storage } from '../../lib/index.ts'
+import { describeOnEachDatabase } from '../support/databases.ts'
+import { startBucket } from '../support/s3.ts'
+import { startService, startThread } from '../support/service.ts'
+
+const HOUR = 3_600_000_000
+
+function newFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'chat-backups-'))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+async function* bytesOf(...parts: Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* parts
+}
+
+/** The backups of one process, with a clock that the test sets. */
+async function open(url: string, backup: object) {
+  const storage: Storage = await openStorage({ database: url })
+  onTestFinished(() => storage.close())
+  const clock = { now: Date.parse('2026-11-22T10:00:00Z') * 1000 }
+  const lines: string[] = []
+  let failed = 0
+  const add = (level: string) => (message: string, fields?: object) =>
+    void lines.push(`${level} ${message} ${JSON.stringify(fields)}`)
+  const backups = createBackups({
+    config: parseConfig({ backup }),
+    db: storage.db,
+    metrics: { backupFailed: () => void failed++ },
+    log: { debug: add('debug'), info: add('info'), warn: add('warn'), error: add('error') },
+    now: () => clock.now,
+  })
+  return { storage, backups, clock, lines, failures: () => failed, state: () => findState(storage.db) }
+}
+
+describeOnEachDatabase('backups', (openUrl, dialect) => {
+  const ends = dialect === 'sqlite' ? '.db.gz' : '.jsonl.gz'
+
+  it('are made when they are due, checked, and kept as many as configured', { timeout: 60_000 }, async () => {
+    const url = await openUrl()
+    const service = await startService(url)
+    await startThread(service)
+    await service.close()
+    const target = newFolder()
+    writeFileSync(join(target, 'chat-server-00000000-20200101T000000Z.db.gz'), 'of another service')
+    const { backups, clock, state, lines } = await open(url, { schedule: '6h', keep: 2, target })
+    await backups.check()
+    await backups.check()
+    const own = () => readdirSync(target).filter((name) => !name.includes('-00000000-'))
+    expect(own()).toEqual([expect.stringMatching(new RegExp(`^chat-server-[0-9a-f]{8}-20261122T100000Z${ends}$`))])
+    expect(await verifyBackup(bytesOf(readFileSync(join(target, own()[0]!))), {})).toMatchObject({
+      users: 3,
+      messages: 1,
+    })
+
+    for (const hours of [5, 1, 6, 6]) {
+      clock.now += hours * HOUR
+      await backups.check()
+    }
+    expect(own().map((name) => name.split('-').at(-1))).toEqual([`20261122T220000Z${ends}`, `20261123T040000Z${ends}`])
+    expect(readdirSync(target).length).toBe(3)
+    expect(await state()).toMatchObject({ succeeded_at: clock.now, failures: 0 })
+    expect(lines.filter((line) => line.startsWith('info Made a backup')).length).toBe(4)
+  })
+
+  it('are made by one of several processes', { timeout: 60_000 }, async () => {
+    const url = await openUrl()
+    const target = newFolder()
+    const nodes = [await open(url, { schedule: '1d', target }), await open(url, { schedule: '1d', target })]
+    await Promise.all(nodes.map(({ backups }) => backups.check()))
+    expect(readdirSync(target).length).toBe(1)
+    await expect(Promise.all(nodes.map(({ backups }) => backups.run()))).rejects.toThrow(
+      'Another process is making a backup',
+    )
+  })
+
+  it('that were missed are made once, and cron waits for its time', async () => {
+    const url = await openUrl()
+    const target = newFolder()
+    const { backups, clock } = await open(url, { schedule: '0 3 * * *', target })
+    await backups.check()
+    expect(readdirSync(target)).toEqual([])
+    clock.now += 4 * 24 * HOUR
+    await backups.check()
+    clock.now += HOUR
+    await backups.check()
+    expect(readdirSync(target).length).toBe(1)
+  })
+
+  it('that fail are logged, leave nothing, and are tried again later', async () => {
+    const url = await openUrl()
+    const bucket = await startBucket()
+    onTestFinished(() => bucket.close())
+    const { endpoint, region, access_key_id, secret_access_key } = bucket.options
+    const s3 = { endpoint, region, access_key_id, secret_access_key }
+    const { backups, clock, state, lines, failures } = await open(url, { schedule: '1d', target: 's3://chat/here', s3 })
+    bucket.trouble = (what) => (what.startsWith('PUT') ? 400 : undefined)
+    await backups.check()
+    await backups.check()
+    expect([failures(), bucket.objects.size]).toEqual([1, 0])
+    expect(lines).toEqual([expect.stringMatching(/^warn A backup failed and will be tried again .*S3 answers 400/)])
+    expect(await state()).toMatchObject({
+      failures: 1,
+      succeeded_at: null,
+      error: expect.stringContaining('S3 answers 400'),
+    })
+    bucket.trouble = () => undefined
+    clock.now += HOUR / 60
+    await backups.check()
+    expect(bucket.objects.size).toBe(0)
+    clock.now += HOUR / 60
+    await backups.check()
+    expect([...bucket.objects.keys()]).toEqual([expect.stringMatching(/^here\/chat-server-/)])
+    expect(await state()).toMatchObject({ failures: 0, error: null })
+  })
+
+  it('delete nothing when what was stored is not what was sent', async () => {
+    const url = await openUrl()
+    const bucket = await startBucket()
+    onTestFinished(() => bucket.close())
+    const { endpoint, region, access_key_id, secret_access_key } = bucket.options
+    const s3 = { endpoint, region, access_key_id, secret_access_key }
+    const { backups, clock } = await open(url, { schedule: '1h', keep: 1, target: 's3://chat/here', s3 })
+    await backups.check()
+    const [first] = bucket.objects.keys()
+    clock.now += HOUR
+    bucket.trouble = (what) => {
+      if (what === 'GET object')
+        for (const key of bucket.objects.keys()) if (key !== first) bucket.objects.set(key, Buffer.from('damaged'))
+      return undefined
+    }
+    await backups.check()
+    expect([...bucket.objects.keys()]).toEqual([first])
+  })
+
+  it('are encrypted for a passphrase or a public key', { timeout: 60_000 }, async () => {
+    const url = await openUrl()
+    const identity = await generateX25519Identity()
+    const recipient = await identityToRecipient(identity)
+    const passphrase = 'twelve or more letters'
+    for (const [how, right, wrong] of [
+      [{ passphrase }, { passphrase }, { passphrase: 'another passphrase' }],
+      [{ recipient }, { identity }, { identity: await generateX25519Identity() }],
+    ]) {
+      const target = newFolder()
+      const { backups } = await open(url, { target, ...how })
+      const { name } = await backups.run()
+      expect(name.endsWith(`${ends}.age`)).toBe(true)
+      const packed = readFileSync(join(target, name))
+      const read = (keys: object, bytes: Uint8Array = packed) => verifyBackup(bytesOf(bytes), keys)
+      expect(await read(right!)).toMatchObject({ users: 0 })
+      await expect(read(wrong!)).rejects.toThrow('it was encrypted with another passphrase or key')
+      await expect(read({})).rejects.toThrow('The backup is encrypted: set backup.passphrase')
+      await expect(read(right!, packed.subarray(0, -100))).rejects.toThrow('cut off or damaged')
+    }
+  })
+})
+
+describe('verifyBackup', () => {
+  it.each<[string, Uint8Array, string]>([
+    ['nothing', new Uint8Array(), 'is empty'],
+    ['something else', Buffer.from('hello'), 'neither a backup nor an export'],
+    ['half a gzip header', Buffer.from([0x1f, 0x8b, 8, 0]), 'cut off or damaged'],
+    ['an export without its end', Buffer.from('{"chat_server_archive":1,"migrations":[]}\n'), 'its end is missing'],
+    ['half a database', Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(3000)]), 'is not a database'],
+  ])('refuses %s', async (_, bytes, message) => {
+    await expect(verifyBackup(bytesOf(bytes), {})).rejects.toThrow(message)
+  })
+})
