@@ -8,6 +8,7 @@ import * as resets from './accounts/password-resets/routes.ts'
 import * as profile from './accounts/profile/routes.ts'
 import * as auth from './accounts/sessions/routes.ts'
 import * as setup from './accounts/setup/routes.ts'
+import * as newcomers from './accounts/sign-ups/routes.ts'
 import * as users from './accounts/users/routes.ts'
 import * as answers from './chat/answers/routes.ts'
 import * as conversations from './chat/conversations/routes.ts'
@@ -33,6 +34,7 @@ export const endpoints = {
   oauth,
   resets,
   emails,
+  newcomers,
   keys,
   identities,
   users: { ...users, ...administration, ...erasure },

@@ -13,6 +13,7 @@ import * as sessions from './accounts/sessions/service-admin.ts'
 import * as confirmation from './accounts/sessions/service-confirmation.ts'
 import * as ownSessions from './accounts/sessions/service-own.ts'
 import * as setup from './accounts/setup/service.ts'
+import * as newcomers from './accounts/sign-ups/service.ts'
 import * as users from './accounts/users/service.ts'
 import type { Features } from './api/features.ts'
 import * as assistant from './chat/answers/service.ts'
@@ -69,6 +70,12 @@ export const USE_CASES = {
   },
   resets: { request: resets.request, issue: resets.issue, redeem: resets.redeem },
   emails: { sendVerification: emails.sendVerification, verify: emails.verify },
+  newcomers: {
+    invite: newcomers.invite,
+    list: newcomers.list,
+    revoke: newcomers.revoke,
+    signUp: newcomers.signUp,
+  },
   keys: { create: keys.create, list: keys.list, revoke: keys.revoke },
   identities: { list: ownIdentities.list, remove: ownIdentities.remove },
   oauth: { begin: oauth.begin, finish: oauth.finish, exchangeCode: oauth.exchangeCode },

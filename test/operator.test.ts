@@ -27,6 +27,13 @@ const CALLS: Record<string, unknown[]> = {
   'auth.listSessions': [],
   'auth.revokeSession': [ID],
   'resets.issue': [{ email: EMAIL }],
+  'newcomers.invite': [{ email: 'newcomer@example.org', mail: false }],
+  'newcomers.list': [],
+  'newcomers.revoke': [ID],
+  'newcomers.signUp': [{}, { token: 'x', username: 'newcomer', password: PASSWORD }],
+  'mails.list': [],
+  'mails.retry': [],
+  'mails.drop': [],
   'keys.create': [{ name: 'a key' }],
   'keys.list': [],
   'keys.revoke': [ID],
@@ -90,6 +97,7 @@ const WITHOUT_ACTOR = [
   'auth.authenticate',
   'resets.request',
   'resets.redeem',
+  'newcomers.signUp',
   'ops.health',
   'ops.readiness',
   'ops.metrics',
@@ -102,7 +110,7 @@ const WITHOUT_ACTOR = [
 ]
 
 /** The use-cases of the operator, who has no account and participates in no conversation. */
-const MAY = /^(users|sessions|audit|resets|limits)\.|^invites\.(list|create|revoke)/
+const MAY = /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^invites\.(list|create|revoke)/
 
 type Call = (...args: unknown[]) => unknown
 

@@ -8,6 +8,11 @@ import { userArg } from '../args/user.ts'
 import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 import { disable, enable, erase, lockdown, setEmail, setPassword, setRoles } from './user-changes.ts'
+<<<<<<< HEAD
+import { invite, invites, revokeInvite } from './user-invites.ts'
+=======
+import importUsers from './user-import.ts'
+>>>>>>> a03f203 (feat(cli): user import creates the users of a CSV file)
 
 const create = defineCommand({
   meta: { name: 'create', description: 'Create a user' },
@@ -75,10 +80,11 @@ const resetLink = defineCommand({
 })
 
 export default defineGroup({
-  meta: { name: 'user', description: 'Create, list, change and erase users; reset passwords' },
+  meta: { name: 'user', description: 'Create, invite, list, change and erase users; reset passwords' },
   subCommands: {
     list,
     create,
+    import: importUsers,
     'set-password': setPassword,
     'set-email': setEmail,
     'set-roles': setRoles,
@@ -87,5 +93,8 @@ export default defineGroup({
     enable,
     lockdown,
     erase,
+    invite,
+    invites,
+    'revoke-invite': revokeInvite,
   },
 })

@@ -284,6 +284,11 @@ export interface ConfigInput {
      * form.
      */
     verify_email?: string | undefined
+    /**
+     * Page of your own on which an invited newcomer signs up, with {token} in its address; by default the service has
+     * a plain form.
+     */
+    invite?: string | undefined
   }
   sse?: {
     /**
@@ -629,6 +634,11 @@ export interface Config {
      * form.
      */
     verify_email?: string
+    /**
+     * Page of your own on which an invited newcomer signs up, with {token} in its address; by default the service has
+     * a plain form.
+     */
+    invite?: string
   }
   sse: {
     /** Interval of the comments that keep an idle stream open. Keep it below the idle timeout of your proxy. */

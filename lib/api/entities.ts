@@ -35,6 +35,7 @@ export type { ApiKey, ApiKeys, CreatedKey } from './keys.ts'
 export type { Endpoint, LimitAssignment, LimitProfile, LimitRate } from './limits.ts'
 export type { MailPage, MailRecord } from './mails.ts'
 export type { Message, PostedMessage, Revision, Revisions } from './messages.ts'
+export type { InvitedNewcomer, Newcomer, NewcomerPage } from './newcomers.ts'
 export type { NodeList, NodeRecord } from './nodes.ts'
 export type { OauthBegun } from './oauth.ts'
 export type {

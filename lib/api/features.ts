@@ -12,6 +12,7 @@ import type { KeysClient, KeysUseCases } from './keys.ts'
 import type { LimitsClient, LimitsUseCases } from './limits.ts'
 import type { MailsUseCases } from './mails.ts'
 import type { MessagesClient, MessagesUseCases } from './messages.ts'
+import type { NewcomersClient, NewcomersUseCases } from './newcomers.ts'
 import type { NodesClient, NodesUseCases } from './nodes.ts'
 import type { OauthClient, OauthUseCases } from './oauth.ts'
 import type { OpenaiClient, OpenaiUseCases } from './openai.ts'
@@ -38,6 +39,7 @@ export interface Features {
   auth: AuthUseCases
   resets: ResetsUseCases
   emails: EmailsUseCases
+  newcomers: NewcomersUseCases
   keys: KeysUseCases
   identities: IdentitiesUseCases
   oauth: OauthUseCases
@@ -65,6 +67,7 @@ export interface ClientFeatures {
   auth: AuthClient
   resets: ResetsClient
   emails: EmailsClient
+  newcomers: NewcomersClient
   keys: KeysClient
   identities: IdentitiesClient
   oauth: OauthClient

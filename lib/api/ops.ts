@@ -103,6 +103,7 @@ export interface Pruned {
   api_keys: number
   password_resets: number
   email_verifications: number
+  email_requests: number
   oauth_states: number
   limit_buckets: number
   login_failures: number

@@ -69,6 +69,9 @@ export const OPERATIONS = {
     reply: { method: 'POST', path: '/api/messages/{parent_id}/reply', input: 'body' },
     restore: { method: 'POST', path: '/api/messages/{message_id}/restore' },
   },
+  newcomers: {
+    signUp: { method: 'POST', path: '/api/auth/sign-up', input: 'body', answer: 'session' },
+  },
   nodes: {
     list: { method: 'GET', path: '/api/admin/nodes', is_read: true },
   },

@@ -20,6 +20,11 @@ export const LinksSection = section({
     undefined,
     'Page of your own that verifies an email address, with {token} in its address; by default the service has a plain form.',
   ),
+  invite: key(
+    link,
+    undefined,
+    'Page of your own on which an invited newcomer signs up, with {token} in its address; by default the service has a plain form.',
+  ),
 })
 
 /** The mails with a link. */
@@ -29,6 +34,7 @@ export type LinkName = keyof Config['links']
 export const FORM_PATHS: Record<LinkName, string> = {
   reset_password: '/account/reset-password',
   verify_email: '/account/verify-email',
+  invite: '/account/sign-up',
 }
 
 /** The link with a token; `undefined` if the service knows neither a page nor its own address. */

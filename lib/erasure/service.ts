@@ -1,5 +1,6 @@
 import { takeAccount } from '../accounts/administration/service.ts'
 import { byActor } from '../accounts/audit/rules.ts'
+import { deleteInvitesBy, deleteInvitesTo } from '../accounts/email-requests/store.ts'
 import { endSessions } from '../accounts/sessions/store-list.ts'
 import { Erasure } from '../accounts/users/schema.ts'
 import { deleteUser, findUser, lockUsers, updateUser } from '../accounts/users/store.ts'
@@ -131,6 +132,8 @@ async function deleteAccount(ctx: Context, userId: string): Promise<boolean> {
     // A call that began before the account was locked may have created another invite.
     await anonymizeInvites(tx, { user_id: userId, email_key: uniqueKey(user.email) }, ctx.now())
     await deleteMailsOf(tx, userId)
+    await deleteInvitesTo(tx, uniqueKey(user.email))
+    await deleteInvitesBy(tx, userId)
     await deleteUser(tx, userId)
     tx.recheckStreams({ user_id: userId })
     return true

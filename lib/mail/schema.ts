@@ -5,6 +5,7 @@ import { Id, Instant, Limit } from '../core/schema.ts'
 export const MailKind = v.picklist([
   'reset_password',
   'verify_email',
+  'invite',
   'key_created',
   'identity_linked',
   'email_changed',

@@ -19,6 +19,10 @@ export const TEXTS: Record<MailKind, MailText> = {
     subject: 'Confirm your e-mail address',
     text: 'The account "{username}" was registered with this address. If it is yours, confirm it within a day with this link or code:\n\n{link}\n\nIf it is not yours, do not confirm it: there is nothing to do.\n',
   },
+  invite: {
+    subject: 'You are invited to sign up',
+    text: 'You are invited to make an account for this address. Choose a name and a password with this link or code:\n\n{link}\n\nThe link works once, and not for ever. If you did not expect it, there is nothing to do.\n',
+  },
   key_created: {
     subject: 'A new API key for your account',
     text: `An API key was made, which acts as you without a password ({username}).\n\n${NOTICE_END}`,

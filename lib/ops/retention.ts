@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { deleteExpiredKeys } from '../accounts/api-keys/store.ts'
 import { deleteEntriesBefore } from '../accounts/audit/store.ts'
 import { deleteExpiredVerifications } from '../accounts/email-addresses/store.ts'
+import { deleteExpiredRequests } from '../accounts/email-requests/store.ts'
 import { deleteExpiredStates } from '../accounts/oauth/store.ts'
 import { deleteExpiredResets } from '../accounts/password-resets/store.ts'
 import { deleteExpiredDevices } from '../accounts/passwords/known-devices.ts'
@@ -45,6 +46,7 @@ export interface Pruned {
   api_keys: number
   password_resets: number
   email_verifications: number
+  email_requests: number
   oauth_states: number
   limit_buckets: number
   login_failures: number
@@ -65,6 +67,7 @@ const PRUNES: Record<keyof Pruned, Prune> = {
   api_keys: ({ now }, tx, limit) => deleteExpiredKeys(tx, now() - REMEMBERED, limit),
   password_resets: ({ now }, tx, limit) => deleteExpiredResets(tx, now(), limit),
   email_verifications: ({ now }, tx, limit) => deleteExpiredVerifications(tx, now(), limit),
+  email_requests: ({ now }, tx, limit) => deleteExpiredRequests(tx, now(), limit),
   oauth_states: ({ now }, tx, limit) => deleteExpiredStates(tx, now(), limit),
   limit_buckets: ({ now }, tx, limit) => deleteDryBuckets(tx, now(), limit),
   login_failures: ({ now }, tx, limit) => deleteOldFailures(tx, now(), limit),

@@ -23,7 +23,7 @@ function has(shell: string): boolean {
 /** The completions of a line, the same in every shell. */
 const CASES: [line: string, ...found: string[]][] = [
   ['chat-server us', 'user'],
-  ['chat-server user re', 'reset-link'],
+  ['chat-server user re', 'reset-link', 'revoke-invite'],
   ['chat-server no', 'nodes'],
   ['chat-server nodes ', 'list'],
   ['chat-server mail queue ', 'drop', 'list', 'retry'],

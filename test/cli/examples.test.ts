@@ -12,6 +12,7 @@ import { serve } from './serving.ts'
 /** The ids in the examples. */
 const CONVERSATION = '01980a3c-7000-7a10-8b20-0c4f1d2e3a43'
 const INVITE = '01980a3c-7000-7a10-8b20-0c4f1d2e3a44'
+const NEWCOMER = '01980a3c-7000-7a10-8b20-0c4f1d2e3a45'
 const ASSIGNMENT = '0199f0a0-0000-7000-8000-000000000000'
 
 /** The commands in an order in which each can run; those of a row at once. */
@@ -19,7 +20,7 @@ const ORDER: string[][] = [
   ['systemd', 'docker', 'nginx', 'caddy', 'haproxy', 'kubernetes', 'prometheus'].map((name) => `init ${name}`),
   ['config init', 'openapi', 'completion bash', 'completion zsh', 'completion fish', 'migrate'],
   ['config check', 'config print', 'setup'],
-  ['user create', 'limits profiles create'],
+  ['user create', 'user import', 'limits profiles create'],
   [
     'user list',
     'session list',
@@ -31,7 +32,8 @@ const ORDER: string[][] = [
     'user set-password',
   ],
   ['invite create', 'invite list', 'invite revoke', 'limits profiles update', 'user set-roles', 'session revoke'],
-  ['mail queue retry'],
+  ['mail queue retry', 'user invite'],
+  ['user invites', 'user revoke-invite'],
   ['mail queue drop'],
   ['limits profiles delete', 'backup', 'backup run', 'export', 'events prune', 'events renew-epoch'],
   ['limits profiles create', 'backup list', 'backup verify', 'restore', 'import', 'fsck', 'doctor', 'user disable'],
@@ -49,7 +51,11 @@ it('every example in the help runs, and with --json prints one document', { time
   // `mail test` needs a mail server: its own test starts one.
   expect([...new Set(['serve', 'mail test', ...ORDER.flat()])].sort()).toEqual([...examples.keys()].sort())
 
-  const cwd = folder({ 'password.txt': 'correct horse battery\n', 'chat-server': wrapper() })
+  const cwd = folder({
+    'password.txt': 'correct horse battery\n',
+    'users.csv': 'email\nhopper@example.org\n',
+    'chat-server': wrapper(),
+  })
   chmodSync(join(cwd, 'chat-server'), 0o755)
   for (const each of ['.local/share/bash-completion/completions', '.zfunc', '.config/fish/completions'])
     mkdirSync(join(cwd, each), { recursive: true })
@@ -110,6 +116,8 @@ async function withIds(cwd: string): Promise<void> {
   await chat.conversations.create(ada, {})
   ids.push(INVITE)
   await chat.invites.create(ada, CONVERSATION, {})
+  ids.push(NEWCOMER)
+  await chat.newcomers.invite(OPERATOR, { email: 'newcomer@example.org', mail: false })
   const profile = await chat.limits.createProfile(OPERATOR, {
     name: 'fast',
     params: { requests_per_second: 100, burst: 100 },

@@ -11,6 +11,7 @@ const COMMANDS = ['serve', 'setup', 'migrate', 'user list', 'user create', 'open
 COMMANDS.push('config init', 'config check', 'config print', 'session list', 'session revoke', 'audit list')
 COMMANDS.push('user set-password', 'user set-roles', 'user disable', 'user enable', 'user lockdown', 'user erase')
 COMMANDS.push('invite create', 'invite list', 'invite revoke', 'nodes list', 'init nginx', 'init prometheus')
+COMMANDS.push('user invite', 'user invites', 'user revoke-invite')
 COMMANDS.push('mail test', 'mail queue list', 'mail queue retry', 'mail queue drop')
 
 const REFUSALS: [line: string, message: string][] = [
@@ -39,6 +40,7 @@ const REFUSALS: [line: string, message: string][] = [
   ['user reset-link --user ada --email ada@example.org', 'use one of --user and --email'],
   ['mail queue retry', 'use exactly one of --id and --all'],
   ['mail queue drop --all --id 1', 'use exactly one of --id and --all'],
+  ['user invite', 'Missing required positional argument: EMAIL'],
   ['session revoke', 'use exactly one of --id, --user and --all'],
   ['session revoke --all --user ada', 'use exactly one of --id, --user and --all'],
   ['migrate --plan --status', '--plan and --status exclude each other'],
@@ -58,7 +60,11 @@ describe('chat-server', () => {
     expect(bare.stdout).toContain('USAGE chat-server serve|setup|migrate|user|')
     expect([help, short]).toEqual([bare, bare])
     expect(group.stdout).toContain(
-      'USAGE chat-server user list|create|set-password|set-email|set-roles|reset-link|disable|enable|lockdown|erase',
+<<<<<<< HEAD
+      'USAGE chat-server user list|create|set-password|set-email|set-roles|reset-link|disable|enable|lockdown|erase|invite|invites|revoke-invite',
+=======
+      'USAGE chat-server user list|create|import|set-password|set-email|set-roles|reset-link|disable|enable|lockdown|erase',
+>>>>>>> a03f203 (feat(cli): user import creates the users of a CSV file)
     )
     expect(versions).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })

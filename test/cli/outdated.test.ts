@@ -23,7 +23,7 @@ describeOnEachEmptyDatabase('a database of an older version', (openUrl) => {
     const steps = await storage.migrate()
     // Reverts the last migration.
     await storage.db.run('DELETE FROM migrations WHERE id = ?', steps.length)
-    await storage.db.run('DROP TABLE schedules')
+    for (const table of ['email_request_tokens', 'email_requests']) await storage.db.run(`DROP TABLE ${table}`)
     const cwd = folder({ 'chat.jsonl': '' })
     const env = { CHAT_DATABASE__URL: url, CHAT_PASSWORD: 'correct horse battery' }
     for (const command of COMMANDS) {

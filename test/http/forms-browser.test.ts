@@ -4,7 +4,7 @@ import { hasBrowser, openBrowser, type Page } from '../support/browser.ts'
 import { startService } from '../support/service.ts'
 
 describe.skipIf(!hasBrowser)('the forms of mailed links in a browser', () => {
-  it('set a password and confirm an address, without a script', { timeout: 60_000 }, async () => {
+  it('set a password, confirm an address and make an account, without a script', { timeout: 60_000 }, async () => {
     const tokens: string[] = []
     const service = await startService('sqlite::memory:', {
       ports: {
@@ -15,7 +15,8 @@ describe.skipIf(!hasBrowser)('the forms of mailed links in a browser', () => {
     })
     onTestFinished(service.close)
     const { email } = await service.signIn('founder')
-    const page: Page = await (await (await openBrowser()).newContext()).newPage()
+    const context = await (await openBrowser()).newContext()
+    const page: Page = await context.newPage()
     const problems: string[] = []
     page.on('pageerror', (error) => problems.push(String(error)))
 
@@ -46,6 +47,18 @@ describe.skipIf(!hasBrowser)('the forms of mailed links in a browser', () => {
     await page.click('button')
     await page.waitForSelector('[role=status]')
     expect((await service.chat.users.find(OPERATOR, 'grace')).email_verified).toBe(true)
+
+    const { token: invite } = await service.chat.newcomers.invite(OPERATOR, { email: 'heidi@example.org', mail: false })
+    await page.goto(`${service.base_url}/account/sign-up?token=${invite}`)
+    await page.fill('#username', 'founder')
+    await page.fill('#password', 'correct horse battery')
+    await page.click('button')
+    await page.waitForSelector('[role=alert]')
+    await page.fill('#username', 'heidi')
+    await page.fill('#password', 'correct horse battery')
+    await page.click('button')
+    await page.waitForSelector('[role=status]')
+    expect((await context.cookies()).map(({ name }) => name)).toContain('SESSION_ID')
     expect(problems).toEqual([])
   })
 })

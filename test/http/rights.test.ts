@@ -50,6 +50,7 @@ const BODIES: Record<string, (world: World) => object> = {
   authChangePassword: () => ({ current_password: PASSWORD, new_password: PASSWORD }),
   resetsRequest: () => ({ email: 'nobody@example.org' }),
   resetsRedeem: () => ({ token: 'made up', password: PASSWORD }),
+  newcomersSignUp: () => ({ token: 'made up', username: 'somebody', password: PASSWORD }),
   emailsVerify: () => ({ token: 'made up' }),
   keysCreate: () => ({ name: 'a key' }),
   usersCreate: (world) => ({ username: `new-${world.n}`, email: `new-${world.n}@example.org` }),

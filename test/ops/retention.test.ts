@@ -213,6 +213,9 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
     await insert('api_keys', (id) => ({ id, user_id, name: id, key_hash: id, created_at: at, expires_at: at }))
     await insert('password_resets', (id) => ({ token_hash: id, user_id, expires_at: at }))
     await insert('email_verifications', (id) => ({ token_hash: id, user_id, email_key: id, expires_at: at }))
+    await insert('email_requests', (id) => ({
+      ...{ id, kind: 'invite', email: id, email_key: id, roles: 'member', created_at: at, expires_at: at },
+    }))
     await insert('oauth_states', (id) => ({
       ...{ state_hash: id, provider: 'p', binding_hash: id, verifier: id, nonce: id, expires_at: at },
     }))

@@ -16,6 +16,7 @@ export const FROZEN = {
     '0013-changes': 'PuCZbawh4tQ9ny0HZO3Tw2JrA2_w-6o6mm3yiX_LGG4',
     '0014-nodes': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
     '0015-schedules': 'O5JcLmFdcEhs2dHjBzCWG5vwAVBP9eYh8m7bh52_iFo',
+    '0016-email-requests': 'MIXA6tkSnirq-j6mM9aUqV2jNplVWtOvsU5kzygwq-g',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -33,5 +34,6 @@ export const FROZEN = {
     '0013-changes': 'v9G-or2PnAXCaIfRiRp_FpaVZk-PIyssRn0XNil5p7Q',
     '0014-nodes': 'fkkGgLfoZ4oGoNHYsFgqZUR580045eONZzY21ULc61A',
     '0015-schedules': 'kN6l1tnp0bm3qNn235LfL5cd55OFLKuRloLEn9Xvvfs',
+    '0016-email-requests': 'vKvM35FO1QB2ck3sUBKwA36aclOM0VLSrNQmxZxhX04',
   },
 }

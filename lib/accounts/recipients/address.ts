@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts'
 import type { Addressed, MailOrder } from '../../mail/queue.ts'
 import { addressVerification } from '../email-addresses/mail.ts'
+import { addressRequest } from '../email-requests/address.ts'
 import { addressNotice } from '../notices/service.ts'
 import { addressReset } from '../password-resets/mail.ts'
 
@@ -8,5 +9,6 @@ import { addressReset } from '../password-resets/mail.ts'
 export function addressOf(ctx: Context, order: MailOrder, options: { first: boolean }): Promise<Addressed | undefined> {
   if (order.mail === 'reset_password') return addressReset(ctx, order)
   if (order.mail === 'verify_email') return addressVerification(ctx, order)
+  if (order.mail === 'invite') return addressRequest(ctx, order, 'invite')
   return addressNotice(ctx, order, options)
 }

@@ -19,6 +19,9 @@ import { donePage, formPage, PAGE_HEADERS } from './page.ts'
 /** The longest form: a token, a password, a few names. */
 const MAX_BYTES = 16 * 1024
 
+/** Failures after which the token is still good, and the form can be corrected. */
+const MAY_TRY_AGAIN = ['validation_failed', 'username_taken']
+
 /** What of a request the route that does the work must know: which client it is, and which page sends it. */
 const PASSED_ON = ['host', 'origin', 'sec-fetch-site', 'user-agent']
 
@@ -67,10 +70,10 @@ async function replyTo(service: Service, form: Form, event: H3Event): Promise<Re
     const { cookies = [] } = await callRoute(service, form, event, input)
     return { ...page(200, donePage(form, form.done)), cookies }
   } catch (error) {
-    if (!(error instanceof ChatError) || error.status !== 422) throw error
+    if (!(error instanceof ChatError) || !MAY_TRY_AGAIN.includes(error.code)) throw error
     // What was typed is wrong: the form again, and the token is still good.
     const why = error.errors?.map(({ message }) => message).join('. ')
-    return page(422, formPage(form, token, why || error.message))
+    return page(error.status, formPage(form, token, why || error.message))
   }
 }
 

@@ -44,4 +44,16 @@ export const FORMS: readonly Form[] = [
     button: 'Confirm',
     done: 'Your e-mail address is confirmed.',
   },
+  {
+    link: 'invite',
+    route: endpoints.newcomers.signUp,
+    title: 'Make your account',
+    text: 'The account is for the address that got the mail.',
+    fields: [
+      { name: 'username', label: 'Username', type: 'text', autocomplete: 'username' },
+      { name: 'password', label: 'Password', type: 'password', autocomplete: 'new-password' },
+    ],
+    button: 'Make the account',
+    done: 'Your account is made, and you are signed in here.',
+  },
 ]

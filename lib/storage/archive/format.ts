@@ -19,6 +19,8 @@ export const TABLES: [name: string, ...key: string[]][] = [
   ['api_keys', 'id'],
   ['password_resets', 'token_hash'],
   ['email_verifications', 'token_hash'],
+  ['email_requests', 'id'],
+  ['email_request_tokens', 'token_hash'],
   ['known_devices', 'token_hash'],
   ['conversations', 'id'],
   ['participants', 'conversation_id', 'user_id'],

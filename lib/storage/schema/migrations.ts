@@ -14,6 +14,7 @@ import { unreadTotals } from './0012-unread-totals.ts'
 import { changes } from './0013-changes.ts'
 import { nodes } from './0014-nodes.ts'
 import { schedules } from './0015-schedules.ts'
+import { emailRequests } from './0016-email-requests.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -65,6 +66,7 @@ export const MIGRATIONS: readonly Migration[] = [
   changes,
   nodes,
   schedules,
+  emailRequests,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -1,0 +1,105 @@
+import { readFile, stat } from 'node:fs/promises'
+import * as v from 'valibot'
+import { usernameOf } from '../lib/accounts/users/rules.ts'
+import { UserInput } from '../lib/accounts/users/schema.ts'
+import { uniqueKey } from '../lib/core/characters.ts'
+import { UsageError } from './args/command.ts'
+import { didYouMean } from './args/nearest.ts'
+
+/** A user of a list, and the line of the file. */
+export interface ListedUser {
+  line: number
+  input: Omit<UserInput, 'password'>
+}
+
+/** A line of a list that describes no user. */
+export interface ListProblem {
+  line: number
+  message: string
+}
+
+/** About 100,000 users. */
+const MAX_BYTES = 16 * 2 ** 20
+
+const COLUMNS = ['email', 'username', 'display_name', 'roles']
+
+/**
+ * Reads a list of users: CSV (RFC 4180) in UTF-8 with a line of headings, separated by commas, or by semicolons as some
+ * spreadsheets write it.
+ *
+ * @throws Error for a file that is too large or not such a list; UsageError for other columns
+ */
+export async function readUserList(path: string): Promise<{ users: ListedUser[]; problems: ListProblem[] }> {
+  const { size } = await stat(path)
+  if (size > MAX_BYTES) throw new Error(`${path} is larger than ${MAX_BYTES / 2 ** 20} MiB: divide it`)
+  return parseUserList(decode(path, await readFile(path)))
+}
+
+function decode(path: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (cause) {
+    throw new Error(`${path} is not UTF-8: save it as "CSV UTF-8"`, { cause })
+  }
+}
+
+/** The same of a text. Two lines with one name or address are a problem of the second. */
+export async function parseUserList(text: string): Promise<{ users: ListedUser[]; problems: ListProblem[] }> {
+  const { parse } = await import('csv-parse/sync')
+  const [first = ''] = text.split('\n', 1)
+  const options = {
+    columns: checkHeadings,
+    delimiter: first.includes(';') ? ';' : ',',
+    info: true as const,
+    skip_empty_lines: true,
+    trim: true,
+  }
+  // Without any line no headings are checked.
+  if (text.trim() === '') checkHeadings([])
+  const rows = parse(text, options) as unknown as { record: Record<string, string>; info: { lines: number } }[]
+  const users: ListedUser[] = []
+  const problems: ListProblem[] = []
+  const lineOf = new Map<string, number>()
+  for (const { record, info } of rows) {
+    const line = info.lines
+    const parsed = v.safeParse(UserInput, toInput(record), { abortPipeEarly: true })
+    if (!parsed.success) {
+      const message = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? ''} ${issue.message}`.trim()).join('; ')
+      problems.push({ line, message })
+      continue
+    }
+    const { password: _, ...input } = parsed.output
+    const names = { email: input.email, username: input.username }
+    for (const [name, value] of Object.entries(names)) {
+      const key = `${name} ${uniqueKey(value)}`
+      const before = lineOf.get(key)
+      if (before === undefined) lineOf.set(key, line)
+      else problems.push({ line, message: `${name} is that of line ${before}` })
+    }
+    users.push({ line, input })
+  }
+  return { users, problems }
+}
+
+/** @throws UsageError without the column `email`, and for unknown ones */
+function checkHeadings(headings: string[]): string[] {
+  const names = headings.map((heading) => heading.trim().toLowerCase())
+  for (const name of names) {
+    if (name === 'password') throw new UsageError('passwords are not imported: users set one through a mailed link')
+    if (!COLUMNS.includes(name))
+      throw new UsageError(
+        `unknown column "${name}"${didYouMean(name, COLUMNS)}; the columns are ${COLUMNS.join(', ')}`,
+      )
+  }
+  if (!names.includes('email')) throw new UsageError('the first line must name the columns, and email must be one')
+  return names
+}
+
+function toInput({ email = '', username, display_name, roles }: Record<string, string>) {
+  return {
+    email,
+    username: username || usernameOf(email),
+    ...(display_name && { display_name }),
+    ...(roles && { roles: roles.split(/[\s,;|]+/) }),
+  }
+}

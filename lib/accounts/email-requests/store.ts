@@ -1,0 +1,118 @@
+import type { Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
+
+/** What a mailed link will do, as it is stored until it is done. */
+export interface EmailRequestRow {
+  id: string
+  kind: 'invite' | 'change' | 'undo'
+  /** `null` for a newcomer. */
+  user_id: string | null
+  email: string
+  email_key: string
+  roles: string | null
+  /** `null` for the operator. */
+  created_by: string | null
+  created_at: Micros
+  expires_at: Micros
+}
+
+const COLUMNS = 'r.id, r.kind, r.user_id, r.email, r.email_key, r.roles, r.created_by, r.created_at, r.expires_at'
+
+export async function insertRequest(tx: Queries, row: EmailRequestRow): Promise<void> {
+  await tx.run(
+    `INSERT INTO email_requests (id, kind, user_id, email, email_key, roles, created_by, created_at, expires_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    row.id,
+    row.kind,
+    row.user_id,
+    row.email,
+    row.email_key,
+    row.roles,
+    row.created_by,
+    row.created_at,
+    row.expires_at,
+  )
+}
+
+/** A request that has not expired. By primary key. */
+export function findRequest(db: Queries, id: string, now: Micros): Promise<EmailRequestRow | undefined> {
+  return db.get(`SELECT ${COLUMNS} FROM email_requests r WHERE r.id = ? AND r.expires_at >= ?`, id, now)
+}
+
+/** The request of a token, if it has not expired. By primary keys. */
+export function findRequestByToken(
+  db: Queries,
+  tokenHash: string,
+  kind: EmailRequestRow['kind'],
+  now: Micros,
+): Promise<EmailRequestRow | undefined> {
+  return db.get(
+    `SELECT ${COLUMNS} FROM email_requests r JOIN email_request_tokens t ON t.request_id = r.id
+      WHERE t.token_hash = ? AND r.kind = ? AND r.expires_at >= ?`,
+    tokenHash,
+    kind,
+    now,
+  )
+}
+
+/** Adds a token to a request that still exists. @returns whether it does */
+export async function insertRequestToken(tx: Queries, requestId: string, tokenHash: string): Promise<boolean> {
+  const added = await tx.run(
+    'INSERT INTO email_request_tokens (token_hash, request_id) SELECT ?, id FROM email_requests WHERE id = ?',
+    tokenHash,
+    requestId,
+  )
+  return added === 1
+}
+
+/** Deletes a request with its tokens. @returns whether it existed: of several callers one gets it */
+export async function deleteRequest(tx: Queries, id: string, kind: EmailRequestRow['kind']): Promise<boolean> {
+  return (await tx.run('DELETE FROM email_requests WHERE id = ? AND kind = ?', id, kind)) === 1
+}
+
+/** Deletes the requests of a user. By email_requests_of_user. */
+export async function deleteRequestsOf(tx: Queries, userId: string, kind: 'change' | 'undo'): Promise<void> {
+  await tx.run('DELETE FROM email_requests WHERE user_id = ? AND kind = ?', userId, kind)
+}
+
+/** Deletes the invites of newcomers to an address. By email_requests_by_email. */
+export async function deleteInvitesTo(tx: Queries, emailKey: string): Promise<void> {
+  await tx.run("DELETE FROM email_requests WHERE email_key = ? AND kind = 'invite'", emailKey)
+}
+
+/** Deletes the invites of newcomers that a user has made. */
+export async function deleteInvitesBy(tx: Queries, userId: string): Promise<void> {
+  await tx.run("DELETE FROM email_requests WHERE created_by = ? AND kind = 'invite'", userId)
+}
+
+/** Up to `limit` open invites of newcomers after one, oldest first. By primary key. */
+export function listNewcomers(db: Queries, now: Micros, after: string, limit: number): Promise<EmailRequestRow[]> {
+  return db.all(
+    `SELECT ${COLUMNS} FROM email_requests r
+      WHERE r.kind = 'invite' AND r.expires_at >= ? AND r.id > ?
+      ORDER BY r.id
+      LIMIT ?`,
+    now,
+    after,
+    limit,
+  )
+}
+
+/** The number of open invites of newcomers. */
+export async function countNewcomers(db: Queries, now: Micros): Promise<number> {
+  const row = await db.get<{ total: number }>(
+    "SELECT count(*) AS total FROM email_requests WHERE kind = 'invite' AND expires_at >= ?",
+    now,
+  )
+  return row!.total
+}
+
+/** Deletes up to `limit` requests that expired before `before`. By email_requests_by_expiry. @returns the number */
+export function deleteExpiredRequests(tx: Queries, before: Micros, limit: number): Promise<number> {
+  return tx.run(
+    `DELETE FROM email_requests WHERE id IN
+       (SELECT id FROM email_requests WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
+    before,
+    limit,
+  )
+}

@@ -1,0 +1,56 @@
+import * as v from 'valibot'
+import { LONGEST } from '../../core/lengths.ts'
+import { Id, Instant, Limit, opaque } from '../../core/schema.ts'
+import { DisplayName, Email, Password, Roles, Username } from '../users/schema.ts'
+
+const DAY_SECONDS = 24 * 60 * 60
+
+/** A newcomer to invite. */
+export const NewcomerInput = v.object({
+  email: Email,
+  roles: v.optional(Roles, ['member']),
+  ttl_seconds: v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(60), v.maxValue(30 * DAY_SECONDS)),
+    7 * DAY_SECONDS,
+  ),
+  mail: v.optional(v.pipe(v.boolean(), v.description('false: the token is returned and not mailed')), true),
+})
+export type NewcomerInput = v.InferOutput<typeof NewcomerInput>
+
+/** An invite of a newcomer; `token` and `url` if it is not mailed. */
+export const Newcomer = v.object({
+  id: Id,
+  email: v.string(),
+  roles: Roles,
+  created_by: v.optional(Id),
+  created_at: Instant,
+  expires_at: Instant,
+})
+export type Newcomer = v.InferOutput<typeof Newcomer>
+
+export const InvitedNewcomer = v.object({
+  ...Newcomer.entries,
+  mailed: v.boolean(),
+  token: v.optional(v.string()),
+  url: v.optional(v.string()),
+})
+export type InvitedNewcomer = v.InferOutput<typeof InvitedNewcomer>
+
+export const NewcomersQuery = v.object({
+  after: v.optional(v.pipe(Id, v.description('`next_after` of the previous page'))),
+  limit: Limit(50, 200),
+})
+export type NewcomersQuery = v.InferOutput<typeof NewcomersQuery>
+
+/** A page of the open invites of newcomers, oldest first. */
+export const NewcomerPage = v.object({ invites: v.array(Newcomer), next_after: v.optional(Id) })
+export type NewcomerPage = v.InferOutput<typeof NewcomerPage>
+
+/** A sign-up with a mailed token; the address is that of the invite. */
+export const SignUp = v.object({
+  token: opaque(LONGEST.token),
+  username: Username,
+  password: Password,
+  display_name: v.optional(DisplayName),
+})
+export type SignUp = v.InferOutput<typeof SignUp>

@@ -1,0 +1,166 @@
+import { linkOf } from '../../config/links.ts'
+import type { Context } from '../../context.ts'
+import { assertAdmin, joinRoles, refuseKeys, splitRoles } from '../../core/actor.ts'
+import { uniqueKey } from '../../core/characters.ts'
+import { ChatError } from '../../core/errors.ts'
+import { digest, newToken } from '../../core/ids.ts'
+import { SECOND, toInstant } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
+import { deleteMailsOf } from '../../mail/store.ts'
+import type { Queries } from '../../storage/database.ts'
+import { byActor } from '../audit/rules.ts'
+import {
+  countNewcomers,
+  deleteInvitesTo,
+  deleteRequest,
+  type EmailRequestRow,
+  findRequestByToken,
+  insertRequest,
+  insertRequestToken,
+  listNewcomers,
+} from '../email-requests/store.ts'
+import { openSession, type SignedIn } from '../sessions/service.ts'
+import { administers, assertStillAdmin } from '../users/rules.ts'
+import { addUser } from '../users/service.ts'
+import { findUser, findUserByEmail, lockUsers } from '../users/store.ts'
+import {
+  type InvitedNewcomer,
+  type Newcomer,
+  NewcomerInput,
+  type NewcomerPage,
+  NewcomersQuery,
+  SignUp,
+} from './schema.ts'
+
+/** The maximum number of open invites. */
+const MAX_OPEN = 10_000
+
+/**
+ * Invites a newcomer, who signs up with the mailed link: without a conversation, for one address, once. An earlier
+ * invite to the address ends.
+ *
+ * @throws ChatError `forbidden`, also with an API key; `signup_disabled` with `invites.allow_signup = false`;
+ *   `email_taken`; `conflict` if it is to be mailed and the service sends no mail, or with too many open invites
+ */
+export const invite = useCase({
+  takes: ['actor'],
+  input: NewcomerInput,
+  errors: ['signup_disabled', 'email_taken', 'conflict'],
+  run: async (ctx, actor, input): Promise<InvitedNewcomer> => {
+    assertAdmin(actor)
+    refuseKeys(actor)
+    const { outbox } = ctx
+    if (ctx.identity || !ctx.config.invites.allow_signup) throw new ChatError('signup_disabled')
+    if (input.mail && !outbox)
+      throw new ChatError('conflict', { message: 'The service sends no mail: ask for the link instead.' })
+    const token = input.mail ? undefined : newToken()
+    const row = newRequest(ctx, actor.user_id, input)
+    await ctx.write(async (tx) => {
+      assertStillAdmin(await lockUsers(tx, [actor.user_id], { admins: false }), actor)
+      if (await findUserByEmail(tx, row.email)) throw new ChatError('email_taken')
+      await deleteInvitesTo(tx, row.email_key)
+      if ((await countNewcomers(tx, ctx.now())) >= MAX_OPEN)
+        throw new ChatError('conflict', { message: `At most ${MAX_OPEN} invites are open: revoke some first.` })
+      await insertRequest(tx, row)
+      if (token !== undefined) await insertRequestToken(tx, row.id, digest(token))
+      else if (!(await outbox!.add(tx, { mail: 'invite', user_id: row.id, request: row.id })))
+        throw new ChatError('unavailable')
+      tx.audit({ act: 'newcomer.invited', ...byActor(actor), subject_id: row.id, detail: { roles: input.roles } })
+    })
+    const url = token && linkOf(ctx.config, 'invite', token)
+    return { ...toNewcomer(row), mailed: input.mail, ...(token && { token }), ...(url && { url }) }
+  },
+})
+
+/** A page of the open invites of newcomers, oldest first. @throws ChatError `forbidden` */
+export const list = useCase({
+  takes: ['actor'],
+  input: NewcomersQuery,
+  run: async (ctx, actor, { after, limit }): Promise<NewcomerPage> => {
+    assertAdmin(actor)
+    const rows = await listNewcomers(ctx.db, ctx.now(), after ?? '', limit + 1)
+    const invites = rows.slice(0, limit).map(toNewcomer)
+    return { invites, ...(rows.length > limit && { next_after: invites.at(-1)!.id }) }
+  },
+})
+
+/** Revokes the invite of a newcomer. @throws ChatError `forbidden`, also with an API key; `not_found` */
+export const revoke = useCase({
+  takes: ['actor', 'invite_id'],
+  errors: ['not_found'],
+  run: async (ctx, actor, inviteId): Promise<void> => {
+    assertAdmin(actor)
+    refuseKeys(actor)
+    await ctx.write(async (tx) => {
+      if (!(await deleteRequest(tx, inviteId, 'invite'))) throw new ChatError('not_found')
+      await deleteMailsOf(tx, inviteId)
+      tx.audit({ act: 'newcomer.revoked', ...byActor(actor), subject_id: inviteId })
+    })
+  },
+})
+
+/**
+ * Signs a newcomer up with the token of an invite, and in. The address is verified, since the link was mailed to it.
+ *
+ * @throws ChatError `not_found` for a token that is unknown, expired, used or revoked, or whose maker administers no
+ *   more; `signup_disabled`; `email_taken`, `username_taken`; `unavailable` when too many passwords wait to be hashed
+ */
+export const signUp = useCase({
+  takes: ['client'],
+  input: SignUp,
+  errors: ['not_found', 'signup_disabled', 'email_taken', 'username_taken'],
+  run: async (ctx, client, { token, username, password, display_name }): Promise<SignedIn> => {
+    // Before the password is hashed, so that an invalid token costs no hash; and again in the transaction.
+    await openInvite(ctx, ctx.db, token)
+    const password_hash = await ctx.passwords.hash(password, { ip: client.ip })
+    return ctx.write(async (tx) => {
+      const { id, email, roles } = await openInvite(ctx, tx, token)
+      if (!(await deleteRequest(tx, id, 'invite'))) throw worthless()
+      const newcomer = { username, email, email_verified: true, password_hash, roles: splitRoles(roles!) }
+      const user = await addUser(ctx, tx, { ...newcomer, ...(display_name && { display_name }) })
+      tx.audit({ act: 'newcomer.signed_up', actor_id: user.id, subject_id: user.id, ip: client.ip })
+      return openSession(ctx, tx, user, client)
+    })
+  },
+})
+
+async function openInvite(ctx: Context, db: Queries, token: string): Promise<EmailRequestRow> {
+  if (!ctx.config.invites.allow_signup) throw new ChatError('signup_disabled')
+  const found = await findRequestByToken(db, digest(token), 'invite', ctx.now())
+  if (!found) throw worthless()
+  // An invite lives by the rights of its maker; the operator's has none.
+  if (found.created_by === null) return found
+  const maker = await findUser(db, found.created_by)
+  if (!maker || !administers(maker)) throw worthless()
+  return found
+}
+
+function newRequest(ctx: Context, actorId: string, { email, roles, ttl_seconds }: NewcomerInput): EmailRequestRow {
+  const now = ctx.now()
+  return {
+    id: ctx.id(),
+    kind: 'invite',
+    user_id: null,
+    email: email.trim(),
+    email_key: uniqueKey(email),
+    roles: joinRoles(roles),
+    created_by: actorId || null,
+    created_at: now,
+    expires_at: now + ttl_seconds * SECOND,
+  }
+}
+
+function toNewcomer({ id, email, roles, created_by, created_at, expires_at }: EmailRequestRow): Newcomer {
+  return {
+    id,
+    email,
+    roles: splitRoles(roles!),
+    ...(created_by && { created_by }),
+    created_at: toInstant(created_at),
+    expires_at: toInstant(expires_at),
+  }
+}
+
+function worthless(): ChatError {
+  return new ChatError('not_found', { message: 'This link has expired or was used: ask for a new one.' })
+}

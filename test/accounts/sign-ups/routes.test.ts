@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { SECOND } from '../../../lib/core/time.ts'
+import { OPERATOR } from '../../../lib/index.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { createMailbox } from '../../support/mailbox.ts'
+import { codeOf, PASSWORD, startService, type TestService, times } from '../../support/service.ts'
+
+describeOnEachDatabase('the invite of a newcomer', (openUrl) => {
+  let service: TestService
+  let now = Date.UTC(2026, 0, 1) * 1000
+  const box = createMailbox()
+  beforeAll(async () => {
+    const config = { server: { public_url: 'https://chat.example.org' } }
+    service = await startService(await openUrl(), { config, ports: { now: () => now, mail: box.deliver } })
+    await service.signIn('founder')
+  })
+  afterAll(() => service.close())
+
+  const rows = (sql: string) => service.chat.context.db.all(sql)
+  const link = async (email: string, more = {}) =>
+    service.chat.newcomers.invite(OPERATOR, { email, mail: false, ...more })
+  const signUp = (token: string, username: string) =>
+    service.client().newcomers.signUp({ token, username, password: PASSWORD })
+
+  it('is mailed, and signs the newcomer up and in, once', async () => {
+    const invited = await service.chat.newcomers.invite(OPERATOR, { email: ' Ada@example.org ', roles: ['read_only'] })
+    expect(invited).toMatchObject({ email: 'Ada@example.org', mailed: true })
+    expect(invited).not.toHaveProperty('token')
+    const mail = await box.next()
+    expect(mail).toMatchObject({ to: 'Ada@example.org', kind: 'invite' })
+    expect(mail.text).toContain(`https://chat.example.org/account/sign-up?token=${mail.token}\n`)
+    expect(JSON.stringify(await rows('SELECT * FROM email_request_tokens'))).not.toContain(mail.token)
+    const ada = service.client()
+    const { user } = await ada.newcomers.signUp({
+      token: mail.token,
+      username: 'ada',
+      password: PASSWORD,
+      display_name: 'Ada Lovelace',
+    })
+    expect(user).toMatchObject({
+      email: 'Ada@example.org',
+      email_verified: true,
+      roles: ['read_only'],
+      username: 'ada',
+    })
+    expect((await ada.auth.me()).user.id).toBe(user.id)
+    expect(await codeOf(signUp(mail.token, 'ada2'))).toBe('not_found')
+    expect((await service.chat.newcomers.list(OPERATOR)).invites).toEqual([])
+    expect(await rows('SELECT * FROM email_request_tokens')).toEqual([])
+  })
+
+  it('creates one account of several simultaneous sign-ups', async () => {
+    const { token } = await link('grace@example.org')
+    const results = await Promise.allSettled(times(5, (index) => signUp(token!, `grace-${index}`)))
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  })
+
+  it('stays valid after a taken username', async () => {
+    const { token, url } = await link('heidi@example.org')
+    expect(url).toBe(`https://chat.example.org/account/sign-up?token=${token}`)
+    expect(await codeOf(signUp(token!, 'FOUNDER'))).toBe('username_taken')
+    await signUp(token!, 'heidi')
+  })
+
+  it('ends when it expires, is revoked, or another one is made for the address', async () => {
+    const expiring = await link('ivan@example.org', { ttl_seconds: 60 })
+    now += 60 * SECOND + 1
+    expect(await codeOf(signUp(expiring.token!, 'ivan'))).toBe('not_found')
+    const revoked = await link('ivan@example.org')
+    await service.chat.newcomers.revoke(OPERATOR, revoked.id)
+    expect(await codeOf(signUp(revoked.token!, 'ivan'))).toBe('not_found')
+    expect(await codeOf(service.chat.newcomers.revoke(OPERATOR, revoked.id))).toBe('not_found')
+    const [first, second] = [await link('ivan@example.org'), await link('IVAN@example.org')]
+    expect(await codeOf(signUp(first.token!, 'ivan'))).toBe('not_found')
+    await signUp(second.token!, 'ivan')
+  })
+
+  it('is refused for an address with an account, and by users', async () => {
+    expect(await codeOf(link('FOUNDER@example.org'))).toBe('email_taken')
+    const judy = await service.chat.users.actor((await service.signIn('judy')).id)
+    expect(await codeOf(service.chat.newcomers.invite(judy, { email: 'x@example.org' }))).toBe('forbidden')
+    expect(await codeOf(service.chat.newcomers.list(judy))).toBe('forbidden')
+    expect(await codeOf(service.chat.newcomers.revoke(judy, judy.user_id))).toBe('forbidden')
+  })
+
+  it('ends with the rights of the administrator who made it, and with an account for the address', async () => {
+    const { id } = await service.signIn('mia', ['admin'])
+    const mia = await service.chat.users.actor(id)
+    const { token } = await service.chat.newcomers.invite(mia, { email: 'late@example.org', mail: false })
+    await service.chat.users.change(OPERATOR, id, { roles: ['member'] })
+    expect(await codeOf(signUp(token!, 'late'))).toBe('not_found')
+    const other = await link('both@example.org')
+    await service.signIn('both')
+    expect(await codeOf(signUp(other.token!, 'both2'))).toBe('email_taken')
+  })
+
+  it('is erased with its maker and its address, and revoked with its mail', async () => {
+    const { id } = await service.signIn('oscar', ['admin'])
+    const oscar = await service.chat.users.actor(id)
+    await service.chat.newcomers.invite(oscar, { email: 'soon@example.org', mail: false })
+    await service.chat.users.erase(OPERATOR, id, {})
+    expect(await rows("SELECT id FROM email_requests WHERE email = 'soon@example.org'")).toEqual([])
+    const { id: pat } = await service.signIn('pat')
+    const { id: request } = await link('pat2@example.org')
+    await service.chat.context.db.write((tx) =>
+      tx.run("UPDATE email_requests SET email_key = 'pat@example.org' WHERE id = ?", request),
+    )
+    await service.chat.users.erase(OPERATOR, pat, {})
+    expect(await rows("SELECT id FROM email_requests WHERE email = 'pat2@example.org'")).toEqual([])
+  })
+
+  it('is refused where sign-ups are, or the host has its own login, or no mail is sent', async () => {
+    const url = await openUrl()
+    const closed = await startService(url, { config: { invites: { allow_signup: false } } })
+    const host = await startService(url, { ports: { identity: () => undefined } })
+    const silent = await startService(url)
+    const invite = ({ chat }: TestService) => codeOf(chat.newcomers.invite(OPERATOR, { email: 'x@example.org' }))
+    expect(await invite(closed)).toBe('signup_disabled')
+    expect(await invite(host)).toBe('signup_disabled')
+    expect(await invite(silent)).toBe('conflict')
+    await Promise.all([closed.close(), host.close(), silent.close()])
+  })
+})
