@@ -8,11 +8,8 @@ import { userArg } from '../args/user.ts'
 import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 import { disable, enable, erase, lockdown, setEmail, setPassword, setRoles } from './user-changes.ts'
-<<<<<<< HEAD
-import { invite, invites, revokeInvite } from './user-invites.ts'
-=======
 import importUsers from './user-import.ts'
->>>>>>> a03f203 (feat(cli): user import creates the users of a CSV file)
+import { invite, invites, revokeInvite } from './user-invites.ts'
 
 const create = defineCommand({
   meta: { name: 'create', description: 'Create a user' },

@@ -60,11 +60,7 @@ describe('chat-server', () => {
     expect(bare.stdout).toContain('USAGE chat-server serve|setup|migrate|user|')
     expect([help, short]).toEqual([bare, bare])
     expect(group.stdout).toContain(
-<<<<<<< HEAD
-      'USAGE chat-server user list|create|set-password|set-email|set-roles|reset-link|disable|enable|lockdown|erase|invite|invites|revoke-invite',
-=======
-      'USAGE chat-server user list|create|import|set-password|set-email|set-roles|reset-link|disable|enable|lockdown|erase',
->>>>>>> a03f203 (feat(cli): user import creates the users of a CSV file)
+      'USAGE chat-server user list|create|import|set-password|set-email|set-roles|reset-link|disable|enable|lockdown|erase|invite|invites|revoke-invite',
     )
     expect(versions).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
