@@ -11,6 +11,7 @@ export const root: CommandDef = defineCommand({
   subCommands: {
     serve: () => import('./commands/serve.ts').then((module) => module.default),
     setup: () => import('./commands/setup.ts').then((module) => module.default),
+    reload: () => import('./commands/reload.ts').then((module) => module.default),
     migrate: () => import('./commands/migrate.ts').then((module) => module.default),
     user: () => import('./commands/user.ts').then((module) => module.default),
     session: () => import('./commands/session.ts').then((module) => module.default),

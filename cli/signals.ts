@@ -2,7 +2,7 @@
  * Settles with the first signal that asks the service to stop: SIGTERM, SIGINT, and on a terminal SIGHUP, which it sends
  * when it is closed. A second SIGTERM or SIGINT ends the process at once. No other signal ends it.
  *
- * @param onHangup called for a SIGHUP without a terminal, which supervisors send to have a configuration read again
+ * @param onHangup called for each SIGHUP without a terminal, which asks for a reload of the configuration
  */
 export function firstSignal(onHangup: () => void): Promise<NodeJS.Signals> {
   ignoreUserSignals()

@@ -9,6 +9,7 @@ import type { MadeBy } from './chat/invites/store.ts'
 import type { PostQueue } from './chat/messages/queue.ts'
 import type { PresenceWatch } from './chat/presence/watch.ts'
 import type { Cluster } from './cluster/cluster.ts'
+import type { LiveConfig } from './config/live.ts'
 import type { Config } from './config/parse.ts'
 import type { Find } from './core/loader.ts'
 import type { AuthFailures } from './limits/auth-failures.ts'
@@ -40,7 +41,11 @@ export type { Bus, Identity, IdentityRequest, Log, LogField, LogFields, Mail, Po
 
 /** The state of one service. `createChatService` creates it, and `close()` ends it. */
 export interface Context {
+  /** The configuration in effect: read it where it is used, since a reload replaces it. */
   readonly config: Config
+  readonly settings: LiveConfig
+  /** @throws Error when a configuration needs what this machine does not have */
+  readonly assertUsable: (config: Config) => Promise<void>
   readonly db: Database
   readonly hub: Hub
   readonly poller: Poller
@@ -62,7 +67,7 @@ export interface Context {
   readonly backups: Backups
   readonly identity?: Ports['identity']
   /** The queue of mails; missing when the service sends none. */
-  readonly outbox?: Outbox
+  readonly outbox: Outbox | undefined
   readonly log: Log
   readonly now: () => number
   readonly id: () => string

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { insertAuditEntry } from './accounts/audit/store.ts'
-import { createProvider } from './accounts/oauth/provider.ts'
+import { createProviders } from './accounts/oauth/provider.ts'
 import { createPasswords } from './accounts/passwords/hash.ts'
 import { createAttempts } from './accounts/passwords/throttle.ts'
 import { addressOf } from './accounts/recipients/address.ts'
@@ -15,7 +15,7 @@ import { revokeInvitesOf } from './chat/invites/revocation.ts'
 import { createPostQueue } from './chat/messages/queue.ts'
 import { createPresenceWatch } from './chat/presence/watch.ts'
 import { createCluster } from './cluster/cluster.ts'
-import { oauthProviders } from './config/oauth.ts'
+import { createLiveConfig } from './config/live.ts'
 import type { Config } from './config/parse.ts'
 import type { Context, Log, Ports } from './context.ts'
 import { newId } from './core/ids.ts'
@@ -27,19 +27,21 @@ import { LIMITS_VERSION } from './limits/store.ts'
 import { createHub } from './live/hub.ts'
 import { createPoller } from './live/poller.ts'
 import { createWrite } from './live/transaction.ts'
-import { type Addresser, createOutbox, mailTasks } from './mail/queue.ts'
+import { type Addresser, createLiveOutbox, mailTasks } from './mail/queue.ts'
 import { createMetrics } from './metrics/registry.ts'
 import { purge } from './ops/purge.ts'
 import { createReadiness } from './ops/readiness.ts'
 import type { Storage } from './storage/open.ts'
-import { createTaskWorker } from './tasks/runner.ts'
-import { TASK_KINDS } from './tasks/schema.ts'
+import { createTaskWorker, type TaskHandler } from './tasks/runner.ts'
+import { TASK_KINDS, type TaskKind } from './tasks/schema.ts'
 
 /** A log that writes nothing. */
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** Builds the state of a service; starts nothing. */
-export function createContext(config: Config, storage: Storage, ports: Ports): Context {
+export function createContext(initial: Config, storage: Storage, ports: Ports): Context {
+  const settings = createLiveConfig(initial)
+  const config = settings.view
   const { db, kv, signals } = storage
   const log = ports.log ?? SILENT
   const now = ports.now ?? currentMicros
@@ -60,26 +62,18 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
   hub.onStreams(presenceWatch.streamsChanged)
   const poller = createPoller({ db, hub, log, poll_ms: config.cluster.poll_ms })
   const passwords = createPasswords(config.security.password.bcrypt_cost)
-  const providers = new Map(oauthProviders(config).map((each) => [each.name, createProvider(each, { log, now })]))
+  const providers = createProviders(config, { log, now })
   const id = ports.id ?? newId
   const write = createWrite({ db, hub, metrics, log, now, id, insertAuditEntry, onTasks: () => tasks.wake() })
   const provider = ports.assistant ?? createAssistant(config.assistant)
   const answers = createRunner({ config, db, write, metrics, log, now, provider })
   const addresser: Addresser = (...order) => addressOf(ctx, ...order)
-  const outbox = createOutbox({ config, db, metrics, log, now, id, mail: ports.mail, addresser })
-  const tasks = createTaskWorker({
-    db,
-    metrics,
-    log,
-    handlers: {
-      'conversation.remove': (run) => removeConversation(ctx, run),
-      'user.erase': (run) => erasure.goOn(ctx, run),
-      'storage.purge': (run) => purge(ctx, run),
-      ...mailTasks(outbox),
-    },
-  })
+  const outbox = createLiveOutbox(settings, { db, metrics, log, now, id, mail: ports.mail, addresser })
+  const tasks = createTaskWorker({ db, metrics, log, handlers: handlersOf(() => ctx) })
   const ctx: Context = {
     config,
+    settings,
+    assertUsable: outbox.assertUsable,
     db,
     hub,
     poller,
@@ -87,18 +81,22 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
     metrics,
     readiness: createReadiness({ db, poller, cluster, hub, log }),
     passwords,
-    providers,
+    get providers() {
+      return providers()
+    },
     attempts: createAttempts(db, now),
     findSession: createSessionLookup(db, LIMITS_VERSION),
     limiter: createLimiter({ config, db, now }),
-    authFailures: createAuthFailures(config.rate_limits.auth_failures_per_ip_per_min, now),
+    authFailures: createAuthFailures(() => config.rate_limits.auth_failures_per_ip_per_min, now),
     posts: createPostQueue({ config, db, now, id, write }),
     presence: presenceWatch,
     answers,
     tasks,
     backups: createBackups({ config, db, metrics, log, now }),
     ...(ports.identity && { identity: ports.identity }),
-    ...(outbox && { outbox }),
+    get outbox() {
+      return outbox.current()
+    },
     log,
     now,
     id,
@@ -106,4 +104,14 @@ export function createContext(config: Config, storage: Storage, ports: Ports): C
     revokeInvites: (tx, made, by) => revokeInvitesOf({ now }, tx, made, by),
   }
   return ctx
+}
+
+/** What runs the tasks of each kind. */
+function handlersOf(ctx: () => Context): Record<TaskKind, TaskHandler> {
+  return {
+    'conversation.remove': (run) => removeConversation(ctx(), run),
+    'user.erase': (run) => erasure.goOn(ctx(), run),
+    'storage.purge': (run) => purge(ctx(), run),
+    ...mailTasks(() => ctx().outbox),
+  }
 }

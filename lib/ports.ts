@@ -41,6 +41,8 @@ export type LogField =
   | 'pid'
   | 'uptime_seconds'
   | 'is_setup'
+  | 'changed'
+  | 'needs_restart'
   // Of an audited action.
   | 'act'
   | 'actor_id'

@@ -1,11 +1,13 @@
 import type { Features } from './api/features.ts'
 import type { Neighbour } from './cluster/cluster.ts'
 import type { Config } from './config/parse.ts'
+import type { Reloaded } from './config/reload.ts'
 import type { Context } from './context.ts'
 import { withinContext } from './core/context-of.ts'
 import { createContext } from './create-context.ts'
 import { featuresOf } from './features.ts'
 import { createJobs } from './jobs.ts'
+import { createReload } from './ops/reload.ts'
 import { resumeRemovals } from './ops/removals.ts'
 import type { Ports } from './ports.ts'
 import { assertImported } from './storage/archive/import.ts'
@@ -20,6 +22,15 @@ export interface Chat extends Features {
    * by others, or, with `storage.migrate` set to false, if the schema is outdated.
    */
   start(options?: StartOptions): Promise<void>
+  /**
+   * Takes another configuration while the service runs: the keys that can be reloaded, and of those all or none. Calls in
+   * progress end as they began.
+   *
+   * @param config from `parseConfig`
+   * @returns the keys that changed, and those that differ but need another start
+   * @throws ConfigError when they contradict keys that stay as they are; Error when a package is missing
+   */
+  reload(config: Config): Promise<Reloaded>
   /** Makes `/readyz` fail, so that load balancers choose another server. Everything else continues as before. */
   withdraw(): void
   /**
@@ -61,7 +72,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
     ...featuresOf(ctx),
     async start(options: StartOptions = {}) {
       if (!options.changed) await assertOurs(db)
-      if (config.storage.migrate) await migrateLogged(ctx)
+      if (ctx.config.storage.migrate) await migrateLogged(ctx)
       else await assertMigrated(db)
       await assertImported(db)
       if (options.background === false) return
@@ -72,6 +83,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       await resumeRemovals(ctx)
       tasks.start()
     },
+    reload: createReload(ctx),
     withdraw: () => hub.withdraw(),
     drain,
     async close() {

@@ -6,6 +6,8 @@ import type { Failure } from '../errors.ts'
 /** From the primary process to a worker. */
 export type ToWorker =
   | { kind: 'start'; config: Config }
+  /** Read the configuration again. */
+  | { kind: 'reload' }
   /** Drain and end. */
   | { kind: 'stop' }
   /** Send a report with this number. */
@@ -19,6 +21,8 @@ export type ToPrimary =
   | { kind: 'hello' }
   /** It listens there. */
   | { kind: 'ready'; url: string; address: string }
+  /** It has reloaded its configuration. */
+  | { kind: 'reloaded' }
   /** It cannot start, and ends. */
   | { kind: 'failed'; failure: Failure }
   /** It needs the readings of all workers. */
@@ -28,6 +32,11 @@ export type ToPrimary =
 
 /** Set in a worker of ours, since others also run programs as workers of node:cluster. */
 export const WORKER_VARIABLE = 'CHAT_WORKER'
+
+/** The configuration of a worker: a real port, and the primary process has migrated. */
+export function asWorkerConfig(config: Config, port: number): Config {
+  return { ...config, server: { ...config.server, port }, storage: { ...config.storage, migrate: false } }
+}
 
 /** Sends to the primary process. Resolves once that is done, or cannot be done any more. */
 export function sendToPrimary(message: ToPrimary): Promise<void> {

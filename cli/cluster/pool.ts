@@ -16,6 +16,8 @@ export interface WorkerPool {
   start(): Promise<Listening>
   /** Has all workers drain and end, and resolves when they have. */
   stop(): Promise<void>
+  /** Has all workers read their configuration again. */
+  reload(): void
   /** Sends a signal to all workers. */
   signal(name: NodeJS.Signals): void
 }
@@ -30,12 +32,19 @@ interface Slot {
   failure?: Failure
 }
 
-/** @param config for each worker; the port is a real one */
-export function createWorkerPool({ config, log }: { config: Config; log: Log }): WorkerPool {
-  const slots = Array.from(
-    { length: config.cluster.workers },
-    (): Slot => ({ started_at: 0, delay: 0, isReady: false }),
-  )
+interface PoolDeps {
+  workers: number
+  /** For each worker that starts; the port is a real one. */
+  config: () => Config
+  log: Log
+  /** A worker has reloaded its configuration. */
+  onReload: () => void
+}
+
+/** Creates the pool; starts nothing. */
+export function createWorkerPool(deps: PoolDeps): WorkerPool {
+  const { config, log } = deps
+  const slots = Array.from({ length: deps.workers }, (): Slot => ({ started_at: 0, delay: 0, isReady: false }))
   const collector = createCollector({ ask: (round) => askReady(slots, round) })
   const up = createStart(slots)
   const allEnded = deferred<void>()
@@ -51,16 +60,16 @@ export function createWorkerPool({ config, log }: { config: Config; log: Log }):
   }
 
   function receive(slot: Slot, worker: Worker, message: ToPrimary): void {
-    if (message.kind === 'hello') sendToWorker(worker, { kind: 'start', config })
+    if (message.kind === 'hello') sendToWorker(worker, { kind: 'start', config: config() })
     if (message.kind === 'failed') slot.failure = message.failure
     if (message.kind === 'ready') up.ready(slot, message)
+    if (message.kind === 'reloaded') deps.onReload()
     if (message.kind === 'report') collector.report(worker.id, message.readings, message.round)
     if (message.kind === 'collect') void sendTogether(worker, message.request)
   }
 
-  async function sendTogether(worker: Worker, request: number): Promise<void> {
+  const sendTogether = async (worker: Worker, request: number) =>
     sendToWorker(worker, { kind: 'together', request, readings: await collector.collect() })
-  }
 
   function ended(slot: Slot, worker: Worker, how: { code?: number; signal?: string }): void {
     delete slot.worker
@@ -84,6 +93,9 @@ export function createWorkerPool({ config, log }: { config: Config; log: Log }):
       for (const worker of running) sendToWorker(worker, { kind: 'stop' })
       if (running.length === 0) allEnded.resolve()
       return allEnded.promise
+    },
+    reload() {
+      for (const { worker } of slots) if (worker) sendToWorker(worker, { kind: 'reload' })
     },
     signal(name) {
       for (const { worker } of slots) worker?.process.kill(name)

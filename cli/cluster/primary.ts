@@ -2,8 +2,12 @@ import cluster from 'node:cluster'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import type { Config } from '../../lib/config/parse.ts'
+import { planReload } from '../../lib/config/reload.ts'
 import type { Log } from '../../lib/context.ts'
 import { listen } from '../../lib/http/node/listen.ts'
+import { attempt, type ReloadFlags, readAgain } from '../config/reload.ts'
+import type { Logger } from '../logging/logger.ts'
+import { asWorkerConfig } from './messages.ts'
 import { openService } from './node.ts'
 import { createWorkerPool, type WorkerPool } from './pool.ts'
 
@@ -11,6 +15,15 @@ import { createWorkerPool, type WorkerPool } from './pool.ts'
 export interface Workers {
   pool: WorkerPool
   is_setup: boolean
+  /** Reads the configuration again, here and in all workers. */
+  reload(): Promise<unknown>
+}
+
+/** The parts of the primary process. */
+interface Primary {
+  config: Config
+  log: Logger
+  flags: ReloadFlags
 }
 
 /**
@@ -18,20 +31,37 @@ export interface Workers {
  *
  * @throws Error when the database cannot be used, or no port is free
  */
-export async function prepareWorkers(config: Config, log: Log): Promise<Workers> {
+export async function prepareWorkers({ config, log, flags }: Primary): Promise<Workers> {
   if (!cluster.isPrimary)
     throw new Error('cluster.workers must be 1 in a process that is itself a worker of node:cluster')
   const is_setup = await prepareDatabase(config, log)
   const port = config.server.port || (await findFreePort(config.server.host))
-  const workerConfig = {
-    ...config,
-    server: { ...config.server, port },
-    storage: { ...config.storage, migrate: false },
-  }
-  const pool = createWorkerPool({ config: workerConfig, log })
+  let current = asWorkerConfig(config, port)
+  /** For the workers that start later, and for the log of this process. */
+  const adopt = () =>
+    attempt(log, async () => {
+      const { next, ...plan } = planReload(current, asWorkerConfig(readAgain(flags, log), port))
+      current = next
+      log.setLevel(next.log.level)
+      return plan
+    })
+  const pool = createWorkerPool({
+    workers: config.cluster.workers,
+    config: () => current,
+    log,
+    onReload: () => void adopt(),
+  })
   // Asked to end at once. If this process fails or is killed instead, its workers notice it and drain.
   process.once('exit', (code) => code === 1 || pool.signal('SIGKILL'))
-  return { pool, is_setup }
+  return {
+    pool,
+    is_setup,
+    async reload() {
+      // An unusable file is reported once, not by each worker.
+      const { reloaded } = await adopt()
+      if (reloaded) pool.reload()
+    },
+  }
 }
 
 async function prepareDatabase(config: Config, log: Log): Promise<boolean> {

@@ -1,14 +1,16 @@
 import cluster from 'node:cluster'
+import type { Config } from '../../lib/config/parse.ts'
 import type { Log } from '../../lib/context.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
 import type { Chat } from '../../lib/index.ts'
 import type { Reading } from '../../lib/metrics/page.ts'
 import { readLevels } from '../../lib/ops/levels.ts'
+import { type ReloadFlags, reloadable } from '../config/reload.ts'
 import { toFailure } from '../errors.ts'
-import { createLogger } from '../logging/logger.ts'
+import { createLogger, type Logger } from '../logging/logger.ts'
 import { outliveOutput } from '../output.ts'
 import { ignoreUserSignals } from '../signals.ts'
-import { sendToPrimary, type ToWorker, WORKER_VARIABLE } from './messages.ts'
+import { asWorkerConfig, sendToPrimary, type ToWorker, WORKER_VARIABLE } from './messages.ts'
 import { type ServiceNode, startNode } from './node.ts'
 
 /** Whether this process is a worker that `serve` started. */
@@ -17,7 +19,7 @@ export function isWorker(): boolean {
 }
 
 /** Serves as one of several processes that share a port, until the primary process asks it to stop, or ends. */
-export async function serveAsWorker(): Promise<never> {
+export async function serveAsWorker(flags: ReloadFlags): Promise<never> {
   const stop = firstReasonToStop()
   const { config } = await next('start')
   const log = createLogger(config.log)
@@ -28,6 +30,7 @@ export async function serveAsWorker(): Promise<never> {
     // Before it listens: the first request may be for the metrics.
     const node = await startNode(config, log, { onDatabase: async (chat) => answerForAll(chat) })
     isUp = true
+    reloadOnRequest(node.chat, { config, flags, log })
     await sendToPrimary({ kind: 'ready', url: node.url, address: node.address })
     await drain(node, await stop, log)
   } catch (error) {
@@ -52,6 +55,22 @@ function firstReasonToStop(): Promise<Reason> {
     process.once('disconnect', () => resolve('orphaned'))
     void next('stop').then(() => resolve('asked'))
   })
+}
+
+/** On request of `chat-server reload`, or of the primary process, which a worker that reloads tells in turn. */
+function reloadOnRequest(
+  chat: Chat,
+  { config, flags, log }: { config: Config; flags: ReloadFlags; log: Logger },
+): void {
+  const reload = reloadable(chat, {
+    flags,
+    log,
+    adapt: (read) => {
+      void sendToPrimary({ kind: 'reloaded' })
+      return asWorkerConfig(read, config.server.port)
+    },
+  })
+  process.on('message', (message: ToWorker) => message.kind === 'reload' && void reload())
 }
 
 async function drain({ chat, stop }: ServiceNode, reason: Reason, log: Log): Promise<void> {

@@ -4,11 +4,17 @@ import type { Log } from '../../lib/context.ts'
 import { createJsonLines, type Fields, toPrettyLine } from './line.ts'
 import { createLogSink, type LogStream } from './sink.ts'
 
+/** The log of a process. */
+export interface Logger extends Required<Log> {
+  /** Changes the lowest level to log. */
+  setLevel(level: Config['log']['level']): void
+}
+
 /** A log that writes one line per call to `stream`, standard error by default. */
 export function createLogger(
   config: Pick<Config['log'], 'level' | 'format'>,
   stream: LogStream = process.stderr,
-): Required<Log> {
+): Logger {
   const format = config.format === 'auto' ? (stream.isTTY ? 'pretty' : 'json') : config.format
   const toLine = format === 'json' ? createJsonLines() : toPrettyLine
   const sink = createLogSink(stream, (lost) => toLine(new Date(), 'warn', 'Lines of the log were lost', { lost }))
@@ -29,5 +35,8 @@ export function createLogger(
     warn: (message, fields) => consola.warn(message, fields),
     error: (message, fields) => consola.error(message, fields),
     dropped: sink.dropped,
+    setLevel(level) {
+      consola.level = LogLevels[level]
+    },
   }
 }

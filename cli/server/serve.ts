@@ -8,10 +8,11 @@ import { startNode } from '../cluster/node.ts'
 import { prepareWorkers } from '../cluster/primary.ts'
 import { isWorker, serveAsWorker } from '../cluster/worker.ts'
 import { type ConfigFlags, loadConfig } from '../config/load.ts'
+import { reloadable } from '../config/reload.ts'
 import { refuseIfStrict, warningsOf } from '../config/warnings.ts'
 import { deleteOldCopies } from '../copies.ts'
 import { sqliteFile } from '../doctor/files.ts'
-import { createLogger } from '../logging/logger.ts'
+import { createLogger, type Logger } from '../logging/logger.ts'
 import { outliveOutput } from '../output.ts'
 import { firstSignal } from '../signals.ts'
 import { openBrowser } from './browser.ts'
@@ -28,21 +29,21 @@ export interface ServeFlags extends ConfigFlags {
 
 /** Serves until a signal arrives, then finishes the requests in progress and ends the process. */
 export async function serve(flags: ServeFlags): Promise<never> {
-  if (isWorker()) return serveAsWorker()
+  if (isWorker()) return serveAsWorker(flags)
   const { config, file, warnings } = loadConfig(flags)
   const log = createLogger(config.log)
   outliveOutput(log)
   warn(log, [...warnings, ...warningsOf(config)], flags)
-  const signal = firstSignal(() =>
-    log.warn('SIGHUP is ignored: the configuration is read at start. Restart the service to change it.'),
-  )
-  let isUp = false
-  void signal.then((name) => isUp || leaveEarly(log, name))
+  let service: Serving | undefined
+  const signal = firstSignal(() => {
+    if (service) void service.reload()
+    else log.warn('SIGHUP is ignored: the service has not started yet.')
+  })
+  void signal.then((name) => service || leaveEarly(log, name))
 
   await assertFree(config.server)
   const stopDeleting = deleteCopiesHourly(config.database.url, log)
-  const service = await (config.cluster.workers > 1 ? serveInWorkers : serveHere)({ config, log, flags })
-  isUp = true
+  service = await (config.cluster.workers > 1 ? serveInWorkers : serveHere)({ config, log, flags })
   const started = { ...service, config, file, flags }
   logStart(log, started)
   printGreeting(started, { json: flags.json === true || !(process.stdout.isTTY || flags.qr) })
@@ -76,35 +77,38 @@ interface Serving {
   address: string
   is_setup: boolean
   stop(): Promise<void>
+  /** Reads the configuration again. */
+  reload(): Promise<unknown>
   showQr?: () => Promise<void>
 }
 
 /** The parts of a command that serves. */
 interface Command {
   config: Config
-  log: Log
+  log: Logger
   flags: ServeFlags
 }
 
 async function serveHere({ config, log, flags }: Command): Promise<Serving> {
   const qr = flags.qr ? await createQrListener() : undefined
   let is_setup = false
-  const { url, address, stop } = await startNode(config, log, {
+  const { chat, url, address, stop } = await startNode(config, log, {
     listen: qr?.listen ?? listen,
     async onDatabase(chat) {
       ;({ is_setup } = await chat.setup.get())
       warnOfOpenSetup({ config, log, flags }, is_setup)
     },
   })
-  return { url, address, is_setup, stop, ...(qr && { showQr: () => qr.show(config.server.public_url) }) }
+  const reload = reloadable(chat, { flags, log })
+  return { url, address, is_setup, stop, reload, ...(qr && { showQr: () => qr.show(config.server.public_url) }) }
 }
 
 async function serveInWorkers(command: Command): Promise<Serving> {
   const { config, log, flags } = command
   if (flags.qr) throw new UsageError('--qr needs a service of one process (cluster.workers)')
-  const { pool, is_setup } = await prepareWorkers(config, log)
+  const { pool, is_setup, reload } = await prepareWorkers({ config, log, flags })
   warnOfOpenSetup(command, is_setup)
-  return { ...(await pool.start()), is_setup, stop: pool.stop }
+  return { ...(await pool.start()), is_setup, stop: pool.stop, reload }
 }
 
 function warnOfOpenSetup({ config, log, flags }: Command, is_setup: boolean): void {

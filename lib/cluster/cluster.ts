@@ -7,6 +7,7 @@ import type { Database } from '../storage/database.ts'
 import type { SignalsFile } from '../storage/sqlite/signals-file.ts'
 import { createLook } from './look.ts'
 import { createPublisher, type Publisher, type PublisherDeps } from './publisher.ts'
+import { createReloadAnswer } from './reload.ts'
 import type { Signal } from './signals.ts'
 import * as store from './store.ts'
 
@@ -60,8 +61,8 @@ export function createCluster(given: ClusterDeps) {
   const timers: NodeJS.Timeout[] = []
   let isStarted = false
   let started_at: number | undefined
-  const receiver = createReceiver(id, deps)
-  const { isAlone } = receiver
+  const reloads = createReloadAnswer(id, db)
+  const receiver = createReceiver(id, { ...deps, reload: reloads.handle })
   const publisher = createPublisher(id, receiver, deps)
 
   return {
@@ -71,7 +72,7 @@ export function createCluster(given: ClusterDeps) {
     isApart,
     /** Whether processes have met: the first that serves creates the file of signals. */
     hasMet: () => signals?.exists() ?? isShared,
-    isAlone,
+    isAlone: receiver.isAlone,
     /** Whether other processes run, or have run recently: their users may still count. */
     hasCompany: () => isStarted && receiver.hasCompany(),
     /** Whether the signals of others could not be read for a while. */
@@ -80,6 +81,7 @@ export function createCluster(given: ClusterDeps) {
     /** When this process began to serve; `undefined` for one that runs a command beside the service. */
     startedAt: () => started_at,
 
+    onReload: reloads.onReload,
     announce: publisher.announce,
     announceUsers: publisher.announceUsers,
 
@@ -174,7 +176,10 @@ async function beat(
 }
 
 /** Reads what the other processes have sent, and counts them. */
-function createReceiver(id: string, { db, signals, config, log, metrics }: ClusterDeps) {
+function createReceiver(
+  id: string,
+  { db, signals, config, log, metrics, reload }: ClusterDeps & { reload: (request: string) => Promise<void> },
+) {
   const { look, recount, forget } = createLook(db, id)
   let others: ReadonlySet<string> = new Set()
   // Not a time: a busy event loop is no failure of the database.
@@ -192,10 +197,10 @@ function createReceiver(id: string, { db, signals, config, log, metrics }: Clust
     if (found?.isFirst || others.size > 0) company_until = performance.now() + COMPANY_MS
     if (found?.isFirst) await neighbour.renew()
     if (!found || found.bodies.length === 0) return
-    await handleSignals(
-      found.bodies.map((body) => JSON.parse(body) as Signal),
-      neighbour,
-    )
+    const news = found.bodies.map((body) => JSON.parse(body) as Signal)
+    // Not awaited: events do not wait for it. A failed answer is asked for again.
+    for (const { reload_request } of news) if (reload_request) reload(reload_request).catch(() => {})
+    await handleSignals(news, neighbour)
   }
 
   return {

@@ -1,5 +1,6 @@
 import { createGathering } from '../core/gather.ts'
 import type { Ephemeral } from '../live/transaction.ts'
+import type { NodeReload } from './reload.ts'
 
 /** The maximum size of a signal, in UTF-16 units, which are bytes for most of it. */
 const MAX_LENGTH = 256 * 1024
@@ -14,6 +15,10 @@ const MAX_USERS = 5_000
 export interface Signal {
   events: Ephemeral[]
   user_ids: string[]
+  /** All processes shall read their configuration again; the id of the request. */
+  reload_request?: string
+  /** What became of that in the sender. */
+  reload_answer?: { request: string; answer: NodeReload }
 }
 
 /** A signal as it is passed on. */

@@ -19,6 +19,8 @@ export interface KeyNotes {
   unit?: 'milliseconds' | 'seconds' | 'bytes' | 'hours' | 'days'
   /** `password`: a URL that is printed without its password; `header`: a header that is printed without its value. */
   secret?: true | 'password' | 'header'
+  /** Whether a running service takes another value when its configuration is reloaded. */
+  reload?: true
 }
 
 /** A configurable value: its type, its default, and its description. */
@@ -29,6 +31,16 @@ export function key<T extends v.GenericSchema, const D extends v.InferInput<T> |
   notes: Omit<KeyNotes, 'description'> = {},
 ) {
   return v.pipe(v.optional(schema, fallback), v.metadata({ description, ...notes }))
+}
+
+/** A {@link key} that can be reloaded. */
+export function reloadableKey<T extends v.GenericSchema, const D extends v.InferInput<T> | undefined>(
+  schema: T,
+  fallback: D,
+  description: string,
+  notes: Omit<KeyNotes, 'description'> = {},
+) {
+  return key<T, D>(schema, fallback, description, { ...notes, reload: true })
 }
 
 /** Keys under one heading. */

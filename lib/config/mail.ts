@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Config } from '../api/config.ts'
-import { integer, key, section, text } from './key.ts'
+import { integer, reloadableKey as key, section, text } from './key.ts'
 
 const URL_FORM =
   'must be smtp://<user>:<password>@<host>:<port> or smtps://…, and have only a host, a port, a user and a password'

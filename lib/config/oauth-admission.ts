@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { key, section, text } from './key.ts'
+import { reloadableKey as key, section, text } from './key.ts'
 
 const MAX_ITEMS = 1000
 

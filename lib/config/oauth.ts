@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Config } from '../api/config.ts'
 import { isLoopback } from '../core/addresses.ts'
-import { flag, key, section, someText, text } from './key.ts'
+import { flag, reloadableKey as key, section, someText, text } from './key.ts'
 import { ADMISSION_KEYS } from './oauth-admission.ts'
 
 const secureUrl = v.pipe(

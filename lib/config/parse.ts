@@ -23,6 +23,8 @@ export interface ConfigKey {
    * Whether it must not be printed: `password` hides only the password of a URL, `header` only the value of a header.
    */
   secret: boolean | 'password' | 'header'
+  /** Whether a running service takes another value when its configuration is reloaded. */
+  reload: boolean
 }
 
 /** Why one key is refused; `key` is empty for the configuration as a whole. */
@@ -61,9 +63,14 @@ export function parseConfig(input: ConfigInput = {}): Config {
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
 
   const config = withManualDefault(withOneCsrfName(parsed.output, input))
+  assertConsistent(config)
+  return config
+}
+
+/** @throws ConfigError when values contradict each other */
+export function assertConsistent(config: Config): void {
   const contradictions = contradictionsOf(config)
   if (contradictions.length > 0) throw new ConfigError(contradictions)
-  return config
 }
 
 /** Every key, in the order of the documentation. */
@@ -127,7 +134,7 @@ function keysOf(node: SchemaNode, key: string): ConfigKey[] {
     const rest = unwrap(node).rest
     return rest ? [...named, ...keysOf(rest, joinKey(key, ANY_NAME))] : named
   }
-  const { description, unit, secret } = v.getMetadata(schemaOf(node)) as unknown as KeyNotes
+  const { description, unit, secret, reload } = v.getMetadata(schemaOf(node)) as unknown as KeyNotes
   return [
     {
       key,
@@ -137,6 +144,7 @@ function keysOf(node: SchemaNode, key: string): ConfigKey[] {
       ...(unit && { unit }),
       description,
       secret: secret ?? false,
+      reload: reload ?? false,
     },
   ]
 }

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { LONGEST } from '../core/lengths.ts'
 import { BackupSection } from './backup.ts'
 import { ClusterSection } from './cluster.ts'
-import { flag, integer, key, MAX_TIMER_SECONDS, oneOf, section, someText, text } from './key.ts'
+import { flag, integer, key, MAX_TIMER_SECONDS, oneOf, reloadableKey, section, someText, text } from './key.ts'
 import { LinksSection } from './links.ts'
 import { MailSection } from './mail.ts'
 import { OauthSection } from './oauth.ts'
@@ -85,18 +85,18 @@ export const ConfigSchema = v.object({
   }),
   rate_limits: section({
     admin_api_enabled: key(flag, false, 'Serve the API that changes limits while the service runs.'),
-    default_rps: key(
+    default_rps: reloadableKey(
       integer(0, 1_000_000),
       500,
       'Requests per second of one user, or one IP address, on routes without a profile; 0 sets no limit.',
     ),
-    burst: key(integer(1, 1_000_000), 1000, 'Number of those requests that may arrive at once.'),
-    auth_login_per_ip_per_min: key(
+    burst: reloadableKey(integer(1, 1_000_000), 1000, 'Number of those requests that may arrive at once.'),
+    auth_login_per_ip_per_min: reloadableKey(
       integer(1, 1_000_000),
       60,
       'Sign-ins, sign-ups, set-ups and password resets per minute from one IP address.',
     ),
-    auth_failures_per_ip_per_min: key(
+    auth_failures_per_ip_per_min: reloadableKey(
       integer(1, 1_000_000),
       600,
       'Requests per minute from one IP address that may fail with 401; beyond that, tokens are not looked up.',
@@ -141,9 +141,14 @@ export const ConfigSchema = v.object({
     }),
   }),
   setup: section({
-    code: key(someText, undefined, 'Code that POST /api/setup requires as setup_code; by default none is required.', {
-      secret: true,
-    }),
+    code: reloadableKey(
+      someText,
+      undefined,
+      'Code that POST /api/setup requires as setup_code; by default none is required.',
+      {
+        secret: true,
+      },
+    ),
   }),
   invites: section({
     allow_signup: key(flag, true, 'Allow new users to sign up with an invite.'),
@@ -191,11 +196,11 @@ export const ConfigSchema = v.object({
     ),
   }),
   limits: section({
-    max_depth: key(integer(1, 1000), 100, 'Maximum depth of replies; the root of a thread has depth 0.'),
-    message_bytes: key(integer(1, LONGEST.message), 65_536, 'Maximum length of a message, in UTF-8.', {
+    max_depth: reloadableKey(integer(1, 1000), 100, 'Maximum depth of replies; the root of a thread has depth 0.'),
+    message_bytes: reloadableKey(integer(1, LONGEST.message), 65_536, 'Maximum length of a message, in UTF-8.', {
       unit: 'bytes',
     }),
-    revisions_per_message: key(
+    revisions_per_message: reloadableKey(
       integer(1, 1000),
       100,
       'Number of stored revisions of an edited message; a further edit drops the oldest.',
@@ -248,19 +253,19 @@ export const ConfigSchema = v.object({
     ),
   }),
   metrics: section({
-    token: key(someText, undefined, 'Bearer token that /metrics requires; by default none is required.', {
+    token: reloadableKey(someText, undefined, 'Bearer token that /metrics requires; by default none is required.', {
       secret: true,
     }),
   }),
   well_known: WellKnownSection,
   log: section({
-    level: key(oneOf('silent', 'error', 'warn', 'info', 'debug'), 'info', 'Lowest level to log.'),
+    level: reloadableKey(oneOf('silent', 'error', 'warn', 'info', 'debug'), 'info', 'Lowest level to log.'),
     format: key(
       oneOf('auto', 'json', 'pretty'),
       'auto',
       'json is one object a line, pretty is for people; auto is pretty on a terminal and json elsewhere.',
     ),
-    requests: key(
+    requests: reloadableKey(
       oneOf('all', 'problems', 'none'),
       'problems',
       'Requests to log: all; problems, those answered with 5xx or after more than a second; or none.',

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import * as v from 'valibot'
-import { integer, key, MAX_TIMER_SECONDS, section, someText, text } from './key.ts'
+import { integer, key, MAX_TIMER_SECONDS, reloadableKey, section, someText, text } from './key.ts'
 
 /** Scheme, host and port; a URL would also take `*` for a host. */
 const ORIGIN = /^https?:\/\/(\[[0-9a-f:]+\]|[0-9a-z._-]+)(:\d+)?$/
@@ -73,7 +73,7 @@ export const ServerSection = section({
     { unit: 'seconds' },
   ),
   cors: section({
-    allowed_origins: key(
+    allowed_origins: reloadableKey(
       originList,
       [] as string[],
       'Other origins (https://app.example.org) whose pages may call the service as their signed-in user.',

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { isStorable } from '../core/schema.ts'
-import { isSection, key, section } from './key.ts'
+import { isSection, reloadableKey as key, section } from './key.ts'
 
 /** A document under `/.well-known/`, as it is served. */
 export interface WellKnownEntry {

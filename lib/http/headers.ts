@@ -1,3 +1,4 @@
+import { derived } from '../config/live.ts'
 import type { Config } from '../config/parse.ts'
 import { isLocalhostName } from '../core/addresses.ts'
 import { createCors } from './cors.ts'
@@ -26,8 +27,19 @@ const SECURITY: HeaderPair[] = [
 /** Half a year: long enough for returning users, short enough to be revoked. */
 const HSTS: HeaderPair = ['strict-transport-security', 'max-age=15552000']
 
-/** Builds the common headers of a service once: a request only selects them. */
+/** Builds the common headers of a service once for each configuration: a request only selects them. */
 export function createCommonHeaders(config: Config): CommonHeaders {
+  const headers = derived(
+    () => config.server,
+    () => headersOf(config),
+  )
+  return {
+    of: (...request) => headers().of(...request),
+    preflight: (...request) => headers().preflight(...request),
+  }
+}
+
+function headersOf(config: Config): CommonHeaders {
   const cors = createCors(config)
   const fixed = [...SECURITY, ...(ownsHttpsHost(config) ? [HSTS] : []), ...cors.always]
   const unlisted: HeaderPair[] = [...fixed, ['cross-origin-resource-policy', 'same-origin']]

@@ -24,9 +24,9 @@ const SLOW_MS = 1_000
 
 /** Logs requests as `log.requests` configures. Probes are logged at the level debug only. */
 export function createRequestLog(config: Config, log: Log): RequestLog {
-  const { requests } = config.log
-  if (requests === 'none') return () => {}
   return (route, entry) => {
+    const { requests } = config.log
+    if (requests === 'none') return
     const isProbe = route?.log === 'debug'
     const isTrouble = !isProbe && (entry.status >= 500 || (entry.ms > SLOW_MS && route?.answer !== 'stream'))
     if (!isTrouble && requests !== 'all') return

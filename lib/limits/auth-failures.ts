@@ -35,9 +35,13 @@ const MAX_NETWORKS = 100_000
 /** The maximum number of credentials that were valid the last time, as digests: about two megabytes. */
 const MAX_GOOD_CREDENTIALS = 10_000
 
-/** Creates the counters of one process, in memory: it writes nothing. */
-export function createAuthFailures(perMinute: number, now: () => Micros): AuthFailures {
-  const rate: Rate = { requests_per_second: perMinute / 60, burst: perMinute }
+/**
+ * Creates the counters of one process, in memory: it writes nothing.
+ *
+ * @param perMinute the number of failures of a network, which may change
+ */
+export function createAuthFailures(perMinute: () => number, now: () => Micros): AuthFailures {
+  const rate = (): Rate => ({ requests_per_second: perMinute() / 60, burst: perMinute() })
   let networks = createLocalBuckets(MAX_NETWORKS)
   let latest = 0
   /** In the order of their last use. */
@@ -54,13 +58,13 @@ export function createAuthFailures(perMinute: number, now: () => Micros): AuthFa
   return {
     check({ ip = '', credential }) {
       const at = instant()
-      const { allowed, retry_after_seconds = 1 } = networks.peek(networkOf(ip), at, rate)
+      const { allowed, retry_after_seconds = 1 } = networks.peek(networkOf(ip), at, rate())
       if (allowed || (credential !== undefined && good.has(digest(credential)))) return
       throw new ChatError('rate_limited', { retry_after_seconds })
     },
     failed({ ip = '' }) {
       const at = instant()
-      networks.take(networkOf(ip), at, rate)
+      networks.take(networkOf(ip), at, rate())
     },
     forget({ credential }) {
       if (credential !== undefined) good.delete(digest(credential))

@@ -1,3 +1,4 @@
+import { derived } from '../config/live.ts'
 import type { Config } from '../config/parse.ts'
 import type { Database } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
@@ -32,10 +33,11 @@ const MAX_LOCAL_BUCKETS = 100_000
 
 /** Creates the limiter of a service. The assignments are read for every call, since other processes change them too. */
 export function createLimiter(deps: { config: Config; db: Database; now: () => Micros }): Limiter {
-  const { db, now } = deps
-  const { default_rps, auth_login_per_ip_per_min } = deps.config.rate_limits
-  const shareOfDefault = shareOf(deps.config)
-  const signIns: Rate = { requests_per_second: auth_login_per_ip_per_min / 60, burst: auth_login_per_ip_per_min }
+  const { config, db, now } = deps
+  const shareOfDefault = derived(
+    () => config.rate_limits,
+    () => shareOf(config),
+  )
   const local = createLocalBuckets(MAX_LOCAL_BUCKETS)
   let known = { version: null as LimitsVersion, rules: [] as LimitRule[], byRoute: new Map<string, Found>() }
 
@@ -67,7 +69,7 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
       const address = call.ip === undefined ? 'no_address' : `ip:${networkOf(call.ip)}`
       const caller = call.user_id === undefined ? address : `user:${call.user_id}`
       if (call.is_sign_in) {
-        const decision = await takeShared(db, `sign_in:${address}`, now(), signIns)
+        const decision = await takeShared(db, `sign_in:${address}`, now(), signInsOf(config))
         // A profile applies in addition: it cannot make guessing easier.
         if (!decision.allowed || !rule) return { profile: 'sign_in', ...decision }
       }
@@ -76,10 +78,14 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
         const bucket = `${rule.id}:${rule.requests_per_second}/${rule.burst}:${caller}`
         return { profile: rule.profile, ...(await takeShared(db, bucket, now(), rule)) }
       }
-      if (default_rps === 0) return undefined
-      return { profile: 'default', ...local.take(caller, now(), shareOfDefault) }
+      if (config.rate_limits.default_rps === 0) return undefined
+      return { profile: 'default', ...local.take(caller, now(), shareOfDefault()) }
     },
   }
+}
+
+function signInsOf({ rate_limits: { auth_login_per_ip_per_min: burst } }: Config): Rate {
+  return { requests_per_second: burst / 60, burst }
 }
 
 /** This process's part of the default rate: the workers of a service together permit what one process would. */

@@ -1,3 +1,4 @@
+import { derived, type LiveConfig } from '../config/live.ts'
 import { type SmtpSettings, smtpSettings } from '../config/mail.ts'
 import type { Config } from '../config/parse.ts'
 import { uniqueKey } from '../core/characters.ts'
@@ -75,6 +76,18 @@ interface OutboxDeps {
   addresser: Addresser
 }
 
+/** The queue of mails as it is configured now. */
+export function createLiveOutbox(settings: LiveConfig, deps: Omit<OutboxDeps, 'config'>) {
+  return {
+    current: derived(
+      () => settings.current().mail,
+      () => createOutbox({ ...deps, config: settings.current() }),
+    ),
+    /** @throws Error when a configuration needs a package that is missing */
+    assertUsable: async (config: Config): Promise<void> => createOutbox({ ...deps, config })?.load(),
+  }
+}
+
 /** The queue of mails; `undefined` without a way to send any. */
 export function createOutbox(deps: OutboxDeps): Outbox | undefined {
   const settings = smtpSettings(deps.config)
@@ -101,11 +114,13 @@ export function createOutbox(deps: OutboxDeps): Outbox | undefined {
   }
 }
 
-/** What becomes of the tasks of mails. Without a way to send, they wait for a start that has one. */
-export function mailTasks(outbox: Outbox | undefined): Record<'mail.send' | 'mail.failed', TaskHandler> {
+/** What becomes of the tasks of mails. Without a way to send, they wait for a start or a reload that has one. */
+export function mailTasks(current: () => Outbox | undefined): Record<'mail.send' | 'mail.failed', TaskHandler> {
   return {
-    'mail.send': async (run) =>
-      outbox ? outbox.send(run) : { done: false, detail: run.detail, delay_seconds: NO_WAY_SECONDS },
+    'mail.send': async (run) => {
+      const outbox = current()
+      return outbox ? outbox.send(run) : { done: false, detail: run.detail, delay_seconds: NO_WAY_SECONDS }
+    },
     // It is due when it has been kept for long enough.
     'mail.failed': async () => ({ done: true }),
   }

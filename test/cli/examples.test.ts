@@ -49,7 +49,7 @@ it('every example in the help runs, and with --json prints one document', { time
     ),
   )
   // `mail test` needs a mail server: its own test starts one.
-  expect([...new Set(['serve', 'mail test', ...ORDER.flat()])].sort()).toEqual([...examples.keys()].sort())
+  expect([...new Set(['serve', 'reload', 'mail test', ...ORDER.flat()])].sort()).toEqual([...examples.keys()].sort())
 
   const cwd = folder({
     'password.txt': 'correct horse battery\n',
@@ -73,6 +73,7 @@ it('every example in the help runs, and with --json prints one document', { time
   const args = examples.get('serve')!.replace('8080', '0').split(' ').slice(2)
   const server = await serve({ cwd }, ...args)
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
+  expect(await runExample(cwd, 'reload', examples.get('reload')!)).toMatchObject({ code: 0, stderr: '' })
   server.child.kill('SIGTERM')
   expect((await server.end).code).toBe(0)
 })

@@ -10,7 +10,7 @@ const STACK = /\n\s+at |node:internal|file:\/\//
 const COMMANDS = ['serve', 'setup', 'migrate', 'user list', 'user create', 'openapi']
 COMMANDS.push('config init', 'config check', 'config print', 'session list', 'session revoke', 'audit list')
 COMMANDS.push('user set-password', 'user set-roles', 'user disable', 'user enable', 'user lockdown', 'user erase')
-COMMANDS.push('invite create', 'invite list', 'invite revoke', 'nodes list', 'init nginx', 'init prometheus')
+COMMANDS.push('invite create', 'invite list', 'invite revoke', 'nodes list', 'reload', 'init nginx', 'init prometheus')
 COMMANDS.push('user invite', 'user invites', 'user revoke-invite')
 COMMANDS.push('mail test', 'mail queue list', 'mail queue retry', 'mail queue drop')
 
@@ -57,7 +57,7 @@ describe('chat-server', () => {
       run(['--version'], { cwd }),
     ])
     expect(bare).toMatchObject({ code: 0, stderr: '' })
-    expect(bare.stdout).toContain('USAGE chat-server serve|setup|migrate|user|')
+    expect(bare.stdout).toContain('USAGE chat-server serve|setup|reload|migrate|user|')
     expect([help, short]).toEqual([bare, bare])
     expect(group.stdout).toContain(
       'USAGE chat-server user list|create|import|set-password|set-email|set-roles|reset-link|disable|enable|lockdown|erase|invite|invites|revoke-invite',

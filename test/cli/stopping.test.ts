@@ -35,9 +35,9 @@ describe('a stopping service', () => {
 
   it('ignores signals that ask for something else, and opens no debugger', async () => {
     const server = await serve({ cwd: folder(), env })
-    const ignored = logged(server, 'SIGHUP is ignored')
+    const reloaded = logged(server, 'Reloaded the configuration.')
     for (const signal of ['SIGUSR1', 'SIGUSR2', 'SIGHUP'] as const) server.child.kill(signal)
-    await ignored
+    await reloaded
     expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
     server.child.kill('SIGTERM')
     const { code, stderr } = await server.end

@@ -413,6 +413,7 @@ describe('configKeys', () => {
       unit: 'seconds',
       description: expect.any(String),
       secret: false,
+      reload: false,
     })
     expect(keys.find(({ key }) => key === 'assistant.headers')).toMatchObject({
       type: 'list',

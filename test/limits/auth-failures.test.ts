@@ -21,7 +21,10 @@ describe('failed authentication', () => {
   }
 
   it('is refused by network after 600 failures, for exactly the returned time', () => {
-    const failures = createAuthFailures(600, () => now)
+    const failures = createAuthFailures(
+      () => 600,
+      () => now,
+    )
     const call = (ip: string | undefined) => refusalOf(() => failures.check({ ip, credential: 'made up' }))
     for (let i = 0; i < 600; i++) {
       expect(call(`2001:db8:1:2::${i.toString(16)}`)).toBeUndefined()
@@ -37,7 +40,10 @@ describe('failed authentication', () => {
   })
 
   it('is refused no longer because a clock has stepped back', () => {
-    const failures = createAuthFailures(2, () => now)
+    const failures = createAuthFailures(
+      () => 2,
+      () => now,
+    )
     const ip = '192.0.2.9'
     for (let i = 0; i < 2; i++) failures.failed({ ip })
     expect(refusalOf(() => failures.check({ ip }))).toBe(30)
@@ -46,7 +52,10 @@ describe('failed authentication', () => {
   })
 
   it('does not affect credentials that were valid the last time, as many as are remembered', () => {
-    const failures = createAuthFailures(1, () => now)
+    const failures = createAuthFailures(
+      () => 1,
+      () => now,
+    )
     const ip = '192.0.2.1'
     const call = (credential: string) => refusalOf(() => failures.check({ ip, credential }))
     for (let i = 0; i <= 10_000; i++) failures.remember({ ip, credential: `session ${i}` })

@@ -102,12 +102,13 @@ function configurationPage(): string {
   return [CONFIGURATION, ...sections, CONTRADICTIONS].join('\n')
 }
 
-function entry({ key, type, choices, default: fallback, unit, description, secret }: ConfigKey): string {
+function entry({ key, type, choices, default: fallback, unit, description, secret, reload }: ConfigKey): string {
   const values = choices ? choices.map((choice) => `\`${choice}\``).join(', ') : type
   const facts = [
     unit ? `${values}, in ${unit}` : values,
     fallback === undefined ? 'no default' : `default \`${JSON.stringify(fallback)}\``,
     `\`${variableName(key)}\``,
+    reload ? 'reloadable' : 'needs a restart',
     ...(secret === true ? ['masked when printed'] : []),
     ...(secret === 'password' ? ['its password is masked when printed'] : []),
     ...(secret === 'header' ? ['all but its name is masked when printed'] : []),

@@ -1,4 +1,6 @@
-import type { ProviderSettings } from '../../config/oauth.ts'
+import { derived } from '../../config/live.ts'
+import { oauthProviders, type ProviderSettings } from '../../config/oauth.ts'
+import type { Config } from '../../config/parse.ts'
 import type { Log } from '../../context.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { ProviderUser } from './person.ts'
@@ -48,4 +50,17 @@ export function createProvider(settings: ProviderSettings, tools: ProviderTools)
     authorizationUrl: async (attempt) => (await load()).authorizationUrl(attempt),
     identify: async (...returned) => (await load()).identify(...returned),
   }
+}
+
+/** The providers by name, as configured now. One whose settings are the same stays, with what it knows of its issuer. */
+export function createProviders(config: Config, tools: ProviderTools): () => ReadonlyMap<string, Provider> {
+  let known = new Map<string, Provider>()
+  return derived(
+    () => config.oauth,
+    () => {
+      const wanted = oauthProviders(config).map((settings) => [settings, JSON.stringify(settings)] as const)
+      known = new Map(wanted.map(([settings, text]) => [text, known.get(text) ?? createProvider(settings, tools)]))
+      return new Map(wanted.map(([{ name }, text]) => [name, known.get(text)!]))
+    },
+  )
 }

@@ -100,7 +100,7 @@ export const openApiRoutes = {
     answer: 'text',
     output: OpenApiDocument,
     content_type: 'application/json',
-    handler: ({ chat }) => asJson(contextOf(chat).config),
+    handler: ({ chat }) => asJson(contextOf(chat).settings.current()),
   }),
   readOpenApiYaml: route({
     method: 'GET',
@@ -114,6 +114,6 @@ export const openApiRoutes = {
     answer: 'text',
     output: OpenApiDocument,
     content_type: 'application/yaml',
-    handler: ({ chat }) => asYaml(contextOf(chat).config),
+    handler: ({ chat }) => asYaml(contextOf(chat).settings.current()),
   }),
 }

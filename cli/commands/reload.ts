@@ -1,0 +1,40 @@
+import { type NodeReload, requestReload } from '../../lib/cluster/reload.ts'
+import { OPERATOR } from '../../lib/core/actor.ts'
+import { contextOf } from '../../lib/core/context-of.ts'
+import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
+import { numberOf } from '../args/number.ts'
+import { print, table } from '../output.ts'
+import { withChat } from '../with-chat.ts'
+
+const HEADINGS = ['NODE', 'RESULT', 'CHANGED', 'NEEDS A RESTART']
+
+export default defineCommand({
+  meta: { name: 'reload', description: 'Have all running processes read their configuration again' },
+  example: 'chat-server reload',
+  args: {
+    timeout: { type: 'string', default: '10', description: 'Seconds to wait for all results' },
+    ...commonArgs,
+  },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const seconds = numberOf('timeout', args.timeout)
+      if (!(seconds >= 1 && seconds <= 600)) throw new UsageError('--timeout must be from 1 to 600')
+      const { nodes } = await chat.nodes.list(OPERATOR)
+      if (nodes.length === 0) throw new Error('No service runs on this database')
+      const ids = nodes.map(({ id }) => id)
+      const answers = await requestReload(contextOf(chat).cluster.db, ids, { timeout_ms: seconds * 1000 })
+      const results = ids.map((node): NodeReload => answers.get(node) ?? silent(node, seconds))
+      print(args, { nodes: results }, table(HEADINGS, results.map(rowOf)))
+      if (results.some(({ reloaded }) => !reloaded)) process.exitCode = 1
+    }),
+})
+
+function silent(node: string, seconds: number): NodeReload {
+  return { node, reloaded: false, reasons: [`no answer within ${seconds} seconds`] }
+}
+
+function rowOf(result: NodeReload): string[] {
+  if (!result.reloaded) return [result.node, `refused: ${result.reasons.join('; ')}`, '', '']
+  const listed = (keys: string[]) => keys.join(', ') || '-'
+  return [result.node, 'reloaded', listed(result.changed), listed(result.needs_restart)]
+}

@@ -1,0 +1,54 @@
+import type { OwnReload } from '../../lib/cluster/reload.ts'
+import { type Config, ConfigError } from '../../lib/config/parse.ts'
+import { contextOf } from '../../lib/core/context-of.ts'
+import type { Chat } from '../../lib/index.ts'
+import { toFailure } from '../errors.ts'
+import type { Logger } from '../logging/logger.ts'
+import { type ConfigFlags, loadConfig } from './load.ts'
+import { refuseIfStrict, warningsOf } from './warnings.ts'
+
+/** The flags with which `serve` was started. */
+export type ReloadFlags = ConfigFlags & { strict?: boolean | undefined }
+
+/** Has a service read its configuration again on request: of `chat-server reload`, or of the function returned. */
+export function reloadable(
+  chat: Chat,
+  { flags, log, adapt = (config) => config }: { flags: ReloadFlags; log: Logger; adapt?: (config: Config) => Config },
+): () => Promise<OwnReload> {
+  const reload = () =>
+    attempt(log, async () => {
+      const reloaded = await chat.reload(adapt(readAgain(flags, log)))
+      log.setLevel(contextOf(chat).config.log.level)
+      return reloaded
+    })
+  contextOf(chat).cluster.onReload(reload)
+  return reload
+}
+
+/** @throws ConfigError; UsageError for a warning under `--strict` */
+export function readAgain(flags: ReloadFlags, log: Logger): Config {
+  const { config, warnings } = loadConfig(flags)
+  const all = [...warnings, ...warningsOf(config)]
+  refuseIfStrict(all, flags)
+  for (const warning of all) log.warn(warning)
+  return config
+}
+
+/** Runs a reload. A failure changes nothing, and is logged. */
+export async function attempt(
+  log: Logger,
+  reload: () => Promise<{ changed: string[]; needs_restart: string[] }>,
+): Promise<OwnReload> {
+  try {
+    return { reloaded: true, ...(await reload()) }
+  } catch (error) {
+    const reasons = reasonsOf(error)
+    log.error('The configuration was not reloaded: nothing has changed.', { reason: reasons.join('; ') })
+    return { reloaded: false, reasons }
+  }
+}
+
+function reasonsOf(error: unknown): string[] {
+  if (!(error instanceof ConfigError)) return [toFailure(error).message]
+  return error.problems.map(({ key, message }) => (key ? `${key}: ${message}` : message))
+}
