@@ -1,4 +1,5 @@
 import * as accounts from './accounts/administration/service.ts'
+import * as inspection from './accounts/administration/service-inspection.ts'
 import * as lockdowns from './accounts/administration/service-lockdown.ts'
 import * as keys from './accounts/api-keys/service.ts'
 import * as audit from './accounts/audit/service.ts'
@@ -18,6 +19,7 @@ import * as users from './accounts/users/service.ts'
 import type { Features } from './api/features.ts'
 import * as assistant from './chat/answers/service.ts'
 import * as conversations from './chat/conversations/service.ts'
+import * as operation from './chat/conversations/service-operator.ts'
 import * as events from './chat/events/service.ts'
 import * as invites from './chat/invites/service.ts'
 import * as messages from './chat/messages/service.ts'
@@ -49,6 +51,8 @@ export const USE_CASES = {
     search: users.search,
     actor: users.actor,
     change: accounts.change,
+    describe: inspection.describe,
+    unlock: inspection.unlock,
     erase: erasure.erase,
     lockDown: lockdowns.lockDown,
   },
@@ -85,6 +89,9 @@ export const USE_CASES = {
     get: conversations.get,
     rename: conversations.rename,
     remove: conversations.remove,
+    listAll: operation.listAll,
+    describe: operation.describe,
+    removeAny: operation.removeAny,
   },
   participants: {
     list: participants.list,

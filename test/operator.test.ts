@@ -45,6 +45,9 @@ const CALLS: Record<string, unknown[]> = {
   'conversations.get': [ID],
   'conversations.rename': [ID, { title: 'Engines' }],
   'conversations.remove': [ID],
+  'conversations.listAll': [],
+  'conversations.describe': [ID],
+  'conversations.removeAny': [ID],
   'participants.add': [ID, { user_id: ID }],
   'participants.changeRole': [ID, ID, { role: 'member' }],
   'participants.remove': [ID, ID],
@@ -110,7 +113,8 @@ const WITHOUT_ACTOR = [
 ]
 
 /** The use-cases of the operator, who has no account and participates in no conversation. */
-const MAY = /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^invites\.(list|create|revoke)/
+const MAY =
+  /^(users|newcomers|mails|sessions|audit|resets|limits)\.|^invites\.(list|create|revoke)|^conversations\.(listAll|describe|removeAny)/
 
 type Call = (...args: unknown[]) => unknown
 

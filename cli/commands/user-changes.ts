@@ -3,7 +3,7 @@ import { OPERATOR, type Role } from '../../lib/core/actor.ts'
 import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
 import { passwordArg, readPassword } from '../args/password.ts'
 import { userArg, userIdOf } from '../args/user.ts'
-import { oneLine, print } from '../output.ts'
+import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
 /** Changes one account and prints the result; shared by the commands below. */
@@ -40,6 +40,54 @@ export const setEmail = defineCommand({
     const changes = { ...(email !== undefined && { email }), ...(verified && { email_verified: true }) }
     return change(args, changes, verified ? 'has a verified address' : 'has a new address')
   },
+})
+
+export const setUsername = defineCommand({
+  meta: { name: 'set-username', description: 'Set the username of a user' },
+  example: 'chat-server user set-username --user grace --username Grace',
+  args: {
+    ...userArg,
+    username: { type: 'string', required: true, description: 'New unique name that others see' },
+    ...commonArgs,
+  },
+  run: ({ args }) => change(args, { username: args.username }, 'has this username now'),
+})
+
+export const show = defineCommand({
+  meta: { name: 'show', description: 'Show a user, with the numbers of their sessions, keys and conversations' },
+  example: 'chat-server user show --user grace',
+  args: { ...userArg, ...commonArgs },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const facts = await chat.users.describe(OPERATOR, await userIdOf(chat, args.user))
+      const { user, has_password, locked_until, last_seen_at, sessions, keys, identities, conversations } = facts
+      const rows = [
+        ['Username', user.username],
+        ['Display name', user.display_name ?? ''],
+        ['Email', user.email + (user.email_verified ? '' : ' (unverified)')],
+        ['Roles', user.roles.join(',')],
+        ['Id', user.id],
+        ['Created', user.created_at],
+        ['Disabled', user.disabled_at ?? 'no'],
+        ['Locked', locked_until ? `until ${locked_until}: "chat-server user unlock"` : 'no'],
+        ['Password', has_password ? 'yes' : 'none'],
+        ['Last seen', last_seen_at ?? ''],
+        ...Object.entries({ sessions, keys, identities, conversations }).map(([name, count]) => [name, String(count)]),
+      ]
+      print(args, facts, table(['FIELD', 'VALUE'], rows))
+    }),
+})
+
+export const unlock = defineCommand({
+  meta: { name: 'unlock', description: 'Forget the failed sign-ins of a user, who may sign in again at once' },
+  example: 'chat-server user unlock --user grace',
+  args: { ...userArg, ...commonArgs },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const user_id = await userIdOf(chat, args.user)
+      await chat.users.unlock(OPERATOR, user_id)
+      print(args, { user_id }, oneLine(`User ${args.user} may sign in again.`))
+    }),
 })
 
 export const setRoles = defineCommand({

@@ -7,7 +7,18 @@ import { passwordArg, readPassword } from '../args/password.ts'
 import { userArg } from '../args/user.ts'
 import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
-import { disable, enable, erase, lockdown, setEmail, setPassword, setRoles } from './user-changes.ts'
+import {
+  disable,
+  enable,
+  erase,
+  lockdown,
+  setEmail,
+  setPassword,
+  setRoles,
+  setUsername,
+  show,
+  unlock,
+} from './user-changes.ts'
 import importUsers from './user-import.ts'
 import { invite, invites, revokeInvite } from './user-invites.ts'
 
@@ -80,14 +91,17 @@ export default defineGroup({
   meta: { name: 'user', description: 'Create, invite, list, change and erase users; reset passwords' },
   subCommands: {
     list,
+    show,
     create,
     import: importUsers,
     'set-password': setPassword,
     'set-email': setEmail,
+    'set-username': setUsername,
     'set-roles': setRoles,
     'reset-link': resetLink,
     disable,
     enable,
+    unlock,
     lockdown,
     erase,
     invite,

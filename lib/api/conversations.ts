@@ -53,6 +53,37 @@ export interface ConversationsUseCases {
    * @throws ChatError `not_found`; `forbidden` unless the actor is its owner
    */
   remove(actor: Actor, conversation_id: string): Promise<void>
+
+  /**
+   * A page of all conversations with their counts and no texts of messages, oldest first.
+   *
+   * @throws ChatError `forbidden` unless the actor is the operator; `validation_failed`
+   */
+  listAll(
+    actor: Actor,
+    input?: {
+      /** `next_after` of the previous page */
+      after?: string | undefined
+      /** At most 200; larger values are lowered to it */
+      limit?: number | undefined
+      /** Only those in which this user participates */
+      user_id?: string | undefined
+    },
+  ): Promise<ConversationsPage>
+
+  /**
+   * A conversation with its counts and its first participants, and no texts of messages.
+   *
+   * @throws ChatError `forbidden` unless the actor is the operator; `not_found`
+   */
+  describe(actor: Actor, conversation_id: string): Promise<ConversationFacts>
+
+  /**
+   * Deletes any conversation, as its owner does: it is hidden at once, and a background task removes its content.
+   *
+   * @throws ChatError `forbidden` unless the actor is the operator; `not_found`
+   */
+  removeAny(actor: Actor, conversation_id: string): Promise<void>
 }
 
 /** `client.conversations`. */
@@ -168,6 +199,44 @@ export interface ConversationSummary {
   participant_count: number
   unread: number
   last_activity_at: string
+}
+
+/** A page of all conversations, oldest first. */
+export interface ConversationsPage {
+  conversations: ConversationOverview[]
+  next_after?: string
+}
+
+/** A conversation as the operator reads it: counts, and no texts of messages. */
+export interface ConversationOverview {
+  id: string
+  title: string
+  is_group: boolean
+  participants_count: number
+  threads: number
+  messages: number
+  created_at: string
+  last_activity_at: string
+}
+
+/** A conversation with its first participants. */
+export interface ConversationFacts {
+  id: string
+  title: string
+  is_group: boolean
+  participants_count: number
+  threads: number
+  messages: number
+  created_at: string
+  last_activity_at: string
+  participants: ParticipantFacts[]
+}
+
+/** A participant as the operator reads it. */
+export interface ParticipantFacts {
+  user_id: string
+  username: string
+  role: 'owner' | 'admin' | 'member' | 'viewer'
 }
 
 /** A page of the participants of a conversation, in the order they joined. */

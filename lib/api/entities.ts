@@ -7,13 +7,17 @@ export type {
   AddedParticipant,
   ChangedParticipant,
   Conversation,
+  ConversationFacts,
   ConversationFields,
+  ConversationOverview,
   ConversationPage,
   ConversationSummary,
+  ConversationsPage,
   CreatedConversation,
   InvitedParticipant,
   IssuedInvite,
   Participant,
+  ParticipantFacts,
   ParticipantPage,
   Presence,
 } from './conversations.ts'
@@ -70,4 +74,4 @@ export type {
 export type { SetupDone, SetupStatus } from './setup.ts'
 export type { TaskPage, TaskRecord } from './tasks.ts'
 export type { ThreadPage, ThreadSummary, TreePage, UnreadThread, UnreadThreads } from './threads.ts'
-export type { Account, AccountAnswer, AccountPage, Lockdown, People, Person, User } from './users.ts'
+export type { Account, AccountAnswer, AccountFacts, AccountPage, Lockdown, People, Person, User } from './users.ts'

@@ -78,13 +78,15 @@ export interface UsersUseCases {
    * from the next request, a new password ends the user's other sessions.
    *
    * @throws ChatError `forbidden`, also with an API key for anything but the display name; `not_found`;
-   * `confirmation_required` for another address and for the actor's own password; `email_taken`; `conflict` for the
-   * last administrator; `validation_failed`
+   * `confirmation_required` for another address and for the actor's own password; `email_taken`, `username_taken`;
+   * `conflict` for the last administrator; `validation_failed`
    */
   change(
     actor: Actor,
     user_id: string,
     input?: {
+      /** Unique without regard to case; no control, invisible, bidirectional or variation characters, no outer spaces */
+      username?: string | undefined
       /** A new address is unverified unless `email_verified` is true as well */
       email?: string | undefined
       /** Whether the address counts as verified */
@@ -98,6 +100,20 @@ export interface UsersUseCases {
       password?: string | undefined
     },
   ): Promise<{ user: Account }>
+
+  /**
+   * An account with the numbers of what belongs to it, and until when failed sign-ins lock it.
+   *
+   * @throws ChatError `forbidden`; `not_found`
+   */
+  describe(actor: Actor, user_id: string): Promise<AccountFacts>
+
+  /**
+   * Forgets the failed sign-ins of an account, which may sign in again at once.
+   *
+   * @throws ChatError `forbidden`, also with an API key; `not_found`
+   */
+  unlock(actor: Actor, user_id: string): Promise<void>
 
   /**
    * Erases a user: sessions, keys, identities and all other data of the account, and all memberships. The user's
@@ -134,15 +150,18 @@ export interface UsersClient {
   /**
    * Change the email address, roles, status, names or password of a user.
    *
-   * Missing fields keep their value. Disabling ends the sessions and streams of the user at once. A new email
-   * address is unverified, unless `email_verified` is true. The last active administrator can neither be disabled
-   * nor lose the role (`conflict`).
+   * Missing fields keep their value; `email_taken` and `username_taken` if another user has the new one. Disabling
+   * ends the sessions and streams of the user at once. A new email address is unverified, unless `email_verified` is
+   * true. The last active administrator can neither be disabled nor lose the role (`conflict`).
    *
-   * @throws ChatError `confirmation_required`, `not_found`, `conflict`, `email_taken`, `validation_failed`
+   * @throws ChatError `confirmation_required`, `not_found`, `conflict`, `email_taken`, `username_taken`,
+   * `validation_failed`
    */
   change(
     user_id: string,
     input?: {
+      /** Unique without regard to case; no control, invisible, bidirectional or variation characters, no outer spaces */
+      username?: string | undefined
       /** A new address is unverified unless `email_verified` is true as well */
       email?: string | undefined
       /** Whether the address counts as verified */
@@ -285,6 +304,22 @@ export interface Person {
   id: string
   username: string
   display_name?: string
+}
+
+/** An account with the numbers of what belongs to it, for an operator. */
+export interface AccountFacts {
+  user: Account
+  has_password: boolean
+  /** After too many failed sign-ins */
+  locked_until?: string
+  /** The last use of a session */
+  last_seen_at?: string
+  sessions: number
+  /** API keys */
+  keys: number
+  /** Identities at sign-in providers */
+  identities: number
+  conversations: number
 }
 
 /** The number of sessions, keys, identities and invites that a lockdown has ended. */

@@ -27,7 +27,7 @@ const CASES: [line: string, ...found: string[]][] = [
   ['chat-server no', 'nodes'],
   ['chat-server nodes ', 'list'],
   ['chat-server mail queue ', 'drop', 'list', 'retry'],
-  ['chat-server user set-', 'set-email', 'set-password', 'set-roles'],
+  ['chat-server user set-', 'set-email', 'set-password', 'set-roles', 'set-username'],
   ['chat-server limits assignments cr', 'create'],
   ['chat-server completion ', 'bash', 'fish', 'zsh'],
   ['chat-server serve --po', '--port'],

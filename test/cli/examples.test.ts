@@ -33,13 +33,14 @@ const ORDER: string[][] = [
   ],
   ['invite create', 'invite list', 'invite revoke', 'limits profiles update', 'user set-roles', 'session revoke'],
   ['mail queue retry', 'user invite'],
-  ['user invites', 'user revoke-invite'],
+  ['user invites', 'user revoke-invite', 'user show', 'user unlock', 'conversation list', 'conversation show'],
   ['mail queue drop'],
   ['limits profiles delete', 'backup', 'backup run', 'export', 'events prune', 'events renew-epoch'],
   ['limits profiles create', 'backup list', 'backup verify', 'restore', 'import', 'fsck', 'doctor', 'user disable'],
   ['limits assignments create', 'user enable', 'user set-email'],
-  ['user lockdown'],
-  ['limits assignments list', 'limits assignments delete', 'user erase'],
+  ['user lockdown', 'conversation delete'],
+  ['limits assignments list', 'limits assignments delete', 'user set-username'],
+  ['user erase'],
 ]
 
 it('every example in the help runs, and with --json prints one document', { timeout: 300_000 }, async () => {

@@ -12,6 +12,8 @@ COMMANDS.push('config init', 'config check', 'config print', 'session list', 'se
 COMMANDS.push('user set-password', 'user set-roles', 'user disable', 'user enable', 'user lockdown', 'user erase')
 COMMANDS.push('invite create', 'invite list', 'invite revoke', 'nodes list', 'reload', 'init nginx', 'init prometheus')
 COMMANDS.push('user invite', 'user invites', 'user revoke-invite')
+COMMANDS.push('user show', 'user unlock', 'user set-username')
+COMMANDS.push('conversation list', 'conversation show', 'conversation delete')
 COMMANDS.push('mail test', 'mail queue list', 'mail queue retry', 'mail queue drop')
 
 const REFUSALS: [line: string, message: string][] = [
@@ -41,6 +43,7 @@ const REFUSALS: [line: string, message: string][] = [
   ['mail queue retry', 'use exactly one of --id and --all'],
   ['mail queue drop --all --id 1', 'use exactly one of --id and --all'],
   ['user invite', 'Missing required positional argument: EMAIL'],
+  ['conversation delete --id 1', 'this cannot be undone: add --yes'],
   ['session revoke', 'use exactly one of --id, --user and --all'],
   ['session revoke --all --user ada', 'use exactly one of --id, --user and --all'],
   ['migrate --plan --status', '--plan and --status exclude each other'],
@@ -60,7 +63,7 @@ describe('chat-server', () => {
     expect(bare.stdout).toContain('USAGE chat-server serve|setup|reload|migrate|user|')
     expect([help, short]).toEqual([bare, bare])
     expect(group.stdout).toContain(
-      'USAGE chat-server user list|create|import|set-password|set-email|set-roles|reset-link|disable|enable|lockdown|erase|invite|invites|revoke-invite',
+      'USAGE chat-server user list|show|create|import|set-password|set-email|set-username|set-roles|reset-link|disable|enable|unlock|lockdown|erase|invite|invites|revoke-invite',
     )
     expect(versions).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })

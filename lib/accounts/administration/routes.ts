@@ -9,7 +9,7 @@ export const change = route({
   tag: 'Administration',
   summary: 'Change the email address, roles, status, names or password of a user',
   description:
-    'Missing fields keep their value. Disabling ends the sessions and streams of the user at once. A new email address is unverified, unless `email_verified` is true. The last active administrator can neither be disabled nor lose the role (`conflict`).',
+    'Missing fields keep their value; `email_taken` and `username_taken` if another user has the new one. Disabling ends the sessions and streams of the user at once. A new email address is unverified, unless `email_verified` is true. The last active administrator can neither be disabled nor lose the role (`conflict`).',
   access: 'admin',
   example: { roles: ['admin', 'member'] },
   output: AccountAnswer,

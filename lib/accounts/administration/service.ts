@@ -15,20 +15,20 @@ import { requireConfirmation } from '../sessions/service-confirmation.ts'
 import { endSessions } from '../sessions/store-list.ts'
 import { assertStillAdmin, isLastAdmin } from '../users/rules.ts'
 import { type Account, AccountChanges } from '../users/schema.ts'
-import { lockUsers, toAccount, type UserRow, updateUser } from '../users/store.ts'
+import { findUserByEmail, lockUsers, toAccount, type UserRow, updateUser } from '../users/store.ts'
 
 /**
  * Changes an account, effective at once: a disabled user's sessions end and their streams close, new roles apply from
  * the next request, a new password ends the user's other sessions.
  *
  * @throws ChatError `forbidden`, also with an API key for anything but the display name; `not_found`;
- *   `confirmation_required` for another address and for the actor's own password; `email_taken`; `conflict` for the
+ *   `confirmation_required` for another address and for the actor's own password; `email_taken`, `username_taken`; `conflict` for the
  *   last administrator
  */
 export const change = useCase({
   takes: ['actor', 'user_id'],
   input: AccountChanges,
-  errors: ['confirmation_required', 'not_found', 'conflict', 'email_taken'],
+  errors: ['confirmation_required', 'not_found', 'conflict', 'email_taken', 'username_taken'],
   run: async (ctx, actor, userId, input): Promise<{ user: Account }> => {
     assertAdmin(actor)
     const { display_name: _, ...ruling } = input
@@ -45,6 +45,7 @@ export const change = useCase({
         ...user,
         ...(input.roles && { roles: joinRoles(input.roles) }),
         ...addressAfter(user, input, ctx.now()),
+        ...(input.username !== undefined && { username: input.username.normalize('NFC') }),
         ...(input.display_name !== undefined && { display_name: input.display_name || null }),
         ...(input.disabled !== undefined && { disabled_at: input.disabled ? (user.disabled_at ?? ctx.now()) : null }),
         ...(password_hash && { password_hash }),
@@ -58,8 +59,10 @@ export const change = useCase({
       for (const entry of actsOf(user, changed)) tx.audit({ ...entry, ...byActor(actor), subject_id: userId })
       return { user: toAccount(changed) }
     })
-    return changing.catch((error) => {
-      throw isTaken(error) ? new ChatError('email_taken', { cause: error }) : error
+    return changing.catch(async (error) => {
+      if (!isTaken(error)) throw error
+      const holder = input.email === undefined ? undefined : await findUserByEmail(ctx.db, input.email)
+      throw new ChatError(holder && holder.id !== userId ? 'email_taken' : 'username_taken', { cause: error })
     })
   },
 })
@@ -117,7 +120,7 @@ const NAMES = { password_hash: 'password', email_verified_at: 'email_verified' }
 
 /** The changes of an account, by name, for the audit log; the password itself is in no entry. */
 function actsOf(before: UserRow, after: UserRow): AuditEntry[] {
-  const names = (['email', 'email_verified_at', 'display_name', 'roles', 'password_hash'] as const).filter(
+  const names = (['email', 'email_verified_at', 'username', 'display_name', 'roles', 'password_hash'] as const).filter(
     (name) => before[name] !== after[name],
   )
   const changed = names.map((name) => NAMES[name as keyof typeof NAMES] ?? name)

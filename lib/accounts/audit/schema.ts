@@ -33,6 +33,7 @@ export const AuditAct = v.picklist([
   'newcomer.signed_up',
   'user.created',
   'user.changed',
+  'user.unlocked',
   'user.disabled',
   'user.enabled',
   'user.erased',

@@ -90,6 +90,7 @@ export type UserInput = v.InferOutput<typeof UserInput>
 
 /** An administrator's change of an account; missing fields keep their value. */
 export const AccountChanges = v.object({
+  username: v.optional(Username),
   email: v.optional(
     v.pipe(Email, v.description('A new address is unverified unless `email_verified` is true as well')),
   ),
@@ -100,6 +101,19 @@ export const AccountChanges = v.object({
   password: v.optional(v.pipe(Password, v.description('Ends the other sessions of the user'))),
 })
 export type AccountChanges = v.InferOutput<typeof AccountChanges>
+
+/** An account with the numbers of what belongs to it, for an operator. */
+export const AccountFacts = v.object({
+  user: Account,
+  has_password: v.boolean(),
+  locked_until: v.optional(v.pipe(Instant, v.description('After too many failed sign-ins'))),
+  last_seen_at: v.optional(v.pipe(Instant, v.description('The last use of a session'))),
+  sessions: v.pipe(v.number(), v.integer()),
+  keys: v.pipe(v.number(), v.integer(), v.description('API keys')),
+  identities: v.pipe(v.number(), v.integer(), v.description('Identities at sign-in providers')),
+  conversations: v.pipe(v.number(), v.integer()),
+})
+export type AccountFacts = v.InferOutput<typeof AccountFacts>
 
 /** The number of sessions, keys, identities and invites that a lockdown has ended. */
 export const Lockdown = v.object({

@@ -88,15 +88,18 @@ export function lockUsers(tx: Queries, ids: Iterable<string>, options: { admins:
   )
 }
 
-/** Stores the fields that an administrator can change. It fails on an address that another user has. */
+/** Stores the fields that an administrator can change. It fails on an address or a
+ * username that another user has. */
 export async function updateUser(tx: Queries, row: UserRow, at: Micros): Promise<void> {
   await tx.run(
-    `UPDATE users SET email = ?, email_key = ?, email_verified_at = ?, display_name = ?, roles = ?, password_hash = ?,
-            disabled_at = ?, updated_at = ?
+    `UPDATE users SET email = ?, email_key = ?, email_verified_at = ?, username = ?, username_key = ?, display_name = ?,
+            roles = ?, password_hash = ?, disabled_at = ?, updated_at = ?
       WHERE id = ?`,
     row.email,
     uniqueKey(row.email),
     row.email_verified_at,
+    row.username,
+    uniqueKey(row.username),
     row.display_name,
     row.roles,
     row.password_hash,
@@ -104,6 +107,27 @@ export async function updateUser(tx: Queries, row: UserRow, at: Micros): Promise
     at,
     row.id,
   )
+}
+
+/** The numbers of what belongs to a user. By the indexes of each table. */
+export async function countBelongings(db: Queries, id: string, now: Micros) {
+  const row = await db.get<{ sessions: number; seen: Micros | null; keys: number; identities: number; places: number }>(
+    `SELECT (SELECT count(*) FROM sessions WHERE user_id = ? AND idle_expires_at >= ? AND absolute_expires_at >= ?) AS sessions,
+            (SELECT max(last_seen_at) FROM sessions WHERE user_id = ?) AS seen,
+            (SELECT count(*) FROM api_keys WHERE user_id = ?) AS keys,
+            (SELECT count(*) FROM identities WHERE user_id = ?) AS identities,
+            (SELECT count(*) FROM participants p JOIN conversations c ON c.id = p.conversation_id
+              WHERE p.user_id = ? AND c.deleted_at IS NULL) AS places`,
+    id,
+    now,
+    now,
+    id,
+    id,
+    id,
+    id,
+  )
+  const { seen, places, ...counts } = row!
+  return { ...counts, conversations: places, ...(seen !== null && { last_seen_at: toInstant(seen) }) }
 }
 
 /** Deletes a user and all rows that belong to the user alone. @returns whether the user existed */

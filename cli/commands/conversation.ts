@@ -1,0 +1,72 @@
+import { defineCommand as defineGroup } from 'citty'
+import { OPERATOR } from '../../lib/core/actor.ts'
+import { commonArgs, defineCommand, UsageError } from '../args/command.ts'
+import { named } from '../args/missing.ts'
+import { moreOf, pageArgs, pageOf } from '../args/paging.ts'
+import { userArg, userIdOf } from '../args/user.ts'
+import { oneLine, print, table } from '../output.ts'
+import { withChat } from '../with-chat.ts'
+
+const idArg = { id: { type: 'string', required: true, description: 'Id from `conversation list`' } } as const
+
+const HEADINGS = ['ID', 'TITLE', 'PEOPLE', 'THREADS', 'MESSAGES', 'LAST ACTIVITY']
+
+const list = defineCommand({
+  meta: { name: 'list', description: 'List conversations with their counts, without their messages' },
+  example: 'chat-server conversation list',
+  args: { user: { ...userArg.user, required: false }, ...pageArgs, ...commonArgs },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const user_id = args.user === undefined ? undefined : await userIdOf(chat, args.user)
+      const page = await chat.conversations.listAll(OPERATOR, { ...pageOf(args), user_id })
+      const rows = page.conversations.map((each) => [
+        each.id,
+        each.title,
+        String(each.participants_count),
+        String(each.threads),
+        String(each.messages),
+        each.last_activity_at,
+      ])
+      print(args, page, table(HEADINGS, rows) + moreOf(page))
+    }),
+})
+
+const show = defineCommand({
+  meta: { name: 'show', description: 'Show the counts and the first 200 participants of a conversation' },
+  example: 'chat-server conversation show --id 01980a3c-7000-7a10-8b20-0c4f1d2e3a43',
+  args: { ...idArg, ...commonArgs },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const found = await named('conversation', args.id, chat.conversations.describe(OPERATOR, args.id))
+      const { title, threads, messages, participants_count, created_at, last_activity_at } = found
+      const lines = [
+        `${title || '(no title)'}: ${participants_count} people, ${threads} threads, ${messages} messages`,
+        `created ${created_at}, last activity ${last_activity_at}`,
+      ]
+      const rows = found.participants.map(({ username, role, user_id }) => [username, role, user_id])
+      print(args, found, `${lines.map(oneLine).join('\n')}\n\n${table(['USERNAME', 'ROLE', 'ID'], rows)}`)
+    }),
+})
+
+const remove = defineCommand({
+  meta: { name: 'delete', description: 'Delete a conversation with all its messages' },
+  example: 'chat-server conversation delete --id 01980a3c-7000-7a10-8b20-0c4f1d2e3a43 --yes',
+  args: {
+    ...idArg,
+    yes: { type: 'boolean', description: 'Required, because it cannot be undone' },
+    ...commonArgs,
+  },
+  run: async ({ args }) => {
+    if (!args.yes) throw new UsageError('this cannot be undone: add --yes')
+    await withChat(args, async (chat) => {
+      await named('conversation', args.id, chat.conversations.removeAny(OPERATOR, args.id))
+      const rest = 'The running service, or the next one to start, removes its messages in the background.'
+      print(args, { conversation_id: args.id }, `The conversation is deleted. ${rest}`)
+    })
+  },
+})
+
+export default defineGroup({
+  meta: { name: 'conversation', description: 'List, show and delete conversations' },
+  subCommands: { list, show, delete: remove },
+})

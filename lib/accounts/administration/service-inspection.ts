@@ -1,0 +1,54 @@
+import { assertAdmin, refuseKeys } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { toInstant } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
+import { byActor } from '../audit/rules.ts'
+import { accountOf, clearFailures, findPauseEnd, passwordAccountOf } from '../passwords/store.ts'
+import type { AccountFacts } from '../users/schema.ts'
+import { countBelongings, findUser, toAccount } from '../users/store.ts'
+import { takeAccount } from './service.ts'
+
+/**
+ * An account with the numbers of what belongs to it, and until when failed sign-ins lock it.
+ *
+ * @throws ChatError `forbidden`; `not_found`
+ */
+export const describe = useCase({
+  takes: ['actor', 'user_id'],
+  errors: ['not_found'],
+  run: async (ctx, actor, userId): Promise<AccountFacts> => {
+    assertAdmin(actor)
+    return ctx.db.snapshot(async (db) => {
+      const user = await findUser(db, userId)
+      if (!user) throw new ChatError('not_found')
+      const ends = [accountOf(user.email, undefined), passwordAccountOf(userId)].map((each) => findPauseEnd(db, each))
+      const locked = Math.max(...(await Promise.all(ends)).map((end) => end ?? 0))
+      return {
+        user: toAccount(user),
+        has_password: user.password_hash !== null,
+        ...(locked > ctx.now() && { locked_until: toInstant(locked) }),
+        ...(await countBelongings(db, userId, ctx.now())),
+      }
+    })
+  },
+})
+
+/**
+ * Forgets the failed sign-ins of an account, which may sign in again at once.
+ *
+ * @throws ChatError `forbidden`, also with an API key; `not_found`
+ */
+export const unlock = useCase({
+  takes: ['actor', 'user_id'],
+  errors: ['not_found'],
+  run: async (ctx, actor, userId): Promise<void> => {
+    assertAdmin(actor)
+    refuseKeys(actor)
+    await ctx.write(async (tx) => {
+      const user = await takeAccount(tx, actor, userId, { resigns: false })
+      await clearFailures(tx, accountOf(user.email, undefined))
+      await clearFailures(tx, passwordAccountOf(userId))
+      tx.audit({ act: 'user.unlocked', ...byActor(actor), subject_id: userId })
+    })
+  },
+})

@@ -1,0 +1,47 @@
+import * as v from 'valibot'
+import { Id, Instant, Limit } from '../../core/schema.ts'
+import { ParticipantRole } from './schema.ts'
+
+const Count = v.pipe(v.number(), v.integer())
+
+/** A conversation as the operator reads it: counts, and no texts of messages. */
+export const ConversationOverview = v.object({
+  id: Id,
+  title: v.string(),
+  is_group: v.boolean(),
+  participants_count: Count,
+  threads: Count,
+  messages: Count,
+  created_at: Instant,
+  last_activity_at: Instant,
+})
+export type ConversationOverview = v.InferOutput<typeof ConversationOverview>
+
+/** The same as it is stored. */
+export type OverviewRow = Omit<ConversationOverview, 'is_group' | 'created_at' | 'last_activity_at'> & {
+  is_group: number
+  created_at: number
+  clock: number
+}
+
+/** A participant as the operator reads it. */
+export const ParticipantFacts = v.object({ user_id: Id, username: v.string(), role: ParticipantRole })
+export type ParticipantFacts = v.InferOutput<typeof ParticipantFacts>
+
+/** A conversation with its first participants. */
+export const ConversationFacts = v.object({ ...ConversationOverview.entries, participants: v.array(ParticipantFacts) })
+export type ConversationFacts = v.InferOutput<typeof ConversationFacts>
+
+export const ConversationsOfAll = v.object({
+  after: v.optional(v.pipe(Id, v.description('`next_after` of the previous page'))),
+  limit: Limit(50, 200),
+  user_id: v.optional(v.pipe(Id, v.description('Only those in which this user participates'))),
+})
+export type ConversationsOfAll = v.InferOutput<typeof ConversationsOfAll>
+
+/** A page of all conversations, oldest first. */
+export const ConversationsPage = v.object({
+  conversations: v.array(ConversationOverview),
+  next_after: v.optional(Id),
+})
+export type ConversationsPage = v.InferOutput<typeof ConversationsPage>

@@ -1,0 +1,81 @@
+import { byActor } from '../../accounts/audit/rules.ts'
+import { type Actor, isOperator } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { toInstant } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
+import { lockAsSystem } from './access.ts'
+import { hide } from './removal.ts'
+import {
+  type ConversationFacts,
+  type ConversationOverview,
+  ConversationsOfAll,
+  type ConversationsPage,
+  type OverviewRow,
+} from './schema-operator.ts'
+import { findOverview, listOverviews, listPeopleOf } from './store-operator.ts'
+
+/** The participants that are shown of a conversation. */
+const SHOWN = 200
+
+/**
+ * A page of all conversations with their counts and no texts of messages, oldest first.
+ *
+ * @throws ChatError `forbidden` unless the actor is the operator
+ */
+export const listAll = useCase({
+  takes: ['actor'],
+  input: ConversationsOfAll,
+  errors: ['forbidden'],
+  run: async (ctx, actor, { after, limit, user_id }): Promise<ConversationsPage> => {
+    assertOperator(actor)
+    const rows = await listOverviews(ctx.db, { after: after ?? '', limit: limit + 1, user_id })
+    const conversations = rows.slice(0, limit).map(toOverview)
+    return { conversations, ...(rows.length > limit && { next_after: conversations.at(-1)!.id }) }
+  },
+})
+
+/**
+ * A conversation with its counts and its first participants, and no texts of messages.
+ *
+ * @throws ChatError `forbidden` unless the actor is the operator; `not_found`
+ */
+export const describe = useCase({
+  takes: ['actor', 'conversation_id'],
+  errors: ['forbidden', 'not_found'],
+  run: async (ctx, actor, conversationId): Promise<ConversationFacts> => {
+    assertOperator(actor)
+    return ctx.db.snapshot(async (db) => {
+      const row = await findOverview(db, conversationId)
+      if (!row) throw new ChatError('not_found')
+      return { ...toOverview(row), participants: await listPeopleOf(db, conversationId, SHOWN) }
+    })
+  },
+})
+
+/**
+ * Deletes any conversation, as its owner does: it is hidden at once, and a background task removes its content.
+ *
+ * @throws ChatError `forbidden` unless the actor is the operator; `not_found`
+ */
+export const removeAny = useCase({
+  takes: ['actor', 'conversation_id'],
+  errors: ['forbidden', 'not_found'],
+  run: async (ctx, actor, conversationId): Promise<void> => {
+    assertOperator(actor)
+    await ctx.write(async (tx) => {
+      const at = await lockAsSystem(ctx, tx, conversationId)
+      if (at === undefined) throw new ChatError('not_found')
+      await hide(tx, conversationId, at)
+      tx.audit({ act: 'conversation.deleted', ...byActor(actor), subject_id: conversationId })
+      tx.recheckStreams({ conversation_id: conversationId })
+    })
+  },
+})
+
+function assertOperator(actor: Actor): void {
+  if (!isOperator(actor)) throw new ChatError('forbidden')
+}
+
+function toOverview({ is_group, created_at, clock, ...row }: OverviewRow): ConversationOverview {
+  return { ...row, is_group: is_group === 1, created_at: toInstant(created_at), last_activity_at: toInstant(clock) }
+}

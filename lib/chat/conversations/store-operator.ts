@@ -1,0 +1,42 @@
+import type { Queries } from '../../storage/database.ts'
+import type { OverviewRow, ParticipantFacts } from './schema-operator.ts'
+
+/** Counted for each row of a page, by the indexes of participants and threads. */
+const COLUMNS = `c.id, c.title, c.is_group, c.created_at, c.clock, c.message_count AS messages,
+  (SELECT count(*) FROM participants p WHERE p.conversation_id = c.id) AS participants_count,
+  (SELECT count(*) FROM threads t WHERE t.conversation_id = c.id) AS threads`
+
+/** Up to `limit` conversations after one, oldest first, maybe of one user. By primary key. */
+export function listOverviews(
+  db: Queries,
+  { after, limit, user_id }: { after: string; limit: number; user_id?: string | undefined },
+): Promise<OverviewRow[]> {
+  const ofUser = 'AND EXISTS (SELECT 1 FROM participants u WHERE u.conversation_id = c.id AND u.user_id = ?)'
+  return db.all<OverviewRow>(
+    `SELECT ${COLUMNS} FROM conversations c
+      WHERE c.deleted_at IS NULL AND c.id > ? ${user_id === undefined ? '' : ofUser}
+      ORDER BY c.id
+      LIMIT ?`,
+    after,
+    ...(user_id === undefined ? [] : [user_id]),
+    limit,
+  )
+}
+
+/** By primary key. */
+export function findOverview(db: Queries, id: string): Promise<OverviewRow | undefined> {
+  return db.get<OverviewRow>(`SELECT ${COLUMNS} FROM conversations c WHERE c.id = ? AND c.deleted_at IS NULL`, id)
+}
+
+/** The first participants of a conversation. By primary key. */
+export function listPeopleOf(db: Queries, conversationId: string, limit: number): Promise<ParticipantFacts[]> {
+  return db.all<ParticipantFacts>(
+    `SELECT p.user_id, u.username, p.role
+       FROM participants p JOIN users u ON u.id = p.user_id
+      WHERE p.conversation_id = ?
+      ORDER BY p.joined_at, p.user_id
+      LIMIT ?`,
+    conversationId,
+    limit,
+  )
+}
