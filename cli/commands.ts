@@ -26,6 +26,7 @@ export const root: CommandDef = defineCommand({
     import: () => import('./commands/import.ts').then((module) => module.default),
     doctor: () => import('./commands/doctor.ts').then((module) => module.default),
     fsck: () => import('./commands/fsck.ts').then((module) => module.default),
+    vacuum: () => import('./commands/vacuum.ts').then((module) => module.default),
     nodes: () => import('./commands/nodes.ts').then((module) => module.default),
     limits: () => import('./commands/limits.ts').then((module) => module.default),
     config: () => import('./commands/config.ts').then((module) => module.default),

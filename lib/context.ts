@@ -18,6 +18,7 @@ import type { Hub } from './live/hub.ts'
 import type { Poller } from './live/poller.ts'
 import type { Tx } from './live/transaction.ts'
 import type { Outbox } from './mail/queue.ts'
+import type { DatabaseLevels } from './metrics/database.ts'
 import type { Metrics } from './metrics/registry.ts'
 import type { Readiness } from './ops/readiness.ts'
 import type { Log, Ports } from './ports.ts'
@@ -52,6 +53,8 @@ export interface Context {
   readonly cluster: Cluster
   readonly metrics: Metrics
   readonly readiness: Readiness
+  /** The sizes and the load of the database, for the page of metrics. */
+  readonly databaseLevels: () => Promise<DatabaseLevels>
   readonly passwords: Passwords
   readonly attempts: Attempts
   readonly limiter: Limiter

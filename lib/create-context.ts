@@ -29,6 +29,7 @@ import { createPoller } from './live/poller.ts'
 import { createWrite } from './live/transaction.ts'
 import { type Addresser, createLiveOutbox, mailTasks } from './mail/queue.ts'
 import { createMetrics } from './metrics/registry.ts'
+import { createDatabaseLevels } from './ops/database-levels.ts'
 import { purge } from './ops/purge.ts'
 import { createReadiness } from './ops/readiness.ts'
 import type { Storage } from './storage/open.ts'
@@ -37,6 +38,8 @@ import { TASK_KINDS, type TaskKind } from './tasks/schema.ts'
 
 /** A log that writes nothing. */
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} }
+
+const isEphemeral = (event: unknown) => v.is(EphemeralEvent, event)
 
 /** Builds the state of a service; starts nothing. */
 export function createContext(initial: Config, storage: Storage, ports: Ports): Context {
@@ -47,7 +50,6 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
   const now = ports.now ?? currentMicros
   const metrics = createMetrics(db.dialect, TASK_KINDS)
   const { broadcast_participants } = config.presence
-  const isEphemeral = (event: unknown) => v.is(EphemeralEvent, event)
   const cluster = createCluster({ db, signals, bus: ports.bus, isEphemeral, config, log, metrics, now })
   const hub = createHub({
     db,
@@ -80,6 +82,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     cluster,
     metrics,
     readiness: createReadiness({ db, poller, cluster, hub, log }),
+    databaseLevels: createDatabaseLevels(db),
     passwords,
     get providers() {
       return providers()

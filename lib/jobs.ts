@@ -48,7 +48,10 @@ function jobsOf(ctx: Context): Record<'heartbeats' | 'presence' | 'leases' | 're
 
 /** Creates the jobs of a service; none runs before `start`. */
 export function createJobs(ctx: Context) {
-  const jobs = Object.values(jobsOf(ctx)).map((job) => ({ ...job, run: supervised(job, ctx.log) }))
+  const jobs = Object.entries(jobsOf(ctx)).map(([name, job]) => ({
+    ...job,
+    run: supervised(job, ctx.log, ctx.metrics.job(name)),
+  }))
   const timers: NodeJS.Timeout[] = []
   return {
     /**
@@ -71,7 +74,11 @@ export function createJobs(ctx: Context) {
 }
 
 /** The run of a job that never rejects: a failure is logged once until a run succeeds again. */
-function supervised({ run, warning, exclusive }: Job, log: Log): (() => Promise<void>) | SingleFlight<void> {
+function supervised(
+  { run, warning, exclusive }: Job,
+  log: Log,
+  ran: (isDone: boolean) => void,
+): (() => Promise<void>) | SingleFlight<void> {
   const fail = warnOnce((error: unknown) => {
     if (warning !== undefined) log.warn(warning, { cause: causeText(error) })
   })
@@ -79,8 +86,10 @@ function supervised({ run, warning, exclusive }: Job, log: Log): (() => Promise<
     try {
       await run()
       fail.reset()
+      ran(true)
     } catch (error) {
       fail(error)
+      ran(false)
     }
   }
   return exclusive ? singleFlight(attempt) : attempt

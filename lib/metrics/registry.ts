@@ -2,7 +2,9 @@ import { ChatError } from '../core/errors.ts'
 import { VERSION } from '../core/version.ts'
 import { createBackupMetrics } from './backups.ts'
 import { createClusterMetrics } from './cluster.ts'
+import { type DatabaseLevels, databaseFamilies, NO_LEVELS } from './database.ts'
 import { createHistogram } from './histogram.ts'
+import { createJobMetrics } from './jobs.ts'
 import { createCounter, type Family, formatPage, type Reading, readFamilies, single } from './page.ts'
 import { createProcessMetrics } from './process.ts'
 import { createRequestMetrics } from './requests.ts'
@@ -29,6 +31,8 @@ export interface Metrics {
   answered(status: string): void
   /** A failed task that will be retried, by its kind. */
   taskFailed(kind: string): void
+  /** Adds the series of repeated work; keep the result, which counts the end of a run. */
+  job(name: string): (isDone: boolean) => void
   /** A backup that failed and will be tried again. */
   backupFailed(): void
   /** The duration of a look at the signals of other processes. */
@@ -67,6 +71,8 @@ export interface Levels {
   log_lines_dropped: number
   /** The tasks that are due, by kind. */
   tasks: { kind: string; due: number; oldest_seconds: number }[]
+  /** Default: all 0. */
+  database?: DatabaseLevels
   /** If backups are made by themselves: when the last one was made, in seconds since 1970, and how long the next is due. */
   backups?: { last_success: number; overdue_seconds: number } | undefined
 }
@@ -89,6 +95,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
   const streams = createStreamMetrics()
   const answers = createAnswerMetrics()
   const tasks = createTaskMetrics(taskKinds)
+  const jobs = createJobMetrics()
   const backups = createBackupMetrics()
   const cluster = createClusterMetrics()
   const processMetrics = createProcessMetrics()
@@ -101,6 +108,8 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     ...streams.families(levels),
     ...answers.families(levels),
     ...tasks.families(levels),
+    ...databaseFamilies(levels.database ?? NO_LEVELS),
+    ...jobs.families,
     ...backups.families(levels),
     ...cluster.families(levels),
     ...logAndBuildFamilies(levels, build),
@@ -124,6 +133,7 @@ export function createMetrics(database: string, taskKinds: readonly string[]): M
     answered: (outcome) => answers.answered.add(outcome, 1),
     taskFailed: (kind) => tasks.failed.add(kind, 1),
     polled: cluster.poll.of({}),
+    job: jobs.job,
     backupFailed: () => backups.failed.add('', 1),
     signalsSent: (count) => cluster.sent.add('', count),
     signalsDropped: (count) => cluster.dropped.add('', count),

@@ -23,13 +23,16 @@ async function readBackups({ db, config, now }: Context): Promise<Levels['backup
 
 /** The values that are read for a page of metrics. */
 export async function readLevels(ctx: Context): Promise<Levels> {
+  // The page returns all other metrics while the storage fails.
+  const dueTasks = withDeadline(countDueTasks(ctx.db), DATABASE_MS, undefined).catch(() => undefined)
+  const [tasks, backups, database] = await Promise.all([dueTasks, readBackups(ctx), ctx.databaseLevels()])
   return {
     streams: ctx.hub.size(),
     answers: ctx.answers.size(),
     nodes: ctx.cluster.countNodes(),
-    // The page returns all other metrics while the storage fails.
-    tasks: (await withDeadline(countDueTasks(ctx.db), DATABASE_MS, undefined).catch(() => undefined)) ?? [],
-    backups: await readBackups(ctx),
+    tasks: tasks ?? [],
+    backups,
+    database,
     log_lines_dropped: ctx.log.dropped?.() ?? 0,
   }
 }

@@ -55,11 +55,14 @@ export interface Database extends Queries {
    * Removes deleted rows from the database files too, as far as possible: SQLite empties its WAL, PostgreSQL vacuums
    * these tables.
    *
+   * @param options.analyze whether PostgreSQL also updates the statistics of its planner
    * @returns false when it must be retried, because another process still reads the old state
    */
-  purge(tables: readonly string[], signal: AbortSignal): Promise<boolean>
+  purge(tables: readonly string[], signal: AbortSignal, options?: { analyze?: boolean }): Promise<boolean>
   /** A token that changes after each commit of another process: the poller compares it. */
   changeToken(): Promise<string>
+  /** PostgreSQL: the connections of this process, and the calls that wait for one. */
+  pool?(): { in_use: number; idle: number; waiting: number }
   /** Waits for the transactions in progress, then closes every connection. */
   close(): Promise<void>
 }

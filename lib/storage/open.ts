@@ -116,8 +116,7 @@ async function signalsOf(db: Database): Promise<SignalsFile | undefined> {
   if (db.dialect !== 'sqlite') return undefined
   const [main] = await db.all<{ file: string }>('PRAGMA database_list')
   if (!main?.file) return undefined
-  const open = async (path: string) => (await (await connectSqlite({ path })).getInstance()) as SqliteHandle
-  return createSignalsFile(`${main.file}-signals`, open)
+  return createSignalsFile(`${main.file}-signals`, openHandle)
 }
 
 /**
@@ -140,6 +139,11 @@ export async function restoreStorage(
     return { db: await toDatabase(db0, 'full'), handle: (await db0.getInstance()) as SqliteHandle }
   }
   await restoreTo(path, typeof backup === 'string' ? resolve(backup) : backup, open, options)
+}
+
+/** Opens a SQLite file without any settings. The caller closes it. */
+export async function openHandle(path: string): Promise<SqliteHandle> {
+  return (await (await connectSqlite({ path })).getInstance()) as SqliteHandle
 }
 
 function toPoolOptions(url: string, { pool_size, application_name, prepared_statements }: StorageOptions): PoolOptions {

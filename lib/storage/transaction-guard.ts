@@ -22,7 +22,8 @@ export function guardTransactions(db: Database): Database {
     write: (work, options) => outer(() => db.write((tx) => inside.run(true, () => work(tx)), options)),
     snapshot: (work, options) => outer(() => db.snapshot((tx) => inside.run(true, () => work(tx)), options)),
     ...(fill && { fill: (work) => outer(() => fill((tx) => inside.run(true, () => work(tx)))) }),
-    purge: (tables, signal) => outer(() => db.purge(tables, signal)),
+    purge: (tables, signal, options) => outer(() => db.purge(tables, signal, options)),
+    ...(db.pool && { pool: db.pool }),
     changeToken: () => outer(() => db.changeToken()),
     close: () => outer(() => db.close()),
   }

@@ -41,6 +41,7 @@ const ORDER: string[][] = [
   ['user lockdown', 'conversation delete'],
   ['limits assignments list', 'limits assignments delete', 'user set-username'],
   ['user erase'],
+  ['vacuum'],
 ]
 
 it('every example in the help runs, and with --json prints one document', { timeout: 300_000 }, async () => {

@@ -240,3 +240,18 @@ it('returns the page to a client with the token, as Prometheus requests it', asy
   expect(page.status).toBe(200)
   expect(page.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
 })
+
+it('shows the size of the database, its rows, and the runs of repeated work', async () => {
+  const { service, page } = await start()
+  await startThread(service)
+  const shown = await page()
+  expect(readingOf(shown, 'chat_database_bytes')).toBeGreaterThan(0)
+  expect(readingOf(shown, 'chat_users')).toBe(3)
+  expect(readingOf(shown, 'chat_conversations')).toBe(1)
+  expect(readingOf(shown, 'chat_messages')).toBe(1)
+  expect(readingOf(shown, 'chat_job_last_success_seconds{name="leases"}')).toBeGreaterThan(0)
+  expect(readingOf(shown, 'chat_job_failures_total{name="retention"}')).toBe(0)
+  // Nothing is counted again with each page.
+  await service.signIn('linus')
+  expect(readingOf(await page(), 'chat_users')).toBe(3)
+})

@@ -36,10 +36,10 @@ export function createPostgresDatabase(pool: PgPool): Database {
     snapshot: (work, options) =>
       inFlight.track(() => transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, options)),
     fill: (work) => inFlight.track(() => translated(() => fillByCopy(pool, work))),
-    purge: (tables, signal) =>
+    purge: (tables, signal, options) =>
       inFlight.track(() =>
         translated(async () => {
-          await vacuum(pool, tables, signal)
+          await vacuum(pool, tables, signal, options)
           return !signal.aborted
         }),
       ),
@@ -48,6 +48,11 @@ export function createPostgresDatabase(pool: PgPool): Database {
       const row = await outside.get<Row>('SELECT pg_current_snapshot()::text AS token')
       return String(row?.token)
     },
+    pool: () => ({
+      in_use: pool.totalCount - pool.idleCount,
+      idle: pool.idleCount,
+      waiting: pool.waitingCount,
+    }),
     close: () =>
       inFlight.close(() => {
         watchdog.close()

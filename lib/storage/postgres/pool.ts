@@ -71,6 +71,9 @@ export interface PgPoolClient extends PgClient, Connection {
 /** The used part of pg's `Pool`: the published types refer to no types of pg. */
 export interface PgPool extends PgClient {
   readonly options: object
+  readonly totalCount: number
+  readonly idleCount: number
+  readonly waitingCount: number
   connect(): Promise<PgPoolClient>
   end(): Promise<void>
 }

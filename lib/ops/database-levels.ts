@@ -1,0 +1,46 @@
+import { withDeadline } from '../core/deadline.ts'
+import { type DatabaseLevels, NO_LEVELS } from '../metrics/database.ts'
+import type { Database, Queries } from '../storage/database.ts'
+import { walBytes } from '../storage/sqlite/file.ts'
+
+/** Counting reads a whole index, which SQLite does in the thread of the service: a hundred thousand rows take 10 ms. */
+const COUNT_INTERVAL_MS = 5 * 60_000
+
+/** A database that does not respond must not delay the page for longer. */
+const DEADLINE_MS = 500
+
+/** @returns a function that reads the size of the database, and counts its rows now and then; late values are the last known */
+export function createDatabaseLevels(db: Database): () => Promise<DatabaseLevels> {
+  const known = { sizes: { bytes: 0, wal_bytes: 0 }, rows: NO_LEVELS.rows }
+  let countedAt = -Infinity
+
+  async function update(): Promise<void> {
+    known.sizes = await readSizes(db)
+    if (performance.now() - countedAt < COUNT_INTERVAL_MS) return
+    countedAt = performance.now()
+    known.rows = await countRows(db)
+  }
+
+  return async () => {
+    await withDeadline(update(), DEADLINE_MS, undefined).catch(() => {})
+    return { ...known.sizes, rows: known.rows, pool: db.pool?.() ?? NO_LEVELS.pool }
+  }
+}
+
+async function readSizes(db: Queries): Promise<{ bytes: number; wal_bytes: number }> {
+  const sql =
+    db.dialect === 'sqlite'
+      ? 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size'
+      : 'SELECT pg_database_size(current_database()) AS bytes'
+  const row = await db.get<{ bytes: number }>(sql)
+  return { bytes: row!.bytes, wal_bytes: await walBytes(db) }
+}
+
+async function countRows(db: Queries): Promise<DatabaseLevels['rows']> {
+  const row = await db.get<DatabaseLevels['rows']>(
+    `SELECT (SELECT count(*) FROM users) AS users,
+            (SELECT count(*) FROM conversations WHERE deleted_at IS NULL) AS conversations,
+            (SELECT coalesce(sum(message_count), 0) FROM conversations WHERE deleted_at IS NULL) AS messages`,
+  )
+  return { users: Number(row!.users), conversations: Number(row!.conversations), messages: Number(row!.messages) }
+}
