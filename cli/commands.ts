@@ -24,6 +24,7 @@ export const root: CommandDef = defineCommand({
     restore: () => import('./commands/restore.ts').then((module) => module.default),
     export: () => import('./commands/export.ts').then((module) => module.default),
     import: () => import('./commands/import.ts').then((module) => module.default),
+    health: () => import('./commands/health.ts').then((module) => module.default),
     doctor: () => import('./commands/doctor.ts').then((module) => module.default),
     fsck: () => import('./commands/fsck.ts').then((module) => module.default),
     vacuum: () => import('./commands/vacuum.ts').then((module) => module.default),

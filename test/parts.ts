@@ -7,7 +7,7 @@ export const PARTS: Record<string, string[]> = {
   fault: ['test/fault/**/*.test.ts'],
   /** The command line, a process for each command. */
   processes: [
-    'test/cli/{administration,archive,backups,before-migration,beside,commands,doctor-server,files,limits,mail,main,malformed,no-links,permissions,reload}.test.ts',
+    'test/cli/{administration,archive,backups,before-migration,beside,commands,doctor-server,files,limits,mail,main,malformed,no-links,permissions,reload,user-import,health}.test.ts',
     'test/cli/{outdated,serve,serve-answers,serve-log,stopping,vacuum,workers}.test.ts',
     'test/http/canary.test.ts',
   ],
@@ -27,7 +27,7 @@ export const PARTS: Record<string, string[]> = {
   /** Pages in Chromium. */
   browser: ['test/http/foreign-site.test.ts', 'test/http/forms-browser.test.ts', 'test/examples/browser.test.ts'],
   /** The examples, a process each, proxies in front of the service, and the code in the documentation. */
-  examples: ['test/examples/{running,deploy,documentation}.test.ts'],
+  examples: ['test/examples/{running,deploy,image,documentation}.test.ts'],
   /** An example that is a package of its own. */
   'custom-assistant': ['examples/custom-assistant/*.test.ts'],
   /** Two nodes with a message bus, each a package of its own. */

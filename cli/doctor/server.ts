@@ -12,9 +12,14 @@ export interface FoundServer {
   url?: string
 }
 
+/** Where the service of this machine listens; `undefined` if its port is unknown. */
+export function localUrlOf({ server }: Pick<Config, 'server'>): string | undefined {
+  return server.port === 0 ? undefined : `http://${localHost(server.host)}:${server.port}`
+}
+
 /** Looks for the service at its public address, else where it listens, and checks its public endpoints. */
 export async function checkServer({ server, metrics }: Config): Promise<FoundServer> {
-  const local = server.port === 0 ? undefined : `http://${localHost(server.host)}:${server.port}`
+  const local = localUrlOf({ server })
   const url = server.public_url?.replace(/\/+$/, '') ?? local
   if (!url) {
     const reason = 'server.port is 0 and server.public_url is not set: the port of the service is unknown.'

@@ -50,8 +50,10 @@ it('every example in the help runs, and with --json prints one document', { time
       example ? [[path.replace('chat-server ', ''), example]] : [],
     ),
   )
-  // `mail test` needs a mail server: its own test starts one.
-  expect([...new Set(['serve', 'reload', 'mail test', ...ORDER.flat()])].sort()).toEqual([...examples.keys()].sort())
+  // `mail test` and `health` need a server: their own tests start one.
+  expect([...new Set(['serve', 'reload', 'mail test', 'health', ...ORDER.flat()])].sort()).toEqual(
+    [...examples.keys()].sort(),
+  )
 
   const cwd = folder({
     'password.txt': 'correct horse battery\n',
