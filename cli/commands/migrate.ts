@@ -6,6 +6,7 @@ import { type ConfigFlags, loadConfig } from '../config/load.ts'
 import { copyBeforeMigration } from '../copies.ts'
 import { sqliteFile } from '../doctor/files.ts'
 import { print, printNote, table } from '../output.ts'
+import { waitArg, waitForDatabase } from '../wait.ts'
 import { withStorage } from '../with-chat.ts'
 
 export default defineCommand({
@@ -17,9 +18,11 @@ export default defineCommand({
   args: {
     plan: { type: 'boolean', description: 'Show pending migrations and change nothing' },
     status: { type: 'boolean', description: 'Show every migration and when it was applied' },
+    ...waitArg,
     ...commonArgs,
   },
   run: async ({ args }) => {
+    await waitForDatabase(loadConfig(args).config, args, printNote)
     if (args.plan && args.status) throw new UsageError('--plan and --status exclude each other')
     await withStorage(
       args.plan || args.status ? withoutCreating(args) : args,

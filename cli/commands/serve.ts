@@ -1,4 +1,5 @@
 import { commonArgs, defineCommand } from '../args/command.ts'
+import { waitArg } from '../wait.ts'
 
 export default defineCommand({
   meta: { name: 'serve', description: 'Serve the API until SIGTERM or SIGINT' },
@@ -9,6 +10,7 @@ export default defineCommand({
     workers: { type: 'string', description: 'Processes that share the port, on PostgreSQL (cluster.workers)' },
     open: { type: 'boolean', description: 'Show it in the browser' },
     qr: { type: 'boolean', description: 'Print a QR code of its address for a phone; needs the package listhen' },
+    ...waitArg,
     strict: { type: 'boolean', description: 'Refuse to start if there is a warning' },
     ...commonArgs,
   },

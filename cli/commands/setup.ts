@@ -1,6 +1,8 @@
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { passwordArg, readPassword } from '../args/password.ts'
-import { oneLine, print } from '../output.ts'
+import { loadConfig } from '../config/load.ts'
+import { oneLine, print, printNote } from '../output.ts'
+import { waitArg, waitForDatabase } from '../wait.ts'
 import { withChat } from '../with-chat.ts'
 
 export default defineCommand({
@@ -10,11 +12,13 @@ export default defineCommand({
     email: { type: 'string', required: true, description: 'Email address to sign in with' },
     username: { type: 'string', description: 'Name that others see; default: the email address up to its @' },
     ...passwordArg,
+    ...waitArg,
     ...commonArgs,
   },
   run: async ({ args }) => {
     const { email, username } = args
     const password = await readPassword(args)
+    await waitForDatabase(loadConfig(args).config, args, printNote)
     await withChat(
       args,
       async (chat) => {

@@ -1,4 +1,5 @@
 import { type ConfigKey, type ConfigProblem, configKeys, findKey, nearestKey } from '../../lib/config/parse.ts'
+import { collect, readSecretFile, type SecretFile } from './secrets.ts'
 
 /** The keys that the environment sets, with errors and warnings. */
 export interface Environment {
@@ -6,6 +7,8 @@ export interface Environment {
   values: Map<string, { name: string; value: unknown }>
   problems: ConfigProblem[]
   warnings: string[]
+  /** The files that variables ending in _FILE name. */
+  files: SecretFile[]
 }
 
 /** Variables that set no configuration key. */
@@ -18,10 +21,19 @@ export function variableName(key: string): string {
 
 /** Reads every CHAT_… variable. An empty variable counts as set: it is an empty text, and not a number. */
 export function readEnvironment(env: NodeJS.ProcessEnv): Environment {
-  const found: Environment = { values: new Map(), problems: [], warnings: [] }
+  const found: Environment = { values: new Map(), problems: [], warnings: [], files: [] }
   for (const [name, text = ''] of Object.entries(env)) {
     const key = keyOf(name)
+    const secret = key ? undefined : secretOf(name)
     if (key) found.values.set(key.key, { name, value: toTyped(key, text) })
+    else if (secret && env[name.slice(0, -'_FILE'.length)] !== undefined)
+      found.problems.push({ key: name, message: `is set beside ${name.slice(0, -'_FILE'.length)}: set one of the two` })
+    else if (secret)
+      collect(found.problems, () => {
+        const file = readSecretFile(secret, text, name)
+        found.files.push(file)
+        found.values.set(secret.key, { name, value: file.value })
+      })
     else if (/^CHAT_.*__/.test(name)) found.problems.push({ key: name, message: unknownVariable(name) })
     else if (/^CHAT_/.test(name) && !OTHER_VARIABLES.includes(name) && !isOfKubernetes(name, env)) {
       found.warnings.push(`${name} in the environment sets nothing: sections are followed by two underscores.`)
@@ -40,6 +52,12 @@ function isOfKubernetes(name: string, env: NodeJS.ProcessEnv): boolean {
     if (service === undefined || !name.startsWith(`${service}_`)) return false
     return /^(SERVICE_HOST|(SERVICE_)?PORT(_\w+)?)$/.test(name.slice(service.length + 1))
   })
+}
+
+/** The secret of which a variable such as CHAT_METRICS__TOKEN_FILE names the file. */
+function secretOf(variable: string): ConfigKey | undefined {
+  const key = variable.endsWith('_FILE') ? keyOf(variable.slice(0, -'_FILE'.length)) : undefined
+  return key?.secret ? key : undefined
 }
 
 /** The key that a variable sets; a provider's name in the key is taken from the variable. */

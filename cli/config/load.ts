@@ -9,6 +9,7 @@ import {
 } from '../../lib/config/parse.ts'
 import { readEnvironment, toTyped } from './environment.ts'
 import { type ConfigFile, lineOf, readConfigFile } from './file.ts'
+import { credentialsIn, fileSecretsIn, type SecretFile } from './secrets.ts'
 
 /** Read if it exists and neither `--config` nor CHAT_CONFIG is set. */
 export const DEFAULT_FILE = 'chat-server.toml'
@@ -27,6 +28,8 @@ export interface LoadedConfig {
   config: Config
   /** The file that was read, if any. */
   file?: string
+  /** The files that secrets were read from. */
+  secret_files?: SecretFile[]
   /** Possible mistakes that do not prevent the start. */
   warnings: string[]
 }
@@ -39,26 +42,33 @@ const FLAG_KEYS = {
 } as const
 
 /**
- * The configuration of this process: the defaults, over them the file, the environment and the flags.
+ * The configuration of this process: the defaults, over them the file, the credentials of systemd, the environment and the
+ * flags.
  *
  * @throws ConfigError with each invalid key and its line, variable or flag
  */
 export function loadConfig(flags: ConfigFlags, env: NodeJS.ProcessEnv = process.env): LoadedConfig {
   const file = findFile(flags, env)
   const environment = readEnvironment(env)
+  const inFile = fileSecretsIn(file?.content ?? {})
+  const credentials = credentialsIn(env.CREDENTIALS_DIRECTORY)
   const sources = new Map<string, string>()
-  let input: unknown = file?.content ?? {}
+  let input = inFile.content
   const set = (key: string, value: unknown, source: string) => {
     input = withValue(input, key.split('.'), value)
     sources.set(key, source)
   }
+  for (const { key, path, value } of [...inFile.files, ...credentials.files]) set(key, value, path)
   for (const [key, { name, value }] of environment.values) set(key, value, name)
   for (const { flag, key, value } of readFlags(flags)) set(key, value, flag)
 
   const sourceOf = (key: string) => sources.get(key) ?? (file && placeIn(file, key))
   const { config, problems } = check(input, sourceOf)
-  if (!config || environment.problems.length > 0) throw new ConfigError([...environment.problems, ...problems])
-  return { config, ...(file && { file: file.path }), warnings: [...environment.warnings, ...warnOfSecrets(flags)] }
+  const unread = [environment, inFile, credentials].flatMap((each) => each.problems)
+  if (!config || unread.length > 0) throw new ConfigError([...unread, ...problems])
+  const secret_files = [inFile, credentials, environment].flatMap((each) => each.files)
+  const warnings = [...environment.warnings, ...warnOfSecrets(flags)]
+  return { config, ...(file && { file: file.path }), ...(secret_files.length > 0 && { secret_files }), warnings }
 }
 
 /** Every user of the machine can read the arguments of a process. */

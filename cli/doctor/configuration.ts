@@ -2,11 +2,12 @@ import { statSync } from 'node:fs'
 import { findKey } from '../../lib/config/parse.ts'
 import { readConfigFile } from '../config/file.ts'
 import type { LoadedConfig } from '../config/load.ts'
+import type { SecretFile } from '../config/secrets.ts'
 import { configWarnings } from '../config/warnings.ts'
 import { type Finding, note, ok, warning } from './finding.ts'
 
 /** The findings about a valid configuration: possible mistakes, and the permissions of a file with secrets. */
-export function checkConfiguration({ config, file, warnings }: LoadedConfig): Finding[] {
+export function checkConfiguration({ config, file, secret_files = [], warnings }: LoadedConfig): Finding[] {
   return [
     ok('configuration.valid', file ? `${file} is valid.` : 'No file is used; the other settings are valid.'),
     ...warnings.map((message) =>
@@ -14,6 +15,7 @@ export function checkConfiguration({ config, file, warnings }: LoadedConfig): Fi
     ),
     ...configWarnings(config).map(({ code, message, remedy }) => warning(code, message, remedy)),
     ...(file ? checkSecrets(file) : []),
+    ...secret_files.flatMap(checkSecretFile),
     ...(config.storage.durability === 'os'
       ? [note('storage.not_synced', 'storage.durability is os: the last writes may be lost in a power cut.')]
       : []),
@@ -32,6 +34,13 @@ function checkSecrets(file: string): Finding[] {
       `chmod 600 ${file}`,
     ),
   ]
+}
+
+function checkSecretFile({ key, path }: SecretFile): Finding[] {
+  const mode = statSync(path).mode & 0o777
+  if (process.platform === 'win32' || (mode & 0o007) === 0) return []
+  const message = `${path} contains ${key} and every user can read it (${mode.toString(8)}).`
+  return [warning('configuration.secret_readable', message, `chmod 600 ${path}`)]
 }
 
 /** The keys in `value` that hold secrets. */

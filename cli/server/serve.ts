@@ -15,6 +15,7 @@ import { sqliteFile } from '../doctor/files.ts'
 import { createLogger, type Logger } from '../logging/logger.ts'
 import { outliveOutput } from '../output.ts'
 import { firstSignal } from '../signals.ts'
+import { waitForDatabase } from '../wait.ts'
 import { openBrowser } from './browser.ts'
 import { logStart, printGreeting } from './greeting.ts'
 import { createQrListener } from './qr.ts'
@@ -25,6 +26,7 @@ export interface ServeFlags extends ConfigFlags {
   open?: boolean | undefined
   qr?: boolean | undefined
   strict?: boolean | undefined
+  wait?: string | undefined
 }
 
 /** Serves until a signal arrives, then finishes the requests in progress and ends the process. */
@@ -42,6 +44,7 @@ export async function serve(flags: ServeFlags): Promise<never> {
   void signal.then((name) => service || leaveEarly(log, name))
 
   await assertFree(config.server)
+  await waitForDatabase(config, flags, log.info)
   const stopDeleting = deleteCopiesHourly(config.database.url, log)
   service = await (config.cluster.workers > 1 ? serveInWorkers : serveHere)({ config, log, flags })
   const started = { ...service, config, file, flags }

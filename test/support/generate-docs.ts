@@ -65,6 +65,23 @@ With an unknown key, a value of the wrong type or contradictory values, the serv
 prints the key and its source. An empty variable counts as set. In the environment, lists are separated by commas, and a
 table is JSON.
 
+## Secrets from files
+
+A key that holds a secret (\`masked when printed\` below) can also be read from a file, so that it is neither in the environment
+nor in the configuration file:
+
+- \`CHAT_METRICS__TOKEN_FILE=/run/secrets/metrics-token\` in the environment,
+- \`token_file = "/run/secrets/metrics-token"\` in the section \`[metrics]\` of the file,
+- a [credential of systemd](https://systemd.io/CREDENTIALS/) with the name of the key:
+  \`LoadCredential=metrics.token:/etc/chat-server/metrics-token\`.
+
+The file has the value and nothing else, in UTF-8, at most 64 KiB; a line end at its end does not count. A list has an item on each
+line. Environment variables win over credentials, and these over the configuration file; a value and its file in the same place
+are an error. \`doctor\` warns of a file that every user can read. A [reload](../guides/running.md#reload-the-configuration)
+reads the files again.
+
+## Write and check
+
 \`chat-server config init\` writes a file with every key, \`config check\` validates the configuration, and \`config print\`
 shows the configuration in effect. Printed secrets are masked.
 
