@@ -5,6 +5,7 @@ import * as keys from './accounts/api-keys/service.ts'
 import * as audit from './accounts/audit/service.ts'
 import * as callers from './accounts/authentication/service.ts'
 import * as emails from './accounts/email-addresses/service.ts'
+import * as emailChanges from './accounts/email-addresses/service-change.ts'
 import * as ownIdentities from './accounts/identities/service.ts'
 import * as oauth from './accounts/oauth/service.ts'
 import * as resets from './accounts/password-resets/service.ts'
@@ -73,7 +74,13 @@ export const USE_CASES = {
     revokeSession: ownSessions.revokeSession,
   },
   resets: { request: resets.request, issue: resets.issue, redeem: resets.redeem },
-  emails: { sendVerification: emails.sendVerification, verify: emails.verify },
+  emails: {
+    sendVerification: emails.sendVerification,
+    verify: emails.verify,
+    requestChange: emailChanges.requestChange,
+    confirmChange: emailChanges.confirmChange,
+    undoChange: emailChanges.undoChange,
+  },
   newcomers: {
     invite: newcomers.invite,
     list: newcomers.list,

@@ -285,6 +285,16 @@ export interface ConfigInput {
      */
     verify_email?: string | undefined
     /**
+     * Page of your own that confirms a changed email address, with {token} in its address; by default the service has
+     * a plain form.
+     */
+    change_email?: string | undefined
+    /**
+     * Page of your own that undoes such a change, with {token} in its address; by default the service has a plain
+     * form.
+     */
+    undo_email?: string | undefined
+    /**
      * Page of your own on which an invited newcomer signs up, with {token} in its address; by default the service has
      * a plain form.
      */
@@ -634,6 +644,16 @@ export interface Config {
      * form.
      */
     verify_email?: string
+    /**
+     * Page of your own that confirms a changed email address, with {token} in its address; by default the service has
+     * a plain form.
+     */
+    change_email?: string
+    /**
+     * Page of your own that undoes such a change, with {token} in its address; by default the service has a plain
+     * form.
+     */
+    undo_email?: string
     /**
      * Page of your own on which an invited newcomer signs up, with {token} in its address; by default the service has
      * a plain form.

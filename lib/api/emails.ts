@@ -20,10 +20,71 @@ export interface EmailsUseCases {
    * has; `validation_failed`
    */
   verify(client: Client, input: { token: string }): Promise<void>
+
+  /**
+   * Mails a link to a new address of the actor, which confirms it. Until then the address stays. The response is the
+   * same for an address that another account has, which gets no mail. An earlier request ends.
+   *
+   * @throws ChatError `forbidden` with an API key; `confirmation_required`; `conflict` if the service sends no mail;
+   * `rate_limited`; `unavailable` if the queue of mails is full; `validation_failed`
+   */
+  requestChange(
+    actor: Actor,
+    input: {
+      /** An email address; outer spaces are trimmed */
+      email: string
+    },
+  ): Promise<void>
+
+  /**
+   * Changes the address of an account with the token of the link that was mailed to the new one. Links mailed to the
+   * former address become invalid; if it was verified, it gets a mail with a link that undoes the change for 72
+   * hours.
+   *
+   * @throws ChatError `not_found` for a token that is unknown, expired or used, or if another account has the
+   * address; `validation_failed`
+   */
+  confirmChange(client: Client, input: { token: string }): Promise<void>
+
+  /**
+   * Gives an account its former address back, with the token of the link that was mailed there. All sessions and API
+   * keys of the user end, and so do other requests to change the address: another person may have got into the
+   * account.
+   *
+   * @throws ChatError `not_found` as `confirmChange`; `validation_failed`
+   */
+  undoChange(client: Client, input: { token: string }): Promise<void>
 }
 
 /** `client.emails`. */
 export interface EmailsClient {
+  /**
+   * Confirm another email address with a mailed token.
+   *
+   * Needs no session and creates none. The former address gets a mail with a link that undoes the change for 72
+   * hours, if it was verified. The token works once.
+   *
+   * @throws ChatError `not_found`, `validation_failed`
+   */
+  confirmChange(input: { token: string }, options?: CallOptions): Promise<void>
+
+  /**
+   * Request another email address.
+   *
+   * Mails a link to the new address, which is valid for a day; until it is confirmed the address stays. The response
+   * is the same if another account has the address. Requires a sign-in, or a confirmed password, of the last ten
+   * minutes (`confirmation_required`). `conflict` if the service sends no mail.
+   *
+   * @throws ChatError `conflict`, `confirmation_required`, `validation_failed`
+   */
+  requestChange(
+    input: {
+      /** An email address; outer spaces are trimmed */
+      email: string
+    },
+    options?: CallOptions,
+  ): Promise<void>
+
   /**
    * Request a mail to verify your email address.
    *
@@ -33,6 +94,16 @@ export interface EmailsClient {
    * @throws ChatError `conflict`
    */
   sendVerification(options?: CallOptions): Promise<void>
+
+  /**
+   * Undo a change of the email address with a mailed token.
+   *
+   * Gives the account its former address back, and ends all sessions and API keys of the user. Needs no session and
+   * creates none. The token works once, for 72 hours.
+   *
+   * @throws ChatError `not_found`, `validation_failed`
+   */
+  undoChange(input: { token: string }, options?: CallOptions): Promise<void>
 
   /**
    * Verify an email address with a mailed token.

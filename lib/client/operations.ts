@@ -29,7 +29,10 @@ export const OPERATIONS = {
     rename: { method: 'PATCH', path: '/api/conversations/{conversation_id}', input: 'body' },
   },
   emails: {
+    confirmChange: { method: 'POST', path: '/api/auth/confirm-email', input: 'body' },
+    requestChange: { method: 'POST', path: '/api/auth/me/email', input: 'body' },
     sendVerification: { method: 'POST', path: '/api/auth/me/verify-email' },
+    undoChange: { method: 'POST', path: '/api/auth/undo-email', input: 'body' },
     verify: { method: 'POST', path: '/api/auth/verify-email', input: 'body' },
   },
   events: {

@@ -20,6 +20,16 @@ export const LinksSection = section({
     undefined,
     'Page of your own that verifies an email address, with {token} in its address; by default the service has a plain form.',
   ),
+  change_email: key(
+    link,
+    undefined,
+    'Page of your own that confirms a changed email address, with {token} in its address; by default the service has a plain form.',
+  ),
+  undo_email: key(
+    link,
+    undefined,
+    'Page of your own that undoes such a change, with {token} in its address; by default the service has a plain form.',
+  ),
   invite: key(
     link,
     undefined,
@@ -34,6 +44,8 @@ export type LinkName = keyof Config['links']
 export const FORM_PATHS: Record<LinkName, string> = {
   reset_password: '/account/reset-password',
   verify_email: '/account/verify-email',
+  change_email: '/account/confirm-email',
+  undo_email: '/account/undo-email',
   invite: '/account/sign-up',
 }
 

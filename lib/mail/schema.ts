@@ -6,6 +6,8 @@ export const MailKind = v.picklist([
   'reset_password',
   'verify_email',
   'invite',
+  'change_email',
+  'undo_email',
   'key_created',
   'identity_linked',
   'email_changed',

@@ -23,6 +23,14 @@ export const TEXTS: Record<MailKind, MailText> = {
     subject: 'You are invited to sign up',
     text: 'You are invited to make an account for this address. Choose a name and a password with this link or code:\n\n{link}\n\nThe link works once, and not for ever. If you did not expect it, there is nothing to do.\n',
   },
+  change_email: {
+    subject: 'Confirm your new e-mail address',
+    text: 'The account "{username}" is to have this e-mail address. If it is yours, confirm it within a day with this link or code:\n\n{link}\n\nIf it is not yours, do not confirm it: there is nothing to do.\n',
+  },
+  undo_email: {
+    subject: 'The e-mail address of your account was changed',
+    text: 'Your account ({username}) has another e-mail address now. If it was not you, get this one back within 72 hours with this link or code; all sessions and API keys end then:\n\n{link}\n\nThen set a new password, and tell an administrator.\n',
+  },
   key_created: {
     subject: 'A new API key for your account',
     text: `An API key was made, which acts as you without a password ({username}).\n\n${NOTICE_END}`,

@@ -73,6 +73,7 @@ const VALID: Record<string, object> = {
   authConfirm: { password: 'not the one' },
   authChangePassword: { current_password: 'not the one', new_password: PASSWORD },
   resetsRedeem: { token: 'made up', password: PASSWORD },
+  emailsRequestChange: { email: 'new@example.org' },
   newcomersSignUp: { token: 'made up', username: 'somebody', password: PASSWORD },
   keysCreate: { name: 'a key' },
   usersCreate: { username: 'somebody', email: 'somebody@example.org' },

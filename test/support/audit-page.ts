@@ -13,6 +13,10 @@ const ACTS: Record<AuditAct, string> = {
   'password.reset': 'A password reset link was used.',
   'email.verification_sent': 'A link to verify the email address of an account was mailed.',
   'email.verified': 'The email address of an account was verified; `detail` has the method.',
+  'email.change_requested': 'A user requested another email address.',
+  'email.changed': 'A user confirmed another email address with a mailed link.',
+  'email.change_undone':
+    'A change of the email address was undone with the link mailed to the former one; sessions and keys ended.',
   'account.taken_over':
     'A provider verified the email address of an account with an unverified address: the earlier password, sessions, keys and identities ended.',
   'profile.changed': 'A user changed their own names.',

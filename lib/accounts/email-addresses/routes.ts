@@ -1,5 +1,6 @@
 import { route } from '../../endpoint.ts'
 import * as service from './service.ts'
+import * as changes from './service-change.ts'
 
 export const sendVerification = route({
   method: 'POST',
@@ -28,4 +29,51 @@ export const verify = route({
   example: { token: 'nCT4k3bQ0mM3gqW8cVhT5yRr2L9uXoZs1dEfGaHiJkU' },
   status: 204,
   run: service.verify,
+})
+
+export const requestChange = route({
+  method: 'POST',
+  path: '/api/auth/me/email',
+  tag: 'Authentication',
+  metrics: false,
+  summary: 'Request another email address',
+  description:
+    'Mails a link to the new address, which is valid for a day; until it is confirmed the address stays. The response is the same if another account has the address. Requires a sign-in, or a confirmed password, of the last ten minutes (`confirmation_required`). `conflict` if the service sends no mail.',
+  access: 'session',
+  sign_in: true,
+  example: { email: 'ada@example.net' },
+  status: 204,
+  run: changes.requestChange,
+})
+
+export const confirmChange = route({
+  method: 'POST',
+  path: '/api/auth/confirm-email',
+  tag: 'Authentication',
+  metrics: false,
+  summary: 'Confirm another email address with a mailed token',
+  description:
+    'Needs no session and creates none. The former address gets a mail with a link that undoes the change for 72 hours, if it was verified. The token works once.',
+  access: 'public',
+  sign_in: true,
+  limited_as: 'sign_in',
+  example: { token: 'nCT4k3bQ0mM3gqW8cVhT5yRr2L9uXoZs1dEfGaHiJkU' },
+  status: 204,
+  run: changes.confirmChange,
+})
+
+export const undoChange = route({
+  method: 'POST',
+  path: '/api/auth/undo-email',
+  tag: 'Authentication',
+  metrics: false,
+  summary: 'Undo a change of the email address with a mailed token',
+  description:
+    'Gives the account its former address back, and ends all sessions and API keys of the user. Needs no session and creates none. The token works once, for 72 hours.',
+  access: 'public',
+  sign_in: true,
+  limited_as: 'sign_in',
+  example: { token: 'nCT4k3bQ0mM3gqW8cVhT5yRr2L9uXoZs1dEfGaHiJkU' },
+  status: 204,
+  run: changes.undoChange,
 })

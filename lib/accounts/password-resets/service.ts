@@ -5,6 +5,7 @@ import { digest, newToken } from '../../core/ids.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { deleteApiKeysOf } from '../api-keys/store.ts'
+import { deleteRequestsOf } from '../email-requests/store.ts'
 import { deleteIdentities } from '../identities/store.ts'
 import { takeMail } from '../mails/limit.ts'
 import { notify } from '../notices/service.ts'
@@ -112,6 +113,7 @@ export const redeem = useCase({
       const identities = isProven ? 0 : await deleteIdentities(tx, user_id)
       if (!isProven) await ctx.revokeInvites(tx, { user_id })
       await deleteResets(tx, user_id)
+      await deleteRequestsOf(tx, user_id, 'change')
       await clearFailures(tx, accountOf(user.email, undefined))
       await clearFailures(tx, passwordAccountOf(user_id))
       await forgetDevices(tx, user_id)

@@ -9,6 +9,7 @@ import { addressReset } from '../password-resets/mail.ts'
 export function addressOf(ctx: Context, order: MailOrder, options: { first: boolean }): Promise<Addressed | undefined> {
   if (order.mail === 'reset_password') return addressReset(ctx, order)
   if (order.mail === 'verify_email') return addressVerification(ctx, order)
-  if (order.mail === 'invite') return addressRequest(ctx, order, 'invite')
+  if (order.mail === 'invite' || order.mail === 'change_email' || order.mail === 'undo_email')
+    return addressRequest(ctx, order, order.mail)
   return addressNotice(ctx, order, options)
 }

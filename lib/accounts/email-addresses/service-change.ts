@@ -1,0 +1,146 @@
+import type { Context } from '../../context.ts'
+import { refuseKeys } from '../../core/actor.ts'
+import { uniqueKey } from '../../core/characters.ts'
+import { ChatError } from '../../core/errors.ts'
+import { digest } from '../../core/ids.ts'
+import { SECOND } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
+import type { Tx } from '../../live/transaction.ts'
+import { deleteApiKeysOf } from '../api-keys/store.ts'
+import {
+  deleteRequest,
+  deleteRequestsOf,
+  type EmailRequestRow,
+  findRequestByToken,
+  insertRequest,
+} from '../email-requests/store.ts'
+import { takeMail } from '../mails/limit.ts'
+import { deleteResets } from '../password-resets/store.ts'
+import { requireConfirmation } from '../sessions/service-confirmation.ts'
+import { endSessions } from '../sessions/store-list.ts'
+import { findUser, findUserByEmail, lockUser, type UserRow, updateUser } from '../users/store.ts'
+import { EmailChange, EmailProof } from './schema.ts'
+import { deleteVerifications } from './store.ts'
+
+/** How long the new address may confirm, and then how long the former one may undo the change. */
+const CONFIRM_SECONDS = 24 * 60 * 60
+const UNDO_SECONDS = 72 * 60 * 60
+
+/** Mails to one new address at once: strangers must not fill a mailbox. */
+const MAILS_AT_ONCE = 5
+
+/**
+ * Mails a link to a new address of the actor, which confirms it. Until then the address stays. The response is the same
+ * for an address that another account has, which gets no mail. An earlier request ends.
+ *
+ * @throws ChatError `forbidden` with an API key; `confirmation_required`; `conflict` if the service sends no mail;
+ *   `rate_limited`; `unavailable` if the queue of mails is full
+ */
+export const requestChange = useCase({
+  takes: ['actor'],
+  input: EmailChange,
+  errors: ['conflict', 'confirmation_required'],
+  run: async (ctx, actor, { email }): Promise<void> => {
+    refuseKeys(actor)
+    const { outbox } = ctx
+    if (!outbox) throw new ChatError('conflict', { message: 'The service sends no mail: ask an administrator.' })
+    const { user_id, ip } = actor
+    for (const bucket of [`change:${user_id}`, `change:${digest(uniqueKey(email))}`]) {
+      const { allowed, retry_after_seconds = 1 } = await takeMail(ctx, bucket, MAILS_AT_ONCE)
+      if (!allowed) throw new ChatError('rate_limited', { retry_after_seconds })
+    }
+    await ctx.write(async (tx) => {
+      await lockUser(tx, user_id)
+      await requireConfirmation(ctx, tx, actor)
+      if (!(await findUser(tx, user_id))) throw new ChatError('unauthenticated')
+      await deleteRequestsOf(tx, user_id, 'change')
+      const request = newRequest(ctx, { kind: 'change', user_id, email: email.trim(), seconds: CONFIRM_SECONDS })
+      await insertRequest(tx, request)
+      if (!(await outbox.add(tx, { mail: 'change_email', user_id, request: request.id })))
+        throw new ChatError('unavailable')
+      tx.audit({ act: 'email.change_requested', actor_id: user_id, subject_id: user_id, ip })
+    })
+  },
+})
+
+/**
+ * Changes the address of an account with the token of the link that was mailed to the new one. Links mailed to the
+ * former address become invalid; if it was verified, it gets a mail with a link that undoes the change for 72 hours.
+ *
+ * @throws ChatError `not_found` for a token that is unknown, expired or used, or if another account has the address
+ */
+export const confirmChange = useCase({
+  takes: ['client'],
+  input: EmailProof,
+  errors: ['not_found'],
+  run: (ctx, client, { token }): Promise<void> =>
+    ctx.write(async (tx) => {
+      const { user, request } = await takeRequest(ctx, tx, token, 'change')
+      await moveTo(ctx, tx, user, request.email)
+      if (user.email_verified_at !== null) await offerUndo(ctx, tx, user)
+      tx.audit({ act: 'email.changed', subject_id: user.id, ip: client.ip })
+    }),
+})
+
+/**
+ * Gives an account its former address back, with the token of the link that was mailed there. All sessions and API keys
+ * of the user end, and so do other requests to change the address: another person may have got into the account.
+ *
+ * @throws ChatError `not_found` as {@link confirmChange}
+ */
+export const undoChange = useCase({
+  takes: ['client'],
+  input: EmailProof,
+  errors: ['not_found'],
+  run: (ctx, client, { token }): Promise<void> =>
+    ctx.write(async (tx) => {
+      const { user, request } = await takeRequest(ctx, tx, token, 'undo')
+      await moveTo(ctx, tx, user, request.email)
+      await deleteRequestsOf(tx, user.id, 'undo')
+      await endSessions(tx, { user_id: user.id })
+      await deleteApiKeysOf(tx, user.id)
+      tx.audit({ act: 'email.change_undone', subject_id: user.id, ip: client.ip })
+      tx.recheckStreams({ user_id: user.id })
+    }),
+})
+
+/** Uses a request up: of several callers one gets it. */
+async function takeRequest(ctx: Context, tx: Tx, token: string, kind: 'change' | 'undo') {
+  const found = await findRequestByToken(tx, digest(token), kind, ctx.now())
+  if (!found) throw worthless()
+  await lockUser(tx, found.user_id!)
+  const user = await findUser(tx, found.user_id!)
+  const holder = await findUserByEmail(tx, found.email)
+  if (!user || user.disabled_at !== null || (holder && holder.id !== user.id)) throw worthless()
+  if (!(await deleteRequest(tx, found.id, kind))) throw worthless()
+  return { user, request: found }
+}
+
+/** Sets a proven address, and ends what was mailed to the one before. */
+async function moveTo(ctx: Context, tx: Tx, user: UserRow, email: string): Promise<void> {
+  await updateUser(tx, { ...user, email, email_verified_at: ctx.now() }, ctx.now())
+  await deleteResets(tx, user.id)
+  await deleteVerifications(tx, user.id)
+  await deleteRequestsOf(tx, user.id, 'change')
+}
+
+/** Undo links of earlier changes stay: the owner of the first address gets it back from any later one. */
+async function offerUndo(ctx: Context, tx: Tx, { id: user_id, email }: UserRow): Promise<void> {
+  const request = newRequest(ctx, { kind: 'undo', user_id, email, seconds: UNDO_SECONDS })
+  await insertRequest(tx, request)
+  await ctx.outbox?.add(tx, { mail: 'undo_email', user_id, request: request.id })
+}
+
+function newRequest(
+  ctx: Context,
+  { kind, user_id, email, seconds }: { kind: 'change' | 'undo'; user_id: string; email: string; seconds: number },
+): EmailRequestRow {
+  const now = ctx.now()
+  const email_key = uniqueKey(email)
+  const expires_at = now + seconds * SECOND
+  return { id: ctx.id(), kind, user_id, email, email_key, roles: null, created_by: null, created_at: now, expires_at }
+}
+
+function worthless(): ChatError {
+  return new ChatError('not_found', { message: 'This link has expired or was used: ask for a new one.' })
+}
