@@ -19,6 +19,7 @@ import { waitForDatabase } from '../wait.ts'
 import { openBrowser } from './browser.ts'
 import { logStart, printGreeting } from './greeting.ts'
 import { createQrListener } from './qr.ts'
+import { createSupervisor, type Supervisor } from './systemd.ts'
 
 /** The flags of `chat-server serve`. */
 export interface ServeFlags extends ConfigFlags {
@@ -36,9 +37,10 @@ export async function serve(flags: ServeFlags): Promise<never> {
   const log = createLogger(config.log)
   outliveOutput(log)
   warn(log, [...warnings, ...warningsOf(config)], flags)
+  const supervisor = createSupervisor(log)
   let service: Serving | undefined
   const signal = firstSignal(() => {
-    if (service) void service.reload()
+    if (service) void reloadNotified(service, supervisor)
     else log.warn('SIGHUP is ignored: the service has not started yet.')
   })
   void signal.then((name) => service || leaveEarly(log, name))
@@ -54,11 +56,20 @@ export async function serve(flags: ServeFlags): Promise<never> {
   if (flags.open)
     openBrowser(config.server.public_url ?? service.url, (error) => log.warn('No browser could be opened.', { error }))
 
+  supervisor.ready()
   log.info('Draining.', { signal: await signal })
+  supervisor.stopping()
   await service.stop()
   stopDeleting()
+  await supervisor.close()
   log.info('Stopped.', { uptime_seconds: Math.round(process.uptime()) })
   process.exit(0)
+}
+
+async function reloadNotified(service: Serving, supervisor: Supervisor): Promise<void> {
+  supervisor.reloading()
+  await service.reload()
+  supervisor.ready()
 }
 
 /** Before the database is opened: a second start by mistake must not create or migrate one. */
