@@ -84,6 +84,8 @@ function toWeb(bytes: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
 
 /** The bytes after a transform; an error of either side is an error of the result. */
 function through(bytes: AsyncIterable<Uint8Array>, transform: NodeJS.ReadWriteStream): AsyncIterable<Uint8Array> {
+  // The reader gets the error; without one it would end the process.
+  transform.on('error', () => {})
   pipeline(Readable.from(bytes), transform, () => {})
   return transform as unknown as AsyncIterable<Uint8Array>
 }

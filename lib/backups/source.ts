@@ -30,7 +30,10 @@ export async function withSource<T>(
   return withCopy(
     file,
     (copy) => copySqlite(file, copy, signal),
-    (copy) => use({ ends: '.db', bytes: createReadStream(copy), about_bytes: statSync(copy).size }),
+    (copy) => {
+      const bytes = createReadStream(copy).on('error', () => {})
+      return use({ ends: '.db', bytes, about_bytes: statSync(copy).size }).finally(() => bytes.destroy())
+    },
   )
 }
 
@@ -41,7 +44,8 @@ async function sizeOf(db: Database): Promise<number> {
 
 /** An export, as fast as it is read. */
 function exportStream(db: Database): PassThrough {
-  const stream = new PassThrough()
+  // Its reader gets the error. Without a reader, before the first read and after the last, it would end the process.
+  const stream = new PassThrough().on('error', () => {})
   const write = async (lines: string) => {
     if (stream.destroyed) throw new Error('The export was cancelled')
     if (!stream.write(lines)) await Promise.race([once(stream, 'drain'), once(stream, 'close')])

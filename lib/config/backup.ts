@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { parseSchedule } from '../core/schedule.ts'
-import { flag, integer, key, section, someText, text } from './key.ts'
+import { flag, integer, reloadableKey as key, section, someText, text } from './key.ts'
 import { publicUrl } from './server.ts'
 
 /** Where backups go: a bucket, with a folder in it, or a folder of this machine. */

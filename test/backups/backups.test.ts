@@ -78,9 +78,14 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     const nodes = [await open(url, { schedule: '1d', target }), await open(url, { schedule: '1d', target })]
     await Promise.all(nodes.map(({ backups }) => backups.check()))
     expect(readdirSync(target).length).toBe(1)
-    await expect(Promise.all(nodes.map(({ backups }) => backups.run()))).rejects.toThrow(
-      'Another process is making a backup',
-    )
+    const [{ storage, backups }] = nodes as [Awaited<ReturnType<typeof open>>]
+    const leaseUntil = (micros: number) =>
+      storage.db.run("UPDATE schedules SET writer = 'another', lease_expires_at = ?", micros)
+    await leaseUntil(Number.MAX_SAFE_INTEGER)
+    await expect(backups.run()).rejects.toThrow('Another process is making a backup')
+    // That process has died: its lease expires.
+    await leaseUntil(1)
+    expect(await backups.run()).toMatchObject({ deleted: [] })
   })
 
   it('that were missed are made once, and cron waits for its time', async () => {
@@ -92,6 +97,48 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     clock.now += 4 * 24 * HOUR
     await backups.check()
     clock.now += HOUR
+    await backups.check()
+    expect(readdirSync(target).length).toBe(1)
+  })
+
+  it('end quietly when the target or the service goes away in the middle', async () => {
+    const url = await openUrl()
+    const bucket = await startBucket()
+    const { endpoint, region, access_key_id, secret_access_key } = bucket.options
+    const s3 = { endpoint, region, access_key_id, secret_access_key }
+    const { backups, state, lines } = await open(url, { schedule: '1d', target: 's3://chat/here', s3 })
+    bucket.trouble = (what) => {
+      if (what === 'PUT object') backups.stop()
+      return 'hang'
+    }
+    await backups.check()
+    await bucket.close()
+    // The next process begins at once: no failure was stored.
+    expect([await state(), lines, bucket.objects.size]).toEqual([
+      expect.objectContaining({ failures: 0, succeeded_at: null }),
+      [],
+      0,
+    ])
+    const next = await open(url, { schedule: '1d', target: 's3://chat/here', s3 })
+    await next.backups.check()
+    expect(next.lines).toEqual([
+      expect.stringMatching(/^warn A backup failed and will be tried again .*does not answer/),
+    ])
+    const target = newFolder()
+    const last = await open(url, { schedule: '1d', target })
+    last.clock.now += HOUR
+    await last.backups.check()
+    expect(readdirSync(target).length).toBe(1)
+  })
+
+  it('follow a reload of the configuration', async () => {
+    const service = await startService(await openUrl())
+    onTestFinished(() => service.close())
+    const { backups, settings } = service.chat.context
+    await backups.check()
+    const target = newFolder()
+    const { backup } = parseConfig({ backup: { schedule: '1d', target } })
+    expect(await service.chat.reload({ ...settings.current(), backup })).toMatchObject({ needs_restart: [] })
     await backups.check()
     expect(readdirSync(target).length).toBe(1)
   })
