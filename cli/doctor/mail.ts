@@ -2,6 +2,7 @@ import { smtpSettings } from '../../lib/config/mail.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import { isLoopback } from '../../lib/core/addresses.ts'
 import { loadSmtp } from '../../lib/mail/smtp.ts'
+import { loadTexts } from '../../lib/mail/templates.ts'
 import type { Queries } from '../../lib/storage/database.ts'
 import { messageOf } from '../errors.ts'
 import { type Finding, failure, ok, skipped, warning } from './finding.ts'
@@ -12,6 +13,7 @@ export async function checkMailServer(config: Config): Promise<Finding> {
   if (!settings) return skipped('mail', 'No mail server is configured: the service sends no mail.')
   const server = `${settings.host}:${settings.port}`
   try {
+    await loadTexts(config.mail.templates)
     const smtp = await loadSmtp(settings)
     const { encrypted } = await smtp.check(new AbortController().signal)
     if (encrypted || isLoopback(settings.host)) return ok('mail.reachable', `The mail server ${server} responds.`)
@@ -21,6 +23,12 @@ export async function checkMailServer(config: Config): Promise<Finding> {
       'Turn STARTTLS on at the server, or use smtps:// in mail.smtp.url.',
     )
   } catch (error) {
+    if (/^mail\.templates/.test(messageOf(error)))
+      return failure(
+        'mail.templates',
+        `A mail cannot be written: ${messageOf(error)}`,
+        'Correct the file, or mail.templates.',
+      )
     const remedy = /npm install/.test(messageOf(error))
       ? 'Run "npm install nodemailer" next to chat-server.'
       : 'Correct mail.smtp.url, or the mail server, and try "chat-server mail test <address>".'

@@ -262,6 +262,8 @@ export interface ConfigInput {
       | undefined
   }
   mail?: {
+    /** Folder with texts of your own, such as reset_password.txt; a mail without a file has the text of the service. */
+    templates?: string | undefined
     smtp?: {
       /**
        * Mail server: smtp://user:password@host:587 (STARTTLS where the server offers it, and always with a password), or
@@ -622,6 +624,8 @@ export interface Config {
         }
   }
   mail: {
+    /** Folder with texts of your own, such as reset_password.txt; a mail without a file has the text of the service. */
+    templates?: string
     smtp: {
       /**
        * Mail server: smtp://user:password@host:587 (STARTTLS where the server offers it, and always with a password), or

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import type { Config } from '../api/config.ts'
-import { integer, reloadableKey as key, section, text } from './key.ts'
+import { integer, reloadableKey as key, section, someText, text } from './key.ts'
 
 const URL_FORM =
   'must be smtp://<user>:<password>@<host>:<port> or smtps://…, and have only a host, a port, a user and a password'
@@ -16,6 +16,11 @@ const sender = v.pipe(
 
 /** Mail that the service sends itself. */
 export const MailSection = section({
+  templates: key(
+    someText,
+    undefined,
+    'Folder with texts of your own, such as reset_password.txt; a mail without a file has the text of the service.',
+  ),
   smtp: section({
     url: key(
       v.pipe(text, v.check(isSmtpUrl, URL_FORM)),

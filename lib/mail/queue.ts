@@ -17,7 +17,8 @@ import { isOutdated, mailIdOf, mailKey, reasonText, waitSeconds } from './rules.
 import type { MailKind } from './schema.ts'
 import { loadSmtp } from './smtp.ts'
 import { countWaiting, deleteOldestFailed } from './store.ts'
-import { fillIn, TEXTS } from './texts.ts'
+import { loadTexts } from './templates.ts'
+import { fillIn, type MailText } from './texts.ts'
 
 /** The maximum number of waiting mails: about an hour's work of a server that takes three a second. */
 const MAX_WAITING = 10_000
@@ -93,8 +94,8 @@ export function createOutbox(deps: OutboxDeps): Outbox | undefined {
   const settings = smtpSettings(deps.config)
   if (!deps.mail && !settings) return undefined
   const { log, now, id } = deps
-  let smtp: Promise<Deliver> | undefined
-  const load = () => (smtp ??= deps.mail ? Promise.resolve(deliverByHost(deps.mail)) : loadDeliver(settings!))
+  let means: Promise<Means> | undefined
+  const load = () => (means ??= loadMeans(deps, settings))
   const full = warnOnce(() => log.error('The queue of mails is full: new mails are dropped'))
   return {
     async load() {
@@ -126,11 +127,18 @@ export function mailTasks(current: () => Outbox | undefined): Record<'mail.send'
   }
 }
 
-async function loadDeliver(settings: SmtpSettings): Promise<Deliver> {
-  return (await loadSmtp(settings)).deliver
+/** What sending needs. */
+interface Means {
+  deliver: Deliver
+  texts: Record<MailKind, MailText>
 }
 
-async function trySending(deps: OutboxDeps, deliver: Deliver, run: TaskRun): Promise<TaskOutcome> {
+async function loadMeans({ config, mail }: OutboxDeps, settings: SmtpSettings | undefined): Promise<Means> {
+  const texts = await loadTexts(config.mail.templates)
+  return { texts, deliver: mail ? deliverByHost(mail) : (await loadSmtp(settings!)).deliver }
+}
+
+async function trySending(deps: OutboxDeps, { deliver, texts }: Means, run: TaskRun): Promise<TaskOutcome> {
   const { key, detail, signal } = run
   const order = { ...detail, user_id: key.slice(0, key.indexOf('.')) } as unknown as MailOrder
   // A failed mail that an operator retries begins anew.
@@ -145,7 +153,10 @@ async function trySending(deps: OutboxDeps, deliver: Deliver, run: TaskRun): Pro
   // Counted: a retry takes no second place.
   const { failed: _, ...left } = detail
   const counted = { ...left, queued_at, counted: 1 }
-  const result = await deliver(() => compose(order.mail, mailIdOf(key), addressed), signal)
+  const result = await deliver(
+    () => compose(texts[order.mail], { id: mailIdOf(key), kind: order.mail }, addressed),
+    signal,
+  )
   if (result.status === 'sent' || result.status === 'dropped') return { done: true }
   if (signal.aborted) return { done: false, detail: counted }
   const failed = { ...counted, tries: tries + 1, cause: reasonText(result.reason, [addressed.to]) }
@@ -164,11 +175,15 @@ async function pauseSeconds(deps: OutboxDeps, detail: TaskDetail, to: string): P
   return allowed ? undefined : retry_after_seconds
 }
 
-async function compose(kind: MailKind, id: string, to: Addressed): Promise<Message | undefined> {
+async function compose(
+  text: MailText,
+  { id, kind }: Pick<Message, 'id' | 'kind'>,
+  to: Addressed,
+): Promise<Message | undefined> {
   const token = to.makeToken ? await to.makeToken() : ''
   if (token === undefined) return undefined
   const link = token && (to.linkOf?.(token) ?? token)
-  return { id, kind, to: to.to, ...fillIn(TEXTS[kind], { username: to.username, link }), token }
+  return { id, kind, to: to.to, ...fillIn(text, { username: to.username, link }), token }
 }
 
 /** Keeps the mail among the failed ones, which an operator may retry. */
