@@ -103,7 +103,7 @@ describe('a secret', () => {
 })
 
 describe.skipIf(!inject('postgres_url'))('--wait', () => {
-  it('waits for a PostgreSQL that is not there yet', { timeout: 60_000 }, async () => {
+  it('waits for a PostgreSQL that is not there yet', { timeout: 150_000 }, async () => {
     const { url, remove } = await createPostgresDatabase()
     const target = new URL(url)
     const server = createServer((socket) => forward(socket, target)).listen(0, '127.0.0.1')
@@ -113,7 +113,7 @@ describe.skipIf(!inject('postgres_url'))('--wait', () => {
     const other = new URL(url)
     other.searchParams.delete('host')
     other.host = `127.0.0.1:${port}`
-    const child = start(['migrate', '--wait', '40', '--json', '--database', other.href], { cwd: folder() })
+    const child = start(['migrate', '--wait', '100', '--json', '--database', other.href], { cwd: folder() })
     child.stdin.end()
     const end = finished(child)
     await new Promise((resolve) => child.stderr.once('data', resolve))
@@ -123,7 +123,7 @@ describe.skipIf(!inject('postgres_url'))('--wait', () => {
     await remove()
   })
 
-  it('fails after that time, with the reason, and does not wait for SQLite', { timeout: 60_000 }, async () => {
+  it('fails after that time, with the reason, and does not wait for SQLite', { timeout: 150_000 }, async () => {
     const cwd = folder()
     const closed = ['--database', 'postgres://chat@127.0.0.1:9/chat']
     const late = await run(['migrate', '--wait', '1', ...closed], { cwd })

@@ -34,14 +34,14 @@ async function startReceiver(path: string): Promise<{ seen: string[]; until(text
   })
   await once(child.stdout!, 'data')
   const until = async (text: string) => {
-    await expect.poll(() => seen.some((each) => each.includes(text)), { timeout: 30_000 }).toBe(true)
+    await expect.poll(() => seen.some((each) => each.includes(text)), { timeout: 60_000 }).toBe(true)
   }
   return { seen, until }
 }
 
 it.skipIf(missing.length > 0)(
   'tells systemd that it is ready, reloads, stops, and still runs',
-  { timeout: 90_000 },
+  { timeout: 150_000 },
   async () => {
     const cwd = folder()
     const NOTIFY_SOCKET = join(cwd, 'notify')
@@ -64,7 +64,7 @@ it.skipIf(missing.length > 0)(
   },
 )
 
-it('serves without the program systemd-notify, and logs one warning', { timeout: 60_000 }, async () => {
+it('serves without the program systemd-notify, and logs one warning', { timeout: 150_000 }, async () => {
   const cwd = folder()
   const server = await serve({ cwd, env: { ...env, NOTIFY_SOCKET: join(cwd, 'notify'), PATH: cwd } })
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
