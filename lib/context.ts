@@ -5,7 +5,6 @@ import type { Attempts } from './accounts/passwords/throttle.ts'
 import type { SessionOfCall } from './accounts/sessions/store.ts'
 import type { Runner } from './assistant/runner.ts'
 import type { Backups } from './backups/backups.ts'
-import type { MadeBy } from './chat/invites/store.ts'
 import type { PostQueue } from './chat/messages/queue.ts'
 import type { PresenceWatch } from './chat/presence/watch.ts'
 import type { Cluster } from './cluster/cluster.ts'
@@ -75,11 +74,12 @@ export interface Context {
   readonly now: () => number
   readonly id: () => string
   /**
-   * Revokes the open invites of a user who has lost the right to create them.
+   * Revokes the open invites of a user who has lost the right to create any: those into conversations, and those of
+   * newcomers.
    *
    * @returns the number of invites
    */
-  readonly revokeInvites: (tx: Tx, made: MadeBy, by?: Pick<AuditEntry, 'actor_id' | 'ip'>) => Promise<number>
+  readonly revokeInvites: (tx: Tx, userId: string, by?: Pick<AuditEntry, 'actor_id' | 'ip'>) => Promise<number>
   /** Runs one transaction with its events, which are sent once it is durable. The only way to change data. */
   readonly write: <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions) => Promise<T>
 }

@@ -5,6 +5,7 @@ import { createPasswords } from './accounts/passwords/hash.ts'
 import { createAttempts } from './accounts/passwords/throttle.ts'
 import { addressOf } from './accounts/recipients/address.ts'
 import { createSessionLookup } from './accounts/sessions/store.ts'
+import { revokeNewcomersOf } from './accounts/sign-ups/revocation.ts'
 import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
 import { createBackups } from './backups/backups.ts'
@@ -104,7 +105,8 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     now,
     id,
     write,
-    revokeInvites: (tx, made, by) => revokeInvitesOf({ now }, tx, made, by),
+    revokeInvites: async (tx, userId, by) =>
+      (await revokeInvitesOf({ now }, tx, { user_id: userId }, by)) + (await revokeNewcomersOf(tx, userId, by)),
   }
   return ctx
 }

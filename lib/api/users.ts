@@ -329,7 +329,7 @@ export interface Lockdown {
   keys: number
   /** Identities at sign-in providers */
   identities: number
-  /** Invites created by the user, now revoked */
+  /** Invites created by the user, those of newcomers too, now revoked */
   invites: number
 }
 

@@ -1,14 +1,14 @@
 import { takeAccount } from '../accounts/administration/service.ts'
 import { byActor } from '../accounts/audit/rules.ts'
-import { deleteInvitesBy, deleteInvitesTo } from '../accounts/email-requests/store.ts'
+import { deleteInvitesTo } from '../accounts/email-requests/store.ts'
 import { endSessions } from '../accounts/sessions/store-list.ts'
+import { revokeNewcomersOf } from '../accounts/sign-ups/revocation.ts'
 import { Erasure } from '../accounts/users/schema.ts'
 import { deleteUser, findUser, lockUsers, updateUser } from '../accounts/users/store.ts'
 import { CANCELLED, endAnswer } from '../chat/answers/ending.ts'
 import { listUnderWayFor } from '../chat/answers/store.ts'
 import { lockAsSystem } from '../chat/conversations/access.ts'
 import { listMemberships } from '../chat/conversations/store.ts'
-import { revokeInvitesOf } from '../chat/invites/revocation.ts'
 import { anonymizeInvites } from '../chat/invites/store.ts'
 import { createAuthorEraser } from '../chat/messages/erase-author.ts'
 import { deleteKeysOf } from '../chat/messages/idempotency.ts'
@@ -82,7 +82,7 @@ function shut(ctx: Context, actor: Actor, userId: string, messages: Erasure['mes
       tx.audit({ act: 'user.disabled', ...byActor(actor), subject_id: userId })
     }
     await endSessions(tx, { user_id: userId })
-    await revokeInvitesOf(ctx, tx, { user_id: userId }, byActor(actor))
+    await ctx.revokeInvites(tx, userId, byActor(actor))
     const isFirst = (await findErasedAuthor(tx, userId)) === undefined
     await insertErasedAuthor(tx, { user_id: userId, messages, erased_at: ctx.now() })
     tx.enqueue({ kind: 'user.erase', key: userId, delay_seconds: TAKEOVER_SECONDS })
@@ -133,7 +133,7 @@ async function deleteAccount(ctx: Context, userId: string): Promise<boolean> {
     await anonymizeInvites(tx, { user_id: userId, email_key: uniqueKey(user.email) }, ctx.now())
     await deleteMailsOf(tx, userId)
     await deleteInvitesTo(tx, uniqueKey(user.email))
-    await deleteInvitesBy(tx, userId)
+    await revokeNewcomersOf(tx, userId)
     await deleteUser(tx, userId)
     tx.recheckStreams({ user_id: userId })
     return true

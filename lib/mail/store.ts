@@ -1,6 +1,6 @@
 import { toInstant } from '../core/time.ts'
 import type { Queries } from '../storage/database.ts'
-import { databaseNow, type Micros } from '../storage/sql.ts'
+import { databaseNow, isOneOf, jsonList, type Micros } from '../storage/sql.ts'
 import { mailIdOf } from './rules.ts'
 import type { MailRecord } from './schema.ts'
 
@@ -48,10 +48,10 @@ export async function deleteOldestFailed(tx: Queries, keep: number): Promise<voi
   )
 }
 
-/** Deletes the mails of a user. By (kind, key). @returns the number deleted */
-export function deleteMailsOf(tx: Queries, userId: string): Promise<number> {
-  // A dot precedes a slash, and an id has neither.
-  return tx.run(`DELETE FROM tasks WHERE kind IN ${KINDS} AND key > ? AND key < ?`, `${userId}.`, `${userId}/`)
+/** Deletes the mails of users, or of the invites of newcomers. By (kind). @returns the number deleted */
+export function deleteMailsOf(tx: Queries, ...ids: string[]): Promise<number> {
+  // An id is a UUID, of 36 characters.
+  return tx.run(`DELETE FROM tasks WHERE kind IN ${KINDS} AND substr(key, 1, 36) ${isOneOf(tx.dialect)}`, jsonList(ids))
 }
 
 /** Up to `limit` mails queued after one, oldest first. By primary key. */

@@ -35,7 +35,8 @@ const ACTS: Record<AuditAct, string> = {
   'identity.removed': 'A user removed an identity at a provider.',
   'invite.signed_up': 'A new user signed up with an invite; the subject is the conversation.',
   'newcomer.invited': 'An administrator invited a newcomer; the subject is the invite, `detail` has the roles.',
-  'newcomer.revoked': 'An administrator revoked the invite of a newcomer, the subject.',
+  'newcomer.revoked':
+    'An administrator revoked the invite of a newcomer, the subject; with a `count`, the invites ended whose maker, the subject, had lost the right to make them.',
   'newcomer.signed_up': 'A newcomer signed up with an invite of an administrator.',
   'user.created': 'An administrator created a user.',
   'user.changed': 'An administrator changed an account; `detail` has the changed fields and the new roles.',

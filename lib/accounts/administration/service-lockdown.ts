@@ -2,7 +2,7 @@ import { assertAdmin, refuseKeys } from '../../core/actor.ts'
 import { useCase } from '../../core/use-case.ts'
 import { deleteApiKeysOf } from '../api-keys/store.ts'
 import { byActor } from '../audit/rules.ts'
-import { deleteInvitesBy, deleteRequestsOf } from '../email-requests/store.ts'
+import { deleteRequestsOf } from '../email-requests/store.ts'
 import { deleteIdentities } from '../identities/store.ts'
 import { deleteStatesOf } from '../oauth/store.ts'
 import { deleteResets } from '../password-resets/store.ts'
@@ -30,12 +30,11 @@ export const lockDown = useCase({
         sessions: await endSessions(tx, { user_id: userId }),
         keys: await deleteApiKeysOf(tx, userId),
         identities: await deleteIdentities(tx, userId),
-        invites: await ctx.revokeInvites(tx, { user_id: userId }, byActor(actor)),
+        invites: await ctx.revokeInvites(tx, userId, byActor(actor)),
       }
       await deleteStatesOf(tx, userId)
       await deleteResets(tx, userId)
       await deleteRequestsOf(tx, userId, 'change')
-      await deleteInvitesBy(tx, userId)
       await forgetDevices(tx, userId)
       tx.audit({ act: 'user.locked_down', ...byActor(actor), subject_id: userId, detail: ended })
       tx.recheckStreams({ user_id: userId })

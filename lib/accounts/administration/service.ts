@@ -13,7 +13,8 @@ import { notify } from '../notices/service.ts'
 import { deleteResets } from '../password-resets/store.ts'
 import { requireConfirmation } from '../sessions/service-confirmation.ts'
 import { endSessions } from '../sessions/store-list.ts'
-import { assertStillAdmin, isLastAdmin } from '../users/rules.ts'
+import { revokeNewcomersOf } from '../sign-ups/revocation.ts'
+import { administers, assertStillAdmin, isLastAdmin } from '../users/rules.ts'
 import { type Account, AccountChanges } from '../users/schema.ts'
 import { findUserByEmail, lockUsers, toAccount, type UserRow, updateUser } from '../users/store.ts'
 
@@ -22,8 +23,8 @@ import { findUserByEmail, lockUsers, toAccount, type UserRow, updateUser } from 
  * the next request, a new password ends the user's other sessions.
  *
  * @throws ChatError `forbidden`, also with an API key for anything but the display name; `not_found`;
- *   `confirmation_required` for another address and for the actor's own password; `email_taken`, `username_taken`; `conflict` for the
- *   last administrator
+ *   `confirmation_required` for another address and for the actor's own password; `email_taken`, `username_taken`;
+ *   `conflict` for the last administrator
  */
 export const change = useCase({
   takes: ['actor', 'user_id'],
@@ -55,7 +56,8 @@ export const change = useCase({
       // To the former address: the new one may be another person's.
       if (user.email !== changed.email) await notify(ctx, tx, userId, 'email_changed', user)
       await endWhatMust(tx, actor, user, changed)
-      if (mayInvite(user) && !mayInvite(changed)) await ctx.revokeInvites(tx, { user_id: userId }, byActor(actor))
+      if (!mayInvite(changed)) await ctx.revokeInvites(tx, userId, byActor(actor))
+      else if (!administers(changed)) await revokeNewcomersOf(tx, userId, byActor(actor))
       for (const entry of actsOf(user, changed)) tx.audit({ ...entry, ...byActor(actor), subject_id: userId })
       return { user: toAccount(changed) }
     })

@@ -80,9 +80,13 @@ export async function deleteInvitesTo(tx: Queries, emailKey: string): Promise<vo
   await tx.run("DELETE FROM email_requests WHERE email_key = ? AND kind = 'invite'", emailKey)
 }
 
-/** Deletes the invites of newcomers that a user has made. */
-export async function deleteInvitesBy(tx: Queries, userId: string): Promise<void> {
-  await tx.run("DELETE FROM email_requests WHERE created_by = ? AND kind = 'invite'", userId)
+/** Deletes the invites of newcomers that a user has made. @returns their ids */
+export async function deleteInvitesBy(tx: Queries, userId: string): Promise<string[]> {
+  const deleted = await tx.all<{ id: string }>(
+    "DELETE FROM email_requests WHERE created_by = ? AND kind = 'invite' RETURNING id",
+    userId,
+  )
+  return deleted.map(({ id }) => id)
 }
 
 /** Up to `limit` open invites of newcomers after one, oldest first. By primary key. */

@@ -8,6 +8,7 @@ import { isTaken } from '../../storage/errors.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { HostIdentity } from '../identities/schema.ts'
 import { findIdentity, type IdentityKey, insertIdentity } from '../identities/store.ts'
+import { revokeNewcomersOf } from '../sign-ups/revocation.ts'
 import {
   findUserByEmail,
   findUserByUsername,
@@ -67,7 +68,9 @@ async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, ip: 
   const profile = await profileOf(tx, identity, known ?? madeUp(ctx.id(), toProfile(identity)), ctx.now())
   if (known) {
     await updateProfile(tx, profile, ctx.now())
-    if (!mayWrite(splitRoles(profile.roles))) await ctx.revokeInvites(tx, { user_id: known.id })
+    const roles = splitRoles(profile.roles)
+    if (!mayWrite(roles)) await ctx.revokeInvites(tx, known.id)
+    else if (!roles.includes('admin')) await revokeNewcomersOf(tx, known.id)
     tx.audit({ act: 'user.changed', subject_id: known.id, ip, detail: { by: 'host', roles: profile.roles } })
     return { ...known, ...profile }
   }

@@ -1,7 +1,8 @@
 import type { Context } from '../../context.ts'
 import { joinRoles, mayWrite, type Role, splitRoles } from '../../core/actor.ts'
 import type { Tx } from '../../live/transaction.ts'
-import { isLastAdmin } from '../users/rules.ts'
+import { revokeNewcomersOf } from '../sign-ups/revocation.ts'
+import { administers, isLastAdmin } from '../users/rules.ts'
 import { lockUsers, type UserRow, updateUser } from '../users/store.ts'
 
 /**
@@ -28,7 +29,8 @@ export async function assignRoles(
   }
   const changed = { ...rows.find(({ id }) => id === user.id)!, roles: given }
   await updateUser(tx, changed, ctx.now())
-  if (!mayWrite(roles)) await ctx.revokeInvites(tx, { user_id: user.id })
+  if (!mayWrite(roles)) await ctx.revokeInvites(tx, user.id)
+  else if (!administers(changed)) await revokeNewcomersOf(tx, user.id)
   tx.audit({ act: 'user.changed', subject_id: user.id, detail: { by: provider, changed: ['roles'], roles } })
   return changed
 }

@@ -24,7 +24,7 @@ export async function takeOver(ctx: Context, tx: Tx, user: UserRow): Promise<Use
   await deleteResets(tx, user.id)
   await deleteVerifications(tx, user.id)
   await forgetDevices(tx, user.id)
-  await ctx.revokeInvites(tx, { user_id: user.id }, { actor_id: user.id })
+  await ctx.revokeInvites(tx, user.id, { actor_id: user.id })
   await markEmailVerified(tx, user.id, now)
   tx.audit({ act: 'account.taken_over', actor_id: user.id, subject_id: user.id })
   tx.recheckStreams({ user_id: user.id })

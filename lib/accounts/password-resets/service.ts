@@ -111,7 +111,7 @@ export const redeem = useCase({
       // With an unverified address: another person may have registered it, and linked an identity to keep access.
       const isProven = user.email_verified_at !== null
       const identities = isProven ? 0 : await deleteIdentities(tx, user_id)
-      if (!isProven) await ctx.revokeInvites(tx, { user_id })
+      if (!isProven) await ctx.revokeInvites(tx, user_id)
       await deleteResets(tx, user_id)
       await deleteRequestsOf(tx, user_id, 'change')
       await clearFailures(tx, accountOf(user.email, undefined))

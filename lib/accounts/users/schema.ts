@@ -120,7 +120,11 @@ export const Lockdown = v.object({
   sessions: v.pipe(v.number(), v.integer()),
   keys: v.pipe(v.number(), v.integer(), v.description('API keys')),
   identities: v.pipe(v.number(), v.integer(), v.description('Identities at sign-in providers')),
-  invites: v.pipe(v.number(), v.integer(), v.description('Invites created by the user, now revoked')),
+  invites: v.pipe(
+    v.number(),
+    v.integer(),
+    v.description('Invites created by the user, those of newcomers too, now revoked'),
+  ),
 })
 export type Lockdown = v.InferOutput<typeof Lockdown>
 

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { insertRequest } from '../../../lib/accounts/email-requests/store.ts'
 import { lockUser } from '../../../lib/accounts/users/store.ts'
 import { createChatClient } from '../../../lib/client/index.ts'
+import { SECOND } from '../../../lib/core/time.ts'
 import { type Identity, type IdentityRequest, OPERATOR } from '../../../lib/index.ts'
 import { allRoutes } from '../../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../../support/answers.ts'
@@ -53,6 +55,20 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
     expect(await service.chat.context.db.all(created)).toEqual([
       { actor_id: null, subject_id: user.id, ip: '127.0.0.1' },
     ])
+  })
+
+  it('ends the invites of newcomers of a user who administers no more', async () => {
+    const { context, newcomers } = service.chat
+    people.set('ida', { subject: 'ida', username: 'ida', email: 'ida@example.org', roles: ['admin'] })
+    const { id: created_by } = (await as('ida').auth.me()).user
+    // From a time before the host had its own authentication.
+    const address = { email: 'friend@example.org', email_key: 'friend@example.org', roles: 'admin', user_id: null }
+    const times = { created_at: context.now(), expires_at: context.now() + 3600 * SECOND }
+    const invite = { id: context.id(), kind: 'invite' as const, created_by, ...address, ...times }
+    await context.write((tx) => insertRequest(tx, invite))
+    people.set('ida', { subject: 'ida', username: 'ida', email: 'ida@example.org', roles: ['member'] })
+    await as('ida').auth.me()
+    expect((await newcomers.list(OPERATOR)).invites).toEqual([])
   })
 
   it('needs no first administrator', async () => {

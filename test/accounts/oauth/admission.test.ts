@@ -138,8 +138,12 @@ describeOnEachDatabase('who may come in through a provider', (openUrl) => {
     expect(await signIn('ruth', ['chat'])).toBe('in')
     expect(await signIn('ruth', ['chat', 'chat-admins'])).toBe('in')
     expect(await rolesOf('ruth')).toEqual(['admin', 'member'])
+    const { users, newcomers } = service.chat
+    const ruth = await users.actor((await users.find(OPERATOR, 'ruth')).id)
+    await newcomers.invite(ruth, { email: 'friend@example.org', mail: false })
     expect(await signIn('ruth', ['chat'])).toBe('in')
     expect(await rolesOf('ruth')).toEqual(['member'])
+    expect((await newcomers.list(OPERATOR)).invites).toEqual([])
     const { entries } = await service.chat.audit.list(OPERATOR, { act: 'user.changed' })
     expect(entries[0]).toMatchObject({ detail: { by: 'company', changed: ['roles'], roles: ['member'] } })
   })

@@ -1,0 +1,24 @@
+import type { Tx } from '../../live/transaction.ts'
+import { deleteMailsOf } from '../../mail/store.ts'
+import type { AuditEntry } from '../audit/store.ts'
+import { deleteInvitesBy } from '../email-requests/store.ts'
+
+/**
+ * Revokes the invites of newcomers of a user who has lost the right to create them, with their mails. The audit log
+ * gets one entry.
+ *
+ * @returns the number of invites
+ * @param by the user who took the right away, as in an audit entry
+ */
+export async function revokeNewcomersOf(
+  tx: Tx,
+  userId: string,
+  by: Pick<AuditEntry, 'actor_id' | 'ip'> = {},
+): Promise<number> {
+  const revoked = await deleteInvitesBy(tx, userId)
+  if (revoked.length === 0) return 0
+  // The key of their mails has the invite in place of a user.
+  await deleteMailsOf(tx, ...revoked)
+  tx.audit({ act: 'newcomer.revoked', ...by, subject_id: userId, detail: { count: revoked.length } })
+  return revoked.length
+}
