@@ -16,6 +16,9 @@ const prune = defineCommand({
     }),
 })
 
+const TEXT =
+  'Earlier event ids are invalid now: every client will read the state again. Backups get a new id in their names.'
+
 const renewEpoch = defineCommand({
   meta: {
     name: 'renew-epoch',
@@ -27,7 +30,7 @@ const renewEpoch = defineCommand({
     withStorage(args, async (storage) => {
       await assertMigratable(storage.db)
       await storage.renewEpoch()
-      print(args, { renewed: true }, 'Earlier event ids are invalid now: every client will read the state again.')
+      print(args, { renewed: true }, TEXT)
     }),
 })
 

@@ -10,10 +10,11 @@ import type { Database } from '../storage/database.ts'
 import type { ObjectInfo, Objects } from '../storage/objects/objects.ts'
 import { openObjects } from '../storage/objects/open.ts'
 import { endsOf, pack } from './packing.ts'
-import { dueAt, isBackupName, nameOf, outdated, prefixOf } from './rules.ts'
+import { dueAt, isAhead, isBackupName, nameOf, outdated, prefixOf } from './rules.ts'
 import { withSource } from './source.ts'
 import {
   type BackupState,
+  clampTimes,
   findState,
   insertState,
   releaseLease,
@@ -26,6 +27,9 @@ import {
 /** Longer than that of a task: it is renewed while the database is busy with the copy. */
 const LEASE = 60 * SECOND
 const RENEW_MS = 10_000
+
+/** How long the deletion of an incomplete backup may take: while the service stops, and otherwise. */
+const REMOVE_MS = { stopping: 2_000, failed: 30_000 }
 
 /** A backup that was made. */
 export interface MadeBackup {
@@ -83,18 +87,11 @@ export function createBackups(deps: BackupDeps): Backups {
     }
   }
 
-  async function stateOf(): Promise<BackupState> {
-    const known = await findState(db)
-    if (known) return known
-    await db.write((tx) => insertState(tx, randomBytes(4).toString('hex'), now()))
-    return (await findState(db))!
-  }
-
   return {
     async check() {
       const schedule = config.backup.schedule === undefined ? undefined : parseSchedule(config.backup.schedule)
       if (!schedule || stopped.signal.aborted) return
-      const state = await stateOf()
+      const state = await stateOf(deps)
       if (dueAt(schedule, state) > now()) return
       try {
         const made = await attempt(state)
@@ -106,12 +103,23 @@ export function createBackups(deps: BackupDeps): Backups {
       }
     },
     async run() {
-      const made = await attempt(await stateOf())
+      const made = await attempt(await stateOf(deps))
       if (!made) throw new Error('Another process is making a backup now')
       return made
     },
     stop: () => stopped.abort(new Error('The service stops')),
   }
+}
+
+/** The state of the backups, which is added if there is none, and corrected after a clock was wrong. */
+async function stateOf({ db, log, now }: BackupDeps): Promise<BackupState> {
+  const known = await findState(db)
+  if (known && !isAhead(known, now())) return known
+  if (known) {
+    log.warn('The last backup has a later time than now: a clock was wrong. The next one is due as if it was made now')
+    await db.write((tx) => clampTimes(tx, now()))
+  } else await db.write((tx) => insertState(tx, randomBytes(4).toString('hex'), now()))
+  return (await findState(db))!
 }
 
 /** The place of the backups. @throws Error without `backup.target` */
@@ -129,17 +137,29 @@ async function makeBackup(
   const { backup } = config
   const objects = openTarget(config)
   const hash = createHash('sha256')
-  const { name, bytes } = await withSource(db, signal, async (source) => {
+  const made = await withSource(db, signal, async (source) => {
     const name = nameOf(owner, now(), source.ends + endsOf(backup))
     const packed = hashed(await pack(source.bytes, backup), hash)
-    return { name, bytes: await objects.put(name, packed, { about_bytes: source.about_bytes, signal }) }
+    let isStored = false
+    try {
+      const bytes = await objects.put(name, packed, { about_bytes: source.about_bytes, signal })
+      isStored = true
+      await assertStored(objects, name, hash.digest('hex'), signal)
+      return { name, bytes }
+    } catch (error) {
+      // Also after a failed `put`: the answer to its last request may have been lost.
+      const ms = signal.aborted ? REMOVE_MS.stopping : REMOVE_MS.failed
+      await objects.delete(name, { signal: AbortSignal.timeout(ms) }).catch((cause: unknown) => {
+        if (isStored) log.warn('A backup that failed remains: delete it', { copy: name, cause: causeText(cause) })
+      })
+      throw error
+    }
   })
-  await assertStored(objects, name, hash.digest('hex'), signal)
-  const deleted = await deleteOld(objects, owner, backup.keep).catch((error: unknown) => {
+  const deleted = await deleteOld(objects, made.name, { owner, keep: backup.keep, log }).catch((error: unknown) => {
     log.warn('Old backups could not be deleted', { cause: causeText(error) })
     return []
   })
-  return { name, bytes, deleted }
+  return { ...made, deleted }
 }
 
 async function* hashed(
@@ -157,14 +177,22 @@ async function assertStored(objects: Objects, name: string, digest: string, sign
   const stored = await objects.get(name, { signal })
   const hash = createHash('sha256')
   for await (const chunk of stored ?? []) hash.update(chunk)
+  signal.throwIfAborted()
   if (stored && hash.digest('hex') === digest) return
-  await objects.delete(name).catch(() => {})
   throw new Error(`${objects.place} returns another backup than was stored`)
 }
 
-async function deleteOld(objects: Objects, owner: string, keep: number): Promise<string[]> {
+async function deleteOld(
+  objects: Objects,
+  made: string,
+  { owner, keep, log }: { owner: string; keep: number; log: Log },
+): Promise<string[]> {
   const names = (await listBackups(objects, prefixOf(owner))).map(({ key }) => key)
-  const old = outdated(names, keep)
+  const { old, later } = outdated(names, made, keep)
+  if (later.length > 0)
+    log.warn('Backups have a later time in their names than this one: a clock was wrong. They are not deleted', {
+      copy: `${later.slice(0, 10).join(', ')}${later.length > 10 ? `, and ${later.length - 10} more` : ''}`,
+    })
   for (const name of old) await objects.delete(name)
   return old
 }

@@ -1,4 +1,5 @@
 import { nextTime, type Schedule } from '../core/schedule.ts'
+import type { BackupState } from './store.ts'
 
 /** The pauses after failures: 2, 4, 8, 16, 32 minutes, then an hour. */
 const LONGEST_PAUSE_MS = 3_600_000
@@ -16,13 +17,26 @@ export function dueAt(
   return Math.min(next, attempted_at + pause)
 }
 
+/** Ten minutes. Clocks of nodes differ a little; a time further ahead is of a clock that was wrong. */
+const MAX_AHEAD = 600_000_000
+
+/** Whether a stored time cannot be: nothing would be due until then. */
+export function isAhead(
+  { attempted_at, succeeded_at }: Pick<BackupState, 'attempted_at' | 'succeeded_at'>,
+  now: number,
+) {
+  return Math.max(attempted_at, succeeded_at ?? 0) > now + MAX_AHEAD
+}
+
 /** How long a backup has been due, in microseconds, whatever failed meanwhile; 0 while none is. */
 export function overdueFor(
   schedule: Schedule,
   { created_at, succeeded_at }: { created_at: number; succeeded_at: number | null },
   now: number,
 ): number {
-  const since = succeeded_at ?? created_at
+  // When a backup from the future was made is unknown: the alert must not wait for that time.
+  const isKnown = succeeded_at !== null && succeeded_at <= now + MAX_AHEAD
+  const since = isKnown ? succeeded_at : Math.min(created_at, now)
   const isFirst = 'every_ms' in schedule && succeeded_at === null
   const due = isFirst ? since : (nextTime(schedule, since / 1000) ?? Number.POSITIVE_INFINITY) * 1000
   return Math.max(0, now - due)
@@ -44,7 +58,19 @@ export function isBackupName(name: string): boolean {
   return /^chat-server-[0-9a-f]{8}-\d{8}T\d{6}Z\.(db|jsonl)\.gz(\.age)?$/.test(name)
 }
 
-/** Of the backups of an owner, those that are to be deleted. */
-export function outdated(names: string[], keep: number): string[] {
-  return names.filter(isBackupName).toSorted().toReversed().slice(keep)
+/**
+ * Of the backups of an owner, those that are to be deleted, and those whose names have a later time than the one just
+ * made. A clock was wrong then or is wrong now: they are neither counted nor deleted, and it is always kept.
+ */
+export function outdated(names: string[], made: string, keep: number): { old: string[]; later: string[] } {
+  const others = names.filter((name) => isBackupName(name) && name !== made)
+  const later = others.filter((name) => timeOf(name) > timeOf(made))
+  const earlier = others.filter((name) => timeOf(name) <= timeOf(made))
+  const old = earlier.toSorted((a, b) => timeOf(b).localeCompare(timeOf(a))).slice(Math.max(0, keep - 1))
+  return { old, later }
+}
+
+/** The time in a name; such texts sort by age. */
+function timeOf(name: string): string {
+  return /\d{8}T\d{6}Z/.exec(name)![0]
 }

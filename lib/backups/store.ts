@@ -39,6 +39,18 @@ export async function insertState(tx: Queries, owner: string, now: Micros): Prom
   )
 }
 
+/** Replaces times that are later than `now` by it. */
+export async function clampTimes(tx: Queries, now: Micros): Promise<void> {
+  await tx.run(
+    `UPDATE schedules SET created_at = CASE WHEN created_at > ? THEN ? ELSE created_at END,
+                          attempted_at = CASE WHEN attempted_at > ? THEN ? ELSE attempted_at END,
+                          succeeded_at = CASE WHEN succeeded_at > ? THEN ? ELSE succeeded_at END
+      WHERE name = ?`,
+    ...Array.from({ length: 6 }, () => now),
+    NAME,
+  )
+}
+
 /** Takes the right to make a backup, if no other process has it, and the last attempt is still that of `state`. */
 export async function takeLease(tx: Queries, writer: string, lease: Micros, state: BackupState): Promise<boolean> {
   const clock = databaseNow(tx.dialect)

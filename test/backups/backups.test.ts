@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createBackups } from '../../lib/backups/backups.ts'
+import { nameOf, outdated, overdueFor } from '../../lib/backups/rules.ts'
 import { findState } from '../../lib/backups/store.ts'
 import { verifyBackup } from '../../lib/backups/verify.ts'
+import { parseSchedule } from '../../lib/core/schedule.ts'
 import { openStorage, parseConfig, type Storage } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { startBucket } from '../support/s3.ts'
@@ -189,6 +191,91 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     expect([...bucket.objects.keys()]).toEqual([first])
   })
 
+  it('are never outlived by those with later names, which the log names', async () => {
+    const target = newFolder()
+    const { backups, clock, lines } = await open(await openUrl(), { keep: 2, target })
+    const now = clock.now
+    // A clock runs ahead for two backups, and is then set.
+    for (const hours of [1000, 1001, 0, 1, 2]) {
+      clock.now = now + hours * HOUR
+      const { name, deleted } = await backups.run()
+      expect(readdirSync(target)).toContain(name)
+      expect(deleted.length).toBe(hours === 2 ? 1 : 0)
+    }
+    const ahead = [1000, 1001].map((hours) => nameOf('', now + hours * HOUR, ends).slice('chat-server--'.length))
+    expect(readdirSync(target).map((name) => name.split('-').at(-1))).toEqual([
+      `20261122T110000Z${ends}`,
+      `20261122T120000Z${ends}`,
+      ...ahead,
+    ])
+    expect(lines.filter((line) => line.startsWith('warn Backups have a later time')).length).toBe(3)
+    expect(lines.at(-1)).toContain(ahead[1])
+  })
+
+  it('are due again after a clock was set back', async () => {
+    const url = await openUrl()
+    const bucket = await startBucket()
+    onTestFinished(() => bucket.close())
+    const { endpoint, region, access_key_id, secret_access_key } = bucket.options
+    const s3 = { endpoint, region, access_key_id, secret_access_key }
+    const { backups, clock, state, lines } = await open(url, { schedule: '6h', target: 's3://chat/here', s3 })
+    const now = clock.now
+    clock.now += 1000 * HOUR
+    await backups.check()
+    clock.now = now
+    const schedule = parseSchedule('6h')!
+    const overdue = async () => overdueFor(schedule, (await state())!, clock.now) / HOUR
+    await backups.check()
+    expect(lines.at(-1)).toMatch(/^warn The last backup has a later time than now/)
+    expect(await state()).toMatchObject({ attempted_at: now, succeeded_at: now })
+    bucket.trouble = () => 400
+    clock.now += 6 * HOUR
+    await backups.check()
+    clock.now += HOUR
+    expect([await overdue(), (await state())!.failures]).toEqual([1, 1])
+    bucket.trouble = () => undefined
+    await backups.check()
+    expect([await overdue(), bucket.objects.size]).toEqual([0, 2])
+  })
+
+  it.each<[string, (stop: () => void) => 403 | void, string]>([
+    ['cannot be read', () => 403, 'S3 answers 403'],
+    ['are interrupted while they are read', (stop: () => void) => void stop(), 'The service stops'],
+  ])('that %s are deleted', async (_, trouble, message) => {
+    const bucket = await startBucket()
+    onTestFinished(() => bucket.close())
+    const { endpoint, region, access_key_id, secret_access_key } = bucket.options
+    const s3 = { endpoint, region, access_key_id, secret_access_key }
+    const { backups } = await open(await openUrl(), { target: 's3://chat/here', s3 })
+    bucket.trouble = (what) => (what === 'GET object' ? (trouble(backups.stop) ?? 'hang') : undefined)
+    await expect(backups.run()).rejects.toThrow(message)
+    expect([bucket.requests.includes('PUT object'), bucket.objects.size]).toEqual([true, 0])
+  })
+
+  it('that cannot be read nor deleted are named in the log', async () => {
+    const bucket = await startBucket()
+    onTestFinished(() => bucket.close())
+    const { endpoint, region, access_key_id, secret_access_key } = bucket.options
+    const s3 = { endpoint, region, access_key_id, secret_access_key }
+    const { backups, lines } = await open(await openUrl(), { target: 's3://chat/here', s3 })
+    bucket.trouble = (what) => (what === 'PUT object' ? undefined : 403)
+    await expect(backups.run()).rejects.toThrow('S3 answers 403')
+    expect(lines).toEqual([expect.stringMatching(/^warn A backup that failed remains: delete it .*chat-server-/)])
+  })
+
+  it('of a copy have an id of their own after events renew-epoch', async () => {
+    const target = newFolder()
+    const { backups, clock, storage, state } = await open(await openUrl(), { keep: 1, target })
+    const { name } = await backups.run()
+    // As copied while a backup was being made.
+    await storage.db.run("UPDATE schedules SET writer = 'another', lease_expires_at = ?", Number.MAX_SAFE_INTEGER)
+    await storage.renewEpoch()
+    expect(await state()).toBe(undefined)
+    clock.now += HOUR
+    expect((await backups.run()).deleted).toEqual([])
+    expect(readdirSync(target)).toContain(name)
+  })
+
   it('are encrypted for a passphrase or a public key', { timeout: 60_000 }, async () => {
     const url = await openUrl()
     const identity = await generateX25519Identity()
@@ -210,6 +297,19 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
       await expect(read(right!, packed.subarray(0, -100))).rejects.toThrow('cut off or damaged')
     }
   })
+})
+
+it('a backup from the future does not silence the alert', () => {
+  const late = overdueFor({ every_ms: 3_600_000 }, { created_at: 0, succeeded_at: 1000 * HOUR }, 10 * HOUR)
+  expect(late).toBe(10 * HOUR - HOUR)
+})
+
+it('one of the same second and another kind counts as older than the backup just made', () => {
+  const [made, other, older] = ['Z.db.gz', 'Z.db.gz.age', 'Z.db.gz'].map(
+    (ends, n) => `chat-server-7c3f0a92-20261122T0${n === 2 ? 1 : 3}0000${ends}`,
+  ) as [string, string, string]
+  expect(outdated([older, made, other], made, 1)).toEqual({ old: [other, older], later: [] })
+  expect(outdated([older, made, other], older, 1)).toEqual({ old: [], later: [made, other] })
 })
 
 describe('verifyBackup', () => {

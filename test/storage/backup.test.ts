@@ -91,6 +91,16 @@ describe('a backup of SQLite', () => {
     expect(await (await start()).chat.context.db.all('SELECT id FROM tasks')).toEqual([])
   })
 
+  it('does not make backups in the name of the original', async () => {
+    const service = await start()
+    const { db } = service.chat.context
+    await db.run("INSERT INTO schedules (name, owner, created_at, attempted_at) VALUES ('backup', 'abcd0123', 1, 1)")
+    await db.run('VACUUM INTO ?', copy)
+    await stop(service)
+    await restoreStorage(url, copy, { force: true })
+    expect(await (await start()).chat.context.db.all('SELECT owner FROM schedules')).toEqual([])
+  })
+
   it('overwrites nothing without --force, and never the database itself', async () => {
     const service = await start()
     await startThread(service)

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -96,6 +98,25 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 describePlace('a folder', false, () => {
   const path = mkdtempSync(join(folder, 'place-'))
   return { objects: createFolder(path), leftovers: () => readdirSync(path).filter((name) => name.startsWith('.')) }
+})
+
+it('folders that cannot have objects of a prefix are not read, and those of other users are passed over', async () => {
+  const path = mkdtempSync(join(folder, 'place-'))
+  const objects = createFolder(path)
+  await objects.put('chat-1', chunks(1, 1))
+  for (const name of ['lost+found', 'other', 'chat-other']) mkdirSync(join(path, name))
+  // Root may read every folder, so the failure is made.
+  const { readdir } = fs
+  const replace = (by: typeof readdir) => {
+    fs.readdir = by
+    syncBuiltinESMExports()
+  }
+  onTestFinished(() => replace(readdir))
+  replace((async (at: string, ...rest: []) => {
+    if (relative(path, at) === '') return readdir(at, ...rest)
+    throw Object.assign(new Error('Permission denied'), { code: at.includes('chat-other') ? 'EACCES' : 'EIO' })
+  }) as typeof readdir)
+  expect((await objects.list('chat-')).objects).toEqual([{ key: 'chat-1', bytes: 1 }])
 })
 
 let bucket: TestBucket

@@ -13,10 +13,15 @@ export interface TestBucket {
   uploads: Map<string, Buffer[]>
   /** The requests so far, such as `PUT part`. */
   requests: string[]
-  /** What happens to the next requests that it returns something for: a status, or no answer. */
-  trouble: (what: string) => number | 'hang' | undefined
+  /**
+   * What happens to the next requests that it returns something for: a status, no answer, or an answer that is lost after
+   * the request was carried out.
+   */
+  trouble: (what: string) => Trouble | Promise<Trouble>
   close(): Promise<void>
 }
+
+type Trouble = number | 'hang' | 'lose' | undefined
 
 const BUCKET = 'chat'
 const KEYS = { access_key_id: 'test-key', secret_access_key: 'test-secret' }
@@ -50,9 +55,10 @@ async function handle(bucket: TestBucket, request: IncomingMessage, response: Se
   const body = await buffer(request)
   const what = `${request.method} ${['uploads', 'partNumber', 'uploadId', 'list-type'].find((each) => url.searchParams.has(each)) ?? 'object'}`
   bucket.requests.push(what)
-  const trouble = bucket.trouble(what)
+  const trouble = await bucket.trouble(what)
   if (trouble === 'hang') return
-  if (trouble) return fail(response, trouble, 'InternalError')
+  if (trouble === 'lose') request.socket.destroy()
+  else if (trouble) return fail(response, trouble, 'InternalError')
   const refusal = refuse(request, url, body)
   if (refusal) return fail(response, 403, refusal)
   const key = decodeURIComponent(url.pathname.slice(`/${BUCKET}/`.length))

@@ -90,15 +90,31 @@ export async function assertRestorable(db: Database, name: string): Promise<void
   await assertOurs(db)
 }
 
-/** Starts a new event history: ids issued before become invalid. */
+/**
+ * Starts a new event history: ids issued before become invalid. Its backups get a new id, too: as the copy of a database
+ * it would delete those of the original, and wait for a backup that the original was making.
+ */
 export async function renewEpoch(db: Database): Promise<void> {
-  await db.write((tx) => tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId()))
+  const hasSchedules = await hasTable(db, 'schedules')
+  await db.write(async (tx) => {
+    await tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId())
+    if (hasSchedules) await tx.run('DELETE FROM schedules')
+  })
 }
 
 /** The mails that waited then have been sent since. A backup may be older than the table. */
 async function deleteMails(db: Database): Promise<void> {
-  if (!(await db.get("SELECT 1 AS found FROM sqlite_master WHERE type = 'table' AND name = 'tasks'"))) return
+  if (!(await hasTable(db, 'tasks'))) return
   await db.write((tx) => tx.run("DELETE FROM tasks WHERE kind IN ('mail.send', 'mail.failed')"))
+}
+
+/** An older schema may lack it. */
+async function hasTable(db: Queries, table: string): Promise<boolean> {
+  const sql =
+    db.dialect === 'sqlite'
+      ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?"
+      : 'SELECT to_regclass(?)::text AS name'
+  return !!(await db.get<{ name: string | null }>(sql, table))?.name
 }
 
 /** If a database was copied by other means, its last commits may be in a file next to it. */

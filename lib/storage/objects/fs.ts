@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { newId } from '../../core/ids.ts'
 import { assertKey, type ObjectInfo, type Objects } from './objects.ts'
 
@@ -52,18 +52,33 @@ export function createFolder(path: string): Objects {
     },
 
     async list(prefix, { after = '', limit = 1000 } = {}) {
-      const entries = (await readdir(root, { recursive: true, withFileTypes: true }).catch(ifMissing)) ?? []
-      const keys = entries
-        .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
-        .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep).join('/'))
-        .filter((key) => key.startsWith(prefix) && key > after)
-        .sort()
+      const keys = (await keysOf(root, '', prefix)).filter((key) => key > after).sort()
       const page = keys.slice(0, limit)
       const sizes = await Promise.all(page.map((key) => stat(join(root, key)).catch(ifMissing)))
       const objects = page.flatMap((key, n): ObjectInfo[] => (sizes[n] ? [{ key, bytes: sizes[n].size }] : []))
       return { objects, ...(keys.length > limit && { next: page.at(-1)! }) }
     },
   }
+}
+
+/** The keys with this prefix in a folder, whose own key with a slash is `path`. Enters no folder without such keys. */
+async function keysOf(root: string, path: string, prefix: string): Promise<string[]> {
+  const entries = (await readdir(join(root, path), { withFileTypes: true }).catch(ifMissing)) ?? []
+  const keys: string[] = []
+  for (const entry of entries) {
+    const key = path + entry.name
+    if (entry.name.startsWith('.')) continue
+    if (entry.isFile() && key.startsWith(prefix)) keys.push(key)
+    if (entry.isDirectory() && (`${key}/`.startsWith(prefix) || prefix.startsWith(`${key}/`)))
+      keys.push(...(await keysOf(root, `${key}/`, prefix).catch(ifForbidden)))
+  }
+  return keys
+}
+
+/** The folder of another user, such as `lost+found`: it has no objects of this one. */
+function ifForbidden(error: NodeJS.ErrnoException): [] {
+  if (error.code !== 'EACCES' && error.code !== 'EPERM') throw error
+  return []
 }
 
 async function writeFile(path: string, bytes: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<number> {

@@ -36,7 +36,7 @@ export interface Objects {
   /** `undefined` if there is no such object. */
   head(key: string): Promise<ObjectInfo | undefined>
   /** Deletes an object, if there is one. */
-  delete(key: string): Promise<void>
+  delete(key: string, options?: { signal?: AbortSignal }): Promise<void>
   /** A page of the objects whose keys begin with `prefix`, in the order of their keys; `next` continues after it. */
   list(prefix: string, options?: { after?: string; limit?: number }): Promise<{ objects: ObjectInfo[]; next?: string }>
 }

@@ -38,8 +38,8 @@ export function createBucket(options: S3Options): Objects {
       return { key, bytes: Number(response.headers.get('content-length')) }
     },
 
-    async delete(key) {
-      const response = await send({ method: 'DELETE', key: named(key) })
+    async delete(key, { signal } = {}) {
+      const response = await send({ method: 'DELETE', key: named(key), signal })
       if (response.status === 404) await assertNoKey(response)
     },
 
