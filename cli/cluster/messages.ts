@@ -6,8 +6,8 @@ import type { Failure } from '../errors.ts'
 /** From the primary process to a worker. */
 export type ToWorker =
   | { kind: 'start'; config: Config }
-  /** Read the configuration again. */
-  | { kind: 'reload' }
+  /** Use this configuration from now on. */
+  | { kind: 'reload'; config: Config }
   /** Drain and end. */
   | { kind: 'stop' }
   /** Send a report with this number. */
@@ -21,8 +21,8 @@ export type ToPrimary =
   | { kind: 'hello' }
   /** It listens there. */
   | { kind: 'ready'; url: string; address: string }
-  /** It has reloaded its configuration. */
-  | { kind: 'reloaded' }
+  /** It has reloaded its configuration, which is this one now. */
+  | { kind: 'reloaded'; config: Config }
   /** It cannot start, and ends. */
   | { kind: 'failed'; failure: Failure }
   /** It needs the readings of all workers. */

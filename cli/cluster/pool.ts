@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import type { Config } from '../../lib/config/parse.ts'
 import type { Log } from '../../lib/context.ts'
 import { ChatError, ERRORS, type ErrorCode } from '../../lib/core/errors.ts'
+import type { Reading } from '../../lib/metrics/page.ts'
 import type { Failure } from '../errors.ts'
 import { nextDelay } from './backoff.ts'
 import { createCollector } from './collect.ts'
@@ -16,8 +17,8 @@ export interface WorkerPool {
   start(): Promise<Listening>
   /** Has all workers drain and end, and resolves when they have. */
   stop(): Promise<void>
-  /** Has all workers read their configuration again. */
-  reload(): void
+  /** Has all workers use another configuration. */
+  reload(config: Config): void
   /** Sends a signal to all workers. */
   signal(name: NodeJS.Signals): void
 }
@@ -29,6 +30,8 @@ interface Slot {
   /** The wait before its worker was started. */
   delay: number
   isReady: boolean
+  /** With which it was started. */
+  config?: Config
   failure?: Failure
 }
 
@@ -37,8 +40,8 @@ interface PoolDeps {
   /** For each worker that starts; the port is a real one. */
   config: () => Config
   log: Log
-  /** A worker has reloaded its configuration. */
-  onReload: () => void
+  /** A worker has reloaded its configuration, which is this one now. */
+  onReload: (config: Config) => void
 }
 
 /** Creates the pool; starts nothing. */
@@ -60,16 +63,14 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
   }
 
   function receive(slot: Slot, worker: Worker, message: ToPrimary): void {
-    if (message.kind === 'hello') sendToWorker(worker, { kind: 'start', config: config() })
+    if (message.kind === 'hello') begin(slot, worker, config())
     if (message.kind === 'failed') slot.failure = message.failure
     if (message.kind === 'ready') up.ready(slot, message)
-    if (message.kind === 'reloaded') deps.onReload()
+    if (message.kind === 'ready') catchUp(slot, worker, config())
+    if (message.kind === 'reloaded') deps.onReload(message.config)
     if (message.kind === 'report') collector.report(worker.id, message.readings, message.round)
-    if (message.kind === 'collect') void sendTogether(worker, message.request)
+    if (message.kind === 'collect') void sendTogether(worker, message.request, collector.collect())
   }
-
-  const sendTogether = async (worker: Worker, request: number) =>
-    sendToWorker(worker, { kind: 'together', request, readings: await collector.collect() })
 
   function ended(slot: Slot, worker: Worker, how: { code?: number; signal?: string }): void {
     delete slot.worker
@@ -94,13 +95,27 @@ export function createWorkerPool(deps: PoolDeps): WorkerPool {
       if (running.length === 0) allEnded.resolve()
       return allEnded.promise
     },
-    reload() {
-      for (const { worker } of slots) if (worker) sendToWorker(worker, { kind: 'reload' })
+    reload(next) {
+      for (const { worker } of slots) if (worker) sendToWorker(worker, { kind: 'reload', config: next })
     },
     signal(name) {
       for (const { worker } of slots) worker?.process.kill(name)
     },
   }
+}
+
+async function sendTogether(worker: Worker, request: number, readings: Promise<Reading[]>): Promise<void> {
+  sendToWorker(worker, { kind: 'together', request, readings: await readings })
+}
+
+function begin(slot: Slot, worker: Worker, config: Config): void {
+  slot.config = config
+  sendToWorker(worker, { kind: 'start', config })
+}
+
+/** Has a worker reload what has changed while it started. */
+function catchUp(slot: Slot, worker: Worker, config: Config): void {
+  if (slot.config !== config) sendToWorker(worker, { kind: 'reload', config })
 }
 
 /** Has each worker that listens report its metrics. @returns their numbers */

@@ -37,30 +37,29 @@ export async function prepareWorkers({ config, log, flags }: Primary): Promise<W
   const is_setup = await prepareDatabase(config, log)
   const port = config.server.port || (await findFreePort(config.server.host))
   let current = asWorkerConfig(config, port)
-  /** For the workers that start later, and for the log of this process. */
-  const adopt = () =>
-    attempt(log, async () => {
-      const { next, ...plan } = planReload(current, asWorkerConfig(readAgain(flags, log), port))
-      current = next
-      log.setLevel(next.log.level)
-      return plan
-    })
   const pool = createWorkerPool({
     workers: config.cluster.workers,
     config: () => current,
     log,
-    onReload: () => void adopt(),
+    // For the workers that start later, and for the log of this process. A configuration that no worker can use, such as
+    // one that needs a missing package, is not taken.
+    onReload(inEffect) {
+      current = inEffect
+      log.setLevel(inEffect.log.level)
+    },
   })
   // Asked to end at once. If this process fails or is killed instead, its workers notice it and drain.
   process.once('exit', (code) => code === 1 || pool.signal('SIGKILL'))
   return {
     pool,
     is_setup,
-    async reload() {
-      // An unusable file is reported once, not by each worker.
-      const { reloaded } = await adopt()
-      if (reloaded) pool.reload()
-    },
+    reload: () =>
+      // An unusable file is reported once, not by each worker, and all of them get the same configuration.
+      attempt(log, async () => {
+        const { next, ...plan } = planReload(current, asWorkerConfig(readAgain(flags, log), port))
+        pool.reload(next)
+        return plan
+      }),
   }
 }
 

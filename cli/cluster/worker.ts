@@ -57,7 +57,10 @@ function firstReasonToStop(): Promise<Reason> {
   })
 }
 
-/** On request of `chat-server reload`, or of the primary process, which a worker that reloads tells in turn. */
+/**
+ * On request of `chat-server reload` the worker reads the configuration again; the primary process sends it. Workers that
+ * start later get from the primary process what is in effect here.
+ */
 function reloadOnRequest(
   chat: Chat,
   { config, flags, log }: { config: Config; flags: ReloadFlags; log: Logger },
@@ -65,12 +68,10 @@ function reloadOnRequest(
   const reload = reloadable(chat, {
     flags,
     log,
-    adapt: (read) => {
-      void sendToPrimary({ kind: 'reloaded' })
-      return asWorkerConfig(read, config.server.port)
-    },
+    adapt: (read) => asWorkerConfig(read, config.server.port),
+    onReloaded: (inEffect) => void sendToPrimary({ kind: 'reloaded', config: inEffect }),
   })
-  process.on('message', (message: ToWorker) => message.kind === 'reload' && void reload())
+  process.on('message', (message: ToWorker) => message.kind === 'reload' && void reload(message.config))
 }
 
 async function drain({ chat, stop }: ServiceNode, reason: Reason, log: Log): Promise<void> {

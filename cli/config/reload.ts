@@ -10,18 +10,33 @@ import { refuseIfStrict, warningsOf } from './warnings.ts'
 /** The flags with which `serve` was started. */
 export type ReloadFlags = ConfigFlags & { strict?: boolean | undefined }
 
-/** Has a service read its configuration again on request: of `chat-server reload`, or of the function returned. */
+/** How a process reads its configuration again. */
+export interface Reloading {
+  flags: ReloadFlags
+  log: Logger
+  /** Changes what was read for this process. */
+  adapt?: (config: Config) => Config
+  /** Called with the configuration that is then in effect. */
+  onReloaded?: (config: Config) => void
+}
+
+/**
+ * Has a service read its configuration again on request: of `chat-server reload`, or of the function returned, which may
+ * also be given the configuration.
+ */
 export function reloadable(
   chat: Chat,
-  { flags, log, adapt = (config) => config }: { flags: ReloadFlags; log: Logger; adapt?: (config: Config) => Config },
-): () => Promise<OwnReload> {
-  const reload = () =>
+  { flags, log, adapt = (config) => config, onReloaded = () => {} }: Reloading,
+): (given?: Config) => Promise<OwnReload> {
+  const { settings, cluster } = contextOf(chat)
+  const reload = (given?: Config) =>
     attempt(log, async () => {
-      const reloaded = await chat.reload(adapt(readAgain(flags, log)))
-      log.setLevel(contextOf(chat).config.log.level)
+      const reloaded = await chat.reload(given ?? adapt(readAgain(flags, log)))
+      log.setLevel(settings.current().log.level)
+      onReloaded(settings.current())
       return reloaded
     })
-  contextOf(chat).cluster.onReload(reload)
+  cluster.onReload(() => reload())
   return reload
 }
 

@@ -1,6 +1,6 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createPostgresDatabase } from '../support/databases.ts'
 import { folder, run } from './process.ts'
 import { logged, type Serving, serve } from './serving.ts'
@@ -16,6 +16,8 @@ const BAD = '[log]\nlevel = "loud"\n\n[limits]\nmax_depht = 3\n'
 const CHANGED = { changed: ['metrics.token', 'log.level', 'log.requests'], needs_restart: ['session.idle_seconds'] }
 
 const write = (cwd: string, text: string) => writeFileSync(join(cwd, 'chat-server.toml'), text)
+const workersOf = ({ child: { pid } }: Serving) =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
 const metricsStatus = async ({ url }: Serving) =>
   (await fetch(`${url}/metrics`, { headers: { connection: 'close' } })).status
 
@@ -94,15 +96,10 @@ function fileIn(cwd: string): string {
 }
 
 describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a service of several workers', () => {
-  let url: string
-  let remove: () => Promise<void>
-  beforeAll(async () => {
-    ;({ url, remove } = await createPostgresDatabase())
-  })
-  afterAll(() => remove())
-
   it.each(['SIGHUP', 'chat-server reload'])('takes it in every worker: %s', LONG, async (how) => {
     const cwd = folder({ 'chat-server.toml': FIRST })
+    const { url, remove } = await createPostgresDatabase()
+    onTestFinished(remove)
     const options = { cwd, env: { ...FAST, CHAT_DATABASE__URL: url } }
     const server = await serve(options, '--workers', '2')
     write(cwd, SECOND)
@@ -115,6 +112,14 @@ describe.skipIf(!inject('postgres_url') || process.platform !== 'linux')('a serv
     // Each connection may reach another worker.
     const all = () => Promise.all(Array.from({ length: 12 }, () => metricsStatus(server)))
     await expect.poll(async () => new Set(await all()), { timeout: 30_000 }).toEqual(new Set([401]))
+
+    // Workers that start later have it, too.
+    const former = workersOf(server)
+    for (const worker of former) process.kill(worker, 'SIGKILL')
+    await expect
+      .poll(() => workersOf(server).filter((each) => !former.includes(each)), { timeout: 30_000 })
+      .toHaveLength(2)
+    await expect.poll(async () => new Set(await all().catch(() => [])), { timeout: 60_000 }).toEqual(new Set([401]))
     server.child.kill('SIGTERM')
     expect((await server.end).code).toBe(0)
   })

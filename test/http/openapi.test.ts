@@ -3,6 +3,7 @@ import { parseYAML } from 'confbox/yaml'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
+import { createLiveConfig } from '../../lib/config/live.ts'
 import { parseConfig } from '../../lib/config/parse.ts'
 import type { Context } from '../../lib/context.ts'
 import { withinContext } from '../../lib/core/context-of.ts'
@@ -69,7 +70,8 @@ it('is the same in JSON and in YAML', async () => {
 })
 
 it('is created once, and its bytes are shared by all readers', async () => {
-  const chat = withinContext({ config: parseConfig({}) } as Context, {})
+  const settings = createLiveConfig(parseConfig({}))
+  const chat = withinContext({ config: settings.view, settings } as Context, {})
   for (const { handler } of Object.values(openApiRoutes)) {
     const read = async () => (handler as (call: object) => unknown)({ chat })
     expect(await read()).toBeInstanceOf(Uint8Array)

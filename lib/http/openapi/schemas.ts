@@ -8,6 +8,7 @@ import * as oauth from '../../accounts/oauth/schema.ts'
 import * as resets from '../../accounts/password-resets/schema.ts'
 import * as auth from '../../accounts/sessions/schema.ts'
 import * as setup from '../../accounts/setup/schema.ts'
+import * as signUps from '../../accounts/sign-ups/schema.ts'
 import * as users from '../../accounts/users/schema.ts'
 import * as assistant from '../../chat/answers/schema.ts'
 import * as conversations from '../../chat/conversations/schema.ts'
@@ -55,6 +56,7 @@ const FEATURES: object[] = [
   presence,
   resets,
   setup,
+  signUps,
   tasks,
   threads,
   users,

@@ -153,6 +153,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
     authChangePassword: { current_password: 'correct horse battery', new_password: 'incorrect pony' },
     authConfirm: { password: 'correct horse battery' },
     keysCreate: { name: 'another' },
+    emailsRequestChange: { email: 'another@example.org' },
   }
   const ownSignIn = allRoutes.filter(([, route]) => route.sign_in && route.access === 'session')
   it.each(ownSignIn.map(([name, route]) => ({ name, route })))('may not call $name', async ({ name, route }) => {
