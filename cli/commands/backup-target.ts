@@ -1,4 +1,4 @@
-import { createBackups, listBackups, openTarget } from '../../lib/backups/backups.ts'
+import { type Backups, createBackups, listBackups, type MadeBackup, openTarget } from '../../lib/backups/backups.ts'
 import { verifyBackup } from '../../lib/backups/verify.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { findBackup, identityArg, keysOf } from '../backups.ts'
@@ -17,11 +17,23 @@ export const run = defineCommand({
       const objects = openTarget(config)
       const now = () => Date.now() * 1000
       const backups = createBackups({ config, db, metrics: { backupFailed() {} }, log: createLogger(config.log), now })
-      const made = await backups.run()
+      const made = await untilInterrupted(backups)
       const text = `Written to ${objects.place} as ${made.name}, ${made.bytes} bytes; deleted ${made.deleted.length} old ones.`
       print(args, { target: objects.place, ...made }, oneLine(text))
     }),
 })
+
+/** Makes a backup. An interrupted one leaves no copy and no lease, so the next one may begin at once. */
+async function untilInterrupted(backups: Backups): Promise<MadeBackup> {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const stop = () => backups.stop('The backup was interrupted')
+  for (const signal of signals) process.once(signal, stop)
+  try {
+    return await backups.run()
+  } finally {
+    for (const signal of signals) process.off(signal, stop)
+  }
+}
 
 export const list = defineCommand({
   meta: { name: 'list', description: 'List the backups in backup.target, oldest first' },

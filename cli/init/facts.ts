@@ -46,6 +46,14 @@ export function databaseFolderOf({ database }: Config): string | undefined {
   return path === undefined ? undefined : join(path, '..')
 }
 
+/** The folders besides /var/lib/chat-server into which the service writes: the database and the backups. */
+export function writableFoldersOf(config: Config): string[] {
+  const { target } = config.backup
+  const folders = [databaseFolderOf(config), target?.startsWith('/') ? join(target, '.') : undefined]
+  const isOutside = (folder: string) => !`${folder}/`.startsWith('/var/lib/chat-server/')
+  return [...new Set(folders.filter((folder) => folder !== undefined))].filter(isOutside)
+}
+
 /** Whether only one process may serve. */
 export function isSingle({ database }: Config): boolean {
   return sqliteFile(database.url) !== undefined || database.url.startsWith('sqlite:')

@@ -2,7 +2,6 @@ import { extname } from 'node:path'
 import { kubernetes, prometheus } from './cluster-targets.ts'
 import {
   basePathOf,
-  databaseFolderOf,
   type Facts,
   idleOf,
   isSingle,
@@ -10,13 +9,14 @@ import {
   publicOf,
   sourcesOf,
   upstreamOf,
+  writableFoldersOf,
 } from './facts.ts'
 import type { Replacement, Target } from './target.ts'
 
 const systemd: Target = {
   description: 'Write a sandboxed unit for systemd',
   files: (facts) => {
-    const folder = databaseFolderOf(facts.config)
+    const folders = writableFoldersOf(facts.config)
     const stop = 30 + facts.config.server.drain_delay_seconds
     return [
       {
@@ -27,8 +27,8 @@ const systemd: Target = {
           ['TimeoutStopSec=30', `TimeoutStopSec=${stop}`],
           ['(10000)', `(${facts.config.server.max_connections})`],
           ['LimitNOFILE=20000', `LimitNOFILE=${2 * facts.config.server.max_connections}`],
-          ...(folder && !folder.startsWith('/var/lib/chat-server')
-            ? [['ProtectSystem=strict', `ProtectSystem=strict\nReadWritePaths=${folder}`] as const]
+          ...(folders.length > 0
+            ? [['ProtectSystem=strict', `ProtectSystem=strict\nReadWritePaths=${folders.join(' ')}`] as const]
             : []),
         ],
       },
@@ -37,6 +37,10 @@ const systemd: Target = {
   next: (facts) => [
     'useradd --system --home-dir /var/lib/chat-server --shell /usr/sbin/nologin chat-server',
     'install -d -m 755 /etc/chat-server',
+    // The unit does not start without them. One that exists may belong to another program.
+    ...writableFoldersOf(facts.config).map(
+      (folder) => `test -d ${folder} || install -d -m 700 -o chat-server -g chat-server ${folder}`,
+    ),
     ...(facts.file === undefined
       ? [`chat-server config init --output ${configPath(facts)}`]
       : [`install -m 640 -g chat-server ${facts.file} ${configPath(facts)}`]),

@@ -46,7 +46,7 @@ export interface Backups {
   /** Makes a backup now. @throws Error when it fails, or another process is making one */
   run(): Promise<MadeBackup>
   /** Ends the one in progress; nothing of it remains. */
-  stop(): void
+  stop(why?: string): void
 }
 
 interface BackupDeps {
@@ -107,7 +107,7 @@ export function createBackups(deps: BackupDeps): Backups {
       if (!made) throw new Error('Another process is making a backup now')
       return made
     },
-    stop: () => stopped.abort(new Error('The service stops')),
+    stop: (why = 'The service stops') => stopped.abort(new Error(why)),
   }
 }
 

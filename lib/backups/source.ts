@@ -42,15 +42,23 @@ async function sizeOf(db: Database): Promise<number> {
   return row!.bytes
 }
 
+/** Writes lines, and waits until the reader wants more. @throws Error when the stream is closed */
+export async function writeTo(stream: PassThrough, lines: string): Promise<void> {
+  if (stream.destroyed) throw new Error('The export was cancelled')
+  if (stream.write(lines)) return
+  const settled = new AbortController()
+  const { signal } = settled
+  // Each listener that loses is removed: an export waits thousands of times.
+  await Promise.race([once(stream, 'drain', { signal }), once(stream, 'close', { signal })]).finally(() =>
+    settled.abort(),
+  )
+}
+
 /** An export, as fast as it is read. */
 function exportStream(db: Database): PassThrough {
   // Its reader gets the error. Without a reader, before the first read and after the last, it would end the process.
   const stream = new PassThrough().on('error', () => {})
-  const write = async (lines: string) => {
-    if (stream.destroyed) throw new Error('The export was cancelled')
-    if (!stream.write(lines)) await Promise.race([once(stream, 'drain'), once(stream, 'close')])
-  }
-  exportArchive(db, write).then(
+  exportArchive(db, (lines) => writeTo(stream, lines)).then(
     () => stream.end(),
     (error) => stream.destroy(error),
   )

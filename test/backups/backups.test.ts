@@ -1,10 +1,12 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createBackups } from '../../lib/backups/backups.ts'
 import { nameOf, outdated, overdueFor } from '../../lib/backups/rules.ts'
+import { writeTo } from '../../lib/backups/source.ts'
 import { findState } from '../../lib/backups/store.ts'
 import { verifyBackup } from '../../lib/backups/verify.ts'
 import { parseSchedule } from '../../lib/core/schedule.ts'
@@ -238,9 +240,9 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
     expect([await overdue(), bucket.objects.size]).toEqual([0, 2])
   })
 
-  it.each<[string, (stop: () => void) => 403 | void, string]>([
+  it.each<[string, (stop: () => void) => 403 | undefined, string]>([
     ['cannot be read', () => 403, 'S3 answers 403'],
-    ['are interrupted while they are read', (stop: () => void) => void stop(), 'The service stops'],
+    ['are interrupted while they are read', (stop) => void stop(), 'The service stops'],
   ])('that %s are deleted', async (_, trouble, message) => {
     const bucket = await startBucket()
     onTestFinished(() => bucket.close())
@@ -297,6 +299,22 @@ describeOnEachDatabase('backups', (openUrl, dialect) => {
       await expect(read(right!, packed.subarray(0, -100))).rejects.toThrow('cut off or damaged')
     }
   })
+})
+
+it('an export that waits for its reader leaves no listeners', async () => {
+  const stream = new PassThrough({ highWaterMark: 1 })
+  const count = () => stream.eventNames().reduce((sum, name) => sum + stream.listenerCount(name), 0)
+  const before = count()
+  for (let n = 0; n < 20; n++) {
+    const written = writeTo(stream, 'a line')
+    stream.read()
+    await written
+  }
+  expect(count()).toBe(before)
+  const cut = writeTo(stream, 'a line')
+  stream.destroy()
+  await cut
+  await expect(writeTo(stream, 'a line')).rejects.toThrow('cancelled')
 })
 
 it('a backup from the future does not silence the alert', () => {

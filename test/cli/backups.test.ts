@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateX25519Identity, identityToRecipient } from 'age-encryption'
-import { expect, inject, it } from 'vitest'
+import { expect, inject, it, onTestFinished } from 'vitest'
 import { judgeAge } from '../../cli/doctor/backups.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
-import { folder, run } from './process.ts'
+import { startBucket } from '../support/s3.ts'
+import { finished, folder, run, start } from './process.ts'
 import { serve } from './serving.ts'
 
 const LONG = { timeout: 120_000 }
@@ -93,6 +94,32 @@ it('a service makes its backups itself, and doctor knows', LONG, async () => {
   expect(await findings()).toContain('backup.last')
   const [name] = readdirSync(join(cwd, 'backups'))
   expect(readFileSync(join(cwd, 'backups', name!)).subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]))
+})
+
+it.each(['SIGINT', 'SIGTERM'] as const)('a backup that %s interrupts leaves nothing', LONG, async (signal) => {
+  const cwd = folder()
+  await run(setup, { cwd, env, input })
+  const bucket = await startBucket()
+  onTestFinished(() => bucket.close())
+  const { endpoint, region, access_key_id, secret_access_key } = bucket.options
+  const s3 = {
+    CHAT_BACKUP__TARGET: 's3://chat/here',
+    CHAT_BACKUP__S3__ENDPOINT: endpoint!,
+    CHAT_BACKUP__S3__REGION: region,
+    CHAT_BACKUP__S3__ACCESS_KEY_ID: access_key_id,
+    CHAT_BACKUP__S3__SECRET_ACCESS_KEY: secret_access_key,
+  }
+  const child = start(['backup', 'run'], { cwd, env: { ...env, ...s3 } })
+  bucket.trouble = (what) => {
+    if (what !== 'PUT object') return undefined
+    child.kill(signal)
+    return 'hang'
+  }
+  expect(await finished(child)).toMatchObject({ code: 1, stderr: 'chat-server: The backup was interrupted\n' })
+  expect(readdirSync(join(cwd, 'data')).filter((name) => name.includes('.copy-'))).toEqual([])
+  expect(bucket.objects.size).toBe(0)
+  // The lease is free.
+  expect((await run(['backup', 'run'], { cwd, env })).code).toBe(0)
 })
 
 it.each([

@@ -145,6 +145,19 @@ it('takes address, timeouts, limits and database from the configuration, and no 
   for (const text of texts.values()) expect(text).not.toMatch(/canary|chat\.example\.org(?!\.token)/)
 })
 
+it('systemd lets the service write the backups, into a folder that the steps create', () => {
+  const at = (input: object) => ({
+    unit: written('systemd', input).text('chat-server.service'),
+    steps: TARGETS.systemd.next({ config: parseConfig(input), output: '.', root: ROOT }).join('\n'),
+  })
+  const both = at({ ...OTHER, backup: { target: '/var/backups/chat/' } })
+  expect(both.unit).toMatch(/^ReadWritePaths=\/srv\/talk \/var\/backups\/chat\/?$/m)
+  expect(both.steps).toContain('install -d -m 700 -o chat-server -g chat-server /var/backups/chat')
+  for (const target of ['s3://bucket/chat', './backups', '/var/lib/chat-server/backups'])
+    expect(at({ backup: { target } }).unit).not.toContain('ReadWritePaths')
+  expect(at({ backup: { target: '/var/lib/chat-server-backups' } }).unit).toContain('ReadWritePaths')
+})
+
 it('without a token Prometheus sends none, and every text to fill in is in its example', () => {
   expect(written('prometheus', {}).text('prometheus.yaml')).not.toMatch(/token|authorization/)
   const bare = written('nginx', { server: { public_url: 'http://chat.localhost' } }).text('chat-server.conf')

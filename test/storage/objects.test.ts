@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import fs from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
 import { syncBuiltinESMExports } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -162,6 +163,35 @@ describe('a bucket in trouble', () => {
   it('is given up when it does not answer', async () => {
     during(() => 'hang')
     await expect(open({ timeout_ms: 50 }).head('one')).rejects.toThrow('does not answer: it takes too long')
+  })
+
+  it('has completed an upload whose answer was lost', async () => {
+    let lost = 0
+    during((what) => (what === 'POST uploadId' && lost++ === 0 ? 'lose' : undefined))
+    expect(await open().put('lost', chunks(3 * MIB, 4))).toBe(12 * MIB)
+    expect([lost, bucket.objects.get('backups/lost')!.length]).toEqual([2, 12 * MIB])
+    during((what) => (what === 'POST uploadId' ? 404 : undefined))
+    await expect(open().put('lost', chunks(3 * MIB, 5))).rejects.toThrow('S3 answers 404')
+  })
+
+  it('has time for a body, however long its answer takes besides', async () => {
+    during((what) => (what === 'PUT object' ? sleep(1000).then(() => undefined) : undefined))
+    expect(await open({ timeout_ms: 1 }).put('slow', chunks(3 * MIB, 1))).toBe(3 * MIB)
+  })
+
+  it.each([
+    [301, 'PermanentRedirect', ''],
+    [400, 'AuthorizationHeaderMalformed', '<Region>eu-west-9</Region>'],
+  ])('in another region is named: %s %s', async (status, code, more) => {
+    const server = createHttpServer((_, response) => {
+      response.writeHead(status).end(`<Error><Code>${code}</Code>${more}</Error>`)
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const endpoint = `http://127.0.0.1:${(server.address() as { port: number }).port}`
+    await expect(open({ endpoint }).list('')).rejects.toThrow(
+      `S3 answers ${status} ${code} to GET the bucket: set backup.s3.region ${more ? '= "eu-west-9"' : 'to that of'}`,
+    )
   })
 
   it('names the wrong key', async () => {

@@ -14,7 +14,7 @@ export interface S3Options {
   session_token?: string | undefined
   /** Whether the bucket is in the path. Default true. */
   path_style?: boolean
-  /** How long a request may take, and how long a download may pause. Default 60 seconds. */
+  /** How long a request may take besides sending its body, and how long a download may pause. Default 60 seconds. */
   timeout_ms?: number
 }
 
@@ -34,6 +34,9 @@ export interface S3Request {
 export type S3Send = (request: S3Request) => Promise<Response>
 
 const TIMEOUT_MS = 60_000
+
+/** Bytes per millisecond of the slowest uplink: 256 kbit/s. `fetch` waits for an answer for five minutes at most. */
+const SLOWEST = 32
 
 /** Failures that may pass are tried again after pauses of 0.2 and 0.8 seconds; a backup is tried again later anyway. */
 const ATTEMPTS = 3
@@ -66,7 +69,8 @@ export function createS3Client(options: S3Options): S3Send {
     }).sign()
     const timeout = new AbortController()
     const abort = () => timeout.abort(new DOMException('It takes too long', 'TimeoutError'))
-    const timer = setTimeout(abort, options.timeout_ms ?? TIMEOUT_MS).unref()
+    const sendingMs = (body?.length ?? 0) / SLOWEST
+    const timer = setTimeout(abort, (options.timeout_ms ?? TIMEOUT_MS) + sendingMs).unref()
     const response = await fetch(signed.url, {
       method,
       headers: signed.headers,
@@ -102,7 +106,10 @@ class S3Error extends Error {}
 async function toError({ method, key }: S3Request, response: Response): Promise<Error> {
   const text = await response.text().catch(() => '')
   const code = /<Code>([\w.]{1,100})<\/Code>/.exec(text)?.[1]
-  const hint = HINTS[code ?? ''] ?? ''
+  const region = response.headers.get('x-amz-bucket-region') ?? /<Region>([\w-]{1,50})<\/Region>/.exec(text)?.[1]
+  const isElsewhere = response.status === 301 || code === 'AuthorizationHeaderMalformed'
+  const elsewhere = `: set backup.s3.region${region ? ` = "${region}"` : ' to that of the bucket'}`
+  const hint = isElsewhere ? elsewhere : (HINTS[code ?? ''] ?? '')
   return new S3Error(
     `S3 answers ${response.status}${code ? ` ${code}` : ''} to ${method} ${key ?? 'the bucket'}${hint}`,
   )

@@ -123,7 +123,13 @@ async function putParts(
   for await (const part of rest) await putPart(part)
   const list = tags.map((tag, n) => `<Part><PartNumber>${n + 1}</PartNumber><ETag>${encodeXml(tag)}</ETag></Part>`)
   const body = `<CompleteMultipartUpload>${list.join('')}</CompleteMultipartUpload>`
-  const done = await assertFound(await send({ method: 'POST', key, query: { uploadId }, body, signal }))
+  const done = await send({ method: 'POST', key, query: { uploadId }, body, signal })
+  if (done.status === 404) {
+    // The upload is gone when it was completed, but the answer was lost and the request repeated.
+    const { ok, headers } = await send({ method: 'HEAD', key, signal })
+    if (ok && Number(headers.get('content-length')) === size) return size
+    await assertFound(done)
+  }
   // S3 answers 200 before it has joined the parts, and may then fail.
   if ((await done.text()).includes('<Error>')) throw new Error('S3 could not join the parts of the object')
   return size
