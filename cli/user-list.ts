@@ -2,9 +2,11 @@ import { readFile, stat } from 'node:fs/promises'
 import * as v from 'valibot'
 import { usernameOf } from '../lib/accounts/users/rules.ts'
 import { UserInput } from '../lib/accounts/users/schema.ts'
+import type { Role } from '../lib/core/actor.ts'
 import { uniqueKey } from '../lib/core/characters.ts'
 import { UsageError } from './args/command.ts'
 import { didYouMean } from './args/nearest.ts'
+import { messageOf } from './errors.ts'
 
 /** A user of a list, and the line of the file. */
 export interface ListedUser {
@@ -20,6 +22,8 @@ export interface ListProblem {
 
 /** About 100,000 users. */
 const MAX_BYTES = 16 * 2 ** 20
+
+const ROLES: readonly Role[] = ['admin', 'member', 'read_only']
 
 const COLUMNS = ['email', 'username', 'display_name', 'roles']
 
@@ -56,7 +60,7 @@ export async function parseUserList(text: string): Promise<{ users: ListedUser[]
   }
   // Without any line no headings are checked.
   if (text.trim() === '') checkHeadings([])
-  const rows = parse(text, options) as unknown as { record: Record<string, string>; info: { lines: number } }[]
+  const rows = readable(() => parse(text, options)) as { record: Record<string, string>; info: { lines: number } }[]
   const users: ListedUser[] = []
   const problems: ListProblem[] = []
   const lineOf = new Map<string, number>()
@@ -64,8 +68,7 @@ export async function parseUserList(text: string): Promise<{ users: ListedUser[]
     const line = info.lines
     const parsed = v.safeParse(UserInput, toInput(record), { abortPipeEarly: true })
     if (!parsed.success) {
-      const message = parsed.issues.map((issue) => `${v.getDotPath(issue) ?? ''} ${issue.message}`.trim()).join('; ')
-      problems.push({ line, message })
+      problems.push({ line, message: parsed.issues.map(describe).join('; ') })
       continue
     }
     const { password: _, ...input } = parsed.output
@@ -79,6 +82,22 @@ export async function parseUserList(text: string): Promise<{ users: ListedUser[]
     users.push({ line, input })
   }
   return { users, problems }
+}
+
+/** @throws Error with what to correct, where the text is no CSV */
+function readable(parse: () => unknown): unknown {
+  try {
+    return parse()
+  } catch (cause) {
+    if (cause instanceof UsageError) throw cause
+    throw new Error(`The file is not CSV: ${messageOf(cause)}. Save it as CSV again.`, { cause })
+  }
+}
+
+/** A problem in the words of the columns. */
+function describe(issue: v.BaseIssue<unknown>): string {
+  const column = v.getDotPath(issue)?.split('.')[0] ?? ''
+  return column === 'roles' ? `roles must be some of ${ROLES.join(', ')}` : `${column} ${issue.message}`.trim()
 }
 
 /** @throws UsageError without the column `email`, and for unknown ones */

@@ -26,7 +26,7 @@ export default defineCommand({
     if (failure !== undefined) throw new Error(`no service responds at ${url}: ${failure}`)
     const answer = parseJson(body) ?? {}
     const state = oneLine(String(answer.status ?? `status ${status}`))
-    print(args, answer, `The service at ${url} says: ${state}.`)
+    print(args, answer, `The service at ${url} responds: ${state}.`)
     if (status !== 200) process.exitCode = 1
   },
 })

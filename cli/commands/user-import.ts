@@ -36,7 +36,8 @@ export default defineCommand({
       const created = isDry ? [] : await createAll(chat, missing)
       const existing = users.length - missing.length
       const counts = isDry ? { would_create: missing.length, existing } : { created: created.length, existing }
-      const done = isDry ? `${missing.length} users would be created` : `${created.length} users created`
+      const inWords = (count: number) => (count === 1 ? '1 user' : `${count} users`)
+      const done = isDry ? `${inWords(missing.length)} would be created` : `${inWords(created.length)} created`
       print(args, counts, `${done}, ${existing} exist already.${missing.length > 0 ? HINT : ''}`)
     })
   },

@@ -10,8 +10,8 @@ it('tells whether the service that runs here is alive and ready', { timeout: 60_
   const server = await serve({ cwd })
   const env = { CHAT_SERVER__PORT: new URL(server.url).port, CHAT_SERVER__PUBLIC_URL: 'https://chat.example.org' }
   const ask = (...args: string[]) => run(['health', ...args], { cwd, env })
-  expect(await ask()).toEqual({ code: 0, stdout: `The service at ${server.url} says: ok.\n`, stderr: '' })
-  expect(await ask('--ready')).toMatchObject({ code: 0, stdout: `The service at ${server.url} says: ready.\n` })
+  expect(await ask()).toEqual({ code: 0, stdout: `The service at ${server.url} responds: ok.\n`, stderr: '' })
+  expect(await ask('--ready')).toMatchObject({ code: 0, stdout: `The service at ${server.url} responds: ready.\n` })
   expect(JSON.parse((await ask('--ready', '--json')).stdout)).toMatchObject({ status: 'ready', checks: {} })
   server.child.kill('SIGTERM')
   await server.end
@@ -28,5 +28,5 @@ it('does not take another program for the service', { timeout: 60_000 }, async (
   const { port } = other.address() as AddressInfo
   const asked = await run(['health'], { cwd: folder(), env: { CHAT_SERVER__PORT: String(port) } })
   other.close()
-  expect(asked).toMatchObject({ code: 1, stdout: expect.stringContaining('says: status 500.') })
+  expect(asked).toMatchObject({ code: 1, stdout: expect.stringContaining('responds: status 500.') })
 })

@@ -28,7 +28,7 @@ describe('a list of users', () => {
     const { users, problems } = await parseUserList(lines.join('\n'))
     expect(problems.map(({ line, message }) => [line, message.split(' ')[0]])).toEqual([
       [2, 'email'],
-      [3, 'roles.0'],
+      [3, 'roles'],
       [5, 'email'],
       [5, 'username'],
     ])
