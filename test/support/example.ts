@@ -36,7 +36,8 @@ export function start(example: string, ...args: string[]): Running {
     errors += text
   })
   const end = once(child, 'close').then(([code]) => {
-    expect(errors).toBe('')
+    // On a busy machine the service reports slow requests.
+    expect(errors.replaceAll(/^request \{\n[^}]*\bstatus: 2\d\d,[^}]*\}\n/gm, '')).toBe('')
     return code as number | null
   })
   return {
