@@ -1,19 +1,18 @@
 import { derived, type LiveConfig } from '../config/live.ts'
 import { type SmtpSettings, smtpSettings } from '../config/mail.ts'
 import type { Config } from '../config/parse.ts'
-import { uniqueKey } from '../core/characters.ts'
-import { digest } from '../core/ids.ts'
 import { warnOnce } from '../core/once.ts'
 import { SECOND } from '../core/time.ts'
-import { takeShared } from '../limits/buckets.ts'
 import type { Tx } from '../live/transaction.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Log, Mail } from '../ports.ts'
 import type { Database } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
 import type { TaskHandler, TaskOutcome, TaskRun } from '../tasks/runner.ts'
 import type { TaskDetail } from '../tasks/schema.ts'
 import { type Deliver, deliverByHost, type Message } from './delivery.ts'
-import { isOutdated, mailIdOf, mailKey, reasonText, waitSeconds } from './rules.ts'
+import { takeTime } from './pace.ts'
+import { isOutdated, mailIdOf, mailKey, reasonText, userOf, waitSeconds } from './rules.ts'
 import type { MailKind } from './schema.ts'
 import { loadSmtp } from './smtp.ts'
 import { countWaiting, deleteOldestFailed } from './store.ts'
@@ -29,9 +28,6 @@ const FAILED_SECONDS = 7 * 24 * 60 * 60
 
 /** How often a service that cannot send looks at waiting mails. */
 const NO_WAY_SECONDS = 300
-
-/** Five at once, then five an hour: never more than ten in an hour to one address. */
-const PER_RECIPIENT = { requests_per_second: 5 / 3600, burst: 5 }
 
 /** A mail to send, by ids: its text and its token are made when it is sent. */
 export interface MailOrder {
@@ -146,13 +142,14 @@ async function trySending(deps: OutboxDeps, { deliver, texts }: Means, run: Task
   const queued_at = detail.failed ? deps.now() : Number(detail.queued_at)
   const age = (deps.now() - queued_at) / SECOND
   if (isOutdated(age)) return giveUp(deps, run, String(detail.cause ?? 'It has waited for too long'))
-  const addressed = await deps.addresser(order, { first: tries === 0 })
+  const addressed = await deps.addresser(order, { first: tries === 0 && detail.not_before === undefined })
   if (!addressed) return { done: true }
-  const pause = await pauseSeconds(deps, detail, addressed.to)
-  if (pause !== undefined) return { done: false, detail, delay_seconds: pause }
-  // Counted: a retry takes no second place.
+  const not_before = await timeOf(deps, order, detail, addressed.to)
+  if (not_before === undefined) return giveUp(deps, run, 'Too many mails to this recipient wait')
   const { failed: _, ...left } = detail
-  const counted = { ...left, queued_at, counted: 1 }
+  const counted = { ...left, queued_at, not_before }
+  const pause = Math.ceil((not_before - deps.now()) / SECOND)
+  if (pause > 0) return { done: false, detail: { ...detail, not_before }, delay_seconds: pause }
   const result = await deliver(
     () => compose(texts[order.mail], { id: mailIdOf(key), kind: order.mail }, addressed),
     signal,
@@ -167,12 +164,15 @@ async function trySending(deps: OutboxDeps, { deliver, texts }: Means, run: Task
   return { done: false, detail: failed, delay_seconds: wait }
 }
 
-/** How long a mail must wait because its recipient has got many; a host limits its mails itself. */
-async function pauseSeconds(deps: OutboxDeps, detail: TaskDetail, to: string): Promise<number | undefined> {
-  if (deps.mail || detail.counted) return undefined
-  const bucket = `mail:${digest(uniqueKey(to))}`
-  const { allowed, retry_after_seconds = 1 } = await takeShared(deps.db, bucket, deps.now(), PER_RECIPIENT)
-  return allowed ? undefined : retry_after_seconds
+/** When a mail may be sent: a retry takes no second place. A host limits its mails itself. */
+async function timeOf(
+  deps: OutboxDeps,
+  { mail }: MailOrder,
+  detail: TaskDetail,
+  to: string,
+): Promise<Micros | undefined> {
+  if (detail.not_before !== undefined) return Number(detail.not_before)
+  return deps.mail ? deps.now() : takeTime(deps.db, mail, to, deps.now())
 }
 
 async function compose(
@@ -200,6 +200,6 @@ async function giveUp({ db, metrics, log }: OutboxDeps, run: TaskRun, cause: str
 }
 
 function about({ key, detail }: TaskRun, cause: string) {
-  const user_id = key.slice(0, key.indexOf('.'))
+  const user_id = userOf(key, detail)
   return { subject_id: mailIdOf(key), ...(user_id && { user_id }), reason: detail.mail, cause }
 }

@@ -38,6 +38,11 @@ export function mailIdOf(key: string): string {
   return key.slice(key.indexOf('.') + 1)
 }
 
+/** The user of the task of a mail, if it has one: a newcomer has no account yet. */
+export function userOf(key: string, { mail }: { mail?: unknown }): string | undefined {
+  return mail === 'invite' ? undefined : key.slice(0, key.indexOf('.')) || undefined
+}
+
 /** A reason on one line, without the secrets of a mail, and bounded. */
 export function reasonText(error: unknown, secrets: readonly string[]): string {
   const text = error instanceof Error ? error.message : String(error)

@@ -1,7 +1,7 @@
 import { toInstant } from '../core/time.ts'
 import type { Queries } from '../storage/database.ts'
 import { databaseNow, isOneOf, jsonList, type Micros } from '../storage/sql.ts'
-import { mailIdOf } from './rules.ts'
+import { mailIdOf, userOf } from './rules.ts'
 import type { MailRecord } from './schema.ts'
 
 /** A mail as it is stored: a task. */
@@ -19,7 +19,7 @@ const KINDS = "('mail.send', 'mail.failed')"
 /** A row as an administrator reads it. */
 export function toMailRecord({ kind, key, due_at, detail, is_running }: MailRow): MailRecord {
   const { mail, tries, queued_at, cause } = JSON.parse(detail) as Record<string, string | number>
-  const user_id = key.slice(0, key.indexOf('.'))
+  const user_id = userOf(key, { mail })
   const waiting = is_running ? ('sending' as const) : ('waiting' as const)
   return {
     id: mailIdOf(key),
@@ -37,6 +37,21 @@ export function toMailRecord({ kind, key, due_at, detail, is_running }: MailRow)
 export async function countWaiting(db: Queries): Promise<number> {
   const row = await db.get<{ total: number }>("SELECT count(*) AS total FROM tasks WHERE kind = 'mail.send'")
   return row!.total
+}
+
+/** Whether a reset link to an address waits, and is not being sent. By (kind, key). */
+export async function hasWaitingReset(db: Queries, userId: string, addressDigest: string): Promise<boolean> {
+  const clock = databaseNow(db.dialect)
+  const found = await db.get(
+    `SELECT 1 AS found FROM tasks
+      WHERE kind = 'mail.send' AND key > ? AND key < ? AND detail LIKE ?
+        AND (lease_expires_at IS NULL OR lease_expires_at < ${clock}) LIMIT 1`,
+    // A dot precedes a slash, and an id has neither.
+    `${userId}.`,
+    `${userId}/`,
+    `%"address":"${addressDigest}"%`,
+  )
+  return found !== undefined
 }
 
 /** Deletes all but the newest `keep` mails that were given up. By (kind, key). */

@@ -76,10 +76,11 @@ describeOnEachEmptyDatabase('mail queue', (openUrl) => {
     onTestFinished(service.close)
     const { email } = await service.signIn('ada')
     smtp.behaviour.codes = [550, 450]
-    await service.client().resets.request({ email })
-    await service.client().resets.request({ email })
     const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 })
     const statuses = async () => (await service.chat.mails.list(OPERATOR)).mails.map(({ status }) => status).sort()
+    await service.client().resets.request({ email })
+    await eventually(statuses).toEqual(['failed'])
+    await service.client().resets.request({ email })
     await eventually(statuses).toEqual(['failed', 'waiting'])
 
     const queue = async (...args: string[]) => {

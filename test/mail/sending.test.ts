@@ -111,12 +111,45 @@ describeOnEachDatabase('mail from the configuration', (openUrl) => {
     await other.close()
   })
 
-  it('is no more than ten an hour to one address: the others wait', async () => {
+  it('is no more than ten an hour to one address: the others wait, in their order', async () => {
     const { email, ...mia } = await service.signIn('mia')
-    for (const index of times(7, String)) await mia.keys.create({ name: index })
-    await eventually(() => mailsTo(email)).toHaveLength(5)
-    await eventually(async () => (await queue()).map(({ status }) => status)).toEqual(['waiting', 'waiting'])
-    for (const { next_at } of await queue()) expect(Date.parse(next_at)).toBeGreaterThan(Date.now() + 60_000)
+    const waiting = async () => (await queue()).map(({ next_at }) => Date.parse(next_at))
+    for (const index of times(6, Number)) {
+      await mia.keys.create({ name: String(index) })
+      const later = async () => (await waiting()).filter((next_at) => next_at > Date.now() + 60_000)
+      await eventually(async () => mailsTo(email).length + (await later()).length).toBe(index + 1)
+    }
+    expect(mailsTo(email)).toHaveLength(3)
+    const [first, second, third] = await waiting()
+    expect(second! - first!).toBeGreaterThan(1100_000)
+    expect(third! - second!).toBeGreaterThan(1100_000)
+  })
+
+  it('of a notice does not wait behind links that strangers request, of which one waits at most', async () => {
+    const { email, ...noel } = await service.signIn('noel')
+    for (const count of [1, 2]) {
+      await service.client().resets.request({ email })
+      await eventually(() => mailsTo(email)).toHaveLength(count)
+      await eventually(queue).toEqual([])
+    }
+    await service.client().resets.request({ email })
+    const inHalfAnHour = { status: 'waiting', kind: 'reset_password' }
+    await eventually(async () => Date.parse((await queue())[0]!.next_at) - Date.now()).toBeGreaterThan(60_000)
+    await service.client().resets.request({ email })
+    expect(await queue()).toEqual([expect.objectContaining(inHalfAnHour)])
+    await noel.keys.create({ name: 'a bot' })
+    await eventually(() => mailsTo(email)).toHaveLength(3)
+    expect(mailsTo(email)[2]!.raw).toContain('A new API key')
+  })
+
+  it('to a newcomer names no user', async () => {
+    smtp.behaviour.codes = [550]
+    await service.chat.newcomers.invite(OPERATOR, { email: 'newcomer@example.org' })
+    await eventually(async () => (await queue()).map(({ status }) => status)).toEqual(['failed'])
+    expect((await queue())[0]).not.toHaveProperty('user_id')
+    expect(lines.at(-1)).not.toHaveProperty('user_id')
+    const { tasks } = await service.chat.tasks.list(OPERATOR)
+    expect(tasks.map((task) => task.subject_id)).toEqual([undefined])
   })
 
   it('is deleted with its user, unsent', async () => {

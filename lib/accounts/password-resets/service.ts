@@ -4,6 +4,7 @@ import { ChatError } from '../../core/errors.ts'
 import { digest, newToken } from '../../core/ids.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
+import { hasWaitingReset } from '../../mail/store.ts'
 import { deleteApiKeysOf } from '../api-keys/store.ts'
 import { deleteRequestsOf } from '../email-requests/store.ts'
 import { deleteIdentities } from '../identities/store.ts'
@@ -23,7 +24,7 @@ const MAILS_AT_ONCE = 5
 /**
  * Mails a token that sets a new password, if the account exists and is not disabled. The response and its time are the
  * same for an unknown address: a mail to no one is queued as well, and dropped when it is its turn. Above the rate it does
- * nothing, for any address. Earlier tokens stay valid.
+ * nothing, for any address; nor while a mail to the address waits. Earlier tokens stay valid.
  */
 export const request = useCase({
   takes: ['client'],
@@ -40,7 +41,11 @@ export const request = useCase({
     const user = found?.disabled_at ? undefined : found
     await ctx.write(async (tx) => {
       tx.audit({ act: 'password.reset_requested', subject_id: user?.id, ip: client.ip })
-      await outbox.add(tx, { mail: 'reset_password', user_id: user?.id ?? '', address })
+      const user_id = user?.id ?? ''
+      // Of several calls at once one adds it.
+      await lockUser(tx, user_id)
+      if (!(await hasWaitingReset(tx, user_id, address)))
+        await outbox.add(tx, { mail: 'reset_password', user_id, address })
     })
   },
 })

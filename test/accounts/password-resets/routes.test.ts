@@ -221,10 +221,8 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
 
   it('is replaced once when several tokens are used at once', async () => {
     const { id } = await service.signIn('ivan')
-    await Promise.all(
-      times(5, (index) => [service, node][index % 2]!.chat.resets.request({}, { email: 'ivan@example.org' })),
-    )
-    const mails = await Promise.all(times(5, () => box.next()))
+    const mails: Mail[] = []
+    for (const _ of times(5, String)) mails.push(await forgot('ivan@example.org'))
     const results = await Promise.allSettled(mails.map(({ token }) => reset(token)))
     expect(results.filter((result) => result.status === 'fulfilled')).toHaveLength(1)
     expect(await rows('SELECT * FROM password_resets WHERE user_id = ?', id)).toEqual([])

@@ -1,0 +1,30 @@
+import { uniqueKey } from '../core/characters.ts'
+import { digest } from '../core/ids.ts'
+import { SECOND } from '../core/time.ts'
+import { takeShared } from '../limits/buckets.ts'
+import type { Database } from '../storage/database.ts'
+import type { Micros } from '../storage/sql.ts'
+import type { MailKind } from './schema.ts'
+
+/** Mails that a stranger can have sent to an address: notices that protect an account must not wait behind them. */
+const FOR_STRANGERS: readonly MailKind[] = ['reset_password', 'verify_email', 'change_email']
+
+/** How many mails an address gets at once, and how many an hour after them: of both together ten within an hour. */
+const STRANGERS = { bucket: 'mail-asked', at_once: 2, hourly: 2 }
+const OTHERS = { bucket: 'mail', at_once: 3, hourly: 3 }
+
+/** Later a mail would be given up, since it has waited for too long. */
+const LONGEST_HOURS = 24
+
+/**
+ * Takes the next free time for a mail to a recipient. Each mail has its own, so they are sent in the order in which
+ * they came: a new one never overtakes those that wait.
+ *
+ * @returns when it may be sent; `undefined` when so many wait that none is free within a day
+ */
+export async function takeTime(db: Database, mail: MailKind, to: string, now: Micros): Promise<Micros | undefined> {
+  const { bucket, at_once, hourly } = FOR_STRANGERS.includes(mail) ? STRANGERS : OTHERS
+  const rate = { requests_per_second: hourly / 3600, burst: at_once + LONGEST_HOURS * hourly }
+  const { allowed, tat } = await takeShared(db, `${bucket}:${digest(uniqueKey(to))}`, now, rate)
+  return allowed ? Math.max(now, tat - (at_once * 3600 * SECOND) / hourly) : undefined
+}
