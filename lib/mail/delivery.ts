@@ -20,12 +20,12 @@ const HOST_MS = 60_000
 
 /** Hands mails to the host, which alone knows the reason of a failure: it may quote the mail. */
 export function deliverByHost(send: (mail: Mail) => void | Promise<void>): Deliver {
-  return async (make) => {
+  return async (make, signal) => {
     const message = await make()
     if (!message) return { status: 'dropped' }
     try {
       const sent = await withDeadline(
-        Promise.resolve(send(message)).then(() => true),
+        Promise.race([Promise.resolve(send(message)).then(() => true), aborted(signal)]),
         HOST_MS,
         false,
       )
@@ -35,4 +35,12 @@ export function deliverByHost(send: (mail: Mail) => void | Promise<void>): Deliv
       return { status: 'retry', reason: message.token ? reasonText(error, [message.token]) : 'The host failed' }
     }
   }
+}
+
+/** @returns false once the signal is aborted */
+function aborted(signal: AbortSignal): Promise<false> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(false)
+    signal.addEventListener('abort', () => resolve(false), { once: true })
+  })
 }

@@ -18,6 +18,13 @@ interface Connection {
   once(event: 'error' | 'end', listener: (error?: Error) => void): void
 }
 
+/** A connection that is signed in. */
+interface Opened {
+  connection: Connection
+  /** Its first failure. */
+  failure(): Error | undefined
+}
+
 /** A mail server. */
 export interface Smtp {
   /** Hands a mail over. The message is made once the server is ready to take it. */
@@ -41,16 +48,20 @@ export async function loadSmtp(settings: SmtpSettings): Promise<Smtp> {
   return {
     async deliver(make, signal) {
       const whole = AbortSignal.any([signal, AbortSignal.timeout(settings.timeout_seconds * 1000)])
-      let connection: Connection
+      let opened: Opened
       try {
-        connection = await open(whole)
+        opened = await open(whole)
       } catch (error) {
         // Whatever its code, the server has not judged the mail, but the connection or the sign-in.
         return { status: 'retry', reason: reasonText(error, []) }
       }
+      const { connection, failure } = opened
       try {
         const message = await make()
         if (!message) return { status: 'dropped' }
+        // A failure since then, such as an answer 421: no event reports it a second time.
+        const failed = failure()
+        if (failed) return { status: 'retry', reason: reasonText(failed, [message.token, message.to]) }
         const raw = await new MailComposer(composed(message, settings)).compile().build()
         return await handOver(connection, { message, raw, from: addressOf(settings.from) }, whole)
       } finally {
@@ -59,7 +70,7 @@ export async function loadSmtp(settings: SmtpSettings): Promise<Smtp> {
       }
     },
     async check(signal) {
-      const connection = await open(AbortSignal.any([signal, AbortSignal.timeout(settings.timeout_seconds * 1000)]))
+      const { connection } = await open(AbortSignal.any([signal, AbortSignal.timeout(settings.timeout_seconds * 1000)]))
       connection.quit()
       connection.close()
       return { encrypted: connection.secure === true }
@@ -90,10 +101,14 @@ function openConnection(
   connection: Connection,
   { user, password = '' }: SmtpSettings,
   signal: AbortSignal,
-): Promise<Connection> {
-  const opened = new Promise<Connection>((resolve, reject) => {
-    const signedIn = (error?: Error | null) => (error ? reject(error) : resolve(connection))
-    failOn(connection, signal, reject)
+): Promise<Opened> {
+  let first: Error | undefined
+  const opened = new Promise<Opened>((resolve, reject) => {
+    const signedIn = (error?: Error | null) => (error ? reject(error) : resolve({ connection, failure: () => first }))
+    failOn(connection, signal, (error) => {
+      first ??= error
+      reject(error)
+    })
     connection.connect((error) => {
       if (error || user === undefined) return signedIn(error)
       connection.login({ user, credentials: { user, pass: password } }, signedIn)

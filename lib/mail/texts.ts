@@ -6,10 +6,11 @@ export interface MailText {
   text: string
 }
 
-/** The text of each mail, where the host or the operator has none of its own. */
+/** What the owner of an account can do about a change. */
 const NOTICE_END =
   'If it was not you, set a new password, look through your sessions, API keys and sign-in providers, and tell an administrator.\n'
 
+/** The text of each mail, where the host or the operator has none of its own. */
 export const TEXTS: Record<MailKind, MailText> = {
   reset_password: {
     subject: 'Set a new password',

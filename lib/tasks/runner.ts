@@ -66,10 +66,10 @@ interface WorkerDeps {
 export function createTaskWorker(deps: WorkerDeps): TaskWorker {
   const { db } = deps
   const writer = newId()
-  const lanes = [
+  const pools = [
     { kinds: TASK_KINDS.filter((kind) => !REMOTE_KINDS.includes(kind)), size: WORKERS[db.dialect] },
     { kinds: REMOTE_KINDS, size: REMOTE_WORKERS },
-  ].map((lane) => ({ ...lane, workers: new Set<Promise<void>>() }))
+  ].map((pool) => ({ ...pool, workers: new Set<Promise<void>>() }))
   let timer: NodeJS.Timeout | undefined
   let stopping = false
   const stop = new AbortController()
@@ -83,7 +83,7 @@ export function createTaskWorker(deps: WorkerDeps): TaskWorker {
     }
   }
 
-  function spawn({ kinds, workers }: (typeof lanes)[number], ahead: number): Promise<void> {
+  function spawn({ kinds, workers }: (typeof pools)[number], ahead: number): Promise<void> {
     const worker = work(kinds, ahead)
       .catch(() => {}) // The storage fails, which its other users report; the next poll retries.
       .finally(() => workers.delete(worker))
@@ -92,7 +92,7 @@ export function createTaskWorker(deps: WorkerDeps): TaskWorker {
   }
 
   function wake(): void {
-    if (timer && !stopping) for (const lane of lanes) if (lane.workers.size < lane.size) void spawn(lane, 0)
+    if (timer && !stopping) for (const pool of pools) if (pool.workers.size < pool.size) void spawn(pool, 0)
   }
 
   return {
@@ -104,7 +104,7 @@ export function createTaskWorker(deps: WorkerDeps): TaskWorker {
     async settle() {
       const ahead = 3_600 * SECOND
       while (await hasTask(db, ahead)) {
-        await Promise.all(lanes.map((lane) => spawn(lane, ahead)))
+        await Promise.all(pools.map((pool) => spawn(pool, ahead)))
         await sleep(10)
       }
     },
@@ -112,7 +112,7 @@ export function createTaskWorker(deps: WorkerDeps): TaskWorker {
       stopping = true
       clearInterval(timer)
       stop.abort()
-      await Promise.all(lanes.flatMap(({ workers }) => [...workers]))
+      await Promise.all(pools.flatMap(({ workers }) => [...workers]))
     },
   }
 }

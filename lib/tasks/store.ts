@@ -76,15 +76,15 @@ export async function listKeysWithTask(db: Queries, kind: TaskKind, keys: string
 
 const isFree = (clock: string) => `(lease_expires_at IS NULL OR lease_expires_at < ${clock})`
 
-/** Which tasks a worker takes. */
-export interface Lane {
+/** The tasks that a worker takes. */
+export interface Queue {
   kinds: readonly TaskKind[]
   /** How far in the future they may be due, in microseconds. */
   ahead: Micros
 }
 
-/** Whether a task of the lane is due and free. By due_at. */
-export async function hasDueTask(db: Queries, { kinds, ahead }: Lane): Promise<boolean> {
+/** Whether a task of the queue is due and free. By due_at. */
+export async function hasDueTask(db: Queries, { kinds, ahead }: Queue): Promise<boolean> {
   const clock = databaseNow(db.dialect)
   const row = await db.get(
     `SELECT 1 AS found FROM tasks
@@ -95,10 +95,10 @@ export async function hasDueTask(db: Queries, { kinds, ahead }: Lane): Promise<b
   return row !== undefined
 }
 
-/** Takes the task of the lane that has been due the longest, with a lease. */
+/** Takes the task of the queue that has been due the longest, with a lease. */
 export function takeTask(
   tx: Queries,
-  { writer, lease, kinds, ahead }: Lane & { writer: string; lease: Micros },
+  { writer, lease, kinds, ahead }: Queue & { writer: string; lease: Micros },
 ): Promise<TaskRow | undefined> {
   const clock = databaseNow(tx.dialect)
   return tx.get<TaskRow>(

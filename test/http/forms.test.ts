@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { linkOf } from '../../lib/config/links.ts'
 import { OPERATOR, parseConfig } from '../../lib/index.ts'
 import { PASSWORD, startService, type TestService } from '../support/service.ts'
@@ -33,7 +33,7 @@ describe('the forms of mailed links', () => {
       expect(page.headers.get('content-security-policy')).toMatch(
         /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
       )
-      expect(page.headers.get('referrer-policy')).toBe('no-referrer')
+      expect(page.headers.get('referrer-policy')).toBe('same-origin')
       expect(page.headers.get('cache-control')).toBe('no-store')
       expect(await page.text()).toContain(method === 'HEAD' ? '' : `name="token" value="${token}"`)
     }
@@ -75,8 +75,9 @@ describe('the forms of mailed links', () => {
     expect((await open(PATH, json)).status).toBe(415)
     expect((await post(PATH, { ...fields, more: 'x'.repeat(20_000) })).status).toBe(413)
     await service.client().auth.login({ email, password: PASSWORD })
-    // What a browser sends from a page without a referrer.
-    expect((await post(PATH, fields, { origin: 'null', 'sec-fetch-site': 'same-origin' })).status).toBe(200)
+    // Any page can send it, with a policy of no referrer.
+    expect((await post(PATH, fields, { origin: 'null' })).status).toBe(403)
+    expect((await post(PATH, fields, { origin: service.base_url })).status).toBe(200)
   })
 
   it('confirm an address', async () => {
@@ -103,6 +104,46 @@ describe('the forms of mailed links', () => {
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('is confirmed')])
     expect((await mailing.chat.users.find(OPERATOR, 'judy')).email_verified).toBe(true)
     await mailing.close()
+  })
+
+  it('confirm a change of the address, and undo it; a used or unknown token gets a page', async () => {
+    const tokens: Record<string, string> = {}
+    const mailing = await startService('sqlite::memory:', {
+      ports: {
+        mail({ kind, token }) {
+          tokens[kind] = token
+        },
+      },
+    })
+    onTestFinished(mailing.close)
+    const mia = await mailing.signIn('mia')
+    const emailOf = async () => (await mailing.chat.users.find(OPERATOR, mia.id)).email
+    const formOf = async (name: string, token: string, method: string) => {
+      const url = `${mailing.base_url}/account/${name}`
+      const body = new URLSearchParams({ token })
+      const page = await (method === 'GET' ? fetch(`${url}?${body}`) : fetch(url, { method, body }))
+      expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+      return [page.status, /role="status">([^<]*)/.exec(await page.text())?.[1]]
+    }
+    const worthless = [404, 'This link has expired or was used: ask for a new one.']
+
+    await mia.emails.requestChange({ email: 'mia@example.net' })
+    await expect.poll(() => tokens.change_email, { timeout: 20_000 }).toBeDefined()
+    const confirm = (method: string) => formOf('confirm-email', tokens.change_email!, method)
+    expect(await confirm('GET')).toEqual([200, undefined])
+    expect(await emailOf()).toBe('mia@example.org')
+    expect(await confirm('POST')).toEqual([200, 'Your account has this e-mail address now.'])
+    expect(await emailOf()).toBe('mia@example.net')
+    expect(await confirm('POST')).toEqual(worthless)
+
+    await expect.poll(() => tokens.undo_email, { timeout: 20_000 }).toBeDefined()
+    const undo = (method: string) => formOf('undo-email', tokens.undo_email!, method)
+    expect(await undo('GET')).toEqual([200, undefined])
+    expect(await emailOf()).toBe('mia@example.net')
+    expect((await undo('POST'))[0]).toBe(200)
+    expect(await emailOf()).toBe('mia@example.org')
+    expect(await undo('POST')).toEqual(worthless)
+    for (const name of ['confirm-email', 'undo-email']) expect(await formOf(name, 'x', 'POST')).toEqual(worthless)
   })
 
   it('count as sign-ins', async () => {

@@ -88,8 +88,7 @@ export function lockUsers(tx: Queries, ids: Iterable<string>, options: { admins:
   )
 }
 
-/** Stores the fields that an administrator can change. It fails on an address or a
- * username that another user has. */
+/** Stores the fields that an administrator can change. It fails on an address or a username that another user has. */
 export async function updateUser(tx: Queries, row: UserRow, at: Micros): Promise<void> {
   await tx.run(
     `UPDATE users SET email = ?, email_key = ?, email_verified_at = ?, username = ?, username_key = ?, display_name = ?,

@@ -83,8 +83,7 @@ async function callRoute({ chat, clientOf }: Service, form: Form, event: H3Event
   const headers = new Headers({ 'content-type': 'application/json' })
   for (const name of PASSED_ON) {
     const value = req.headers.get(name)
-    // A page without a referrer sends the origin `null`. The token, not a cookie, gives the right here.
-    if (value !== null && value !== 'null') headers.set(name, value)
+    if (value !== null) headers.set(name, value)
   }
   const { outcome } = await perform(chat, form.route, {
     method: 'POST',

@@ -10,6 +10,8 @@ const STYLE =
 export const PAGE_HEADERS: HeaderPair[] = [
   ['content-type', 'text/html; charset=utf-8'],
   ['cache-control', 'no-store'],
+  // With `no-referrer` its form would have the origin `null`, as that of any foreign page can have.
+  ['referrer-policy', 'same-origin'],
   [
     'content-security-policy',
     `default-src 'none'; style-src 'sha256-${hash('sha256', STYLE, 'base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
