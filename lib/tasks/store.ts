@@ -1,5 +1,4 @@
 import { SECOND, toInstant } from '../core/time.ts'
-import { userOf } from '../mail/rules.ts'
 import type { Queries } from '../storage/database.ts'
 import { databaseNow, isOneOf, jsonList, type Micros } from '../storage/sql.ts'
 import type { TaskDetail, TaskKind, TaskRecord } from './schema.ts'
@@ -42,7 +41,8 @@ export function toTaskRecord(row: TaskRow & { is_running: number }): TaskRecord 
 
 /** The key of a mail begins with its recipient; a newcomer has no account yet. */
 function subjectOf({ kind, key, detail }: TaskRow): string | undefined {
-  return kind.startsWith('mail.') ? userOf(key, JSON.parse(detail ?? '{}')) : key
+  if (!kind.startsWith('mail.')) return key
+  return (JSON.parse(detail ?? '{}') as TaskDetail).mail === 'invite' ? undefined : key.slice(0, key.indexOf('.'))
 }
 
 /**

@@ -300,6 +300,7 @@ describeOnEachDatabase('a forgotten password', (openUrl) => {
       expect(token).toMatch(/^[\w-]{43}$/)
       expect(lines.join('\n')).toContain('550 refused')
       expect(lines.join('\n')).not.toContain(token)
+      await broken.chat.mails.drop(OPERATOR)
       await broken.close()
     }
   })
