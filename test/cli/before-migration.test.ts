@@ -8,6 +8,7 @@ import { deleteOldCopies } from '../../cli/copies.ts'
 import { openStorage } from '../../lib/index.ts'
 import { MIGRATIONS } from '../../lib/storage/schema/migrations.ts'
 import { describeOnEachEmptyDatabase } from '../support/databases.ts'
+import { revertLast } from '../support/revert-last.ts'
 import { folder, run } from './process.ts'
 import { serve } from './serving.ts'
 
@@ -17,19 +18,17 @@ const COPY = new RegExp(`^chat\\.db\\.before-${LAST}\\.\\d{8}T\\d{6}Z$`)
 
 const copiesIn = (cwd: string) => readdirSync(cwd).filter((name) => name.includes('.before-'))
 
-/** A database whose last migration is pending; on SQLite that one adds nothing. */
-async function revertLast(url: string): Promise<void> {
+/** Makes a database whose last migration is pending. */
+async function makeOutdated(url: string): Promise<void> {
   const storage = await openStorage({ database: url })
   await storage.migrate()
-  await storage.db.run('DELETE FROM migrations WHERE id = ?', MIGRATIONS.length)
-  if (storage.db.dialect === 'postgresql')
-    for (const table of ['nodes', 'node_presence', 'signals']) await storage.db.run(`DROP TABLE ${table}`)
+  await revertLast(storage)
   await storage.close()
 }
 
 async function outdated(): Promise<{ cwd: string; env: Record<string, string> }> {
   const cwd = folder()
-  await revertLast(`sqlite:${join(cwd, 'chat.db')}`)
+  await makeOutdated(`sqlite:${join(cwd, 'chat.db')}`)
   return { cwd, env: { CHAT_DATABASE__URL: 'sqlite:chat.db' } }
 }
 
@@ -147,7 +146,7 @@ describeOnEachEmptyDatabase('migrate', (openUrl, dialect) => {
 
   it.skipIf(dialect === 'sqlite')('notes that PostgreSQL is not copied', LONG, async () => {
     const url = await openUrl()
-    await revertLast(url)
+    await makeOutdated(url)
     const { code, stderr } = await run(['migrate'], { cwd: folder(), env: { CHAT_DATABASE__URL: url } })
     expect([code, stderr]).toEqual([0, expect.stringContaining('migrated without a copy')])
   })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openStorage } from '../../lib/index.ts'
 import { describeOnEachEmptyDatabase } from '../support/databases.ts'
+import { revertLast } from '../support/revert-last.ts'
 import { folder, run } from './process.ts'
 
 const COMMANDS = [
@@ -20,10 +21,8 @@ describeOnEachEmptyDatabase('a database of an older version', (openUrl) => {
   it('is left unchanged by every command but serve and migrate', { timeout: 120_000 }, async () => {
     const url = await openUrl()
     const storage = await openStorage({ database: url })
-    const steps = await storage.migrate()
-    // Reverts the last migration.
-    await storage.db.run('DELETE FROM migrations WHERE id = ?', steps.length)
-    for (const table of ['email_request_tokens', 'email_requests']) await storage.db.run(`DROP TABLE ${table}`)
+    await storage.migrate()
+    const last = await revertLast(storage)
     const cwd = folder({ 'chat.jsonl': '' })
     const env = { CHAT_DATABASE__URL: url, CHAT_PASSWORD: 'correct horse battery' }
     for (const command of COMMANDS) {
@@ -31,10 +30,10 @@ describeOnEachEmptyDatabase('a database of an older version', (openUrl) => {
       expect([code, stdout, stderr], command).toEqual([
         1,
         '',
-        `chat-server: The schema is older than this program: run "chat-server migrate" (${steps.at(-1)} is pending)\n`,
+        `chat-server: The schema is older than this program: run "chat-server migrate" (${last} is pending)\n`,
       ])
     }
-    expect((await storage.migrations()).filter((step) => !step.applied_at)).toEqual([{ name: steps.at(-1) }])
+    expect((await storage.migrations()).filter((step) => !step.applied_at)).toEqual([{ name: last }])
     // A backup is made before an upgrade, and a new history started after an old dump: these two accept the old schema.
     expect((await run(['events', 'renew-epoch'], { cwd, env })).code).toBe(0)
     if (url.startsWith('sqlite:')) expect((await run(['backup', 'old.db'], { cwd, env })).code).toBe(0)
