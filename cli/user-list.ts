@@ -34,8 +34,10 @@ const COLUMNS = ['email', 'username', 'display_name', 'roles']
  * @throws Error for a file that is too large or not such a list; UsageError for other columns
  */
 export async function readUserList(path: string): Promise<{ users: ListedUser[]; problems: ListProblem[] }> {
-  const { size } = await stat(path)
-  if (size > MAX_BYTES) throw new Error(`${path} is larger than ${MAX_BYTES / 2 ** 20} MiB: divide it`)
+  const found = await stat(path)
+  // The size of a pipe is not known before it is read.
+  if (!found.isFile()) throw new Error(`${path} is not a file`)
+  if (found.size > MAX_BYTES) throw new Error(`${path} is larger than ${MAX_BYTES / 2 ** 20} MiB: divide it`)
   return parseUserList(decode(path, await readFile(path)))
 }
 

@@ -1,12 +1,12 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { type OpenedBackup, openBackup } from '../../lib/backups/verify.ts'
-import { linesOf } from '../../lib/storage/archive/lines.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { findBackup, identityArg, keysOf } from '../backups.ts'
-import { type ConfigFlags, loadConfig } from '../config/load.ts'
+import { loadConfig } from '../config/load.ts'
 import { sqliteFile } from '../doctor/files.ts'
+import { fill } from '../fill.ts'
 import { oneLine, print, printNote } from '../output.ts'
-import { migrateEmpty, withStorage } from '../with-chat.ts'
+import { withStorage } from '../with-chat.ts'
 
 export default defineCommand({
   meta: { name: 'restore', description: 'Put a backup in the place of the database; no service may run' },
@@ -27,7 +27,8 @@ export default defineCommand({
     warnings.forEach(printNote)
     const { bytes, path } = await findBackup(args.file, config)
     const backup = await openBackup(bytes, keysOf(config, args.identity))
-    if (backup.kind === 'archive') await importFrom(backup, args)
+    // An export fills an empty database, of either kind.
+    if (backup.kind === 'archive') await withStorage(args, (storage) => fill(storage, backup), { create: true })
     else await restoreFile(backup, config.database.url, { path, force: args.force === true })
     print(args, { restored: args.file }, oneLine(`Restored from ${args.file}. Every client will read the state again.`))
   },
@@ -56,16 +57,4 @@ function isSqlite(path: string): boolean {
   } finally {
     closeSync(file)
   }
-}
-
-/** An export fills an empty database, of either kind. */
-async function importFrom({ bytes }: OpenedBackup, flags: ConfigFlags): Promise<void> {
-  await withStorage(
-    flags,
-    async (storage) => {
-      await migrateEmpty(storage)
-      await storage.import(linesOf(bytes))
-    },
-    { create: true },
-  )
 }

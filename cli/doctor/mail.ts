@@ -2,6 +2,7 @@ import { smtpSettings } from '../../lib/config/mail.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import { isLoopback } from '../../lib/core/addresses.ts'
 import { loadSmtp } from '../../lib/mail/smtp.ts'
+import { countMails } from '../../lib/mail/store.ts'
 import { loadTexts } from '../../lib/mail/templates.ts'
 import type { Queries } from '../../lib/storage/database.ts'
 import { messageOf } from '../errors.ts'
@@ -38,12 +39,12 @@ export async function checkMailServer(config: Config): Promise<Finding> {
 
 /** Whether mails were given up. */
 export async function checkFailedMails(db: Queries): Promise<Finding[]> {
-  const row = await db.get<{ total: number }>("SELECT count(*) AS total FROM tasks WHERE kind = 'mail.failed'")
-  if (!row?.total) return []
+  const failed = await countMails(db, 'mail.failed')
+  if (failed === 0) return []
   return [
     warning(
       'mail.failed',
-      `${row.total} mails could not be sent and were given up.`,
+      `${failed} mails could not be sent and were given up.`,
       'See "chat-server mail queue list"; then "chat-server mail queue retry --all".',
     ),
   ]

@@ -5,6 +5,7 @@ import { assertBackUpable } from '../storage/archive/backup.ts'
 import { fileOf, withCopy } from '../storage/archive/copy.ts'
 import { exportArchive } from '../storage/archive/export.ts'
 import type { Database } from '../storage/database.ts'
+import { bytesOf } from '../storage/size.ts'
 import { copySqlite } from './sqlite-copy.ts'
 
 /** A whole database in one consistent state. */
@@ -23,7 +24,7 @@ export async function withSource<T>(
 ): Promise<T> {
   if (db.dialect === 'postgresql') {
     const bytes = exportStream(db)
-    return use({ ends: '.jsonl', bytes, about_bytes: await sizeOf(db) }).finally(() => bytes.destroy())
+    return use({ ends: '.jsonl', bytes, about_bytes: await bytesOf(db) }).finally(() => bytes.destroy())
   }
   await assertBackUpable(db)
   const file = await fileOf(db)
@@ -35,11 +36,6 @@ export async function withSource<T>(
       return use({ ends: '.db', bytes, about_bytes: statSync(copy).size }).finally(() => bytes.destroy())
     },
   )
-}
-
-async function sizeOf(db: Database): Promise<number> {
-  const row = await db.get<{ bytes: number }>('SELECT pg_database_size(current_database()) AS bytes')
-  return row!.bytes
 }
 
 /** Writes lines, and waits until the reader wants more. @throws Error when the stream is closed */

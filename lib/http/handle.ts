@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { H3Event } from 'h3'
 import type { Opening } from '../chat/events/service.ts'
@@ -13,7 +12,7 @@ import { perform } from './call.ts'
 import type { ChunkStreams } from './chunk-streams.ts'
 import type { ClientReader } from './client-address.ts'
 import { PROBLEM } from './error-shapes.ts'
-import type { CommonHeaders, HeaderPair } from './headers.ts'
+import { type CommonHeaders, type HeaderPair, requestIdOf } from './headers.ts'
 import { isPlainlySpelled, statusOfMalformedEvent } from './malformed.ts'
 import { limitHeaders } from './rate-limit.ts'
 import { type Redirect, refusePrefetch, toRedirect } from './redirect.ts'
@@ -109,7 +108,7 @@ function responseOf({ runtime }: H3Event): ServerResponse | undefined {
 function begin(service: Service, path: string, resource: Resource, event: H3Event): Exchange {
   const started = performance.now()
   const { method, headers } = event.req
-  const request_id = /^[\w.-]{8,64}$/.exec(headers.get('x-request-id') ?? '')?.[0] ?? randomUUID()
+  const request_id = requestIdOf(headers)
   const endpoint = resource[(method === 'HEAD' ? 'GET' : method) as Method]
   // The path of an unknown route is not logged as it was sent.
   const route = Object.keys(resource).length > 0 ? path : undefined

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { derived } from '../config/live.ts'
 import type { Config } from '../config/parse.ts'
 import { isLocalhostName } from '../core/addresses.ts'
@@ -26,6 +27,11 @@ const SECURITY: HeaderPair[] = [
 
 /** Half a year: long enough for returning users, short enough to be revoked. */
 const HSTS: HeaderPair = ['strict-transport-security', 'max-age=15552000']
+
+/** The id of a request: that of the caller, if it is plain, or a new one. */
+export function requestIdOf(headers: Headers): string {
+  return /^[\w.-]{8,64}$/.exec(headers.get('x-request-id') ?? '')?.[0] ?? randomUUID()
+}
 
 /** Builds the common headers of a service once for each configuration: a request only selects them. */
 export function createCommonHeaders(config: Config): CommonHeaders {

@@ -15,7 +15,7 @@ import { takeTime } from './pace.ts'
 import { isOutdated, mailIdOf, mailKey, reasonText, userOf, waitSeconds } from './rules.ts'
 import type { MailKind } from './schema.ts'
 import { loadSmtp } from './smtp.ts'
-import { countWaiting, deleteOldestFailed } from './store.ts'
+import { countMails, deleteOldestFailed } from './store.ts'
 import { loadTexts } from './templates.ts'
 import { fillIn, type MailText } from './texts.ts'
 
@@ -98,7 +98,7 @@ export function createOutbox(deps: OutboxDeps): Outbox | undefined {
       await load()
     },
     async add(tx, order) {
-      if ((await countWaiting(tx)) >= MAX_WAITING) {
+      if ((await countMails(tx, 'mail.send')) >= MAX_WAITING) {
         full()
         return false
       }

@@ -33,10 +33,9 @@ export function toMailRecord({ kind, key, due_at, detail, is_running }: MailRow)
   }
 }
 
-/** The number of mails that wait. By (kind, key). */
-export async function countWaiting(db: Queries): Promise<number> {
-  const row = await db.get<{ total: number }>("SELECT count(*) AS total FROM tasks WHERE kind = 'mail.send'")
-  return row!.total
+/** The number of mails that wait, or of those that were given up. By (kind, key). */
+export async function countMails(db: Queries, kind: MailRow['kind']): Promise<number> {
+  return (await db.get<{ total: number }>('SELECT count(*) AS total FROM tasks WHERE kind = ?', kind))!.total
 }
 
 /** Whether a reset link to an address waits, and is not being sent. By (kind, key). */

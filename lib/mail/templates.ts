@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MailKind } from './schema.ts'
 import { type MailText, TEXTS } from './texts.ts'
@@ -28,9 +28,9 @@ export async function loadTexts(folder: string | undefined): Promise<Record<Mail
     const path = join(folder, name)
     if (!kind)
       throw new Error(`mail.templates: ${path} is no mail: the names are ${MailKind.options.join('.txt, ')}.txt`)
-    const bytes = await readFile(path)
-    if (bytes.length > MAX_BYTES) throw new Error(`mail.templates: ${path} has more than ${MAX_BYTES} bytes`)
-    texts[kind] = parseText(bytes.toString('utf8').replace(/^\ufeff/, ''), kind, path)
+    const { size } = await stat(path)
+    if (size > MAX_BYTES) throw new Error(`mail.templates: ${path} has more than ${MAX_BYTES} bytes`)
+    texts[kind] = parseText((await readFile(path, 'utf8')).replace(/^\ufeff/, ''), kind, path)
   }
   return texts
 }

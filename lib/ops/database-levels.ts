@@ -1,6 +1,7 @@
 import { withDeadline } from '../core/deadline.ts'
 import { type DatabaseLevels, NO_LEVELS } from '../metrics/database.ts'
 import type { Database, Queries } from '../storage/database.ts'
+import { bytesOf } from '../storage/size.ts'
 import { walBytes } from '../storage/sqlite/file.ts'
 
 /** Counting reads a whole index, which SQLite does in the thread of the service: a hundred thousand rows take 10 ms. */
@@ -28,12 +29,7 @@ export function createDatabaseLevels(db: Database): () => Promise<DatabaseLevels
 }
 
 async function readSizes(db: Queries): Promise<{ bytes: number; wal_bytes: number }> {
-  const sql =
-    db.dialect === 'sqlite'
-      ? 'SELECT page_count * page_size AS bytes FROM pragma_page_count, pragma_page_size'
-      : 'SELECT pg_database_size(current_database()) AS bytes'
-  const row = await db.get<{ bytes: number }>(sql)
-  return { bytes: row!.bytes, wal_bytes: await walBytes(db) }
+  return { bytes: await bytesOf(db), wal_bytes: await walBytes(db) }
 }
 
 async function countRows(db: Queries): Promise<DatabaseLevels['rows']> {

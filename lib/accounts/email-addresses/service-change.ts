@@ -15,6 +15,7 @@ import {
   insertRequest,
 } from '../email-requests/store.ts'
 import { takeMail } from '../mails/limit.ts'
+import { worthless } from '../mails/link-error.ts'
 import { deleteResets } from '../password-resets/store.ts'
 import { requireConfirmation } from '../sessions/service-confirmation.ts'
 import { endSessions } from '../sessions/store-list.ts'
@@ -139,8 +140,4 @@ function newRequest(
   const email_key = uniqueKey(email)
   const expires_at = now + seconds * SECOND
   return { id: ctx.id(), kind, user_id, email, email_key, roles: null, created_by: null, created_at: now, expires_at }
-}
-
-function worthless(): ChatError {
-  return new ChatError('not_found', { message: 'This link has expired or was used: ask for a new one.' })
 }

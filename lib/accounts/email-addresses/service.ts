@@ -4,6 +4,7 @@ import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
 import { useCase } from '../../core/use-case.ts'
 import { takeMail } from '../mails/limit.ts'
+import { worthless } from '../mails/link-error.ts'
 import { findUser, lockUser, markEmailVerified } from '../users/store.ts'
 import { EmailProof } from './schema.ts'
 import { deleteVerifications, findVerification } from './store.ts'
@@ -63,7 +64,3 @@ export const verify = useCase({
     })
   },
 })
-
-function worthless(): ChatError {
-  return new ChatError('not_found', { message: 'This link has expired or was used: ask for a new one.' })
-}

@@ -9,6 +9,7 @@ import { deleteApiKeysOf } from '../api-keys/store.ts'
 import { deleteRequestsOf } from '../email-requests/store.ts'
 import { deleteIdentities } from '../identities/store.ts'
 import { takeMail } from '../mails/limit.ts'
+import { worthless } from '../mails/link-error.ts'
 import { notify } from '../notices/service.ts'
 import { forgetDevices, rememberDevice } from '../passwords/known-devices.ts'
 import { accountOf, clearFailures, passwordAccountOf } from '../passwords/store.ts'
@@ -131,7 +132,3 @@ export const redeem = useCase({
     return { device }
   },
 })
-
-function worthless(): ChatError {
-  return new ChatError('not_found', { message: 'This link has expired or was used: ask for a new one.' })
-}

@@ -19,6 +19,7 @@ import {
   insertRequestToken,
   listNewcomers,
 } from '../email-requests/store.ts'
+import { worthless } from '../mails/link-error.ts'
 import { openSession, type SignedIn } from '../sessions/service.ts'
 import { administers, assertStillAdmin } from '../users/rules.ts'
 import { addUser } from '../users/service.ts'
@@ -159,8 +160,4 @@ function toNewcomer({ id, email, roles, created_by, created_at, expires_at }: Em
     created_at: toInstant(created_at),
     expires_at: toInstant(expires_at),
   }
-}
-
-function worthless(): ChatError {
-  return new ChatError('not_found', { message: 'This link has expired or was used: ask for a new one.' })
 }

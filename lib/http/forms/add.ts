@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { H3, H3Event } from 'h3'
 import { FORM_PATHS } from '../../config/links.ts'
@@ -9,7 +8,7 @@ import { readCookies } from '../../core/headers.ts'
 import { readForm } from '../body.ts'
 import { perform } from '../call.ts'
 import type { Service } from '../handle.ts'
-import type { HeaderPair } from '../headers.ts'
+import { type HeaderPair, requestIdOf } from '../headers.ts'
 import { isPlainlySpelled, statusOfMalformedEvent } from '../malformed.ts'
 import { send } from '../send.ts'
 import { type Reply, serialize, toChatError } from '../serialize.ts'
@@ -37,7 +36,7 @@ export function addForms(app: H3, service: Service, config: Config): void {
 async function answer(service: Service, form: Form, event: H3Event): Promise<unknown> {
   const started = performance.now()
   const { method, headers } = event.req
-  const request_id = /^[\w.-]{8,64}$/.exec(headers.get('x-request-id') ?? '')?.[0] ?? randomUUID()
+  const request_id = requestIdOf(headers)
   const reply = await replyTo(service, form, event).catch((error) => {
     const { status, message } = toChatError(error)
     if (status === 500) contextOf(service.chat).log.error('Request failed', { request_id, cause: String(error) })

@@ -1,0 +1,27 @@
+import { linesOf } from '../lib/storage/archive/lines.ts'
+import type { Storage } from '../lib/storage/open.ts'
+import { assertMigrated } from '../lib/storage/schema/migrate.ts'
+import { createMeter } from './progress.ts'
+import { migrateEmpty } from './with-chat.ts'
+
+/** The bytes of an archive, and their number if it is known. */
+export interface ArchiveSource {
+  bytes: AsyncIterable<Uint8Array>
+  size?: number
+}
+
+/** Fills an empty database from an archive, and shows the progress. @returns the numbers of rows by table */
+export async function fill(storage: Storage, { bytes, size }: ArchiveSource): Promise<Record<string, number>> {
+  await migrateEmpty(storage)
+  await assertMigrated(storage.db)
+  let read = 0
+  async function* counted(): AsyncGenerator<Uint8Array> {
+    for await (const chunk of bytes) {
+      read += chunk.length
+      yield chunk
+    }
+  }
+  const inMib = (count: number) => Math.round(count / 2 ** 20)
+  const meter = createMeter(() => ({ done: inMib(read), total: size && inMib(size), unit: 'MiB' }))
+  return storage.import(linesOf(counted()), meter.add).finally(meter.end)
+}
