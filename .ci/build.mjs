@@ -9,7 +9,16 @@ import { dirname, join } from 'node:path'
 
 const COMPILER = 'node_modules/typescript/bin/tsc'
 
-const ENTRY_POINTS = ['lib/index.ts', 'lib/http/index.ts', 'lib/client/index.ts', 'cli/main.ts']
+const ENTRY_POINTS = [
+  'lib/index.ts',
+  'lib/http/index.ts',
+  'lib/client/index.ts',
+  'lib/client/admin.ts',
+  'lib/client/store/index.ts',
+  'lib/client/react/index.ts',
+  'lib/testing/index.ts',
+  'cli/main.ts',
+]
 
 /** TypeScript comes with other packages, too: alone it compiles nothing. */
 const canBuild = [COMPILER, 'node_modules/@types/node', 'node_modules/esbuild'].every((path) => existsSync(path))

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import type { Chat } from '../lib/service.ts'
 import type { Storage } from '../lib/storage/open.ts'
 import { type ConfigFlags, loadConfig } from './config/load.ts'
@@ -37,13 +38,24 @@ export async function withChat<T>(
 ): Promise<T> {
   const { config, storage, createChatService } = await open(flags, options.create ?? false, options.readOnly)
   const withoutMigration = { ...config, storage: { ...config.storage, migrate: false } }
-  const chat = createChatService(withoutMigration, storage, { log: createLogger(config.log) })
+  const chat = createChatService(withoutMigration, storage, { log: createLogger(config.log), operator: operatorName() })
   try {
     if (options.create && config.storage.migrate) await migrateEmpty(storage)
     await chat.start({ background: false, changed: options.changed ?? false })
     return await work(chat)
   } finally {
     await chat.close()
+  }
+}
+
+/** The user of this machine; through `sudo`, the one who called it. Others than root may set that variable themselves. */
+function operatorName(): string {
+  if (process.env.SUDO_USER && process.getuid?.() === 0) return process.env.SUDO_USER
+  try {
+    return userInfo().username
+  } catch {
+    // A container may run under a number without a name.
+    return `uid ${process.getuid?.() ?? 'unknown'}`
   }
 }
 

@@ -6,21 +6,26 @@ import type { SessionOfCall } from './accounts/sessions/store.ts'
 import type { Runner } from './assistant/runner.ts'
 import type { Backups } from './backups/backups.ts'
 import type { PostQueue } from './chat/messages/queue.ts'
+import type { Notifier } from './chat/notifications/host.ts'
 import type { PresenceWatch } from './chat/presence/watch.ts'
+import type { ReadUpdates } from './chat/receipts/publishing.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import type { LiveConfig } from './config/live.ts'
 import type { Config } from './config/parse.ts'
+import type { Actor } from './core/actor.ts'
 import type { Find } from './core/loader.ts'
 import type { AuthFailures } from './limits/auth-failures.ts'
 import type { Limiter } from './limits/limiter.ts'
+import type { AfterEvents } from './live/after-events.ts'
 import type { Hub } from './live/hub.ts'
 import type { Poller } from './live/poller.ts'
+import type { Login } from './live/reader.ts'
 import type { Tx } from './live/transaction.ts'
 import type { Outbox } from './mail/queue.ts'
 import type { DatabaseLevels } from './metrics/database.ts'
 import type { Metrics } from './metrics/registry.ts'
 import type { Readiness } from './ops/readiness.ts'
-import type { Log, Ports } from './ports.ts'
+import type { Hooks, Log, Ports } from './ports.ts'
 import type { Database, TransactionOptions } from './storage/database.ts'
 import type { TaskWorker } from './tasks/runner.ts'
 
@@ -36,8 +41,22 @@ export type {
   PersistedEvent,
   StreamEvent,
 } from './chat/events/schema.ts'
+export type { MadeNotification } from './chat/notifications/store-making.ts'
 export type { Endpoint } from './limits/rules.ts'
-export type { Bus, Identity, IdentityRequest, Log, LogField, LogFields, Mail, Ports } from './ports.ts'
+export type {
+  Bus,
+  EventAfter,
+  Hooks,
+  Identity,
+  IdentityRequest,
+  JoinBefore,
+  Log,
+  LogField,
+  LogFields,
+  Mail,
+  MessageBefore,
+  Ports,
+} from './ports.ts'
 
 /** The state of one service. `createChatService` creates it, and `close()` ends it. */
 export interface Context {
@@ -64,12 +83,21 @@ export interface Context {
   /** The sign-in providers, by name. */
   readonly providers: ReadonlyMap<string, Provider>
   readonly presence: PresenceWatch
+  /** Tells the participants of conversations with read receipts whose read markers have moved. */
+  readonly receipts: ReadUpdates
   readonly answers: Runner
   readonly tasks: TaskWorker
   readonly backups: Backups
   readonly identity?: Ports['identity']
+  readonly hooks: Hooks
+  /** Calls the host with the events that this process writes. */
+  readonly afterEvents: AfterEvents
+  /** The logins with which the host recognised these callers. */
+  readonly logins: WeakMap<Actor, Login>
   /** The queue of mails; missing when the service sends none. */
   readonly outbox: Outbox | undefined
+  /** Tells the host of the notifications and messages that this process has written. */
+  readonly notifier: Notifier
   readonly log: Log
   readonly now: () => number
   readonly id: () => string

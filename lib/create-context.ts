@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { insertAuditEntry } from './accounts/audit/store.ts'
+import { type AuditEntry, auditBy, logAuditEntry } from './accounts/audit/store.ts'
 import { createProviders } from './accounts/oauth/provider.ts'
 import { createPasswords } from './accounts/passwords/hash.ts'
 import { createAttempts } from './accounts/passwords/throttle.ts'
@@ -14,18 +14,23 @@ import { EphemeralEvent } from './chat/events/schema.ts'
 import { createStreamSources } from './chat/events/sources.ts'
 import { revokeInvitesOf } from './chat/invites/revocation.ts'
 import { createPostQueue } from './chat/messages/queue.ts'
+import { createNotifier } from './chat/notifications/host.ts'
+import { addressNotification } from './chat/notifications/service-mail.ts'
 import { createPresenceWatch } from './chat/presence/watch.ts'
+import { createReadUpdates } from './chat/receipts/publishing.ts'
 import { createCluster } from './cluster/cluster.ts'
 import { createLiveConfig } from './config/live.ts'
 import type { Config } from './config/parse.ts'
-import type { Context, Log, Ports } from './context.ts'
+import type { Context, Log, MadeNotification, Ports } from './context.ts'
 import { newId } from './core/ids.ts'
 import { currentMicros } from './core/time.ts'
 import * as erasure from './erasure/service.ts'
 import { createAuthFailures } from './limits/auth-failures.ts'
 import { createLimiter } from './limits/limiter.ts'
 import { LIMITS_VERSION } from './limits/store.ts'
+import { type AfterEvents, createAfterEvents } from './live/after-events.ts'
 import { createHub } from './live/hub.ts'
+import type { Addition } from './live/log.ts'
 import { createPoller } from './live/poller.ts'
 import { createWrite } from './live/transaction.ts'
 import { type Addresser, createLiveOutbox, mailTasks } from './mail/queue.ts'
@@ -46,31 +51,20 @@ const isEphemeral = (event: unknown) => v.is(EphemeralEvent, event)
 export function createContext(initial: Config, storage: Storage, ports: Ports): Context {
   const settings = createLiveConfig(initial)
   const config = settings.view
-  const { db, kv, signals } = storage
-  const log = ports.log ?? SILENT
-  const now = ports.now ?? currentMicros
+  const { db } = storage
+  const { log = SILENT, now = currentMicros, id = newId, hooks = {} } = ports
   const metrics = createMetrics(db.dialect, TASK_KINDS)
-  const { broadcast_participants } = config.presence
-  const cluster = createCluster({ db, signals, bus: ports.bus, isEphemeral, config, log, metrics, now })
-  const hub = createHub({
-    db,
-    config,
-    log,
-    metrics,
-    now,
-    announce: cluster.announce,
-    sources: createStreamSources(db, now, broadcast_participants),
-  })
-  const presenceWatch = createPresenceWatch({ db, kv, hub, cluster, log, now, broadcast_participants })
-  hub.onStreams(presenceWatch.streamsChanged)
-  const poller = createPoller({ db, hub, log, poll_ms: config.cluster.poll_ms })
+  const { cluster, sources, hub, presence, poller } = createLive({ storage, ports, config, log, now, metrics })
   const passwords = createPasswords(config.security.password.bcrypt_cost)
   const providers = createProviders(config, { log, now })
-  const id = ports.id ?? newId
-  const write = createWrite({ db, hub, metrics, log, now, id, insertAuditEntry, onTasks: () => tasks.wake() })
+  const afterEvents = createAfterEvents({ hook: hooks.afterEvent, sourceOf: sources.ofConversation, log })
+  const insertAuditEntry = auditBy(ports.operator)
+  const after = afterCommits(() => ctx)
+  const write = createWrite({ db, hub, metrics, now, id, insertAuditEntry, ...after })
   const provider = ports.assistant ?? createAssistant(config.assistant)
-  const answers = createRunner({ config, db, write, metrics, log, now, provider })
-  const addresser: Addresser = (...order) => addressOf(ctx, ...order)
+  const answers = createRunner({ config, db, write, metrics, log, now, id, presence, provider })
+  const addresser: Addresser = (order, options) =>
+    order.mail === 'notification' ? addressNotification(ctx, order) : addressOf(ctx, order, options)
   const outbox = createLiveOutbox(settings, { db, metrics, log, now, id, mail: ports.mail, addresser })
   const tasks = createTaskWorker({ db, metrics, log, handlers: handlersOf(() => ctx) })
   const ctx: Context = {
@@ -78,9 +72,7 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     settings,
     assertUsable: outbox.assertUsable,
     db,
-    hub,
-    poller,
-    cluster,
+    ...{ hub, poller, cluster, presence },
     metrics,
     readiness: createReadiness({ db, poller, cluster, hub, log }),
     databaseLevels: createDatabaseLevels(db),
@@ -93,11 +85,14 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     limiter: createLimiter({ config, db, now }),
     authFailures: createAuthFailures(() => config.rate_limits.auth_failures_per_ip_per_min, now),
     posts: createPostQueue({ config, db, now, id, write }),
-    presence: presenceWatch,
+    receipts: createReadUpdates({ config, db, hub, log }),
     answers,
     tasks,
     backups: createBackups({ config, db, metrics, log, now }),
     ...(ports.identity && { identity: ports.identity }),
+    hooks,
+    afterEvents,
+    logins: new WeakMap(),
     get outbox() {
       return outbox.current()
     },
@@ -105,10 +100,38 @@ export function createContext(initial: Config, storage: Storage, ports: Ports): 
     now,
     id,
     write,
+    notifier: createNotifier({ notify: ports.notify, config, db, metrics, log, now }),
     revokeInvites: async (tx, userId, by) =>
       (await revokeInvitesOf({ now }, tx, { user_id: userId }, by)) + (await revokeNewcomersOf(tx, userId, by)),
   }
   return ctx
+}
+
+/** What the service does after the commit of a transaction. */
+function afterCommits(ctx: () => Context) {
+  return {
+    onEvents(conversationId: string, range: Parameters<AfterEvents['add']>[1], { events }: Addition) {
+      ctx().afterEvents.add(conversationId, range)
+      ctx().notifier.committed(events)
+    },
+    onAudited: (_: string, entry: AuditEntry) => logAuditEntry(ctx().log, entry),
+    onTasks: () => ctx().tasks.wake(),
+    onNotified: (made: readonly MadeNotification[]) => ctx().notifier.notified(made),
+  }
+}
+
+/** The parts of the streams: what is open in this process, and how it meets the other processes. */
+function createLive(deps: Pick<Context, 'config' | 'log' | 'now' | 'metrics'> & { storage: Storage; ports: Ports }) {
+  const { storage, ports, config, log, now, metrics } = deps
+  const { db, kv, signals } = storage
+  const { broadcast_participants } = config.presence
+  const cluster = createCluster({ db, signals, bus: ports.bus, isEphemeral, config, log, metrics, now })
+  const sources = createStreamSources(db, now, broadcast_participants)
+  const hub = createHub({ db, config, log, metrics, now, announce: cluster.announce, sources })
+  const presence = createPresenceWatch({ db, kv, hub, cluster, log, now, broadcast_participants })
+  hub.onStreams(presence.streamsChanged)
+  const poller = createPoller({ db, hub, log, poll_ms: config.cluster.poll_ms })
+  return { cluster, sources, hub, presence, poller }
 }
 
 /** What runs the tasks of each kind. */

@@ -42,6 +42,7 @@ export type Tag =
   | 'Invites'
   | 'Users'
   | 'Threads and messages'
+  | 'Notifications'
   | 'Presence'
   | 'Stream'
   | 'Administration'
@@ -125,6 +126,8 @@ export interface Route<
   body_optional?: boolean
   /** The status of success. */
   status: number
+  /** The status of success if the result has `created: false`. */
+  status_unless_created?: number
   output: O
   /**
    * The schema of the chunks that `stream: true` in the body returns instead of the output: an event stream that ends
@@ -224,7 +227,8 @@ type AnyCall = Call<string, Access, v.GenericSchema, v.GenericSchema>
 /** Calls a use-case with the arguments it takes of a request. */
 function callUseCase(useCase: AnyUseCase, call: AnyCall): unknown {
   const { chat, actor, client, endpoints, params, query, body } = call
-  const known: Record<string, unknown> = { ...params, actor, 'actor?': actor, client, endpoints }
+  const { user_id: user } = params as Record<string, string>
+  const known: Record<string, unknown> = { ...params, actor, 'actor?': actor, client, endpoints, user }
   const args = (useCase.takes as string[]).map((name) => known[name])
   return bind(contextOf(chat), useCase)(...args, query ?? body)
 }

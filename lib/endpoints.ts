@@ -15,8 +15,12 @@ import * as conversations from './chat/conversations/routes.ts'
 import * as events from './chat/events/routes.ts'
 import * as invites from './chat/invites/routes.ts'
 import * as messages from './chat/messages/routes.ts'
+import * as notifications from './chat/notifications/routes.ts'
 import * as participants from './chat/participants/routes.ts'
+import * as pins from './chat/pins/routes.ts'
 import * as presence from './chat/presence/routes.ts'
+import * as reactions from './chat/reactions/routes.ts'
+import * as receipts from './chat/receipts/routes.ts'
 import * as threads from './chat/threads/routes.ts'
 import * as nodes from './cluster/routes.ts'
 import type { AnyRoute } from './endpoint.ts'
@@ -46,7 +50,11 @@ export const endpoints = {
   invites,
   threads,
   messages,
+  reactions,
+  receipts,
+  pins,
   answers,
+  notifications,
   presence,
   limits,
   events,

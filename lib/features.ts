@@ -1,11 +1,13 @@
 import * as accounts from './accounts/administration/service.ts'
 import * as inspection from './accounts/administration/service-inspection.ts'
 import * as lockdowns from './accounts/administration/service-lockdown.ts'
+import * as throttling from './accounts/administration/service-throttling.ts'
 import * as keys from './accounts/api-keys/service.ts'
 import * as audit from './accounts/audit/service.ts'
 import * as callers from './accounts/authentication/service.ts'
 import * as emails from './accounts/email-addresses/service.ts'
 import * as emailChanges from './accounts/email-addresses/service-change.ts'
+import * as people from './accounts/host-identity/service-people.ts'
 import * as ownIdentities from './accounts/identities/service.ts'
 import * as oauth from './accounts/oauth/service.ts'
 import * as resets from './accounts/password-resets/service.ts'
@@ -20,13 +22,20 @@ import * as users from './accounts/users/service.ts'
 import type { Features } from './api/features.ts'
 import * as assistant from './chat/answers/service.ts'
 import * as conversations from './chat/conversations/service.ts'
+import * as direct from './chat/conversations/service-direct.ts'
 import * as operation from './chat/conversations/service-operator.ts'
+import * as settings from './chat/conversations/service-settings.ts'
 import * as events from './chat/events/service.ts'
 import * as invites from './chat/invites/service.ts'
 import * as messages from './chat/messages/service.ts'
 import * as changes from './chat/messages/service-changes.ts'
+import * as notifications from './chat/notifications/service.ts'
+import * as notificationMails from './chat/notifications/service-mail.ts'
 import * as participants from './chat/participants/service.ts'
+import * as pins from './chat/pins/service.ts'
 import * as presence from './chat/presence/service.ts'
+import * as reactions from './chat/reactions/service.ts'
+import * as receipts from './chat/receipts/service.ts'
 import * as threads from './chat/threads/service.ts'
 import * as nodeList from './cluster/service.ts'
 import type { Context } from './context.ts'
@@ -51,13 +60,15 @@ export const USE_CASES = {
     find: users.find,
     search: users.search,
     actor: users.actor,
+    ensure: people.ensure,
+    actorOf: people.actorOf,
     change: accounts.change,
     describe: inspection.describe,
     unlock: inspection.unlock,
     erase: erasure.erase,
     lockDown: lockdowns.lockDown,
   },
-  sessions: { list: sessions.list, revoke: sessions.revoke },
+  sessions: { list: sessions.list, revoke: sessions.revoke, endForSubject: people.endForSubject },
   audit: { list: audit.list },
   tasks: { list: taskList.list },
   mails: { list: mails.list, retry: mails.retry, drop: mails.drop },
@@ -92,10 +103,14 @@ export const USE_CASES = {
   oauth: { begin: oauth.begin, finish: oauth.finish, exchangeCode: oauth.exchangeCode },
   conversations: {
     create: conversations.create,
+    ensure: conversations.ensure,
     list: conversations.list,
     get: conversations.get,
     rename: conversations.rename,
     remove: conversations.remove,
+    direct: direct.direct,
+    settings: settings.settings,
+    setSettings: settings.setSettings,
     listAll: operation.listAll,
     describe: operation.describe,
     removeAny: operation.removeAny,
@@ -113,7 +128,13 @@ export const USE_CASES = {
     revoke: invites.revoke,
     revokeById: invites.revokeById,
   },
-  threads: { list: threads.list, tree: threads.tree, unread: threads.unread, markRead: threads.markRead },
+  threads: {
+    list: threads.list,
+    tree: threads.tree,
+    unread: threads.unread,
+    markRead: threads.markRead,
+    markUnread: threads.markUnread,
+  },
   messages: {
     postRoot: messages.postRoot,
     reply: messages.reply,
@@ -122,6 +143,14 @@ export const USE_CASES = {
     edit: changes.edit,
     remove: changes.remove,
     restore: changes.restore,
+  },
+  pins: { add: pins.add, remove: pins.remove, list: pins.list },
+  receipts: { ofMessage: receipts.ofMessage, ofThread: receipts.ofThread },
+  reactions: { add: reactions.add, remove: reactions.remove, clear: reactions.clear, list: reactions.list },
+  notifications: {
+    list: notifications.list,
+    markRead: notifications.markRead,
+    sendMail: notificationMails.sendMail,
   },
   answers: { cancel: assistant.cancel, listChunks: assistant.listChunks },
   presence: { sendHeartbeat: presence.sendHeartbeat, list: presence.list, setTyping: presence.setTyping },
@@ -133,6 +162,8 @@ export const USE_CASES = {
     listAssignments: limits.listAssignments,
     createAssignment: limits.createAssignment,
     deleteAssignment: limits.deleteAssignment,
+    status: throttling.status,
+    reset: throttling.reset,
   },
   events: { open: events.open, openAll: events.openAll },
   ops: { health: ops.health, readiness: ops.readiness },

@@ -6,7 +6,22 @@ export type { Reloaded } from './config/reload.ts'
 export type { Actor, Role } from './core/actor.ts'
 export { OPERATOR } from './core/actor.ts'
 export { ChatError, type ErrorCode, type FieldError } from './core/errors.ts'
-export type { Bus, Identity, IdentityRequest, Log, Mail, Ports } from './ports.ts'
+export type {
+  Bus,
+  EventAfter,
+  Hooks,
+  HostNotification,
+  Identity,
+  IdentityRequest,
+  JoinBefore,
+  JoinVerdict,
+  Log,
+  Mail,
+  MessageBefore,
+  MessageVerdict,
+  Ports,
+  Recipient,
+} from './ports.ts'
 export { type Chat, createChatService, type StartOptions } from './service.ts'
 export { openStorage, restoreStorage, type Storage, type StorageOptions } from './storage/open.ts'
 export { postgresConnector } from './storage/postgres/connector.ts'

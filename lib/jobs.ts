@@ -17,9 +17,17 @@ interface Job {
 }
 
 /** All jobs of a service. */
-function jobsOf(ctx: Context): Record<'heartbeats' | 'presence' | 'leases' | 'retention' | 'wal' | 'backups', Job> {
+function jobsOf(
+  ctx: Context,
+): Record<'heartbeats' | 'callers' | 'presence' | 'leases' | 'retention' | 'wal' | 'backups', Job> {
   return {
     heartbeats: { interval_ms: ctx.config.sse.heartbeat_seconds * 1000, run: () => ctx.hub.sendHeartbeats() },
+    // A slow host is asked again when it has answered.
+    callers: {
+      interval_ms: ctx.config.sse.heartbeat_seconds * 1000,
+      run: ctx.hub.recheckLogins,
+      exclusive: true,
+    },
     // The interval is the maximum delay before other users see that a user is offline.
     presence: { interval_ms: 5_000, run: ctx.presence.sweep },
     // Renews the leases of answers, and ends answers with an expired lease; a lease lasts ten seconds.

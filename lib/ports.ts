@@ -1,5 +1,8 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Notification } from './api/entities.ts'
+import type { PersistedEvent } from './api/events.ts'
 import type { Assistant } from './assistant/provider.ts'
-import type { Role } from './core/actor.ts'
+import type { Actor, Role } from './core/actor.ts'
 
 /**
  * All fields of log lines; an unlisted field does not compile. A line of the audit log also has the fields of its
@@ -68,8 +71,9 @@ export interface Ports {
   assistant?: Assistant
   /**
    * Identifies the caller with the host's own authentication; `undefined` for an unknown caller. Then it alone decides:
-   * sessions, CSRF tokens and API keys of the service have no effect, and its sign-in routes are 404. Default: the
-   * service's own sign-in.
+   * sessions, CSRF tokens and API keys of the service have no effect, and its sign-in routes are 404. It is asked again
+   * at the heartbeat of open streams, once for each subject: another subject, or `undefined`, ends the stream. Default:
+   * the service's own sign-in.
    */
   identity?: (request: IdentityRequest) => Identity | undefined | Promise<Identity | undefined>
   /**
@@ -78,17 +82,88 @@ export interface Ports {
    */
   mail?: (mail: Mail) => void | Promise<void>
   /**
+   * Tells a person of something in a way of the host's, such as a push message: called after the commit, by the process
+   * that wrote it, with each notification of the inbox, and with each message of conversations in which the recipient's
+   * level is `all`. Not for a conversation that the recipient has muted, nor for a disabled user. Each call has 10
+   * seconds; one that fails is logged and counted, and not repeated.
+   */
+  notify?: (notification: HostNotification, recipient: Recipient) => void | Promise<void>
+  /**
    * Passes messages between the processes that share a database, so that they learn of each other's commits at once.
    * Optional: they also poll the database. `chat.close()` closes it.
    */
   bus?: Bus
+  /** Functions of the host that are called before and after changes. */
+  hooks?: Hooks
   /** Default: nothing is logged. */
   log?: Log
+  /**
+   * The name of the person who runs this process, for the audit log: acts without an actor have it as `detail.operator`.
+   * Only for a script that serves no requests.
+   */
+  operator?: string
   /** Microseconds since 1970. It does not affect timers. */
   now?: () => number
   /** A new UUIDv7. */
   id?: () => string
 }
+
+/** Functions of the host that are called before and after changes, over HTTP and in the process alike; each has 250 ms. */
+export interface Hooks {
+  /**
+   * Called before a post, an edit or a question to the assistant is stored, once its author is known to be allowed to.
+   * Not called for the answers of the assistant, nor for a repeated post.
+   */
+  beforeMessage?: (message: MessageBefore) => MessageVerdict | Promise<MessageVerdict>
+  /** Called before a user becomes a participant: added by another one, or by an invite. */
+  beforeJoin?: (join: JoinBefore) => JoinVerdict | Promise<JoinVerdict>
+  /**
+   * Called after the commit with each event of the log that this process has written, at most once; in their order in each
+   * conversation.
+   */
+  afterEvent?: (event: EventAfter) => void | Promise<void>
+  /** What happens when `beforeMessage` or `beforeJoin` throws or takes too long. Default: `refuse`, with `unavailable`. */
+  failure?: 'refuse' | 'pass'
+}
+
+/** A message before it is stored. */
+export interface MessageBefore {
+  actor: Actor
+  conversation_id: string
+  /** The message that it replies to. */
+  parent_id?: string
+  /** The message whose text it replaces. */
+  message_id?: string
+  /** `assistant`: the content is a question to the assistant. */
+  role: 'user' | 'assistant' | 'system'
+  content: string
+  metadata?: Record<string, unknown>
+}
+
+/** Nothing; the text of the refusal, which the caller reads as the detail of `forbidden`; or another content. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a function without a result is a verdict.
+export type MessageVerdict = void | undefined | { refuse: string } | { content: string }
+
+/** A user before becoming a participant. */
+export interface JoinBefore {
+  /** The user who adds the other, or accepts an invite; missing when a new user signs up with an invite. */
+  actor?: Actor
+  conversation_id: string
+  /** Missing when a new user signs up with an invite. */
+  user_id?: string
+  /** Of a new user. */
+  email?: string
+  role: 'owner' | 'admin' | 'member' | 'viewer'
+  /** Set when the actor opens a direct conversation with the user, who will own it too; it is created afterwards. */
+  direct?: true
+}
+
+/** Nothing, or the text of the refusal, which the caller reads as the detail of `forbidden`. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a function without a result is a verdict.
+export type JoinVerdict = void | undefined | { refuse: string }
+
+/** An event of the log, with its number in its conversation. */
+export type EventAfter = PersistedEvent & { conversation_id: string; seq: number }
 
 /**
  * A message bus, such as a subject of NATS. Messages may be lost, repeated, or come back to their sender; they should
@@ -103,11 +178,15 @@ export interface Bus {
   close(): void | Promise<void>
 }
 
-/** The parts of a request that the host's authentication may read. */
+/** A request, for the host's authentication. */
 export interface IdentityRequest {
+  /** As the runtime has it. Its body belongs to the chat. In `auth.authenticate(headers)` it has nothing but headers. */
+  request: Request
   headers: Headers
   /** The address of the client, if known. */
   ip?: string
+  /** On Node: the request and the response, with all that middleware of the host has added to them. */
+  node?: { req: IncomingMessage; res: ServerResponse }
 }
 
 /** A user as the host knows them. Missing fields keep their value, or get a placeholder for a new user. */
@@ -118,6 +197,29 @@ export interface Identity {
   email?: string
   display_name?: string
   roles?: readonly Role[]
+  /** `Set-Cookie` lines of the response over HTTP, for a host that renews its own session. */
+  set_cookie?: string | readonly string[]
+}
+
+/**
+ * A notification, as `chat.notifications.list` has it. Also each message for a recipient whose level is `all`: then its
+ * kind is `message`, and it has no `id`. Of the kinds `direct` and `message` there is one call for a thread in 30 seconds
+ * and process.
+ */
+export interface HostNotification extends Omit<Notification, 'id' | 'kind'> {
+  id?: string
+  kind: Notification['kind'] | 'message'
+}
+
+/** The user that the host notifies. */
+export interface Recipient {
+  user_id: string
+  username: string
+  display_name?: string
+  /** Missing unless it is verified. */
+  email?: string
+  /** The host's own id of the user, where the host has the login. */
+  subject?: string
 }
 
 /** A mail to one person: `text` is the complete message; `token` is for a host with its own text. */

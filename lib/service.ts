@@ -1,19 +1,25 @@
+import { systemActor } from './accounts/host-identity/system.ts'
 import type { Features } from './api/features.ts'
 import type { Neighbour } from './cluster/cluster.ts'
 import type { Config } from './config/parse.ts'
 import type { Reloaded } from './config/reload.ts'
 import type { Context } from './context.ts'
+import { joinProcess } from './cookie-conflicts.ts'
+import type { Actor } from './core/actor.ts'
 import { withinContext } from './core/context-of.ts'
 import { createContext } from './create-context.ts'
 import { featuresOf } from './features.ts'
+import { flush, idle } from './idle.ts'
 import { createJobs } from './jobs.ts'
 import { createReload } from './ops/reload.ts'
 import { resumeRemovals } from './ops/removals.ts'
 import type { Ports } from './ports.ts'
+import { createSharedTransactions } from './shared-chat.ts'
 import { assertImported } from './storage/archive/import.ts'
 import type { Storage } from './storage/open.ts'
 import { assertMigrated, listMigrations, migrate, SCHEMA_VERSION } from './storage/schema/migrate.ts'
 import { assertOurs } from './storage/schema/verify.ts'
+import type { HostDatabase } from './storage/shared/client.ts'
 
 /** A conversation service: each use-case as a function, by feature. Failures are `ChatError`s. */
 export interface Chat extends Features {
@@ -23,6 +29,15 @@ export interface Chat extends Features {
    */
   start(options?: StartOptions): Promise<void>
   /**
+   * The actor of a part of your application, such as `orders`: a user without a sign-in, the same for a name at every call.
+   * It posts with the role `system`, creates conversations without being in them, has an owner's rights in all
+   * conversations, and participates in none.
+   *
+   * @param name lower-case letters, digits, `.`, `_`, `-`; at most 40
+   * @throws ChatError `validation_failed`
+   */
+  system(name: string): Promise<Actor>
+  /**
    * Takes another configuration while the service runs: the keys that can be reloaded, and of those all or none. Calls in
    * progress end as they began.
    *
@@ -31,6 +46,35 @@ export interface Chat extends Features {
    * @throws ConfigError when they contradict keys that stay as they are; Error when a package is missing
    */
   reload(config: Config): Promise<Reloaded>
+  /**
+   * Runs calls of the service in a transaction of your application: your rows and the service's are committed together, or
+   * none of them.
+   *
+   * PostgreSQL: `host` is a client on which you have sent BEGIN. You commit, and then call `flush`. SQLite: `host` is a
+   * handle of your own on the same file, and this function begins and commits the transaction; it rolls back when `work`
+   * fails.
+   *
+   * @example
+   * await client.query('BEGIN')
+   * await client.query('INSERT INTO orders (id) VALUES ($1)', [42])
+   * await chat.withTransaction(client, (chat) => chat.messages.postRoot(actor, id, { content: 'Order 42' }))
+   * await client.query('COMMIT')
+   * await chat.flush()
+   *
+   * @param work gets the features that can be part of a transaction; it awaits each of its calls
+   * @returns what `work` returns
+   * @throws Error without an open transaction (PostgreSQL), with one (SQLite), and for another database; ChatError
+   *   `unavailable` after a deadlock or a serialization failure, which is not retried
+   */
+  withTransaction<T>(host: HostDatabase, work: (chat: SharedChat) => Promise<T>): Promise<T>
+  /** Sends the events of transactions that your application has committed, instead of a moment later. */
+  flush(): Promise<void>
+  /**
+   * Resolves when nothing is in progress: answers, events on their way, tasks that are due, and mails.
+   *
+   * @throws ChatError `unavailable` after `timeout_ms` milliseconds
+   */
+  idle(options?: IdleOptions): Promise<void>
   /** Makes `/readyz` fail, so that load balancers choose another server. Everything else continues as before. */
   withdraw(): void
   /**
@@ -43,6 +87,15 @@ export interface Chat extends Features {
    * timer or connection stays open.
    */
   close(): Promise<void>
+}
+
+/** What can be called inside `chat.withTransaction`. */
+export type SharedChat = Pick<Features, 'users' | 'conversations' | 'participants' | 'invites' | 'threads' | 'messages'>
+
+/** Options of `chat.idle`. */
+export interface IdleOptions {
+  /** After this time it rejects. Default: it waits for as long as it takes. */
+  timeout_ms?: number
 }
 
 /** Options of `chat.start`. */
@@ -62,8 +115,10 @@ export interface StartOptions {
  */
 export function createChatService(config: Config, storage: Storage, ports: Ports = {}): Chat {
   const ctx = createContext(config, storage, ports)
-  const { db, hub, poller, cluster, answers, tasks, backups, presence, metrics } = ctx
+  const { db, hub, poller, cluster, answers, tasks, backups, presence, metrics, afterEvents, notifier } = ctx
   const jobs = createJobs(ctx)
+  let leave: (() => void) | undefined
+  const { withTransaction, pending } = createSharedTransactions(ctx)
   const drain = () => {
     hub.drain()
     answers.drain()
@@ -76,6 +131,7 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       else await assertMigrated(db)
       await assertImported(db)
       if (options.background === false) return
+      leave ??= await joinProcess(ctx)
       await ctx.outbox?.load()
       poller.start()
       if (!(await jobs.start())) return
@@ -83,15 +139,22 @@ export function createChatService(config: Config, storage: Storage, ports: Ports
       await resumeRemovals(ctx)
       tasks.start()
     },
+    system: (name) => systemActor(ctx, name),
     reload: createReload(ctx),
+    withTransaction,
+    flush: () => flush(ctx, pending),
+    idle: ({ timeout_ms } = {}) => idle(ctx, pending, timeout_ms),
     withdraw: () => hub.withdraw(),
     drain,
     async close() {
       drain()
       backups.stop()
+      pending.close()
+      leave?.()
       await answers.stop()
-      await Promise.all([poller.stop(), jobs.stop(), tasks.stop(), presence.close()])
+      await Promise.all([poller.stop(), jobs.stop(), tasks.stop(), presence.close(), ctx.receipts.close()])
       await cluster.stop()
+      await Promise.all([afterEvents.close(), notifier.close()])
       metrics.close()
       await storage.close()
     },

@@ -1,8 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ROOT } from './support/example.ts'
-import { listPages, textOf } from './support/pages.ts'
+import { filesBelow, listPages, textOf } from './support/pages.ts'
 
 it('no link of the documentation is broken', () => {
   const links = listPages().flatMap((page) =>
@@ -26,6 +26,24 @@ it('every relative link leads to a file of the packed archive', () => {
     }),
   )
   expect(outside).toEqual([])
+})
+
+it('the page of frameworks shows their examples as they are, all of them', () => {
+  const page = textOf('docs/embedding/frameworks.md')
+  const shown = [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, code]) => code!)
+  const single = readdirSync(join(ROOT, 'examples/frameworks')).map((name) => `examples/frameworks/${name}`)
+  const files = [...single, ...['next', 'nitro'].flatMap((folder) => filesBelow(`examples/${folder}`))]
+  const examples = files.filter(
+    (path) => /(?<!\.test|\.d)\.ts$/.test(path) && !/node_modules|\.next|\.output/.test(path),
+  )
+  const withoutHead = (path: string) => textOf(path).replace(/^(\/\/.*\n)+\n?/, '')
+  expect([...shown].sort()).toEqual(examples.map(withoutHead).sort())
+})
+
+it('the page of ten minutes shows its example as it is', () => {
+  const shown = [...textOf('docs/embedding/ten-minutes.md').matchAll(/^```jsx?\n(.*?)^```/gms)].map(([, code]) => code!)
+  const files = ['server.js', 'page.jsx'].map((name) => textOf(`examples/ten-minutes/${name}`))
+  expect(shown).toEqual(files.map((text) => text.replace(/^(\/\/.*\n)+\n?/, '')))
 })
 
 it('nothing that git ignores, no data and no secret goes into the build of an image', () => {

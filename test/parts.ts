@@ -26,7 +26,11 @@ export const PARTS: Record<string, string[]> = {
     'test/storage/{amid-failures,archive,pgbouncer,postgres}.test.ts',
   ],
   /** Pages in Chromium. */
-  browser: ['test/http/foreign-site.test.ts', 'test/http/forms-browser.test.ts', 'test/examples/browser.test.ts'],
+  browser: [
+    'test/http/foreign-site.test.ts',
+    'test/http/forms-browser.test.ts',
+    'test/examples/{browser,react,ten-minutes}.test.ts',
+  ],
   /** The examples, a process each, proxies in front of the service, and the code in the documentation. */
   examples: ['test/examples/{running,deploy,image,documentation}.test.ts'],
   /** An example that is a package of its own. */
@@ -34,9 +38,36 @@ export const PARTS: Record<string, string[]> = {
   /** Two nodes with a message bus, each a package of its own. */
   'bus-nats': ['examples/bus-nats/*.test.ts'],
   'bus-valkey': ['examples/bus-valkey/*.test.ts'],
+  /** The frameworks and logins of hosts. */
+  frameworks: ['examples/frameworks/*.test.ts'],
   /** Linters of the OpenAPI document, a client that is made from it, and the published types in an editor. */
   tools: ['test/tools/*.test.ts'],
 }
+
+/** The parts whose files share the modules they import, in a worker, as those of `npm test` do. */
+export const SHARING = ['fault', 'processes', 'nodes', 'long', 'browser']
+
+/** What runs only where it is named: it installs hundreds of megabytes. */
+export const ON_DEMAND: Record<string, string[]> = {
+  vue: ['examples/vue/*.test.ts'],
+  svelte: ['examples/svelte/*.test.ts'],
+  /** Examples that are built: Nitro and Next. */
+  'built-frameworks': ['test/frameworks/*.test.ts'],
+}
+
+/** What goes through a service of `startService` from its start to its end. */
+const PLACED_ALL = [
+  'test/accounts/*/*.test.ts',
+  'test/assistant/*.test.ts',
+  'test/chat/*/*.test.ts',
+  'test/client/client.test.ts',
+  'test/erasure/*.test.ts',
+  'test/limits/*.test.ts',
+  // Without the one whose processes are started on plain tables.
+  'test/live/!(nodes).test.ts',
+  'test/mail/*.test.ts',
+  'test/openai-api/*.test.ts',
+]
 
 /** Tests of other parts and of `npm test`, which run again: there, each service is two nodes (`test/support/node-pair.ts`). */
 export const TWO_NODES: Record<string, string[]> = {
@@ -57,11 +88,23 @@ export const TWO_NODES: Record<string, string[]> = {
   ],
 }
 
+/** Tests of other parts and of `npm test`, which run again on tables with a prefix, and in a schema (`test/support/placement.ts`). */
+export const PLACED: Record<string, string[]> = {
+  /** In CI: the most telling ones. */
+  prefix: ['test/chat/messages/batches.test.ts'],
+  schema: ['test/chat/messages/batches.test.ts', 'test/live/feed.test.ts'],
+  'prefix-all': PLACED_ALL,
+  'schema-all': PLACED_ALL,
+}
+
 /** The folder of a part whose packages are installed before it runs. */
 export const PACKAGES: Record<string, string> = {
   'custom-assistant': 'examples/custom-assistant',
   'bus-nats': 'examples/bus-nats',
   'bus-valkey': 'examples/bus-valkey',
+  frameworks: 'examples/frameworks',
+  vue: 'examples/vue',
+  svelte: 'examples/svelte',
   tools: 'test/tools',
 }
 

@@ -11,17 +11,17 @@ import { existsSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { PACKAGES, PARTS, TWO_NODES } from './parts.ts'
+import { ON_DEMAND, PACKAGES, PARTS, PLACED, TWO_NODES } from './parts.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 const isOption = (argument: string) => argument.startsWith('-')
 const named = process.argv.slice(2).filter((argument) => !isOption(argument))
-const known = [...Object.keys(PARTS), ...Object.keys(TWO_NODES)]
+const known = [...Object.keys(PARTS), ...Object.keys(TWO_NODES), ...Object.keys(PLACED), ...Object.keys(ON_DEMAND)]
 const unknown = named.filter((name) => !known.includes(name))
 if (unknown.length > 0) throw new Error(`No such part: ${unknown.join(', ')}. There are ${known.join(', ')}`)
 
-const parts = (named.length > 0 ? named : [...Object.keys(PARTS), 'two-nodes']).filter(isInstalled)
+const parts = (named.length > 0 ? named : [...Object.keys(PARTS), 'two-nodes', 'prefix', 'schema']).filter(isInstalled)
 const compiled = parts.filter((part) => part in PACKAGES).map((part) => compile(PACKAGES[part]!))
 const tested = parts.length > 0 ? vitest(parts, process.argv.slice(2).filter(isOption)) : 0
 process.exitCode = Math.max(...compiled, tested)

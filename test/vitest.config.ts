@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
-import { ISOLATED, PARTS, TWO_NODES } from './parts.ts'
+import { ISOLATED, ON_DEMAND, PARTS, PLACED, SHARING, TWO_NODES } from './parts.ts'
 import { ONE_PROCESS } from './support/one-process.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -9,7 +9,14 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 function project(name: string, test: object): TestProjectInlineConfiguration {
   return {
     // As tsconfig.json has it: an example that is a package of its own imports this one by its name.
-    resolve: { alias: { 'chat-server': fileURLToPath(new URL('../lib/index.ts', import.meta.url)) } },
+    resolve: {
+      alias: {
+        'chat-server/h3': fileURLToPath(new URL('../lib/http/index.ts', import.meta.url)),
+        'chat-server/client/store': fileURLToPath(new URL('../lib/client/store/index.ts', import.meta.url)),
+        'chat-server/testing': fileURLToPath(new URL('../lib/testing/index.ts', import.meta.url)),
+        'chat-server': fileURLToPath(new URL('../lib/index.ts', import.meta.url)),
+      },
+    },
     test: {
       name,
       root: ROOT,
@@ -41,11 +48,19 @@ export default defineConfig({
       // Files of a worker share the modules they import, which takes longer than many of them run.
       project('main', {
         include: ['test/**/*.test.ts'],
-        exclude: [...ISOLATED, ...Object.values(PARTS).flat(), '**/node_modules/**'],
+        exclude: [...ISOLATED, ...Object.values({ ...PARTS, ...ON_DEMAND }).flat(), '**/node_modules/**'],
         isolate: false,
       }),
       project('isolated', { include: ISOLATED }),
-      ...Object.entries(PARTS).map(([name, include]) => project(name, { include, ...PATIENT })),
+      ...Object.entries({ ...PARTS, ...ON_DEMAND }).map(([name, include]) =>
+        project(name, { include, isolate: !SHARING.includes(name), ...PATIENT }),
+      ),
+      // Only where they are named: a file that is run by its name is not in all of them.
+      ...Object.entries(PLACED)
+        .filter(([name]) => process.argv.includes(`--project=${name}`))
+        .map(([name, include]) =>
+          project(name, { include, env: { PLACEMENT: name.replace('-all', '') }, isolate: false, ...PATIENT }),
+        ),
       ...Object.entries(TWO_NODES).map(([name, include]) =>
         project(name, {
           include,

@@ -19,6 +19,8 @@ export interface ServiceNode {
 export interface NodeOptions {
   /** Default: `node:http`. */
   listen?: Listen
+  /** The open socket to listen on, instead of the configured address. */
+  fd?: number | undefined
   /** Called before it listens; an error prevents that. */
   onDatabase?: (chat: Chat) => Promise<void>
 }
@@ -42,7 +44,7 @@ export async function startNode(config: Config, log: Log, options: NodeOptions =
   try {
     await chat.start()
     await options.onDatabase?.(chat)
-    const { url, address, close } = await serveThrough(options.listen ?? listen, chat, {})
+    const { url, address, close } = await serveThrough(options.listen ?? listen, chat, { fd: options.fd })
     return { chat, url, address, stop: (how) => close(how).finally(() => chat.close()) }
   } catch (error) {
     await chat.close()

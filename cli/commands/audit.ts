@@ -29,7 +29,7 @@ const list = defineCommand({
       const rows = page.entries.map((entry) => [
         entry.at,
         entry.act,
-        nameOf(entry.actor_id),
+        nameOf(entry.actor_id) || String(entry.detail?.operator ?? ''),
         nameOf(entry.subject_id),
         entry.ip ?? '',
         entry.detail ? JSON.stringify(entry.detail) : '',

@@ -69,7 +69,7 @@ export const verify = defineCommand({
     const { config, warnings } = loadConfig(args)
     warnings.forEach(printNote)
     const { bytes } = await findBackup(args.file, config)
-    const verified = await verifyBackup(bytes, keysOf(config, args.identity))
+    const verified = await verifyBackup(bytes, keysOf(config, args.identity), config.database)
     const { kind, users, conversations, messages } = verified
     const what = kind === 'sqlite' ? 'a SQLite database' : 'an export'
     const text = `${args.file} is whole: ${what} with ${users} users, ${conversations} conversations, ${messages} messages.`

@@ -1,7 +1,7 @@
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { loadConfig } from '../config/load.ts'
 import { ask, parseJson } from '../doctor/http.ts'
-import { localUrlOf } from '../doctor/server.ts'
+import { localUrlOf, shownUrl } from '../doctor/server.ts'
 import { oneLine, print } from '../output.ts'
 
 export default defineCommand({
@@ -23,10 +23,10 @@ export default defineCommand({
     if (!url) throw new Error('server.port is 0: the port of the service is unknown')
     const path = args.ready ? '/readyz' : '/healthz'
     const { status, body, failure } = await ask(`${url}${path}`)
-    if (failure !== undefined) throw new Error(`no service responds at ${url}: ${failure}`)
+    if (failure !== undefined) throw new Error(`no service responds at ${shownUrl(url)}: ${failure}`)
     const answer = parseJson(body) ?? {}
     const state = oneLine(String(answer.status ?? `status ${status}`))
-    print(args, answer, `The service at ${url} responds: ${state}.`)
+    print(args, answer, `The service at ${shownUrl(url)} responds: ${state}.`)
     if (status !== 200) process.exitCode = 1
   },
 })

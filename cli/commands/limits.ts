@@ -1,12 +1,13 @@
 import { defineCommand as defineGroup } from 'citty'
 import { OPERATOR } from '../../lib/core/actor.ts'
 import { limitedEndpoints } from '../../lib/http/rate-limit.ts'
-import type { LimitAssignmentInput, LimitProfile } from '../../lib/limits/schema.ts'
+import type { LimitAssignmentInput, LimitProfile, LimitStatus } from '../../lib/limits/schema.ts'
 import type { Chat } from '../../lib/service.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { named } from '../args/missing.ts'
 import { didYouMean } from '../args/nearest.ts'
 import { numberOf } from '../args/number.ts'
+import { userIdOf } from '../args/user.ts'
 import { oneLine, print, table } from '../output.ts'
 import { withChat } from '../with-chat.ts'
 
@@ -148,9 +149,60 @@ function formatProfile({ name, params }: LimitProfile): string {
   return `${name} (${params.requests_per_second} a second, ${params.burst} at once)`
 }
 
+const status = defineCommand({
+  meta: { name: 'status', description: 'Show who is throttled now, and how many sign-ins succeeded and failed' },
+  example: 'chat-server limits status --user grace',
+  args: { user: { type: 'string', description: 'Only this user: name, email address or id' }, ...commonArgs },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const user_id = args.user === undefined ? undefined : await userIdOf(chat, args.user)
+      const found = await chat.limits.status(OPERATOR, { user_id })
+      const rows = found.throttled.map(({ limit, method = '', path = '', user_id, username, address, until }) => [
+        username ?? user_id ?? address ?? 'callers without an address',
+        limit,
+        `${method} ${path}`.trim(),
+        until,
+      ])
+      print(
+        args,
+        found,
+        [...(rows.length > 0 ? [table(['WHO', 'LIMIT', 'ROUTE', 'UNTIL'], rows)] : []), ...summary(found)].join('\n'),
+      )
+    }),
+})
+
+const reset = defineCommand({
+  meta: { name: 'reset', description: 'Forget the calls of a throttled user or address, which may call again at once' },
+  example: 'chat-server limits reset --user grace',
+  args: {
+    user: { type: 'string', description: 'Name, email address or id of the user' },
+    address: { type: 'string', description: 'Address of callers who are not signed in, as `limits status` shows it' },
+    ...commonArgs,
+  },
+  run: ({ args }) =>
+    withChat(args, async (chat) => {
+      const { user, address } = args
+      const user_id = user === undefined ? undefined : await userIdOf(chat, user)
+      const result = await chat.limits.reset(OPERATOR, { user_id, address })
+      print(args, result, oneLine(`${user ?? address} may call again (${result.reset} counts forgotten).`))
+    }),
+})
+
+function summary({ throttled, is_complete, locked_accounts, sign_ins }: LimitStatus): string[] {
+  const { succeeded, failed, throttled: refused, since } = sign_ins
+  return [
+    ...(throttled.length === 0 ? ['Nobody is throttled by a limit that all processes share.'] : []),
+    ...(is_complete ? [] : ['More are throttled than shown.']),
+    `Sign-ins since ${since}: ${succeeded} succeeded, ${failed} failed, ${refused} paused an account.`,
+    `${locked_accounts} accounts are locked after failed sign-ins: "chat-server user unlock" unlocks one.`,
+  ]
+}
+
 export default defineGroup({
   meta: { name: 'limits', description: 'Limit how often routes may be called' },
   subCommands: {
+    status,
+    reset,
     profiles: defineGroup({
       meta: { name: 'profiles', description: 'Rates that can be assigned to routes' },
       subCommands: { list: listProfiles, create: createProfile, update: updateProfile, delete: deleteProfile },

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { type OpenedBackup, openBackup } from '../../lib/backups/verify.ts'
+import type { Config } from '../../lib/config/parse.ts'
 import { commonArgs, defineCommand } from '../args/command.ts'
 import { findBackup, identityArg, keysOf } from '../backups.ts'
 import { loadConfig } from '../config/load.ts'
@@ -29,14 +30,14 @@ export default defineCommand({
     const backup = await openBackup(bytes, keysOf(config, args.identity))
     // An export fills an empty database, of either kind.
     if (backup.kind === 'archive') await withStorage(args, (storage) => fill(storage, backup), { create: true })
-    else await restoreFile(backup, config.database.url, { path, force: args.force === true })
+    else await restoreFile(backup, config.database, { path, force: args.force === true })
     print(args, { restored: args.file }, oneLine(`Restored from ${args.file}. Every client will read the state again.`))
   },
 })
 
 async function restoreFile(
   { bytes }: OpenedBackup,
-  url: string,
+  { url, prefix }: Config['database'],
   { path, force }: { path: string | undefined; force: boolean },
 ): Promise<void> {
   if (!sqliteFile(url))
@@ -45,7 +46,7 @@ async function restoreFile(
     )
   const { restoreStorage } = await import('../../lib/index.ts')
   // By its path if it is not packed: its WAL may be beside it.
-  await restoreStorage(url, path !== undefined && isSqlite(path) ? path : bytes, { force })
+  await restoreStorage(url, path !== undefined && isSqlite(path) ? path : bytes, { force, prefix })
 }
 
 function isSqlite(path: string): boolean {

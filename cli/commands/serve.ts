@@ -7,6 +7,7 @@ export default defineCommand({
   args: {
     port: { type: 'string', description: 'Port to listen on; 0 picks a free one (server.port)' },
     host: { type: 'string', description: 'Address to listen on (server.host)' },
+    socket: { type: 'string', description: 'Unix domain socket to listen on instead (server.socket)' },
     workers: { type: 'string', description: 'Processes that share the port, on PostgreSQL (cluster.workers)' },
     open: { type: 'boolean', description: 'Show it in the browser' },
     qr: { type: 'boolean', description: 'Print a QR code of its address for a phone; needs the package listhen' },

@@ -21,6 +21,7 @@ export interface ConfigFlags {
   host?: string | undefined
   port?: string | undefined
   workers?: string | undefined
+  socket?: string | undefined
 }
 
 /** The configuration of the process and its source. */
@@ -38,6 +39,7 @@ const FLAG_KEYS = {
   database: 'database.url',
   host: 'server.host',
   port: 'server.port',
+  socket: 'server.socket',
   workers: 'cluster.workers',
 } as const
 

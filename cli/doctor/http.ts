@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { Readable } from 'node:stream'
 import { readAtMost } from '../../lib/core/body.ts'
 
 /** How long a server may take to respond. */
@@ -14,6 +17,7 @@ export type Answer =
 /** Sends one GET request, follows no redirect, and reads a limited part of the body. */
 export async function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
   try {
+    if (url.startsWith('unix:')) return await askSocket(url, headers)
     const response = await fetch(url, { headers, redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) })
     const { bytes } = await readAtMost(response.body, MAX_BODY_BYTES)
     return { status: response.status, headers: response.headers, body: Buffer.from(bytes).toString('utf8') }
@@ -22,7 +26,22 @@ export async function ask(url: string, headers: Record<string, string> = {}): Pr
   }
 }
 
+/** @param url a socket and a path, as nginx writes it: `unix:/run/chat.sock:/healthz` */
+async function askSocket(url: string, headers: Record<string, string>): Promise<Answer> {
+  const [, socketPath = '', path = '/'] = /^unix:(.*):(\/[^:]*)$/s.exec(url) ?? []
+  const asked = request({ socketPath, path, headers: { host: 'localhost', ...headers }, timeout: TIMEOUT_MS }).end()
+  asked.once('timeout', () => asked.destroy(Object.assign(new Error(), { name: 'TimeoutError' })))
+  const [response] = (await once(asked, 'response').catch((cause) => {
+    throw cause.name === 'TimeoutError' ? cause : new Error('no response', { cause })
+  })) as [IncomingMessage]
+  const { bytes } = await readAtMost(Readable.toWeb(response) as ReadableStream<Uint8Array>, MAX_BODY_BYTES)
+  const pairs = Object.entries(response.headers).map(([name, value]) => [name, String(value)] as [string, string])
+  return { status: response.statusCode!, headers: new Headers(pairs), body: Buffer.from(bytes).toString('utf8') }
+}
+
 const REASONS: Record<string, string> = {
+  ENOENT: 'there is no such socket',
+  EACCES: 'this user may not use the socket',
   ENOTFOUND: 'the name has no address',
   EAI_AGAIN: 'the name cannot be looked up',
   ECONNREFUSED: 'the connection was refused',

@@ -13,6 +13,7 @@ import { type Finding, failure, note, skipped } from './finding.ts'
 import { checkFailedMails, checkMailServer } from './mail.ts'
 import { checkPasswords } from './passwords.ts'
 import { checkServer } from './server.ts'
+import { checkSignIns } from './sign-ins.ts'
 import { checkStream } from './stream.ts'
 import { checkUpstreams } from './upstreams.ts'
 
@@ -76,6 +77,7 @@ async function checkDatabase(
     await assertImported(storage.db)
     return [
       ...findings,
+      ...(await checkSignIns(storage.db)),
       ...(await checkFailedMails(storage.db)),
       ...(await checkBackups(config, storage.db)),
       ...(await next(storage)),

@@ -1,3 +1,5 @@
+import { resolve } from 'node:path'
+import { publicUrlOf } from '../../lib/config/base-path.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import { isThisMachine } from '../../lib/core/addresses.ts'
 import { VERSION } from '../../lib/core/version.ts'
@@ -14,13 +16,20 @@ export interface FoundServer {
 
 /** Where the service of this machine listens; `undefined` if its port is unknown. */
 export function localUrlOf({ server }: Pick<Config, 'server'>): string | undefined {
+  if (server.socket !== undefined) return `unix:${resolve(server.socket)}:`
   return server.port === 0 ? undefined : `http://${localHost(server.host)}:${server.port}`
 }
 
+/** The same for people: without the colon that ends the path of a socket. */
+export function shownUrl(url: string | undefined): string {
+  return url?.replace(/:$/, '') ?? ''
+}
+
 /** Looks for the service at its public address, else where it listens, and checks its public endpoints. */
-export async function checkServer({ server, metrics }: Config): Promise<FoundServer> {
+export async function checkServer(config: Config): Promise<FoundServer> {
+  const { server, metrics } = config
   const local = localUrlOf({ server })
-  const url = server.public_url?.replace(/\/+$/, '') ?? local
+  const url = publicUrlOf(config) ?? local
   if (!url) {
     const reason = 'server.port is 0 and server.public_url is not set: the port of the service is unknown.'
     return { findings: [skipped('server', reason, 'Set CHAT_SERVER__PORT to the port that the service uses.')] }
@@ -66,7 +75,7 @@ function isOurs(health: Answer): health is Answer & { status: number } {
 /** Why the service does not respond at `url`: it does not run, the proxy is wrong, or another program responds. */
 async function explainNoService(url: string, local: string | undefined, health: Answer): Promise<Finding> {
   const behind = local && local !== url ? await ask(`${local}/healthz`) : undefined
-  const listens = `The service itself responds at ${local}`
+  const listens = `The service itself responds at ${shownUrl(local)}`
   if (health.failure !== undefined) {
     if (behind && isOurs(behind))
       return failure(

@@ -1,4 +1,5 @@
-import { basePathOf, idleOf, publicOf, upstreamOf } from './facts.ts'
+import { basePathOf } from '../../lib/config/base-path.ts'
+import { idleOf, publicOf, upstreamOf } from './facts.ts'
 import type { Target } from './target.ts'
 
 /** Pods, their configuration and their addresses. */

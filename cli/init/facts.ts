@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { join, relative, resolve } from 'node:path'
+import { basePathOf, publicUrlOf } from '../../lib/config/base-path.ts'
 import type { Config } from '../../lib/config/parse.ts'
 import { addressText, isAnyAddress } from '../../lib/http/node/listen.ts'
 import { sqliteFile } from '../doctor/files.ts'
@@ -15,19 +16,18 @@ export interface Facts {
   root: string
 }
 
+/** What each proxy writes before the path of a Unix domain socket. */
+const SOCKET_FORMS = { nginx: 'unix:', caddy: 'unix/', haproxy: 'unix@' } as const
+
 /** Where a proxy on the same machine reaches the service. */
-export function upstreamOf({ server: { host, port } }: Config): string {
+export function upstreamOf({ server: { host, port, socket } }: Config, proxy?: keyof typeof SOCKET_FORMS): string {
+  if (socket !== undefined && proxy) return SOCKET_FORMS[proxy] + resolve(socket)
   return addressText({ host: isAnyAddress(host) ? '127.0.0.1' : host, port })
 }
 
 /** The address of clients. Without `server.public_url`, that of the example. */
-export function publicOf({ server }: Config): URL {
-  return new URL(server.public_url ?? 'https://chat.example.org')
-}
-
-/** The path of `server.public_url` without the last slash: '' if the service has a host of its own. */
-export function basePathOf(config: Config): string {
-  return publicOf(config).pathname.replace(/\/+$/, '')
+export function publicOf(config: Config): URL {
+  return new URL(publicUrlOf(config) ?? `https://chat.example.org${basePathOf(config)}`)
 }
 
 /** Seconds for which a proxy may keep an idle connection: less than the service does. */

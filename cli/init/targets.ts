@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
+import { basePathOf } from '../../lib/config/base-path.ts'
 import { kubernetes, prometheus } from './cluster-targets.ts'
 import {
-  basePathOf,
   type Facts,
   idleOf,
   isSingle,
@@ -115,7 +115,7 @@ const nginx: Target = {
         name: 'chat-server.conf',
         example: 'examples/deploy/nginx.conf',
         replace: [
-          ['server 127.0.0.1:8080;', `server ${upstreamOf(config)};`],
+          ['server 127.0.0.1:8080;', `server ${upstreamOf(config, 'nginx')};`],
           ['(5)', `(${config.server.keep_alive_timeout_seconds})`],
           ['keepalive_timeout 4s;', `keepalive_timeout ${keepAliveOf(config)}s;`],
           ['listen 443 ssl http2;', isSecure ? `listen ${port || 443} ssl http2;` : `listen ${port || 80};`],
@@ -148,7 +148,7 @@ const caddy: Target = {
   files: ({ config }) => {
     const { host, origin, protocol } = publicOf(config)
     const base = basePathOf(config)
-    const proxy = `\treverse_proxy ${upstreamOf(config)} {`
+    const proxy = `\treverse_proxy ${upstreamOf(config, 'caddy')} {`
     return [
       {
         name: 'Caddyfile',
@@ -194,7 +194,7 @@ const haproxy: Target = {
           ],
           ['(5)', `(${config.server.keep_alive_timeout_seconds})`],
           ['pool-purge-delay 2s', `pool-purge-delay ${Math.max(1, Math.floor(keepAliveOf(config) / 2))}s`],
-          ['server one 127.0.0.1:8080', `server one ${upstreamOf(config)}`],
+          ['server one 127.0.0.1:8080', `server one ${upstreamOf(config, 'haproxy')}`],
           ...(isSingle(config)
             ? ([
                 ['# Two chat-servers on one PostgreSQL database', '# chat-server'],

@@ -86,7 +86,7 @@ function setupHint({ config, flags, url }: Started): SetupHint {
   if (flags.database) words.push('--database', quote(databaseOf(config)))
   return {
     command: words.join(' '),
-    ...(config.features.auth_v1 && { url: `${url}/api/setup` }),
+    ...(config.features.auth_v1 && !url.startsWith('unix:') && { url: `${url}/api/setup` }),
     code_required: config.setup.code !== undefined,
   }
 }

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Listener } from 'listhen'
-import { type Listen, listen } from '../../lib/http/node/listen.ts'
+import { type Address, type Listen, listen } from '../../lib/http/node/listen.ts'
+import { UsageError } from '../args/command.ts'
 
 /** A server that can print a QR code of its address. */
 export interface QrListener {
@@ -23,6 +24,7 @@ export async function createQrListener(): Promise<QrListener> {
   let listener: Listener | undefined
   return {
     async listen(handler, asked) {
+      if (!('host' in asked)) throw new UsageError('--qr needs a port, not a socket')
       const { address, port } = await findFree(handler, asked)
       listener = await listhen(handler, {
         hostname: address,
@@ -48,8 +50,8 @@ export async function createQrListener(): Promise<QrListener> {
 }
 
 /** Listens once and stops: Node reports why an address is not available, while listhen silently takes another one. */
-async function findFree(...asked: Parameters<Listen>): Promise<AddressInfo> {
-  const server = await listen(...asked)
+async function findFree(handler: RequestListener, asked: Address): Promise<AddressInfo> {
+  const server = await listen(handler, asked)
   const address = server.address() as AddressInfo
   await once(server.close(), 'close')
   return address

@@ -19,7 +19,7 @@ import { waitForDatabase } from '../wait.ts'
 import { openBrowser } from './browser.ts'
 import { logStart, printGreeting } from './greeting.ts'
 import { createQrListener } from './qr.ts'
-import { createSupervisor, type Supervisor } from './systemd.ts'
+import { createSupervisor, inheritedSocket, type Supervisor } from './systemd.ts'
 
 /** The flags of `chat-server serve`. */
 export interface ServeFlags extends ConfigFlags {
@@ -45,10 +45,12 @@ export async function serve(flags: ServeFlags): Promise<never> {
   })
   void signal.then((name) => service || leaveEarly(log, name))
 
-  await assertFree(config.server)
+  const inherited = inheritedSocket()
+  if (inherited === undefined) await assertFree(config.server)
+  else if (config.cluster.workers > 1) throw new UsageError('cluster.workers cannot share the socket of systemd')
   await waitForDatabase(config, flags, log.info)
   const stopDeleting = deleteCopiesHourly(config.database.url, log)
-  service = await (config.cluster.workers > 1 ? serveInWorkers : serveHere)({ config, log, flags })
+  service = await (config.cluster.workers > 1 ? serveInWorkers : serveHere)({ config, log, flags, fd: inherited })
   const started = { ...service, config, file, flags }
   logStart(log, started)
   printGreeting(started, { json: flags.json === true || !(process.stdout.isTTY || flags.qr) })
@@ -73,8 +75,8 @@ async function reloadNotified(service: Serving, supervisor: Supervisor): Promise
 }
 
 /** Before the database is opened: a second start by mistake must not create or migrate one. */
-async function assertFree({ host, port }: Config['server']): Promise<void> {
-  if (port === 0) return
+async function assertFree({ host, port, socket }: Config['server']): Promise<void> {
+  if (port === 0 || socket !== undefined) return
   const server = await listen(() => {}, { host, port })
   await new Promise((resolve) => server.close(resolve))
 }
@@ -101,16 +103,19 @@ interface Command {
   config: Config
   log: Logger
   flags: ServeFlags
+  /** The socket that systemd has passed. */
+  fd?: number | undefined
 }
 
-async function serveHere({ config, log, flags }: Command): Promise<Serving> {
+async function serveHere({ config, log, flags, fd }: Command): Promise<Serving> {
   const qr = flags.qr ? await createQrListener() : undefined
   let is_setup = false
   const { chat, url, address, stop } = await startNode(config, log, {
     listen: qr?.listen ?? listen,
+    fd,
     async onDatabase(chat) {
       ;({ is_setup } = await chat.setup.get())
-      warnOfOpenSetup({ config, log, flags }, is_setup)
+      warnOfOpenSetup({ config, log, flags, fd }, is_setup)
     },
   })
   const reload = reloadable(chat, { flags, log })
@@ -125,8 +130,10 @@ async function serveInWorkers(command: Command): Promise<Serving> {
   return { ...(await pool.start()), is_setup, stop: pool.stop, reload }
 }
 
-function warnOfOpenSetup({ config, log, flags }: Command, is_setup: boolean): void {
-  if (!is_setup && config.setup.code === undefined && !isLoopback(config.server.host)) warn(log, [SETUP_IS_OPEN], flags)
+function warnOfOpenSetup({ config, log, flags, fd }: Command, is_setup: boolean): void {
+  // A socket of systemd may be open to every machine.
+  const isReachable = fd !== undefined || !isLoopback(config.server.host)
+  if (!is_setup && config.setup.code === undefined && isReachable) warn(log, [SETUP_IS_OPEN], flags)
 }
 
 /** No request is served yet, and a start changes data only in transactions: there is nothing to wait for. */

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Log } from '../../lib/context.ts'
 import { warnOnce } from '../../lib/core/once.ts'
+import { UsageError } from '../args/command.ts'
 
 /** Tells the supervisor of this process about its state (sd_notify(3)). */
 export interface Supervisor {
@@ -51,4 +52,22 @@ function startWatchdog({ WATCHDOG_USEC, WATCHDOG_PID }: NodeJS.ProcessEnv, repor
   const isForOther = WATCHDOG_PID !== undefined && Number(WATCHDOG_PID) !== process.pid
   if (!(period_ms >= 1) || isForOther) return undefined
   return setInterval(report, Math.min(2 ** 31 - 1, period_ms / 2)).unref()
+}
+
+/** The number of the first socket that a process is passed (sd_listen_fds(3)). */
+const FIRST_SOCKET = 3
+
+/**
+ * The socket that systemd has opened for this process; `undefined` without socket activation.
+ *
+ * @throws UsageError when it has opened several
+ */
+export function inheritedSocket(env: NodeJS.ProcessEnv = process.env): number | undefined {
+  const count = Number(env.LISTEN_PID) === process.pid ? Number(env.LISTEN_FDS) : 0
+  if (!(count >= 1)) return undefined
+  if (count > 1)
+    throw new UsageError(`systemd passes ${count} sockets, and the service listens on one: correct the unit`)
+  // Not for the processes that this one starts.
+  for (const name of ['LISTEN_PID', 'LISTEN_FDS', 'LISTEN_FDNAMES']) delete env[name]
+  return FIRST_SOCKET
 }

@@ -1,78 +1,8 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { CallOptions } from '../client/call-options.ts'
-import type { Actor } from '../core/actor.ts'
-
-/** `chat.audit`. */
-export interface AuditUseCases {
-  /**
-   * A page of the audit log, newest first. With a filter it may have fewer entries than `limit`, even none, and
-   * still a `next_after`: the position up to which it has searched.
-   *
-   * @throws ChatError `forbidden`; `validation_failed`
-   */
-  list(
-    actor: Actor,
-    input?: {
-      /** `next_after` of the previous page */
-      after?: string | undefined
-      /** At most 200; larger values are lowered to it */
-      limit?: number | undefined
-      /** Only this action */
-      act?:
-        | 'setup.done'
-        | 'login.succeeded'
-        | 'login.failed'
-        | 'login.throttled'
-        | 'logout'
-        | 'password.changed'
-        | 'password.reset_requested'
-        | 'password.reset'
-        | 'email.verification_sent'
-        | 'email.verified'
-        | 'email.change_requested'
-        | 'email.changed'
-        | 'email.change_undone'
-        | 'account.taken_over'
-        | 'profile.changed'
-        | 'session.revoked'
-        | 'session.replayed'
-        | 'key.created'
-        | 'key.revoked'
-        | 'oauth.signed_in'
-        | 'oauth.signed_up'
-        | 'oauth.linked'
-        | 'oauth.failed'
-        | 'invite.created'
-        | 'invite.revoked'
-        | 'invite.accepted'
-        | 'identity.removed'
-        | 'invite.signed_up'
-        | 'newcomer.invited'
-        | 'newcomer.revoked'
-        | 'newcomer.signed_up'
-        | 'user.created'
-        | 'user.changed'
-        | 'user.unlocked'
-        | 'user.disabled'
-        | 'user.enabled'
-        | 'user.erased'
-        | 'user.locked_down'
-        | 'conversation.deleted'
-        | 'limit_profile.created'
-        | 'limit_profile.changed'
-        | 'limit_profile.deleted'
-        | 'limit_assignment.created'
-        | 'limit_assignment.deleted'
-        | 'doctor.probed'
-        | undefined
-      /** Only actions by or about this user */
-      user_id?: string | undefined
-    },
-  ): Promise<AuditPage>
-}
 
 /** `client.audit`. */
-export interface AuditClient {
+export interface AuditAdminClient {
   /**
    * List recorded actions, newest first.
    *
@@ -127,11 +57,14 @@ export interface AuditClient {
         | 'user.erased'
         | 'user.locked_down'
         | 'conversation.deleted'
+        | 'reactions.cleared'
+        | 'conversation.policy_changed'
         | 'limit_profile.created'
         | 'limit_profile.changed'
         | 'limit_profile.deleted'
         | 'limit_assignment.created'
         | 'limit_assignment.deleted'
+        | 'limits.reset'
         | 'doctor.probed'
         | undefined
       /** Only actions by or about this user */
@@ -194,11 +127,14 @@ export interface AuditRecord {
     | 'user.erased'
     | 'user.locked_down'
     | 'conversation.deleted'
+    | 'reactions.cleared'
+    | 'conversation.policy_changed'
     | 'limit_profile.created'
     | 'limit_profile.changed'
     | 'limit_profile.deleted'
     | 'limit_assignment.created'
     | 'limit_assignment.deleted'
+    | 'limits.reset'
     | 'doctor.probed'
   /** The acting user; missing for the command line */
   actor_id?: string

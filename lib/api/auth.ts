@@ -1,116 +1,7 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { CallOptions } from '../client/call-options.ts'
 import type { Actor } from '../core/actor.ts'
-import type { IdentityRequest } from '../ports.ts'
-import type { Client, LoginAnswer, MeAnswer, OwnSessions, SignedIn } from './sessions.ts'
-
-/** `chat.auth`. */
-export interface AuthUseCases {
-  /**
-   * Signs in with email and password. A wrong email and a wrong password have the same result and take the same
-   * time.
-   *
-   * After several failures an account is paused, whether it exists or not; a known browser of its owner is counted
-   * separately.
-   *
-   * @throws ChatError `invalid_credentials`; `account_disabled`, after the correct password only; `rate_limited`;
-   * `unavailable` when the client has closed the connection; `validation_failed`
-   */
-  login(client: Client, input: { email: string; password: string }): Promise<SignedIn>
-
-  /**
-   * Gives the session new tokens and a new idle deadline; the old tokens become invalid at once.
-   *
-   * @param client `token` is the one to replace
-   * @throws ChatError `unauthenticated` when another refresh was faster; `forbidden` with an API key; `rate_limited`
-   * after 100 refreshes of the session in an hour
-   */
-  refresh(actor: Actor, client: Client): Promise<SignedIn>
-
-  /** Ends the current session and closes its streams. @throws ChatError `forbidden` with an API key */
-  logout(actor: Actor): Promise<void>
-
-  /** The caller, and the current session, if any. @throws ChatError `unauthenticated` when it has just ended */
-  me(actor: Actor): Promise<MeAnswer>
-
-  /**
-   * Changes the actor's password. All other sessions end, with their streams, and so do reset links.
-   *
-   * @throws ChatError `forbidden` with an API key; `invalid_credentials`, `rate_limited`, `unavailable` as
-   * `checkOwnPassword`; `validation_failed`
-   */
-  changePassword(
-    actor: Actor,
-    input: {
-      current_password: string
-      /** At least 8 characters, and at most 72 bytes of UTF-8, after NFKC normalisation */
-      new_password: string
-    },
-  ): Promise<void>
-
-  /**
-   * Changes the actor's public profile; missing fields keep their value.
-   *
-   * @throws ChatError `forbidden` for a read-only user, and with an API key for a username; `username_taken`;
-   * `rate_limited`; `validation_failed`
-   */
-  changeProfile(
-    actor: Actor,
-    input?: {
-      /** Empty: none */
-      display_name?: string | undefined
-      /** Unique without regard to case; no control, invisible, bidirectional or variation characters, no outer spaces */
-      username?: string | undefined
-    },
-  ): Promise<MeAnswer>
-
-  /**
-   * Confirms the actor's password, so that the current session may create keys and link identities for ten minutes.
-   *
-   * @throws ChatError `forbidden` with an API key; `conflict` for a user without a password, who must sign in again
-   * instead; `invalid_credentials`; `rate_limited`; `unauthenticated` when the session has just ended;
-   * `validation_failed`
-   */
-  confirm(actor: Actor, input: { password: string }): Promise<void>
-
-  /**
-   * A page of the actor's live sessions, the last used first.
-   *
-   * @throws ChatError `forbidden` with an API key; `invalid_cursor`; `validation_failed`
-   */
-  listSessions(
-    actor: Actor,
-    input?: {
-      /** `next_after` of the previous page */
-      after?: string | undefined
-      /** At most 1000; larger values are lowered to it */
-      limit?: number | undefined
-    },
-  ): Promise<OwnSessions>
-
-  /**
-   * Ends a session of the actor, including the current one, and closes its streams.
-   *
-   * @throws ChatError `forbidden` with an API key; `not_found`, also for another user's and for an expired one
-   */
-  revokeSession(actor: Actor, session_id: string): Promise<void>
-
-  /**
-   * The caller of a request: from the host's own authentication, if it has one; else from `Authorization: Bearer`;
-   * else from the session cookie. The first of them that is present decides.
-   *
-   * @throws ChatError `unauthenticated`, `session_expired`
-   */
-  recognise(request: IdentityRequest): Promise<Caller>
-
-  /**
-   * The caller of a request, for hosts that call the use-cases themselves. A host that accepts state-changing
-   * requests with a session cookie this way checks for cross-site requests itself.
-   *
-   * @throws ChatError `unauthenticated`, `session_expired`
-   */
-  authenticate(headers: Headers): Promise<Actor>
-}
+import type { LoginAnswer, MeAnswer, OwnSessions } from './sessions.ts'
 
 /** `client.auth`. */
 export interface AuthClient {
@@ -132,9 +23,10 @@ export interface AuthClient {
   ): Promise<void>
 
   /**
-   * Change your names.
+   * Change your names, and whether you share what you have read.
    *
-   * Missing fields keep their value. Others see the new names at once, also on earlier messages.
+   * Missing fields keep their value. Others see the new names at once, also on earlier messages. With `receipts:
+   * false` you are in no list of readers, and get none.
    *
    * @throws ChatError `forbidden`, `username_taken`, `validation_failed`
    */
@@ -144,6 +36,8 @@ export interface AuthClient {
       display_name?: string | undefined
       /** Unique without regard to case; no control, invisible, bidirectional or variation characters, no outer spaces */
       username?: string | undefined
+      /** `false`: share no read markers, and see none of others */
+      receipts?: boolean | undefined
     },
     options?: CallOptions,
   ): Promise<MeAnswer>
@@ -222,4 +116,6 @@ export interface AuthClient {
 export interface Caller {
   actor: Actor
   csrf_hash?: string
+  /** The cookies that the host's own authentication sets with the response. */
+  set_cookie?: string[]
 }

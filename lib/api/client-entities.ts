@@ -1,48 +1,47 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 export type { CancelledAnswer, Chunk, MessageDelta, MessageDeltaChoice, MessageDeltaContent, Usage } from './answers.ts'
-export type { AuditPage, AuditRecord } from './audit.ts'
 export type {
   AddedParticipant,
   ChangedParticipant,
   Conversation,
   ConversationFields,
   ConversationPage,
+  ConversationPolicy,
+  ConversationSettings,
   ConversationSummary,
   CreatedConversation,
+  DirectById,
+  DirectByUsername,
+  DirectPartner,
   InvitedParticipant,
   IssuedInvite,
+  OpenedConversation,
   Participant,
   ParticipantPage,
+  PolicyChange,
   Presence,
 } from './conversations.ts'
 export type { ConversationStreamEvent, EphemeralEvent, PersistedEvent, StreamEvent } from './events.ts'
 export type { OwnIdentities, OwnIdentity } from './identities.ts'
 export type { Accepted, CreatedInvite, Invite, Invites } from './invites.ts'
 export type { ApiKey, ApiKeys, CreatedKey } from './keys.ts'
-export type { LimitAssignment, LimitProfile, LimitRate } from './limits.ts'
-export type { Message, PostedMessage, Revision, Revisions } from './messages.ts'
-export type { NodeList, NodeRecord } from './nodes.ts'
-export type { OauthBegun } from './oauth.ts'
 export type {
-  Completion,
-  CompletionAnswer,
-  CompletionChoice,
-  CompletionChunk,
-  CompletionChunkChoice,
-  CompletionDelta,
-  CompletionMessage,
-  CompletionUsage,
-  Model,
-  ModelChoice,
-  Models,
-  OtherPart,
-  Part,
-  TextPart,
-} from './openai.ts'
-export type { Health, Readiness, ReadinessChecks } from './ops.ts'
+  Mentions,
+  MentionsInput,
+  Message,
+  MessagePin,
+  PostedMessage,
+  Reaction,
+  Revision,
+  Revisions,
+} from './messages.ts'
+export type { Notification, NotificationPage } from './notifications.ts'
+export type { OauthBegun } from './oauth.ts'
+export type { Pin, PinPage } from './pins.ts'
 export type { Presences, UserPresence } from './presence.ts'
+export type { ReactionOfUser, ReactionPage } from './reactions.ts'
+export type { MessageReaders, ThreadReader, ThreadReaders } from './receipts.ts'
 export type { LoginAnswer, MeAnswer, OwnSession, OwnSessions, Session } from './sessions.ts'
 export type { SetupDone, SetupStatus } from './setup.ts'
-export type { TaskPage, TaskRecord } from './tasks.ts'
 export type { ThreadPage, ThreadSummary, TreePage, UnreadThread, UnreadThreads } from './threads.ts'
-export type { Account, AccountAnswer, AccountPage, Lockdown, People, Person, User } from './users.ts'
+export type { People, Person, User } from './users.ts'

@@ -7,8 +7,20 @@ export interface ConfigInput {
     host?: string | undefined
     /** Port to listen on; 0 picks a free one. Default: `8080`. */
     port?: number | undefined
+    /**
+     * Path of a Unix domain socket to listen on instead of a port, for a proxy on this machine, whose X-Forwarded-For
+     * is trusted.
+     */
+    socket?: string | undefined
+    /** Permissions of the socket; a user who may write it may connect. Default: `"660"`. */
+    socket_mode?: string | undefined
     /** Public URL of the service, if it differs from the listen address. */
     public_url?: string | undefined
+    /**
+     * Path below which a host or a proxy has the service, such as /chat: its links have it, and requests may come with
+     * or without it. Default: the path of server.public_url.
+     */
+    base_path?: string | undefined
     /**
      * Addresses and ranges (CIDR) of proxies whose X-Forwarded-For is trusted; from all others it is ignored. Default:
      * `[]`.
@@ -48,6 +60,16 @@ export interface ConfigInput {
   database?: {
     /** URL of the database: SQLite or PostgreSQL. Default: `"sqlite:./data/chat.db"`. */
     url?: string | undefined
+    /**
+     * PostgreSQL: the schema of the tables, created if missing; empty for the first one of the search_path. Default:
+     * `""`.
+     */
+    schema?: string | undefined
+    /**
+     * What the names of tables and indexes begin with, such as chat_, in a database with tables of other programs.
+     * Default: `""`.
+     */
+    prefix?: string | undefined
     /** PostgreSQL: the maximum number of connections of one process. Default: `10`. */
     pool_size?: number | undefined
     /** PostgreSQL: the name of the connections in pg_stat_activity and in its log. Default: `"chat-server"`. */
@@ -157,6 +179,11 @@ export interface ConfigInput {
   }
   security?: {
     cookie?: {
+      /**
+       * What the names of all cookies begin with, such as chat_, unless a name is set itself: two services under one
+       * host name need other names. Default: `""`.
+       */
+      prefix?: string | undefined
       /** Domain of both cookies; empty keeps them to the host that set them. Default: `""`. */
       domain?: string | undefined
       /** Send the cookies over HTTPS only. Turn it on if you use HTTPS. Default: `false`. */
@@ -219,7 +246,7 @@ export interface ConfigInput {
           /** Client secret at the provider. */
           client_secret?: string | undefined
           /**
-           * Callback URL, exactly as registered at the provider; default: server.public_url followed by
+           * Callback URL, exactly as registered at the provider; default: server.public_url and server.base_path followed by
            * /api/oauth/{provider}/callback.
            */
           redirect_uri?: string | undefined
@@ -319,6 +346,25 @@ export interface ConfigInput {
     /** Conversations with more participants get no presence.update; clients ask GET /api/presence. Default: `200`. */
     broadcast_participants?: number | undefined
   }
+  direct?: {
+    /** Direct conversations can be opened; those that exist can be used in any case. Default: `true`. */
+    enabled?: boolean | undefined
+    /** The users that one can be opened with: shared, those of a common conversation; or everyone. Default: `"shared"`. */
+    who?: 'shared' | 'everyone' | undefined
+  }
+  receipts?: {
+    /** Participants can see who has read a message, where the conversation and the readers agree. Default: `true`. */
+    enabled?: boolean | undefined
+  }
+  notifications?: {
+    /**
+     * Of which messages participants are notified who have not chosen a level: in direct conversations it is all.
+     * Default: `"mentions"`.
+     */
+    default_level?: 'all' | 'mentions' | 'none' | undefined
+    /** How long notifications are kept; older ones leave the inbox. Default: `90` days. */
+    keep_days?: number | undefined
+  }
   limits?: {
     /** Maximum depth of replies; the root of a thread has depth 0. Default: `100`. */
     max_depth?: number | undefined
@@ -326,6 +372,15 @@ export interface ConfigInput {
     message_bytes?: number | undefined
     /** Number of stored revisions of an edited message; a further edit drops the oldest. Default: `100`. */
     revisions_per_message?: number | undefined
+    /** Maximum number of pinned messages of a conversation. Default: `100`. */
+    pins?: number | undefined
+    /** Maximum number of different emoji with which a message has reactions. Default: `32`. */
+    reactions_per_message?: number | undefined
+    /**
+     * Conversations with more participants do not have @all, which notifies every participant at once. Default:
+     * `1000`.
+     */
+    mention_all?: number | undefined
   }
   assistant?: {
     /**
@@ -397,8 +452,20 @@ export interface Config {
     host: string
     /** Port to listen on; 0 picks a free one. */
     port: number
+    /**
+     * Path of a Unix domain socket to listen on instead of a port, for a proxy on this machine, whose X-Forwarded-For
+     * is trusted.
+     */
+    socket?: string
+    /** Permissions of the socket; a user who may write it may connect. */
+    socket_mode: string
     /** Public URL of the service, if it differs from the listen address. */
     public_url?: string
+    /**
+     * Path below which a host or a proxy has the service, such as /chat: its links have it, and requests may come with
+     * or without it. Default: the path of server.public_url.
+     */
+    base_path?: string
     /** Addresses and ranges (CIDR) of proxies whose X-Forwarded-For is trusted; from all others it is ignored. */
     trusted_proxies: string[]
     /** Concurrent connections, open streams included; further ones are closed at once. Each takes a file descriptor. */
@@ -429,6 +496,10 @@ export interface Config {
   database: {
     /** URL of the database: SQLite or PostgreSQL. */
     url: string
+    /** PostgreSQL: the schema of the tables, created if missing; empty for the first one of the search_path. */
+    schema: string
+    /** What the names of tables and indexes begin with, such as chat_, in a database with tables of other programs. */
+    prefix: string
     /** PostgreSQL: the maximum number of connections of one process. */
     pool_size: number
     /** PostgreSQL: the name of the connections in pg_stat_activity and in its log. */
@@ -526,6 +597,11 @@ export interface Config {
   }
   security: {
     cookie: {
+      /**
+       * What the names of all cookies begin with, such as chat_, unless a name is set itself: two services under one
+       * host name need other names.
+       */
+      prefix: string
       /** Domain of both cookies; empty keeps them to the host that set them. */
       domain: string
       /** Send the cookies over HTTPS only. Turn it on if you use HTTPS. */
@@ -582,7 +658,7 @@ export interface Config {
           /** Client secret at the provider. */
           client_secret?: string
           /**
-           * Callback URL, exactly as registered at the provider; default: server.public_url followed by
+           * Callback URL, exactly as registered at the provider; default: server.public_url and server.base_path followed by
            * /api/oauth/{provider}/callback.
            */
           redirect_uri?: string
@@ -678,6 +754,22 @@ export interface Config {
     /** Conversations with more participants get no presence.update; clients ask GET /api/presence. */
     broadcast_participants: number
   }
+  direct: {
+    /** Direct conversations can be opened; those that exist can be used in any case. */
+    enabled: boolean
+    /** The users that one can be opened with: shared, those of a common conversation; or everyone. */
+    who: 'shared' | 'everyone'
+  }
+  receipts: {
+    /** Participants can see who has read a message, where the conversation and the readers agree. */
+    enabled: boolean
+  }
+  notifications: {
+    /** Of which messages participants are notified who have not chosen a level: in direct conversations it is all. */
+    default_level: 'all' | 'mentions' | 'none'
+    /** How long notifications are kept; older ones leave the inbox. */
+    keep_days: number
+  }
   limits: {
     /** Maximum depth of replies; the root of a thread has depth 0. */
     max_depth: number
@@ -685,6 +777,12 @@ export interface Config {
     message_bytes: number
     /** Number of stored revisions of an edited message; a further edit drops the oldest. */
     revisions_per_message: number
+    /** Maximum number of pinned messages of a conversation. */
+    pins: number
+    /** Maximum number of different emoji with which a message has reactions. */
+    reactions_per_message: number
+    /** Conversations with more participants do not have @all, which notifies every participant at once. */
+    mention_all: number
   }
   assistant: {
     /** Provider of the answers: echo repeats the question, openai is any server with the API of OpenAI. */

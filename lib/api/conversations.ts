@@ -1,108 +1,38 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { CallOptions } from '../client/call-options.ts'
-import type { Actor } from '../core/actor.ts'
-
-/** `chat.conversations`. */
-export interface ConversationsUseCases {
-  /**
-   * Creates a conversation; the actor becomes its owner.
-   *
-   * @throws ChatError `forbidden` for a read-only user, and for the operator; `validation_failed`
-   */
-  create(
-    actor: Actor,
-    input?: {
-      title?: string | undefined
-      /** false: two participants at most */
-      is_group?: boolean | undefined
-    },
-  ): Promise<CreatedConversation>
-
-  /**
-   * A page of the actor's conversations, latest activity first.
-   *
-   * @throws ChatError `invalid_cursor`; `validation_failed`
-   */
-  list(
-    actor: Actor,
-    input?: {
-      /** `next_after` of the previous page */
-      after?: string | undefined
-      /** At most 200; larger values are lowered to it */
-      limit?: number | undefined
-    },
-  ): Promise<ConversationPage>
-
-  /**
-   * Read a conversation with its participants.
-   *
-   * @throws ChatError `not_found`
-   */
-  get(actor: Actor, conversation_id: string): Promise<Conversation>
-
-  /**
-   * Changes the title of a conversation and publishes an event.
-   *
-   * @throws ChatError `not_found`; `forbidden` unless the actor is its owner; `validation_failed`
-   */
-  rename(actor: Actor, conversation_id: string, input: { title: string }): Promise<Conversation>
-
-  /**
-   * Deletes a conversation: it is hidden at once, and its streams close. A background task removes its content.
-   *
-   * @throws ChatError `not_found`; `forbidden` unless the actor is its owner
-   */
-  remove(actor: Actor, conversation_id: string): Promise<void>
-
-  /**
-   * A page of all conversations with their counts and no texts of messages, oldest first.
-   *
-   * @throws ChatError `forbidden` unless the actor is the operator; `validation_failed`
-   */
-  listAll(
-    actor: Actor,
-    input?: {
-      /** `next_after` of the previous page */
-      after?: string | undefined
-      /** At most 200; larger values are lowered to it */
-      limit?: number | undefined
-      /** Only those in which this user participates */
-      user_id?: string | undefined
-    },
-  ): Promise<ConversationsPage>
-
-  /**
-   * A conversation with its counts and its first participants, and no texts of messages.
-   *
-   * @throws ChatError `forbidden` unless the actor is the operator; `not_found`
-   */
-  describe(actor: Actor, conversation_id: string): Promise<ConversationFacts>
-
-  /**
-   * Deletes any conversation, as its owner does: it is hidden at once, and a background task removes its content.
-   *
-   * @throws ChatError `forbidden` unless the actor is the operator; `not_found`
-   */
-  removeAny(actor: Actor, conversation_id: string): Promise<void>
-}
 
 /** `client.conversations`. */
 export interface ConversationsClient {
   /**
    * Create a conversation.
    *
-   * The caller becomes its owner. With `is_group: false` it has at most two participants.
+   * The caller becomes its owner. With `is_group: false` it has at most two participants. A `ref` is for
+   * administrators, and `conflict` if another conversation has it.
    *
-   * @throws ChatError `forbidden`, `validation_failed`
+   * @throws ChatError `forbidden`, `conflict`, `validation_failed`
    */
   create(
     input?: {
       title?: string | undefined
       /** false: two participants at most */
       is_group?: boolean | undefined
+      /** The id of what the conversation is about; unique. Over HTTP for administrators only */
+      ref?: string | undefined
+      /** A JSON object of the application, of at most 4096 bytes; {} is none */
+      metadata?: Record<string, unknown> | undefined
     },
     options?: CallOptions,
   ): Promise<CreatedConversation>
+
+  /**
+   * Open the direct conversation with a user.
+   *
+   * Two users have one direct conversation: the first call creates it (201), later ones of either return it (200).
+   * Takes a user id or a username; one of your own is for notes to yourself. It is then no longer archived for you.
+   *
+   * @throws ChatError `not_found`, `forbidden`, `validation_failed`
+   */
+  direct(input: DirectById | DirectByUsername, options?: CallOptions): Promise<OpenedConversation>
 
   /**
    * Read a conversation with its participants.
@@ -124,6 +54,10 @@ export interface ConversationsClient {
     input?: {
       /** `next_after` of the previous page */
       after?: string | undefined
+      /** Only the one with this `ref` */
+      ref?: string | undefined
+      /** true: only those that the caller has archived */
+      archived?: 'false' | 'true' | 'all' | undefined
       /** At most 200; larger values are lowered to it */
       limit?: number | undefined
     },
@@ -135,18 +69,59 @@ export interface ConversationsClient {
    *
    * Allowed for owners. Deletes everything in it and ends its streams. It cannot be undone.
    *
-   * @throws ChatError `not_found`, `forbidden`
+   * @throws ChatError `not_found`, `forbidden`, `conflict`
    */
   remove(conversation_id: string, options?: CallOptions): Promise<void>
 
   /**
-   * Change the title of a conversation.
+   * Change the title, the metadata or the policy of a conversation.
    *
-   * Allowed for owners. Participants get `conversation.updated`.
+   * Allowed for owners, the policy alone also for admins; the `ref` only for owners who are administrators. Missing
+   * fields keep their value. Participants get `conversation.updated`.
    *
-   * @throws ChatError `not_found`, `forbidden`, `validation_failed`
+   * @throws ChatError `not_found`, `forbidden`, `conflict`, `validation_failed`
    */
-  rename(conversation_id: string, input: { title: string }, options?: CallOptions): Promise<Conversation>
+  rename(
+    conversation_id: string,
+    input?: {
+      title?: string | undefined
+      /** An empty text removes it. Over HTTP for administrators only */
+      ref?: string | undefined
+      /** A JSON object of the application, of at most 4096 bytes; {} is none */
+      metadata?: Record<string, unknown> | undefined
+      policy?: PolicyChange | undefined
+    },
+    options?: CallOptions,
+  ): Promise<Conversation>
+
+  /**
+   * Change your own settings for a conversation.
+   *
+   * Every participant may, in every role. Missing fields keep their value. No other participant sees them; your own
+   * streams of all conversations get `settings.update`.
+   *
+   * @throws ChatError `not_found`, `validation_failed`
+   */
+  setSettings(
+    conversation_id: string,
+    input?: {
+      level?: 'all' | 'mentions' | 'none' | undefined
+      /** A later instant, or `forever`; `null` ends the muting */
+      muted_until?: string | null | undefined
+      archived?: boolean | undefined
+      receipts?: boolean | undefined
+    },
+    options?: CallOptions,
+  ): Promise<ConversationSettings>
+
+  /**
+   * Read your own settings for a conversation.
+   *
+   * Of which messages you are notified, whether it is muted or archived, and whether you share what you read.
+   *
+   * @throws ChatError `not_found`
+   */
+  settings(conversation_id: string, options?: CallOptions): Promise<ConversationSettings>
 }
 
 export interface CreatedConversation {
@@ -159,13 +134,35 @@ export interface Conversation {
   id: string
   title: string
   is_group: boolean
+  /** Set for a direct conversation */
+  direct?: true
+  policy: ConversationPolicy
+  /** What the conversation is about: an id of the application */
+  ref?: string
+  /** A JSON object of the application, of at most 4096 bytes; {} is none */
+  metadata?: Record<string, unknown>
   created_at: string
   /** The first 200 in the order they joined */
   participants: Participant[]
   /** Number of all participants */
   participant_count: number
+  with?: DirectPartner
+  /** Unread notifications of kind `mention`, `mention_all` or `reply` of the caller */
+  mentions?: number
+  /** The level of the caller */
+  level?: 'all' | 'mentions' | 'none'
+  /** An instant, or `forever`; missing if the conversation is not muted */
+  muted_until?: string
+  /** Set if the caller has archived the conversation */
+  archived?: true
   /** Event id to resume a stream from */
   stream_position?: string
+}
+
+/** The rules of a conversation, which its owners and admins set. */
+export interface ConversationPolicy {
+  mention_all: 'admins' | 'members' | 'nobody'
+  receipts: 'on' | 'off'
 }
 
 export interface Participant {
@@ -183,6 +180,13 @@ export interface Presence {
   last_seen_at?: string
 }
 
+/** The other person of a direct conversation; the caller in their own. */
+export interface DirectPartner {
+  user_id: string
+  username: string
+  display_name?: string
+}
+
 /** A page of the conversations of a participant, latest activity first. */
 export interface ConversationPage {
   conversations: ConversationSummary[]
@@ -194,11 +198,68 @@ export interface ConversationSummary {
   id: string
   title: string
   is_group: boolean
+  /** Set for a direct conversation */
+  direct?: true
+  policy: ConversationPolicy
+  /** What the conversation is about: an id of the application */
+  ref?: string
+  /** A JSON object of the application, of at most 4096 bytes; {} is none */
+  metadata?: Record<string, unknown>
   created_at: string
   role: 'owner' | 'admin' | 'member' | 'viewer'
   participant_count: number
   unread: number
+  with?: DirectPartner
+  /** Unread notifications of kind `mention`, `mention_all` or `reply` of the caller */
+  mentions?: number
+  /** The level of the caller */
+  level?: 'all' | 'mentions' | 'none'
+  /** An instant, or `forever`; missing if the conversation is not muted */
+  muted_until?: string
+  /** Set if the caller has archived the conversation */
+  archived?: true
+  /** The time of the latest message; without one, of the creation */
   last_activity_at: string
+}
+
+/** A change of the policy; missing fields keep their value. Others are refused. */
+export interface PolicyChange {
+  mention_all?: 'admins' | 'members' | 'nobody'
+  receipts?: 'on' | 'off'
+}
+
+export interface DirectById {
+  user_id: string
+}
+
+export interface DirectByUsername {
+  /** Unique without regard to case; no control, invisible, bidirectional or variation characters, no outer spaces */
+  username: string
+}
+
+export interface DirectBySubject {
+  /** The host's own id of a person */
+  subject: string
+}
+
+/** A conversation that was there already, or was created. */
+export interface OpenedConversation {
+  conversation_id: string
+  /** Whether this call has created it */
+  created: boolean
+  conversation: Conversation
+}
+
+/** The settings of a participant for a conversation; no other participant sees them. */
+export interface ConversationSettings {
+  /** Of which messages the participant is notified */
+  level: 'all' | 'mentions' | 'none'
+  /** An instant, or `forever`; missing if the conversation is not muted */
+  muted_until?: string
+  /** Whether the conversation is left out of the list */
+  archived: boolean
+  /** Whether others see what the participant has read, and the reverse */
+  receipts: boolean
 }
 
 /** A page of all conversations, oldest first. */
@@ -212,6 +273,7 @@ export interface ConversationOverview {
   id: string
   title: string
   is_group: boolean
+  ref?: string
   participants_count: number
   threads: number
   messages: number
@@ -224,6 +286,7 @@ export interface ConversationFacts {
   id: string
   title: string
   is_group: boolean
+  ref?: string
   participants_count: number
   threads: number
   messages: number
@@ -267,5 +330,12 @@ export interface ConversationFields {
   id: string
   title: string
   is_group: boolean
+  /** Set for a direct conversation */
+  direct?: true
+  policy: ConversationPolicy
+  /** What the conversation is about: an id of the application */
+  ref?: string
+  /** A JSON object of the application, of at most 4096 bytes; {} is none */
+  metadata?: Record<string, unknown>
   created_at: string
 }

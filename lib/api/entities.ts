@@ -11,14 +11,22 @@ export type {
   ConversationFields,
   ConversationOverview,
   ConversationPage,
+  ConversationPolicy,
+  ConversationSettings,
   ConversationSummary,
   ConversationsPage,
   CreatedConversation,
+  DirectById,
+  DirectBySubject,
+  DirectByUsername,
+  DirectPartner,
   InvitedParticipant,
   IssuedInvite,
+  OpenedConversation,
   Participant,
   ParticipantFacts,
   ParticipantPage,
+  PolicyChange,
   Presence,
 } from './conversations.ts'
 export type {
@@ -36,11 +44,21 @@ export type {
 export type { OwnIdentities, OwnIdentity } from './identities.ts'
 export type { Accepted, CreatedInvite, Invite, Invites } from './invites.ts'
 export type { ApiKey, ApiKeys, CreatedKey } from './keys.ts'
-export type { Endpoint, LimitAssignment, LimitProfile, LimitRate } from './limits.ts'
+export type { Endpoint, LimitAssignment, LimitProfile, LimitRate, LimitStatus, Throttled } from './limits.ts'
 export type { MailPage, MailRecord } from './mails.ts'
-export type { Message, PostedMessage, Revision, Revisions } from './messages.ts'
+export type {
+  Mentions,
+  MentionsInput,
+  Message,
+  MessagePin,
+  PostedMessage,
+  Reaction,
+  Revision,
+  Revisions,
+} from './messages.ts'
 export type { InvitedNewcomer, Newcomer, NewcomerPage } from './newcomers.ts'
 export type { NodeList, NodeRecord } from './nodes.ts'
+export type { Notification, NotificationPage } from './notifications.ts'
 export type { OauthBegun } from './oauth.ts'
 export type {
   Completion,
@@ -59,7 +77,10 @@ export type {
   TextPart,
 } from './openai.ts'
 export type { Checkup, Finding, Health, Probe, Pruned, Readiness, ReadinessChecks } from './ops.ts'
+export type { Pin, PinPage } from './pins.ts'
 export type { Presences, UserPresence } from './presence.ts'
+export type { ReactionOfUser, ReactionPage } from './reactions.ts'
+export type { MessageReaders, ThreadReader, ThreadReaders } from './receipts.ts'
 export type { ResetLink } from './resets.ts'
 export type {
   Client,

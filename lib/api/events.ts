@@ -1,55 +1,9 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
-import type { Actor } from '../core/actor.ts'
 import type { MessageDelta, Usage } from './answers.ts'
-import type { ConversationFields } from './conversations.ts'
-import type { Message } from './messages.ts'
+import type { ConversationFields, ConversationSettings } from './conversations.ts'
+import type { Message, Reaction } from './messages.ts'
+import type { Notification } from './notifications.ts'
 import type { ThreadSummary } from './threads.ts'
-
-/** `chat.events`. */
-export interface EventsUseCases {
-  /**
-   * Reserves a place on a conversation's stream.
-   *
-   * @throws ChatError `not_found`; `too_many_streams`; `unavailable` while the service drains; `validation_failed`
-   */
-  open(
-    actor: Actor,
-    conversation_id: string,
-    input?: {
-      /** Resume after this event, as the header `Last-Event-ID` does */
-      last_event_id?: string | undefined
-    },
-  ): Promise<Opening>
-
-  /**
-   * Reserves a place on the stream of all the actor's conversations, including those joined later.
-   *
-   * @throws ChatError `forbidden` for the operator; `too_many_streams`; `unavailable` while the service drains;
-   * `validation_failed`
-   */
-  openAll(
-    actor: Actor,
-    input?: {
-      /** Resume after this event, as the header `Last-Event-ID` does */
-      last_event_id?: string | undefined
-    },
-  ): Promise<Opening>
-
-  /**
-   * A conversation's events: missed ones since `last_event_id` first, then live ones, `stream.closed` last. Leaving
-   * the loop, or aborting `signal`, closes the stream.
-   *
-   * @throws ChatError as `open`
-   */
-  follow(actor: Actor, conversationId: string, options?: FollowOptions): AsyncGenerator<Delivered>
-
-  /**
-   * The same for all the actor's conversations; `conversation_id` is the conversation of an event.
-   *
-   * @throws ChatError as `openAll`
-   */
-  followAll(actor: Actor, options?: FollowOptions): AsyncGenerator<Delivered>
-}
 
 /** An authorised stream with a reserved place: connect it, or release the place. */
 export interface Opening {
@@ -100,6 +54,32 @@ export type PersistedEvent =
   | { type: 'message.edited'; payload: { message: Message } }
   | { type: 'message.deleted'; payload: { message: Message } }
   | { type: 'message.restored'; payload: { message: Message } }
+  | {
+      type: 'reactions.changed'
+      payload: {
+        message_id: string
+        root_id: string
+        conversation_id: string
+        /** The acting user, for `cleared` a moderator; missing when the user was erased */
+        user_id?: string
+        emoji?: string
+        action: 'added' | 'removed' | 'cleared'
+        /** All reactions to the message; none to a deleted one */
+        reactions: Reaction[]
+      }
+    }
+  | {
+      type: 'pin.changed'
+      payload: {
+        message_id: string
+        root_id: string
+        conversation_id: string
+        user_id: string
+        action: 'added' | 'removed'
+        /** The time of the change; `pinned.at` of a message that was pinned */
+        at: string
+      }
+    }
   | { type: 'message.delta'; payload: MessageDelta }
   | {
       type: 'message.done'
@@ -145,8 +125,31 @@ export type EphemeralEvent =
       payload: { conversation_id: string; root_id?: string; user_id: string; expires_at: string }
     }
   | {
+      type: 'notification.new'
+      payload: { notification: Notification; unread: number }
+    }
+  | {
+      type: 'notification.read'
+      payload: { ids?: string[]; up_to?: string; unread: number }
+    }
+  | { type: 'notifications.count'; payload: { unread: number } }
+  | {
       type: 'unread.update'
       payload: { conversation_id: string; root_id: string; unread: number }
+    }
+  | {
+      type: 'read.update'
+      payload: {
+        conversation_id: string
+        root_id: string
+        user_id: string
+        /** The arrival of the message at which the marker is; missing without a marker */
+        read_at?: string
+      }
+    }
+  | {
+      type: 'settings.update'
+      payload: { conversation_id: string; settings: ConversationSettings }
     }
 
 /** Events of the stream itself. */

@@ -1,31 +1,35 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 
-import type { AnswersClient, AnswersUseCases } from './answers.ts'
-import type { AuditClient, AuditUseCases } from './audit.ts'
-import type { AuthClient, AuthUseCases } from './auth.ts'
-import type { ConversationsClient, ConversationsUseCases } from './conversations.ts'
-import type { EmailsClient, EmailsUseCases } from './emails.ts'
-import type { EventsUseCases } from './events.ts'
-import type { IdentitiesClient, IdentitiesUseCases } from './identities.ts'
-import type { InvitesClient, InvitesUseCases } from './invites.ts'
-import type { KeysClient, KeysUseCases } from './keys.ts'
-import type { LimitsClient, LimitsUseCases } from './limits.ts'
-import type { MailsUseCases } from './mails.ts'
-import type { MessagesClient, MessagesUseCases } from './messages.ts'
-import type { NewcomersClient, NewcomersUseCases } from './newcomers.ts'
-import type { NodesClient, NodesUseCases } from './nodes.ts'
-import type { OauthClient, OauthUseCases } from './oauth.ts'
-import type { OpenaiClient, OpenaiUseCases } from './openai.ts'
-import type { OpsClient, OpsUseCases } from './ops.ts'
-import type { ParticipantsClient, ParticipantsUseCases } from './participants.ts'
-import type { PresenceClient, PresenceUseCases } from './presence.ts'
-import type { ResetsClient, ResetsUseCases } from './resets.ts'
-import type { SessionsUseCases } from './sessions.ts'
-import type { SetupClient, SetupUseCases } from './setup.ts'
-import type { TasksClient, TasksUseCases } from './tasks.ts'
-import type { ThreadsClient, ThreadsUseCases } from './threads.ts'
-import type { UsersClient, UsersUseCases } from './users.ts'
-import type { WellKnownClient, WellKnownUseCases } from './well-known.ts'
+import type { AnswersUseCases } from './answers-use-cases.ts'
+import type { AuditUseCases } from './audit-use-cases.ts'
+import type { AuthUseCases } from './auth-use-cases.ts'
+import type { ConversationsUseCases } from './conversations-use-cases.ts'
+import type { EmailsUseCases } from './emails-use-cases.ts'
+import type { EventsUseCases } from './events-use-cases.ts'
+import type { IdentitiesUseCases } from './identities-use-cases.ts'
+import type { InvitesUseCases } from './invites-use-cases.ts'
+import type { KeysUseCases } from './keys-use-cases.ts'
+import type { LimitsUseCases } from './limits-use-cases.ts'
+import type { MailsUseCases } from './mails-use-cases.ts'
+import type { MessagesUseCases } from './messages-use-cases.ts'
+import type { NewcomersUseCases } from './newcomers-use-cases.ts'
+import type { NodesUseCases } from './nodes-use-cases.ts'
+import type { NotificationsUseCases } from './notifications-use-cases.ts'
+import type { OauthUseCases } from './oauth-use-cases.ts'
+import type { OpenaiUseCases } from './openai-use-cases.ts'
+import type { OpsUseCases } from './ops-use-cases.ts'
+import type { ParticipantsUseCases } from './participants-use-cases.ts'
+import type { PinsUseCases } from './pins-use-cases.ts'
+import type { PresenceUseCases } from './presence-use-cases.ts'
+import type { ReactionsUseCases } from './reactions-use-cases.ts'
+import type { ReceiptsUseCases } from './receipts-use-cases.ts'
+import type { ResetsUseCases } from './resets-use-cases.ts'
+import type { SessionsUseCases } from './sessions-use-cases.ts'
+import type { SetupUseCases } from './setup-use-cases.ts'
+import type { TasksUseCases } from './tasks-use-cases.ts'
+import type { ThreadsUseCases } from './threads-use-cases.ts'
+import type { UsersUseCases } from './users-use-cases.ts'
+import type { WellKnownUseCases } from './well-known-use-cases.ts'
 
 /** The use-cases of a service, by feature and verb. Those that act in a user's name take the actor first. */
 export interface Features {
@@ -48,6 +52,10 @@ export interface Features {
   invites: InvitesUseCases
   threads: ThreadsUseCases
   messages: MessagesUseCases
+  pins: PinsUseCases
+  receipts: ReceiptsUseCases
+  reactions: ReactionsUseCases
+  notifications: NotificationsUseCases
   answers: AnswersUseCases
   presence: PresenceUseCases
   limits: LimitsUseCases
@@ -55,31 +63,4 @@ export interface Features {
   ops: OpsUseCases
   wellKnown: WellKnownUseCases
   openai: OpenaiUseCases
-}
-
-/** The endpoints, by feature and verb: the ids of the path, then the input, then what is sent beside it. */
-export interface ClientFeatures {
-  setup: SetupClient
-  users: UsersClient
-  audit: AuditClient
-  tasks: TasksClient
-  nodes: NodesClient
-  auth: AuthClient
-  resets: ResetsClient
-  emails: EmailsClient
-  newcomers: NewcomersClient
-  keys: KeysClient
-  identities: IdentitiesClient
-  oauth: OauthClient
-  conversations: ConversationsClient
-  participants: ParticipantsClient
-  invites: InvitesClient
-  threads: ThreadsClient
-  messages: MessagesClient
-  answers: AnswersClient
-  presence: PresenceClient
-  limits: LimitsClient
-  ops: OpsClient
-  wellKnown: WellKnownClient
-  openai: OpenaiClient
 }

@@ -1,84 +1,8 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { CallOptions } from '../client/call-options.ts'
-import type { Actor } from '../core/actor.ts'
-
-/** `chat.limits`. */
-export interface LimitsUseCases {
-  /**
-   * A page of profiles by name. The next page follows the name of the last one, until a page is empty.
-   *
-   * @throws ChatError `forbidden`; `validation_failed`
-   */
-  listProfiles(
-    actor: Actor,
-    input?: {
-      /** Only profiles whose name comes after this one */
-      after?: string | undefined
-    },
-  ): Promise<LimitProfile[]>
-
-  /**
-   * Creates a profile, which has no effect until it is assigned.
-   *
-   * @throws ChatError `forbidden`; `conflict` when the name is taken, or there are too many; `validation_failed`
-   */
-  createProfile(
-    actor: Actor,
-    input: {
-      name: string
-      algorithm?: 'gcra' | undefined
-      params: LimitRate
-      description?: string | undefined
-    },
-  ): Promise<LimitProfile>
-
-  /**
-   * Changes the parameters of a profile, from the next request on, wherever it is assigned.
-   *
-   * @throws ChatError `forbidden`; `not_found`; `validation_failed`
-   */
-  updateProfile(
-    actor: Actor,
-    id: string,
-    input: {
-      params: LimitRate
-      /** If missing it stays; an empty text removes it */
-      description?: string | undefined
-    },
-  ): Promise<LimitProfile>
-
-  /** Deletes a profile. @throws ChatError `forbidden`; `not_found`; `profile_in_use` while it is assigned */
-  deleteProfile(actor: Actor, id: string): Promise<void>
-
-  /** Every assignment, by path and method. @throws ChatError `forbidden` */
-  listAssignments(actor: Actor): Promise<LimitAssignment[]>
-
-  /**
-   * Assigns a profile to a route, or to all routes with a path prefix, from the next request on.
-   *
-   * @param endpoints the existing routes, as their adapter knows them
-   * @throws ChatError `forbidden`; `validation_failed` when no route has the path; `not_found` for a method that no
-   * such route has, and an unknown profile; `conflict` when the method and the path already have a profile, or there
-   * are too many assignments
-   */
-  createAssignment(
-    actor: Actor,
-    endpoints: readonly Endpoint[],
-    input: {
-      profile_id: string
-      /** `*` is every method */
-      method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | '*'
-      /** A route's path as in this document, with its parameters, or a prefix followed by `*` */
-      path: string
-    },
-  ): Promise<LimitAssignment>
-
-  /** Removes the assignment of a profile. @throws ChatError `forbidden`; `not_found` */
-  deleteAssignment(actor: Actor, id: string): Promise<void>
-}
 
 /** `client.limits`. */
-export interface LimitsClient {
+export interface LimitsAdminClient {
   /**
    * Assign a profile to a route, or to all routes with a prefix.
    *
@@ -209,4 +133,38 @@ export interface LimitAssignment {
 export interface Endpoint {
   method: string
   path: string
+}
+
+/** Who is throttled now, and how sign-ins went. */
+export interface LimitStatus {
+  /** At most 200, the longest first */
+  throttled: Throttled[]
+  /** Whether `throttled` has them all */
+  is_complete: boolean
+  /** How many names of sign-in are locked after failures; at most 10,000 are counted */
+  locked_accounts: number
+  /** Of the last 24 hours, as far as the newest 100,000 entries of the audit log reach */
+  sign_ins: {
+    since: string
+    succeeded: number
+    failed: number
+    /** Refused without a look at the password */
+    throttled: number
+  }
+}
+
+/** A caller whose next call would be refused. */
+export interface Throttled {
+  /** `sign_in`, or the name of a profile */
+  limit: string
+  /** The method of the assignment; missing for `sign_in` */
+  method?: string
+  /** The path of the assignment; missing for `sign_in` */
+  path?: string
+  user_id?: string
+  username?: string
+  /** The address of a caller who is not signed in; of IPv6 its network */
+  address?: string
+  /** When a call is allowed again */
+  until: string
 }

@@ -1,105 +1,6 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { CallOptions } from '../client/call-options.ts'
-import type { Actor } from '../core/actor.ts'
 import type { Usage } from './answers.ts'
-
-/** `chat.messages`. */
-export interface MessagesUseCases {
-  /**
-   * Starts a thread in a conversation and publishes an event.
-   *
-   * @throws ChatError `not_found`; `forbidden` for a viewer or a read-only user; `idempotency_mismatch`; for a
-   * question to the assistant `rate_limited` at the user's limit of answers in progress, `unavailable` at the
-   * service's limit and while the service stops; `validation_failed`
-   */
-  postRoot(
-    actor: Actor,
-    conversation_id: string,
-    input: {
-      /** At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte */
-      content: string
-      /** With `assistant`, the assistant writes the message; `content` is then the question */
-      role?: 'user' | 'assistant' | undefined
-      /** The same post with the same key is created once, however often it is sent within a day */
-      idempotency_key?: string | undefined
-    },
-  ): Promise<PostedMessage>
-
-  /**
-   * Adds a reply under a message and publishes an event.
-   *
-   * @throws ChatError `not_found` for a parent outside of the actor's conversations; `forbidden` for a viewer or a
-   * read-only user; `message_deleted` for a deleted parent; `thread_too_deep`; `idempotency_mismatch`; for a
-   * question to the assistant `rate_limited`, `unavailable` as `postRoot`; `validation_failed`
-   */
-  reply(
-    actor: Actor,
-    parent_id: string,
-    input: {
-      /** At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte */
-      content: string
-      /** With `assistant`, the assistant writes the message; `content` is then the question */
-      role?: 'user' | 'assistant' | undefined
-      /** The same post with the same key is created once, however often it is sent within a day */
-      idempotency_key?: string | undefined
-    },
-  ): Promise<PostedMessage>
-
-  /**
-   * Read a message.
-   *
-   * @throws ChatError `not_found`
-   */
-  get(actor: Actor, message_id: string): Promise<Message>
-
-  /**
-   * A page of the earlier texts of a message, oldest first; empty for a deleted message.
-   *
-   * @throws ChatError `not_found`; `validation_failed`
-   */
-  listRevisions(
-    actor: Actor,
-    message_id: string,
-    input?: {
-      /** Only texts replaced later */
-      after?: string | undefined
-      /** At most 200; larger values are lowered to it */
-      limit?: number | undefined
-    },
-  ): Promise<Revisions>
-
-  /**
-   * Replaces the text of the actor's own message; the previous text is kept as a revision.
-   *
-   * @throws ChatError `not_found`; `forbidden` for another's message, a viewer or a read-only user;
-   * `message_deleted`; `message_streaming` for an answer in progress; `validation_failed`
-   */
-  edit(
-    actor: Actor,
-    message_id: string,
-    input: {
-      /** At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte */
-      content: string
-      reason?: string | undefined
-    },
-  ): Promise<void>
-
-  /**
-   * Deletes a message: its text can no longer be read, its replies stay. An answer in progress is cancelled.
-   *
-   * @throws ChatError `not_found`; `forbidden` for a viewer, and for another's message unless the actor is an owner
-   * or admin of the conversation; `message_deleted` for a deleted message; `validation_failed`
-   */
-  remove(actor: Actor, message_id: string, input?: { reason?: string | undefined }): Promise<void>
-
-  /**
-   * Restores a deleted message.
-   *
-   * @throws ChatError `not_found`; `forbidden` unless the actor deleted it, or is owner or admin of the
-   * conversation; `message_not_deleted`; `conflict` if the text was erased together with its author
-   */
-  restore(actor: Actor, message_id: string): Promise<void>
-}
 
 /** `client.messages`. */
 export interface MessagesClient {
@@ -108,7 +9,8 @@ export interface MessagesClient {
    *
    * Allowed for its author. The previous text is kept as a revision.
    *
-   * @throws ChatError `not_found`, `forbidden`, `message_deleted`, `message_streaming`, `validation_failed`
+   * @throws ChatError `not_found`, `forbidden`, `message_deleted`, `message_streaming`, `conflict`,
+   * `validation_failed`
    */
   edit(
     message_id: string,
@@ -116,6 +18,10 @@ export interface MessagesClient {
       /** At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte */
       content: string
       reason?: string | undefined
+      /** A JSON object of the application, of at most 4096 bytes; {} is none */
+      metadata?: Record<string, unknown> | undefined
+      /** Without it, `@username` and `@all` are searched for in the text */
+      mentions?: MentionsInput | undefined
     },
     options?: CallOptions,
   ): Promise<void>
@@ -154,7 +60,7 @@ export interface MessagesClient {
    * With the role `assistant`, the assistant writes the message: `content` is then the question, and the answer
    * streams into the message.
    *
-   * @throws ChatError `not_found`, `forbidden`, `idempotency_mismatch`, `validation_failed`
+   * @throws ChatError `not_found`, `forbidden`, `conflict`, `idempotency_mismatch`, `validation_failed`
    */
   postRoot(
     conversation_id: string,
@@ -163,6 +69,10 @@ export interface MessagesClient {
       content: string
       /** With `assistant`, the assistant writes the message; `content` is then the question */
       role?: 'user' | 'assistant' | undefined
+      /** A JSON object of the application, of at most 4096 bytes; {} is none */
+      metadata?: Record<string, unknown> | undefined
+      /** Without it, `@username` and `@all` are searched for in the text */
+      mentions?: MentionsInput | undefined
     },
     options?: CallOptions,
   ): Promise<PostedMessage>
@@ -182,8 +92,8 @@ export interface MessagesClient {
    *
    * Replies nest down to `limits.max_depth`. With the role `assistant`, the assistant writes the reply.
    *
-   * @throws ChatError `not_found`, `forbidden`, `message_deleted`, `thread_too_deep`, `idempotency_mismatch`,
-   * `validation_failed`
+   * @throws ChatError `not_found`, `forbidden`, `conflict`, `message_deleted`, `thread_too_deep`,
+   * `idempotency_mismatch`, `validation_failed`
    */
   reply(
     parent_id: string,
@@ -192,6 +102,10 @@ export interface MessagesClient {
       content: string
       /** With `assistant`, the assistant writes the message; `content` is then the question */
       role?: 'user' | 'assistant' | undefined
+      /** A JSON object of the application, of at most 4096 bytes; {} is none */
+      metadata?: Record<string, unknown> | undefined
+      /** Without it, `@username` and `@all` are searched for in the text */
+      mentions?: MentionsInput | undefined
     },
     options?: CallOptions,
   ): Promise<PostedMessage>
@@ -232,6 +146,45 @@ export interface Message {
   /** Why an answer ended: `stop`, `length`, … */
   finish_reason?: string
   usage?: Usage
+  /** A JSON object of the application, of at most 4096 bytes; {} is none */
+  metadata?: Record<string, unknown>
+  /** In the order of their first use */
+  reactions?: Reaction[]
+  /** The caller's own reactions, only in reads: no event has them */
+  reacted?: string[]
+  pinned?: MessagePin
+  mentions?: Mentions
+}
+
+/** The reactions to a message with one emoji, or with both of its spellings. */
+export interface Reaction {
+  /** As it was first written */
+  emoji: string
+  count: number
+  /** The first 10, in the order they reacted */
+  user_ids: string[]
+}
+
+/** When a message was pinned, and by which user, unless that user is erased. */
+export interface MessagePin {
+  by?: string
+  at: string
+}
+
+/** The users that a message mentions. */
+export interface Mentions {
+  /** In the order of the ids */
+  user_ids: string[]
+  /** All participants */
+  all?: true
+}
+
+/** The users that a post mentions, if its text is not to be searched for that. */
+export interface MentionsInput {
+  /** Users who are no participants are left out */
+  user_ids?: string[]
+  /** All participants, if the policy of the conversation allows it */
+  all?: boolean
 }
 
 /** The response to a post. */

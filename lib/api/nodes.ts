@@ -1,19 +1,8 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { CallOptions } from '../client/call-options.ts'
-import type { Actor } from '../core/actor.ts'
-
-/** `chat.nodes`. */
-export interface NodesUseCases {
-  /**
-   * The running processes that share the database, first started first, at most 1,000.
-   *
-   * @throws ChatError `forbidden`
-   */
-  list(actor: Actor): Promise<NodeList>
-}
 
 /** `client.nodes`. */
-export interface NodesClient {
+export interface NodesAdminClient {
   /**
    * List the running processes, first started first.
    *

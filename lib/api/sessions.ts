@@ -1,35 +1,5 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
-import type { Actor } from '../core/actor.ts'
 import type { User } from './users.ts'
-
-/** `chat.sessions`. */
-export interface SessionsUseCases {
-  /**
-   * The live sessions, oldest first: of one user or of all.
-   *
-   * @throws ChatError `forbidden`; `validation_failed`
-   */
-  list(
-    actor: Actor,
-    input?: {
-      user_id?: string | undefined
-      after?: string | undefined
-      /** At most 200; larger values are lowered to it */
-      limit?: number | undefined
-    },
-  ): Promise<{ sessions: SessionOfUser[]; next_after?: string }>
-
-  /**
-   * Ends sessions at once; their streams close.
-   *
-   * @returns the number of sessions ended
-   * @throws ChatError `forbidden`; `not_found` for a session or a user that does not exist; `validation_failed`
-   */
-  revoke(
-    actor: Actor,
-    input: { session_id: string } | { user_id: string } | { all: true },
-  ): Promise<{ revoked: number }>
-}
 
 /** The client of a sign-in. */
 export interface Client {
@@ -82,6 +52,8 @@ export interface Session {
 export interface MeAnswer {
   user: User
   session?: Session
+  /** Whether the caller shares read markers, and sees those of others */
+  receipts: boolean
 }
 
 /** A page of the caller's own sessions, the last used first. */

@@ -1,152 +1,28 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { CallOptions } from '../client/call-options.ts'
-import type { Actor } from '../core/actor.ts'
 
-/** `chat.users`. */
-export interface UsersUseCases {
+/** `client.users`. */
+export interface UsersClient {
   /**
-   * Creates a user, as an administrator.
+   * Find users by a prefix of their username.
    *
-   * @throws ChatError `forbidden`, also with an API key for a user with a password or the role `admin`;
-   * `setup_required` before there is a first user; `email_taken`, `username_taken`; `validation_failed`
-   */
-  create(
-    actor: Actor,
-    input: {
-      /** Unique without regard to case; no control, invisible, bidirectional or variation characters, no outer spaces */
-      username: string
-      /** An email address; outer spaces are trimmed */
-      email: string
-      /** false: the address must still be verified, for example by a mailed link */
-      email_verified?: boolean | undefined
-      /** Without it, the user cannot sign in yet */
-      password?: string | undefined
-      roles?: ('admin' | 'member' | 'read_only')[] | undefined
-      /** Shown instead of the username; no control characters and no bidirectional control characters */
-      display_name?: string | undefined
-    },
-  ): Promise<{ user: Account }>
-
-  /**
-   * A page of users, oldest first.
-   *
-   * @throws ChatError `forbidden`; `validation_failed`
-   */
-  list(
-    actor: Actor,
-    input?: {
-      /** Prefix of a username or an email address */
-      query?: string | undefined
-      /** `next_after` of the previous page */
-      after?: string | undefined
-      /** At most 200; larger values are lowered to it */
-      limit?: number | undefined
-    },
-  ): Promise<AccountPage>
-
-  /**
-   * The account with this id, username or email address.
-   *
-   * @throws ChatError `forbidden`; `not_found`; `conflict` when one user's name is another one's address
-   */
-  find(actor: Actor, name: string): Promise<Account>
-
-  /**
-   * Users whose username begins with the query, by name: for finding users to add.
+   * Use it to find users to add to a conversation. Returns names and no email addresses.
    *
    * @throws ChatError `validation_failed`
    */
   search(
-    actor: Actor,
     input: {
       /** Prefix of a username: at least two characters without outer spaces */
       query: string
       /** At most 50; larger values are lowered to it */
       limit?: number | undefined
     },
+    options?: CallOptions,
   ): Promise<People>
-
-  /**
-   * The actor of a user, for calls in the user's name without a session.
-   *
-   * @throws ChatError `not_found`, `account_disabled`
-   */
-  actor(user_id: string): Promise<Actor>
-
-  /**
-   * Changes an account, effective at once: a disabled user's sessions end and their streams close, new roles apply
-   * from the next request, a new password ends the user's other sessions.
-   *
-   * @throws ChatError `forbidden`, also with an API key for anything but the display name; `not_found`;
-   * `confirmation_required` for another address and for the actor's own password; `email_taken`, `username_taken`;
-   * `conflict` for the last administrator; `validation_failed`
-   */
-  change(
-    actor: Actor,
-    user_id: string,
-    input?: {
-      /** Unique without regard to case; no control, invisible, bidirectional or variation characters, no outer spaces */
-      username?: string | undefined
-      /** A new address is unverified unless `email_verified` is true as well */
-      email?: string | undefined
-      /** Whether the address counts as verified */
-      email_verified?: boolean | undefined
-      roles?: ('admin' | 'member' | 'read_only')[] | undefined
-      /** true ends the sessions and streams of the user */
-      disabled?: boolean | undefined
-      /** An empty text removes it */
-      display_name?: string | undefined
-      /** Ends the other sessions of the user */
-      password?: string | undefined
-    },
-  ): Promise<{ user: Account }>
-
-  /**
-   * An account with the numbers of what belongs to it, and until when failed sign-ins lock it.
-   *
-   * @throws ChatError `forbidden`; `not_found`
-   */
-  describe(actor: Actor, user_id: string): Promise<AccountFacts>
-
-  /**
-   * Forgets the failed sign-ins of an account, which may sign in again at once.
-   *
-   * @throws ChatError `forbidden`, also with an API key; `not_found`
-   */
-  unlock(actor: Actor, user_id: string): Promise<void>
-
-  /**
-   * Erases a user: sessions, keys, identities and all other data of the account, and all memberships. The user's
-   * messages stay without an author, or are erased too.
-   *
-   * From the first transaction on the account is locked, and no read returns the author, nor with `erase` the texts.
-   * The account is deleted by the end of the call. A task processes the messages afterwards, and also finishes an
-   * interrupted call.
-   *
-   * @throws ChatError `forbidden`, also with an API key; `not_found`; `conflict` for the last administrator;
-   * `validation_failed`
-   */
-  erase(
-    actor: Actor,
-    user_id: string,
-    input?: {
-      /** `keep` keeps them without an author, `erase` erases their text */
-      messages?: 'keep' | 'erase' | undefined
-    },
-  ): Promise<void>
-
-  /**
-   * Ends everything that others may have got hold of: a user's sessions with their streams, API keys, provider
-   * identities, password links, known browsers, and the invites the user created. The account and its password stay.
-   *
-   * @returns the number of sessions, keys, identities and invites that ended
-   * @throws ChatError `forbidden`, also with an API key; `not_found`
-   */
-  lockDown(actor: Actor, user_id: string): Promise<Lockdown>
 }
 
 /** `client.users`. */
-export interface UsersClient {
+export interface UsersAdminClient {
   /**
    * Change the email address, roles, status, names or password of a user.
    *
@@ -246,23 +122,6 @@ export interface UsersClient {
    * @throws ChatError `not_found`
    */
   lockDown(user_id: string, options?: CallOptions): Promise<Lockdown>
-
-  /**
-   * Find users by a prefix of their username.
-   *
-   * Use it to find users to add to a conversation. Returns names and no email addresses.
-   *
-   * @throws ChatError `validation_failed`
-   */
-  search(
-    input: {
-      /** Prefix of a username: at least two characters without outer spaces */
-      query: string
-      /** At most 50; larger values are lowered to it */
-      limit?: number | undefined
-    },
-    options?: CallOptions,
-  ): Promise<People>
 }
 
 /** A user as the user reads it. */

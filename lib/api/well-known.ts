@@ -1,19 +1,8 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { CallOptions } from '../client/call-options.ts'
-import type { WellKnownEntry } from './config.ts'
-
-/** `chat.wellKnown`. */
-export interface WellKnownUseCases {
-  /**
-   * The document that is configured under exactly this path.
-   *
-   * @throws ChatError `not_found`
-   */
-  get(path: string): WellKnownEntry
-}
 
 /** `client.wellKnown`. */
-export interface WellKnownClient {
+export interface WellKnownAdminClient {
   /**
    * Get a well-known document, such as security.txt.
    *

@@ -1,7 +1,14 @@
 import { endAnswer, INTERRUPTED } from '../chat/answers/ending.ts'
-import { insertUnderWay, listLapsed, lockAndCountUnderWay, renewLeases } from '../chat/answers/store.ts'
+import {
+  insertUnderWay,
+  type LapsedAnswer,
+  listLapsed,
+  lockAndCountUnderWay,
+  renewLeases,
+} from '../chat/answers/store.ts'
 import { lockAsSystem } from '../chat/conversations/access.ts'
 import type { MessageRow } from '../chat/messages/store.ts'
+import { notifyAsker } from '../chat/notifications/answered.ts'
 import type { Context } from '../context.ts'
 import { ChatError, causeText } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
@@ -15,17 +22,22 @@ const LEASE = 10 * SECOND
 const LATER = { retry_after_seconds: 2 }
 
 /** Holds the leases of the answers this process writes, and finds answers whose lease has expired. */
-export function createLeases(ctx: Pick<Context, 'config' | 'db' | 'write' | 'metrics' | 'log' | 'now'>) {
+export function createLeases(
+  ctx: Pick<Context, 'config' | 'db' | 'write' | 'metrics' | 'log' | 'now' | 'id' | 'presence'>,
+) {
   const { max_running, max_running_per_user } = ctx.config.assistant
   const writer = newId()
 
   /** An answer that another transaction has locked is left to the next run. */
-  async function interrupt(answer: { message_id: string; conversation_id: string }): Promise<void> {
-    const { message_id } = answer
+  async function interrupt(answer: LapsedAnswer): Promise<void> {
+    const { message_id, posted_by } = answer
     try {
+      const isAway = posted_by !== null && !(await ctx.presence.hasStream(posted_by))
       const isEnded = await ctx.write(async (tx) => {
         const at = await lockAsSystem(ctx, tx, answer.conversation_id, { unlessLocked: true })
-        return at !== undefined && endAnswer(tx, answer, INTERRUPTED, { only: { lapsed: true } })
+        if (at === undefined || !(await endAnswer(tx, answer, INTERRUPTED, { only: { lapsed: true } }))) return false
+        if (isAway) await notifyAsker(ctx, tx, answer, at)
+        return true
       })
       if (isEnded) ctx.metrics.answered(INTERRUPTED.status)
     } catch (error) {

@@ -1,10 +1,12 @@
 import { endAnswer } from '../chat/answers/ending.ts'
 import { lockAsSystem } from '../chat/conversations/access.ts'
 import type { MessageRow } from '../chat/messages/store.ts'
+import { notifyAsker } from '../chat/notifications/answered.ts'
 import type { Context } from '../context.ts'
 import { ChatError } from '../core/errors.ts'
 import { singleFlight } from '../core/once.ts'
-import { ask, ENDED, STOPPING } from './ask.ts'
+import type { Tx } from '../live/transaction.ts'
+import { type AnswerOutcome, ask, ENDED, STOPPING } from './ask.ts'
 import { createChunkWriter } from './chunk-writer.ts'
 import type { Draft } from './drafts.ts'
 import { createLeases } from './leases.ts'
@@ -15,7 +17,9 @@ interface Run extends Draft {
   over: Promise<void>
 }
 
-type RunnerContext = Pick<Context, 'config' | 'db' | 'write' | 'metrics' | 'log' | 'now'> & { provider: Assistant }
+type RunnerContext = Pick<Context, 'config' | 'db' | 'write' | 'metrics' | 'log' | 'now' | 'id' | 'presence'> & {
+  provider: Assistant
+}
 
 /** The answers this process writes. */
 export type Runner = ReturnType<typeof createRunner>
@@ -74,6 +78,25 @@ export function createRunner(ctx: RunnerContext) {
   }
 }
 
+/**
+ * Ends an answer, unless this process has lost it.
+ *
+ * @param isAway whether the user who asked has no open stream, and is notified
+ */
+async function endRun(
+  ctx: RunnerContext,
+  tx: Tx,
+  run: Run,
+  { end, failure }: AnswerOutcome,
+  isAway: boolean,
+): Promise<boolean> {
+  const at = await lockAsSystem(ctx, tx, run.conversation_id)
+  if (at === undefined) return false
+  if (!(await endAnswer(tx, run, end, { failure: failure?.code, only: { writer: run.writer } }))) return false
+  if (isAway) await notifyAsker(ctx, tx, run, at)
+  return true
+}
+
 /** The answers in progress in this process. */
 function createRuns(ctx: RunnerContext, chunkWriter: ReturnType<typeof createChunkWriter>, writer: string) {
   const runs = new Map<string, Run>()
@@ -86,12 +109,9 @@ function createRuns(ctx: RunnerContext, chunkWriter: ReturnType<typeof createChu
         if (run.isLost) run.control.abort(ENDED)
       })
       if (!outcome) return
-      const { end, failure } = outcome
-      const isEnded = await chunkWriter.settle(run, async (tx) => {
-        if ((await lockAsSystem(ctx, tx, run.conversation_id)) === undefined) return false
-        return endAnswer(tx, run, end, { failure: failure?.code, only: { writer } })
-      })
-      if (isEnded) ctx.metrics.answered(end.status)
+      const isAway = !(await ctx.presence.hasStream(row.posted_by!))
+      const isEnded = await chunkWriter.settle(run, (tx) => endRun(ctx, tx, run, outcome, isAway))
+      if (isEnded) ctx.metrics.answered(outcome.end.status)
     } finally {
       chunkWriter.drop(run)
     }

@@ -33,11 +33,14 @@ try {
 }
 `
 
+/** Where packages are looked for: in a bundle of CommonJS, a module has no address. */
+const BASE = (import.meta.url as string | undefined) ?? `${process.cwd()}/`
+
 /** Copies a SQLite file that is in use in one consistent state, and checks the copy. */
 export async function copySqlite(file: string, copy: string, signal: AbortSignal): Promise<void> {
   const { NODE_OPTIONS: _, ...env } = process.env
   try {
-    await run(process.execPath, ['--no-warnings', '-e', COPY, import.meta.url, file, copy], { env, signal })
+    await run(process.execPath, ['--no-warnings', '-e', COPY, BASE, file, copy], { env, signal })
   } catch (error) {
     signal.throwIfAborted()
     const { stdout, message } = error as { stdout?: string; message: string }

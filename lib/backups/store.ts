@@ -56,11 +56,14 @@ export async function takeLease(tx: Queries, writer: string, lease: Micros, stat
   const clock = databaseNow(tx.dialect)
   const taken = await tx.run(
     `UPDATE schedules SET writer = ?, lease_expires_at = ${clock} + ?
-      WHERE name = ? AND attempted_at = ? AND (lease_expires_at IS NULL OR lease_expires_at < ${clock})`,
+      WHERE name = ? AND attempted_at = ?
+        AND (lease_expires_at IS NULL OR lease_expires_at < ${clock} OR writer = ?)`,
     writer,
     lease,
     NAME,
     state.attempted_at,
+    // A write whose answer was lost is tried again.
+    writer,
   )
   return taken === 1
 }

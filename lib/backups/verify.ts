@@ -43,9 +43,14 @@ export interface VerifiedBackup {
 /**
  * Reads a backup to its end and checks it as `restore` does. A SQLite file needs room in the folder for temporary files.
  *
+ * @param options.prefix of the tables in a SQLite file
  * @throws Error when it could not be restored
  */
-export async function verifyBackup(bytes: AsyncIterable<Uint8Array>, keys: Keys): Promise<VerifiedBackup> {
+export async function verifyBackup(
+  bytes: AsyncIterable<Uint8Array>,
+  keys: Keys,
+  { prefix }: { prefix?: string } = {},
+): Promise<VerifiedBackup> {
   const backup = await openBackup(bytes, keys)
   if (backup.kind === 'archive') {
     const { users = 0, conversations = 0, messages = 0 } = await checkArchive(linesOf(backup.bytes))
@@ -55,7 +60,7 @@ export async function verifyBackup(bytes: AsyncIterable<Uint8Array>, keys: Keys)
   try {
     const file = join(folder, 'chat.db')
     await pipeline(Readable.from(backup.bytes), createWriteStream(file, { mode: 0o600 }))
-    const storage = await openStorage({ database: `sqlite:${file}`, create: false })
+    const storage = await openStorage({ database: `sqlite:${file}`, create: false, prefix })
     try {
       await assertRestorable(storage.db, 'The backup')
       const count = async (table: string) =>

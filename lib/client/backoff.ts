@@ -61,3 +61,9 @@ export function retryAfterOf(header: string | null, now: number): number | undef
   const seconds = /^\d+(\.\d+)?$/.test(header) ? Number(header) : Math.max(0, (Date.parse(header) - now) / 1000)
   return Number.isFinite(seconds) ? seconds : undefined
 }
+
+/** Whether waiting may help: the service is not reached, or asks to wait. */
+export function isTransient(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: string }
+  return error instanceof TypeError || code === 'unavailable' || code === 'rate_limited'
+}

@@ -1,6 +1,6 @@
 import { ChatError, ERRORS, type ErrorCode, type FieldError } from '../core/errors.ts'
 import type { CompatFailure } from '../openai-api/schema.ts'
-import { pause, retryAfterOf, spread } from './backoff.ts'
+import { isTransient, pause, retryAfterOf, spread } from './backoff.ts'
 
 /** How often a read is retried when the service is unreachable or asks to wait. */
 const ATTEMPTS = 3
@@ -38,14 +38,8 @@ export async function repeated<T>(attempt: () => Promise<T>): Promise<T> {
     try {
       return await attempt()
     } catch (error) {
-      const mayPass = error instanceof ChatError ? isPassing(error) : error instanceof TypeError
-      if (!mayPass || left === 0) throw error
+      if (!isTransient(error) || left === 0) throw error
       await pause(spread(Math.min(5, (error instanceof ChatError && error.retry_after_seconds) || 1) * 1000))
     }
   }
-}
-
-/** Whether waiting may help. */
-export function isPassing({ code }: ChatError): boolean {
-  return code === 'unavailable' || code === 'rate_limited'
 }

@@ -1,11 +1,4 @@
-import { RESULT_HEADERS } from '../core/headers.ts'
-import { repeated } from './errors.ts'
-import { readPieces } from './event-stream.ts'
-import type { Operation } from './operation.ts'
-import { OPERATIONS } from './operations.ts'
-import { pathOf, toCall } from './path.ts'
-import { createRequester, type Requester } from './request.ts'
-import { followStream } from './stream.ts'
+import { createClient } from './create.ts'
 import type { ChatClient, ClientOptions } from './types.ts'
 
 export type * from '../api/client-entities.ts'
@@ -19,48 +12,17 @@ export type {
 } from './types.ts'
 
 /**
- * A client of a service, for browsers and Node. It stores the session: the CSRF token, and the cookies unless the
- * runtime does.
+ * A client of a service, for browsers and Node, with every endpoint that a page of users needs. It stores the session:
+ * the CSRF token, and the cookies unless the runtime does. Nothing is sent before the first call.
+ *
+ * The endpoints of administrators are in `createAdminClient` of `chat-server/client/admin`.
+ *
+ * @throws TypeError without a `base_url`
+ * @example
+ * const client = createChatClient({ base_url: 'https://example.org/chat' })
+ * await client.auth.login({ email: 'ada@example.org', password: 'correct horse battery' })
+ * const { conversations } = await client.conversations.list()
  */
 export function createChatClient(options: ClientOptions): ChatClient {
-  const requester = createRequester(options)
-  const { retry_ms } = options
-  const features = Object.entries(OPERATIONS).map(([feature, operations]) => [
-    feature,
-    Object.fromEntries(
-      Object.entries<Operation>(operations).map(([verb, operation]) => [
-        verb,
-        (...args: unknown[]) => call(requester, `${feature}.${verb}`, operation, args),
-      ]),
-    ),
-  ])
-  const events: ChatClient['events'] = {
-    follow: (conversation_id, options) =>
-      followStream(requester, pathOf(OPERATIONS.events.stream.path, [conversation_id]), { ...options, retry_ms }),
-    followAll: (options) => followStream(requester, OPERATIONS.events.streamAll.path, { ...options, retry_ms }),
-  }
-  return { ...Object.fromEntries(features), events }
-}
-
-async function call(requester: Requester, name: string, operation: Operation, args: unknown[]): Promise<unknown> {
-  const { ids, input, options } = toCall(name, operation, args)
-  const { method, answer } = operation
-  const encode = operation.takes_rest ? encodeURI : encodeURIComponent
-  const path = pathOf(operation.path, ids, operation.input === 'query' ? input : {}, encode)
-  const body = operation.input === 'body' ? (input ?? (operation.is_optional ? undefined : {})) : undefined
-  const accept = answer === 'redirect' && { accept: 'application/json' }
-  const init = { ...options, body, headers: { ...accept, ...options.headers } }
-  const attempt = () => requester.request(method, path, init)
-  const response = await (operation.is_read ? repeated(attempt) : attempt())
-  if (operation.ends_session && response.status === 204) requester.setCsrfToken(undefined)
-  if (response.status === 204) return undefined
-  if (answer === 'text') return response.text()
-  if (response.headers.get('content-type') === 'text/event-stream') return readPieces(response.body!)
-  const value = (await response.json()) as { csrf_token?: string }
-  if (answer === 'session' && value.csrf_token) requester.setCsrfToken(value.csrf_token)
-  const fields = Object.entries(RESULT_HEADERS).flatMap(([header, field]) => {
-    const value = response.headers.get(header)
-    return value === null ? [] : [[field, value]]
-  })
-  return fields.length > 0 ? { ...value, ...Object.fromEntries(fields) } : value
+  return createClient(options)
 }

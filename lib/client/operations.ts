@@ -1,14 +1,11 @@
 // Made from the routes by `npm run docs`: change it there. With it a browser loads neither the routes nor their schemas.
 import type { Operation } from './operation.ts'
 
-/** Every endpoint, by its feature and verb. */
+/** Every endpoint of users, by its feature and verb. */
 export const OPERATIONS = {
   answers: {
     cancel: { method: 'POST', path: '/api/messages/{message_id}/cancel' },
     listChunks: { method: 'GET', path: '/api/messages/{message_id}/chunks', input: 'query', is_read: true },
-  },
-  audit: {
-    list: { method: 'GET', path: '/api/admin/audit', input: 'query', is_read: true },
   },
   auth: {
     changePassword: { method: 'POST', path: '/api/auth/password', input: 'body' },
@@ -23,10 +20,13 @@ export const OPERATIONS = {
   },
   conversations: {
     create: { method: 'POST', path: '/api/conversations', input: 'body' },
+    direct: { method: 'POST', path: '/api/conversations/direct', input: 'body' },
     get: { method: 'GET', path: '/api/conversations/{conversation_id}', is_read: true },
     list: { method: 'GET', path: '/api/conversations', input: 'query', is_read: true },
     remove: { method: 'DELETE', path: '/api/conversations/{conversation_id}' },
     rename: { method: 'PATCH', path: '/api/conversations/{conversation_id}', input: 'body' },
+    setSettings: { method: 'PATCH', path: '/api/conversations/{conversation_id}/settings', input: 'body' },
+    settings: { method: 'GET', path: '/api/conversations/{conversation_id}/settings', is_read: true },
   },
   emails: {
     confirmChange: { method: 'POST', path: '/api/auth/confirm-email', input: 'body' },
@@ -54,15 +54,6 @@ export const OPERATIONS = {
     list: { method: 'GET', path: '/api/auth/keys', is_read: true },
     revoke: { method: 'DELETE', path: '/api/auth/keys/{key_id}' },
   },
-  limits: {
-    createAssignment: { method: 'POST', path: '/api/admin/limits/assignments', input: 'body' },
-    createProfile: { method: 'POST', path: '/api/admin/limits/profiles', input: 'body' },
-    deleteAssignment: { method: 'DELETE', path: '/api/admin/limits/assignments/{id}' },
-    deleteProfile: { method: 'DELETE', path: '/api/admin/limits/profiles/{id}' },
-    listAssignments: { method: 'GET', path: '/api/admin/limits/assignments', is_read: true },
-    listProfiles: { method: 'GET', path: '/api/admin/limits/profiles', input: 'query', is_read: true },
-    updateProfile: { method: 'PUT', path: '/api/admin/limits/profiles/{id}', input: 'body' },
-  },
   messages: {
     edit: { method: 'POST', path: '/api/messages/{message_id}/edit', input: 'body' },
     get: { method: 'GET', path: '/api/messages/{message_id}', is_read: true },
@@ -75,8 +66,9 @@ export const OPERATIONS = {
   newcomers: {
     signUp: { method: 'POST', path: '/api/auth/sign-up', input: 'body', answer: 'session' },
   },
-  nodes: {
-    list: { method: 'GET', path: '/api/admin/nodes', is_read: true },
+  notifications: {
+    list: { method: 'GET', path: '/api/notifications', input: 'query', is_read: true },
+    markRead: { method: 'POST', path: '/api/notifications/read', input: 'body' },
   },
   oauth: {
     begin: { method: 'GET', path: '/api/oauth/{provider}', input: 'query', is_read: true },
@@ -89,25 +81,30 @@ export const OPERATIONS = {
     },
     finish: { method: 'GET', path: '/api/oauth/{provider}/callback', input: 'query', answer: 'redirect' },
   },
-  openai: {
-    complete: { method: 'POST', path: '/v1/chat/completions', input: 'body', is_read: true },
-    listModels: { method: 'GET', path: '/v1/models', is_read: true },
-  },
-  ops: {
-    health: { method: 'GET', path: '/healthz', is_read: true },
-    metrics: { method: 'GET', path: '/metrics', answer: 'text', is_read: true },
-    readiness: { method: 'GET', path: '/readyz', is_read: true },
-  },
   participants: {
     add: { method: 'POST', path: '/api/conversations/{conversation_id}/participants', input: 'body' },
     changeRole: { method: 'PATCH', path: '/api/conversations/{conversation_id}/participants/{user_id}', input: 'body' },
     list: { method: 'GET', path: '/api/conversations/{conversation_id}/participants', input: 'query', is_read: true },
     remove: { method: 'DELETE', path: '/api/conversations/{conversation_id}/participants/{user_id}' },
   },
+  pins: {
+    add: { method: 'PUT', path: '/api/messages/{message_id}/pin' },
+    list: { method: 'GET', path: '/api/conversations/{conversation_id}/pins', input: 'query', is_read: true },
+    remove: { method: 'DELETE', path: '/api/messages/{message_id}/pin' },
+  },
   presence: {
     list: { method: 'GET', path: '/api/presence', input: 'query', is_read: true },
     sendHeartbeat: { method: 'POST', path: '/api/presence/heartbeat', input: 'body', is_optional: true },
     setTyping: { method: 'POST', path: '/api/typing', input: 'body' },
+  },
+  reactions: {
+    add: { method: 'PUT', path: '/api/messages/{message_id}/reactions/{emoji}' },
+    list: { method: 'GET', path: '/api/messages/{message_id}/reactions', input: 'query', is_read: true },
+    remove: { method: 'DELETE', path: '/api/messages/{message_id}/reactions/{emoji}', input: 'query' },
+  },
+  receipts: {
+    ofMessage: { method: 'GET', path: '/api/messages/{message_id}/readers', input: 'query', is_read: true },
+    ofThread: { method: 'GET', path: '/api/threads/{root_id}/readers', is_read: true },
   },
   resets: {
     redeem: { method: 'POST', path: '/api/auth/reset', input: 'body', answer: 'session' },
@@ -117,24 +114,14 @@ export const OPERATIONS = {
     get: { method: 'GET', path: '/api/setup', is_read: true },
     run: { method: 'POST', path: '/api/setup', input: 'body' },
   },
-  tasks: {
-    list: { method: 'GET', path: '/api/admin/tasks', input: 'query', is_read: true },
-  },
   threads: {
     list: { method: 'GET', path: '/api/conversations/{conversation_id}/threads', input: 'query', is_read: true },
     markRead: { method: 'POST', path: '/api/threads/{root_id}/read', input: 'body', is_optional: true },
+    markUnread: { method: 'POST', path: '/api/threads/{root_id}/unread', input: 'body' },
     tree: { method: 'GET', path: '/api/threads/{root_id}/tree', input: 'query', is_read: true },
     unread: { method: 'GET', path: '/api/conversations/{conversation_id}/unread', input: 'query', is_read: true },
   },
   users: {
-    change: { method: 'PATCH', path: '/api/admin/users/{user_id}', input: 'body' },
-    create: { method: 'POST', path: '/api/admin/users', input: 'body' },
-    erase: { method: 'DELETE', path: '/api/admin/users/{user_id}', input: 'query' },
-    list: { method: 'GET', path: '/api/admin/users', input: 'query', is_read: true },
-    lockDown: { method: 'POST', path: '/api/admin/users/{user_id}/lockdown' },
     search: { method: 'GET', path: '/api/users', input: 'query', is_read: true },
-  },
-  wellKnown: {
-    get: { method: 'GET', path: '/.well-known/{path}', answer: 'text', is_read: true, takes_rest: true },
   },
 } as const satisfies Record<string, Record<string, Operation>>

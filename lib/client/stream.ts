@@ -1,6 +1,5 @@
 import { ChatError } from '../core/errors.ts'
-import { createBackoff, pause } from './backoff.ts'
-import { isPassing } from './errors.ts'
+import { createBackoff, isTransient, pause } from './backoff.ts'
 import { readEvents } from './event-stream.ts'
 import type { Requester } from './request.ts'
 import type { ConversationStreamEvent, FollowOptions, ReceivedEvent } from './types.ts'
@@ -9,7 +8,7 @@ import type { ConversationStreamEvent, FollowOptions, ReceivedEvent } from './ty
 export async function* followStream(
   { request }: Requester,
   path: string,
-  { last_event_id, signal, retry_ms }: FollowOptions & { retry_ms?: number | undefined },
+  { last_event_id, signal, on_disconnect, retry_ms }: FollowOptions & { retry_ms?: number | undefined },
 ): AsyncGenerator<ReceivedEvent> {
   let last = last_event_id
   let wasOpen = false
@@ -25,6 +24,8 @@ export async function* followStream(
         const event = JSON.parse(data) as ConversationStreamEvent
         last = id ?? last
         yield id === undefined ? { event } : { id, event }
+        // Others may have arrived with it.
+        if (signal?.aborted) return
         if (
           event.type === 'stream.closed' &&
           (event.payload.reason === 'session_ended' || event.payload.reason === 'removed')
@@ -37,10 +38,12 @@ export async function* followStream(
         // The end that the stream would have had, had the connection not been lost.
         if (wasOpen && (error.status === 401 || error.status === 404)) return
         // The lost stream may still occupy its place for a while.
-        if (!isPassing(error) && !(wasOpen && error.code === 'too_many_streams')) throw error
+        if (!isTransient(error) && !(wasOpen && error.code === 'too_many_streams')) throw error
         wait = (error.retry_after_seconds ?? 0) * 1000
       }
     }
+    if (signal?.aborted) return
+    on_disconnect?.()
     await pause(backoff.next(wait), signal)
   }
 }

@@ -1,5 +1,5 @@
+import type { ClientFeatures } from '../api/client-features.ts'
 import type { ConversationStreamEvent } from '../api/events.ts'
-import type { ClientFeatures } from '../api/features.ts'
 
 export type { ConversationStreamEvent } from '../api/events.ts'
 export type { CallOptions } from './call-options.ts'
@@ -53,4 +53,6 @@ export interface ChatClient extends ClientFeatures {
 export interface FollowOptions {
   last_event_id?: string
   signal?: AbortSignal
+  /** Called when the connection is lost or cannot be opened; the loop goes on and opens it again. */
+  on_disconnect?: () => void
 }

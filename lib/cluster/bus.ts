@@ -198,7 +198,10 @@ function decode(bytes: Uint8Array): Signal {
   )
   const isText = (value: unknown) => typeof value === 'string'
   const areEvents = (events as Signal['events']).every(
-    (each) => isText(each.conversation_id) && (each.user_id === undefined || isText(each.user_id)),
+    (each) =>
+      isText(each.conversation_id) &&
+      (each.user_id === undefined || isText(each.user_id)) &&
+      (each.user_ids === undefined || each.user_ids.every(isText)),
   )
   if (!areEvents || !(user_ids as unknown[]).every(isText)) throw new Error('It has another format')
   return { events, user_ids }

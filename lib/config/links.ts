@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Config } from '../api/config.ts'
 import { LONGEST } from '../core/lengths.ts'
+import { publicUrlOf } from './base-path.ts'
 import { key, section, text } from './key.ts'
 
 const FORM =
@@ -50,11 +51,11 @@ export const FORM_PATHS: Record<LinkName, string> = {
 }
 
 /** The link with a token; `undefined` if the service knows neither a page nor its own address. */
-export function linkOf({ links, server }: Config, name: LinkName, token: string): string | undefined {
-  const page = links[name]
+export function linkOf(config: Config, name: LinkName, token: string): string | undefined {
+  const page = config.links[name]
   if (page !== undefined) return page.replace('{token}', token)
-  if (server.public_url === undefined) return undefined
-  return `${server.public_url.replace(/\/+$/, '')}${FORM_PATHS[name]}?token=${token}`
+  const address = publicUrlOf(config)
+  return address && `${address}${FORM_PATHS[name]}?token=${token}`
 }
 
 function isLink(address: string): boolean {

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Config } from '../api/config.ts'
 import { isLoopback } from '../core/addresses.ts'
+import { publicUrlOf } from './base-path.ts'
 import { flag, reloadableKey as key, section, someText, text } from './key.ts'
 import { ADMISSION_KEYS } from './oauth-admission.ts'
 
@@ -39,7 +40,7 @@ const ProviderSection = section({
   redirect_uri: key(
     redirectUrl,
     undefined,
-    'Callback URL, exactly as registered at the provider; default: server.public_url followed by /api/oauth/{provider}/callback.',
+    'Callback URL, exactly as registered at the provider; default: server.public_url and server.base_path followed by /api/oauth/{provider}/callback.',
   ),
   issuer: key(issuerUrl, undefined, 'Issuer URL of an OpenID Connect provider; all other URLs are discovered from it.'),
   authorization_url: key(secureUrl, undefined, 'Authorization endpoint. Required for a provider without an issuer.'),
@@ -114,8 +115,7 @@ export function isProviderName(name: string): boolean {
 export function oauthProviders(config: Config): ProviderSettings[] {
   return sectionsOf(config).flatMap(([name, section]) => {
     const { client_id, client_secret, scope = DEFAULT_SCOPE, ...rest } = filledIn(name, section)
-    const redirect_uri =
-      rest.redirect_uri ?? `${config.server.public_url?.replace(/\/+$/, '')}/api/oauth/${name}/callback`
+    const redirect_uri = rest.redirect_uri ?? `${publicUrlOf(config)}/api/oauth/${name}/callback`
     return client_id && client_secret ? [{ ...rest, name, client_id, client_secret, redirect_uri, scope }] : []
   })
 }

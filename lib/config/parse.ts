@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Config, ConfigInput } from '../api/config.ts'
 import { entriesOf, nodeOf, type SchemaNode, schemaOf, unwrap } from '../core/schema-nodes.ts'
+import { basePathProblems } from './base-path.ts'
 import { isSection, type KeyNotes } from './key.ts'
 import { mailProblems } from './mail.ts'
 import { isProviderName, oauthProblems } from './oauth.ts'
@@ -62,7 +63,7 @@ export function parseConfig(input: ConfigInput = {}): Config {
   }
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems)
 
-  const config = withManualDefault(withOneCsrfName(parsed.output, input))
+  const config = withManualDefault(withCookieNames(parsed.output, input))
   assertConsistent(config)
   return config
 }
@@ -172,17 +173,22 @@ function unknownKeys(input: unknown, node: SchemaNode, key: string): ConfigProbl
   })
 }
 
-/** Sets both names of the CSRF cookie to the one in effect. */
-function withOneCsrfName(config: Config, input: ConfigInput): Config {
+/**
+ * Sets the names of the cookies to those in effect: a prefix stands before the names that are not set, and the CSRF
+ * cookie has two keys.
+ */
+function withCookieNames(config: Config, input: ConfigInput): Config {
+  const { prefix } = config.security.cookie
   const old = input.session?.csrf_cookie_name
-  const name = input.security?.csrf?.cookie_name ?? old ?? config.security.csrf.cookie_name
+  const name = input.security?.csrf?.cookie_name ?? old ?? prefix + config.security.csrf.cookie_name
   if (old !== undefined && old !== name) {
     throw new ConfigError([
       { key: 'session.csrf_cookie_name', message: 'differs from security.csrf.cookie_name; set one of the two' },
     ])
   }
+  const session_cookie_name = input.session?.session_cookie_name ?? prefix + config.session.session_cookie_name
   const csrf = { ...config.security.csrf, cookie_name: name }
-  const session = { ...config.session, csrf_cookie_name: name }
+  const session = { ...config.session, session_cookie_name, csrf_cookie_name: name }
   return { ...config, session, security: { ...config.security, csrf } }
 }
 
@@ -194,9 +200,12 @@ function withManualDefault(config: Config): Config {
 
 /** Values that are valid one by one but contradict each other. */
 function contradictionsOf(config: Config): ConfigProblem[] {
-  const { assistant, backup, server, session, security } = config
+  const { assistant, backup, database, server, session, security } = config
   const { cookie, csrf } = security
-  const problems = [...oauthProblems(config), ...mailProblems(config)]
+  const problems = [...basePathProblems(config), ...oauthProblems(config), ...mailProblems(config)]
+  if (database.schema && database.url.startsWith('sqlite:')) {
+    problems.push({ key: 'database.schema', message: 'is for PostgreSQL: with SQLite set database.prefix' })
+  }
   if (assistant.provider === 'openai' && assistant.model === undefined) {
     problems.push({ key: 'assistant.model', message: 'must be set when assistant.provider is openai' })
   }
@@ -205,6 +214,9 @@ function contradictionsOf(config: Config): ConfigProblem[] {
   }
   if (backup.passphrase !== undefined && backup.recipient !== undefined) {
     problems.push({ key: 'backup.recipient', message: 'and backup.passphrase exclude each other' })
+  }
+  if (server.socket !== undefined && config.cluster.workers > 1) {
+    problems.push({ key: 'server.socket', message: 'and cluster.workers exclude each other' })
   }
   if (server.headers_timeout_seconds > server.request_timeout_seconds) {
     problems.push({
@@ -218,7 +230,8 @@ function contradictionsOf(config: Config): ConfigProblem[] {
   if (session.session_cookie_name === csrf.cookie_name) {
     problems.push({ key: 'session.session_cookie_name', message: 'must differ from security.csrf.cookie_name' })
   }
-  const others = [`${session.session_cookie_name}-DEVICE`, 'OAUTH_BINDING', '__Host-OAUTH_BINDING']
+  const binding = `${cookie.prefix}OAUTH_BINDING`
+  const others = [`${session.session_cookie_name}-DEVICE`, binding, `__Host-${binding}`]
   if (others.includes(csrf.cookie_name)) {
     problems.push({ key: 'security.csrf.cookie_name', message: 'is the name of another cookie of the service' })
   }

@@ -2,18 +2,19 @@ import * as v from 'valibot'
 import { LONGEST } from '../core/lengths.ts'
 import { BackupSection } from './backup.ts'
 import { ClusterSection } from './cluster.ts'
+import { CookieSection } from './cookie.ts'
 import { flag, integer, key, MAX_TIMER_SECONDS, oneOf, reloadableKey, section, someText, text } from './key.ts'
+import { LimitsSection, NotificationsSection } from './limits.ts'
 import { LinksSection } from './links.ts'
 import { MailSection } from './mail.ts'
 import { OauthSection } from './oauth.ts'
+import { DirectSection, ReceiptsSection } from './people.ts'
+import { prefixProblem, schemaProblem } from './placement.ts'
 import { publicUrl, ServerSection } from './server.ts'
 import { WellKnownSection } from './well-known.ts'
 
 /** The name of a cookie or a header (`token` of RFC 9110). */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-
-/** A host name that browsers accept in a cookie's Domain; empty for a host-only cookie. */
-const COOKIE_DOMAIN = /^$|^\.?[0-9a-z]([0-9a-z-]*[0-9a-z])?(\.[0-9a-z]([0-9a-z-]*[0-9a-z])?)*$/i
 
 /** `sqlite://name` reads like a host but would be the path `//name`, so it is refused. */
 const DATABASE_URL = /^(sqlite:(?!\/\/[^/]|\s).*\S|postgres(ql)?:\/\/\S+)$/
@@ -41,6 +42,14 @@ const databaseUrl = v.pipe(
 )
 // PostgreSQL replaces other characters, and cuts longer names.
 const applicationName = v.pipe(text, v.regex(/^[ -~]{1,63}$/, 'must have 1 to 63 ASCII characters'))
+const placedName = (problemOf: (name: string) => string | undefined) =>
+  v.pipe(
+    text,
+    v.rawCheck(({ dataset, addIssue }) => {
+      const message = dataset.typed && dataset.value ? problemOf(dataset.value) : undefined
+      if (message) addIssue({ message })
+    }),
+  )
 const apiKey = v.pipe(text, v.regex(/^[!-~]+$/, 'must have visible ASCII characters only, and one at least'))
 const headerList = v.array(v.pipe(v.string(HEADERS_FORM), v.regex(HEADER, HEADERS_FORM)), HEADERS_FORM)
 
@@ -51,6 +60,16 @@ export const ConfigSchema = v.object({
     url: key(databaseUrl, 'sqlite:./data/chat.db', 'URL of the database: SQLite or PostgreSQL.', {
       secret: 'password',
     }),
+    schema: key(
+      placedName(schemaProblem),
+      '',
+      'PostgreSQL: the schema of the tables, created if missing; empty for the first one of the search_path.',
+    ),
+    prefix: key(
+      placedName(prefixProblem),
+      '',
+      'What the names of tables and indexes begin with, such as chat_, in a database with tables of other programs.',
+    ),
     pool_size: key(integer(2, 1000), 10, 'PostgreSQL: the maximum number of connections of one process.'),
     application_name: key(
       applicationName,
@@ -118,15 +137,7 @@ export const ConfigSchema = v.object({
     ),
   }),
   security: section({
-    cookie: section({
-      domain: key(
-        v.pipe(text, v.regex(COOKIE_DOMAIN, 'must be a host name, or empty')),
-        '',
-        'Domain of both cookies; empty keeps them to the host that set them.',
-      ),
-      secure: key(flag, false, 'Send the cookies over HTTPS only. Turn it on if you use HTTPS.'),
-      same_site: key(oneOf('lax', 'strict', 'none'), 'lax', 'SameSite of the session cookie; none needs secure.'),
-    }),
+    cookie: CookieSection,
     csrf: section({
       enabled: key(flag, true, 'Check the CSRF header. Turn it off only if no browser signs in.'),
       cookie_name: key(token, 'CSRF-TOKEN', 'Name of the CSRF cookie.'),
@@ -195,17 +206,10 @@ export const ConfigSchema = v.object({
       'Conversations with more participants get no presence.update; clients ask GET /api/presence.',
     ),
   }),
-  limits: section({
-    max_depth: reloadableKey(integer(1, 1000), 100, 'Maximum depth of replies; the root of a thread has depth 0.'),
-    message_bytes: reloadableKey(integer(1, LONGEST.message), 65_536, 'Maximum length of a message, in UTF-8.', {
-      unit: 'bytes',
-    }),
-    revisions_per_message: reloadableKey(
-      integer(1, 1000),
-      100,
-      'Number of stored revisions of an edited message; a further edit drops the oldest.',
-    ),
-  }),
+  direct: DirectSection,
+  receipts: ReceiptsSection,
+  notifications: NotificationsSection,
+  limits: LimitsSection,
   assistant: section({
     provider: key(
       oneOf('echo', 'openai'),

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import * as v from 'valibot'
+import { basePath } from './base-path.ts'
 import { integer, key, MAX_TIMER_SECONDS, reloadableKey, section, someText, text } from './key.ts'
 
 /** Scheme, host and port; a URL would also take `*` for a host. */
@@ -25,7 +26,22 @@ const originList = v.array(
 export const ServerSection = section({
   host: key(someText, '127.0.0.1', 'Address to listen on. The default is reachable only from the same machine.'),
   port: key(integer(0, 65_535), 8080, 'Port to listen on; 0 picks a free one.'),
+  socket: key(
+    v.pipe(text, v.check(isSocketPath, 'must be a path of at most 100 bytes without a line break')),
+    undefined,
+    'Path of a Unix domain socket to listen on instead of a port, for a proxy on this machine, whose X-Forwarded-For is trusted.',
+  ),
+  socket_mode: key(
+    v.pipe(text, v.regex(/^0?[0-7]{3}$/, 'must be three digits from 0 to 7, such as 660')),
+    '660',
+    'Permissions of the socket; a user who may write it may connect.',
+  ),
   public_url: key(publicUrl, undefined, 'Public URL of the service, if it differs from the listen address.'),
+  base_path: key(
+    basePath,
+    undefined,
+    'Path below which a host or a proxy has the service, such as /chat: its links have it, and requests may come with or without it. Default: the path of server.public_url.',
+  ),
   trusted_proxies: key(
     rangeList,
     [] as string[],
@@ -95,4 +111,9 @@ function isRange(text: string): boolean {
 function isPublicUrl(address: string): boolean {
   const url = URL.canParse(address) ? new URL(address) : undefined
   return url !== undefined && /^https?:$/.test(url.protocol) && !url.username && !url.password && !/[?#]/.test(address)
+}
+
+/** The system takes paths of 107 bytes, some systems of 103. */
+function isSocketPath(path: string): boolean {
+  return path.length > 0 && Buffer.byteLength(path) <= 100 && !/[\0\r\n]/.test(path)
 }

@@ -10,6 +10,8 @@ export interface Actor {
   key_id?: string
   /** The address of the client, if known. */
   ip?: string
+  /** The name of the part of the host that acts, of an actor from `chat.system`. */
+  system?: string
 }
 
 /** The role of a user in the whole service. */
@@ -39,8 +41,19 @@ export function isOperator({ user_id, roles }: Pick<Actor, 'user_id' | 'roles'>)
 }
 
 /** @throws ChatError `forbidden` for the operator, who has no account and can own nothing */
-export function assertPerson({ user_id }: Actor): void {
+export function assertUser({ user_id }: Actor): void {
   if (user_id === '') throw new ChatError('forbidden')
+}
+
+/** @throws ChatError `forbidden` for the operator, and for a part of the host, which participates in no conversation */
+export function assertPerson(actor: Actor): void {
+  assertUser(actor)
+  refuseSystem(actor)
+}
+
+/** @throws ChatError `forbidden` for a part of the host, which reads no threads and types nothing */
+export function refuseSystem({ system }: Actor): void {
+  if (system !== undefined) throw new ChatError('forbidden')
 }
 
 /** @throws ChatError `forbidden` unless the actor is an administrator */

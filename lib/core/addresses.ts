@@ -1,4 +1,4 @@
-import { BlockList, isIPv4 } from 'node:net'
+import { BlockList, isIP, isIPv4 } from 'node:net'
 
 /** Whether a host, as a URL has it or without brackets, is this machine only: `localhost`, 127.0.0.0/8 or ::1. */
 export function isLoopback(host: string): boolean {
@@ -25,4 +25,9 @@ export function toBlockList(ranges: readonly string[]): BlockList {
     list.addSubnet(address, prefix === undefined ? (family === 'ipv4' ? 32 : 128) : Number(prefix), family)
   }
   return list
+}
+
+/** Whether it is an IPv4 or IPv6 address without a zone. */
+export function isAddress(text: string): boolean {
+  return isIP(text) !== 0 && !text.includes('%')
 }

@@ -11,8 +11,13 @@ export interface Gathering {
  * Gathers keys for `ms` from the first one on, then handles them in one call. One call at a time.
  *
  * @param handle must not reject; the keys of a call are distinct
+ * @param most further keys are dropped
  */
-export function createGathering(ms: number, handle: (keys: string[]) => Promise<void>): Gathering {
+export function createGathering(
+  ms: number,
+  handle: (keys: string[]) => Promise<void>,
+  most = Number.POSITIVE_INFINITY,
+): Gathering {
   const gathered = new Set<string>()
   let timer: NodeJS.Timeout | undefined
   let running = Promise.resolve()
@@ -31,7 +36,7 @@ export function createGathering(ms: number, handle: (keys: string[]) => Promise<
 
   return {
     add(key) {
-      gathered.add(key)
+      if (gathered.size < most) gathered.add(key)
       if (!isClosed) timer ??= setTimeout(() => void flush(), ms).unref()
     },
     flush,

@@ -14,6 +14,8 @@ export const LONGEST = {
   /** The reason of an edit or a deletion, and the description of a limit profile. */
   remark: 500,
   title: 200,
+  /** The host's own JSON of a conversation or a message, in bytes of UTF-8. */
+  metadata: 4096,
   search: 200,
   /** Our own tokens have 43 characters, API keys three more. */
   token: 200,
@@ -22,6 +24,8 @@ export const LONGEST = {
   /** Identifiers of others, such as a user's at a sign-in provider (OpenID Connect Core, section 2: `sub`). */
   subject: 255,
   url: 2048,
+  /** A line of `Set-Cookie`: browsers keep no longer cookie (RFC 6265, section 6.1). */
+  cookie: 4096,
   /** The maximum size of all headers together in Node. */
   header: 16 * 1024,
   /** The maximum of `limits.message_bytes`, which in turn limits a message. */

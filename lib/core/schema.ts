@@ -40,7 +40,11 @@ function isWellFormed(text: string): boolean {
 
 /** An object, and not an array: valibot accepts an array as an object without keys. */
 export function plainObject<const Entries extends v.ObjectEntries>(entries: Entries) {
-  const schema = v.object(entries)
+  return withoutArrays(v.object(entries))
+}
+
+/** The same of any schema of objects. */
+export function withoutArrays<Schema extends v.GenericSchema>(schema: Schema): Schema {
   const run = schema['~run'].bind(schema)
   return Object.assign(schema, {
     '~run': (...[dataset, config]: Parameters<typeof run>) =>
@@ -98,3 +102,17 @@ export const StreamPosition = v.pipe(
   v.regex(/^[0-9a-f]{16}\.\d+$/),
   v.description('Event id to resume a stream from'),
 )
+
+/** An alternative of objects that are told apart by a field each: an object with two of these fields is refused. */
+export function oneNamed<Schema extends v.GenericSchema>(schema: Schema, names: readonly string[]): Schema {
+  const run = schema['~run'].bind(schema)
+  return Object.assign(schema, {
+    '~run': (...[dataset, config]: Parameters<typeof run>) => {
+      const given = Object(dataset.value) as Record<string, unknown>
+      if (names.filter((name) => given[name] !== undefined).length < 2) return run(dataset, config)
+      const message = `must have only one of ${names.join(', ')}`
+      const issue = { kind: 'validation', type: 'one_named', input: given, expected: null, received: '', message }
+      return { ...dataset, typed: false, issues: [issue] } as unknown as ReturnType<typeof run>
+    },
+  })
+}

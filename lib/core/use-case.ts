@@ -13,7 +13,12 @@ type Taken<Name extends string> = Name extends 'actor'
       ? Client
       : Name extends 'endpoints'
         ? readonly Endpoint[]
-        : string
+        : Name extends 'user'
+          ? UserName
+          : string
+
+/** A user: by id, or in the process by the host's own id. */
+export type UserName = string | { subject: string }
 
 type Arguments<Takes extends readonly string[]> = { [I in keyof Takes]: Taken<Takes[I]> }
 
@@ -30,7 +35,7 @@ export interface UseCase<
   Schema extends v.GenericSchema | undefined = v.GenericSchema | undefined,
   Result = unknown,
 > {
-  /** The arguments before the input: `actor`, `actor?` (optional), `client`, `endpoints`, ids by their names. */
+  /** The arguments before the input: `actor`, `actor?` (optional), `client`, `endpoints`, `user`, ids by their names. */
   takes: Takes
   /** Validates the input, for HTTP and for hosts. */
   input: Schema
@@ -143,6 +148,7 @@ function wording({ type, expected, input, requirement }: v.BaseIssue<unknown>): 
   const unit = typeof input === 'string' ? 'characters' : 'entries'
   if (type === 'min_length') return `must be at least ${requirement} ${unit}`
   if (type === 'max_length') return `must be at most ${requirement} ${unit}`
+  if (type === 'length') return `must have ${requirement} ${unit}`
   if (type === 'integer' || type === 'safe_integer') return 'must be a whole number'
   return `must be ${expected ?? 'of another form'}`
 }

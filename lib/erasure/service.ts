@@ -1,6 +1,7 @@
 import { takeAccount } from '../accounts/administration/service.ts'
 import { byActor } from '../accounts/audit/rules.ts'
 import { deleteInvitesTo } from '../accounts/email-requests/store.ts'
+import { findPerson } from '../accounts/identities/host-person.ts'
 import { endSessions } from '../accounts/sessions/store-list.ts'
 import { revokeNewcomersOf } from '../accounts/sign-ups/revocation.ts'
 import { Erasure } from '../accounts/users/schema.ts'
@@ -12,8 +13,10 @@ import { listMemberships } from '../chat/conversations/store.ts'
 import { anonymizeInvites } from '../chat/invites/store.ts'
 import { createAuthorEraser } from '../chat/messages/erase-author.ts'
 import { deleteKeysOf } from '../chat/messages/idempotency.ts'
-import { forgetReasons } from '../chat/messages/store.ts'
+import { forgetPinner, forgetReasons } from '../chat/messages/store-erasing.ts'
+import { eraseFromInboxes } from '../chat/notifications/store-removing.ts'
 import { removeErasedUser } from '../chat/participants/ending.ts'
+import { eraseReactions } from '../chat/reactions/erasure.ts'
 import type { Context } from '../context.ts'
 import { type Actor, assertAdmin, refuseKeys } from '../core/actor.ts'
 import { uniqueKey } from '../core/characters.ts'
@@ -29,11 +32,17 @@ const TAKEOVER_SECONDS = 15
 /** The number of the user's idempotency keys deleted at a time. */
 const KEYS_BATCH = 500
 
+/** The number of pins of the user that a transaction changes. */
+const PINS_PAGE = 200
+
+/** The number of the user's notifications, and of mentions of the user, deleted at a time. */
+const INBOX_BATCH = 500
+
 /** The number of deletion reasons of the user deleted in a transaction. */
 const REASONS_PAGE = 200
 
 /**
- * Erases a user: sessions, keys, identities and all other data of the account, and all memberships. The user's messages
+ * Erases a user, named by id or by the host's own `{ subject }`: sessions, keys, identities and all other data of the account, and all memberships. The user's messages
  * stay without an author, or are erased too.
  *
  * From the first transaction on the account is locked, and no read returns the author, nor with `erase` the texts. The
@@ -43,12 +52,13 @@ const REASONS_PAGE = 200
  * @throws ChatError `forbidden`, also with an API key; `not_found`; `conflict` for the last administrator
  */
 export const erase = useCase({
-  takes: ['actor', 'user_id'],
+  takes: ['actor', 'user'],
   input: Erasure,
   errors: ['not_found', 'conflict'],
-  run: async (ctx, actor, userId, { messages }): Promise<void> => {
+  run: async (ctx, actor, user, { messages }): Promise<void> => {
     assertAdmin(actor)
     refuseKeys(actor)
+    const userId = typeof user === 'string' ? user : (await findPerson(ctx.db, user.subject)).id
     await shut(ctx, actor, userId, messages)
     await leave(ctx, userId)
     await ctx.write(async (tx) => {
@@ -103,6 +113,9 @@ async function leave(ctx: Context, userId: string): Promise<void> {
     await endAnswers(ctx, userId)
     while ((await ctx.write((tx) => deleteKeysOf(tx, userId, KEYS_BATCH))) === KEYS_BATCH);
     await eraseReasons(ctx, userId)
+    await erasePins(ctx, userId)
+    await eraseReactions(ctx, userId)
+    while (await ctx.write((tx) => eraseFromInboxes(tx, userId, INBOX_BATCH)));
     // A call that began before the account was locked may have joined a conversation since.
   } while (!(await deleteAccount(ctx, userId)))
 }
@@ -120,6 +133,11 @@ async function endAnswers(ctx: Context, userId: string): Promise<void> {
 /** Reasons of deletions are not messages to others: they are deleted in any case. */
 async function eraseReasons(ctx: Context, userId: string): Promise<void> {
   while ((await ctx.write((tx) => forgetReasons(tx, userId, REASONS_PAGE))) === REASONS_PAGE);
+}
+
+/** Pins stay, without the user. */
+async function erasePins(ctx: Context, userId: string): Promise<void> {
+  while ((await ctx.write((tx) => forgetPinner(tx, userId, PINS_PAGE))) === PINS_PAGE);
 }
 
 /** @returns false when another step must run first */

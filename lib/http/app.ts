@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { H3 } from 'h3'
+import { H3, type H3Event } from 'h3'
 import { toNodeHandler } from 'h3/node'
+import { basePathOf } from '../config/base-path.ts'
 import { contextOf } from '../core/context-of.ts'
 import type { AnyRoute } from '../endpoint.ts'
 import { routes } from '../endpoints.ts'
@@ -47,11 +48,17 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
     chunk_streams: createChunkStreams(),
     stalls: createStallWatch(config.server.stalled_seconds),
   }
-  for (const [path, resource] of resources(metrics)) {
-    app.all(patternOf(path, resource), (event) => handle(service, path, resource, event))
+  const table = resources(metrics)
+  // A host may have cut the base path off, or not: no path below it is one without it.
+  for (const base of new Set(['', basePathOf(config)])) {
+    const at = (path: string, respond: (event: H3Event) => unknown) =>
+      app.all(base + path, (event) => (base && isCut(event) ? handle(service, '/**', {}, event) : respond(event)))
+    for (const [path, resource] of table) {
+      at(patternOf(path, resource), (event) => handle(service, path, resource, event))
+    }
+    addForms(at, service, config)
+    for (const { prefix } of API_GROUPS) at(`${prefix}/**`, (event) => handle(service, `${prefix}/**`, {}, event))
   }
-  addForms(app, service, config)
-  for (const { prefix } of API_GROUPS) app.all(`${prefix}/**`, (event) => handle(service, `${prefix}/**`, {}, event))
   return app
 }
 
@@ -64,6 +71,12 @@ export function createNodeHandler(app: ChatApp): (request: IncomingMessage, resp
     leaveUnawaited(response)
     handle(request, response)
   }
+}
+
+/** Whether the host has cut its path off, as Express and Connect do: the base path behind it would be a second spelling. */
+function isCut({ runtime }: H3Event): boolean {
+  const request = runtime?.node?.req as (IncomingMessage & { originalUrl?: string }) | undefined
+  return request?.originalUrl !== undefined && request.originalUrl !== request.url
 }
 
 function resources(metrics: Metrics): Map<string, Resource> {

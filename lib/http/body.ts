@@ -78,9 +78,7 @@ function isModest(value: unknown, depth: number, budget: { entries: number }): b
 }
 
 function readNode(request: IncomingMessage, maximum: number): Promise<Uint8Array> {
-  // A parser of the host has read it; the result is checked like any other body.
-  const { body } = request as { body?: unknown }
-  if (request.readableEnded) return Promise.resolve(Buffer.from(JSON.stringify(body) ?? ''))
+  if (request.readableEnded) return Promise.resolve(readParsed(request, maximum))
   if (request.complete && request.readableFlowing === null) return Promise.resolve(readBuffered(request, maximum))
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -101,6 +99,26 @@ function readNode(request: IncomingMessage, maximum: number): Promise<Uint8Array
   })
 }
 
+/**
+ * A body that the host, or a parser of it, has read: its bytes or text if they are left, as `express.raw` and
+ * `express.text` do, or the value that was made of them. It is checked like any other body.
+ */
+function readParsed(request: IncomingMessage, maximum: number): Uint8Array {
+  const { body, rawBody = body } = request as { body?: unknown; rawBody?: unknown }
+  const left = rawBody instanceof Uint8Array || typeof rawBody === 'string' ? rawBody : toJson(body)
+  if (left.length > maximum || Buffer.byteLength(left) > maximum) throw new ChatError('payload_too_large')
+  return typeof left === 'string' ? Buffer.from(left) : left
+}
+
+function toJson(value: unknown): string {
+  const isObject = typeof value === 'object' && value !== null
+  const isJson = isObject && (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype)
+  if (!isJson) throw new ChatError('malformed_json', { message: BODY_IS_GONE })
+  return JSON.stringify(value)
+}
+
+const BODY_IS_GONE = 'The application has read the body before the chat, and left no bytes, no text and no JSON object.'
+
 /** A body that has arrived completely, as short ones have by the time the caller is authenticated. */
 function readBuffered(request: IncomingMessage, maximum: number): Uint8Array {
   if (request.readableLength > maximum) throw new ChatError('payload_too_large')
@@ -108,6 +126,7 @@ function readBuffered(request: IncomingMessage, maximum: number): Uint8Array {
 }
 
 async function readWeb(stream: ReadableStream<Uint8Array>, maximum: number): Promise<Uint8Array> {
+  if (stream.locked) throw new ChatError('malformed_json', { message: BODY_IS_GONE })
   const { bytes, isWhole } = await readAtMost(stream, maximum)
   if (!isWhole) throw new ChatError('payload_too_large')
   return bytes

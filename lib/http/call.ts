@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { type CountedCaller, recogniseBy, tokensIn } from '../accounts/authentication/service.ts'
 import type { Client } from '../accounts/sessions/service.ts'
 import type { Config } from '../config/parse.ts'
+import type { IdentityRequest } from '../context.ts'
 import type { Actor } from '../core/actor.ts'
 import { contextOf } from '../core/context-of.ts'
 import { ChatError } from '../core/errors.ts'
@@ -30,6 +31,8 @@ export interface Incoming {
   body: IncomingMessage | ReadableStream<Uint8Array> | null
   /** The client's, whatever proxies are in between. */
   ip?: string | undefined
+  /** The request as the runtime has it, for a login of the host. */
+  given: Pick<IdentityRequest, 'request' | 'node'>
   /** Whether the client has disconnected. */
   isGone?: () => boolean
 }
@@ -39,6 +42,8 @@ export interface Performed {
   outcome: { result: unknown } | { error: unknown }
   /** The caller, once it is known. */
   actor?: Actor
+  /** The cookies that the login of the host sets. */
+  set_cookie?: string[] | undefined
   /** What the limits returned, if the call was counted. */
   limit_result?: LimitResult | undefined
 }
@@ -77,7 +82,7 @@ async function checkAndCall(
 
   const client = clientOf(config, route, request)
   const caller = await findCaller(chat, route, request)
-  if (caller) found.actor = caller.actor
+  if (caller) Object.assign(found, { actor: caller.actor, set_cookie: caller.set_cookie })
   // A form of another site must not sign a user in either, and a stream is open before its page turns out to be
   // foreign.
   if ((route.changes || route.answer === 'stream') && isForeign(request, config))
@@ -98,7 +103,7 @@ async function checkAndCall(
   return route.handler({
     chat,
     actor: caller?.actor,
-    params: request.params,
+    params: withTexts(request.params),
     query,
     body,
     headers: request.headers,
@@ -113,7 +118,7 @@ async function checkAndCall(
  */
 async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promise<CountedCaller | undefined> {
   if (route.access === 'public') return undefined
-  const { headers, cookies, ip } = request
+  const { headers, cookies, ip, given } = request
   const ctx = contextOf(chat)
   const tokens = tokensIn(ctx, headers, cookies)
   const { authFailures, identity } = ctx
@@ -121,7 +126,7 @@ async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promi
   // A host's own authentication needs no CSRF token.
   if (!identity) authFailures.check(attempt)
   try {
-    const caller = await recogniseBy(ctx, { headers, ...(ip && { ip }) }, tokens)
+    const caller = await recogniseBy(ctx, { ...given, headers, ...(ip && { ip }) }, tokens)
     if (!identity) authFailures.remember(attempt)
     return caller
   } catch (error) {
@@ -130,6 +135,20 @@ async function findCaller(chat: Chat, route: AnyRoute, request: Incoming): Promi
     const isMeant = !identity && tokens.api_key !== undefined
     if (route.access === 'optional' && isDead && !isMeant) return undefined
     throw error
+  }
+}
+
+/**
+ * The parameters of a path, those that are texts decoded. All others are ids, which have no escapes.
+ *
+ * @throws ChatError `not_found` for a broken escape
+ */
+function withTexts(params: Record<string, string>): Record<string, string> {
+  if (params.emoji === undefined) return params
+  try {
+    return { ...params, emoji: decodeURIComponent(params.emoji) }
+  } catch (cause) {
+    throw new ChatError('not_found', { cause })
   }
 }
 

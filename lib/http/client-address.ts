@@ -29,6 +29,12 @@ export function createClientReader(
   }
 }
 
+/**
+ * What stands for the address of a peer on a Unix domain socket. The permissions of the file decide who connects, which is a
+ * proxy on this machine: it counts as one of the trusted proxies.
+ */
+export const SOCKET_PEER = 'unix'
+
 const NO_ADDRESS =
   'A request came without an address: all such requests share the limits of one client, that of sign-ins included. Set request.ip, or give createChatApp an addressOf.'
 
@@ -48,10 +54,11 @@ export function createAddressReader(trusted: readonly string[]): AddressReader {
   const isProxy = (address: string) => proxies.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
 
   return (peer, forwarded) => {
+    const isLocal = peer === SOCKET_PEER
     let address = toAddress(peer ?? '')
-    if (address === undefined || forwarded === null || trusted.length === 0) return address
+    if (forwarded === null || (isLocal ? false : address === undefined || trusted.length === 0)) return address
     for (const hop of hopsOf(forwarded)) {
-      if (!isProxy(address)) return address
+      if (address !== undefined && !isProxy(address)) return address
       const before = toAddress(withoutPort(hop))
       // A trusted proxy passed on an invalid address: only the proxy itself is known.
       if (before === undefined) return address

@@ -31,7 +31,8 @@ export function clearedCookies(config: Config): string[] {
 
 /** With HTTPS, a name that no neighbouring host can set (RFC 6265bis, section 4.1.3.2). */
 export function bindingCookieName(config: Config): string {
-  return config.security.cookie.secure ? '__Host-OAUTH_BINDING' : 'OAUTH_BINDING'
+  const { prefix, secure } = config.security.cookie
+  return `${secure ? '__Host-' : ''}${prefix}OAUTH_BINDING`
 }
 
 /**

@@ -8,7 +8,7 @@ import type { AnyRoute, Method } from '../endpoint.ts'
 import { refusalOf } from '../metrics/registry.ts'
 import type { Chat } from '../service.ts'
 import { apiGroupOf } from './api-groups.ts'
-import { perform } from './call.ts'
+import { type Incoming, perform } from './call.ts'
 import type { ChunkStreams } from './chunk-streams.ts'
 import type { ClientReader } from './client-address.ts'
 import { PROBLEM } from './error-shapes.ts'
@@ -19,7 +19,7 @@ import { type Redirect, refusePrefetch, toRedirect } from './redirect.ts'
 import { type RequestLog, untilEnd } from './request-log.ts'
 import { openStream, send } from './send.ts'
 import { deadCookies, type Reply, serialize, toChatError, toFailure } from './serialize.ts'
-import { STREAM_HEADERS } from './sse.ts'
+import { streamHeaders } from './sse.ts'
 import { type StallWatch, turnOf } from './stalls.ts'
 
 /** The routes of one path, by method. */
@@ -52,6 +52,8 @@ interface Exchange {
   cookies: ReadonlyMap<string, string>
   /** The headers of every response to it; the limits add theirs. A reply has its own in addition. */
   headers: HeaderPair[]
+  /** The cookies that the login of the host sets with the response. */
+  set_cookie: string[]
   /** The user, once authenticated. */
   caller: { user_id: string | undefined }
   /** Counts and logs it; a stream when it ends. */
@@ -96,7 +98,8 @@ function end(exchange: Exchange, reply: Reply): unknown {
   exchange.tell(reply.status)
   const response = responseOf(exchange.event)
   if (response) exchange.stalls.watch(response)
-  const { status, cookies = [], body } = reply
+  const { status, body } = reply
+  const cookies = [...exchange.set_cookie, ...(reply.cookies ?? [])]
   return send(exchange.event, { status, headers: [...exchange.headers, ...reply.headers], cookies, body })
 }
 
@@ -123,6 +126,7 @@ function begin(service: Service, path: string, resource: Resource, event: H3Even
     request_id,
     cookies: readCookies(headers.get('cookie')),
     headers: [...service.headers.of(request_id, headers.get('origin')), ...apiGroupOf(path).headers],
+    set_cookie: [],
     caller,
     count: (status) => endpoint?.count?.(status, (performance.now() - started) / 1000),
     tell(status) {
@@ -131,6 +135,15 @@ function begin(service: Service, path: string, resource: Resource, event: H3Even
     },
   }
 }
+
+/** The request as the login of a host gets it. */
+function givenOf({ req, runtime }: H3Event): Incoming['given'] {
+  const node = runtime?.node
+  // Not the event: a stream keeps this for as long as it is open.
+  return { request: req, ...(node?.res && { node: { req: node.req, res: node.res } as NodePair }) }
+}
+
+type NodePair = NonNullable<Incoming['given']['node']>
 
 /** The response of a route. */
 async function call(
@@ -145,7 +158,7 @@ async function call(
     refusePrefetch(headers)
   }
   const address = clientOf(event.req)
-  const { outcome, actor, limit_result } = await perform(chat, route, {
+  const { outcome, actor, limit_result, set_cookie } = await perform(chat, route, {
     method,
     headers,
     cookies,
@@ -153,10 +166,12 @@ async function call(
     search: event.url.search,
     url: event.url,
     body: (event.runtime?.node?.req as IncomingMessage | undefined) ?? event.req.body,
+    given: givenOf(event),
     isGone: () => event.runtime?.node?.res?.destroyed ?? false,
     ip: address,
   })
   exchange.caller.user_id = actor?.user_id
+  if (set_cookie) exchange.set_cookie.push(...set_cookie)
   if (limit_result) {
     exchange.headers.push(...limitHeaders(limit_result))
     if (count) contextOf(chat).metrics.limited(limit_result.profile, limit_result.allowed)
@@ -167,12 +182,13 @@ async function call(
     const { status } = route
     exchange.count(status)
     const opening = untilEnd(result as Opening, exchange.tell.bind(undefined, status))
-    return openStream(event, [...exchange.headers, ...STREAM_HEADERS], opening)
+    return openStream(event, streamHeaders(exchange.headers), exchange.set_cookie, opening)
   }
   if (route.answer === 'redirect') return end(exchange, toRedirect(chat, route, result as Redirect, headers))
   if (route.pieces && Symbol.iterator in (result as object)) {
     const body = chunk_streams.begin(result as Iterable<unknown>, address)
-    return end(exchange, { status: route.status, headers: STREAM_HEADERS, body })
+    exchange.headers = streamHeaders(exchange.headers)
+    return end(exchange, { status: route.status, headers: [], body })
   }
   return end(exchange, serialize(chat, route, result))
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { ServerResponse } from 'node:http'
 import { derived } from '../config/live.ts'
 import type { Config } from '../config/parse.ts'
 import { isLocalhostName } from '../core/addresses.ts'
@@ -69,4 +70,14 @@ function ownsHttpsHost({ server }: Config): boolean {
   if (!server.public_url) return false
   const { protocol, hostname, pathname } = new URL(server.public_url)
   return protocol === 'https:' && pathname === '/' && !isLocalhostName(hostname)
+}
+
+/**
+ * Writes the head of a response. Middleware of a host that wraps `writeHead` may not understand a list of headers: old
+ * versions of on-headers, by which express-session sets its cookie, do not.
+ */
+export function writeHead(response: ServerResponse, status: number, headers: readonly HeaderPair[]): void {
+  if (response.writeHead === ServerResponse.prototype.writeHead) return void response.writeHead(status, headers.flat())
+  for (const [name, value] of headers) response.setHeader(name, value)
+  response.writeHead(status)
 }

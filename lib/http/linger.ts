@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type HeaderPair, writeHead } from './headers.ts'
 import type { Reply } from './serialize.ts'
 
 /** A body with at most this announced length is read to its end, to keep the connection. */
@@ -27,8 +28,8 @@ export function answerUnread(response: ServerResponse, { status, headers, body }
   if (!(Number(request.headers['content-length']) <= SMALL_BYTES)) response.shouldKeepAlive = false
   const bytes = typeof body === 'string' ? Buffer.from(body) : body instanceof Uint8Array ? body : new Uint8Array()
   const hasLength = status !== 204 && request.method !== 'HEAD'
-  const length = hasLength ? ['content-length', String(bytes.length)] : []
-  response.writeHead(status, [...headers.flat(), ...length])
+  const length: HeaderPair[] = hasLength ? [['content-length', String(bytes.length)]] : []
+  writeHead(response, status, [...headers, ...length])
   if (bytes.length === 0) response.flushHeaders()
   else response.write(bytes)
 

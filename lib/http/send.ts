@@ -1,19 +1,25 @@
 import type { ServerResponse } from 'node:http'
 import { fromNodeHandler, type H3Event, HTTPResponse } from 'h3'
 import type { Opening } from '../chat/events/service.ts'
-import type { HeaderPair } from './headers.ts'
+import { type HeaderPair, writeHead } from './headers.ts'
 import { answerUnread, hasUnreadBody } from './linger.ts'
 import type { Reply } from './serialize.ts'
 import { streamToNode, streamToWeb } from './sse.ts'
 
 /** Starts a stream, as the runtime supports it; a HEAD request gets only the headers. */
-export function openStream(event: H3Event, headers: readonly HeaderPair[], opening: Opening): unknown {
+export function openStream(
+  event: H3Event,
+  headers: readonly HeaderPair[],
+  cookies: readonly string[],
+  opening: Opening,
+): unknown {
   if (event.req.method === 'HEAD') {
     opening.cancel()
-    return send(event, { status: 200, headers, body: null })
+    return send(event, { status: 200, headers, cookies, body: null })
   }
   const response = event.runtime?.node?.res as Unawaited | undefined
-  if (!response) return streamToWeb(headers, opening)
+  if (!response) return streamToWeb([...headers, ...cookieLines(cookies)], opening)
+  for (const cookie of cookies) response.appendHeader('set-cookie', cookie)
   if (!response[UNAWAITED]) return fromNodeHandler(() => streamToNode(response, headers, opening))(event)
   void streamToNode(response, headers, opening)
   return new Promise(() => {})
@@ -32,6 +38,22 @@ export function leaveUnawaited(response: ServerResponse): void {
   ;(response as Unawaited)[UNAWAITED] = true
 }
 
+/**
+ * Writes a reply to Node's response. The adapter of the runtime would write the body and end with a callback alone, which
+ * middleware of a host that wraps `end`, as express-session and compression do, takes for the body.
+ */
+function sendToNode(response: ServerResponse, { status, headers, body }: Reply & { body: WholeBody }): void {
+  // The host has answered itself meanwhile, as middleware for timeouts does.
+  if (response.headersSent) return
+  const length =
+    body === null || status === 204 ? [] : [['content-length', String(Buffer.byteLength(body))] as HeaderPair]
+  writeHead(response, status, [...headers, ...length])
+  if (body === null || response.req.method === 'HEAD') response.end()
+  else response.end(body)
+}
+
+type WholeBody = string | Uint8Array | null
+
 /** A response whose headers stay a list of pairs: on Node no `Headers` object is needed. */
 class Answer extends HTTPResponse {
   readonly #pairs: readonly HeaderPair[]
@@ -46,13 +68,19 @@ class Answer extends HTTPResponse {
   }
 }
 
+const cookieLines = (cookies: readonly string[]) => cookies.map((cookie): HeaderPair => ['set-cookie', cookie])
+
 /** Passes a reply to the runtime. */
 export function send(event: H3Event, { status, headers, cookies = [], body }: Reply): unknown {
-  const response = event.runtime?.node?.res as ServerResponse | undefined
+  const response = event.runtime?.node?.res as Unawaited | undefined
   // Node 20 keeps only the last of several cookies in a list, if a host has set a header before.
   if (response) for (const cookie of cookies) response.appendHeader('set-cookie', cookie)
-  const lines = response ? [] : cookies.map((cookie): HeaderPair => ['set-cookie', cookie])
+  const lines = response ? [] : cookieLines(cookies)
   const reply: Reply = { status, headers: lines.length > 0 ? [...headers, ...lines] : headers, body }
   if (response && hasUnreadBody(response.req)) return fromNodeHandler(() => answerUnread(response, reply))(event)
+  if (response?.[UNAWAITED] && !(body instanceof ReadableStream)) {
+    sendToNode(response, { ...reply, body })
+    return new Promise(() => {})
+  }
   return new Answer(reply)
 }

@@ -15,7 +15,7 @@ export interface Reply {
   /** Its own headers, besides those of every response. */
   headers: readonly HeaderPair[]
   /** Lines of `Set-Cookie`. */
-  cookies?: string[]
+  cookies?: readonly string[]
   body: string | Uint8Array | ReadableStream<Uint8Array> | null
 }
 
@@ -57,7 +57,9 @@ export function serialize(chat: Chat, route: AnyRoute, result: unknown): Reply {
     value = rest
   }
   headers.push(['content-type', 'application/json'])
-  return { status: route.status, headers, cookies, body: JSON.stringify(value) }
+  const isOld = 'created' in value && value.created === false
+  const status = (isOld && route.status_unless_created) || route.status
+  return { status, headers, cookies, body: JSON.stringify(value) }
 }
 
 const HEADERS = Object.entries(RESULT_HEADERS)

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Opening } from '../chat/events/service.ts'
 import { formatRetry } from '../core/event-stream.ts'
 import type { Sink } from '../live/reader.ts'
-import type { HeaderPair } from './headers.ts'
+import { type HeaderPair, writeHead } from './headers.ts'
 
 /** How long a client should wait before it reconnects. */
 const RETRY = Buffer.from(formatRetry(2_000))
@@ -10,9 +10,14 @@ const RETRY = Buffer.from(formatRetry(2_000))
 /** How long a reader that must disconnect may read the rest; then the connection is closed. */
 const FAREWELL_MS = 5_000
 
-/** The headers of an event stream besides the common ones. */
-export const STREAM_HEADERS: readonly HeaderPair[] = [
+/** The headers of an event stream: those of every response, and its own. No proxy and no middleware compresses or keeps it. */
+export function streamHeaders(common: readonly HeaderPair[]): HeaderPair[] {
+  return [...common.filter(([name]) => name !== 'cache-control'), ...STREAM_HEADERS]
+}
+
+const STREAM_HEADERS: readonly HeaderPair[] = [
   ['content-type', 'text/event-stream'],
+  ['cache-control', 'no-store, no-transform'],
   ['x-accel-buffering', 'no'],
 ]
 
@@ -36,7 +41,7 @@ export function streamToNode(
   }
   response.useChunkedEncodingByDefault = false
   response.shouldKeepAlive = false
-  response.writeHead(200, headers.flat())
+  writeHead(response, 200, headers)
   response.write(RETRY)
   response.on('error', () => {})
   // A stalled reader is detected by its pending bytes; a timeout would cost a timer at every write.

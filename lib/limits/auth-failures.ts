@@ -44,13 +44,19 @@ export function createAuthFailures(perMinute: () => number, now: () => Micros): 
   const rate = (): Rate => ({ requests_per_second: perMinute() / 60, burst: perMinute() })
   let networks = createLocalBuckets(MAX_NETWORKS)
   let latest = 0
+  let counted_by = perMinute()
   /** In the order of their last use. */
   const good = new Set<string>()
 
-  /** After a clock has stepped back the count restarts, so that no network is refused until the clock has caught up. */
+  /**
+   * After a clock has stepped back the count restarts, so that no network is refused until the clock has caught up; and under
+   * another rate, where the old count would have another meaning.
+   */
   function instant(): Micros {
     const at = now()
-    if (at < latest - SECOND) networks = createLocalBuckets(MAX_NETWORKS)
+    const current = perMinute()
+    if (at < latest - SECOND || current !== counted_by) networks = createLocalBuckets(MAX_NETWORKS)
+    counted_by = current
     latest = at
     return at
   }

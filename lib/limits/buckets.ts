@@ -1,6 +1,24 @@
 import type { Database, Queries } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
-import { type Decision, type Rate, spend, toDecision, windowAt } from './rules.ts'
+import { type Decision, networkOf, type Rate, spend, toDecision, windowAt } from './rules.ts'
+
+/** A caller as buckets name it: a user, or the network of an address. */
+export function callerOf({ user_id, ip }: { user_id?: string | undefined; ip?: string | undefined }): string {
+  if (user_id !== undefined) return `user:${user_id}`
+  return ip === undefined ? 'no_address' : `ip:${networkOf(ip)}`
+}
+
+/** The bucket of a caller. Under another rate the old count has another meaning: a changed profile starts a new one. */
+export function bucketOf(rule: 'sign_in' | (Rate & { id: string }), caller: string): string {
+  if (rule === 'sign_in') return `sign_in:${caller}`
+  return `${rule.id}:${rule.requests_per_second}/${rule.burst}:${caller}`
+}
+
+/** The rule and the caller of a bucket. */
+export function partsOf(bucket: string): { rule: string; caller: string } {
+  const [, rule = '', caller = ''] = /^(sign_in|[^:]*):(?:[^:/]*\/[^:]*:)?(.*)$/s.exec(bucket) ?? []
+  return { rule, caller }
+}
 
 /** Buckets of one process, in memory. */
 export interface LocalBuckets {

@@ -2,8 +2,8 @@ import { derived } from '../config/live.ts'
 import type { Config } from '../config/parse.ts'
 import type { Database } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
-import { createLocalBuckets, takeShared } from './buckets.ts'
-import { type Decision, type Endpoint, mostSpecific, networkOf, type Rate } from './rules.ts'
+import { bucketOf, callerOf, createLocalBuckets, takeShared } from './buckets.ts'
+import { type Decision, type Endpoint, mostSpecific, type Rate } from './rules.ts'
 import { findLimitsVersion, type LimitRule, type LimitsVersion, listLimitRules } from './store.ts'
 
 /** A call to be counted. */
@@ -66,17 +66,15 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
   return {
     async take(call) {
       const rule = await findRule(call)
-      const address = call.ip === undefined ? 'no_address' : `ip:${networkOf(call.ip)}`
-      const caller = call.user_id === undefined ? address : `user:${call.user_id}`
+      const address = callerOf({ ip: call.ip })
+      const caller = callerOf(call)
       if (call.is_sign_in) {
-        const decision = await takeShared(db, `sign_in:${address}`, now(), signInsOf(config))
+        const decision = await takeShared(db, bucketOf('sign_in', address), now(), signInsOf(config))
         // A profile applies in addition: it cannot make guessing easier.
         if (!decision.allowed || !rule) return { profile: 'sign_in', ...decision }
       }
       if (rule) {
-        // Under another rate the old count has another meaning: a changed profile starts a new bucket.
-        const bucket = `${rule.id}:${rule.requests_per_second}/${rule.burst}:${caller}`
-        return { profile: rule.profile, ...(await takeShared(db, bucket, now(), rule)) }
+        return { profile: rule.profile, ...(await takeShared(db, bucketOf(rule, caller), now(), rule)) }
       }
       if (config.rate_limits.default_rps === 0) return undefined
       return { profile: 'default', ...local.take(caller, now(), shareOfDefault()) }
@@ -84,7 +82,8 @@ export function createLimiter(deps: { config: Config; db: Database; now: () => M
   }
 }
 
-function signInsOf({ rate_limits: { auth_login_per_ip_per_min: burst } }: Config): Rate {
+/** The rate of sign-in attempts from one address. */
+export function signInsOf({ rate_limits: { auth_login_per_ip_per_min: burst } }: Config): Rate {
   return { requests_per_second: burst / 60, burst }
 }
 

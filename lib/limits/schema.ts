@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isAddress } from '../core/addresses.ts'
 import { isVisible, PATTERNS } from '../core/characters.ts'
 import { LONGEST } from '../core/lengths.ts'
 import { Id, Instant, text } from '../core/schema.ts'
@@ -89,3 +90,60 @@ export const LimitAssignmentInput = v.object({
   ),
 })
 export type LimitAssignmentInput = v.InferOutput<typeof LimitAssignmentInput>
+
+/** Whose limits. */
+export const LimitStatusQuery = v.object({ user_id: v.optional(Id) })
+
+/** Whose limits to forget: exactly one of the two. */
+export const LimitResetInput = v.pipe(
+  v.object({
+    user_id: v.optional(v.pipe(Id, v.description('A user'))),
+    address: v.optional(
+      v.pipe(
+        text(64),
+        v.check((address) => isAddress(address.replace(/\/64$/, '')), 'must be an IP address'),
+        v.description('The address of callers who are not signed in, or its network, as the status shows it'),
+      ),
+    ),
+  }),
+  v.check(
+    ({ user_id, address }) => (user_id === undefined) !== (address === undefined),
+    'must name a user or an address',
+  ),
+)
+
+/** A caller whose next call would be refused. */
+export const Throttled = v.object({
+  limit: v.pipe(v.string(), v.description('`sign_in`, or the name of a profile')),
+  method: v.pipe(v.optional(v.string()), v.description('The method of the assignment; missing for `sign_in`')),
+  path: v.pipe(v.optional(v.string()), v.description('The path of the assignment; missing for `sign_in`')),
+  user_id: v.optional(Id),
+  username: v.optional(v.string()),
+  address: v.pipe(
+    v.optional(v.string()),
+    v.description('The address of a caller who is not signed in; of IPv6 its network'),
+  ),
+  until: v.pipe(Instant, v.description('When a call is allowed again')),
+})
+
+/** Who is throttled now, and how sign-ins went. */
+export const LimitStatus = v.object({
+  throttled: v.pipe(v.array(Throttled), v.description('At most 200, the longest first')),
+  is_complete: v.pipe(v.boolean(), v.description('Whether `throttled` has them all')),
+  locked_accounts: v.pipe(
+    v.number(),
+    v.description('How many names of sign-in are locked after failures; at most 10,000 are counted'),
+  ),
+  sign_ins: v.pipe(
+    v.object({
+      since: Instant,
+      succeeded: v.number(),
+      failed: v.number(),
+      throttled: v.pipe(v.number(), v.description('Refused without a look at the password')),
+    }),
+    v.description('Of the last 24 hours, as far as the newest 100,000 entries of the audit log reach'),
+  ),
+})
+
+export type LimitStatus = v.InferOutput<typeof LimitStatus>
+export type Throttled = v.InferOutput<typeof Throttled>

@@ -1,6 +1,6 @@
 import { toInstant } from '../core/time.ts'
 import type { Queries } from '../storage/database.ts'
-import type { Micros } from '../storage/sql.ts'
+import { isOneOf, jsonList, type Micros } from '../storage/sql.ts'
 import type { Rate } from './rules.ts'
 import type { LimitAssignment, LimitProfile } from './schema.ts'
 
@@ -175,4 +175,29 @@ export async function setLimitsVersion(tx: Queries, version: string): Promise<vo
      ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
     version,
   )
+}
+
+/** A bucket of a caller. */
+export interface BucketRow {
+  bucket: string
+  /** The instant that `spend` compares. */
+  tat: Micros
+}
+
+/** Up to `limit` buckets with something in them, the fullest first. By limit_buckets_by_tat. */
+export function listFullBuckets(db: Queries, now: Micros, limit: number): Promise<BucketRow[]> {
+  return db.all<BucketRow>('SELECT bucket, tat FROM limit_buckets WHERE tat > ? ORDER BY tat DESC LIMIT ?', now, limit)
+}
+
+/** Those of these buckets that exist. By primary key. */
+export function findBuckets(db: Queries, buckets: string[]): Promise<BucketRow[]> {
+  return db.all<BucketRow>(
+    `SELECT bucket, tat FROM limit_buckets WHERE bucket ${isOneOf(db.dialect)}`,
+    jsonList(buckets),
+  )
+}
+
+/** @returns the number of buckets deleted */
+export function deleteBuckets(tx: Queries, buckets: string[]): Promise<number> {
+  return tx.run(`DELETE FROM limit_buckets WHERE bucket ${isOneOf(tx.dialect)}`, jsonList(buckets))
 }

@@ -43,6 +43,13 @@ export function createDeliverAll(deps: {
       for (const reader of followers.ofUser(userId)) sendOrKeep(reader, encode([delivered]))
     },
 
+    /** Sends an event to the readers that it concerns, but those of some users. */
+    deliverExcept(userIds: ReadonlySet<string>, delivered: Delivered): void {
+      const delivery = encode([delivered])
+      for (const reader of followers.concernedBy(delivered))
+        if (!userIds.has(reader.user_id)) sendOrKeep(reader, delivery)
+    },
+
     /**
      * Makes a reader live that was sent the events before it followed its conversations.
      *

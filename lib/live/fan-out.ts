@@ -4,6 +4,7 @@ import type { Database } from '../storage/database.ts'
 import type { DeliverAll } from './deliver-all.ts'
 import { type Delivery, encode } from './delivery.ts'
 import type { Followers } from './followers.ts'
+import type { InboxSender } from './inboxes.ts'
 import { listLastSeqs } from './log.ts'
 import type { Reader } from './reader.ts'
 import type { Revocation } from './revocations.ts'
@@ -19,6 +20,7 @@ interface FanOutDeps {
   all: DeliverAll
   tail: Tail
   send: (reader: Reader, delivery: Delivery) => void
+  inboxes: InboxSender
   recheck: (revocations: Revocation[]) => Promise<void>
   /** Tells the other processes of a commit, and passes ephemeral events of this one on. */
   announce: (events: readonly Ephemeral[]) => void
@@ -26,34 +28,36 @@ interface FanOutDeps {
 
 /** Sends committed events to the readers they concern. The work grows with the number of these, not of all streams. */
 export function createFanOut(deps: FanOutDeps) {
-  const { log, subscriptions, followers, tail, recheck, announce } = deps
+  const { log, subscriptions, followers, tail, inboxes, recheck, announce } = deps
+  const deliveries = createDeliveries()
   let failed = false
-
-  const { publish, publishToUser } = createPublishers(deps)
+  const { publish, publishToSome } = createPublishers(deps)
 
   /** Delivers the events of a transaction that this process has committed, or ephemeral events. */
   function deliver({ conversations, members, ephemeral, revocations }: Outcome): void {
-    for (const each of ephemeral) if (each.user_id === undefined) publish(each.conversation_id, each.event)
+    const own = ephemeral.filter(({ user_ids }) => user_ids && inboxes.isRead(user_ids))
+    for (const each of ephemeral) if (isForAll(each)) publish(each.conversation_id, each.event)
     const touched = new Set([...conversations.keys(), ...ephemeral.map((each) => each.conversation_id)])
     const advances = [...touched].flatMap((id) => subscriptions.channelOf(id)?.advance(conversations.get(id)) ?? [])
-    if ([...touched].some(followers.hasConversation) || [...members].some(followers.hasUser))
-      advances.push(tail.advance(conversations))
+    const users = [...members, ...ephemeral.flatMap((each) => each.user_id ?? [])]
+    if ([...touched].some(followers.isRead) || users.some(followers.hasUser)) advances.push(tail.advance(conversations))
     else if (conversations.size > 0) tail.skipped()
-    if (advances.length === 0 && revocations.length === 0) return
-    Promise.all(advances)
+    if (advances.length === 0 && own.length === 0 && revocations.length === 0) return
+    const delivery = Promise.all(advances)
       .then(() => {
         // After the delivery of the log: the event may refer to one of its events.
-        for (const each of ephemeral) if (each.user_id !== undefined) publishToUser(each.user_id, each)
-        return recheck(revocations)
+        for (const each of ephemeral) if (!isForAll(each)) publishToSome(each)
+        return Promise.all([inboxes.send(own), recheck(revocations)])
       })
       .catch((error) => {
         failed = true
         log.warn('Delivery waits for the storage', { cause: causeText(error) })
       })
+    deliveries.add(delivery)
   }
 
-  const receive = (ephemeral: Ephemeral[]) =>
-    deliver({ conversations: new Map(), members: new Set(), ephemeral, revocations: [] })
+  const nothing = { conversations: new Map(), members: new Set<string>(), revocations: [] }
+  const receive = (ephemeral: Ephemeral[]) => deliver({ ...nothing, ephemeral })
 
   return {
     committed(outcome: Outcome): void {
@@ -62,10 +66,10 @@ export function createFanOut(deps: FanOutDeps) {
       if (conversations.size + ephemeral.length + revocations.length > 0) announce(ephemeral)
     },
 
-    /** Sends an ephemeral event to the open streams of a conversation. */
-    publishEphemeral(conversation_id: string, event: EphemeralEvent): void {
-      receive([{ conversation_id, event }])
-      announce([{ conversation_id, event }])
+    /** Sends an ephemeral event to the open streams of a conversation, but those of some users. */
+    publishEphemeral(conversation_id: string, event: EphemeralEvent, except_ids?: readonly string[]): void {
+      receive([{ conversation_id, event, except_ids }])
+      announce([{ conversation_id, event, except_ids }])
     },
 
     /** Sends ephemeral events to the open streams of this process only. */
@@ -73,11 +77,29 @@ export function createFanOut(deps: FanOutDeps) {
 
     ...createCatchUp(deps),
 
+    idle: deliveries.idle,
+
     /** Whether a delivery has failed since the last call; then the caller must call `catchUpAll`. */
     hasFailed(): boolean {
       const before = failed
       failed = false
       return before
+    },
+  }
+}
+
+/** The deliveries in progress. */
+function createDeliveries() {
+  const all = new Set<Promise<unknown>>()
+  return {
+    /** @param delivery never rejects */
+    add(delivery: Promise<unknown>): void {
+      all.add(delivery)
+      void delivery.then(() => all.delete(delivery))
+    },
+    /** Resolves when the events of this process's commits are sent. */
+    async idle(): Promise<void> {
+      while (all.size > 0) await Promise.all(all)
     },
   }
 }
@@ -109,8 +131,17 @@ function createCatchUp({ db, subscriptions, followers, tail }: FanOutDeps) {
   }
 }
 
+/** Whether an event is for all streams of its conversation. */
+const isForAll = ({ user_id, user_ids, except_ids }: Ephemeral) => !user_id && !user_ids && !except_ids
+
 /** Sends ephemeral events to the streams of this process. */
 function createPublishers({ subscriptions, followers, all, tail, send }: FanOutDeps) {
+  /** To the streams of a conversation whose users are wanted. */
+  function sendTo({ conversation_id, event }: Ephemeral, isWanted: (userId: string) => boolean): void {
+    for (const reader of subscriptions.readersOf(conversation_id))
+      if (isWanted(reader.user_id)) send(reader, encode([{ conversation_id, event }]))
+  }
+
   return {
     /** With the next delivery of the conversation. */
     publish(conversationId: string, event: EphemeralEvent): void {
@@ -118,11 +149,17 @@ function createPublishers({ subscriptions, followers, all, tail, send }: FanOutD
       if (followers.hasConversation(conversationId)) tail.publish(conversationId, event)
     },
 
-    /** At once, to one user. */
-    publishToUser(userId: string, { conversation_id, event }: Ephemeral): void {
-      for (const reader of subscriptions.readersOf(conversation_id))
-        if (reader.user_id === userId) send(reader, encode([{ conversation_id, event }]))
-      all.deliverToUser(userId, { conversation_id, event })
+    /** At once, to one user, or to all but some. */
+    publishToSome(each: Ephemeral): void {
+      const { conversation_id, event, user_id, except_ids } = each
+      if (user_id !== undefined) {
+        sendTo(each, (id) => id === user_id)
+        all.deliverToUser(user_id, { conversation_id, event })
+      } else if (except_ids) {
+        const without = new Set(except_ids)
+        sendTo(each, (id) => !without.has(id))
+        all.deliverExcept(without, { conversation_id, event })
+      }
     },
   }
 }

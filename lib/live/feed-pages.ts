@@ -26,7 +26,7 @@ export function createFeedPages({ feed, followers, deliver, compose }: FeedPages
   const ephemeral = createEphemeralEvents()
 
   const isWanted = ({ type, conversation_id, user_id }: EventRow) =>
-    followers.hasConversation(conversation_id) || (type === 'membership.changed' && followers.hasUser(user_id!))
+    followers.isRead(conversation_id) || (type === 'membership.changed' && followers.hasUser(user_id!))
 
   return {
     /** The place up to which all events are delivered, and the name of the history. */

@@ -28,6 +28,8 @@ export function createFeed(db: Database) {
 
     listMissed: (conversationIds: Iterable<string>, from: Place, to: Place) =>
       listMissed(db, order, conversationIds, from, to),
+    listBetween: (from: Place, to: Place, afterId: number, limit: number) =>
+      listBetween(db, order, { from, to, afterId, limit }),
     listRanges: (ranges: Range[]) => listRanges(db, ranges),
     listOwnChanges: (userId: string, from: Place, to: Place, limit: number) =>
       listOwnChanges(db, order, { userId, from, to, limit }),
@@ -73,6 +75,23 @@ function listRanges(db: Queries, ranges: Range[]): Promise<FeedRow[]> {
       WHERE e.conversation_id = ${id} AND e.seq >= ${from} AND e.seq <= ${to}
       ORDER BY e.id`,
     JSON.stringify(ranges),
+  )
+}
+
+/** Up to `limit` events of all conversations between two places, after one of them, by id. By primary key. */
+function listBetween(
+  db: Queries,
+  order: FeedOrder<Place>,
+  { from, to, afterId, limit }: { from: Place; to: Place; afterId: number; limit: number },
+): Promise<FeedRow[]> {
+  const [isSeen, ...seen] = order.isUpTo(from)
+  const [isDue, ...due] = order.isUpTo(to)
+  return db.all<FeedRow>(
+    `SELECT ${COLUMNS} FROM events e WHERE e.id > ? AND NOT ${isSeen} AND ${isDue} ORDER BY e.id LIMIT ?`,
+    afterId,
+    ...seen,
+    ...due,
+    limit,
   )
 }
 

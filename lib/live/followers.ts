@@ -20,13 +20,16 @@ export type Followers = ReturnType<typeof createFollowers>
 export function createFollowers() {
   const byConversation = createIndex<Reader>()
   const byUser = createIndex<Reader>()
+  /** Of parts of the host, which participate in nothing. */
+  const ofAll = new Set<Reader>()
 
   const { follow, apply } = createMemberships(byConversation)
-
   return {
     count: () => byUser.size(),
-    /** Whether a reader follows a conversation. */
+    /** Whether a participant's reader follows a conversation. */
     hasConversation: (conversationId: string) => byConversation.get(conversationId).size > 0,
+    /** Whether the events of the log of a conversation are for any reader. */
+    isRead: (conversationId: string) => ofAll.size > 0 || byConversation.get(conversationId).size > 0,
     /** Whether a user has a reader: a change of the user's membership concerns it. */
     hasUser: (userId: string) => byUser.get(userId).size > 0,
     /** The readers of a user that follow its conversations already. */
@@ -42,20 +45,25 @@ export function createFollowers() {
     follow(reader: Reader, memberships: JoinedConversation[]): void {
       const following = reader.following!
       following.joined = new Map()
+      if (reader.is_system) ofAll.add(reader)
       for (const { conversation_id, joined_at } of memberships) follow(reader, conversation_id, joined_at)
       for (const change of following.changes.splice(0)) apply(reader, change)
     },
 
     remove(reader: Reader): void {
       byUser.remove(reader.user_id, reader)
+      ofAll.delete(reader)
       for (const id of reader.following?.joined?.keys() ?? []) byConversation.remove(id, reader)
     },
 
     /** The readers that an event concerns: after it, those of a new participant follow the conversation. */
     concernedBy(delivered: Delivered): Reader[] {
       const { event, conversation_id = '', at } = delivered
+      // Without an instant it is not of the log.
+      const everywhere = at === undefined ? [] : ofAll
       const isSince = (reader: Reader) => at === undefined || at >= reader.following!.joined!.get(conversation_id)!
-      if (event.type !== 'membership.changed') return [...byConversation.get(conversation_id)].filter(isSince)
+      if (event.type !== 'membership.changed')
+        return [...byConversation.get(conversation_id)].filter(isSince).concat(...everywhere)
       const { user_id } = event.payload
       const own = [...byUser.get(user_id)]
       for (const reader of own) {
@@ -65,7 +73,7 @@ export function createFollowers() {
       const others = [...byConversation.get(conversation_id)].filter(
         (each) => each.user_id !== user_id && isSince(each),
       )
-      return [...own.filter((reader) => reader.following!.joined), ...others]
+      return [...own.filter((reader) => reader.following!.joined), ...others, ...everywhere]
     },
   }
 }

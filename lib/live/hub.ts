@@ -8,6 +8,8 @@ import { createDeliverAll } from './deliver-all.ts'
 import { createFanOut } from './fan-out.ts'
 import { createFeed } from './feed.ts'
 import { createFollowers } from './followers.ts'
+import { createInboxSender } from './inboxes.ts'
+import { createLogins } from './logins.ts'
 import { createStreamQuota } from './quota.ts'
 import type { Reader, StreamSources } from './reader.ts'
 import { catchUp } from './replay.ts'
@@ -41,6 +43,7 @@ export type Hub = ReturnType<typeof createHub>
 export function createHub(deps: HubDeps) {
   const { quota, streams, rights, hasReaders, fanOut, start } = createParts(deps)
   const { close } = streams
+  const logins = createLogins({ all: streams.all, close })
   let state: 'open' | 'withdrawn' | 'draining' = 'open'
 
   return {
@@ -63,6 +66,7 @@ export function createHub(deps: HubDeps) {
     catchUp: fanOut.catchUp,
     catchUpAll: fanOut.catchUpAll,
     hasFailed: fanOut.hasFailed,
+    delivered: fanOut.idle,
 
     publishEphemeral: fanOut.publishEphemeral,
     receive: fanOut.receive,
@@ -76,6 +80,8 @@ export function createHub(deps: HubDeps) {
       fanOut.receive([...conversationIds].filter(hasReaders).map((conversation_id) => ({ conversation_id, event }))),
 
     rights,
+    /** Asks the host again about the logins of the open streams. */
+    recheckLogins: logins.recheck,
     isIdle: () => streams.size() === 0,
     size: streams.size,
     sendHeartbeats: streams.sendHeartbeats,
@@ -90,6 +96,7 @@ export function createHub(deps: HubDeps) {
       state = 'draining'
       quota.close()
       streams.drain()
+      logins.stop()
     },
   }
 }
@@ -109,10 +116,11 @@ function createParts({ db, config, log, metrics, sources, now, announce }: HubDe
   const rights = createRights({ streams, findRefusals, close, advance, now })
   const followers = createFollowers()
   const all = createDeliverAll({ followers, metrics, send })
+  const inboxes = createInboxSender({ followers, all, complete: sources.completeInboxEvents })
   const feed = createFeed(db)
   const tail = createTail({ feed, followers, deliver: all.deliver, compose })
   const fanOut = createFanOut({
-    ...{ db, log, subscriptions, followers, all, tail, send, announce },
+    ...{ db, log, subscriptions, followers, all, tail, send, inboxes, announce },
     recheck: rights.recheckConcerned,
   })
   const deps = { ...sources, page_bytes: max_buffer_bytes, turn: turns.take, recheck: rights.recheckOne, send, close }

@@ -41,6 +41,8 @@ export interface Addition {
   events: NewEvent[]
   /** By how much the number of its messages changes. */
   messages: number
+  /** The time of its latest new message, if there is one. */
+  active_at?: Micros
 }
 
 /**
@@ -62,13 +64,15 @@ interface Appended {
 
 async function appendEach(tx: Queries, additions: Addition[]): Promise<Appended[]> {
   const rows: Appended[] = []
-  for (const { conversation_id, at, events, messages } of additions) {
+  for (const { conversation_id, at, events, messages, active_at = 0 } of additions) {
     const row = await tx.get<Appended>(
-      `UPDATE conversations SET last_seq = last_seq + ?, clock = max(clock, ?), message_count = message_count + ?
+      `UPDATE conversations SET last_seq = last_seq + ?, clock = max(clock, ?), message_count = message_count + ?,
+              active_at = max(coalesce(active_at, created_at), ?)
         WHERE id = ? RETURNING id, last_seq - ? AS before`,
       events.length,
       at,
       messages,
+      active_at,
       conversation_id,
       events.length,
     )
@@ -86,8 +90,8 @@ async function appendEach(tx: Queries, additions: Addition[]): Promise<Appended[
 
 /** The same in one statement: on PostgreSQL each costs a round trip, during which others wait for the conversation. */
 function appendAll(tx: Queries, additions: Addition[]): Promise<Appended[]> {
-  const heads = additions.map(({ conversation_id, at, events, messages }) => {
-    return { conversation_id, at, added: events.length, messages }
+  const heads = additions.map(({ conversation_id, at, events, messages, active_at = 0 }) => {
+    return { conversation_id, at, added: events.length, messages, active: active_at }
   })
   const lines = additions.flatMap(({ conversation_id, at, events }) =>
     events.map((event, index) => {
@@ -98,8 +102,9 @@ function appendAll(tx: Queries, additions: Addition[]): Promise<Appended[]> {
   return tx.all<Appended>(
     `WITH heads AS (
        UPDATE conversations SET last_seq = last_seq + given.added, clock = greatest(clock, given.at),
-              message_count = message_count + given.messages
-         FROM json_to_recordset(?) AS given(conversation_id text, at bigint, added bigint, messages bigint)
+              message_count = message_count + given.messages,
+              active_at = greatest(active_at, created_at, given.active)
+         FROM json_to_recordset(?) AS given(conversation_id text, at bigint, added bigint, messages bigint, active bigint)
         WHERE conversations.id = given.conversation_id
         RETURNING conversations.id, last_seq - given.added AS before),
      added AS (

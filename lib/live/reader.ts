@@ -3,6 +3,7 @@ import type { Micros } from '../storage/sql.ts'
 import type { Source } from './channel.ts'
 import type { Delivery } from './delivery.ts'
 import type { Following } from './followers.ts'
+import type { InboxEvent } from './inboxes.ts'
 import type { EventRow, NumberedEvent } from './log.ts'
 
 /** The destination of the events of a reader. */
@@ -15,12 +16,26 @@ export interface Sink {
   end(): void
 }
 
+/** The login with which the host recognised a caller. */
+export interface Login {
+  readonly subject: string
+  readonly at: Micros
+  /** Whether the host still recognises the same person. @throws whatever the host throws */
+  ask(): Promise<boolean>
+}
+
 /** An open stream of one conversation, or of all conversations of a user. */
 export interface Reader {
   readonly conversation_id: string | undefined
   readonly user_id: string
   readonly session_id: string | undefined
   readonly key_id: string | undefined
+  /** The login of the host that opened it, if there is one. */
+  readonly login: Login | undefined
+  /** When its caller was recognised, in microseconds since 1970. */
+  readonly since: Micros
+  /** Whether a part of the host reads, which participates in no conversation and follows all. */
+  readonly is_system: boolean
   readonly sink: Sink
   /** When the session or API key expires if it is not used, in microseconds since 1970; then it is checked again. */
   expires_at: number
@@ -47,6 +62,10 @@ export interface StreamSources {
   listMemberships(userId: string): Promise<JoinedConversation[]>
   /** Whether the streams of a conversation get presence events. */
   getsPresence(conversationId: string): Promise<boolean>
+  /** The number of unread notifications of a user. */
+  countNotifications(userId: string): Promise<number>
+  /** Events about inboxes with what only the database knows, without those that are outdated. */
+  completeInboxEvents(events: InboxEvent[]): Promise<InboxEvent[]>
   /** The streams that must end, each with the reason. Sets `expires_at` of the others. */
   findRefusals(readers: Reader[]): Promise<[Reader, CloseReason][]>
 }

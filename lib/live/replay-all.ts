@@ -8,7 +8,7 @@ import type { Followers } from './followers.ts'
 import type { EventRow, NumberedEvent } from './log.ts'
 import type { JoinedConversation, Reader } from './reader.ts'
 import type { CatchUpDeps } from './replay.ts'
-import { sendStart } from './sender.ts'
+import { sendEvent, sendStart } from './sender.ts'
 import type { Tail } from './tail.ts'
 
 /** The number of rows of all conversations together that are read at once. */
@@ -31,6 +31,7 @@ export interface CatchUpFollowerDeps extends Pick<CatchUpDeps, 'page_bytes' | 't
   all: DeliverAll
   compose: (rows: EventRow[]) => Promise<NumberedEvent[]>
   listMemberships(userId: string): Promise<JoinedConversation[]>
+  countNotifications(userId: string): Promise<number>
 }
 
 /** Sends the missed events of all conversations of a user, at the reader's own pace, then makes it a live reader. */
@@ -44,7 +45,7 @@ export async function catchUpFollower(
   // Before the memberships are read: a change that is committed after this read must not be missed.
   await tail.begin()
   if (reader.closed) return
-  const memberships = await deps.listMemberships(reader.user_id)
+  const memberships = reader.is_system ? [] : await deps.listMemberships(reader.user_id)
   await deps.recheck(reader)
   if (reader.closed) return
   let to: Place = 0
@@ -58,6 +59,7 @@ export async function catchUpFollower(
   const start = await startOf(deps.feed, last_event_id, epoch, to)
   if (reader.closed) return
   sendStart(reader, { ...start, id: eventId(epoch, deps.feed.format(start.place)) })
+  await sendCount(reader, deps)
   for (let from = start.place; ; ) {
     if (from !== to && !(await replay(reader, from, to, epoch, deps))) return
     if (reader.closed || all.goLive(reader)) return
@@ -66,7 +68,16 @@ export async function catchUpFollower(
       to = place
       all.restart(reader)
     })
+    // The events about the inbox were among those that were dropped.
+    await sendCount(reader, deps)
   }
+}
+
+/** Sends the number of unread notifications: from it on, each event about the inbox has the next one. */
+async function sendCount(reader: Reader, { countNotifications }: CatchUpFollowerDeps): Promise<void> {
+  if (reader.closed || reader.is_system) return
+  const unread = await countNotifications(reader.user_id)
+  if (!reader.closed) sendEvent(reader, { type: 'notifications.count', payload: { unread } })
 }
 
 interface Start {
@@ -96,7 +107,7 @@ async function replay(
   deps: CatchUpFollowerDeps,
 ): Promise<boolean> {
   for (const [begin, end] of deps.feed.steps(from, to)) {
-    const rounds = readRounds(reader, begin, end, deps)
+    const rounds = (reader.is_system ? readAll : readRounds)(reader, begin, end, deps)
     for await (const rows of rounds) {
       const idOf = (row: FeedRow) => eventId(epoch, deps.feed.format(deps.feed.within(begin, end, row.id)))
       await sendRows(reader, rows, idOf, deps)
@@ -142,6 +153,22 @@ async function* readRounds(
       yield due
     }
     ranges = rest(ranges, due)
+  }
+}
+
+/** All rows between two places of a step, by id: for a part of the host. */
+async function* readAll(
+  reader: Reader,
+  begin: Place,
+  end: Place,
+  { feed, turn }: CatchUpFollowerDeps,
+): AsyncGenerator<FeedRow[]> {
+  for (let after = 0; !reader.closed; ) {
+    const rows = await turn(reader, () => feed.listBetween(begin, end, after, ROUND))
+    if (!rows) return
+    if (rows.length > 0) yield rows
+    if (rows.length < ROUND) return
+    after = rows.at(-1)!.id
   }
 }
 
@@ -198,6 +225,7 @@ async function sendRows(
 
 /** Whether a row is one since the user joined its conversation, or a change of the user's own membership. */
 function isFor(reader: Reader, { type, user_id, conversation_id, created_at }: EventRow): boolean {
+  if (reader.is_system) return true
   if (type === 'membership.changed' && user_id === reader.user_id) return true
   const joined = reader.following!.joined!.get(conversation_id)
   return joined !== undefined && created_at >= joined

@@ -1,11 +1,11 @@
-import type { CloseReason, StreamEvent } from '../context.ts'
+import type { CloseReason, EphemeralEvent, StreamEvent } from '../context.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import { type Delivery, encode, removalsIn } from './delivery.ts'
 import type { ResetReason } from './event-ids.ts'
 import type { Reader } from './reader.ts'
 
-/** Sends an event about the stream itself. */
-export function sendEvent(reader: Reader, event: StreamEvent, id?: string): void {
+/** Sends an event to a reader alone, such as one about the stream itself. */
+export function sendEvent(reader: Reader, event: StreamEvent | EphemeralEvent, id?: string): void {
   reader.sink.write(encode([id === undefined ? { event } : { id, event }]))
 }
 

@@ -40,7 +40,7 @@ export function createTail(deps: FeedPagesDeps) {
 
   /** Delivers all new events: these, just committed, need not be read. A call during a run makes it read again. */
   function advance(conversations: ReadonlyMap<string, NumberedEvent[]> = new Map()): Promise<void> {
-    for (const [id, events] of conversations) if (followers.hasConversation(id)) pages.offer(events)
+    for (const [id, events] of conversations) if (followers.isRead(id)) pages.offer(events)
     stale = true
     isBehind = false
     advancing ??= readOn()

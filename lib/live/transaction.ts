@@ -1,8 +1,9 @@
-import type { AuditEntry, EphemeralEvent, Log, PersistedEvent } from '../context.ts'
+import type { AuditEntry, EphemeralEvent, MadeNotification, PersistedEvent } from '../context.ts'
 import { type Metrics, refusalOf } from '../metrics/registry.ts'
 import type { Database, Queries, TransactionOptions, Writing } from '../storage/database.ts'
 import type { Micros } from '../storage/sql.ts'
 import { insertTask, type NewTask } from '../tasks/store.ts'
+import type { AfterEvents } from './after-events.ts'
 import type { Hub } from './hub.ts'
 import { type Addition, appendEvents, type NewEvent, type NumberedEvent } from './log.ts'
 import { insertRevocations, type Revocation } from './revocations.ts'
@@ -13,12 +14,20 @@ export interface Tx extends Writing {
   advanceClock(conversationId: string, at: Micros): void
   /** Changes the number of messages that the conversation has. */
   countMessages(conversationId: string, by: number): void
+  /** Sets the last activity of the conversation to `at`: the time of a new message. */
+  markActive(conversationId: string, at: Micros): void
   /** Appends an event to the conversation's log; it is delivered, with its number, when the transaction is durable. */
   emit(conversationId: string, event: NewEvent): void
   /** Sends an ephemeral event to the open streams of a conversation, after the events of the transaction. */
   publishEphemeral(conversationId: string, event: EphemeralEvent): void
   /** Sends an ephemeral event to the streams of one user only. */
   publishToUser(userId: string, conversationId: string, event: EphemeralEvent): void
+  /** Sends an ephemeral event to the streams of all conversations of one user, on every node, and to no other stream. */
+  publishToFollower(userId: string, event: EphemeralEvent): void
+  /** Sends an ephemeral event to the streams of all conversations of these users. The inbox completes its own events. */
+  publishToInboxes(userIds: readonly string[], conversationId: string, event: EphemeralEvent): void
+  /** Adds statements that make notifications, as {@link defer}; their users get events when they are durable. */
+  notify(made: Promise<MadeNotification[]>): void
   /** Adds an entry to the audit log, in the transaction; it is also logged when the transaction is durable. */
   audit(entry: AuditEntry): void
   /** Adds a background task; a process starts it when the transaction is durable. */
@@ -29,8 +38,13 @@ export interface Tx extends Writing {
 
 /** An ephemeral event: it is not stored, and sent to all streams of a conversation, or to those of one user. */
 export interface Ephemeral {
+  /** Empty for an event that only the streams of all conversations of the user get. */
   conversation_id: string
   user_id?: string
+  /** Only for the streams of all conversations of these users. */
+  user_ids?: readonly string[]
+  /** Not for the streams of these users. */
+  except_ids?: readonly string[] | undefined
   event: EphemeralEvent
 }
 
@@ -47,32 +61,38 @@ export interface Outcome {
 /** Creates `ctx.write`: it runs a transaction, appends its events to the log, and delivers them after the commit. */
 export function createWrite(deps: {
   db: Database
-  hub: Hub
+  hub: Pick<Hub, 'committed'>
   metrics: Metrics
-  log: Log
   now: () => Micros
   id: () => string
   /** Stores an entry of the audit log. */
   insertAuditEntry: (tx: Queries, id: string, at: Micros, entry: AuditEntry) => Promise<void>
+  /** Called with the numbers of the new events of a conversation, when they are durable. */
+  onEvents: (conversation_id: string, range: Parameters<AfterEvents['add']>[1], addition: Addition) => void
+  /** Called with a new entry of the audit log, when it is durable. */
+  onAudited: (id: string, entry: AuditEntry) => void
   /** Called when new tasks are durable. */
   onTasks: () => void
+  /** Called with new notifications, when they are durable. */
+  onNotified: (made: readonly MadeNotification[]) => void
 }) {
-  const { db, hub, metrics, log, now, id, insertAuditEntry, onTasks } = deps
+  const { db, hub, metrics, now, id, insertAuditEntry, onEvents, onAudited, onTasks, onNotified } = deps
   return async <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> => {
     const started = performance.now()
     const attempt = db.write(async (queries) => {
-      const { tx, changes, outcome, audited, tasks } = collect(queries, now)
+      const { tx, changes, outcome, entries, tasks, notified } = collect(queries, now)
       const value = await work(tx)
       const additions = [...changes.values()]
       const appended = appendEvents(queries, additions)
       queries.defer(appended)
-      for (const entry of audited) queries.defer(insertAuditEntry(queries, id(), now(), entry))
+      const audited = entries.map((entry) => ({ id: id(), entry }))
+      for (const { id, entry } of audited) queries.defer(insertAuditEntry(queries, id, now(), entry))
       for (const task of tasks) queries.defer(insertTask(queries, id(), task))
       queries.defer(insertRevocations(queries, now(), outcome.revocations))
       // Inside an object: a promise as the result would be awaited before the commit.
-      return { value, outcome, audited, additions, appended, hasTasks: tasks.length > 0 }
+      return { value, outcome, audited, additions, appended, notified, hasTasks: tasks.length > 0 }
     }, options)
-    const { value, outcome, audited, additions, appended, hasTasks } = await attempt.catch((error) => {
+    const { value, outcome, audited, additions, appended, notified, hasTasks } = await attempt.catch((error) => {
       const refusal = refusalOf(error)
       if (refusal) metrics.refused(refusal)
       throw error
@@ -81,12 +101,18 @@ export function createWrite(deps: {
     const heads = await appended
     for (const addition of additions) {
       const before = heads.get(addition.conversation_id)
-      if (before !== undefined && addition.events.length > 0)
-        outcome.conversations.set(addition.conversation_id, numbered(addition, before))
+      if (before === undefined || addition.events.length === 0) continue
+      const known = numbered(addition, before)
+      outcome.conversations.set(addition.conversation_id, known)
+      const range = { first: before + 1, last: before + addition.events.length, known }
+      onEvents(addition.conversation_id, range, addition)
     }
+    const made = notified.length > 0 ? (await Promise.all(notified)).flat() : []
+    outcome.ephemeral.push(...eventsOf(made))
     hub.committed(outcome)
+    if (made.length > 0) onNotified(made)
     if (hasTasks) onTasks()
-    for (const { detail, ...entry } of audited) log.info('audit', { ...entry, ...detail })
+    for (const { id, entry } of audited) onAudited(id, entry)
     return value
   }
 }
@@ -95,17 +121,19 @@ export function createWrite(deps: {
 function collect(queries: Writing, now: () => Micros) {
   const changes = new Map<string, Addition>()
   const outcome: Outcome = { conversations: new Map(), members: new Set(), ephemeral: [], revocations: [] }
-  const audited: AuditEntry[] = []
+  const entries: AuditEntry[] = []
   const tasks: NewTask[] = []
+  const notified: Promise<MadeNotification[]>[] = []
   const changeOf = (conversation_id: string) => {
     const change = changes.get(conversation_id) ?? { conversation_id, at: now(), events: [], messages: 0 }
     changes.set(conversation_id, change)
     return change
   }
   // Named, not spread: this runs for each write.
-  const { dialect, all, get, run, defer } = queries
+  const { dialect, names, all, get, run, defer } = queries
   const tx: Tx = {
     dialect,
+    names,
     all,
     get,
     run,
@@ -116,17 +144,47 @@ function collect(queries: Writing, now: () => Micros) {
     countMessages(conversationId, by) {
       changeOf(conversationId).messages += by
     },
+    markActive(conversationId, at) {
+      changeOf(conversationId).active_at = at
+    },
     emit(conversationId, event) {
       changeOf(conversationId).events.push(event)
       if (event.type === 'membership.changed') outcome.members.add(event.user_id!)
     },
     publishEphemeral: (conversation_id, event) => outcome.ephemeral.push({ conversation_id, event }),
     publishToUser: (user_id, conversation_id, event) => outcome.ephemeral.push({ conversation_id, user_id, event }),
-    audit: (entry) => audited.push(entry),
+    publishToFollower: (user_id, event) => outcome.ephemeral.push({ conversation_id: '', user_id, event }),
+    publishToInboxes: (user_ids, conversation_id, event) =>
+      outcome.ephemeral.push({ conversation_id, user_ids, event }),
+    notify(made) {
+      defer(made)
+      notified.push(made)
+    },
+    audit: (entry) => entries.push(entry),
     enqueue: (task) => tasks.push(task),
     recheckStreams: (revocation) => outcome.revocations.push(revocation),
   }
-  return { tx, changes, outcome, audited, tasks }
+  return { tx, changes, outcome, entries, tasks, notified }
+}
+
+/** The events of new notifications, one for all users who get the same; and of settings that these have changed. */
+function eventsOf(made: readonly MadeNotification[]): Ephemeral[] {
+  const events = new Map<string, Ephemeral & { user_ids: string[] }>()
+  const changes = new Map<string, Ephemeral>()
+  for (const { user_id, notification, settings } of made) {
+    const { id, kind, conversation_id } = notification
+    if (settings) {
+      const event: EphemeralEvent = { type: 'settings.update', payload: { conversation_id, settings } }
+      changes.set(`${user_id} ${conversation_id}`, { conversation_id: '', user_id, event })
+    }
+    const same = events.get(`${id} ${kind}`)
+    if (same) same.user_ids.push(user_id)
+    else {
+      const event: EphemeralEvent = { type: 'notification.new', payload: { notification, unread: 0 } }
+      events.set(`${id} ${kind}`, { conversation_id, user_ids: [user_id], event })
+    }
+  }
+  return [...changes.values(), ...events.values()]
 }
 
 /** New events with their numbers, as a read of the log would return them, if the payloads of all are known. */

@@ -13,6 +13,9 @@ const FOR_STRANGERS: readonly MailKind[] = ['reset_password', 'verify_email', 'c
 const STRANGERS = { bucket: 'mail-asked', at_once: 2, hourly: 2 }
 const OTHERS = { bucket: 'mail', at_once: 3, hourly: 3 }
 
+/** What others write must not delay any of these. */
+const NOTIFICATIONS = { bucket: 'mail-notified', at_once: 5, hourly: 5 }
+
 /** Later a mail would be given up, since it has waited for too long. */
 const LONGEST_HOURS = 24
 
@@ -23,7 +26,8 @@ const LONGEST_HOURS = 24
  * @returns when it may be sent; `undefined` when so many wait that none is free within a day
  */
 export async function takeTime(db: Database, mail: MailKind, to: string, now: Micros): Promise<Micros | undefined> {
-  const { bucket, at_once, hourly } = FOR_STRANGERS.includes(mail) ? STRANGERS : OTHERS
+  const others = mail === 'notification' ? NOTIFICATIONS : OTHERS
+  const { bucket, at_once, hourly } = FOR_STRANGERS.includes(mail) ? STRANGERS : others
   const rate = { requests_per_second: hourly / 3600, burst: at_once + LONGEST_HOURS * hourly }
   const { allowed, tat } = await takeShared(db, `${bucket}:${digest(uniqueKey(to))}`, now, rate)
   return allowed ? Math.max(now, tat - (at_once * 3600 * SECOND) / hourly) : undefined

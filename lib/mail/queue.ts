@@ -17,7 +17,7 @@ import type { MailKind } from './schema.ts'
 import { loadSmtp } from './smtp.ts'
 import { countMails, deleteOldestFailed } from './store.ts'
 import { loadTexts } from './templates.ts'
-import { fillIn, type MailText } from './texts.ts'
+import { fillIn, type MailText, type MailValues } from './texts.ts'
 
 /** The maximum number of waiting mails: about an hour's work of a server that takes three a second. */
 const MAX_WAITING = 10_000
@@ -44,6 +44,8 @@ export interface Addressed {
   username: string
   /** Stores a new token, for a mail that has one; `undefined` if the account was changed meanwhile. */
   makeToken?: () => Promise<string | undefined>
+  /** What other placeholders of its text stand for. */
+  values?: Omit<MailValues, 'username'>
   /** The link with a token; `undefined` if the service knows no address for it. */
   linkOf?: (token: string) => string | undefined
 }
@@ -145,6 +147,8 @@ async function trySending(deps: OutboxDeps, { deliver, texts }: Means, run: Task
   const addressed = await deps.addresser(order, { first: tries === 0 && detail.not_before === undefined })
   if (!addressed) return { done: true }
   const not_before = await timeOf(deps, order, detail, addressed.to)
+  // Of notifications the user has had enough mails: the rest is in the inbox.
+  if (not_before === undefined && order.mail === 'notification') return { done: true }
   if (not_before === undefined) return giveUp(deps, run, 'Too many mails to this recipient wait')
   const { failed: _, ...left } = detail
   const counted = { ...left, queued_at, not_before }
@@ -183,7 +187,7 @@ async function compose(
   const token = to.makeToken ? await to.makeToken() : ''
   if (token === undefined) return undefined
   const link = token && (to.linkOf?.(token) ?? token)
-  return { id, kind, to: to.to, ...fillIn(text, { username: to.username, link }), token }
+  return { id, kind, to: to.to, ...fillIn(text, { username: to.username, link, ...to.values }), token }
 }
 
 /** Keeps the mail among the failed ones, which an operator may retry. */

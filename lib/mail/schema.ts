@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Id, Instant, Limit } from '../core/schema.ts'
+import { Id, Instant, Limit, text } from '../core/schema.ts'
 
 /** Every mail that the service sends, by the name of its text. */
 export const MailKind = v.picklist([
@@ -12,8 +12,27 @@ export const MailKind = v.picklist([
   'identity_linked',
   'email_changed',
   'password_changed',
+  'notification',
 ])
 export type MailKind = v.InferOutput<typeof MailKind>
+
+/** The longest address of a page in a mail. */
+const LONGEST_LINK = 2048
+
+/** The notification that a user is mailed. */
+export const NotificationMail = v.object({
+  user_id: Id,
+  notification_id: Id,
+  link: v.optional(
+    v.pipe(
+      text(LONGEST_LINK),
+      v.url('must be a URL'),
+      v.regex(/^https?:/i, 'must begin with http: or https:'),
+      v.description('The page on which the user reads on'),
+    ),
+  ),
+})
+export type NotificationMail = v.InferOutput<typeof NotificationMail>
 
 /** A mail that waits in the queue, or that was given up: never its text or its token. */
 export const MailRecord = v.object({

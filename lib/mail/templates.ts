@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MailKind } from './schema.ts'
-import { type MailText, TEXTS } from './texts.ts'
+import { type MailText, OF_NOTIFICATION, PLACEHOLDERS, TEXTS } from './texts.ts'
 
 /** A mail is a few sentences. */
 const MAX_BYTES = 16 * 1024
@@ -41,9 +41,16 @@ function parseText(content: string, kind: MailKind, path: string): MailText {
     throw new Error(`mail.templates: ${path} must begin with "Subject: …", an empty line, and then the text`)
   if (subject.length > LONGEST_SUBJECT)
     throw new Error(`mail.templates: the subject of ${path} has more than ${LONGEST_SUBJECT} characters`)
-  const unknown = [...`${subject}${text}`.matchAll(/\{(\w+)\}/g)].find(([, name]) => !/^(link|username)$/.test(name!))
-  if (unknown) throw new Error(`mail.templates: ${path} has ${unknown[0]}; only {link} and {username} are replaced`)
-  if (TEXTS[kind].text.includes('{link}') && !text.includes('{link}'))
+  const known: readonly string[] = kind === 'notification' ? OF_NOTIFICATION : PLACEHOLDERS
+  const unknown = [...`${subject}${text}`.matchAll(/\{(\w+)\}/g)].find(([, name]) => !known.includes(name!))
+  if (unknown) {
+    const names = known
+      .map((name) => `{${name}}`)
+      .join(', ')
+      .replace(/, ([^,]+)$/, ' and $1')
+    throw new Error(`mail.templates: ${path} has ${unknown[0]}; only ${names} are replaced`)
+  }
+  if (kind !== 'notification' && TEXTS[kind].text.includes('{link}') && !text.includes('{link}'))
     throw new Error(`mail.templates: ${path} has no {link}`)
   // A subject is shown where others can see it.
   if (subject.includes('{link}')) throw new Error(`mail.templates: the subject of ${path} must not have {link}`)

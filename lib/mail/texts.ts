@@ -48,6 +48,10 @@ export const TEXTS: Record<MailKind, MailText> = {
     subject: 'The password of your account was changed',
     text: `The password of your account was changed ({username}).\n\n${NOTICE_END}`,
   },
+  notification: {
+    subject: '{actor} {event}',
+    text: '{actor} {event}:\n\n{excerpt}\n\n{link}\n',
+  },
 }
 
 /** The values of the placeholders. */
@@ -55,11 +59,19 @@ export interface MailValues {
   username: string
   /** The link of the mail, or the token where the service has no address; empty in a notice. */
   link: string
+  /** Of a notification: who caused it, what they did, and the beginning of the message. */
+  actor?: string
+  event?: string
+  excerpt?: string
 }
+
+/** The placeholders of each mail, and those of a notification. */
+export const PLACEHOLDERS = ['link', 'username'] as const
+export const OF_NOTIFICATION = [...PLACEHOLDERS, 'actor', 'event', 'excerpt'] as const
 
 /** Fills in the placeholders, in one pass: a value is never read as a placeholder. A subject stays one line. */
 export function fillIn({ subject, text }: MailText, values: MailValues): MailText {
   const fill = (template: string) =>
-    template.replace(/\{(username|link)\}/g, (_, name: keyof MailValues) => values[name])
+    template.replace(/\{(username|link|actor|event|excerpt)\}/g, (_, name: keyof MailValues) => values[name] ?? '')
   return { subject: fill(subject).replace(/[\p{Cc}\u2028\u2029]+/gu, ' '), text: fill(text) }
 }

@@ -1,4 +1,5 @@
 import { MESSAGE_COUNT, RECOUNT, SEEN_COUNT } from '../storage/schema/0012-unread-totals.ts'
+import { RECOUNT_MENTIONS, UNREAD_MENTIONS } from '../storage/schema/0021-notifications.ts'
 import type { Invariant } from './invariants.ts'
 
 const LIVE = 'SUM(CASE WHEN deleted_at IS NULL THEN 1 ELSE 0 END)'
@@ -15,6 +16,9 @@ const READ = `(SELECT count(*) FROM messages m
 
 /** The number of replies of each message. */
 const REPLIES = `(SELECT p.id, count(m.id) AS total FROM messages p LEFT JOIN messages m ON m.parent_id = p.id GROUP BY p.id)`
+
+/** The time of the latest message of a conversation. */
+const LATEST = (id: string) => `(SELECT max(t.last_activity_at) FROM threads t WHERE t.conversation_id = ${id})`
 
 /** The invariants of counts: what they count is in other rows, so most of them can be repaired. */
 export const COUNTS: Invariant[] = [
@@ -78,10 +82,25 @@ export const COUNTS: Invariant[] = [
     repair: RECOUNT[0],
   },
   {
+    name: 'conversations.active',
+    says: 'The last activity of a conversation is not before its latest message.',
+    find: `SELECT c.id FROM conversations c WHERE c.deleted_at IS NULL AND coalesce(c.active_at, 0) < ${LATEST('c.id')}`,
+    repair: `UPDATE conversations SET active_at = ${LATEST('conversations.id')}
+              WHERE coalesce(active_at, 0) < ${LATEST('conversations.id')}`,
+  },
+  {
     name: 'unread.seen',
     says: 'The number of messages that a participant has seen in a conversation is correct.',
     find: `SELECT p.conversation_id AS id FROM participants p JOIN conversations c ON c.id = p.conversation_id
             WHERE c.deleted_at IS NULL AND p.seen_count <> ${SEEN_COUNT}`,
     repair: RECOUNT[1],
+  },
+  {
+    name: 'unread-mentions-counted',
+    says: 'The number of unread mentions of a participant is that of the unread notifications of these kinds.',
+    find: `SELECT participants.conversation_id AS id FROM participants
+             JOIN conversations c ON c.id = participants.conversation_id
+            WHERE c.deleted_at IS NULL AND participants.unread_mentions <> ${UNREAD_MENTIONS}`,
+    repair: RECOUNT_MENTIONS,
   },
 ]

@@ -34,7 +34,7 @@ async function readSizes(db: Queries): Promise<{ bytes: number; wal_bytes: numbe
 
 async function countRows(db: Queries): Promise<DatabaseLevels['rows']> {
   const row = await db.get<DatabaseLevels['rows']>(
-    `SELECT (SELECT count(*) FROM users) AS users,
+    `SELECT (SELECT count(*) FROM users WHERE system_name IS NULL) AS users,
             (SELECT count(*) FROM conversations WHERE deleted_at IS NULL) AS conversations,
             (SELECT coalesce(sum(message_count), 0) FROM conversations WHERE deleted_at IS NULL) AS messages`,
   )

@@ -2,6 +2,8 @@ import type { Context } from '../context.ts'
 import { withVisible } from '../storage/archive/visible.ts'
 import type { Database, Queries } from '../storage/database.ts'
 import { isDamage } from '../storage/errors.ts'
+import { MIGRATIONS } from '../storage/schema/migrations.ts'
+import { shapeAfter } from '../storage/schema/shape.ts'
 import { listChanges } from '../storage/schema/verify.ts'
 import { type Invariant, invariants } from './invariants.ts'
 
@@ -124,7 +126,12 @@ async function checkFile(db: Queries): Promise<Finding[]> {
 
 async function checkReferences(db: Queries): Promise<Finding[]> {
   if (db.dialect !== 'sqlite') return []
-  const rows = await db.all<{ table: string }>('PRAGMA foreign_key_check')
+  const all = await db.all<{ table: string }>('PRAGMA foreign_key_check')
+  // Tables of the host in the same file may have references of their own.
+  const tables = new Set(
+    [...shapeAfter(MIGRATIONS.length, 'sqlite').tables.keys()].map((table) => db.names?.inCatalog(table) ?? table),
+  )
+  const rows = all.filter(({ table }) => tables.has(table.toLowerCase()))
   return finding(
     { name: 'references', says: 'Every foreign key refers to an existing row.' },
     rows.map(({ table }) => table),

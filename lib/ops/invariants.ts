@@ -1,6 +1,8 @@
 import type { Dialect } from '../storage/database.ts'
 import { isErasedAuthor, type Micros } from '../storage/sql.ts'
 import { COUNTS } from './counts.ts'
+import { NOTIFICATIONS } from './invariants-notifications.ts'
+import { reactionInvariants } from './invariants-reactions.ts'
 
 /** A condition that holds in every consistent database, also after a crash of its processes. */
 export interface Invariant {
@@ -147,6 +149,8 @@ export function invariants({ dialect, now, max_sessions_per_user }: Circumstance
               WHERE a.conversation_id <> m.conversation_id
                  OR a.chunk_count <> (SELECT count(*) FROM message_chunks c WHERE c.message_id = a.message_id)`,
     },
+    ...NOTIFICATIONS,
+    ...reactionInvariants(dialect),
     {
       name: 'conversations.clock',
       says: 'The clock of a conversation is not behind its messages and events.',
@@ -155,17 +159,27 @@ export function invariants({ dialect, now, max_sessions_per_user }: Circumstance
     },
     {
       name: 'conversations.direct',
-      says: 'A direct conversation has at most two participants.',
+      says: 'A conversation that is not a group has at most two participants.',
       remedy: 'Harmless: the conversation works as a group.',
       find: `SELECT c.id FROM conversations c
               WHERE c.is_group = 0 AND (SELECT count(*) FROM participants p WHERE p.conversation_id = c.id) > 2`,
     },
     {
+      name: 'pair-key-matches-participants',
+      says: 'A direct conversation belongs to the people of its pair, and no other conversation has a pair.',
+      remedy: 'Harmless: the two people get another direct conversation. Only its participants can use this one.',
+      find: `SELECT c.id FROM conversations c
+              WHERE c.deleted_at IS NULL AND c.pair_key IS NOT NULL
+                AND (c.is_direct = 0 OR c.is_group = 1 OR c.pair_key <> (
+                     SELECT min(p.user_id) || ':' || max(p.user_id) FROM participants p WHERE p.conversation_id = c.id))`,
+    },
+    {
       name: 'conversations.owned',
-      says: 'Every conversation has an owner.',
+      says: 'Every conversation has an owner, unless a part of the host has created it.',
       remedy: 'Only administrators can manage it until one of them makes a participant its owner.',
       find: `SELECT c.id FROM conversations c
-              WHERE NOT EXISTS (SELECT 1 FROM participants p WHERE p.conversation_id = c.id AND p.role = 'owner')`,
+              WHERE c.system_id IS NULL
+                AND NOT EXISTS (SELECT 1 FROM participants p WHERE p.conversation_id = c.id AND p.role = 'owner')`,
     },
     {
       name: 'invites.signups',

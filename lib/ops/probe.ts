@@ -1,7 +1,8 @@
 import { byActor } from '../accounts/audit/rules.ts'
 import { insertSession } from '../accounts/sessions/store.ts'
 import { hasUsers, insertUser, PROBE_DOMAIN } from '../accounts/users/store.ts'
-import { insertConversation, insertParticipant, updateTitle } from '../chat/conversations/store.ts'
+import { insertParticipant } from '../chat/conversations/store.ts'
+import { insertConversation, NOT_DIRECT, updateConversation } from '../chat/conversations/store-fields.ts'
 import type { Context } from '../context.ts'
 import { type Actor, assertAdmin } from '../core/actor.ts'
 import { digest, newToken } from '../core/ids.ts'
@@ -64,7 +65,15 @@ export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefin
       user_agent: 'chat-server doctor',
       ip: null,
     })
-    await insertConversation(tx, { id: conversation_id, title: '', is_group: 0, created_at: now })
+    await insertConversation(tx, {
+      id: conversation_id,
+      title: '',
+      is_group: 0,
+      ref: null,
+      metadata: null,
+      created_at: now,
+      ...NOT_DIRECT,
+    })
     await insertParticipant(tx, conversation_id, { user_id, role: 'owner', joined_at: now })
     tx.audit({ act: 'doctor.probed', ...byActor(actor), subject_id: user_id })
     return true
@@ -75,7 +84,7 @@ export async function probe(ctx: Context, actor: Actor): Promise<Probe | undefin
     token,
     nudge: () =>
       ctx.write(async (tx) => {
-        await updateTitle(tx, conversation_id, 'Nudged')
+        await updateConversation(tx, conversation_id, { title: 'Nudged' })
         tx.emit(conversation_id, { type: 'conversation.updated' })
       }),
     remove: () =>
@@ -112,5 +121,6 @@ async function removeProbe(tx: Queries, userId: string): Promise<void> {
           WHERE other.conversation_id = mine.conversation_id AND other.user_id <> mine.user_id))`,
     userId,
   )
+  await tx.run('DELETE FROM notifications WHERE user_id = ?', userId)
   await tx.run('DELETE FROM users WHERE id = ?', userId)
 }

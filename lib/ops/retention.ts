@@ -10,6 +10,7 @@ import { deleteOldFailures } from '../accounts/passwords/store.ts'
 import { deleteSessionsBefore } from '../accounts/sessions/store-list.ts'
 import { deleteInvitesBefore } from '../chat/invites/store.ts'
 import { deleteKeysBefore } from '../chat/messages/idempotency.ts'
+import { deleteNotificationsBefore } from '../chat/notifications/store-removing.ts'
 import type { Context } from '../context.ts'
 import { SECOND } from '../core/time.ts'
 import { deleteDryBuckets } from '../limits/buckets.ts'
@@ -52,6 +53,7 @@ export interface Pruned {
   login_failures: number
   known_devices: number
   idempotency_keys: number
+  notifications: number
   probes: number
   audit_entries: number
 }
@@ -73,6 +75,8 @@ const PRUNES: Record<keyof Pruned, Prune> = {
   login_failures: ({ now }, tx, limit) => deleteOldFailures(tx, now(), limit),
   known_devices: ({ now }, tx, limit) => deleteExpiredDevices(tx, now(), limit),
   idempotency_keys: ({ now }, tx, limit) => deleteKeysBefore(tx, now(), limit),
+  notifications: ({ config, now }, tx, limit) =>
+    deleteNotificationsBefore(tx, now() - config.notifications.keep_days * DAY, limit),
   probes: ({ now }, tx, limit) => deleteLeftovers(tx, now(), limit),
   audit_entries: async ({ config, now }, tx, limit) => {
     const { retention_days } = config.audit

@@ -1,3 +1,5 @@
+import type { Names } from './names/names.ts'
+
 /** The types of statement parameters that both databases support. */
 export type Primitive = string | number | null
 
@@ -10,6 +12,8 @@ export type Dialect = 'sqlite' | 'postgresql'
 /** What a store function needs from the database; the same inside and outside a transaction. */
 export interface Queries {
   readonly dialect: Dialect
+  /** The names of the tables, if they are not the plain ones: for queries of the catalog. Statements use the plain ones. */
+  readonly names?: Names | undefined
   all<T = Row>(sql: string, ...params: Primitive[]): Promise<T[]>
   get<T = Row>(sql: string, ...params: Primitive[]): Promise<T | undefined>
   /** @returns the number of rows changed. */

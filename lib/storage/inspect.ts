@@ -1,3 +1,4 @@
+import { hasTable } from './catalog.ts'
 import type { Queries } from './database.ts'
 
 /** The properties of a database on which the data depends. */
@@ -57,8 +58,7 @@ async function inspectPostgres(db: Queries): Promise<DatabaseFacts> {
 
 /** A node reports every few seconds; the rows of nodes that have died together stay. */
 async function countNodes(db: Queries): Promise<number | undefined> {
-  const table = await db.get<{ name: string | null }>("SELECT to_regclass('nodes')::text AS name")
-  if (!table?.name) return undefined
+  if (!(await hasTable(db, 'nodes'))) return undefined
   const found = await db.get<{ count: number }>(
     'SELECT count(*) AS count FROM nodes WHERE beat_at > (extract(epoch FROM clock_timestamp()) - 60) * 1000000',
   )

@@ -9,10 +9,12 @@ import { importArchive } from './archive/import.ts'
 import type { Database } from './database.ts'
 import { sqliteTrouble } from './errors.ts'
 import { createKv, inMemory, type Kv, type KvLike } from './kv.ts'
+import { createNames, type Names, type Placement } from './names/names.ts'
 import { postgresConnector } from './postgres/connector.ts'
 import { createPostgresDatabase } from './postgres/database.ts'
 import type { PgPool, PoolOptions } from './postgres/pool.ts'
 import { listMigrations, type MigrationState, migrate } from './schema/migrate.ts'
+import type { HostHandle } from './shared/client.ts'
 import type { SqliteHandle } from './sqlite/connection.ts'
 import { createSqliteDatabase } from './sqlite/database.ts'
 import { prepareFile, sqlitePath, watchFile } from './sqlite/file.ts'
@@ -63,9 +65,12 @@ export interface Db0Like {
 }
 
 /** What to open, with its options. */
-export interface StorageOptions extends Omit<PoolOptions, 'url' | 'max'> {
-  /** `sqlite:./data/chat.db`, `sqlite::memory:`, `postgres://…`, or a db0 database of SQLite or of our PostgreSQL connector. */
-  database?: string | Db0Like
+export interface StorageOptions extends Omit<PoolOptions, 'url' | 'max'>, Placement {
+  /**
+   * `sqlite:./data/chat.db`, `sqlite::memory:`, `postgres://…`, a db0 database of SQLite or of our PostgreSQL connector, or
+   * a handle of better-sqlite3 or node:sqlite on a file: the service opens a connection of its own to that file.
+   */
+  database?: string | Db0Like | HostHandle
   /** The store of typing and presence; in memory by default. */
   kv?: KvLike
   /** PostgreSQL: the maximum number of connections. Default 10. */
@@ -86,14 +91,18 @@ export interface StorageOptions extends Omit<PoolOptions, 'url' | 'max'> {
  * @throws Error when the database cannot be opened, is of another kind, or does not keep acknowledged writes
  */
 export async function openStorage(options: StorageOptions = {}): Promise<Storage> {
-  const { database = 'sqlite:./data/chat.db', durability = 'full' } = options
+  const { durability = 'full' } = options
+  const database = withoutHandle(options.database ?? 'sqlite:./data/chat.db')
   const path = typeof database === 'string' ? sqlitePath(database) : undefined
   if (path) prepareFile(path, { create: options.create ?? true, read_only: options.read_only ?? false })
+  const names = createNames(options)
+  if (names?.schema && typeof database === 'string' && database.startsWith('sqlite:'))
+    throw new Error('openStorage: SQLite has no schemas: give a prefix instead of the schema')
   const db0 = typeof database === 'string' ? await connect(toPoolOptions(database, options), path) : database
-  const opened = await toDatabase(db0, durability, path, options)
+  const opened = await toDatabase(db0, durability, { ...options, path, names })
   const db = options.strict ? guardTransactions(opened) : opened
   const kv = createKv(options.kv ?? inMemory(), Date.now)
-  const signals = await signalsOf(opened)
+  const signals = await signalsOf(opened, names)
   return {
     db,
     kv,
@@ -111,12 +120,28 @@ export async function openStorage(options: StorageOptions = {}): Promise<Storage
   }
 }
 
-/** The file for signals, if the database is a file of SQLite. */
-async function signalsOf(db: Database): Promise<SignalsFile | undefined> {
+/** The address of the file of a host's handle. Its connection stays the host's: ours would be part of its transactions. */
+function withoutHandle(database: string | Db0Like | HostHandle): string | Db0Like {
+  if (typeof database === 'string' || !('exec' in database)) return database
+  if ('getInstance' in database) return database as unknown as Db0Like
+  const [main] = (database as SqliteHandle).prepare('PRAGMA database_list').all() as { file: string }[]
+  if (!main?.file)
+    throw new Error('openStorage: a database in memory has one connection: give the service a database of its own')
+  return `sqlite:${main.file}`
+}
+
+/** The file for signals, if the database is a file of SQLite. Services with other prefixes have others. */
+async function signalsOf(db: Database, names: Names | undefined): Promise<SignalsFile | undefined> {
   if (db.dialect !== 'sqlite') return undefined
   const [main] = await db.all<{ file: string }>('PRAGMA database_list')
   if (!main?.file) return undefined
-  return createSignalsFile(`${main.file}-signals`, openHandle)
+  return createSignalsFile(`${main.file}-${names?.prefix ?? ''}signals`, openHandle)
+}
+
+/** How a backup is restored. */
+export interface RestoreOptions extends Overwriting {
+  /** The prefix of the tables in the backup. */
+  prefix?: string
 }
 
 /**
@@ -129,14 +154,15 @@ async function signalsOf(db: Database): Promise<SignalsFile | undefined> {
 export async function restoreStorage(
   database: string,
   backup: string | AsyncIterable<Uint8Array>,
-  options: Overwriting = {},
+  options: RestoreOptions = {},
 ): Promise<void> {
+  const names = createNames(options)
   const path = sqlitePath(database)
   if (!path) throw new Error('Only a SQLite file is restored by chat-server: for PostgreSQL use pg_restore')
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   const open = async (file: string) => {
     const db0 = await connectSqlite({ path: file })
-    return { db: await toDatabase(db0, 'full'), handle: (await db0.getInstance()) as SqliteHandle }
+    return { db: await toDatabase(db0, 'full', { names }), handle: (await db0.getInstance()) as SqliteHandle }
   }
   await restoreTo(path, typeof backup === 'string' ? resolve(backup) : backup, open, options)
 }
@@ -192,21 +218,21 @@ async function connectSqlite(options: { name?: string; path?: string }): Promise
 async function toDatabase(
   db0: Db0Like | Db0,
   durability: Durability,
-  path?: string,
-  { read_only = false }: Pick<StorageOptions, 'read_only'> = {},
+  options: { path?: string | undefined; names?: Names | undefined; read_only?: boolean } = {},
 ): Promise<Database> {
+  const { path, names, read_only = false } = options
   const instance = await db0.getInstance()
   if (db0.dialect === 'sqlite' && isSqliteHandle(instance)) {
     try {
       await setUpSqlite(instance, durability, { read_only })
-      return createSqliteDatabase(instance, path && !read_only ? watchFile(path) : undefined)
+      return createSqliteDatabase(instance, path && !read_only ? watchFile(path) : undefined, names)
     } catch (error) {
       instance.close()
       throw error
     }
   }
   if (db0.dialect === 'postgresql' && 'totalCount' in Object(instance)) {
-    const db = createPostgresDatabase(instance as PgPool)
+    const db = createPostgresDatabase(instance as PgPool, names)
     await assertDurable(db, durability).catch(async (error) => {
       await db.close()
       throw error

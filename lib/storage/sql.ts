@@ -42,3 +42,6 @@ export function isErasedAuthor(author: string): string {
 
 /** Whether the messages of any erased user are being removed: a guard for subqueries that count them. */
 export const SOME_ERASED = "EXISTS (SELECT 1 FROM erased_authors WHERE messages = 'erase')"
+
+/** The last activity of a conversation `c`. An older program on the same database, during an upgrade, does not set it. */
+export const ACTIVE_AT = 'coalesce(c.active_at, c.created_at)'

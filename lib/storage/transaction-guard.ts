@@ -16,6 +16,7 @@ export function guardTransactions(db: Database): Database {
   const { fill } = db
   return {
     dialect: db.dialect,
+    names: db.names,
     all: (sql, ...params) => outer(() => db.all(sql, ...params)),
     get: (sql, ...params) => outer(() => db.get(sql, ...params)),
     run: (sql, ...params) => outer(() => db.run(sql, ...params)),

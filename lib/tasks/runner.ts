@@ -24,6 +24,9 @@ const WORKERS = { sqlite: 1, postgresql: 3 }
 /** Tasks of one process that wait for another machine at the same time. */
 const REMOTE_WORKERS = 4
 
+/** How often `idle` looks. */
+const IDLE_MS = 20
+
 /** The maximum pause before a failed task is retried; the pause doubles each time. */
 const LONGEST_BACKOFF_SECONDS = 300
 
@@ -51,6 +54,8 @@ export interface TaskWorker {
   wake(): void
   /** Runs all tasks, including those due within an hour, and returns when none is left. For tests. */
   settle(): Promise<void>
+  /** Returns when no task is due or in progress; at once if the worker was not started. */
+  idle(): Promise<void>
   /** Takes no more tasks, and waits until the running ones are released. */
   stop(): Promise<void>
 }
@@ -91,6 +96,8 @@ export function createTaskWorker(deps: WorkerDeps): TaskWorker {
     return worker
   }
 
+  const running = () => pools.flatMap(({ workers }) => [...workers])
+
   function wake(): void {
     if (timer && !stopping) for (const pool of pools) if (pool.workers.size < pool.size) void spawn(pool, 0)
   }
@@ -108,12 +115,28 @@ export function createTaskWorker(deps: WorkerDeps): TaskWorker {
         await sleep(10)
       }
     },
+    idle: () => whenIdle(db, { wake, running, isOpen: () => timer !== undefined && !stopping }),
     async stop() {
       stopping = true
       clearInterval(timer)
       stop.abort()
-      await Promise.all(pools.flatMap(({ workers }) => [...workers]))
+      await Promise.all(running())
     },
+  }
+}
+
+interface Workers {
+  wake: () => void
+  running: () => Promise<void>[]
+  isOpen: () => boolean
+}
+
+/** Returns when no task is due or in progress. Those of another process are looked at again. */
+async function whenIdle(db: Database, { wake, running, isOpen }: Workers): Promise<void> {
+  while (isOpen() && (running().length > 0 || (await hasTask(db, 0)))) {
+    wake()
+    await Promise.race([Promise.all(running()), sleep(IDLE_MS)])
+    if (running().length === 0) await sleep(1)
   }
 }
 

@@ -6,6 +6,7 @@ import { ChatError, createChatService, openStorage, parseConfig, type Storage } 
 import { ageLeases, createPuppet } from '../support/assistant.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
 import { collectGarbage } from '../support/gc.ts'
+import { placementOf } from '../support/placement.ts'
 import { type ServiceOptions, startService, startThread, type TestService, times } from '../support/service.ts'
 
 /** A storage whose writes are acknowledged by `acknowledge`, after their commit. */
@@ -112,7 +113,7 @@ describeOnEachDatabase('answers in exceptional situations', (openUrl, dialect) =
     const { ada, conversation_id } = await startAsking()
     const { assistant, asked } = createPuppet()
     let slow: Promise<void> | undefined
-    const storage = acknowledging(await openStorage({ database: url }), () => {
+    const storage = acknowledging(await openStorage({ database: url, ...placementOf(url) }), () => {
       const wait = slow
       slow = undefined
       return wait

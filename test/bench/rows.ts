@@ -2,6 +2,7 @@ import type { Row } from './row.ts'
 import { answersMe } from './rows/answers.ts'
 import { conversations } from './rows/conversations.ts'
 import { crossNodes } from './rows/cross-node.ts'
+import { clientTypes, memoryStart, mounted } from './rows/embedding.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
 import { foreignCommits } from './rows/foreign-commits.ts'
 import { clientSize, importTime } from './rows/loading.ts'
@@ -49,7 +50,10 @@ export const ROWS: Row[] = [
   streamMemory,
   start,
   importTime,
+  memoryStart,
+  mounted,
   clientSize,
+  clientTypes,
   idleMemory,
   tree,
   conversations,

@@ -1,5 +1,6 @@
+import { userInfo } from 'node:os'
 import { describe, expect, it } from 'vitest'
-import { createChatClient } from '../../lib/client/index.ts'
+import { createAdminClient } from '../../lib/client/admin.ts'
 import { describeOnEachEmptyDatabase } from '../support/databases.ts'
 import { codeOf } from '../support/service.ts'
 import { openStream, signInByHand } from '../support/stream.ts'
@@ -23,7 +24,7 @@ describeOnEachEmptyDatabase('commands next to a serving process', (openUrl) => {
     const { user: grace } = await command('user create --username grace --email grace@example.org', PASSWORD)
     const server = await serve({ cwd, env })
     const signIn = async (name: string, password: string) => {
-      const person = createChatClient({ base_url: server.url })
+      const person = createAdminClient({ base_url: server.url })
       await person.auth.login({ email: `${name}@example.org`, password })
       return person
     }
@@ -76,6 +77,8 @@ describeOnEachEmptyDatabase('commands next to a serving process', (openUrl) => {
     // Also of a user who was erased, by the id.
     const ofGrace = (await command(`audit list --user ${grace.id}`)).entries
     expect(ofGrace.map((entry: { act: string }) => entry.act)).toContain('user.erased')
+    const erased = entries.find((entry: { act: string }) => entry.act === 'user.erased')
+    expect(erased.detail.operator).toBe(userInfo().username)
     expect(entries.find((entry: { act: string }) => entry.act === 'setup.done')).toMatchObject({ actor_name: 'ada' })
     expect(entries.map((entry: { act: string }) => entry.act).reverse()).toEqual(
       expect.arrayContaining([

@@ -28,6 +28,8 @@ const ORDER: string[][] = [
     'nodes list',
     'mail queue list',
     'limits profiles list',
+    'limits status',
+    'limits reset',
     'user reset-link',
     'user set-password',
   ],

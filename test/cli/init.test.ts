@@ -195,3 +195,14 @@ it('writes into a folder, names what it wrote and what to run, and replaces noth
   expect(several).toMatchObject({ code: 2, stderr: expect.stringContaining('docker has several files: use --output') })
   expect(readdirSync(cwd).sort()).toEqual(['chat-server.toml', 'deploy'])
 })
+
+it('writes the socket of the service for proxies', () => {
+  const input = { server: { public_url: 'https://chat.example.org', socket: '/run/chat-server/chat.sock' } }
+  const texts = { nginx: 'chat-server.conf', caddy: 'Caddyfile', haproxy: 'haproxy.cfg' } as const
+  const [nginx, caddy, haproxy] = (['nginx', 'caddy', 'haproxy'] as const).map((name) =>
+    written(name, input).text(texts[name]),
+  )
+  expect(nginx).toContain('server unix:/run/chat-server/chat.sock;')
+  expect(caddy).toContain('reverse_proxy unix//run/chat-server/chat.sock {')
+  expect(haproxy).toContain('server one unix@/run/chat-server/chat.sock')
+})

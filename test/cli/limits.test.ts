@@ -49,6 +49,29 @@ it('limits creates, lists, changes and deletes limits', async () => {
   expect(JSON.parse((await limits('profiles', 'list', '--json')).stdout)).toEqual({ profiles: [] })
 }, 60_000)
 
+it('limits status shows sign-ins and who is throttled, and reset forgets calls', async () => {
+  const cwd = folder()
+  const url = `sqlite:${cwd}/chat.db`
+  const service = await startService(url, { config: { rate_limits: { admin_api_enabled: true } } })
+  const ada = await service.signIn('ada')
+  const { id: profile_id } = await ada.limits.createProfile({
+    name: 'never',
+    params: { requests_per_second: 0.001, burst: 1 },
+  })
+  const limits = (...args: string[]) => run(['limits', ...args, '--database', url], { cwd })
+  expect((await limits('status')).stdout).toMatch(/^Nobody is throttled .*\nSign-ins since .*: \d+ succeeded, 0 failed/)
+  await ada.limits.createAssignment({ profile_id, method: 'GET', path: '/api/auth/sessions' })
+  await ada.auth.listSessions()
+  expect((await limits('status', '--user', 'ada')).stdout).toMatch(
+    /^WHO +LIMIT +ROUTE +UNTIL\nada +never +GET \/api\/auth\/sessions +20/,
+  )
+  expect((await limits('reset', '--user', 'ada')).stdout).toBe('ada may call again (1 counts forgotten).\n')
+  await ada.auth.listSessions()
+  expect(await limits('reset', '--address', 'everywhere')).toMatchObject({ code: 2 })
+  expect(await limits('status', '--user', 'nobody')).toMatchObject({ code: 1 })
+  await service.close()
+}, 60_000)
+
 it('limits restores the access of a locked-out administrator, while the service runs', async () => {
   const cwd = folder()
   const url = `sqlite:${cwd}/chat.db`

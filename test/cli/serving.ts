@@ -17,7 +17,7 @@ export async function serve(options: RunOptions, ...args: string[]): Promise<Ser
   const child = start(['serve', '--port', '0', ...args], options)
   const end = finished(child)
   const greeting = await Promise.race([once(child.stdout, 'data').then(([text]) => String(text)), end.then(fail)])
-  return { child, greeting, url: /http:\/\/[^\s"]+:\d+/.exec(greeting)![0], end }
+  return { child, greeting, url: /http:\/\/[^\s"]+:\d+|unix:[^\s"]+/.exec(greeting)![0], end }
 }
 
 /** Resolves once the service has written that to its log. */

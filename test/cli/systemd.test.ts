@@ -2,7 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { folder } from './process.ts'
+import { ask } from '../../cli/doctor/http.ts'
+import { commandOf, folder, run } from './process.ts'
 import { logged, serve } from './serving.ts'
 
 const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_DATABASE__URL: 'sqlite:chat.db' }
@@ -71,4 +72,59 @@ it('serves without the program systemd-notify, and logs one warning', { timeout:
   server.child.kill('SIGTERM')
   const { code, stderr } = await server.end
   expect([code, stderr.match(/systemd could not be notified/g)?.length]).toEqual([0, 1])
+})
+
+/** As systemd does it: opens the socket, and becomes the service. */
+const ACTIVATOR = `
+import os, socket, sys
+s = socket.socket(socket.AF_INET if sys.argv[1] == 'tcp' else socket.AF_UNIX)
+s.bind(('127.0.0.1', 0) if sys.argv[1] == 'tcp' else sys.argv[1])
+s.listen()
+os.dup2(s.fileno(), 3)
+os.set_inheritable(3, True)
+os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS=sys.argv[2])
+os.execv(sys.argv[3], sys.argv[3:])
+`
+
+function startActivated(cwd: string, socket: string, count = '1') {
+  const args = ['-c', ACTIVATOR, socket, count, ...commandOf(['serve'])]
+  const child = spawn('python3', args, { cwd, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  onTestFinished(() => void child.kill('SIGKILL'))
+  return child
+}
+
+const python = missing.includes('python3')
+
+it.skipIf(python).each(['tcp', 'activated.sock'])(
+  'listens on the socket that systemd opened: %s',
+  { timeout: 150_000 },
+  async (socket) => {
+    const cwd = folder()
+    const child = startActivated(cwd, socket)
+    const [line] = (await once(child.stdout!.setEncoding('utf8'), 'data')) as [string]
+    const { url } = JSON.parse(line) as { url: string }
+    expect(url).toMatch(socket === 'tcp' ? /^http:\/\/127\.0\.0\.1:\d+$/ : /^unix:$/)
+    const { status } = await ask(socket === 'tcp' ? `${url}/healthz` : `unix:${join(cwd, socket)}:/healthz`)
+    expect(status).toBe(200)
+    child.kill('SIGTERM')
+    expect(await once(child, 'exit')).toEqual([0, null])
+  },
+)
+
+it.skipIf(python)('refuses several sockets of systemd', { timeout: 150_000 }, async () => {
+  const child = startActivated(folder(), 'tcp', '2')
+  const [code] = await once(child, 'exit')
+  expect(code).toBe(2)
+})
+
+it('serves on --socket, where health and doctor find it', { timeout: 150_000 }, async () => {
+  const cwd = folder()
+  const server = await serve({ cwd, env: { ...env, CHAT_SERVER__SOCKET: 'chat.sock' } })
+  expect(server.url).toBe(`unix:${join(cwd, 'chat.sock')}`)
+  const found = { cwd, env: { CHAT_SERVER__SOCKET: 'chat.sock' } }
+  expect(await run(['health', '--ready'], found)).toMatchObject({ code: 0 })
+  server.child.kill('SIGTERM')
+  expect((await server.end).code).toBe(0)
+  const gone = await run(['health'], found)
+  expect([gone.code, gone.stderr]).toEqual([1, expect.stringContaining('there is no such socket')])
 })

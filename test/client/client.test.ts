@@ -3,7 +3,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, expectTypeOf, it, vi } from 'vitest'
 import type { ConversationStreamEvent } from '../../lib/chat/events/schema.ts'
-import { type ChatClient, createChatClient, type ReceivedEvent } from '../../lib/client/index.ts'
+import { type AdminClient, createAdminClient, type ReceivedEvent } from '../../lib/client/admin.ts'
 import type { ChatError } from '../../lib/core/errors.ts'
 import { isNews, positionOf, range, readAnew, seqOf, seqsOf, soon, startReading, typesOf } from '../live/readers.ts'
 import { checkedFetch } from '../support/answers.ts'
@@ -27,7 +27,7 @@ describeOnEachDatabase('a client', (openUrl) => {
   /** A client, and the headers of its last request. */
   function watched(options: object = {}) {
     const sent: { headers: Headers; status: number }[] = []
-    const client = createChatClient({
+    const client = createAdminClient({
       base_url: service.base_url,
       retry_ms: 10,
       ...options,
@@ -43,7 +43,7 @@ describeOnEachDatabase('a client', (openUrl) => {
 
   describe('stores the session:', () => {
     it('refuses a call with a missing id, an unknown option or an input that is no object', async () => {
-      const client = createChatClient({ base_url: 'http://127.0.0.1:9' })
+      const client = createAdminClient({ base_url: 'http://127.0.0.1:9' })
       const { get, rename } = client.conversations as unknown as Record<
         string,
         (...args: unknown[]) => Promise<unknown>
@@ -106,7 +106,7 @@ describeOnEachDatabase('a client', (openUrl) => {
           headers: [...response.headers].filter(([name]) => name !== 'set-cookie'),
         })
       }
-      const again = createChatClient({ base_url: service.base_url, fetch: blind, csrf_token })
+      const again = createAdminClient({ base_url: service.base_url, fetch: blind, csrf_token })
       expect(await codeOf(again.conversations.create())).toBe('unauthenticated')
       expect(sent.get('x-csrf-token')).toBe(csrf_token)
       const fresh = await again.auth.login(credentials)
@@ -133,7 +133,7 @@ describeOnEachDatabase('a client', (openUrl) => {
 
     it('in a browser, which stores the cookies itself and shows the token in the page’s', async () => {
       const sent: Headers[] = []
-      const client = createChatClient({
+      const client = createAdminClient({
         base_url: service.base_url,
         fetch: async (_, init) => {
           sent.push(new Headers(init?.headers))
@@ -205,7 +205,7 @@ describeOnEachDatabase('a client', (openUrl) => {
       reading = await readAnew(reading)
       const params = { conversation_id: reading.conversation_id }
       const position = await positionOf(reading.ada, params.conversation_id)
-      const follow = (client: ChatClient = reading.ada, last_event_id?: string) => {
+      const follow = (client: AdminClient = reading.ada, last_event_id?: string) => {
         const stop = new AbortController()
         stops.push(stop)
         const options = { signal: stop.signal, ...(last_event_id !== undefined && { last_event_id }) }
@@ -306,7 +306,7 @@ describeOnEachDatabase('a client', (openUrl) => {
       stream.stop()
       expect(await stream.rest()).toEqual([])
 
-      const slow = createChatClient({ base_url: 'http://127.0.0.1:1', retry_ms: 1_000_000 })
+      const slow = createAdminClient({ base_url: 'http://127.0.0.1:1', retry_ms: 1_000_000 })
       const lost = new AbortController()
       const waiting = slow.events.follow(params.conversation_id, { signal: lost.signal }).next()
       setImmediate(() => lost.abort())
@@ -345,7 +345,7 @@ describe('a client of a failing service', () => {
     servers.push(server)
     await once(server, 'listening')
     const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-    return { base_url, client: createChatClient({ base_url, retry_ms: 5 }), count: () => count }
+    return { base_url, client: createAdminClient({ base_url, retry_ms: 5 }), count: () => count }
   }
   const answer =
     (status: number, body: unknown, headers: Record<string, string> = {}): RequestListener =>
@@ -423,7 +423,7 @@ describe('a client of a failing service', () => {
       events(OVER),
     )
     // Without its own retry time, which would be seconds here.
-    const client = createChatClient({ base_url })
+    const client = createAdminClient({ base_url })
     const asked = performance.now()
     for await (const _ of client.events.follow('x'));
     expect(performance.now() - asked).toBeLessThan(1_500)
@@ -477,7 +477,7 @@ describe('a client of a failing service', () => {
 })
 
 it('has the types of the routes', () => {
-  const client = createChatClient({ base_url: 'http://localhost' })
+  const client = createAdminClient({ base_url: 'http://localhost' })
   expectTypeOf(client.messages.postRoot).parameter(0).toEqualTypeOf<string>()
   expectTypeOf(client.messages.postRoot).parameter(1).toExtend<{ content: string }>()
   expectTypeOf<Awaited<ReturnType<typeof client.messages.postRoot>>['message']['content']>().toEqualTypeOf<string>()

@@ -67,6 +67,12 @@ describeOnEachDatabase('two processes on one database', (openUrl) => {
     }
     await grace.threads.markRead(root_id, {})
     for (const stream of [one, all]) await stream.until('unread.update')
+    for (const level of ['none', 'all'] as const) await grace.conversations.setSettings(conversation_id, { level })
+    // Both, although they are about the same: an event for one user's streams of all conversations replaces no other.
+    for (const level of ['none', 'all']) {
+      const [received] = (await all.until('settings.update')).slice(-1)
+      expect(received!.event.payload).toMatchObject({ conversation_id, settings: { level } })
+    }
     // Only for her.
     await ada.messages.postRoot(conversation_id, { content: 'third' })
     const seen = await own.until('message.new', (event) => JSON.stringify(event).includes('third'))

@@ -27,7 +27,7 @@ describe('parseConfig', () => {
       max_sessions_per_user: 5,
     })
     expect(config.security).toEqual({
-      cookie: { domain: '', secure: false, same_site: 'lax' },
+      cookie: { prefix: '', domain: '', secure: false, same_site: 'lax' },
       csrf: { enabled: true, cookie_name: 'CSRF-TOKEN', header_name: 'X-CSRF-TOKEN' },
       password: { bcrypt_cost: 12 },
     })

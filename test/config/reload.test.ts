@@ -124,6 +124,34 @@ const SHOWN: Record<string, [change: object, show: () => unknown, after: unknown
     },
     1,
   ],
+  'limits.reactions_per_message': [
+    { limits: { reactions_per_message: 1 } },
+    async () => {
+      const id = await post('liked')
+      await person.reactions.add(id, '👍')
+      return codeOf(person.reactions.add(id, '🎉'))
+    },
+    'conflict',
+  ],
+  'limits.mention_all': [
+    { limits: { mention_all: 0 } },
+    async () => (await person.messages.get(await post('Hello @all'))).mentions === undefined,
+    true,
+  ],
+  'limits.pins': [
+    { limits: { pins: 1 } },
+    async () => {
+      const ids = [await post('important'), await post('as important')] as const
+      await person.pins.add(ids[0])
+      const code = await person.pins.add(ids[1]).then(
+        () => 'pinned',
+        (error) => error.code,
+      )
+      for (const id of ids) await person.pins.remove(id)
+      return code
+    },
+    'conflict',
+  ],
   'setup.code': [
     { setup: { code: 'secret' } },
     async () => {

@@ -1,5 +1,9 @@
-import { describe, expect, inject, it } from 'vitest'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, inject, it, onTestFinished } from 'vitest'
 import { createChatClient } from '../../lib/client/index.ts'
+import { createChatService, openStorage, parseConfig } from '../../lib/index.ts'
 import { createPostgresDatabase } from '../support/databases.ts'
 import { start } from '../support/example.ts'
 
@@ -34,6 +38,29 @@ describe('an example', () => {
     expect(client.output()).toBe('Signed in as ada.\nloaded:  Does it run?\narrived: It runs.\n')
     expect(host.output()).toContain('\nPOST /chat/api/auth/login\n')
     expect(await host.stop()).toBe(0)
+  })
+
+  it('moves a chat that an application wrote itself, with its times, and once', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'chat-import-'))
+    onTestFinished(() => rm(folder, { recursive: true, force: true }))
+    const database = `sqlite:${join(folder, 'chat.db')}`
+    for (const time of ['first', 'second']) {
+      const moving = start('import-chat.ts', database)
+      expect(await moving.end, time).toBe(0)
+      expect(moving.output()).toBe('2 users, 1 rooms and 3 messages are in the chat.\n')
+    }
+    const chat = createChatService(parseConfig(), await openStorage({ database }))
+    onTestFinished(() => chat.close())
+    const grace = await chat.users.actorOf('2')
+    const [room] = (await chat.conversations.list(grace, { ref: 'room-7' })).conversations
+    expect(room).toMatchObject({ title: 'Engines', unread: 0, participant_count: 2 })
+    const { threads } = await chat.threads.list(grace, room!.id)
+    expect(threads.map((thread) => thread.root_excerpt)).toEqual(['Lunch?', 'Does it run?'])
+    const { messages } = await chat.threads.tree(grace, threads[1]!.root_id)
+    expect(messages.map(({ content, created_at }) => [content, created_at])).toEqual([
+      ['Does it run?', '2024-05-01T10:00:00.000000Z'],
+      ['It runs.', '2024-05-01T10:05:00.000000Z'],
+    ])
   })
 
   it('ends its streams when its host ends', async () => {

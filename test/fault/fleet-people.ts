@@ -1,4 +1,4 @@
-import { type ChatClient, createChatClient } from '../../lib/client/index.ts'
+import { type AdminClient, createAdminClient } from '../../lib/client/admin.ts'
 import { type SignedHeaders, signInByHand } from '../support/stream.ts'
 import type { Fleet } from './fleet.ts'
 import { ADA, settle } from './people.ts'
@@ -9,7 +9,7 @@ export interface FleetUser {
   /** Of another session. */
   headers: SignedHeaders
   /** Its requests go to nodes by chance. Reads are repeated when their node dies. */
-  client: ChatClient
+  client: AdminClient
 }
 
 /** Ada, who is in all conversations, and her guests, who are in the first. */
@@ -46,7 +46,7 @@ export async function settleFleet(
 }
 
 async function signIn(fleet: Fleet, login: { email: string; password: string }): Promise<FleetUser> {
-  const client = createChatClient({ base_url: ANY, fetch: fetchFrom(fleet) })
+  const client = createAdminClient({ base_url: ANY, fetch: fetchFrom(fleet) })
   const { user } = await client.auth.login(login)
   const headers = await signInByHand((await fleet.pick()).base_url, login.email, login.password)
   return { id: user.id, headers, client }

@@ -1,4 +1,4 @@
-import { type ChatClient, createChatClient } from '../../lib/client/index.ts'
+import { type AdminClient, createAdminClient } from '../../lib/client/admin.ts'
 
 /** The first administrator. */
 export const ADA = { email: 'ada@example.org', password: 'correct horse battery' }
@@ -7,16 +7,16 @@ export const ADA = { email: 'ada@example.org', password: 'correct horse battery'
 export interface Place {
   conversation_id: string
   /** A new client, signed in. */
-  signIn(): Promise<ChatClient>
+  signIn(): Promise<AdminClient>
   /** The same at another address. */
-  signInAt(base_url: string): Promise<ChatClient>
+  signInAt(base_url: string): Promise<AdminClient>
   /** The `Cookie` header of a new session. */
   cookie(): Promise<string>
 }
 
 /** Sets a service up and opens a conversation in it. */
 export async function settle(base_url: string): Promise<Place> {
-  const ada = createChatClient({ base_url })
+  const ada = createAdminClient({ base_url })
   await ada.setup.run(ADA)
   await ada.auth.login(ADA)
   const { conversation_id } = await ada.conversations.create()
@@ -39,8 +39,8 @@ export async function settle(base_url: string): Promise<Place> {
 }
 
 /** A new client of another service on the same database, signed in. */
-export async function signInAt(base_url: string): Promise<ChatClient> {
-  const client = createChatClient({ base_url })
+export async function signInAt(base_url: string): Promise<AdminClient> {
+  const client = createAdminClient({ base_url })
   await client.auth.login(ADA)
   return client
 }

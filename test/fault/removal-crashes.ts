@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ChatClient } from '../../lib/client/index.ts'
+import type { AdminClient } from '../../lib/client/admin.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
 import { ChatError } from '../../lib/core/errors.ts'
 import { type Chat, createChatService, OPERATOR, openStorage, parseConfig } from '../../lib/index.ts'
@@ -37,11 +37,11 @@ export interface RemovalCrashFigures {
 interface Planted {
   /** A word in every text. */
   word: string
-  remove(client: ChatClient): Promise<unknown>
+  remove(client: AdminClient): Promise<unknown>
   /** The number of messages that are not removed yet. */
   left(): Promise<number>
   /** The deleted data that clients can still read. */
-  shown(client: ChatClient): Promise<string[]>
+  shown(client: AdminClient): Promise<string[]>
 }
 
 /** Large enough that a removal needs several batches. */

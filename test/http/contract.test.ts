@@ -17,6 +17,7 @@ describeOnEachDatabase('every route', (openUrl) => {
   beforeAll(async () => {
     service = await startService(await openUrl(), { config: { oauth: { provider_a: UNREACHABLE_PROVIDER } } })
     const { ada, eve, grace, conversation_id, root } = await startThread(service)
+    await ada.conversations.rename(conversation_id, { policy: { receipts: 'on' } })
     admin = await signInByHand(service.base_url, ada.email, PASSWORD)
     outsider = await signInByHand(service.base_url, eve.email, PASSWORD)
     ids = {
@@ -26,6 +27,7 @@ describeOnEachDatabase('every route', (openUrl) => {
       root_id: root.root_id,
       parent_id: root.message_id,
       message_id: root.message_id,
+      emoji: '%F0%9F%91%8D',
       user_id: grace.id,
     }
   })
@@ -108,6 +110,7 @@ describeOnEachDatabase('every route', (openUrl) => {
     '/api/conversations/{conversation_id}': { title: 'x' },
     '/api/conversations/{conversation_id}/participants/{user_id}': { role: 'viewer' },
     '/api/conversations/{conversation_id}/participants': { username: 'eve' },
+    '/api/threads/{root_id}/unread': { message_id: '01890000-0000-7000-8000-000000000000' },
   }
 
   it.each(having((route) => route.access === 'admin'))('$name is for administrators only', async ({ route }) => {
@@ -183,7 +186,7 @@ describeOnEachDatabase('every route', (openUrl) => {
       '"text"',
       '12',
       'null',
-      '{"content":5,"email":["x"],"username":{"$ne":null},"user_id":5,"status":"asleep","title":5,"path":5,"display_name":5,"reason":5,"token":5,"seconds":"5","role":5}',
+      '{"content":5,"email":["x"],"username":{"$ne":null},"user_id":5,"status":"asleep","title":5,"path":5,"display_name":5,"reason":5,"token":5,"seconds":"5","role":5,"level":5}',
     ])('refuses the wrong shape: %s', async (body) => {
       const refused = await send(route, admin, body)
       expect(refused).toMatchObject({ status: 422, code: 'validation_failed' })

@@ -78,12 +78,14 @@ const VALID: Record<string, object> = {
   keysCreate: { name: 'a key' },
   usersCreate: { username: 'somebody', email: 'somebody@example.org' },
   participantsAdd: { username: 'eve' },
+  conversationsDirect: { username: 'eve' },
   conversationsRename: { title: 'Engines' },
   participantsChangeRole: { role: 'member' },
   invitesAccept: { token: 'x' },
   messagesPostRoot: { content: 'x' },
   messagesReply: { content: 'x' },
   messagesEdit: { content: 'y' },
+  notificationsMarkRead: { ids: [] },
   limitsCreateProfile: { name: 'x', params: { requests_per_second: 1, burst: 1 } },
   limitsUpdateProfile: { params: { requests_per_second: 1, burst: 1 } },
   limitsCreateAssignment: {
@@ -108,7 +110,7 @@ function fieldsOf(schema: v.GenericSchema | undefined): string[] {
 const having = (part: 'body' | 'query') =>
   allRoutes.filter(([, route]) => route[part] !== undefined).map(([name, route]) => ({ name, route }))
 
-describeOnEachDatabase('input', (openUrl) => {
+describeOnEachDatabase('input', (openUrl, dialect) => {
   let service: TestService
   let ada: Person
   let grace: Person
@@ -129,6 +131,7 @@ describeOnEachDatabase('input', (openUrl) => {
       root_id: thread.root.root_id,
       parent_id: thread.root.message_id,
       message_id: other.message_id,
+      emoji: ':tada:',
     }
     headers = await signInByHand(service.base_url, ada.email, PASSWORD)
   })
@@ -184,10 +187,16 @@ describeOnEachDatabase('input', (openUrl) => {
     return { isRefused: isRefused && !isLarge, ...answer }
   }
 
+  /** What a schema refuses reaches no storage: on one database that is enough. */
+  const isShownBefore = (route: AnyRoute, body: string) =>
+    dialect === 'postgresql' && !route.before && !v.safeParse(route.body, JSON.parse(body)).success
+
   describe.each(having('body'))('the body of $name', ({ name, route }) => {
     it.each(fieldsOf(route.body))('is refused or understood, with any value in %s', async (field) => {
       for (const [what, json] of Object.entries(VALUES)) {
-        const { isRefused, paths } = await sendBody(route, toBody(name, { [field]: json })).catch((error: Error) => {
+        const body = toBody(name, { [field]: json })
+        if (isShownBefore(route, body)) continue
+        const { isRefused, paths } = await sendBody(route, body).catch((error: Error) => {
           throw new Error(`${what}: ${error.message}`)
         })
         const isUnion = 'options' in (route.body as object)

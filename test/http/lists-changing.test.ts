@@ -77,6 +77,12 @@ const COPIED: Record<string, Copied> = {
     remove: (tx, id, { conversation_id }) =>
       tx.run('DELETE FROM participants WHERE conversation_id = ? AND user_id = ?', conversation_id, id),
   },
+  reactionsList: {
+    staying: ({ reactors }) => reactors,
+    copy: (tx, template, user_id, { messages }) =>
+      copyRow(tx, 'reactions', { message_id: messages[1]!, emoji_key: '👍', user_id: template }, { user_id }),
+    remove: (tx, user_id) => tx.run('DELETE FROM reactions WHERE user_id = ?', user_id),
+  },
   limitsListProfiles: {
     staying: ({ profiles }) => profiles,
     copy: (tx, template, name) =>
@@ -127,6 +133,16 @@ const LIVED: Record<
       },
     ]
   },
+  async pinsList({ chat }, { pinned, messages, users }) {
+    const author = await chat.users.actor(users[0]!)
+    const going = messages.filter((_, n) => n % 4 === 1)
+    return [
+      pinned.filter((_, n) => (messages.length - 1 - n) % 4 !== 1),
+      async () => {
+        for (const message of [going.shift(), going.pop()]) if (message) await chat.pins.remove(author, message)
+      },
+    ]
+  },
   async messagesListRevisions({ chat }, { root_id, revisions, users }) {
     const author = await chat.users.actor(users[0]!)
     // An edit adds one at the end, and the oldest of a hundred is deleted.
@@ -145,6 +161,10 @@ const WHOLE = [
   'nodesList',
   'openaiListModels',
   'answersListChunks',
+  'receiptsOfThread',
+  // Small ones: test/chat/notifications and test/chat/receipts read their pages.
+  'notificationsList',
+  'receiptsOfMessage',
 ]
 
 it('changes every list of several pages', () => {

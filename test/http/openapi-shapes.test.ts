@@ -7,7 +7,6 @@ type Document = {
   paths: Record<string, Record<string, { operationId?: string }>>
   components: Record<'schemas' | 'responses' | 'headers' | 'parameters', Record<string, Schema>>
 }
-type Discriminator = { propertyName: string; mapping?: Record<string, string> }
 
 const openApi = openApiDocument(parseConfig()) as unknown as Document
 const { schemas } = openApi.components
@@ -56,20 +55,25 @@ it('names every alternative', () => {
   expect(placesWhere(({ schema }) => 'allOf' in schema)).toEqual([])
 })
 
-it('distinguishes alternatives only by a field with one constant value', () => {
+it('distinguishes alternatives by a type with one value each, and names no discriminator', () => {
   const unlike = all.flatMap(({ place, schema }) => {
-    const { propertyName, mapping = {} } = (schema.discriminator ?? {}) as Discriminator
-    return Object.entries(mapping).flatMap(([value, $ref]) => {
-      const { properties } = schemas[$ref.split('/').pop()!] as { properties: Record<string, Schema> }
-      return String(properties[propertyName]!.enum) === value ? [] : [`${place}: ${value}`]
+    const types = ((schema.oneOf ?? []) as { $ref: string }[]).map(({ $ref }) => {
+      const { properties = {} } = schemas[$ref.split('/').pop()!] as { properties?: Record<string, Schema> }
+      return String(properties.type?.enum)
     })
+    return new Set(types).size === types.length ? [] : [place]
   })
   expect(unlike).toEqual([])
+  expect(placesWhere(({ schema }) => 'discriminator' in schema)).toEqual([])
 })
 
 it('gives constants and choices a type', () => {
   expect(placesWhere(({ schema }) => 'const' in schema)).toEqual([])
   expect(placesWhere(({ schema }) => 'enum' in schema && schema.type === undefined)).toEqual([])
+})
+
+it('has no constant booleans', () => {
+  expect(placesWhere(({ schema }) => 'enum' in schema && schema.type === 'boolean')).toEqual([])
 })
 
 it('declares null in a list of types, and in no other way', () => {

@@ -94,6 +94,7 @@ describeOnEachDatabase('every route that changes something', (openUrl) => {
       root_id: root.root_id,
       parent_id: root.root_id,
       message_id: root.root_id,
+      emoji: ':tada:',
       user_id: grace.id,
     }
     ada = await signInByHand(service.base_url, email, PASSWORD)

@@ -3,6 +3,7 @@ import { openStorage } from '../../lib/index.ts'
 import { createChanges } from '../../lib/live/changes.ts'
 import type { Storage } from '../../lib/storage/open.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { placementOf } from '../support/placement.ts'
 import { startService, startThread, type TestService } from '../support/service.ts'
 
 describeOnEachDatabase('a look for the changes of other processes', (openUrl) => {
@@ -11,7 +12,7 @@ describeOnEachDatabase('a look for the changes of other processes', (openUrl) =>
   beforeAll(async () => {
     const url = await openUrl()
     service = await startService(url)
-    storage = await openStorage({ database: url })
+    storage = await openStorage({ database: url, ...placementOf(url) })
   })
   afterAll(() => Promise.all([service.close(), storage.close()]))
 

@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { currentMicros, SECOND } from '../../lib/core/time.ts'
 import { openStorage } from '../../lib/index.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { placementOf } from '../support/placement.ts'
 import { PASSWORD, startService, startThread, type TestService, times } from '../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../support/stream.ts'
 import { headersOf, poll, soon, typesOf } from './readers.ts'
@@ -100,7 +101,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
       const params = { conversation_id: thread.conversation_id }
       await thread.ada.participants.add(params.conversation_id, { user_id: user.id })
       const [disabled, other] = [await open(kim), await open(ada)]
-      const elsewhere = await openStorage({ database: url })
+      const elsewhere = await openStorage({ database: url, ...placementOf(url) })
       await elsewhere.db.run('UPDATE users SET disabled_at = ? WHERE id = ?', now, user.id)
       await elsewhere.close()
       // No call of the test starts the check: the service does so by itself.
@@ -111,7 +112,7 @@ describeOnEachDatabase('the server ends a stream', (openUrl) => {
 
     it('when another process has ended the session', async () => {
       const stream = await open(await signIn())
-      const elsewhere = await openStorage({ database: url })
+      const elsewhere = await openStorage({ database: url, ...placementOf(url) })
       await elsewhere.db.run('DELETE FROM sessions WHERE user_id = ?', thread.grace.id)
       await elsewhere.close()
       await poll(service.chat)

@@ -18,8 +18,15 @@ function statusAfter(finish_reason: string): Message['status'] {
   return (['cancelled', 'failed', 'interrupted'] as const).find((status) => status === finish_reason) ?? 'complete'
 }
 
+/** What only reads have: the own reactions, which a client keeps. With so few users, a message names all who reacted. */
+function withOwn(message: Message, user_id: string): Message {
+  const { reacted: _, reactions, ...rest } = message
+  const own = (reactions ?? []).filter((each) => each.user_ids.includes(user_id)).map(({ emoji }) => emoji)
+  return { ...rest, ...(reactions?.length && { reactions }), ...(own.length > 0 && { reacted: own }) }
+}
+
 /** Applies an event to the state of a client. */
-function fold(state: State, event: ConversationStreamEvent): void {
+function fold(state: State, event: ConversationStreamEvent, user_id: string): void {
   if (event.type === 'conversation.updated') state.title = event.payload.conversation.title
   if (event.type === 'membership.changed') {
     const { user_id, role, action } = event.payload
@@ -27,7 +34,19 @@ function fold(state: State, event: ConversationStreamEvent): void {
     else state.roles.set(user_id, role!)
   }
   if ('payload' in event && 'message' in event.payload && typeof event.payload.message === 'object') {
-    state.messages.set(event.payload.message.id, event.payload.message)
+    state.messages.set(event.payload.message.id, withOwn(event.payload.message, user_id))
+  }
+  if (event.type === 'reactions.changed') {
+    const message = state.messages.get(event.payload.message_id)!
+    state.messages.set(message.id, withOwn({ ...message, reactions: event.payload.reactions }, user_id))
+  }
+  if (event.type === 'pin.changed') {
+    const { message_id, user_id: by, action, at } = event.payload
+    const { pinned: _, ...message } = state.messages.get(message_id)!
+    state.messages.set(message_id, {
+      ...message,
+      ...(action === 'added' && !message.deleted_at && { pinned: { by, at } }),
+    })
   }
   if (event.type === 'message.delta') {
     const message = state.messages.get(event.payload.message_id)!
@@ -92,6 +111,7 @@ interface World {
 type Act = (world: World, by: Actor, pick: number) => Promise<unknown>
 
 const pickOf = (world: World, pick: number) => world.messages[pick % Math.max(1, world.messages.length)] ?? ''
+const EMOJI = ['👍', '❤', '❤\uFE0F', ':tada:']
 const ROLES = ['owner', 'admin', 'member', 'viewer'] as const
 
 /** One action for each route that changes what a client sees of a conversation. */
@@ -114,6 +134,11 @@ const ACTIONS: Record<string, Act> = {
   messagesEdit: (world, by, pick) => world.chat.messages.edit(by, pickOf(world, pick), { content: `edit ${pick}` }),
   messagesRemove: (world, by, pick) => world.chat.messages.remove(by, pickOf(world, pick)),
   messagesRestore: (world, by, pick) => world.chat.messages.restore(by, pickOf(world, pick)),
+  reactionsAdd: (world, by, pick) => world.chat.reactions.add(by, pickOf(world, pick), EMOJI[pick % EMOJI.length]!),
+  reactionsRemove: (world, by, pick) =>
+    world.chat.reactions.remove(by, pickOf(world, pick), EMOJI[pick % EMOJI.length]!, { all: pick % 3 === 0 }),
+  pinsAdd: (world, by, pick) => world.chat.pins.add(by, pickOf(world, pick)),
+  pinsRemove: (world, by, pick) => world.chat.pins.remove(by, pickOf(world, pick)),
   conversationsRename: ({ chat, conversation_id }, by, pick) =>
     chat.conversations.rename(by, conversation_id, { title: `title ${pick}` }),
   participantsAdd: ({ chat, conversation_id, people }, by, pick) =>
@@ -136,10 +161,14 @@ const ACTIONS: Record<string, Act> = {
 /** Routes that change nothing a client reads of a conversation, with the reason. */
 const SILENT: Record<string, string> = {
   conversationsCreate: 'no reader can have an earlier snapshot',
+  conversationsDirect: 'no reader can have an earlier snapshot',
+  notificationsMarkRead: 'notification.read, to the streams of that user alone',
   conversationsRemove: 'its streams close',
   invitesCreate: 'only its maker learns of an invite',
   invitesRevoke: 'only its maker learns of an invite',
-  threadsMarkRead: 'unread.update, to the reader alone',
+  threadsMarkRead: 'unread.update, to the reader alone; read.update is not kept',
+  threadsMarkUnread: 'unread.update, to the reader alone; read.update is not kept',
+  conversationsSetSettings: 'settings.update, to the streams of that user alone',
   presenceSendHeartbeat: 'presence is not kept',
   presenceSetTyping: 'typing is not kept',
 }
@@ -173,6 +202,10 @@ const WALK = [
   { action: 'answersCancel', by: 0, pick: 2 },
   { action: 'answersCancel', by: 0, pick: 3 },
   { action: 'messagesEdit', by: 1, pick: 0 },
+  { action: 'reactionsAdd', by: 1, pick: 0 },
+  { action: 'reactionsRemove', by: 1, pick: 0 },
+  { action: 'pinsAdd', by: 1, pick: 0 },
+  { action: 'pinsRemove', by: 0, pick: 0 },
   { action: 'messagesRemove', by: 1, pick: 0 },
   { action: 'messagesRestore', by: 1, pick: 0 },
   { action: 'conversationsRename', by: 0, pick: 0 },
@@ -205,7 +238,7 @@ describeOnEachDatabase('the events of a conversation', (openUrl, dialect) => {
           for await (const { id, event } of chat.events.follow(people[0]!, conversation_id, {
             last_event_id: position,
           })) {
-            fold(state, event)
+            fold(state, event, people[0]!.user_id)
             if (id === now.position) break
           }
         }

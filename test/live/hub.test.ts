@@ -5,6 +5,7 @@ import { createChatApp } from '../../lib/http/app.ts'
 import { ChatError, openStorage } from '../../lib/index.ts'
 import type { Outcome } from '../../lib/live/transaction.ts'
 import { describeOnEachDatabase } from '../support/databases.ts'
+import { placementOf } from '../support/placement.ts'
 import { type ServiceOptions, startService, type TestService, times } from '../support/service.ts'
 import { followResponse, openStream, type TestStream } from '../support/stream.ts'
 import { holdStorage, looksForChanges, readsHead, readsLog, readsPlaces, readsSessions } from './held.ts'
@@ -310,7 +311,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const starting = await open()
     await beginning.reached
 
-    const elsewhere = await openStorage({ database: url })
+    const elsewhere = await openStorage({ database: url, ...placementOf(url) })
     await elsewhere.db.run('DELETE FROM conversations WHERE id = ?', conversation_id)
     await elsewhere.close()
     behind.release()
@@ -371,7 +372,7 @@ describeOnEachDatabase('race conditions', (openUrl) => {
     const page = held.hold(readsLog(0), 'before')
     const stream = await open(withSeq(position, 0))
     await page.reached
-    const elsewhere = await openStorage({ database: url })
+    const elsewhere = await openStorage({ database: url, ...placementOf(url) })
     await elsewhere.db.run('DELETE FROM events WHERE conversation_id = ? AND seq <= 2', conversation_id)
     await elsewhere.close()
     page.release()

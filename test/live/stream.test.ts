@@ -336,7 +336,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
     expect([node.status, web.status]).toEqual([200, 200])
     expect(fixed(web)).toEqual({
       'content-type': 'text/event-stream',
-      'cache-control': 'no-store',
+      'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",

@@ -1,7 +1,7 @@
 import { H3 } from 'h3'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from 'vitest'
-import { type ChatClient, createChatClient } from '../../lib/client/index.ts'
+import { type AdminClient, createAdminClient } from '../../lib/client/admin.ts'
 import { createChatApp } from '../../lib/http/app.ts'
 import type { Completion, CompletionChunk } from '../../lib/openai-api/schema.ts'
 import { checkAnswer, checkedFetch } from '../support/answers.ts'
@@ -224,13 +224,13 @@ describe('the client', () => {
       text += choices[0]!.delta.content ?? ''
     expect(text).toBe('Be brief.Hello there, how are you?')
     expectTypeOf(whole).toEqualTypeOf<Completion>()
-    const streamed = (client: ChatClient) => client.openai.complete({ ...HELLO, stream: true })
+    const streamed = (client: AdminClient) => client.openai.complete({ ...HELLO, stream: true })
     expectTypeOf(streamed).returns.resolves.toEqualTypeOf<AsyncGenerator<CompletionChunk>>()
   })
 
   it('fails with a ChatError as elsewhere, and retries where possible', async () => {
     const answers = [503, 200]
-    const client = createChatClient({
+    const client = createAdminClient({
       base_url: service.base_url,
       fetch: async (input, init) =>
         answers.shift() === 503

@@ -9,6 +9,10 @@ import { fileOf, openHandle, promised } from '../storage/handles.ts'
 import { createSqliteFile, describeOnEachDatabase } from '../support/databases.ts'
 import { startService, startThread, type TestService, times } from '../support/service.ts'
 
+const PINS = `INSERT INTO messages (id, conversation_id, root_id, role, content, path, depth, status, created_at, pinned_at)
+  WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 101)
+  SELECT 'pin' || i, (SELECT min(id) FROM conversations), 'none', 'user', '', 'pin' || i, 0, 'complete', i, i FROM n`
+
 /** For each invariant a statement that breaks it, given a thread with two replies and an answer. */
 const BREAKS: Record<string, string> = {
   'events.contiguous': 'UPDATE conversations SET last_seq = last_seq + 1',
@@ -32,8 +36,17 @@ const BREAKS: Record<string, string> = {
   'answers.under_way': "UPDATE messages SET status = 'streaming' WHERE role = 'assistant'",
   'answers.chunks': `INSERT INTO answers_under_way (message_id, conversation_id, writer, lease_expires_at)
     SELECT id, conversation_id, 'w', 0 FROM messages WHERE role = 'assistant'`,
+  'conversations.active': 'UPDATE conversations SET active_at = 0',
+  'unread-mentions-counted': 'UPDATE participants SET unread_mentions = unread_mentions + 1',
+  'mention-rows-participate-or-left': `INSERT INTO mentions (message_id, user_id) SELECT min(id), 'nobody' FROM messages`,
+  'notification-per-person-and-message': `INSERT INTO notifications (user_id, id, kind, at, conversation_id)
+    SELECT 'nobody', min(id), 'added', 1, min(conversation_id) FROM messages`,
+  'reactions-of-live-rows': "UPDATE reactions SET user_id = 'nobody'",
+  'reactions-listed': "UPDATE messages SET reaction_list = replace(reaction_list, '1', '2')",
+  'pins-at-most-100': PINS,
   'conversations.clock': 'UPDATE conversations SET clock = 0',
   'conversations.direct': 'UPDATE conversations SET is_group = 0',
+  'pair-key-matches-participants': "UPDATE conversations SET pair_key = id || ':' || id, is_direct = 1, is_group = 0",
   'conversations.owned': "UPDATE participants SET role = 'member'",
   'idempotency.posted': `INSERT INTO idempotency_keys (user_id, name, request_hash, message_id, created_at)
     SELECT (SELECT max(id) FROM users), 'k', 'h', min(id), 0 FROM messages`,
@@ -54,7 +67,11 @@ const REPAIRABLE = [
   'unread.written',
   'unread.read',
   'conversations.messages',
+  'conversations.active',
   'unread.seen',
+  'unread-mentions-counted',
+  'reactions-of-live-rows',
+  'reactions-listed',
 ]
 
 describeOnEachDatabase('fsck', (openUrl, dialect) => {
@@ -74,6 +91,7 @@ describeOnEachDatabase('fsck', (openUrl, dialect) => {
     await eve.invites.accept({ token })
     const ask = { content: 'Are you there?', role: 'assistant' as const }
     await grace.messages.reply(message_id, ask)
+    await grace.reactions.add(message_id, '👍')
     await service.chat.context.answers.idle()
   })
   afterEach(() => service.close())

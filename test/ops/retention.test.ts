@@ -40,6 +40,19 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
   const count = async (table: string) =>
     (await service.chat.context.db.get<{ count: number }>(`SELECT count(*) AS count FROM ${table}`))!.count
 
+  it('includes notifications, for 90 days, with what they count', async () => {
+    const { ada, grace, conversation_id } = await startThread(service)
+    await ada.messages.postRoot(conversation_id, { content: 'Hello', mentions: { user_ids: [grace.id] } })
+    const mentions = async () => (await grace.conversations.list()).conversations[0]!.mentions
+    clock += 89 * DAY
+    expect(await service.chat.ops.prune()).toMatchObject({ notifications: 0 })
+    expect(await mentions()).toBe(1)
+    clock += 2 * DAY
+    expect((await service.chat.ops.prune()).notifications).toBeGreaterThan(0)
+    expect(await mentions()).toBe(0)
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
   it('includes events, for two days; a reader who resumes later gets a reset', async () => {
     const { ada, conversation_id, root } = await startThread(service)
     const { stream_position } = await ada.conversations.get(conversation_id)
@@ -231,6 +244,7 @@ describeOnEachDatabase('data with an expiry', (openUrl, dialect) => {
       ...{ roles: 'read_only', created_at: at, updated_at: at },
     }))
     await insert('audit_log', (id) => ({ id, at, act: 'logout' }))
+    await insert('notifications', (id) => ({ user_id, id, kind: 'added', at, conversation_id }))
     // The newest event stays.
     await ada.messages.postRoot(conversation_id, { content: 'later' })
   }

@@ -1,5 +1,6 @@
 /** Code of a strict browser project; it compiles against the installed package without the types of Node. */
 import { type ChatClient, createChatClient } from 'chat-server/client'
+import { createAdminClient } from 'chat-server/client/admin'
 
 export async function open(): Promise<ChatClient | undefined> {
   const client = createChatClient({ base_url: document.location.origin })
@@ -11,4 +12,9 @@ export async function* newTexts(client: ChatClient, conversation_id: string): As
   for await (const { event } of client.events.follow(conversation_id)) {
     if (event.type === 'message.new') yield event.payload.message.content ?? ''
   }
+}
+
+export async function usernames(): Promise<string[]> {
+  const { users } = await createAdminClient({ base_url: document.location.origin }).users.list()
+  return users.map(({ username }) => username)
 }

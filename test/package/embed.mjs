@@ -4,6 +4,9 @@ const listenersBefore = process.eventNames().map(String)
 const { createChatService, openStorage, parseConfig } = await import('chat-server')
 const { createChatApp, serve } = await import('chat-server/h3')
 await import('chat-server/client')
+await import('chat-server/client/admin')
+await import('chat-server/client/store')
+await import('chat-server/testing')
 
 async function askSetup() {
   const chat = createChatService(parseConfig({}), await openStorage({ database: 'sqlite::memory:' }))

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { build } from 'esbuild'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const here = dirname(fileURLToPath(import.meta.url))
@@ -17,6 +18,15 @@ const installed = join(project, 'node_modules', 'chat-server')
 
 /** How many packages an installation without the optional ones may have, this one included. */
 const MAX_PACKAGES = 70
+
+/** How many bytes of declarations a compiler reads for a page with the client. */
+const MAX_CLIENT_TYPES = 100_000
+
+/** What a bundle cannot hold: addons, and what packages offer for other platforms or tools that are not installed. */
+const OUTSIDE = ['better-sqlite3', '@node-rs/bcrypt', 'pg-native', 'nodemailer', 'listhen']
+
+/** Packages of CommonJS in a bundle of ES modules need a `require`. */
+const REQUIRE = "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
 
 /** Files beside the folders of the package, because npm wants them or a document links them. */
 const LINKED = [
@@ -39,10 +49,13 @@ const steps: Record<string, () => Promise<void>> = {
   'the entry points share one copy of the code': checkCopies,
   'every source map holds its sources': checkSourceMaps,
   'its types name no other package, nor a part that no entry point exports': checkTypes,
+  'a page that uses the client loads few declarations': checkClientTypes,
   'publint finds no fault': () => lint('publint@0.3.25', '--strict'),
   'arethetypeswrong finds no fault for projects of ES modules': () =>
     lint('@arethetypeswrong/cli@0.18.5', '--profile', 'esm-only'),
   'importing and embedding it does nothing unasked, and closing ends the process': embed,
+  'a program of CommonJS requires it': requireFromCommonJs,
+  'a host that esbuild bundles runs, with the packages outside and with all of them inside': runBundles,
   'the program of the README runs, and again on the database that it has made': runReadme,
   'a clone without its development packages says how to build': buildWithoutPackages,
   'without optional packages it installs few, serves a host with its own login, and names what is missing':
@@ -165,15 +178,9 @@ async function checkSourceMaps(): Promise<void> {
 
 /** Compilers load each file that another names, so one such name breaks a project that checks what it installs. */
 async function checkTypes(): Promise<void> {
-  const loaded = new Set(['dist/lib/index.d.ts', 'dist/lib/http/index.d.ts', 'dist/lib/client/index.d.ts'])
-  const foreign: string[] = []
-  for (const file of loaded) {
-    const text = await readFile(join(installed, file), 'utf8')
-    for (const [, specifier = ''] of text.matchAll(/(?:from |import |import\()['"]([^'"]+)['"]/g)) {
-      if (specifier.startsWith('.')) loaded.add(join(dirname(file), specifier).replace(/(?<!\.d)\.[jt]s$/, '.d.ts'))
-      else if (!specifier.startsWith('node:')) foreign.push(`${file}: ${specifier}`)
-    }
-  }
+  const { exports } = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8')) as { exports: object }
+  const entries = Object.values(exports).filter((path) => path.endsWith('.js'))
+  const { loaded, foreign } = await declarationsOf(entries)
   assert.deepEqual(foreign, [])
   const declared = (await filesOf(join(installed, 'dist'))).filter((file) => file.endsWith('.d.ts'))
   assert.deepEqual(
@@ -181,6 +188,33 @@ async function checkTypes(): Promise<void> {
     [],
   )
   assert(!declared.includes('lib/context.d.ts'), 'the context is published')
+}
+
+/** With the types of all schemas, a page of three lines took a compiler 15 seconds. */
+async function checkClientTypes(): Promise<void> {
+  const { loaded } = await declarationsOf(['dist/lib/client/index.js'])
+  const texts = await Promise.all([...loaded].map((file) => readFile(join(installed, file), 'utf8')))
+  const bytes = texts.join('').length
+  assert(bytes <= MAX_CLIENT_TYPES, `${bytes} bytes of declarations in ${[...loaded].join(', ')}`)
+}
+
+/** The declarations that a compiler loads for these entry points, and the names of other packages in them. */
+async function declarationsOf(entries: string[]): Promise<{ loaded: Set<string>; foreign: string[] }> {
+  const loaded = new Set(entries.map((path) => join(path.replace(/\.js$/, '.d.ts'))))
+  const foreign: string[] = []
+  for (const file of loaded) {
+    const text = await readFile(join(installed, file), 'utf8')
+    for (const [, specifier = ''] of text.matchAll(/(?:from |import |import\()['"]([^'"]+)['"]/g)) {
+      if (specifier.startsWith('.')) loaded.add(join(dirname(file), specifier).replace(/(?<!\.d)\.[jt]s$/, '.d.ts'))
+      else if (!isAllowed(file, specifier)) foreign.push(`${file}: ${specifier}`)
+    }
+  }
+  return { loaded, foreign }
+}
+
+/** React is a peer of its hooks alone. */
+function isAllowed(file: string, specifier: string): boolean {
+  return specifier.startsWith('node:') || (specifier === 'react' && file.startsWith('dist/lib/client/react/'))
 }
 
 /** Linters of packages, which npm fetches once: 60 packages that nothing else here needs. */
@@ -195,6 +229,36 @@ async function embed(): Promise<void> {
   assert.equal(stdout.trimEnd().split('\n').length, 1, `printed by the library:\n${stdout}`)
   const answer = { status: 200, body: { is_setup: false } }
   assert.deepEqual(JSON.parse(stdout), { answers: [answer, answer], newListeners: [] })
+}
+
+/** The program of a host: what it posts is what it prints. */
+async function runHost(file: string, cwd = project): Promise<void> {
+  // `require` of ES modules is an experiment to Node 20.
+  const { stdout } = await run(process.execPath, ['--no-warnings', file], cwd, 30)
+  assert.equal(stdout, 'Does it run?\n', file)
+}
+
+async function requireFromCommonJs(): Promise<void> {
+  const program = await readFile(join(here, 'host.mjs'), 'utf8')
+  await writeFile(join(project, 'host.cjs'), program.replaceAll(/^import (.*) from (.*)$/gm, 'const $1 = require($2)'))
+  await runHost('host.cjs')
+}
+
+async function runBundles(): Promise<void> {
+  await cp(join(here, 'host.mjs'), join(project, 'host.mjs'))
+  for (const format of ['esm', 'cjs'] as const)
+    for (const outside of [{ packages: 'external' as const }, { external: OUTSIDE }]) {
+      const outfile = join(
+        project,
+        `bundle-${'external' in outside ? 'whole' : 'own'}.${format === 'esm' ? 'mjs' : 'cjs'}`,
+      )
+      const banner = { js: format === 'esm' ? REQUIRE : '' }
+      await build({
+        ...{ entryPoints: [join(project, 'host.mjs')], outfile, format, banner, ...outside },
+        ...{ bundle: true, platform: 'node', target: 'node20', logLevel: 'silent' },
+      })
+      await runHost(outfile)
+    }
 }
 
 async function runReadme(): Promise<void> {

@@ -54,6 +54,7 @@ async function fill(url: string): Promise<void> {
     { headers: { 'idempotency-key': 'once' } },
   )
   await ada.messages.edit(message_id, { content: 'edited' })
+  await ada.reactions.add(root.message_id, '👍')
   await ada.messages.remove(message_id, { reason: 'off topic' })
   await grace.threads.markRead(root.root_id, {})
   await ada.invites.create(conversation_id, {})

@@ -17,6 +17,11 @@ export const FROZEN = {
     '0014-nodes': '47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU',
     '0015-schedules': 'O5JcLmFdcEhs2dHjBzCWG5vwAVBP9eYh8m7bh52_iFo',
     '0016-email-requests': 'MIXA6tkSnirq-j6mM9aUqV2jNplVWtOvsU5kzygwq-g',
+    '0017-hosts': 'kiiIxrzLsPrRknrV-kyPcsGcQK-tSH2_2KotONgqxGY',
+    '0018-system-conversations': 'JAdsXQEHv2VqWrZb44R3WXMOkXVYejfRPX_OdB38Fuk',
+    '0019-people': 'rrz77v8s2C33Vp-qk1BmZY9XcdlGgE64flo6lMlNjEU',
+    '0020-reactions-and-pins': 'YpbbBaH7EY-6GaS1kVKWJiYWY0qazoxYTYwTdVkIn8M',
+    '0021-notifications': 'zTf1t8_8fYHfemWMI1OeGQBdLt1kCmUdAdvK3HrRNX4',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -35,5 +40,10 @@ export const FROZEN = {
     '0014-nodes': 'fkkGgLfoZ4oGoNHYsFgqZUR580045eONZzY21ULc61A',
     '0015-schedules': 'kN6l1tnp0bm3qNn235LfL5cd55OFLKuRloLEn9Xvvfs',
     '0016-email-requests': 'vKvM35FO1QB2ck3sUBKwA36aclOM0VLSrNQmxZxhX04',
+    '0017-hosts': 'MsMHS8Jm7DUvPbAxix5oggf_I4hswf7tI34atfmiqxA',
+    '0018-system-conversations': '5UFEg0dJezaLyQEyni0DUv9S7bxiLtRPxYiKxL0Oz0k',
+    '0019-people': 'XgJIpJ8DmRG0ocp7TqdEUMmypu-zsEVKr_icbgI18ps',
+    '0020-reactions-and-pins': '3Hzbt2vTe62P1_QK9id0nZhcB8ZHufkEvGHQnEgudO0',
+    '0021-notifications': 'siA6PrbYoncp-Ko3RBY3faymDX_DObMXiyub7UcHoAI',
   },
 }

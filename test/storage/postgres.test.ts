@@ -167,7 +167,7 @@ describe.skipIf(!inject('postgres_url'))('PostgreSQL', () => {
     const { db, pool } = await openItems()
     const watchdog = createHalfOpenWatchdog(async () => [])
     onTestFinished(watchdog.close)
-    const transaction = createTransactions(pool as never, watchdog, createStatements(watchdog))
+    const transaction = createTransactions(pool as never, watchdog, createStatements(watchdog, undefined), undefined)
     const write = transaction('BEGIN ISOLATION LEVEL NONE', async (tx) => {
       await tx.get('SELECT 1')
       await tx.run(INSERT, 1).catch(() => {})

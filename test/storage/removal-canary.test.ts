@@ -26,12 +26,17 @@ describeOnEachDatabase('deleted data', (openUrl) => {
     const grace = await chat.users.actor(user.id)
     const { conversation_id: kept } = await chat.conversations.create(ada, { title: 'kept' })
     await chat.participants.add(ada, kept, { user_id: user.id })
-    const { conversation_id: gone } = await chat.conversations.create(ada, { title: `${WORD} title` })
+    const { conversation_id: gone } = await chat.conversations.create(ada, {
+      title: `${WORD} title`,
+      ref: `${WORD}-ref`,
+      metadata: { note: WORD },
+    })
     await chat.invites.create(ada, gone, { email: `${WORD}.guest@example.org` })
     for (const [actor, id] of [[grace, kept] as const, [ada, gone] as const]) {
       for (const content of [WORD, long(WORD)]) {
         const { message_id } = await chat.messages.postRoot(actor, id, {
           content,
+          metadata: { note: WORD },
           idempotency_key: `${id}${content.length}`,
         })
         for (const n of times(3, (i) => i))

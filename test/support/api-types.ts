@@ -3,60 +3,80 @@ import type { AnyUseCase } from '../../lib/core/use-case.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
 import { endpoints } from '../../lib/endpoints.ts'
 import { FUNCTIONS, LOOPS, USE_CASES } from '../../lib/features.ts'
-import { createDrafts, fileOf, folderOf } from './api-types/drafts.ts'
+import { createDrafts, fileOf, folderOf, USE_CASE_FILE } from './api-types/drafts.ts'
 import { entitiesIn, reExport } from './api-types/entities.ts'
 import { formatted } from './api-types/format.ts'
-import { clientMember, functionMember, useCaseMember } from './api-types/members.ts'
+import { clientMember, functionMember, isAdministration, useCaseMember } from './api-types/members.ts'
 import { type Direction, loadSchemas, typeText } from './api-types/schemas.ts'
 import type { Scope } from './api-types/scope.ts'
 import { loadUseCases } from './api-types/use-cases.ts'
 
 const INTRODUCTION = '// Made from the use-cases, routes and schemas by `npm run docs`: change it there.\n'
 
+const FEATURES = `/** The use-cases of a service, by feature and verb. Those that act in a user's name take the actor first. */
+export interface Features`
+
+const CLIENT_FEATURES = `/** The endpoints of users, by feature and verb: the ids of the path, then the input, then what is sent beside it. */
+export interface ClientFeatures`
+
+const ADMIN_FEATURES = `/** The endpoints of administrators and of programs, in the same form. */
+export interface AdminFeatures`
+
 type ByFeature<T> = Record<string, Record<string, T> | undefined>
 
 /**
- * The files of `lib/api`, by their paths: of each feature its types, its use-cases and the methods of the client; and two
- * files that re-export the named types for `chat-server` and `chat-server/client`.
+ * The files of `lib/api`, by their paths: of each feature its types, its use-cases and the methods of the client; and files
+ * that re-export the named types for `chat-server`, `chat-server/client` and `chat-server/client/admin`.
  */
 export async function apiTypes(): Promise<Record<string, string>> {
   const sources = await loadUseCases()
   const features = [...new Set([...Object.keys(USE_CASES), ...Object.keys(endpoints)])]
-  const drafts = createDrafts([...features, 'config'], homesOf(sources), await loadSchemas())
-  const clients: string[] = []
-  const clientTexts: string[] = []
+  const drafts = createDrafts(
+    [...features.flatMap((each) => [each, `${each}${USE_CASE_FILE}`]), 'config'],
+    homesOf(sources),
+    await loadSchemas(),
+  )
+  /** Of each client its features, and the texts of their interfaces. */
+  const clients = { Client: new Map<string, string>(), AdminClient: new Map<string, string>() }
 
   for (const feature of features) {
     const scope = drafts.scopeOf(feature)
+    const ofService = drafts.scopeOf(`${feature}${USE_CASE_FILE}`)
     const routes = (endpoints as ByFeature<AnyRoute>)[feature] ?? {}
     const members = [
       ...entries<AnyUseCase>(USE_CASES, feature).map(([verb, useCase]) =>
-        useCaseMember(verb, useCase, sources.get(useCase)!, routes[verb], scope),
+        useCaseMember(verb, useCase, sources.get(useCase)!, routes[verb], ofService),
       ),
       ...[...entries(FUNCTIONS, feature), ...entries(LOOPS, feature)].map(([verb, value]) =>
-        functionMember(verb, sources.get(value)!, scope),
+        functionMember(verb, sources.get(value)!, ofService),
       ),
     ]
-    drafts.addInterface(feature, declare(`chat.${feature}`, `${pascal(feature)}UseCases`, members))
-    const methods = Object.entries(routes)
+    drafts.addInterface(`${feature}${USE_CASE_FILE}`, declare(`chat.${feature}`, `${pascal(feature)}UseCases`, members))
+    const called = Object.entries(routes)
       .filter(([, route]) => route.answer !== 'stream')
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([verb, route]) => clientMember(verb, route, scope))
-    if (methods.length === 0) continue
-    clients.push(feature)
-    drafts.addImport(feature, '../client/call-options.ts', 'CallOptions')
-    const text = declare(`client.${feature}`, `${pascal(feature)}Client`, methods)
-    clientTexts.push(text)
-    drafts.addInterface(feature, text)
+    for (const [suffix, texts] of Object.entries(clients)) {
+      const methods = called
+        .filter(([, route]) => isAdministration(route) === (suffix === 'AdminClient'))
+        .map(([verb, route]) => clientMember(verb, route, scope))
+      if (methods.length === 0) continue
+      drafts.addImport(feature, '../client/call-options.ts', 'CallOptions')
+      texts.set(feature, declare(`client.${feature}`, `${pascal(feature)}${suffix}`, methods))
+      drafts.addInterface(feature, texts.get(feature)!)
+    }
   }
   for (const each of configTypes(drafts.scopeOf('config'))) drafts.addInterface('config', each)
   const types = drafts.types()
-  const ofClient = entitiesIn([...clientTexts, 'ConversationStreamEvent'], types)
+  const ofClient = entitiesIn([...clients.Client.values(), 'ConversationStreamEvent'], types)
+  const ofAdmin = entitiesIn([...clients.AdminClient.values()], types)
   const files = [
     ...drafts.texts(),
-    ['features.ts', overview(features, clients)],
+    ['features.ts', overview(FEATURES, 'UseCases', features)],
+    ['client-features.ts', overview(CLIENT_FEATURES, 'Client', clients.Client.keys())],
+    ['admin-features.ts', overview(ADMIN_FEATURES, 'AdminClient', clients.AdminClient.keys())],
     ['entities.ts', reExport(types)],
     ['client-entities.ts', reExport(types.filter(({ name }) => ofClient.has(name)))],
+    ['admin-entities.ts', reExport(types.filter(({ name }) => ofAdmin.has(name) && !ofClient.has(name)))],
   ]
   return formatted(Object.fromEntries(files.map(([name, text]) => [`lib/api/${name}`, INTRODUCTION + text])))
 }
@@ -93,20 +113,14 @@ function configTypes(scope: Scope): string[] {
   ]
 }
 
-/** All of them together. */
-function overview(features: string[], clients: string[]): string {
-  const imports = features.map((feature) => {
-    const names = [...(clients.includes(feature) ? [`${pascal(feature)}Client`] : []), `${pascal(feature)}UseCases`]
-    return `import type { ${names.join(', ')} } from './${fileOf(feature)}'\n`
-  })
-  const list = (all: string[], suffix: string) => all.map((each) => `${each}: ${pascal(each)}${suffix}\n`).join('')
-  return [
-    imports.join(''),
-    `/** The use-cases of a service, by feature and verb. Those that act in a user's name take the actor first. */
-export interface Features {\n${list(features, 'UseCases')}}\n`,
-    `/** The endpoints, by feature and verb: the ids of the path, then the input, then what is sent beside it. */
-export interface ClientFeatures {\n${list(clients, 'Client')}}\n`,
-  ].join('\n')
+/** All features together, in an interface with this first line. */
+function overview(head: string, suffix: string, features: Iterable<string>): string {
+  const all = [...features]
+  const imports = all.map(
+    (each) =>
+      `import type { ${pascal(each)}${suffix} } from './${fileOf(suffix === 'UseCases' ? `${each}${USE_CASE_FILE}` : each)}'\n`,
+  )
+  return `${imports.join('')}\n${head} {\n${all.map((each) => `${each}: ${pascal(each)}${suffix}\n`).join('')}}\n`
 }
 
 function pascal(feature: string): string {

@@ -46,12 +46,17 @@ const ACTS: Record<AuditAct, string> = {
   'user.erased': 'A user was erased; `detail` has the treatment of their messages.',
   'user.locked_down':
     'All access of a user was revoked; `detail` has the numbers of sessions, keys, identities and invites.',
+  'conversation.policy_changed':
+    'An owner or admin of a conversation, the subject, changed its policy: `detail` has the new values.',
   'conversation.deleted': 'An owner, or the command line, deleted a conversation, the subject.',
+  'reactions.cleared':
+    'An owner or admin removed the reactions of all users with one emoji from a message, the subject.',
   'limit_profile.created': 'A rate limit profile was created.',
   'limit_profile.changed': 'A rate limit profile was changed.',
   'limit_profile.deleted': 'A rate limit profile was deleted.',
   'limit_assignment.created': 'A rate limit profile was assigned to a route.',
   'limit_assignment.deleted': 'A rate limit profile was removed from a route.',
+  'limits.reset': 'The calls of a throttled user, or of the address in `detail`, were forgotten.',
   'doctor.probed': '`chat-server doctor` tested the event stream with a temporary user, the subject.',
 }
 
@@ -81,7 +86,8 @@ at most 10,000 entries, so it may return few or no entries and still a \`next_af
 ${JSON.stringify(v.parse(AuditRecord, EXAMPLE), null, 2)}
 \`\`\`
 
-- \`actor_id\` is the acting user. It is missing for the command line and for requests without a session.
+- \`actor_id\` is the acting user. It is missing for the command line and for requests without a session. Acts of the command line
+  have the name of the machine's user as \`detail.operator\`.
 - \`subject_id\` is the id of the affected user or resource.
 - \`ip\` is the IP address of the caller. It is missing for the command line.
 - \`detail\` depends on the action.

@@ -33,6 +33,7 @@ export interface Page {
   waitForSelector(selector: string): Promise<unknown>
   locator(selector: string): { allTextContents(): Promise<string[]> }
   on(event: 'pageerror', listener: (error: Error) => void): void
+  on(event: 'console', listener: (message: { type(): string; text(): string }) => void): void
 }
 
 const executablePath = ['chromium', 'chromium-browser', 'google-chrome']

@@ -1,6 +1,7 @@
 import type { Operation } from '../../lib/client/operation.ts'
 import type { AnyRoute } from '../../lib/endpoint.ts'
 import { endpoints } from '../../lib/endpoints.ts'
+import { isAdministration } from './api-types/members.ts'
 
 /** The maximum length of a line in the formatter, with its end. */
 const MAX_WIDTH = 121
@@ -8,16 +9,31 @@ const MAX_WIDTH = 121
 const INTRODUCTION = `// Made from the routes by \`npm run docs\`: change it there. With it a browser loads neither the routes nor their schemas.
 import type { Operation } from './operation.ts'
 
-/** Every endpoint, by its feature and verb. */
 `
 
-/** `lib/client/operations.ts`: the part of each route that the client needs. */
+/** `lib/client/operations.ts`: the part of each route that a page needs. */
 export function clientOperations(): string {
-  const features = sorted(endpoints).map(([feature, verbs]) => {
-    const lines = sorted<AnyRoute>(verbs).map(([verb, route]) => toSource(verb, toOperation(route)))
-    return `  ${feature}: {\n${lines.join('')}  },\n`
+  return table('OPERATIONS', 'Every endpoint of users, by its feature and verb.', (route) => !isAdministration(route))
+}
+
+/** `lib/client/admin-operations.ts`: the same of all other routes. */
+export function adminOperations(): string {
+  return table(
+    'ADMIN_OPERATIONS',
+    'Every endpoint of administrators and programs, by its feature and verb.',
+    isAdministration,
+  )
+}
+
+function table(name: string, comment: string, isIn: (route: AnyRoute) => boolean): string {
+  const features = sorted(endpoints).flatMap(([feature, verbs]) => {
+    const lines = sorted<AnyRoute>(verbs)
+      .filter(([, route]) => isIn(route))
+      .map(([verb, route]) => toSource(verb, toOperation(route)))
+    return lines.length > 0 ? [`  ${feature}: {\n${lines.join('')}  },\n`] : []
   })
-  return `${INTRODUCTION}export const OPERATIONS = {\n${features.join('')}} as const satisfies Record<string, Record<string, Operation>>\n`
+  const type = 'as const satisfies Record<string, Record<string, Operation>>'
+  return `${INTRODUCTION}/** ${comment} */\nexport const ${name} = {\n${features.join('')}} ${type}\n`
 }
 
 /** By name: the order of a module's exports depends on its bundler. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, describe, inject } from 'vitest'
 import { MEMORY } from './memory.ts'
+import { IS_PLACED } from './placement.ts'
 
 /** The databases on which everything that stores data must work. */
 export type Dialect = 'sqlite' | 'postgresql'
@@ -58,7 +59,8 @@ export async function createSqliteFile(): Promise<FreshDatabase> {
 
 async function copySqliteFile(): Promise<FreshDatabase> {
   const database = await createSqliteFile()
-  await copyFile(inject('templates').sqlite, database.url.slice('sqlite:'.length))
+  // The start of a service then makes the tables under their names.
+  if (!IS_PLACED) await copyFile(inject('templates').sqlite, database.url.slice('sqlite:'.length))
   return database
 }
 
@@ -68,7 +70,7 @@ export function createPostgresDatabase(): Promise<FreshDatabase> {
 }
 
 function copyPostgresDatabase(): Promise<FreshDatabase> {
-  return createFrom(inject('templates').postgresql)
+  return createFrom(IS_PLACED ? 'template1' : inject('templates').postgresql)
 }
 
 async function createFrom(template: string): Promise<FreshDatabase> {

@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { ConversationFields } from '../../lib/chat/conversations/schema.ts'
 import { ConversationStreamEvent, EphemeralEvent, PersistedEvent, StreamEvent } from '../../lib/chat/events/schema.ts'
 import { Message } from '../../lib/chat/messages/schema.ts'
+import { Notification } from '../../lib/chat/notifications/schema.ts'
 import { ThreadSummary } from '../../lib/chat/threads/schema.ts'
 import { Id, Instant } from '../../lib/core/schema.ts'
 import { nodeOf, type SchemaNode, schemaOf } from '../../lib/core/schema-nodes.ts'
@@ -15,6 +16,7 @@ const GRACE = '01980a3c-6f01-7a10-8b20-0c4f1d2e3a42'
 const CONVERSATION = '01980a3c-7000-7a10-8b20-0c4f1d2e3a43'
 const ROOT = '01980a3c-8000-7a10-8b20-0c4f1d2e3a44'
 const REPLY = '01980a3c-9000-7a10-8b20-0c4f1d2e3a45'
+const NOTIFICATION = '01980a3c-9000-7a10-8b20-0c4f1d2e3a46'
 const EVENT_ID = '5f1c9e07a2b3d4e6.42'
 
 const MESSAGE: Message = {
@@ -65,6 +67,31 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     when: 'A deleted message was restored, with its text.',
     example: { message: MESSAGE },
   },
+  'reactions.changed': {
+    when:
+      'A user has reacted to a message, or a reaction was removed. `reactions` is the whole list: it replaces that of the ' +
+      'message. `cleared`: an owner or admin removed all reactions with the emoji.',
+    example: {
+      message_id: REPLY,
+      root_id: ROOT,
+      conversation_id: CONVERSATION,
+      user_id: ADA,
+      emoji: '👍',
+      action: 'added',
+      reactions: [{ emoji: '👍', count: 1, user_ids: [ADA] }],
+    },
+  },
+  'pin.changed': {
+    when: 'A message was pinned in its conversation, or unpinned.',
+    example: {
+      message_id: REPLY,
+      root_id: ROOT,
+      conversation_id: CONVERSATION,
+      user_id: ADA,
+      action: 'added',
+      at: '2026-11-20T10:03:00.000000Z',
+    },
+  },
   'message.delta': {
     when:
       'The assistant wrote a chunk of the message: append it to the content. Chunks arrive in order, from the ' +
@@ -107,12 +134,13 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     example: { conversation_id: CONVERSATION, user_id: GRACE, role: 'member', action: 'added' },
   },
   'conversation.updated': {
-    when: 'The title of the conversation changed.',
+    when: 'The title, the metadata or the policy of the conversation changed.',
     example: {
       conversation: {
         id: CONVERSATION,
         title: 'Engines',
         is_group: true,
+        policy: { mention_all: 'admins', receipts: 'off' },
         created_at: '2026-11-20T09:00:00.000000Z',
       },
     },
@@ -138,11 +166,57 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
       expires_at: '2026-11-20T10:00:05.000000Z',
     },
   },
+  'notification.new': {
+    when:
+      'The reader of this stream was notified, or a notification of kind `direct` stands for one more message. `unread` is ' +
+      'the number of unread notifications. Only on `GET /api/stream`.',
+    example: {
+      notification: {
+        id: NOTIFICATION,
+        kind: 'mention',
+        at: '2026-11-20T10:00:00.123456Z',
+        conversation_id: CONVERSATION,
+        root_id: ROOT,
+        message_id: REPLY,
+        actor_user_id: GRACE,
+        excerpt: 'It runs, @ada.',
+      },
+      unread: 3,
+    },
+  },
+  'notification.read': {
+    when:
+      'The reader of this stream has read notifications, here or on another device: those with these `ids`, or all up to ' +
+      'the one `up_to`. Only on `GET /api/stream`.',
+    example: { ids: [NOTIFICATION], unread: 2 },
+  },
+  'notifications.count': {
+    when:
+      'The number of unread notifications: after `stream.ready` and `stream.reset`, and when it changes for another reason, ' +
+      'such as a deleted message. Only on `GET /api/stream`.',
+    example: { unread: 3 },
+  },
   'unread.update': {
     when:
       'The reader of this stream marked a thread as read, here or on another device. Other users do not get it. Count new ' +
       'messages by `message.new`.',
     example: { conversation_id: CONVERSATION, root_id: ROOT, unread: 0 },
+  },
+  'read.update': {
+    when:
+      'The read marker of a participant in a thread has moved, here or on another device: at most once a second for a person ' +
+      'and thread, the latest counts. Only where the policy `receipts` is `on`, in conversations with at most 200 ' +
+      'participants, and only about and to those who share what they read.',
+    example: { conversation_id: CONVERSATION, root_id: ROOT, user_id: GRACE, read_at: '2026-11-20T10:00:00.123456Z' },
+  },
+  'settings.update': {
+    when:
+      'The reader of this stream changed their own settings for a conversation, here or on another device. Only streams of ' +
+      'all conversations get it.',
+    example: {
+      conversation_id: CONVERSATION,
+      settings: { level: 'mentions', muted_until: 'forever', archived: false, receipts: true },
+    },
   },
   'stream.ready': {
     when:
@@ -205,6 +279,7 @@ const GROUPS: [title: string, schema: { options: v.GenericSchema[] }, text: stri
 const SHAPES: [name: string, schema: v.GenericSchema][] = [
   ['Message', Message],
   ['ThreadSummary', ThreadSummary],
+  ['Notification', Notification],
   ['ConversationFields', ConversationFields],
 ]
 

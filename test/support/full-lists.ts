@@ -1,3 +1,4 @@
+import { composeReactionLists } from '../../lib/chat/messages/store-reactions.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
 import { toInstant } from '../../lib/core/time.ts'
 import type { Chat } from '../../lib/index.ts'
@@ -18,11 +19,16 @@ export interface Filled {
   sessions: string[]
   audit: string[]
   tasks: string[]
+  notifications: string[]
   identities: string[]
   profiles: string[]
   assignments: string[]
   threads: string[]
   messages: string[]
+  /** When each message of the long thread was pinned, latest first. */
+  pinned: string[]
+  /** The users who have reacted to the second message with 👍. */
+  reactors: string[]
   revisions: string[]
   chunks: number[]
 }
@@ -49,6 +55,7 @@ export async function insert(tx: Queries, table: string, rows: Record<string, Pr
 export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
   const actor = await chat.users.actor(ownerId)
   const { conversation_id } = await chat.conversations.create(actor, {})
+  await chat.conversations.rename(actor, conversation_id, { policy: { receipts: 'on' } })
   const { id, now, write } = contextOf(chat)
   const ids = (count: number) => times(count, () => id())
   const at = now() + 1000
@@ -59,6 +66,7 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
   const invites = ids(1_100)
   const audit = ids(450)
   const tasks = ids(450)
+  const notifications = ids(450)
   const identities = ids(50)
   const assignments = ids(1000)
   const profiles = ids(1000).map((each) => `p${each}`.padEnd(64, '~'))
@@ -107,7 +115,10 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
     await insert(
       tx,
       'conversations',
-      conversations.map((id, n) => ({ id, title: long(200), is_group: 1, created_at: at, clock: at + (n >> 2) })),
+      conversations.map((id, n) => {
+        const active_at = at + (n >> 2)
+        return { id, title: long(200), is_group: 1, created_at: at, clock: active_at, active_at }
+      }),
     )
     await insert(
       tx,
@@ -141,6 +152,14 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
       'tasks',
       // Due in years, so that no process takes them.
       tasks.map((id) => ({ id, kind: 'conversation.remove', key: id, due_at: 2 * at, detail: '{"removed":1}' })),
+    )
+    await insert(
+      tx,
+      'notifications',
+      notifications.map((id, n) => {
+        const subject = { root_id: threads[n] ?? null, message_id: threads[n] ?? null, actor_user_id: users[0]! }
+        return { user_id: ownerId, id, kind: 'mention', at: at + (n >> 2), conversation_id, ...subject }
+      }),
     )
     await insert(
       tx,
@@ -221,6 +240,7 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
         path: `10${n.toString(36).length}${n.toString(36)}`.slice(0, n === 0 ? 2 : undefined),
         depth: n === 0 ? 0 : 1,
         created_at: at + threads.length + n,
+        pinned_at: at + n,
       })),
     )
     for (const message_id of messages) tx.emit(conversation_id, { type: 'message.new', message_id })
@@ -234,6 +254,16 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
       'message_chunks',
       times(300, (idx) => ({ message_id: answer_id, idx, content: long(idx % 7 === 0 ? 60_000 : 5), created_at: at })),
     )
+    const reactors = users.slice(0, 300)
+    const reaction = { message_id: messages[1]!, at }
+    await insert(tx, 'reactions', [
+      ...reactors.map((user_id, n) => ({ ...reaction, user_id, emoji: '👍', emoji_key: '👍', at: at + n })),
+      ...times(31 * 10, (n) => {
+        const emoji = `:${'x'.repeat(28)}-${n % 31}:`
+        return { ...reaction, user_id: users[Math.floor(n / 31)]!, emoji, emoji_key: emoji, at: at + 300 + n }
+      }),
+    ])
+    await composeReactionLists(tx, [messages[1]!])
     for (const sql of RECOUNT) await tx.run(sql)
   })
   return {
@@ -248,11 +278,14 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
     sessions,
     audit,
     tasks,
+    notifications,
     identities,
     profiles,
     assignments,
     threads,
     messages,
+    pinned: messages.map((_, n) => toInstant(at + n)).reverse(),
+    reactors: users.slice(0, 300),
     revisions: times(100, (n) => toInstant(at + n)),
     chunks: times(300, (idx) => idx),
   }

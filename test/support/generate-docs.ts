@@ -6,10 +6,11 @@ import type { ConfigKey } from '../../lib/config/parse.ts'
 import { apiTypes } from './api-types.ts'
 import { auditPage } from './audit-page.ts'
 import { cliPage } from './cli-page.ts'
-import { clientOperations } from './client-operations.ts'
+import { adminOperations, clientOperations } from './client-operations.ts'
 import { errorsPage } from './errors-page.ts'
 import { eventsPage } from './events-page.ts'
 import { httpPage } from './http-page.ts'
+import { libraryPage } from './library-page.ts'
 
 /** Every generated page and table: its path from the root of the project, and its text. */
 const PAGES: Record<string, () => string | Promise<string>> = {
@@ -20,12 +21,15 @@ const PAGES: Record<string, () => string | Promise<string>> = {
   'docs/reference/http-api.md': httpPage,
   'docs/reference/errors.md': errorsPage,
   'lib/client/operations.ts': clientOperations,
+  'lib/client/admin-operations.ts': adminOperations,
 }
 
 /** The same as texts, with the types of `lib/api`, which are generated together. */
 export async function generated(): Promise<Record<string, string>> {
   const pages = Object.entries(PAGES).map(async ([path, page]) => [path, await page()])
-  return { ...Object.fromEntries(await Promise.all(pages)), ...(await apiTypes()) }
+  const made: Record<string, string> = Object.fromEntries(await Promise.all(pages))
+  const api = await apiTypes()
+  return { ...made, ...api, 'docs/reference/library.md': libraryPage(api, made['docs/reference/http-api.md']!) }
 }
 
 const CONFIGURATION = `<!-- Made from lib/config/schema.ts by test/support/generate-docs.ts: change it there. -->

@@ -54,6 +54,8 @@ npx chat-server openapi --output openapi.json
 npx openapi-typescript openapi.json --default-non-nullable false --output openapi.ts
 \`\`\`
 
+[Clients for other languages](../guides/generated-clients.md) lists the generators that are tested.
+
 See also [the rights](rights.md) of each role, [the events](events.md) of a stream, and [the error codes](errors.md). In
 TypeScript, [the client](../client.md) has a method for every endpoint, with the names below.
 

@@ -78,6 +78,13 @@ export const LISTS: Record<string, Followed> = {
     path: () => '/api/presence',
     query: ({ people }) => `user_ids=${people.slice(0, 200).join()}`,
   },
+  notificationsList: {
+    key: 'id',
+    expected: ({ notifications }) => notifications,
+    path: () => '/api/notifications',
+    query: 'limit=200',
+    next: after,
+  },
   invitesList: {
     key: 'id',
     expected: ({ invites }) => invites,
@@ -111,6 +118,33 @@ export const LISTS: Record<string, Followed> = {
     expected: ({ revisions }) => revisions,
     path: ({ root_id }) => `/api/messages/${root_id}/revisions`,
     query: 'limit=200',
+    next: after,
+  },
+  pinsList: {
+    key: 'at',
+    expected: ({ pinned }) => pinned,
+    path: (filled) => `${conversation(filled)}/pins`,
+    query: 'limit=100',
+    next: after,
+  },
+  receiptsOfMessage: {
+    key: 'user_id',
+    expected: () => undefined,
+    path: ({ root_id }) => `/api/messages/${root_id}/readers`,
+    query: 'limit=200',
+    next: after,
+  },
+  // The latest 1,000.
+  receiptsOfThread: {
+    key: 'user_id',
+    expected: () => undefined,
+    path: ({ root_id }) => `/api/threads/${root_id}/readers`,
+  },
+  reactionsList: {
+    key: 'user_id',
+    expected: ({ reactors }) => reactors,
+    path: ({ messages }) => `/api/messages/${messages[1]}/reactions`,
+    query: `limit=200&emoji=${encodeURIComponent('👍')}`,
     next: after,
   },
   answersListChunks: {

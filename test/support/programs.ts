@@ -8,7 +8,12 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const BUILT = 'TEST_PROGRAMS'
 
 /** The programs that tests start as processes, by their path in the project. */
-export const PROGRAMS = ['cli/main.ts', 'test/fault/server.ts', 'test/storage/program.ts'] as const
+export const PROGRAMS = [
+  'cli/main.ts',
+  'test/fault/server.ts',
+  'test/fault/sharing.ts',
+  'test/storage/program.ts',
+] as const
 
 /** The arguments with which Node runs a program: its build of this run, or its source outside vitest. */
 export function programArgs(program: (typeof PROGRAMS)[number]): string[] {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type ChatClient, createChatClient } from '../../lib/client/index.ts'
+import { type AdminClient, createAdminClient } from '../../lib/client/admin.ts'
 import type { Context } from '../../lib/context.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
 import { createNodeListener } from '../../lib/http/node/listener.ts'
@@ -17,6 +17,7 @@ import {
 } from '../../lib/index.ts'
 import { checkedFetch } from './answers.ts'
 import { AS_TWO_NODES, alternate } from './node-pair.ts'
+import { placementOf } from './placement.ts'
 
 /** A service with a real HTTP server, and clients whose every response is checked. */
 export interface TestService {
@@ -26,7 +27,7 @@ export interface TestService {
   base_url: string
   server: Server
   /** A client without a session. */
-  client(): ChatClient
+  client(): AdminClient
   /** A signed-in client of the user, who is created if necessary. The first one is the administrator. */
   signIn(name: string, roles?: ('admin' | 'member' | 'read_only')[]): Promise<Person>
   close(): Promise<void>
@@ -36,7 +37,7 @@ export interface TestService {
 export type OpenChat = Chat & { context: Context }
 
 /** A user and the client with the user's session. */
-export type Person = ChatClient & { id: string; email: string }
+export type Person = AdminClient & { id: string; email: string }
 
 export const PASSWORD = 'correct horse battery'
 
@@ -90,7 +91,7 @@ export async function startService(url: string, options: ServiceOptions = {}): P
   server.listen(options.port ?? 0, '127.0.0.1')
   await once(server, 'listening')
   const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const client = () => createChatClient({ base_url, fetch: checkedFetch, retry_ms: 10 })
+  const client = () => createAdminClient({ base_url, fetch: checkedFetch, retry_ms: 10 })
 
   async function signIn(name: string, roles: ('admin' | 'member' | 'read_only')[] = ['member']): Promise<Person> {
     const email = `${name}@example.org`
@@ -123,7 +124,7 @@ async function startNode(
   url: string,
   { config, ports, wrap = (storage) => storage }: ServiceOptions,
 ): Promise<OpenChat> {
-  const storage = wrap(await openStorage({ database: url, strict: true }))
+  const storage = wrap(await openStorage({ database: url, strict: true, ...placementOf(url) }))
   const { assistant, ...rest } = { assistant: {}, ...config }
   const all = { ...QUICK, ...rest, assistant: { ...MANY_ANSWERS, ...assistant } }
   const chat = withContextShown(createChatService(parseConfig(all), storage, ports))

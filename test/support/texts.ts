@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import { Metadata } from '../../lib/chat/conversations/schema.ts'
 import { nodeOf, type SchemaNode, schemaOf } from '../../lib/core/schema-nodes.ts'
 
 /** A text in an input: its path, and the schema that it must match. */
@@ -30,6 +31,8 @@ export function textsOf(schema: v.GenericSchema, path = ''): TextField[] {
   if (node.item) return within(node.item, `${path}[]`)
   if (node.type === 'union' || node.type === 'variant')
     return (node.options as SchemaNode[]).flatMap((option) => within(option))
+  // It is measured as a whole, and stored as it is.
+  if (node === nodeOf(Metadata)) return []
   if (CLOSED.has(node.type)) return []
   throw new Error(`${path}: a schema of type ${node.type} may let in texts of any length`)
 }

@@ -12,6 +12,8 @@ describe('an editor', () => {
     expect(text).toContain(`reply(actor: Actor, parent_id: string, input: {
     content: string;
     role?: "user" | "assistant" | undefined;
+    metadata?: Record<string, unknown> | undefined;
+    mentions?: MentionsInput | undefined;
     idempotency_key?: string | undefined;
 }): Promise<PostedMessage>`)
     expect(text).toContain('Adds a reply under a message')
@@ -23,6 +25,8 @@ describe('an editor', () => {
     expect(text).toContain(`reply(parent_id: string, input: {
     content: string;
     role?: "user" | "assistant" | undefined;
+    metadata?: Record<string, unknown> | undefined;
+    mentions?: MentionsInput | undefined;
 }, options?: CallOptions): Promise<PostedMessage>`)
     expect(text).toContain('Reply to a message.')
     expect(text).toMatch(/@throws ChatError `not_found`[^@]*`message_deleted`/)
@@ -37,7 +41,18 @@ describe('an editor', () => {
     expect(editor.completions('section')).toEqual(expect.arrayContaining(['database', 'security', 'oauth']))
     expect(editor.completions('key')).toEqual(expect.arrayContaining(['host', 'trusted_proxies']))
     expect(editor.detail('key', 'port')).toBe('Port to listen on; 0 picks a free one. Default: `8080`.')
-    expect(editor.completions('port')).toEqual(['assistant', 'bus', 'id', 'identity', 'log', 'mail', 'now'])
-    expect(editor.completions('field')).toEqual(['idempotency_key', 'role'])
+    expect(editor.completions('port')).toEqual([
+      'assistant',
+      'bus',
+      'hooks',
+      'id',
+      'identity',
+      'log',
+      'mail',
+      'notify',
+      'now',
+      'operator',
+    ])
+    expect(editor.completions('field')).toEqual(['idempotency_key', 'mentions', 'metadata', 'role'])
   })
 })

@@ -8,6 +8,10 @@ const ENTRY_POINTS: Record<string, string> = {
   'chat-server': join(ROOT, 'lib/index.ts'),
   'chat-server/h3': join(ROOT, 'lib/http/index.ts'),
   'chat-server/client': join(ROOT, 'lib/client/index.ts'),
+  'chat-server/client/admin': join(ROOT, 'lib/client/admin.ts'),
+  'chat-server/client/store': join(ROOT, 'lib/client/store/index.ts'),
+  'chat-server/react': join(ROOT, 'lib/client/react/index.ts'),
+  'chat-server/testing': join(ROOT, 'lib/testing/index.ts'),
 }
 
 /** Longer types are broken into lines. */

@@ -16,13 +16,14 @@ import { endSessions } from '../sessions/store-list.ts'
 import { revokeNewcomersOf } from '../sign-ups/revocation.ts'
 import { administers, assertStillAdmin, isLastAdmin } from '../users/rules.ts'
 import { type Account, AccountChanges } from '../users/schema.ts'
-import { findUserByEmail, lockUsers, toAccount, type UserRow, updateUser } from '../users/store.ts'
+import { findUserByEmail, isSystemUser, lockUsers, toAccount, type UserRow, updateUser } from '../users/store.ts'
 
 /**
  * Changes an account, effective at once: a disabled user's sessions end and their streams close, new roles apply from
  * the next request, a new password ends the user's other sessions.
  *
- * @throws ChatError `forbidden`, also with an API key for anything but the display name; `not_found`;
+ * @throws ChatError `forbidden`, also with an API key for anything but the display name, and for a password, roles or an
+ *   address of a part of the host; `not_found`;
  *   `confirmation_required` for another address and for the actor's own password; `email_taken`, `username_taken`;
  *   `conflict` for the last administrator
  */
@@ -42,6 +43,7 @@ export const change = useCase({
       if (input.email !== undefined || isOwnPassword) await requireConfirmation(ctx, tx, actor)
       const resigns = input.disabled === true || (input.roles !== undefined && !input.roles.includes('admin'))
       const user = await takeAccount(tx, actor, userId, { resigns })
+      if (isForPeople(input) && (await isSystemUser(tx, userId))) throw new ChatError('forbidden', NO_PERSON)
       const changed: UserRow = {
         ...user,
         ...(input.roles && { roles: joinRoles(input.roles) }),
@@ -90,6 +92,13 @@ export async function takeAccount(
   assertStillAdmin(rows, actor)
   return user
 }
+
+/** Whether a change gives an account a sign-in, other rights or an address: a part of the host has none. */
+function isForPeople({ password, roles, email, email_verified }: AccountChanges): boolean {
+  return [password, roles, email, email_verified].some((value) => value !== undefined)
+}
+
+const NO_PERSON = { message: 'This user is a part of the host: it has no sign-in, no other roles and no address.' }
 
 async function endWhatMust(tx: Tx, actor: Actor, before: UserRow, after: UserRow): Promise<void> {
   // A link mailed to the old address becomes invalid.

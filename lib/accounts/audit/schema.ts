@@ -42,11 +42,14 @@ export const AuditAct = v.picklist([
   'user.erased',
   'user.locked_down',
   'conversation.deleted',
+  'reactions.cleared',
+  'conversation.policy_changed',
   'limit_profile.created',
   'limit_profile.changed',
   'limit_profile.deleted',
   'limit_assignment.created',
   'limit_assignment.deleted',
+  'limits.reset',
   'doctor.probed',
 ])
 export type AuditAct = v.InferOutput<typeof AuditAct>

@@ -1,6 +1,8 @@
-import { toInstant } from '../../core/time.ts'
+import type { Log } from '../../context.ts'
+import { LONGEST } from '../../core/lengths.ts'
+import { SECOND, toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import type { AuditAct, AuditRecord } from './schema.ts'
 
 /**
@@ -27,6 +29,19 @@ export async function insertAuditEntry(tx: Queries, id: string, at: Micros, entr
     entry.ip ?? null,
     entry.detail ? JSON.stringify(entry.detail) : null,
   )
+}
+
+/** Writes an entry that is stored to the log of the process. */
+export function logAuditEntry(log: Log, { detail, ...entry }: AuditEntry): void {
+  log.info('audit', { ...entry, ...detail })
+}
+
+/** {@link insertAuditEntry} of a process that one person runs: acts without an actor are by that person. */
+export function auditBy(operator: string | undefined): typeof insertAuditEntry {
+  if (operator === undefined) return insertAuditEntry
+  const name = operator.slice(0, LONGEST.username)
+  return (tx, id, at, entry) =>
+    insertAuditEntry(tx, id, at, entry.actor_id ? entry : { ...entry, detail: { ...entry.detail, operator: name } })
 }
 
 /** Deletes up to `limit` entries older than `before`, the oldest first. By primary key. @returns the number deleted */
@@ -114,4 +129,36 @@ export async function findWindowEnd(
     window - 1,
   )
   return row?.id
+}
+
+/** How far back sign-ins are counted, and how many entries are read for it. */
+const COUNTED_SECONDS = 24 * 60 * 60
+const COUNTED_ENTRIES = 100_000
+
+const SIGN_INS = { succeeded: 'login.succeeded', failed: 'login.failed', throttled: 'login.throttled' } as const
+
+/** The sign-ins of the last 24 hours, as far as the newest entries reach. By primary key. */
+export async function countSignIns(
+  db: Queries,
+  now: Micros,
+): Promise<{ since: Micros; succeeded: number; failed: number; throttled: number }> {
+  const since = now - COUNTED_SECONDS * SECOND
+  const rows = await db.all<{ act: AuditAct; count: number }>(
+    `SELECT act, count(*) AS count
+       FROM (SELECT act, at FROM audit_log ORDER BY id DESC LIMIT ?) AS newest
+      WHERE at >= ? AND act ${isOneOf(db.dialect)}
+      GROUP BY act`,
+    COUNTED_ENTRIES,
+    since,
+    jsonList(Object.values(SIGN_INS)),
+  )
+  const count = (act: AuditAct) => rows.find((row) => row.act === act)?.count ?? 0
+  const { succeeded, failed, throttled } = SIGN_INS
+  return { since, succeeded: count(succeeded), failed: count(failed), throttled: count(throttled) }
+}
+
+/** Those of these entries that are stored. By primary key. */
+export async function findStoredEntries(db: Queries, ids: Iterable<string>): Promise<Set<string>> {
+  const rows = await db.all<{ id: string }>(`SELECT id FROM audit_log WHERE id ${isOneOf(db.dialect)}`, jsonList(ids))
+  return new Set(rows.map(({ id }) => id))
 }

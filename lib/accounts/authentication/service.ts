@@ -19,6 +19,8 @@ const TOUCH_SECONDS = 60
 export interface Caller {
   actor: Actor
   csrf_hash?: string
+  /** The cookies that the host's own authentication sets with the response. */
+  set_cookie?: string[]
 }
 
 /** The same, with the version of the limits if it was read as well. */
@@ -42,7 +44,7 @@ export async function recogniseBy(
   request: IdentityRequest,
   { api_key, session_token }: CallerTokens,
 ): Promise<CountedCaller> {
-  if (ctx.identity) return { actor: await identify(ctx, request) }
+  if (ctx.identity) return identify(ctx, request)
   if (api_key !== undefined) return { actor: await recogniseKey(ctx, api_key) }
   return resume(ctx, request, session_token)
 }
@@ -70,10 +72,13 @@ export function tokensIn(
  * The caller of a request, for hosts that call the use-cases themselves. A host that accepts state-changing requests
  * with a session cookie this way checks for cross-site requests itself.
  *
+ * @param request the request, or its headers
  * @throws ChatError `unauthenticated`, `session_expired`
  */
-export async function authenticate(ctx: Context, headers: Headers): Promise<Actor> {
-  return (await recognise(ctx, { headers })).actor
+export async function authenticate(ctx: Context, request: Headers | Request): Promise<Actor> {
+  const headers = 'headers' in request ? request.headers : request
+  const whole = 'headers' in request ? request : new Request('http://localhost/', { headers })
+  return (await recognise(ctx, { request: whole, headers })).actor
 }
 
 /**

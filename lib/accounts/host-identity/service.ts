@@ -6,8 +6,9 @@ import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isTaken } from '../../storage/errors.ts'
 import type { Micros } from '../../storage/sql.ts'
+import type { AuditEntry } from '../audit/store.ts'
 import { HostIdentity } from '../identities/schema.ts'
-import { findIdentity, type IdentityKey, insertIdentity } from '../identities/store.ts'
+import { findIdentity, hostKey, type IdentityKey, insertIdentity } from '../identities/store.ts'
 import { revokeNewcomersOf } from '../sign-ups/revocation.ts'
 import {
   findUserByEmail,
@@ -20,7 +21,11 @@ import {
 } from '../users/store.ts'
 import { madeUp, toProfile } from './rules.ts'
 
-type HostUser = ShownUser & Pick<UserRow, 'disabled_at'>
+/** A user of the host's, as it is stored. */
+export type HostUser = ShownUser & Pick<UserRow, 'disabled_at' | 'created_at'>
+
+/** Who says what is known of a user: as in an audit entry. */
+type By = Pick<AuditEntry, 'actor_id' | 'ip'>
 
 /** How often to retry after a conflict with another request for the same user or name. */
 const ATTEMPTS = 5
@@ -32,7 +37,8 @@ const ATTEMPTS = 5
  * @throws ChatError `unauthenticated` for a caller the host does not know, for a disabled user, and for a subject that
  *   cannot be stored
  */
-export async function identify(ctx: Context, request: IdentityRequest): Promise<Actor> {
+export async function identify(ctx: Context, request: IdentityRequest): Promise<Identified> {
+  const at = ctx.now()
   const given = await ctx.identity?.(request)
   if (!given) throw new ChatError('unauthenticated')
   const { success, output: identity } = v.safeParse(HostIdentity, given, { abortPipeEarly: true })
@@ -41,20 +47,31 @@ export async function identify(ctx: Context, request: IdentityRequest): Promise<
     ctx.log.error(`ports.identity: ${NO_SUBJECT}`)
     throw new ChatError('unauthenticated', { message: NO_SUBJECT })
   }
-  const known = await findIdentity(ctx.db, keyOf(identity))
-  const isCurrent = known && isSame(known, await profileOf(ctx.db, identity, known, ctx.now()))
-  const user = isCurrent ? known : await resolveUser(ctx, identity, request.ip)
+  const { subject, set_cookie } = identity
+  const user = await bringAlong(ctx, identity, { ip: request.ip })
   if (user.disabled_at) throw new ChatError('unauthenticated')
-  return { user_id: user.id, roles: splitRoles(user.roles) }
+  const actor: Actor = { user_id: user.id, roles: splitRoles(user.roles) }
+  const ask = async () => (await ctx.identity!(request))?.subject === subject
+  ctx.logins.set(actor, { subject, at, ask })
+  return { actor, ...(set_cookie && { set_cookie }) }
+}
+
+/** A caller whom the host knows, and the cookies that it sets. */
+interface Identified {
+  actor: Actor
+  set_cookie?: string[]
 }
 
 const NO_SUBJECT =
   'The login of the host gave no usable subject: text of 1 to 255 characters, without NUL and lone surrogates.'
 
-async function resolveUser(ctx: Context, identity: HostIdentity, ip: string | undefined): Promise<HostUser> {
+/** The user of a person of the host's, created or updated if that is necessary: the same one at every call. */
+export async function bringAlong(ctx: Context, identity: HostIdentity, by: By): Promise<HostUser> {
+  const known = await findIdentity(ctx.db, hostKey(identity.subject))
+  if (known && isSame(known, await profileOf(ctx.db, identity, known, ctx.now()))) return known
   for (let left = ATTEMPTS - 1; ; left--) {
     try {
-      return await ctx.write((tx) => createOrUpdate(ctx, tx, identity, ip))
+      return await ctx.write((tx) => createOrUpdate(ctx, tx, identity, by))
     } catch (error) {
       const isRace = error instanceof ChatError ? error.status === 409 : isTaken(error)
       if (!isRace || left === 0) throw error
@@ -63,23 +80,23 @@ async function resolveUser(ctx: Context, identity: HostIdentity, ip: string | un
 }
 
 /** Creates or updates the user. @throws ChatError 409 when another request was faster */
-async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, ip: string | undefined): Promise<HostUser> {
-  const known = await findLocked(tx, keyOf(identity))
+async function createOrUpdate(ctx: Context, tx: Tx, identity: HostIdentity, by: By): Promise<HostUser> {
+  const known = await findLocked(tx, hostKey(identity.subject))
   const profile = await profileOf(tx, identity, known ?? madeUp(ctx.id(), toProfile(identity)), ctx.now())
   if (known) {
     await updateProfile(tx, profile, ctx.now())
     const roles = splitRoles(profile.roles)
     if (!mayWrite(roles)) await ctx.revokeInvites(tx, known.id)
     else if (!roles.includes('admin')) await revokeNewcomersOf(tx, known.id)
-    tx.audit({ act: 'user.changed', subject_id: known.id, ip, detail: { by: 'host', roles: profile.roles } })
+    tx.audit({ act: 'user.changed', ...by, subject_id: known.id, detail: { by: 'host', roles: profile.roles } })
     return { ...known, ...profile }
   }
   const row: UserRow = { ...profile, password_hash: null, disabled_at: null, created_at: ctx.now() }
   const taken = await insertUser(tx, row)
   if (taken) throw new ChatError(taken)
-  const linked = { ...keyOf(identity), id: ctx.id(), user_id: row.id, created_at: ctx.now() }
+  const linked = { ...hostKey(identity.subject), id: ctx.id(), user_id: row.id, created_at: ctx.now() }
   if (!(await insertIdentity(tx, linked))) throw new ChatError('conflict')
-  tx.audit({ act: 'user.created', subject_id: row.id, ip, detail: { by: 'host', roles: row.roles } })
+  tx.audit({ act: 'user.created', ...by, subject_id: row.id, detail: { by: 'host', roles: row.roles } })
   return row
 }
 
@@ -115,8 +132,4 @@ function isSame(user: ShownUser, profile: ShownUser): boolean {
   return (['email', 'email_verified_at', 'username', 'display_name', 'roles'] as const).every(
     (field) => user[field] === profile[field],
   )
-}
-
-function keyOf({ subject }: HostIdentity): IdentityKey {
-  return { provider: 'host', issuer: '', subject }
 }

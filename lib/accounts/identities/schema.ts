@@ -3,11 +3,18 @@ import { LONGEST } from '../../core/lengths.ts'
 import { Id, Instant, text } from '../../core/schema.ts'
 import { DisplayName, Email, Roles, Username } from '../users/schema.ts'
 
+/** The number of cookies that a host may set with a response: browsers keep about fifty of a site. */
+const MOST_COOKIES = 20
+
 /**
  * The provider's id of a user. It is compared unchanged: texts that both databases store, within OpenID's maximum
  * length.
  */
 export const Subject = v.pipe(text(LONGEST.subject), v.minLength(1))
+
+/** A header line: one that Node would refuse must not make the request fail. */
+const SetCookie = v.pipe(v.string(), v.minLength(1), v.maxLength(LONGEST.cookie), v.regex(/^[\t\x20-\x7e\x80-\xff]+$/))
+const SetCookies = v.pipe(v.array(SetCookie), v.maxLength(MOST_COOKIES))
 
 /** The result of the host's `identity` port. A value that cannot be stored counts as missing, except the subject. */
 export const HostIdentity = v.object({
@@ -16,8 +23,33 @@ export const HostIdentity = v.object({
   email: v.fallback(v.optional(Email), undefined),
   display_name: v.fallback(v.optional(DisplayName), undefined),
   roles: v.fallback(v.optional(v.array(v.fallback(v.optional(Roles.pipe[0].item), undefined))), undefined),
+  set_cookie: v.fallback(
+    v.optional(
+      v.union([
+        v.pipe(
+          SetCookie,
+          v.transform((line) => [line]),
+        ),
+        SetCookies,
+      ]),
+    ),
+    undefined,
+  ),
 })
 export type HostIdentity = v.InferOutput<typeof HostIdentity>
+
+/** A person of the host's. A missing field keeps its value, or gets a placeholder for a new user. */
+export const HostPerson = v.object({
+  subject: v.pipe(
+    Subject,
+    v.description('Your own id of the person: it never changes and is never reused for another person'),
+  ),
+  username: v.optional(Username),
+  email: v.optional(v.pipe(Email, v.description('It counts as verified: the host vouches for it'))),
+  display_name: v.optional(v.pipe(DisplayName, v.description('An empty text removes it'))),
+  roles: v.optional(Roles),
+})
+export type HostPerson = v.InferOutput<typeof HostPerson>
 
 /** An identity at a sign-in provider, as its user reads it. */
 export const OwnIdentity = v.object({

@@ -12,13 +12,18 @@ export interface IdentityKey {
   subject: string
 }
 
+/** The key of a person of the host's, by the host's own id. */
+export function hostKey(subject: string): IdentityKey {
+  return { provider: 'host', issuer: '', subject }
+}
+
 /** The user of an identity. By primary key. */
 export function findIdentity(
   db: Queries,
   { provider, issuer, subject }: IdentityKey,
-): Promise<Omit<UserRow, 'password_hash' | 'created_at'> | undefined> {
+): Promise<Omit<UserRow, 'password_hash'> | undefined> {
   return db.get(
-    `SELECT u.id, u.email, u.email_verified_at, u.username, u.display_name, u.roles, u.disabled_at
+    `SELECT u.id, u.email, u.email_verified_at, u.username, u.display_name, u.roles, u.disabled_at, u.created_at
        FROM identities i JOIN users u ON u.id = i.user_id
       WHERE i.provider = ? AND i.issuer = ? AND i.subject = ?`,
     provider,

@@ -116,3 +116,13 @@ function pauseOf(failures: string): string {
     steps.push(`WHEN ${n} THEN ${pause * SECOND}`)
   return `CASE ${failures} ${steps.join(' ')} ELSE ${MAX_PAUSE_SECONDS * SECOND} END`
 }
+
+/** How many accounts are paused, at most `limit`. */
+export async function countPaused(db: Queries, now: Micros, limit: number): Promise<number> {
+  const row = await db.get<{ count: number }>(
+    'SELECT count(*) AS count FROM (SELECT 1 FROM login_failures WHERE blocked_until > ? LIMIT ?) AS paused',
+    now,
+    limit,
+  )
+  return row!.count
+}

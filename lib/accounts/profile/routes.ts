@@ -7,10 +7,11 @@ export const changeProfile = route({
   path: '/api/auth/me',
   tag: 'Authentication',
   metrics: false,
-  summary: 'Change your names',
-  description: 'Missing fields keep their value. Others see the new names at once, also on earlier messages.',
+  summary: 'Change your names, and whether you share what you have read',
+  description:
+    'Missing fields keep their value. Others see the new names at once, also on earlier messages. With `receipts: false` you are in no list of readers, and get none.',
   access: 'session',
-  example: { display_name: 'Ada Lovelace' },
+  example: { display_name: 'Ada Lovelace', receipts: false },
   output: MeAnswer,
   run: service.changeProfile,
 })

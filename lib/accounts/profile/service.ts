@@ -10,6 +10,7 @@ import { me } from '../sessions/service.ts'
 import { checkOwnPassword } from '../sessions/service-confirmation.ts'
 import { endSessions } from '../sessions/store-list.ts'
 import { findUser, lockUser, replacePasswordHash, updateProfile } from '../users/store.ts'
+import { setReceipts } from '../users/store-own.ts'
 
 /**
  * Changes the actor's password. All other sessions end, with their streams, and so do reset links.
@@ -40,9 +41,9 @@ export const changePassword = useCase({
 })
 
 /**
- * Changes the actor's public profile; missing fields keep their value.
+ * Changes the actor's names, and whether the actor shares read markers; missing fields keep their value.
  *
- * @throws ChatError `forbidden` for a read-only user, and with an API key for a username; `username_taken`;
+ * @throws ChatError `forbidden` for the names of a read-only user, and with an API key for a username; `username_taken`;
  *   `rate_limited`
  */
 export const changeProfile = useCase({
@@ -50,19 +51,23 @@ export const changeProfile = useCase({
   input: ProfileChange,
   errors: ['forbidden', 'username_taken'],
   run: async (ctx, actor, input): Promise<MeAnswer> => {
-    if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
+    const { receipts, ...names } = input
+    const onlyReceipts = receipts !== undefined && Object.values(names).every((name) => name === undefined)
+    if (!onlyReceipts && !mayWrite(actor.roles)) throw new ChatError('forbidden')
     if (input.username !== undefined) refuseKeys(actor)
     const { user_id, ip } = actor
     await spendAct(ctx, user_id, 'profile.changed')
     try {
       await ctx.write(async (tx) => {
         await lockUser(tx, user_id)
+        if (receipts !== undefined) await setReceipts(tx, user_id, receipts)
+        if (onlyReceipts) return
         const user = await findUser(tx, user_id)
         if (!user) throw new ChatError('unauthenticated')
         const username = input.username?.normalize('NFC') ?? user.username
         const display_name = input.display_name ?? user.display_name
         await updateProfile(tx, { ...user, username, display_name: display_name || null }, ctx.now())
-        const changed = Object.keys(input).filter((field) => input[field as keyof ProfileChange] !== undefined)
+        const changed = Object.keys(names).filter((field) => names[field as keyof typeof names] !== undefined)
         tx.audit({ act: 'profile.changed', actor_id: user_id, subject_id: user_id, ip, detail: { changed } })
       })
     } catch (error) {

@@ -11,7 +11,11 @@ export const Session = v.object({ id: Id, issued_at: Instant, expires_at: Instan
 export type Session = v.InferOutput<typeof Session>
 
 /** The caller; without a session for an API key, and with a host's own authentication. */
-export const MeAnswer = v.object({ user: User, session: v.optional(Session) })
+export const MeAnswer = v.object({
+  user: User,
+  session: v.optional(Session),
+  receipts: v.pipe(v.boolean(), v.description('Whether the caller shares read markers, and sees those of others')),
+})
 export type MeAnswer = v.InferOutput<typeof MeAnswer>
 
 export const LoginAnswer = v.object({ user: User, session: Session, csrf_token: v.string() })
@@ -40,6 +44,7 @@ export type OwnSessions = v.InferOutput<typeof OwnSessions>
 export const ProfileChange = v.object({
   display_name: v.optional(v.pipe(DisplayName, v.description('Empty: none'))),
   username: v.optional(Username),
+  receipts: v.optional(v.pipe(v.boolean(), v.description('`false`: share no read markers, and see none of others'))),
 })
 export type ProfileChange = v.InferOutput<typeof ProfileChange>
 

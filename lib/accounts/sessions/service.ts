@@ -19,6 +19,7 @@ import {
   type UserRow,
   updatePasswordHash,
 } from '../users/store.ts'
+import { findOwnUser } from '../users/store-own.ts'
 import { rememberRotated } from './rotated.ts'
 import { Credentials, type LoginAnswer, type MeAnswer } from './schema.ts'
 import {
@@ -196,13 +197,13 @@ export const me = useCase({
   takes: ['actor'],
   run: async (ctx, actor): Promise<MeAnswer> => {
     if (actor.session_id === undefined) {
-      const user = await findUser(ctx.db, actor.user_id)
+      const user = await findOwnUser(ctx.db, actor.user_id)
       if (!user) throw new ChatError('unauthenticated')
-      return { user: toUser(user) }
+      return { user: toUser(user), receipts: user.receipts === 1 }
     }
     const found = await findSession(ctx.db, actor.session_id)
     if (!found) throw new ChatError('unauthenticated')
-    return { user: toUser(found.user), session: toSession(found.session) }
+    return { user: toUser(found.user), session: toSession(found.session), receipts: found.user.receipts === 1 }
   },
 })
 

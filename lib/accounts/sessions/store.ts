@@ -2,7 +2,8 @@ import { createLoader, type Find } from '../../core/loader.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
-import type { ShownUser, UserRow } from '../users/store.ts'
+import type { UserRow } from '../users/store.ts'
+import type { OwnUser } from '../users/store-own.ts'
 import type { Session } from './schema.ts'
 
 /** A session as it is stored: only digests of its tokens. */
@@ -63,17 +64,17 @@ export function createSessionLookup(db: Queries, limitsVersion: string): Find<Se
 export async function findSession(
   db: Queries,
   id: string,
-): Promise<{ session: SessionTimes; user: ShownUser } | undefined> {
-  const row = await db.get<SessionTimes & ShownUser & { user_id: string }>(
+): Promise<{ session: SessionTimes; user: OwnUser } | undefined> {
+  const row = await db.get<SessionTimes & OwnUser & { user_id: string }>(
     `SELECT s.id, s.issued_at, s.idle_expires_at, s.absolute_expires_at,
-            u.id AS user_id, u.email, u.email_verified_at, u.username, u.display_name, u.roles
+            u.id AS user_id, u.email, u.email_verified_at, u.username, u.display_name, u.roles, u.receipts
        FROM sessions s JOIN users u ON u.id = s.user_id
       WHERE s.id = ?`,
     id,
   )
   if (!row) return undefined
-  const { user_id, email, email_verified_at, username, display_name, roles } = row
-  return { session: row, user: { id: user_id, email, email_verified_at, username, display_name, roles } }
+  const { user_id, email, email_verified_at, username, display_name, roles, receipts } = row
+  return { session: row, user: { id: user_id, email, email_verified_at, username, display_name, roles, receipts } }
 }
 
 export async function insertSession(tx: Queries, row: SessionRow): Promise<void> {

@@ -11,6 +11,7 @@ import {
   findUser,
   hasUsers,
   insertUser,
+  isSystemUser,
   listPeople,
   listUsers,
   listUsersNamed,
@@ -102,9 +103,12 @@ export const actor = useCase({
     const row = await findUser(ctx.db, userId)
     if (!row) throw new ChatError('not_found')
     if (row.disabled_at) throw new ChatError('account_disabled')
+    if (await isSystemUser(ctx.db, userId)) throw new ChatError('not_found', { message: OF_THE_HOST })
     return { user_id: row.id, roles: splitRoles(row.roles) }
   },
 })
+
+const OF_THE_HOST = 'This user is a part of the host: get its actor from chat.system.'
 
 /** Adds a user inside a transaction. @throws ChatError `email_taken`, `username_taken` */
 export async function addUser(

@@ -39,7 +39,7 @@ export function toUser(row: ShownUser): User {
 }
 
 /** A row as an administrator reads it. */
-export function toAccount(row: UserRow): Account {
+export function toAccount(row: ShownUser & Pick<UserRow, 'created_at' | 'disabled_at'>): Account {
   return {
     ...toUser(row),
     created_at: toInstant(row.created_at),
@@ -48,7 +48,7 @@ export function toAccount(row: UserRow): Account {
 }
 
 export async function hasUsers(db: Queries): Promise<boolean> {
-  return Boolean(await db.get('SELECT 1 AS found FROM users LIMIT 1'))
+  return Boolean(await db.get('SELECT 1 AS found FROM users WHERE system_name IS NULL LIMIT 1'))
 }
 
 export function findUser(db: Queries, id: string): Promise<UserRow | undefined> {
@@ -61,6 +61,15 @@ export function findUserByEmail(db: Queries, email: string): Promise<UserRow | u
 
 export function findUserByUsername(db: Queries, username: string): Promise<UserRow | undefined> {
   return db.get<UserRow>(`SELECT ${COLUMNS} FROM users WHERE username_key = ?`, uniqueKey(username))
+}
+
+/** The usernames of these users. By primary key. */
+export async function findUsernames(db: Queries, ids: string[]): Promise<Map<string, string>> {
+  const rows = await db.all<{ id: string; username: string }>(
+    `SELECT id, username FROM users WHERE id ${isOneOf(db.dialect)}`,
+    jsonList(ids),
+  )
+  return new Map(rows.map(({ id, username }) => [id, username]))
 }
 
 /** The users with this id, username or email address: at most two. By the three keys. */
@@ -162,7 +171,7 @@ export function listPeople(db: Queries, prefix: string, limit: number): Promise<
   const from = uniqueKey(prefix)
   return db.all<ShownUser>(
     `SELECT id, email, email_verified_at, username, display_name, roles FROM users
-      WHERE username_key >= ? AND username_key < ? AND disabled_at IS NULL
+      WHERE username_key >= ? AND username_key < ? AND disabled_at IS NULL AND system_name IS NULL
         AND email_key NOT LIKE '%@${PROBE_DOMAIN}'
       ORDER BY username_key
       LIMIT ?`,
@@ -172,13 +181,18 @@ export function listPeople(db: Queries, prefix: string, limit: number): Promise<
   )
 }
 
-/** The ones of these users that exist and are not disabled. */
-export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Promise<string[]> {
-  const rows = await db.all<{ id: string }>(
-    `SELECT id FROM users WHERE disabled_at IS NULL AND id ${isOneOf(db.dialect)}`,
+/** The ones of these users that exist and are not disabled, each with the time up to which its streams must end. */
+export async function listEnabledUsers(db: Queries, ids: Iterable<string>): Promise<Map<string, Micros>> {
+  const rows = await db.all<{ id: string; streams_ended_at: Micros | null }>(
+    `SELECT id, streams_ended_at FROM users WHERE disabled_at IS NULL AND id ${isOneOf(db.dialect)}`,
     jsonList(ids),
   )
-  return rows.map((row) => row.id)
+  return new Map(rows.map((row) => [row.id, row.streams_ended_at ?? 0]))
+}
+
+/** Ends all streams of a user that were opened up to an instant. */
+export async function endStreams(tx: Queries, id: string, at: Micros): Promise<void> {
+  await tx.run('UPDATE users SET streams_ended_at = ? WHERE id = ?', at, id)
 }
 
 /** @returns which name another user already has, if the user was not inserted */
@@ -253,6 +267,24 @@ export async function updateProfile(
     at,
     id,
   )
+}
+
+/** The domain of the email addresses of the parts of a host that act. No mail is delivered there (RFC 2606). */
+export const SYSTEM_DOMAIN = 'system.invalid'
+
+/** The user of a part of the host, by its name. */
+export function findSystemUser(db: Queries, name: string) {
+  return db.get<Pick<UserRow, 'id' | 'disabled_at'>>('SELECT id, disabled_at FROM users WHERE system_name = ?', name)
+}
+
+/** Makes a user that of a part of the host. It fails on a name that another user has. */
+export async function nameSystemUser(tx: Queries, id: string, name: string): Promise<void> {
+  await tx.run('UPDATE users SET system_name = ? WHERE id = ?', name, id)
+}
+
+/** Whether a user is that of a part of the host. */
+export async function isSystemUser(db: Queries, id: string): Promise<boolean> {
+  return Boolean(await db.get('SELECT 1 AS found FROM users WHERE id = ? AND system_name IS NOT NULL', id))
 }
 
 /** Locks the user's sessions: other changes of them wait until this transaction ends. */

@@ -1,14 +1,18 @@
+import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import { lockAsMember, requireMember } from '../conversations/access.ts'
 import { canModerate } from '../conversations/rules.ts'
+import { notifyAsker } from '../notifications/answered.ts'
 import { CANCELLED, endAnswer } from './ending.ts'
 import { type CancelledAnswer, type Chunk, ChunksQuery } from './schema.ts'
 import { findAnswer, listChunks as findChunks, listChunkSizes } from './store.ts'
 
 /**
- * Cancels an answer; the text so far is kept. An ended answer is left as it is.
+ * Cancels an answer; the text so far is kept. An ended answer is left as it is. If another user than the actor asked, and
+ * has no open stream, they are notified.
  *
  * @throws ChatError `not_found`; `forbidden` unless the actor asked, or is owner or admin of the conversation
  */
@@ -16,18 +20,26 @@ export const cancel = useCase({
   takes: ['actor', 'message_id'],
   errors: ['not_found', 'forbidden'],
   run: async (ctx, actor, messageId): Promise<CancelledAnswer> => {
+    const isAskerAway = await hasOtherAskerAway(ctx, actor, messageId)
     const { isCancelled, status } = await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { message_id: messageId })
       const message = (await findAnswer(tx, messageId))!
       if (message.posted_by !== actor.user_id && !canModerate(place.role)) throw new ChatError('forbidden')
-      const { conversation_id } = message
-      const isCancelled = await endAnswer(tx, { message_id: messageId, conversation_id }, CANCELLED)
+      const answer = { message_id: messageId, conversation_id: message.conversation_id }
+      const isCancelled = await endAnswer(tx, answer, CANCELLED)
+      if (isCancelled && isAskerAway) await notifyAsker(ctx, tx, answer, place.at)
       return { isCancelled, status: isCancelled ? CANCELLED.status : message.status }
     })
     if (isCancelled) ctx.answers.cancelled(messageId)
     return { message_id: messageId, status }
   },
 })
+
+/** Whether another user than the actor asked for an answer, and has no open stream. */
+async function hasOtherAskerAway({ db, presence }: Context, actor: Actor, messageId: string): Promise<boolean> {
+  const asker = (await findAnswer(db, messageId))?.posted_by
+  return asker != null && asker !== actor.user_id && !(await presence.hasStream(asker))
+}
 
 /**
  * The chunks of an answer in order; none of a deleted one. A page of fewer than `limit` need not be the last: continue

@@ -76,12 +76,20 @@ export async function renewLeases(
   return new Set(rows.map((row) => row.message_id))
 }
 
+/** An answer whose writer has lost it, and the user who asked. */
+export interface LapsedAnswer {
+  message_id: string
+  conversation_id: string
+  posted_by: string | null
+}
+
 /** Answers with an expired lease. By lease_expires_at. */
-export function listLapsed(db: Queries): Promise<{ message_id: string; conversation_id: string }[]> {
+export function listLapsed(db: Queries): Promise<LapsedAnswer[]> {
   return db.all(
-    `SELECT message_id, conversation_id FROM answers_under_way
-      WHERE lease_expires_at < ${databaseNow(db.dialect)}
-      ORDER BY lease_expires_at`,
+    `SELECT a.message_id, a.conversation_id, m.posted_by
+       FROM answers_under_way a JOIN messages m ON m.id = a.message_id
+      WHERE a.lease_expires_at < ${databaseNow(db.dialect)}
+      ORDER BY a.lease_expires_at`,
   )
 }
 

@@ -4,8 +4,11 @@ import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
+import { CLOSED, canPost } from './rules.ts'
 import type { ParticipantRole } from './schema.ts'
-import { findConversation, findMembership, lockConversation, lockMembershipRow, type Where } from './store.ts'
+import { findMembership, lockConversation, lockMembershipRow, lockPlace, type Where } from './store.ts'
+import { isClosed, isDirect } from './store-direct.ts'
+import { findConversation, isPlace } from './store-fields.ts'
 
 export type { Where } from './store.ts'
 
@@ -19,13 +22,22 @@ export interface Membership {
 export interface LockedMembership extends Membership {
   conversation_id: string
   clock: Micros
+  is_direct: number
+  /** The policy of the conversation, as it is stored; missing for a part of the host. */
+  policy?: string | null
+  /** 1 if the participant shares read markers; missing for a part of the host. */
+  receipts?: number
 }
 
 /** A membership in a conversation that the transaction changes at the instant `at`: unique and increasing in it. */
 export interface LockedForChange extends Membership {
   conversation_id: string
   at: Micros
+  is_direct: number
 }
+
+/** A part of the host participates in no conversation, and has an owner's rights in all. */
+const EVERYWHERE: Membership = { role: 'owner', joined_at: 0 }
 
 /**
  * The actor's membership in a conversation, for reading. Every read of a conversation calls this first.
@@ -37,7 +49,9 @@ export async function requireMember(
   actor: Actor,
   conversationId: string | undefined,
 ): Promise<Membership> {
-  const membership = conversationId === undefined ? undefined : await findMembership(db, conversationId, actor.user_id)
+  if (conversationId === undefined) throw new ChatError('not_found')
+  if (actor.system !== undefined && (await isPlace(db, conversationId, actor.user_id))) return EVERYWHERE
+  const membership = await findMembership(db, conversationId, actor.user_id)
   if (!membership) throw new ChatError('not_found')
   return membership
 }
@@ -49,9 +63,12 @@ export async function requireMember(
  * @throws ChatError `not_found` as {@link requireMember}
  */
 export async function lockMembership(tx: Queries, actor: Actor, where: Where): Promise<LockedMembership> {
-  const membership = await lockMembershipRow(tx, where, actor.user_id)
+  const isSystem = actor.system !== undefined
+  const membership = isSystem
+    ? await lockPlace(tx, where, actor.user_id)
+    : await lockMembershipRow(tx, where, actor.user_id)
   if (!membership) throw new ChatError('not_found')
-  return membership
+  return isSystem ? { ...membership, ...EVERYWHERE } : (membership as LockedMembership)
 }
 
 /**
@@ -69,11 +86,29 @@ export async function lockAsMember(
   where: Where,
   options: { evenReadOnly?: boolean } = {},
 ): Promise<LockedForChange> {
-  const { conversation_id, role, joined_at, clock } = await lockMembership(tx, actor, where)
+  const { conversation_id, role, joined_at, clock, is_direct } = await lockMembership(tx, actor, where)
   if (!options.evenReadOnly && !mayWrite(actor.roles)) throw new ChatError('forbidden')
   const at = Math.max(ctx.now(), clock + 1)
   tx.advanceClock(conversation_id, at)
-  return { conversation_id, role, joined_at, at }
+  return { conversation_id, role, joined_at, at, is_direct }
+}
+
+/** As {@link lockAsMember}, for participants who may post. @throws ChatError `not_found`, `forbidden` */
+export async function lockToPost(ctx: Context, tx: Tx, actor: Actor, where: Where): Promise<LockedForChange> {
+  const place = await lockAsMember(ctx, tx, actor, where)
+  if (!canPost(place.role)) throw new ChatError('forbidden')
+  return place
+}
+
+/**
+ * Refuses what those who may post may add, in a direct conversation whose other person has no active account. Only there
+ * it costs a statement.
+ *
+ * @throws ChatError `conflict`
+ */
+export async function refuseClosed(tx: Queries, place: LockedForChange, actor: Actor): Promise<void> {
+  if (place.is_direct === 1 && (await isClosed(tx, place.conversation_id, actor.user_id)))
+    throw new ChatError('conflict', CLOSED)
 }
 
 /**
@@ -98,10 +133,10 @@ export async function lockForInvites(
   tx: Tx,
   actor: Actor,
   conversationId: string,
-): Promise<ParticipantRole> {
-  if (!isOperator(actor)) return (await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })).role
+): Promise<{ role: ParticipantRole; is_direct: number }> {
+  if (!isOperator(actor)) return lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
   if ((await lockConversation(tx, conversationId)) === undefined) throw new ChatError('not_found')
-  return 'owner'
+  return { role: 'owner', is_direct: (await isDirect(tx, conversationId)) ? 1 : 0 }
 }
 
 /**

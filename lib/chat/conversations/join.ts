@@ -2,7 +2,8 @@ import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import type { ParticipantRole } from './schema.ts'
-import { countParticipants, findConversation, insertParticipant } from './store.ts'
+import { countParticipants, insertParticipant } from './store.ts'
+import { findConversation } from './store-fields.ts'
 
 /** The maximum number of participants of a conversation that is not a group. */
 const PAIR = 2
@@ -12,7 +13,7 @@ const PAIR = 2
  * commit the caller calls `ctx.presence.introduce`.
  *
  * @returns false if the user was a participant already
- * @throws ChatError `conflict` for a third participant of a direct conversation
+ * @throws ChatError `conflict` for a third participant of a conversation that is not a group
  */
 export async function join(
   tx: Tx,

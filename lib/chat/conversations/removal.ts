@@ -4,10 +4,14 @@ import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import { inBatches } from '../../tasks/batches.ts'
 import type { TaskOutcome, TaskRun } from '../../tasks/runner.ts'
-import { deleteUnderWayIn, hideConversation } from './store.ts'
+import { deleteUnderWayIn } from './store.ts'
+import { hideConversation } from './store-fields.ts'
 
 /** The maximum size of the text that one batch removes: SQLite overwrites all of it. */
 const BATCH_BYTES = 1024 * 1024
+
+/** About the size of a reaction with its index entries. */
+const REACTION_BYTES = 300
 
 /** The number of revisions that one batch removes of a message that is larger than a batch. */
 const PIECES = 16
@@ -56,13 +60,15 @@ async function removeMessages(tx: Queries, conversationId: string, size: number)
   const messages = await tx.all<{ id: string; bytes: number }>(
     `SELECT id, octet_length(content) + coalesce(octet_length(prompt), 0) +
             (SELECT coalesce(sum(octet_length(r.content)), 0) FROM message_revisions r WHERE r.message_id = messages.id) +
-            (SELECT coalesce(sum(octet_length(c.content)), 0) FROM message_chunks c WHERE c.message_id = messages.id) AS bytes
+            (SELECT coalesce(sum(octet_length(c.content)), 0) FROM message_chunks c WHERE c.message_id = messages.id) +
+            (SELECT count(*) * ${REACTION_BYTES} FROM reactions r WHERE r.message_id = messages.id) AS bytes
        FROM messages WHERE root_id ${these} LIMIT ?`,
     rootIds,
     size,
   )
   const ids = fitting(messages)
   if (ids.length === 1 && messages[0]!.bytes > BATCH_BYTES && (await removePieces(tx, ids[0]!))) return 0
+  await tx.run(`DELETE FROM notifications WHERE message_id ${these}`, jsonList(ids))
   await tx.run(`DELETE FROM messages WHERE id ${these}`, jsonList(ids))
   if (ids.length === size || ids.length < messages.length) return ids.length
   const members = await tx.run(
@@ -85,7 +91,7 @@ function fitting(messages: { id: string; bytes: number }[]): string[] {
   return messages.slice(0, end < 0 ? messages.length : Math.max(1, end)).map(({ id }) => id)
 }
 
-/** Removes some revisions and chunks of one large message. @returns false if it had none */
+/** Removes some revisions, chunks and reactions of one large message. @returns false if it had none */
 async function removePieces(tx: Queries, messageId: string): Promise<boolean> {
   const revisions = await tx.run(
     `DELETE FROM message_revisions WHERE message_id = ? AND replaced_at IN (
@@ -101,11 +107,19 @@ async function removePieces(tx: Queries, messageId: string): Promise<boolean> {
     messageId,
     16 * PIECES,
   )
-  return revisions + chunks > 0
+  const reactions = await tx.run(
+    `DELETE FROM reactions WHERE message_id = ? AND at IN (
+       SELECT at FROM reactions WHERE message_id = ? ORDER BY at LIMIT ?)`,
+    messageId,
+    messageId,
+    64 * PIECES,
+  )
+  return revisions + chunks + reactions > 0
 }
 
-/** The other tables with rows of a conversation, and their keys. */
+/** The other tables with rows of a conversation, and their keys; with notifications that are about no message. */
 const REST = {
+  notifications: 'user_id, id',
   events: 'id',
   invites: 'id',
   participants: 'conversation_id, user_id',
@@ -115,7 +129,9 @@ const REST = {
 async function removeRest(tx: Queries, conversationId: string, size: number): Promise<number | undefined> {
   for (const [table, key] of Object.entries(REST)) {
     const removed = await tx.run(
-      `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE conversation_id = ? LIMIT ?)`,
+      `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE conversation_id = ? ${
+        table === 'notifications' ? 'AND message_id IS NULL' : ''
+      } LIMIT ?)`,
       conversationId,
       size,
     )

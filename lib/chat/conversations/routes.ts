@@ -1,18 +1,37 @@
 import { route } from '../../endpoint.ts'
-import { Conversation, ConversationPage, CreatedConversation } from './schema.ts'
+import { Conversation, ConversationPage, CreatedConversation, OpenedConversation } from './schema.ts'
+import { ConversationSettings } from './schema-settings.ts'
 import * as service from './service.ts'
+import * as ofDirect from './service-direct.ts'
+import * as ofSettings from './service-settings.ts'
 
 export const create = route({
   method: 'POST',
   path: '/api/conversations',
   tag: 'Conversations',
   summary: 'Create a conversation',
-  description: 'The caller becomes its owner. With `is_group: false` it has at most two participants.',
+  description:
+    'The caller becomes its owner. With `is_group: false` it has at most two participants. A `ref` is for administrators, and `conflict` if another conversation has it.',
   access: 'session',
   example: { title: 'Engines' },
   status: 201,
   output: CreatedConversation,
-  run: service.create,
+  run: service.createByClient,
+})
+
+export const direct = route({
+  method: 'POST',
+  path: '/api/conversations/direct',
+  tag: 'Conversations',
+  summary: 'Open the direct conversation with a user',
+  description:
+    'Two users have one direct conversation: the first call creates it (201), later ones of either return it (200). Takes a user id or a username; one of your own is for notes to yourself. It is then no longer archived for you.',
+  access: 'session',
+  example: { username: 'grace' },
+  status: 201,
+  status_unless_created: 200,
+  output: OpenedConversation,
+  run: ofDirect.directByClient,
 })
 
 export const get = route({
@@ -42,13 +61,14 @@ export const rename = route({
   method: 'PATCH',
   path: '/api/conversations/{conversation_id}',
   tag: 'Conversations',
-  summary: 'Change the title of a conversation',
-  description: 'Allowed for owners. Participants get `conversation.updated`.',
+  summary: 'Change the title, the metadata or the policy of a conversation',
+  description:
+    'Allowed for owners, the policy alone also for admins; the `ref` only for owners who are administrators. Missing fields keep their value. Participants get `conversation.updated`.',
   access: 'session',
   example: { title: 'Difference engines' },
   response_headers: { 'Stream-Position': 'always' },
   output: Conversation,
-  run: service.rename,
+  run: service.renameByClient,
 })
 
 export const remove = route({
@@ -60,4 +80,29 @@ export const remove = route({
   access: 'session',
   status: 204,
   run: service.remove,
+})
+
+export const settings = route({
+  method: 'GET',
+  path: '/api/conversations/{conversation_id}/settings',
+  tag: 'Conversations',
+  summary: 'Read your own settings for a conversation',
+  description:
+    'Of which messages you are notified, whether it is muted or archived, and whether you share what you read.',
+  access: 'session',
+  output: ConversationSettings,
+  run: ofSettings.settings,
+})
+
+export const setSettings = route({
+  method: 'PATCH',
+  path: '/api/conversations/{conversation_id}/settings',
+  tag: 'Conversations',
+  summary: 'Change your own settings for a conversation',
+  description:
+    'Every participant may, in every role. Missing fields keep their value. No other participant sees them; your own streams of all conversations get `settings.update`.',
+  access: 'session',
+  example: { level: 'all', muted_until: 'forever' },
+  output: ConversationSettings,
+  run: ofSettings.setSettings,
 })

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { Id, Instant, Limit } from '../../core/schema.ts'
+import { LONGEST } from '../../core/lengths.ts'
+import { Id, Instant, Limit, text } from '../../core/schema.ts'
 import { ParticipantRole } from './schema.ts'
 
 const Count = v.pipe(v.number(), v.integer())
@@ -9,6 +10,7 @@ export const ConversationOverview = v.object({
   id: Id,
   title: v.string(),
   is_group: v.boolean(),
+  ref: v.optional(v.string()),
   participants_count: Count,
   threads: Count,
   messages: Count,
@@ -20,8 +22,9 @@ export type ConversationOverview = v.InferOutput<typeof ConversationOverview>
 /** The same as it is stored. */
 export type OverviewRow = Omit<ConversationOverview, 'is_group' | 'created_at' | 'last_activity_at'> & {
   is_group: number
+  ref: string | null
   created_at: number
-  clock: number
+  active_at: number
 }
 
 /** A participant as the operator reads it. */
@@ -36,6 +39,7 @@ export const ConversationsOfAll = v.object({
   after: v.optional(v.pipe(Id, v.description('`next_after` of the previous page'))),
   limit: Limit(50, 200),
   user_id: v.optional(v.pipe(Id, v.description('Only those in which this user participates'))),
+  ref: v.optional(v.pipe(text(LONGEST.subject), v.description('Only the one with this `ref`'))),
 })
 export type ConversationsOfAll = v.InferOutput<typeof ConversationsOfAll>
 

@@ -1,7 +1,9 @@
 import * as v from 'valibot'
+import { Subject } from '../../accounts/identities/schema.ts'
 import { Email, Username } from '../../accounts/users/schema.ts'
 import { LONGEST } from '../../core/lengths.ts'
-import { Cursor, Id, Instant, Limit, StreamPosition, text } from '../../core/schema.ts'
+import { Cursor, Id, Instant, Limit, oneNamed, StreamPosition, text, withoutArrays } from '../../core/schema.ts'
+import { ConversationPolicy, OwnFields, PolicyChange } from './schema-settings.ts'
 
 /** Owners may do everything, admins also manage participants below owner, members read and post, viewers read. */
 export const ParticipantRole = v.picklist(['owner', 'admin', 'member', 'viewer'])
@@ -24,11 +26,40 @@ export const Participant = v.object({
 })
 export type Participant = v.InferOutput<typeof Participant>
 
+/** The host's id of the thing that a conversation is about. */
+const Ref = text(LONGEST.subject)
+
+/** What a host keeps with a conversation or a message: a JSON object. An empty one is none. */
+export const Metadata = v.pipe(
+  withoutArrays(v.record(v.string(), v.unknown())),
+  v.check(isSmallJson, `must be JSON of at most ${LONGEST.metadata} bytes of UTF-8`),
+  v.description(`A JSON object of the application, of at most ${LONGEST.metadata} bytes; {} is none`),
+)
+export type Metadata = v.InferOutput<typeof Metadata>
+
+/** Whether a value can be written as JSON that is short enough. */
+function isSmallJson(value: Record<string, unknown>): boolean {
+  try {
+    const json = JSON.stringify(value)
+    return json.length <= LONGEST.metadata && Buffer.byteLength(json) <= LONGEST.metadata
+  } catch {
+    return false
+  }
+}
+
+/** The other person of a direct conversation; the caller in their own. */
+export const DirectPartner = v.object({ user_id: Id, username: v.string(), display_name: v.optional(v.string()) })
+export type DirectPartner = v.InferOutput<typeof DirectPartner>
+
 /** A conversation without its participants. */
 export const ConversationFields = v.object({
   id: Id,
   title: v.string(),
   is_group: v.boolean(),
+  direct: v.optional(v.pipe(v.literal(true), v.description('Set for a direct conversation'))),
+  policy: ConversationPolicy,
+  ref: v.optional(v.pipe(v.string(), v.description('What the conversation is about: an id of the application'))),
+  metadata: v.optional(Metadata),
   created_at: Instant,
 })
 export type ConversationFields = v.InferOutput<typeof ConversationFields>
@@ -40,6 +71,8 @@ export const Conversation = v.object({
   ...ConversationFields.entries,
   participants: v.pipe(v.array(Participant), v.description('The first 200 in the order they joined')),
   participant_count: v.pipe(Count, v.description('Number of all participants')),
+  with: v.optional(DirectPartner),
+  ...OwnFields,
   stream_position: v.optional(StreamPosition),
 })
 export type Conversation = v.InferOutput<typeof Conversation>
@@ -59,11 +92,34 @@ const Title = text(LONGEST.title)
 export const ConversationInput = v.object({
   title: v.optional(Title, ''),
   is_group: v.optional(v.pipe(v.boolean(), v.description('false: two participants at most')), true),
+  ref: v.optional(
+    v.pipe(
+      Ref,
+      v.minLength(1),
+      v.description('The id of what the conversation is about; unique. Over HTTP for administrators only'),
+    ),
+  ),
+  metadata: v.optional(Metadata),
 })
 export type ConversationInput = v.InferOutput<typeof ConversationInput>
 
+/** The conversation of a thing of the host's; the rest is for a new one. */
+export const ConversationOfRef = v.object({
+  ...ConversationInput.entries,
+  ref: v.pipe(Ref, v.minLength(1), v.description('The id of what the conversation is about; unique')),
+})
+export type ConversationOfRef = v.InferOutput<typeof ConversationOfRef>
+
 export const CreatedConversation = v.object({ conversation_id: Id, conversation: Conversation })
 export type CreatedConversation = v.InferOutput<typeof CreatedConversation>
+
+/** A conversation that was there already, or was created. */
+export const OpenedConversation = v.object({
+  conversation_id: Id,
+  created: v.pipe(v.boolean(), v.description('Whether this call has created it')),
+  conversation: Conversation,
+})
+export type OpenedConversation = v.InferOutput<typeof OpenedConversation>
 
 const role = v.optional(ParticipantRole, 'member')
 
@@ -74,6 +130,15 @@ export const ParticipantByEmail = v.object({ email: Email, role })
 /** The user to add: by id, username or email address. */
 export const ParticipantInput = v.union([ParticipantById, ParticipantByUsername, ParticipantByEmail])
 export type ParticipantInput = v.InferOutput<typeof ParticipantInput>
+
+export const ParticipantBySubject = v.object({
+  subject: v.pipe(Subject, v.description("The host's own id of a person")),
+  role,
+})
+
+/** The same in the process, where a host may also say its own id of a person. Over HTTP that would find out subjects. */
+export const AnyParticipantInput = v.union([...ParticipantInput.options, ParticipantBySubject])
+export type AnyParticipantInput = v.InferOutput<typeof AnyParticipantInput>
 
 export const ChangedParticipant = v.object({ participant: Participant })
 export type ChangedParticipant = v.InferOutput<typeof ChangedParticipant>
@@ -90,7 +155,32 @@ export type AddedParticipant = v.InferOutput<typeof AddedParticipant>
 export const RoleChange = v.object({ role: ParticipantRole })
 export type RoleChange = v.InferOutput<typeof RoleChange>
 
-export const Rename = v.object({ title: Title })
+export const DirectById = v.object({ user_id: Id })
+export const DirectByUsername = v.object({ username: Username })
+
+/** The other person of a direct conversation: by id or username. */
+export const DirectInput = oneNamed(v.union([DirectById, DirectByUsername]), ['user_id', 'username'])
+export type DirectInput = v.InferOutput<typeof DirectInput>
+
+export const DirectBySubject = v.object({
+  subject: v.pipe(Subject, v.description("The host's own id of a person")),
+})
+
+/** The same in the process, where a host may also say its own id of a person. */
+export const AnyDirectInput = oneNamed(v.union([DirectById, DirectByUsername, DirectBySubject]), [
+  'user_id',
+  'username',
+  'subject',
+])
+export type AnyDirectInput = v.InferOutput<typeof AnyDirectInput>
+
+/** A change of a conversation; missing fields keep their value. */
+export const Rename = v.object({
+  title: v.optional(Title),
+  ref: v.optional(v.pipe(Ref, v.description('An empty text removes it. Over HTTP for administrators only'))),
+  metadata: v.optional(Metadata),
+  policy: v.optional(PolicyChange),
+})
 export type Rename = v.InferOutput<typeof Rename>
 
 /** A conversation in the list of a participant. */
@@ -99,12 +189,21 @@ export const ConversationSummary = v.object({
   role: ParticipantRole,
   participant_count: Count,
   unread: Count,
-  last_activity_at: Instant,
+  with: v.optional(DirectPartner),
+  ...OwnFields,
+  last_activity_at: v.pipe(Instant, v.description('The time of the latest message; without one, of the creation')),
 })
 export type ConversationSummary = v.InferOutput<typeof ConversationSummary>
 
+const ByRef = v.optional(v.pipe(Ref, v.description('Only the one with this `ref`')))
+
 export const ConversationsQuery = v.object({
   after: v.optional(Cursor),
+  ref: ByRef,
+  archived: v.optional(
+    v.pipe(v.picklist(['false', 'true', 'all']), v.description('true: only those that the caller has archived')),
+    'false',
+  ),
   limit: Limit(50, 200),
 })
 export type ConversationsQuery = v.InferOutput<typeof ConversationsQuery>

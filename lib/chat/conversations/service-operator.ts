@@ -26,9 +26,9 @@ export const listAll = useCase({
   takes: ['actor'],
   input: ConversationsOfAll,
   errors: ['forbidden'],
-  run: async (ctx, actor, { after, limit, user_id }): Promise<ConversationsPage> => {
+  run: async (ctx, actor, { after, limit, user_id, ref }): Promise<ConversationsPage> => {
     assertOperator(actor)
-    const rows = await listOverviews(ctx.db, { after: after ?? '', limit: limit + 1, user_id })
+    const rows = await listOverviews(ctx.db, { after: after ?? '', limit: limit + 1, user_id, ref })
     const conversations = rows.slice(0, limit).map(toOverview)
     return { conversations, ...(rows.length > limit && { next_after: conversations.at(-1)!.id }) }
   },
@@ -76,6 +76,12 @@ function assertOperator(actor: Actor): void {
   if (!isOperator(actor)) throw new ChatError('forbidden')
 }
 
-function toOverview({ is_group, created_at, clock, ...row }: OverviewRow): ConversationOverview {
-  return { ...row, is_group: is_group === 1, created_at: toInstant(created_at), last_activity_at: toInstant(clock) }
+function toOverview({ is_group, ref, created_at, active_at, ...row }: OverviewRow): ConversationOverview {
+  return {
+    ...row,
+    is_group: is_group === 1,
+    ...(ref !== null && { ref }),
+    created_at: toInstant(created_at),
+    last_activity_at: toInstant(active_at),
+  }
 }

@@ -1,47 +1,75 @@
 import { byActor } from '../../accounts/audit/rules.ts'
-import { assertPerson, mayWrite } from '../../core/actor.ts'
+import { listEnabledUsers } from '../../accounts/users/store.ts'
+import { type Actor, assertUser, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
-import { fromCursor, toCursor } from '../../core/pages.ts'
+import { LONGEST } from '../../core/lengths.ts'
+import { fit, fromCursor, jsonBytes, toCursor } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { findPosition } from '../../live/log.ts'
+import type { Tx } from '../../live/transaction.ts'
+import { isTaken } from '../../storage/errors.ts'
 import { isErasing, sumUnread } from '../unread/store.ts'
 import { lockAsMember, requireMember } from './access.ts'
 import { hide } from './removal.ts'
+import { canModerate, refuseDirect } from './rules.ts'
 import {
   type Conversation,
   ConversationInput,
+  ConversationOfRef,
   type ConversationPage,
   type ConversationSummary,
   ConversationsQuery,
   type CreatedConversation,
   Rename,
 } from './schema.ts'
+import type { PolicyChange } from './schema-settings.ts'
 import { findFirst, shown } from './service-participants.ts'
+import { settingsContext } from './service-settings.ts'
+import { insertParticipant, listConversations } from './store.ts'
+import { listPartners, partnerIn } from './store-direct.ts'
 import {
   findConversation,
+  findConversationOf,
   insertConversation,
-  insertParticipant,
-  listConversations,
+  NOT_DIRECT,
   toFields,
-  updateTitle,
-} from './store.ts'
+  toStored,
+  updateConversation,
+} from './store-fields.ts'
+import { findSettings, toOwnFields } from './store-settings.ts'
 
 /**
- * Creates a conversation; the actor becomes its owner.
+ * Creates a conversation; the actor becomes its owner, unless it is a part of the host.
  *
- * @throws ChatError `forbidden` for a read-only user, and for the operator
+ * @throws ChatError `forbidden` for a read-only user, for the operator, and for a disabled part of the host; `conflict` for a
+ *   `ref` that another conversation has
  */
 export const create = useCase({
   takes: ['actor'],
   input: ConversationInput,
-  errors: ['forbidden'],
+  errors: ['forbidden', 'conflict'],
   run: async (ctx, actor, input): Promise<CreatedConversation> => {
-    assertPerson(actor)
+    assertUser(actor)
     if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
-    const row = { id: ctx.id(), title: input.title, is_group: input.is_group ? 1 : 0, created_at: ctx.now() }
+    const { title, is_group, ref = null, metadata = {} } = input
+    const now = ctx.now()
+    const row = {
+      id: ctx.id(),
+      title,
+      is_group: is_group ? 1 : 0,
+      ref,
+      metadata: toStored(metadata),
+      created_at: now,
+      ...NOT_DIRECT,
+    }
     const people = await ctx.write(async (tx) => {
-      await insertConversation(tx, row)
+      const isSystem = actor.system !== undefined
+      if (isSystem && !(await listEnabledUsers(tx, [actor.user_id])).has(actor.user_id))
+        throw new ChatError('forbidden')
+      if (!(await insertConversation(tx, row, isSystem ? actor.user_id : null)))
+        throw new ChatError('conflict', REF_TAKEN)
+      if (isSystem) return findFirst(tx, row.id)
       await insertParticipant(tx, row.id, { user_id: actor.user_id, role: 'owner', joined_at: row.created_at })
       tx.emit(row.id, {
         type: 'membership.changed',
@@ -54,20 +82,70 @@ export const create = useCase({
   },
 })
 
+/** The same for a client of the service: a `ref` is for administrators, so that no user takes one before the host. */
+export const createByClient = useCase({
+  ...create,
+  run: (ctx, actor, input): Promise<CreatedConversation> => {
+    assertMayRef(actor, input)
+    return create.run(ctx, actor, input)
+  },
+})
+
+const REF_TAKEN = { message: 'Another conversation has this ref.' }
+
+function assertMayRef(actor: Actor, { ref }: { ref?: string | undefined }): void {
+  if (ref !== undefined && !actor.roles.includes('admin'))
+    throw new ChatError('forbidden', { message: 'Only an administrator sets the ref of a conversation over HTTP.' })
+}
+
+/**
+ * The conversation with a ref: the same at every call. The first call creates it, with the actor as its owner; later ones
+ * change nothing.
+ *
+ * @throws ChatError `forbidden` as {@link create}; `not_found` if the actor is no participant of the conversation
+ */
+export const ensure = useCase({
+  takes: ['actor'],
+  input: ConversationOfRef,
+  errors: ['forbidden', 'not_found'],
+  run: async (ctx, actor, input): Promise<CreatedConversation> => {
+    for (;;) {
+      const conversation_id = await findConversationOf(ctx.db, input.ref)
+      if (conversation_id !== undefined)
+        return { conversation_id, conversation: await get.run(ctx, actor, conversation_id) }
+      try {
+        return await create.run(ctx, actor, input)
+      } catch (error) {
+        // Another call was faster.
+        if (!(error instanceof ChatError && error.code === 'conflict')) throw error
+      }
+    }
+  },
+})
+
 /** @throws ChatError `not_found` */
 export const get = useCase({
   takes: ['actor', 'conversation_id'],
   errors: ['not_found'],
   run: async (ctx, actor, conversationId): Promise<Conversation> => {
-    const { row, people, stream_position } = await ctx.db.snapshot(async (db) => {
+    const { row, own, people, stream_position } = await ctx.db.snapshot(async (db) => {
       await requireMember(db, actor, conversationId)
       return {
+        own: await findSettings(db, conversationId, actor.user_id),
         row: (await findConversation(db, conversationId))!,
         people: await findFirst(db, conversationId),
         stream_position: await findPosition(db, conversationId),
       }
     })
-    return { ...toFields(row), ...(await shown(ctx, people)), stream_position }
+    const settings = own && toOwnFields(own, settingsContext(ctx))
+    const partner = partnerIn(people.rows, actor.user_id, row)
+    return {
+      ...toFields(row),
+      ...(await shown(ctx, people)),
+      ...(partner && own && { with: partner }),
+      ...settings,
+      stream_position,
+    }
   },
 })
 
@@ -85,59 +163,98 @@ export const list = useCase({
     if (!after) throw new ChatError('invalid_cursor')
     return ctx.db.snapshot(async (db) => {
       const { user_id } = actor
-      const rows = await listConversations(db, user_id, after, input.limit + 1)
+      const rows = await listConversations(db, user_id, { ...input, after, limit: input.limit + 1 })
       const page = rows.slice(0, input.limit)
       const isCounted = !(await isErasing(db))
-      const conversations: ConversationSummary[] = []
+      const partners = await listPartners(db, user_id, page)
+      const summaries: ConversationSummary[] = []
       for (const row of page) {
-        conversations.push({
+        const partner = partners.get(row.id)
+        summaries.push({
           ...toFields(row),
           role: row.role,
           participant_count: row.participant_count,
           unread: isCounted || row.unread === 0 ? row.unread : await sumUnread(db, { user_id, ...row }, row.id),
-          last_activity_at: toInstant(row.clock),
+          ...(partner && { with: partner }),
+          ...toOwnFields(row, settingsContext(ctx)),
+          last_activity_at: toInstant(row.active_at),
         })
       }
-      const last = rows.length > input.limit ? page.at(-1) : undefined
-      return { conversations, ...(last && { next_after: toCursor({ at: last.clock, id: last.id }) }) }
+      const conversations = fit(summaries, sizeOfSummary)
+      const last = conversations.length < rows.length ? rows[conversations.length - 1] : undefined
+      return { conversations, ...(last && { next_after: toCursor({ at: last.active_at, id: last.id }) }) }
     })
   },
 })
 
+const sizeOfSummary = ({ title, ref = '', metadata }: ConversationSummary) =>
+  jsonBytes(title) + jsonBytes(ref) + (metadata ? LONGEST.metadata : 0) + 1600
+
 const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
 
 /**
- * Changes the title of a conversation and publishes an event.
+ * Changes the title, the ref, the metadata or the policy of a conversation and publishes an event.
  *
- * @throws ChatError `not_found`; `forbidden` unless the actor is its owner
+ * @throws ChatError `not_found`; `forbidden` unless the actor is its owner, or an admin who changes the policy alone;
+ *   `conflict` for a `ref` that another conversation has, and for the title of a direct conversation
  */
 export const rename = useCase({
   takes: ['actor', 'conversation_id'],
   input: Rename,
-  errors: ['not_found', 'forbidden'],
+  errors: ['not_found', 'forbidden', 'conflict'],
   run: async (ctx, actor, conversationId, input): Promise<Conversation> => {
-    await ctx.write(async (tx) => {
+    const { title, ref, metadata, policy: given } = input
+    const policy = given && Object.keys(given).length > 0 ? given : undefined
+    const changes: Parameters<typeof updateConversation>[2] = {
+      ...(title !== undefined && { title }),
+      ...(ref !== undefined && { ref: ref || null }),
+      ...(metadata && { metadata: toStored(metadata) }),
+    }
+    const changing = ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
-      if (place.role !== 'owner') throw new ChatError('forbidden')
-      await updateTitle(tx, conversationId, input.title)
-      tx.emit(conversationId, { type: 'conversation.updated' })
+      const isOfAdmins = Object.keys(changes).length === 0
+      if (place.role !== 'owner' && !(isOfAdmins && canModerate(place.role))) throw new ChatError('forbidden')
+      if (title !== undefined) refuseDirect(place, 'it has no title')
+      if (policy !== undefined) changes.policy = await changePolicy(tx, actor, conversationId, policy)
+      await updateConversation(tx, conversationId, changes)
+      if (Object.keys(changes).length > 0) tx.emit(conversationId, { type: 'conversation.updated' })
+    })
+    await changing.catch((cause) => {
+      throw isTaken(cause) ? new ChatError('conflict', { ...REF_TAKEN, cause }) : cause
     })
     return get.run(ctx, actor, conversationId)
+  },
+})
+
+/** @returns the changed policy, as it is stored */
+async function changePolicy(tx: Tx, actor: Actor, conversationId: string, policy: PolicyChange): Promise<string> {
+  const { policy: before } = (await findConversation(tx, conversationId))!
+  tx.audit({ act: 'conversation.policy_changed', ...byActor(actor), subject_id: conversationId, detail: { ...policy } })
+  return JSON.stringify({ ...JSON.parse(before ?? '{}'), ...policy })
+}
+
+/** The same for a client of the service, as {@link createByClient}. */
+export const renameByClient = useCase({
+  ...rename,
+  run: (ctx, actor, conversationId, input): Promise<Conversation> => {
+    assertMayRef(actor, input)
+    return rename.run(ctx, actor, conversationId, input)
   },
 })
 
 /**
  * Deletes a conversation: it is hidden at once, and its streams close. A background task removes its content.
  *
- * @throws ChatError `not_found`; `forbidden` unless the actor is its owner
+ * @throws ChatError `not_found`; `forbidden` unless the actor is its owner; `conflict` for a direct conversation
  */
 export const remove = useCase({
   takes: ['actor', 'conversation_id'],
-  errors: ['not_found', 'forbidden'],
+  errors: ['not_found', 'forbidden', 'conflict'],
   run: async (ctx, actor, conversationId): Promise<void> => {
     await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
       if (place.role !== 'owner') throw new ChatError('forbidden')
+      refuseDirect(place, 'archive it instead')
       await hide(tx, conversationId, place.at)
       tx.audit({ act: 'conversation.deleted', ...byActor(actor), subject_id: conversationId })
       tx.recheckStreams({ conversation_id: conversationId })

@@ -1,24 +1,31 @@
 import type { Queries } from '../../storage/database.ts'
+import { ACTIVE_AT } from '../../storage/sql.ts'
 import type { OverviewRow, ParticipantFacts } from './schema-operator.ts'
 
 /** Counted for each row of a page, by the indexes of participants and threads. */
-const COLUMNS = `c.id, c.title, c.is_group, c.created_at, c.clock, c.message_count AS messages,
+const COLUMNS = `c.id, c.title, c.is_group, c.ref, c.created_at, ${ACTIVE_AT} AS active_at, c.message_count AS messages,
   (SELECT count(*) FROM participants p WHERE p.conversation_id = c.id) AS participants_count,
   (SELECT count(*) FROM threads t WHERE t.conversation_id = c.id) AS threads`
 
 /** Up to `limit` conversations after one, oldest first, maybe of one user. By primary key. */
 export function listOverviews(
   db: Queries,
-  { after, limit, user_id }: { after: string; limit: number; user_id?: string | undefined },
+  {
+    after,
+    limit,
+    user_id,
+    ref,
+  }: { after: string; limit: number; user_id?: string | undefined; ref?: string | undefined },
 ): Promise<OverviewRow[]> {
   const ofUser = 'AND EXISTS (SELECT 1 FROM participants u WHERE u.conversation_id = c.id AND u.user_id = ?)'
   return db.all<OverviewRow>(
     `SELECT ${COLUMNS} FROM conversations c
-      WHERE c.deleted_at IS NULL AND c.id > ? ${user_id === undefined ? '' : ofUser}
+      WHERE c.deleted_at IS NULL AND c.id > ? ${user_id === undefined ? '' : ofUser} ${ref === undefined ? '' : 'AND c.ref = ?'}
       ORDER BY c.id
       LIMIT ?`,
     after,
     ...(user_id === undefined ? [] : [user_id]),
+    ...(ref === undefined ? [] : [ref]),
     limit,
   )
 }

@@ -1,16 +1,10 @@
 import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { greatest, isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
-import type { ConversationFields, Participant, ParticipantRole, Presence } from './schema.ts'
-
-/** A row of a conversation. */
-export interface ConversationRow {
-  id: string
-  title: string
-  is_group: number
-  created_at: Micros
-}
+import { ACTIVE_AT, greatest, isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import type { SettingsColumns } from './rules-settings.ts'
+import type { Participant, ParticipantRole, Presence } from './schema.ts'
+import type { ConversationRow } from './store-fields.ts'
 
 /** A row of a participant, with the names of the user. */
 export interface ParticipantRow {
@@ -19,11 +13,6 @@ export interface ParticipantRow {
   display_name: string | null
   role: ParticipantRole
   joined_at: Micros
-}
-
-/** The fields of a conversation that its participants read. */
-export function toFields(row: ConversationRow): ConversationFields {
-  return { id: row.id, title: row.title, is_group: row.is_group === 1, created_at: toInstant(row.created_at) }
 }
 
 /** A participant as other participants read it. */
@@ -58,12 +47,32 @@ const ID_OF = { conversation_id: 'c.id', message_id: 'm.id', root_id: 't.root_id
 export function lockMembershipRow(tx: Queries, where: Where, userId: string) {
   const [by, id] = Object.entries(where)[0] as [keyof typeof ID_OF, string]
   const lock = tx.dialect === 'postgresql' ? 'FOR UPDATE OF c FOR SHARE OF p' : ''
-  return tx.get<{ conversation_id: string; role: ParticipantRole; joined_at: Micros; clock: Micros }>(
-    `SELECT c.id AS conversation_id, p.role, p.joined_at, c.clock
+  return tx.get<{
+    conversation_id: string
+    role: ParticipantRole
+    joined_at: Micros
+    clock: Micros
+    is_direct: number
+    policy: string | null
+    receipts: number
+  }>(
+    `SELECT c.id AS conversation_id, p.role, p.joined_at, c.clock, c.is_direct, c.policy, p.receipts
        ${FROM_WHERE[by]} JOIN participants p ON p.conversation_id = c.id
       WHERE ${ID_OF[by]} = ? AND p.user_id = ? AND c.deleted_at IS NULL ${lock}`,
     id,
     userId,
+  )
+}
+
+/** Locks a conversation, for a part of the host that is not disabled. @returns its id and its clock */
+export function lockPlace(tx: Queries, where: Where, systemId: string) {
+  const [by, id] = Object.entries(where)[0] as [keyof typeof ID_OF, string]
+  return tx.get<{ conversation_id: string; clock: Micros; is_direct: number }>(
+    `SELECT c.id AS conversation_id, c.clock, c.is_direct ${FROM_WHERE[by]} JOIN users u ON u.id = ? AND u.disabled_at IS NULL
+      WHERE ${ID_OF[by]} = ? AND c.deleted_at IS NULL
+      ${tx.dialect === 'postgresql' ? 'FOR UPDATE OF c FOR KEY SHARE OF u' : ''}`,
+    systemId,
+    id,
   )
 }
 
@@ -93,21 +102,6 @@ export function findMembership(db: Queries, conversationId: string, userId: stri
       WHERE p.conversation_id = ? AND p.user_id = ? AND c.deleted_at IS NULL`,
     conversationId,
     userId,
-  )
-}
-
-export function findConversation(db: Queries, id: string): Promise<ConversationRow | undefined> {
-  return db.get<ConversationRow>(
-    'SELECT id, title, is_group, created_at FROM conversations WHERE id = ? AND deleted_at IS NULL',
-    id,
-  )
-}
-
-/** These conversations, in no order. By primary key. */
-export function listConversationFields(db: Queries, ids: Iterable<string>): Promise<ConversationRow[]> {
-  return db.all<ConversationRow>(
-    `SELECT id, title, is_group, created_at FROM conversations WHERE id ${isOneOf(db.dialect)}`,
-    jsonList(ids),
   )
 }
 
@@ -194,16 +188,10 @@ export async function findSuccessor(tx: Queries, conversationId: string, ownerId
   return row!.user_id
 }
 
-export async function insertConversation(tx: Queries, row: ConversationRow): Promise<void> {
-  await tx.run(
-    'INSERT INTO conversations (id, title, is_group, created_at, clock) VALUES (?, ?, ?, ?, ?)',
-    row.id,
-    row.title,
-    row.is_group,
-    row.created_at,
-    row.created_at,
-  )
-}
+/** The unread mentions of a user in a conversation `c`: of one who was a participant before they are there again. */
+const UNREAD_MENTIONS = `(SELECT count(*) FROM notifications n
+  WHERE n.user_id = ? AND n.conversation_id = c.id AND n.read_at IS NULL AND n.hidden = 0
+    AND n.kind IN ('mention', 'reply', 'mention_all'))`
 
 /** @returns false if the user was a participant already */
 export async function insertParticipant(
@@ -212,12 +200,13 @@ export async function insertParticipant(
   { user_id, role, joined_at }: Pick<ParticipantRow, 'user_id' | 'role' | 'joined_at'>,
 ): Promise<boolean> {
   const inserted = await tx.run(
-    `INSERT INTO participants (conversation_id, user_id, role, joined_at, seen_count)
-     SELECT id, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), message_count FROM conversations WHERE id = ?
+    `INSERT INTO participants (conversation_id, user_id, role, joined_at, seen_count, unread_mentions)
+     SELECT id, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS BIGINT), message_count, ${UNREAD_MENTIONS} FROM conversations c WHERE id = ?
      ON CONFLICT DO NOTHING`,
     user_id,
     role,
     joined_at,
+    user_id,
     conversationId,
   )
   return inserted === 1
@@ -241,47 +230,48 @@ export async function updateRole(
   )
 }
 
-export async function updateTitle(tx: Queries, id: string, title: string): Promise<void> {
-  await tx.run('UPDATE conversations SET title = ? WHERE id = ?', title, id)
-}
-
-/**
- * Hides a conversation: for every caller it no longer exists. A task removes its content.
- */
-export async function hideConversation(tx: Queries, id: string, at: Micros): Promise<void> {
-  await tx.run("UPDATE conversations SET deleted_at = ?, title = '' WHERE id = ?", at, id)
-}
-
-/** A row of a conversation, with the role of one participant. */
-export interface ParticipationRow extends ConversationRow {
+/** A row of a conversation, with what one participant has of it. */
+export interface ParticipationRow extends ConversationRow, Omit<SettingsColumns, 'receipts'> {
+  unread_mentions: number
   role: ParticipantRole
   joined_at: Micros
   participant_count: number
-  clock: Micros
+  active_at: Micros
   /** While the messages of an erased user are being removed, with those of them that were not read. */
   unread: number
 }
 
-/** Up to `limit` conversations of a user, latest activity first, after the given one. By user_id. */
+/** Which conversations of a user are listed. */
+export interface Listed {
+  after: Place
+  limit: number
+  ref?: string | undefined
+  archived: 'false' | 'true' | 'all'
+}
+
+const ARCHIVED = { false: 'AND p.archived = 0', true: 'AND p.archived = 1', all: '' }
+
+/** Conversations of a user, latest activity first, after the given one. By user_id; archived ones by an index of their own. */
 export function listConversations(
   db: Queries,
   userId: string,
-  after: Place,
-  limit: number,
+  { after, limit, ref, archived }: Listed,
 ): Promise<ParticipationRow[]> {
   return db.all<ParticipationRow>(
     `SELECT page.*, (SELECT count(*) FROM participants others WHERE others.conversation_id = page.id) AS participant_count
-       FROM (SELECT c.id, c.title, c.is_group, c.created_at, c.clock, p.role, p.joined_at,
+       FROM (SELECT c.id, c.title, c.is_group, c.ref, c.metadata, c.created_at, c.is_direct, c.pair_key, c.policy, ${ACTIVE_AT} AS active_at,
+                    p.role, p.joined_at, p.level, p.muted_until, p.archived, p.unread_mentions,
                     ${greatest(db.dialect)}(c.message_count - p.seen_count, 0) AS unread
                FROM participants p JOIN conversations c ON c.id = p.conversation_id
-              WHERE p.user_id = ? AND c.deleted_at IS NULL AND (c.clock < ? OR (c.clock = ? AND c.id < ?))
-              ORDER BY c.clock DESC, c.id DESC
+              WHERE p.user_id = ? ${ARCHIVED[archived]} AND c.deleted_at IS NULL AND (${ACTIVE_AT}, c.id) < (?, ?)
+                    ${ref === undefined ? '' : 'AND c.ref = ?'}
+              ORDER BY ${ACTIVE_AT} DESC, c.id DESC
               LIMIT ?) AS page
-      ORDER BY page.clock DESC, page.id DESC`,
+      ORDER BY page.active_at DESC, page.id DESC`,
     userId,
     after.at,
-    after.at,
     after.id,
+    ...(ref === undefined ? [] : [ref]),
     limit,
   )
 }

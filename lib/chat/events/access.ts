@@ -15,7 +15,7 @@ const NEVER = Number.POSITIVE_INFINITY
 export async function findRefusals(db: Queries, now: Micros, readers: Reader[]): Promise<[Reader, CloseReason][]> {
   const userIds = new Set(readers.map((reader) => reader.user_id))
   const sessionIds = readers.flatMap((reader) => reader.session_id ?? [])
-  const enabled = new Set(await listEnabledUsers(db, userIds))
+  const enabled = await listEnabledUsers(db, userIds)
   const sessions = new Map(
     (await listLiveSessions(db, sessionIds, now)).map((session) => [session.id, session.expires_at]),
   )
@@ -33,8 +33,12 @@ export async function findRefusals(db: Queries, now: Micros, readers: Reader[]):
     const { session_id, key_id } = reader
     const bySession = session_id === undefined ? NEVER : sessions.get(session_id)
     const expires = key_id === undefined ? bySession : keys.get(key_id)
-    if (!enabled.has(reader.user_id) || expires === undefined) return [[reader, 'session_ended']]
-    const isOut = reader.conversation_id !== undefined && !places.has(`${reader.conversation_id}/${reader.user_id}`)
+    const ended = enabled.get(reader.user_id) ?? NEVER
+    if (reader.since <= ended || expires === undefined) return [[reader, 'session_ended']]
+    const isOut =
+      !reader.is_system &&
+      reader.conversation_id !== undefined &&
+      !places.has(`${reader.conversation_id}/${reader.user_id}`)
     if (isOut) return [[reader, 'removed']]
     reader.expires_at = expires
     return []

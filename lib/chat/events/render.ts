@@ -1,11 +1,13 @@
 import { countWithin } from '../../core/pages.ts'
+import { toInstant } from '../../core/time.ts'
 import type { EventRow, NumberedEvent } from '../../live/log.ts'
 import type { Queries } from '../../storage/database.ts'
 import type { MessageDelta } from '../answers/schema.ts'
 import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
 import { type ChunkRange, listDeltaSizes, listDeltas } from '../answers/store.ts'
-import { listConversationFields, toFields } from '../conversations/store.ts'
+import { listConversationFields, toFields } from '../conversations/store-fields.ts'
 import { listLightMessages, type MessageRow, toMessage, toPostedMessage, withTexts } from '../messages/store.ts'
+import { listReactionStates, type ReactionState, reactionsOf } from '../messages/store-reactions.ts'
 import { listSummaries, toSummary } from '../threads/store.ts'
 import type { PersistedEvent } from './schema.ts'
 
@@ -15,9 +17,12 @@ import type { PersistedEvent } from './schema.ts'
  */
 export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedEvent[]> {
   const light = await loadBy('id', lines, 'message_id', isAboutMessage, (ids) => listLightMessages(db, ids))
+  const reactions = await loadBy('id', lines, 'message_id', isAboutReactions, (ids) => listReactionStates(db, ids))
   const sizes = await loadSizes(db, lines)
   const sizeOf = (row: EventRow) =>
-    (isDelta(row) ? sizes.get(chunkId(row)) : isAboutMessage(row) && light.get(row.message_id!)?.size) || 0
+    (isDelta(row)
+      ? sizes.get(chunkId(row))
+      : (isAboutMessage(row) ? light : isAboutReactions(row) ? reactions : undefined)?.get(row.message_id!)?.size) ?? 0
   const rows = lines.slice(0, countWithin(lines.map(sizeOf)))
   const messages = await loadBy('id', rows, 'message_id', isAboutMessage, (ids) =>
     withTexts(
@@ -37,6 +42,11 @@ export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedE
     if (type === 'conversation.updated') {
       const conversation = conversations.get(conversation_id)
       return conversation && { type, payload: { conversation: toFields(conversation) } }
+    }
+    if (type === 'pin.changed') return toPinChanged(row)
+    if (type === 'reactions.changed') {
+      const state = reactions.get(row.message_id!)
+      return state && toReactionsChanged(row, state)
     }
     if (type === 'thread.new') {
       const thread = threads.get(row.message_id!)
@@ -58,6 +68,7 @@ export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedE
 
 const isDelta = (row: EventRow) => row.type === 'message.delta'
 const isAboutMessage = (row: EventRow) => row.type.startsWith('message.') && !isDelta(row)
+const isAboutReactions = (row: EventRow) => row.type === 'reactions.changed'
 const isAboutThread = (row: EventRow) => row.type === 'thread.new'
 const isAboutConversation = (row: EventRow) => row.type === 'conversation.updated'
 
@@ -75,6 +86,19 @@ async function loadBy<K extends string, T extends Record<K, string>>(
 
 function toMembership({ conversation_id, user_id, detail }: EventRow): PersistedEvent {
   return { type: 'membership.changed', payload: { conversation_id, user_id: user_id!, ...JSON.parse(detail ?? '{}') } }
+}
+
+function toPinChanged({ conversation_id, message_id, user_id, detail, created_at }: EventRow): PersistedEvent {
+  const change = JSON.parse(detail!) as { action: 'added' | 'removed'; root_id: string }
+  const ids = { message_id: message_id!, conversation_id, user_id: user_id! }
+  return { type: 'pin.changed', payload: { ...ids, ...change, at: toInstant(created_at) } }
+}
+
+function toReactionsChanged({ user_id, detail }: EventRow, state: ReactionState): PersistedEvent {
+  const { id: message_id, root_id, conversation_id } = state
+  const change = JSON.parse(detail!) as { action: 'added' | 'removed' | 'cleared'; emoji?: string }
+  const payload = { message_id, root_id, conversation_id, ...(user_id && { user_id }), ...change }
+  return { type: 'reactions.changed', payload: { ...payload, reactions: reactionsOf(state) } }
 }
 
 function toMessageEvent({ type, detail }: EventRow, row: MessageRow): PersistedEvent {

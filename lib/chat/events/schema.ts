@@ -4,7 +4,9 @@ import { Id, Instant, opaque } from '../../core/schema.ts'
 import { MessageDelta, Usage } from '../answers/schema.ts'
 import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
 import { ConversationFields } from '../conversations/schema.ts'
-import { Message } from '../messages/schema.ts'
+import { ConversationSettings } from '../conversations/schema-settings.ts'
+import { Message, Reaction } from '../messages/schema.ts'
+import { Notification } from '../notifications/schema.ts'
 import { ThreadSummary } from '../threads/schema.ts'
 
 const event = <T extends string, P extends v.GenericSchema>(type: T, payload: P) =>
@@ -18,6 +20,31 @@ export const PersistedEvent = v.variant('type', [
   event('message.edited', v.object({ message: Message })),
   event('message.deleted', v.object({ message: Message })),
   event('message.restored', v.object({ message: Message })),
+  event(
+    'reactions.changed',
+    v.object({
+      message_id: Id,
+      root_id: Id,
+      conversation_id: Id,
+      user_id: v.optional(
+        v.pipe(Id, v.description('The acting user, for `cleared` a moderator; missing when the user was erased')),
+      ),
+      emoji: v.optional(v.string()),
+      action: v.picklist(['added', 'removed', 'cleared']),
+      reactions: v.pipe(v.array(Reaction), v.description('All reactions to the message; none to a deleted one')),
+    }),
+  ),
+  event(
+    'pin.changed',
+    v.object({
+      message_id: Id,
+      root_id: Id,
+      conversation_id: Id,
+      user_id: Id,
+      action: v.picklist(['added', 'removed']),
+      at: v.pipe(Instant, v.description('The time of the change; `pinned.at` of a message that was pinned')),
+    }),
+  ),
   event('message.delta', MessageDelta),
   event(
     'message.done',
@@ -63,7 +90,25 @@ export const EphemeralEvent = v.variant('type', [
     v.object({ user_id: Id, status: v.picklist(['online', 'away', 'offline']), last_seen_at: v.optional(Instant) }),
   ),
   event('typing.update', v.object({ conversation_id: Id, root_id: v.optional(Id), user_id: Id, expires_at: Instant })),
+  event('notification.new', v.object({ notification: Notification, unread: v.pipe(v.number(), v.integer()) })),
+  event(
+    'notification.read',
+    v.object({ ids: v.optional(v.array(Id)), up_to: v.optional(Id), unread: v.pipe(v.number(), v.integer()) }),
+  ),
+  event('notifications.count', v.object({ unread: v.pipe(v.number(), v.integer()) })),
   event('unread.update', v.object({ conversation_id: Id, root_id: Id, unread: v.pipe(v.number(), v.integer()) })),
+  event(
+    'read.update',
+    v.object({
+      conversation_id: Id,
+      root_id: Id,
+      user_id: Id,
+      read_at: v.optional(
+        v.pipe(Instant, v.description('The arrival of the message at which the marker is; missing without a marker')),
+      ),
+    }),
+  ),
+  event('settings.update', v.object({ conversation_id: Id, settings: ConversationSettings })),
 ])
 export type EphemeralEvent = v.InferOutput<typeof EphemeralEvent>
 

@@ -1,6 +1,6 @@
 import type * as v from 'valibot'
 import type { Context } from '../../context.ts'
-import { type Actor, assertPerson } from '../../core/actor.ts'
+import { type Actor, assertUser } from '../../core/actor.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Delivered, Delivery } from '../../live/delivery.ts'
 import type { Reader, Sink } from '../../live/reader.ts'
@@ -39,17 +39,20 @@ export const openAll = useCase({
   input: StreamQuery,
   errors: ['too_many_streams', 'unavailable'],
   run: async (ctx, actor, input): Promise<Opening> => {
-    assertPerson(actor)
+    assertUser(actor)
     return reserve(ctx, actor, undefined, input)
   },
 })
 
 async function reserve(
-  { hub, presence }: Context,
-  { user_id, session_id, key_id }: Actor,
+  { hub, presence, logins, now }: Context,
+  actor: Actor,
   conversation_id: string | undefined,
   { last_event_id }: v.InferOutput<typeof StreamQuery>,
 ): Promise<Opening> {
+  const { user_id, session_id, key_id } = actor
+  const login = logins.get(actor)
+  const since = login?.at ?? now()
   hub.reserve(user_id, await presence.countElsewhere(user_id))
   return {
     connect(sink) {
@@ -60,6 +63,9 @@ async function reserve(
         user_id,
         session_id,
         key_id,
+        login,
+        since,
+        is_system: actor.system !== undefined,
         sink,
         expires_at: Number.POSITIVE_INFINITY,
         following: undefined,

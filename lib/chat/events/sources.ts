@@ -5,6 +5,8 @@ import type { JoinedConversation, StreamSources } from '../../live/reader.ts'
 import type { Database } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { listMembershipsOf } from '../conversations/store.ts'
+import { completeInboxEvents } from '../notifications/completing.ts'
+import { countUnreadOf } from '../notifications/store.ts'
 import { listSmall } from '../presence/store.ts'
 import { findRefusals } from './access.ts'
 import { compose } from './render.ts'
@@ -19,11 +21,14 @@ export function createStreamSources(db: Database, now: () => Micros, broadcast_p
     async (ids) => new Map((await listSmall(db, ids, broadcast_participants)).map((id) => [id, true])),
   )
   const findMemberships = createLoader(async (ids) => groupByUser(await listMembershipsOf(db, ids)))
+  const countUnread = createLoader((ids) => countUnreadOf(db, ids))
   return {
     ofConversation: (conversationId) => conversationSource(db, conversationId),
     compose: (rows) => compose(db, rows),
     listMemberships: async (userId) => (await findMemberships(userId)) ?? [],
     getsPresence: async (conversationId) => (await findSmall(conversationId)) ?? false,
+    countNotifications: async (userId) => (await countUnread(userId)) ?? 0,
+    completeInboxEvents: (events) => completeInboxEvents(db, events),
     findRefusals: (readers) => findRefusals(db, now(), readers),
   }
 }

@@ -1,11 +1,13 @@
 import { markEmailVerified, type UserRow } from '../../accounts/users/store.ts'
 import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { join } from '../conversations/join.ts'
 import { findMembership, lockConversation } from '../conversations/store.ts'
+import { reviewJoin } from '../hooks/before.ts'
 import { closedReason, type Issuer, signsUp } from './rules.ts'
 import type { Accepted } from './schema.ts'
 import { findInviteByToken, findIssuer, type InviteRow, takeUse } from './store.ts'
@@ -48,6 +50,14 @@ export async function acceptAs(
   const detail = { conversation_id, role: invite.role }
   tx.audit({ act: 'invite.accepted', actor_id: user.id, subject_id: invite.id, ip, detail })
   return { conversation_id, joined: user.id }
+}
+
+/** Asks the host about a user who accepts an invite; not about a participant, nor for an invite that is closed. */
+export async function reviewAcceptance(ctx: Context, actor: Actor, token: string): Promise<void> {
+  const invite = await findInviteByToken(ctx.db, digest(token))
+  if (!invite || (await findMembership(ctx.db, invite.conversation_id, actor.user_id))) return
+  const { conversation_id, role } = assertAcceptable(invite, await findIssuer(ctx.db, invite), ctx.now())
+  await reviewJoin(ctx, { actor, conversation_id, user_id: actor.user_id, role })
 }
 
 /** @throws ChatError `not_found`; `invite_revoked`, `invite_expired`, `invite_used` */

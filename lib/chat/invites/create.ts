@@ -35,7 +35,7 @@ export async function createInvite(
     id: ctx.id(),
     conversation_id: conversationId,
     token_hash: digest(token),
-    created_by: actor.user_id || null,
+    created_by: actor.system === undefined ? actor.user_id || null : null,
     email: invite.email?.trim() ?? null,
     email_key: invite.email === undefined ? null : uniqueKey(invite.email),
     role: invite.role,

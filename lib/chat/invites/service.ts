@@ -9,8 +9,8 @@ import { fit, fromCursor, toCursor } from '../../core/pages.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { lockForInvites, requireInviteReader } from '../conversations/access.ts'
-import { canManage, canModerate } from '../conversations/rules.ts'
-import { type AcceptResult, acceptAs } from './acceptance.ts'
+import { canManage, canModerate, refuseDirect } from '../conversations/rules.ts'
+import { type AcceptResult, acceptAs, reviewAcceptance } from './acceptance.ts'
 import { createInvite } from './create.ts'
 import { Acceptance, type Accepted, type CreatedInvite, InviteInput, type Invites, InvitesQuery } from './schema.ts'
 import { signUp } from './sign-up.ts'
@@ -32,11 +32,12 @@ import {
 export const create = useCase({
   takes: ['actor', 'conversation_id'],
   input: InviteInput,
-  errors: ['not_found', 'forbidden'],
+  errors: ['not_found', 'forbidden', 'conflict'],
   run: (ctx, actor, conversationId, input): Promise<CreatedInvite> => {
     return ctx.write(async (tx) => {
-      const role = await lockForInvites(ctx, tx, actor, conversationId)
-      if (!canManage(role, input.role)) throw new ChatError('forbidden')
+      const place = await lockForInvites(ctx, tx, actor, conversationId)
+      if (!canManage(place.role, input.role)) throw new ChatError('forbidden')
+      refuseDirect(place, 'it has no invites')
       return createInvite(ctx, tx, actor, conversationId, input)
     })
   },
@@ -109,6 +110,7 @@ export const accept = useCase({
 async function acceptFor(ctx: Context, actor: Actor, { token }: Acceptance): Promise<AcceptResult> {
   assertPerson(actor)
   if (!mayWrite(actor.roles)) throw new ChatError('forbidden')
+  if (ctx.hooks.beforeJoin) await reviewAcceptance(ctx, actor, token)
   return ctx.write(async (tx) => {
     const user = await findUser(tx, actor.user_id)
     if (!user) throw new ChatError('unauthenticated')

@@ -5,6 +5,7 @@ import type { Context } from '../../context.ts'
 import { uniqueKey } from '../../core/characters.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest } from '../../core/ids.ts'
+import { reviewJoin } from '../hooks/before.ts'
 import { type AcceptResult, acceptAs, assertAcceptable, assertSignup } from './acceptance.ts'
 import { signupPauseSeconds, withRefusal } from './rules.ts'
 import type { Acceptance } from './schema.ts'
@@ -29,6 +30,8 @@ export async function signUp(
   // Before the password is hashed, and again in the transaction.
   const invite = await assertSignsUp(ctx, token, email)
   await assertAddressFree(ctx, invite.id, email)
+  const { conversation_id, role } = invite
+  await reviewJoin(ctx, { conversation_id, email, role })
   const password_hash = await ctx.passwords.hash(password, { ip: client.ip })
   const newcomer = {
     username,

@@ -2,7 +2,10 @@ import type { Context } from '../../context.ts'
 import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import type { Micros } from '../../storage/sql.ts'
-import { canPost } from '../conversations/rules.ts'
+import { CLOSED, canPost } from '../conversations/rules.ts'
+import { toStored } from '../conversations/store-fields.ts'
+import type { Mentioned } from '../mentions/rules.ts'
+import { toColumns } from '../mentions/store.ts'
 import { childPath, ROOT_PATH } from './rules.ts'
 import type { Message, Post } from './schema.ts'
 import { type MessageRow, toMessage } from './store.ts'
@@ -20,7 +23,7 @@ import type {
 /** A post to be stored: in a conversation as a new thread, or below a message. */
 export interface NewPost {
   actor: Actor
-  input: Pick<Post, 'role' | 'content'>
+  input: Pick<Post, 'role' | 'content' | 'metadata' | 'mentions'>
   where: { conversation_id: string } | { parent_id: string }
 }
 
@@ -33,36 +36,26 @@ export interface Posted {
 /** What a batch needs of the service. */
 export type PostContext = Pick<Context, 'config' | 'now' | 'id'>
 
+/** Decides which users a post mentions; `undefined` for none. */
+type Decide = () => Mentioned | undefined
+
 /** Collects the rows and counts of posts. Each post takes the earlier ones into account, although none is stored yet. */
 export function createBatch(ctx: PostContext) {
   const threads: NewThread[] = []
   const messages: MessageRow[] = []
-  const clocks = new Map<string, Micros>()
+  const advance = createClocks(ctx.now)
   const replies = new Map<string, ReplyCount>()
   const contributions = new Map<string, Contribution>()
   const activities = new Map<string, Activity>()
   const seen = new Map<string, Seen>()
-
-  /** The next instant of a conversation: its instants are unique and increasing. */
-  function advance({ conversation_id, clock }: LockedTarget): Micros {
-    const at = Math.max(ctx.now(), (clocks.get(conversation_id) ?? clock) + 1)
-    clocks.set(conversation_id, at)
-    return at
-  }
 
   function addRoot({ actor, input }: NewPost, target: LockedTarget): MessageRow {
     const { conversation_id } = target
     const [at, id] = [advance(target), ctx.id()]
     threads.push({ root_id: id, conversation_id, at })
     contributions.set(id, { root_id: id, user_id: actor.user_id, added: 1 })
-    return newMessage(actor, input, at, {
-      id,
-      conversation_id,
-      root_id: id,
-      parent_id: null,
-      path: ROOT_PATH,
-      depth: 0,
-    })
+    const place = { id, conversation_id, root_id: id, parent_id: null, path: ROOT_PATH, depth: 0 }
+    return newMessage(actor, input, at, place)
   }
 
   function addReply({ actor, input }: NewPost, target: LockedTarget, parentId: string, parent: Parent): MessageRow {
@@ -94,17 +87,33 @@ export function createBatch(ctx: PostContext) {
       seen: [...seen.values()],
     }),
 
-    /** @throws ChatError `forbidden`, `message_deleted`, `thread_too_deep`; then it adds nothing */
-    add(post: NewPost, target: LockedTarget, parent: Parent | undefined): Posted {
+    /**
+     * @param mentioned decides which users the post mentions
+     * @throws ChatError `forbidden`, `message_deleted`, `thread_too_deep`, `conflict`; then it adds nothing
+     */
+    add(post: NewPost, target: LockedTarget, parent: Parent | undefined, mentioned: Decide): Posted {
       if (!mayWrite(post.actor.roles) || !canPost(target.role)) throw new ChatError('forbidden')
+      if (target.is_closed === 1) throw new ChatError('conflict', CLOSED)
+      const mentions = mentioned()
       const row =
         'parent_id' in post.where ? addReply(post, target, post.where.parent_id, parent!) : addRoot(post, target)
+      if (mentions) Object.assign(row, toColumns(mentions))
       messages.push(row)
       const { conversation_id } = target
       const { user_id } = post.actor
       entry(seen, `${conversation_id}/${user_id}`, { conversation_id, user_id, added: 0 }).added++
       return { row, message: toMessage(row) }
     },
+  }
+}
+
+/** The next instants of conversations: those of each are unique and increasing. */
+function createClocks(now: () => Micros) {
+  const clocks = new Map<string, Micros>()
+  return ({ conversation_id, clock }: LockedTarget): Micros => {
+    const at = Math.max(now(), (clocks.get(conversation_id) ?? clock) + 1)
+    clocks.set(conversation_id, at)
+    return at
   }
 }
 
@@ -126,7 +135,7 @@ function newMessage(actor: Actor, post: NewPost['input'], created_at: Micros, po
     root_id: position.root_id,
     parent_id: position.parent_id,
     posted_by: actor.user_id,
-    role: post.role,
+    role: post.role === 'user' && actor.system !== undefined ? 'system' : post.role,
     content: isAsked ? '' : post.content,
     path: position.path,
     depth: position.depth,
@@ -139,5 +148,7 @@ function newMessage(actor: Actor, post: NewPost['input'], created_at: Micros, po
     prompt: isAsked ? post.content : null,
     finish_reason: null,
     usage: null,
+    metadata: toStored(post.metadata ?? {}),
+    mention_all: null,
   }
 }

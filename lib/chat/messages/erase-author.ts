@@ -1,10 +1,11 @@
 import type { Context } from '../../context.ts'
 import type { ErasedAuthor } from '../../erasure/store.ts'
 import type { Tx } from '../../live/transaction.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { jsonList, type Micros } from '../../storage/sql.ts'
 import type { TaskDetail } from '../../tasks/schema.ts'
 import { lockConversation } from '../conversations/store.ts'
-import { anonymize, listPathsAfter, type MessageTrace, redact } from './store.ts'
+import { forgetActorOf, removeOfMessages } from '../notifications/store-removing.ts'
+import { anonymize, listPathsAfter, type MessageTrace, redact } from './store-erasing.ts'
 import { countOut, forgetMember, listTraces, reassignLive } from './store-threads.ts'
 
 /** The number of threads that one query searches for messages and marks of the user. */
@@ -99,7 +100,11 @@ async function eraseIn(
     }
     end.path = isWhole ? '' : page.at(-1)!.path
   }
-  if (theirs.length > 0) await (author.messages === 'erase' ? redact(tx, theirs, at) : anonymize(tx, theirs))
+  if (theirs.length > 0) {
+    const ids = jsonList(theirs.map(({ id }) => id))
+    await (author.messages === 'erase' ? redact(tx, theirs, at) : anonymize(tx, theirs))
+    await (author.messages === 'erase' ? removeOfMessages(tx, ids) : forgetActorOf(tx, ids))
+  }
   return { ...end, messages: theirs.length, ms: performance.now() - began }
 }
 

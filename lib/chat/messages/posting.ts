@@ -1,6 +1,7 @@
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { createBatch, type NewPost, type PostContext, type Posted } from './batch.ts'
+import { createMentioning } from './mentioning.ts'
 import { insertPosts, listParents, lockTargets } from './store-posts.ts'
 
 /** The result of a post; `undefined` if its conversation is locked, or the actor is no participant of it. */
@@ -12,6 +13,7 @@ export type PostResult = Posted | ChatError | undefined
  * A refused post changes nothing, and does not affect the other posts.
  *
  * @param options.unlessLocked skips conversations that other transactions have locked, on PostgreSQL
+ * @param options.isSystem whether parts of the host post, which participate in no conversation
  * @returns the result of each post, in their order: `not_found` for a target outside of the actor's conversations;
  *   `forbidden` for a viewer or a read-only user; `message_deleted` for a deleted parent; `thread_too_deep`
  */
@@ -19,21 +21,31 @@ export async function addPosts(
   ctx: PostContext,
   tx: Tx,
   posts: readonly NewPost[],
-  options: { unlessLocked?: boolean } = {},
+  options: { unlessLocked?: boolean; isSystem?: boolean } = {},
 ): Promise<PostResult[]> {
   const targets = posts.map(({ actor, where }, n) => {
     return { n, conversation_id: null, parent_id: null, ...where, user_id: actor.user_id }
   })
-  const [locked, parents] = await Promise.all([lockTargets(tx, targets, options), listParents(tx, targets)])
+  const mentioning = createMentioning(ctx, posts)
+  const [locked, parents] = await Promise.all([
+    lockTargets(tx, targets, options),
+    listParents(tx, targets),
+    mentioning.load(tx, targets),
+  ])
   const lockedBy = new Map(locked.map((each) => [each.n, each]))
   const parentBy = new Map(parents.map((each) => [each.n, each]))
   const batch = createBatch(ctx)
   const results = posts.map((post, n): PostResult => {
     const target = lockedBy.get(n)
     if (!target) return options.unlessLocked && tx.dialect === 'postgresql' ? undefined : new ChatError('not_found')
-    return attempt(() => batch.add(post, target, parentBy.get(n)))
+    return attempt(() => {
+      const posted = batch.add(post, target, parentBy.get(n), () => mentioning.decide(target, post))
+      mentioning.add(posted, target, parentBy.get(n))
+      return posted
+    })
   })
   tx.defer(insertPosts(tx, batch.additions()))
+  mentioning.store(tx)
   for (const result of results) if (result && !(result instanceof ChatError)) publish(tx, result)
   return results
 }
@@ -42,6 +54,7 @@ export async function addPosts(
 function publish(tx: Tx, { row, message }: Posted): void {
   const { conversation_id, root_id } = row
   tx.advanceClock(conversation_id, row.created_at)
+  tx.markActive(conversation_id, row.created_at)
   tx.countMessages(conversation_id, 1)
   if (row.parent_id === null) {
     tx.emit(conversation_id, { type: 'thread.new', message_id: row.id })

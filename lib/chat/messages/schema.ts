@@ -3,6 +3,8 @@ import { isVisible, PATTERNS } from '../../core/characters.ts'
 import { LONGEST } from '../../core/lengths.ts'
 import { AnyInstant, Id, Instant, Limit, text } from '../../core/schema.ts'
 import { MessageStatus, Usage } from '../answers/schema.ts'
+import { Metadata } from '../conversations/schema.ts'
+import { Mentions, MentionsInput } from '../mentions/schema.ts'
 
 /** The form of a path, or of an empty text: segments of base-36 digits, each after its count. */
 export const PATHS =
@@ -17,6 +19,21 @@ export const Content = v.pipe(
     'At most `limits.message_bytes` of UTF-8 (65,536), with at least one visible character; stored byte for byte',
   ),
 )
+
+/** How many of the users who reacted a message names for each emoji. */
+export const NAMED_USERS = 10
+
+/** The reactions to a message with one emoji, or with both of its spellings. */
+export const Reaction = v.object({
+  emoji: v.pipe(v.string(), v.description('As it was first written')),
+  count: v.pipe(v.number(), v.integer(), v.minValue(1)),
+  user_ids: v.pipe(v.array(Id), v.description(`The first ${NAMED_USERS}, in the order they reacted`)),
+})
+export type Reaction = v.InferOutput<typeof Reaction>
+
+/** When a message was pinned, and by which user, unless that user is erased. */
+export const MessagePin = v.object({ by: v.optional(Id), at: Instant })
+export type MessagePin = v.InferOutput<typeof MessagePin>
 
 /** A message as all participants of its conversation read it. */
 export const Message = v.object({
@@ -43,6 +60,13 @@ export const Message = v.object({
   requested_by: v.optional(v.pipe(Id, v.description('The user who asked the assistant; counts as its author'))),
   finish_reason: v.optional(v.pipe(v.string(), v.description('Why an answer ended: `stop`, `length`, …'))),
   usage: v.optional(Usage),
+  metadata: v.optional(Metadata),
+  reactions: v.optional(v.pipe(v.array(Reaction), v.description('In the order of their first use'))),
+  reacted: v.optional(
+    v.pipe(v.array(v.string()), v.description("The caller's own reactions, only in reads: no event has them")),
+  ),
+  pinned: v.optional(MessagePin),
+  mentions: v.optional(Mentions),
 })
 export type Message = v.InferOutput<typeof Message>
 
@@ -56,6 +80,8 @@ export const MessageInput = v.object({
     ),
     'user',
   ),
+  metadata: v.optional(Metadata),
+  mentions: v.optional(MentionsInput),
 })
 export type MessageInput = v.InferOutput<typeof MessageInput>
 
@@ -75,7 +101,12 @@ export type Post = v.InferOutput<typeof Post>
 
 const Reason = v.optional(text(LONGEST.remark))
 
-export const Edit = v.object({ content: Content, reason: Reason })
+export const Edit = v.object({
+  content: Content,
+  reason: Reason,
+  metadata: v.optional(Metadata),
+  mentions: v.optional(MentionsInput),
+})
 export type Edit = v.InferOutput<typeof Edit>
 
 export const Deletion = v.object({ reason: Reason })

@@ -1,41 +1,67 @@
 import type { Context } from '../../context.ts'
-import type { Actor } from '../../core/actor.ts'
+import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { CANCELLED, endAnswer } from '../answers/ending.ts'
-import { type LockedForChange, lockAsMember, type Where } from '../conversations/access.ts'
+import { type LockedForChange, lockAsMember, lockToPost, requireMember } from '../conversations/access.ts'
 import { canPost } from '../conversations/rules.ts'
+import { toStored } from '../conversations/store-fields.ts'
+import { publishCounts } from '../notifications/publishing.ts'
+import { hideDeleted, showRestored } from '../notifications/store-changes.ts'
+import { editMentions } from './edit-mentions.ts'
+import { reviewMessage } from './review.ts'
 import { replaceContent } from './revisions.ts'
 import { assertContentFits, isRedacted, mayDelete, mayRestore } from './rules.ts'
 import { Deletion, Edit } from './schema.ts'
-import { findMessage, type MessageRow, markDeleted, markRestored } from './store.ts'
+import { findMessage, type MessageRow, markDeleted, markRestored, replaceMetadata } from './store.ts'
+import { countPins, setPin } from './store-pins.ts'
 import { recount } from './store-threads.ts'
 
 /**
- * Replaces the text of the actor's own message; the previous text is kept as a revision.
+ * Replaces the text of the actor's own message, and the metadata if it is given; the previous text is kept as a revision.
+ * The users that the message mentions are decided anew.
  *
  * @throws ChatError `not_found`; `forbidden` for another's message, a viewer or a read-only user; `message_deleted`;
- *   `message_streaming` for an answer in progress
+ *   `message_streaming` for an answer in progress; `conflict` for `mentions.all` in too large a conversation
  */
 export const edit = useCase({
   takes: ['actor', 'message_id'],
   input: Edit,
-  errors: ['not_found', 'forbidden', 'message_deleted', 'message_streaming'],
+  errors: ['not_found', 'forbidden', 'message_deleted', 'message_streaming', 'conflict'],
   run: async (ctx, actor, messageId, input): Promise<void> => {
     assertContentFits(input.content, ctx.config.limits.message_bytes)
+    const content = ctx.hooks.beforeMessage ? await review(ctx, actor, messageId, input) : input.content
     await ctx.write(async (tx) => {
-      const { at } = await lockToPost(ctx, tx, actor, { message_id: messageId })
-      const message = (await findMessage(tx, messageId))!
-      if (message.posted_by !== actor.user_id) throw new ChatError('forbidden')
-      if (message.deleted_at) throw new ChatError('message_deleted')
-      if (message.status === 'streaming') throw new ChatError('message_streaming')
-      const { content, reason = null } = input
+      const place = await lockToPost(ctx, tx, actor, { message_id: messageId })
+      const { at } = place
+      const message = assertEditable(actor, (await findMessage(tx, messageId))!)
+      const { reason = null, metadata } = input
       await replaceContent(tx, messageId, { content, reason, at, keep: ctx.config.limits.revisions_per_message })
+      if (metadata) await replaceMetadata(tx, messageId, toStored(metadata))
+      await editMentions(ctx, tx, message, place, { content, mentions: input.mentions })
       tx.emit(message.conversation_id, { type: 'message.edited', message_id: messageId })
     })
   },
 })
+
+/** @throws ChatError `forbidden`, `message_deleted`, `message_streaming` */
+function assertEditable(actor: Actor, message: MessageRow): MessageRow {
+  if (message.posted_by !== actor.user_id) throw new ChatError('forbidden')
+  if (message.deleted_at) throw new ChatError('message_deleted')
+  if (message.status === 'streaming') throw new ChatError('message_streaming')
+  return message
+}
+
+/** The text of an edit after the host's hook, which is asked about no edit that is refused anyway. */
+async function review(ctx: Context, actor: Actor, message_id: string, { content, metadata }: Edit): Promise<string> {
+  const row = await findMessage(ctx.db, message_id)
+  const { role } = await requireMember(ctx.db, actor, row?.conversation_id)
+  if (!mayWrite(actor.roles) || !canPost(role)) throw new ChatError('forbidden')
+  const { conversation_id, parent_id, ...message } = assertEditable(actor, row!)
+  const place = { conversation_id, message_id, ...(parent_id && { parent_id }), role: message.role }
+  return reviewMessage(ctx, { actor, ...place, content, ...(metadata && { metadata }) })
+}
 
 /**
  * Deletes a message: its text can no longer be read, its replies stay. An answer in progress is cancelled.
@@ -56,6 +82,7 @@ export const remove = useCase({
       const isStopped = await endAnswer(tx, answer, CANCELLED)
       await markDeleted(tx, messageId, { at: place.at, by: actor.user_id, reason: input.reason })
       await recount(tx, message, -1)
+      publishCounts(tx, await hideDeleted(tx, message))
       tx.countMessages(message.conversation_id, -1)
       tx.emit(message.conversation_id, { type: 'message.deleted', message_id: messageId })
       return isStopped
@@ -79,13 +106,20 @@ export const restore = useCase({
       if (!mayRestore({ actor, role: place.role }, message)) throw new ChatError('forbidden')
       if (!message.deleted_at) throw new ChatError('message_not_deleted')
       if (isRedacted(message)) throw new ChatError('conflict', { message: 'Its text is gone with its author.' })
+      await unpinBeyond(ctx, tx, message)
       await markRestored(tx, messageId)
       await recount(tx, message, 1)
+      publishCounts(tx, await showRestored(tx, message))
       tx.countMessages(message.conversation_id, 1)
       tx.emit(message.conversation_id, { type: 'message.restored', message_id: messageId })
     })
   },
 })
+
+/** A pin comes back with its message, unless the conversation has all the pins it may have. */
+async function unpinBeyond({ config }: Context, tx: Tx, { id, conversation_id, pinned_at }: MessageRow): Promise<void> {
+  if (pinned_at && (await countPins(tx, conversation_id)) >= config.limits.pins) await setPin(tx, id)
+}
 
 async function lockMessage(
   ctx: Context,
@@ -95,11 +129,4 @@ async function lockMessage(
 ): Promise<{ message: MessageRow; place: LockedForChange }> {
   const place = await lockAsMember(ctx, tx, actor, { message_id: messageId })
   return { message: (await findMessage(tx, messageId))!, place }
-}
-
-/** As `lockAsMember`, for participants who may post. @throws ChatError `not_found`, `forbidden` */
-async function lockToPost(ctx: Context, tx: Tx, actor: Actor, where: Where): Promise<LockedForChange> {
-  const entered = await lockAsMember(ctx, tx, actor, where)
-  if (!canPost(entered.role)) throw new ChatError('forbidden')
-  return entered
 }

@@ -1,29 +1,34 @@
 import type { Context } from '../../context.ts'
+import { mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { fromInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
 import { requireMember } from '../conversations/access.ts'
+import { canPost } from '../conversations/rules.ts'
 import type { NewPost, Posted } from './batch.ts'
 import { findEarlier, lockKeysOf, type Repeatable, remember } from './idempotency.ts'
 import { addPosts } from './posting.ts'
+import { reviewMessage } from './review.ts'
 import { listRevisions as findRevisions, listRevisionSizes } from './revisions.ts'
 import { assertContentFits, toPosted } from './rules.ts'
 import { type Message, Post, type PostedMessage, type Revision, type Revisions, RevisionsQuery } from './schema.ts'
-import { findMessage, toMessage, toMessageFor } from './store.ts'
+import { findMessage, findPlaceOf, toMessage, toMessageFor } from './store.ts'
+import { withReacted } from './store-reactions.ts'
 
 /**
  * Starts a thread in a conversation and publishes an event.
  *
  * @throws ChatError `not_found`; `forbidden` for a viewer or a read-only user; `idempotency_mismatch`;
+ *   `conflict` for `mentions.all` in too large a conversation;
  *   for a question to the assistant `rate_limited` at the user's limit of answers in progress, `unavailable` at the
  *   service's limit and while the service stops
  */
 export const postRoot = useCase({
   takes: ['actor', 'conversation_id'],
   input: Post,
-  errors: ['not_found', 'forbidden', 'idempotency_mismatch'],
+  errors: ['not_found', 'forbidden', 'conflict', 'idempotency_mismatch'],
   run: (ctx, actor, conversation_id, input): Promise<PostedMessage> =>
     post(ctx, { actor, input, where: { conversation_id } }),
 })
@@ -38,7 +43,7 @@ export const postRoot = useCase({
 export const reply = useCase({
   takes: ['actor', 'parent_id'],
   input: Post,
-  errors: ['not_found', 'forbidden', 'message_deleted', 'thread_too_deep', 'idempotency_mismatch'],
+  errors: ['not_found', 'forbidden', 'conflict', 'message_deleted', 'thread_too_deep', 'idempotency_mismatch'],
   run: (ctx, actor, parent_id, input): Promise<PostedMessage> => post(ctx, { actor, input, where: { parent_id } }),
 })
 
@@ -49,7 +54,8 @@ export const get = useCase({
   run: async (ctx, actor, messageId): Promise<Message> => {
     const row = await findMessage(ctx.db, messageId)
     const { role } = await requireMember(ctx.db, actor, row?.conversation_id)
-    return toMessageFor({ actor, role }, row!)
+    const [message] = await withReacted(ctx.db, actor.user_id, [toMessageFor({ actor, role }, row!)])
+    return message!
   },
 })
 
@@ -83,22 +89,51 @@ async function post(ctx: Context, post: NewPost & { input: Post }): Promise<Post
   const { input } = post
   assertContentFits(input.content, ctx.config.limits.message_bytes)
   if (input.role === 'assistant') ctx.answers.assertOpen()
-  const { row, message, isReplayed } = await store(ctx, post)
+  const repeatable = repeatableOf(post)
+  const content = ctx.hooks.beforeMessage ? await review(ctx, post, repeatable) : input.content
+  const { row, message, isReplayed } = await store(ctx, { ...post, input: { ...input, content } }, repeatable)
   if (row.role === 'assistant' && !isReplayed) ctx.answers.start(row)
   return { ...toPosted(message), ...(isReplayed && { idempotency_replayed: 'true' }) }
 }
 
-/** Stores a post, unless the same post with the same key was stored before: then it returns that one. */
-async function store(ctx: Context, post: NewPost & { input: Post }): Promise<Posted & { isReplayed?: true }> {
-  const { actor, input, where } = post
-  const { idempotency_key: key, role, content } = input
-  if (key === undefined) return role === 'assistant' ? ctx.write((tx) => addPost(ctx, tx, post)) : ctx.posts.add(post)
+/** What identifies a post with a key: its input, whatever a hook makes of that. */
+function repeatableOf({ actor, input, where }: NewPost & { input: Post }): Repeatable | undefined {
+  const { idempotency_key: key, role, content, metadata, mentions } = input
+  if (key === undefined) return undefined
+  const more = [
+    ...(metadata ? [JSON.stringify(metadata)] : []),
+    ...(mentions ? [`mentions ${JSON.stringify(mentions)}`] : []),
+  ]
+  const request = [...Object.values<string>(where), role, content, ...more]
+  return { user_id: actor.user_id, key, request }
+}
 
-  const repeatable: Repeatable = {
-    user_id: actor.user_id,
-    key,
-    request: [...Object.values<string>(where), role, content],
-  }
+/**
+ * The text of a post after the host's hook, which is asked about no post that is repeated, or refused anyway.
+ *
+ * @throws ChatError `not_found`, `forbidden` as `addPosts`; `forbidden`, `validation_failed`, `unavailable` by the hook
+ */
+async function review(ctx: Context, { actor, input, where }: NewPost, repeatable?: Repeatable): Promise<string> {
+  const { role, content, metadata } = input
+  if (repeatable && (await findEarlier(ctx.db, repeatable, ctx.now()))) return content
+  const conversation_id = 'parent_id' in where ? await findPlaceOf(ctx.db, where.parent_id) : where.conversation_id
+  const place = await requireMember(ctx.db, actor, conversation_id)
+  if (!mayWrite(actor.roles) || !canPost(place.role)) throw new ChatError('forbidden')
+  const target = { conversation_id: conversation_id!, ...('parent_id' in where && where) }
+  const shown = role === 'user' && actor.system !== undefined ? 'system' : role
+  return reviewMessage(ctx, { actor, ...target, role: shown, content, ...(metadata && { metadata }) })
+}
+
+/** Stores a post, unless the same post with the same key was stored before: then it returns that one. */
+async function store(
+  ctx: Context,
+  post: NewPost & { input: Post },
+  repeatable: Repeatable | undefined,
+): Promise<Posted & { isReplayed?: true }> {
+  const { actor, input } = post
+  const isAlone = input.role === 'assistant' || actor.system !== undefined
+  if (!repeatable) return isAlone ? ctx.write((tx) => addPost(ctx, tx, post)) : ctx.posts.add(post)
+
   return ctx.write(async (tx) => {
     // Another call with the same key may run at the same time.
     await lockKeysOf(tx, actor.user_id)
@@ -116,7 +151,7 @@ async function store(ctx: Context, post: NewPost & { input: Post }): Promise<Pos
 
 /** Stores one post. For a question, this process gets the lease of the answer. @throws ChatError as `addPosts` */
 async function addPost(ctx: Context, tx: Tx, post: NewPost): Promise<Posted> {
-  const [result] = await addPosts(ctx, tx, [post])
+  const [result] = await addPosts(ctx, tx, [post], { isSystem: post.actor.system !== undefined })
   if (result instanceof ChatError) throw result
   const posted = result as Posted
   if (posted.row.role === 'assistant') await ctx.answers.claim(tx, posted.row)

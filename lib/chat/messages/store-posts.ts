@@ -21,33 +21,66 @@ export interface LockedTarget {
   conversation_id: string
   clock: Micros
   role: ParticipantRole
+  is_direct: number
+  /** As JSON. */
+  policy: string | null
+  /** 1 for a direct conversation whose other person is disabled or erased. */
+  is_closed: number
 }
+
+/**
+ * The conversations of targets. Materialized: in a new database PostgreSQL would look up the message of each target for
+ * each conversation that there is.
+ */
+const placesOf = (given: string) => `WITH places AS MATERIALIZED (
+    SELECT given.n, given.user_id, coalesce(m.conversation_id, given.conversation_id) AS conversation_id
+      FROM ${given} LEFT JOIN messages m ON m.id = given.parent_id)`
+
+/** Only a direct conversation costs a look at its people. */
+const isClosed = (target: string) => `CASE WHEN c.is_direct = 0 THEN 0 WHEN c.pair_key IS NULL THEN 1
+       WHEN EXISTS (SELECT 1 FROM participants other JOIN users person ON person.id = other.user_id
+                     WHERE other.conversation_id = c.id AND other.user_id <> ${target}.user_id
+                       AND person.disabled_at IS NOT NULL) THEN 1 ELSE 0 END AS is_closed`
 
 // Locked in the order of ids, so that two transactions cannot deadlock.
 const lockTargetsWith = (lock: string) =>
   onRows<Target>(
     TARGET,
     (given, dialect) =>
-      `SELECT given.n, c.id AS conversation_id, c.clock, p.role
-         FROM ${given}
-         LEFT JOIN messages m ON m.id = given.parent_id
-         JOIN conversations c ON c.id = coalesce(m.conversation_id, given.conversation_id)
-         JOIN participants p ON p.conversation_id = c.id AND p.user_id = given.user_id
+      `${placesOf(given)}
+       SELECT places.n, c.id AS conversation_id, c.clock, c.is_direct, c.policy, p.role, ${isClosed('places')}
+         FROM places
+         JOIN conversations c ON c.id = places.conversation_id
+         JOIN participants p ON p.conversation_id = c.id AND p.user_id = places.user_id
         WHERE c.deleted_at IS NULL ${dialect === 'sqlite' ? '' : `ORDER BY c.id ${lock}`}`,
   )
 const LOCK = lockTargetsWith('FOR UPDATE OF c FOR SHARE OF p')
 const LOCK_FREE = lockTargetsWith('FOR UPDATE OF c SKIP LOCKED FOR SHARE OF p')
 
+/** The same for parts of the host, which participate in no conversation: for those that are not disabled. */
+const LOCK_ANY = onRows<Target>(
+  TARGET,
+  (given, dialect) =>
+    `SELECT given.n, c.id AS conversation_id, c.clock, c.is_direct, c.policy, 'owner' AS role, ${isClosed('given')}
+       FROM ${given}
+       LEFT JOIN messages m ON m.id = given.parent_id
+       JOIN conversations c ON c.id = coalesce(m.conversation_id, given.conversation_id)
+       JOIN users u ON u.id = given.user_id AND u.disabled_at IS NULL
+      WHERE c.deleted_at IS NULL ${dialect === 'sqlite' ? '' : 'ORDER BY c.id FOR UPDATE OF c FOR KEY SHARE OF u'}`,
+)
+
 /**
  * Locks the conversations of posts whose users are participants of them. By primary keys.
  *
  * @param options.unlessLocked skips conversations that other transactions have locked
+ * @param options.isSystem whether parts of the host post
  */
 export function lockTargets(
   tx: Queries,
   targets: Target[],
-  options: { unlessLocked?: boolean },
+  options: { unlessLocked?: boolean; isSystem?: boolean },
 ): Promise<LockedTarget[]> {
+  if (options.isSystem) return LOCK_ANY.all(tx, targets)
   return (options.unlessLocked ? LOCK_FREE : LOCK).all(tx, targets)
 }
 
@@ -59,13 +92,15 @@ export interface Parent {
   depth: number
   reply_count: number
   deleted_at: Micros | null
+  /** Its author; of an answer, the user who asked. */
+  posted_by: string | null
   live_count: number
 }
 
 const PARENTS = onRows<Target>(
   TARGET,
   (given) =>
-    `SELECT given.n, m.root_id, m.path, m.depth, m.reply_count, coalesce(t.live_count, 0) AS live_count,
+    `SELECT given.n, m.root_id, m.path, m.depth, m.reply_count, m.posted_by, coalesce(t.live_count, 0) AS live_count,
             CASE WHEN ${isErasedAuthor('m.posted_by')} THEN m.created_at ELSE m.deleted_at END AS deleted_at
        FROM ${given}
        JOIN messages m ON m.id = given.parent_id
@@ -108,10 +143,12 @@ const INSERT_MESSAGES = onRows(
     status: 'text',
     created_at: 'bigint',
     prompt: 'text',
+    metadata: 'text',
+    mention_all: 'bigint',
   } as const satisfies Partial<Columns<MessageRow>>,
   (given) =>
-    `INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt)
-     SELECT id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt
+    `INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt, metadata, mention_all)
+     SELECT id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt, metadata, mention_all
        FROM ${given}`,
 )
 
@@ -158,7 +195,10 @@ const COUNT_IN_THREADS = onRows<Activity>(
        FROM ${given} WHERE threads.root_id = given.root_id`,
 )
 
-/** The number of messages that count as seen for a participant, because they are the participant's own. */
+/**
+ * The number of messages that count as seen for a participant, because they are the participant's own. Who posts has the
+ * conversation back in the list.
+ */
 export interface Seen {
   conversation_id: string
   user_id: string
@@ -168,7 +208,7 @@ export interface Seen {
 const COUNT_SEEN = onRows<Seen>(
   { conversation_id: 'text', user_id: 'text', added: 'bigint' },
   (given) =>
-    `UPDATE participants SET seen_count = seen_count + given.added
+    `UPDATE participants SET seen_count = seen_count + given.added, archived = 0
        FROM ${given} WHERE participants.conversation_id = given.conversation_id AND participants.user_id = given.user_id`,
 )
 

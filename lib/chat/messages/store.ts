@@ -1,9 +1,10 @@
 import { toInstant } from '../../core/time.ts'
-import type { Primitive, Queries } from '../../storage/database.ts'
+import type { Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import type { Usage } from '../answers/schema.ts'
+import type { Metadata } from '../conversations/schema.ts'
 import { type ActorInConversation, mayRestore } from './rules.ts'
-import type { Message } from './schema.ts'
+import type { Message, MessagePin, Reaction } from './schema.ts'
 
 /** A row of a message: instants in microseconds, missing values as `null`. */
 export interface MessageRow {
@@ -28,6 +29,16 @@ export interface MessageRow {
   finish_reason: string | null
   /** As JSON. */
   usage: string | null
+  /** As JSON. */
+  metadata: string | null
+  /** The list of its reactions, as JSON. */
+  reaction_list?: string | null
+  pinned_at?: Micros | null
+  pinned_by?: string | null
+  /** 1: it mentions all participants; 0: only persons; `null`: none. */
+  mention_all: number | null
+  /** The ids of the persons that it mentions, with commas between them, in their order. */
+  mentioned?: string | null
   /** Set if the author is erased and the message not yet processed: 0 if its text stays, else the time of the erasure. */
   author_erased?: Micros | null
 }
@@ -40,12 +51,15 @@ export interface LightMessageRow extends Omit<MessageRow, 'content'> {
 }
 
 const WITHOUT_TEXT = `id, conversation_id, root_id, parent_id, posted_by, role, path, depth, status,
-  created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, usage,
+  created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, usage, reaction_list, pinned_at, pinned_by, mention_all,
+  CASE WHEN mention_all IS NOT NULL
+       THEN (SELECT string_agg(e.user_id, ',' ORDER BY e.user_id) FROM mentions e WHERE e.message_id = messages.id)
+       END AS mentioned,
   (SELECT CASE gone.messages WHEN 'erase' THEN gone.erased_at ELSE 0 END
      FROM erased_authors gone WHERE gone.user_id = messages.posted_by) AS author_erased`
 
 // The content of an answer in progress is its stored chunks.
-const COLUMNS = `${WITHOUT_TEXT}, prompt,
+const COLUMNS = `${WITHOUT_TEXT}, metadata, prompt,
   CASE WHEN status = 'streaming'
        THEN (SELECT coalesce(string_agg(c.content, '' ORDER BY c.idx), '') FROM message_chunks c WHERE c.message_id = messages.id)
        ELSE content END AS content`
@@ -59,8 +73,10 @@ const IS_LIGHT = `status <> 'streaming' AND octet_length(content) + coalesce(oct
 const LIGHT_COLUMNS = `${WITHOUT_TEXT},
   CASE WHEN deleted_at IS NOT NULL THEN '' WHEN ${IS_LIGHT} THEN content END AS content,
   CASE WHEN deleted_at IS NULL AND ${IS_LIGHT} THEN prompt END AS prompt,
+  CASE WHEN deleted_at IS NULL THEN metadata END AS metadata,
   CASE WHEN deleted_at IS NOT NULL THEN 0
-       ELSE coalesce(octet_length(prompt), 0) + CASE WHEN status = 'streaming'
+       ELSE coalesce(octet_length(prompt), 0) + coalesce(octet_length(metadata), 0) +
+         coalesce(octet_length(reaction_list), 0) + CASE WHEN status = 'streaming'
          THEN (SELECT coalesce(sum(octet_length(c.content)), 0) FROM message_chunks c WHERE c.message_id = messages.id)
          ELSE octet_length(content) END
        END AS size`
@@ -69,7 +85,16 @@ const LIGHT_COLUMNS = `${WITHOUT_TEXT},
 function withoutErased<T extends MessageRow | LightMessageRow>(row: T): T {
   if (!row.author_erased) return row
   const deleted_at = row.deleted_at ?? row.author_erased
-  return { ...row, content: '', prompt: null, delete_reason: null, deleted_at, ...('size' in row && { size: 0 }) }
+  return {
+    ...row,
+    content: '',
+    prompt: null,
+    metadata: null,
+    mention_all: null,
+    delete_reason: null,
+    deleted_at,
+    ...('size' in row && { size: 0 }),
+  }
 }
 
 /** A row as all participants read it, without the text of a deleted message. */
@@ -87,11 +112,26 @@ export function toMessage(row: MessageRow): Message {
     created_at: toInstant(row.created_at),
   }
   if (row.parent_id) message.parent_id = row.parent_id
-  if (row.posted_by && row.role === 'user' && !isAnonymous(row)) message.author_user_id = row.posted_by
+  if (row.posted_by && row.role !== 'assistant' && !isAnonymous(row)) message.author_user_id = row.posted_by
   if (row.edited_at) message.edited_at = toInstant(row.edited_at)
   if (row.deleted_at) message.deleted_at = toInstant(row.deleted_at)
+  if (row.mention_all !== null && !row.deleted_at) addMentions(message, row)
+  if (row.metadata !== null && !row.deleted_at) message.metadata = JSON.parse(row.metadata) as Metadata
+  if (row.reaction_list && !row.deleted_at) message.reactions = JSON.parse(row.reaction_list) as Reaction[]
+  if (row.pinned_at && !row.deleted_at) message.pinned = toPin(row.pinned_at, row.pinned_by)
   if (row.role === 'assistant') addAnswer(message, row)
   return message
+}
+
+/** The pin of a message as its readers get it. */
+export function toPin(at: Micros, by: string | null | undefined): MessagePin {
+  return { ...(by && { by }), at: toInstant(at) }
+}
+
+function addMentions(message: Message, { mention_all, mentioned }: MessageRow): void {
+  const user_ids = mentioned ? mentioned.split(',') : []
+  if (mention_all === 1) message.mentions = { user_ids, all: true }
+  else if (user_ids.length > 0) message.mentions = { user_ids }
 }
 
 function isAnonymous({ author_erased = null }: MessageRow): boolean {
@@ -122,6 +162,12 @@ export function toPostedMessage(row: MessageRow): Message {
 export async function findMessage(db: Queries, id: string): Promise<MessageRow | undefined> {
   const row = await db.get<MessageRow>(`SELECT ${COLUMNS} FROM messages WHERE id = ?`, id)
   return row && withoutErased(row)
+}
+
+/** The conversation of a message, without a check of rights. By primary key. */
+export async function findPlaceOf(db: Queries, id: string): Promise<string | undefined> {
+  const row = await db.get<{ conversation_id: string }>('SELECT conversation_id FROM messages WHERE id = ?', id)
+  return row?.conversation_id
 }
 
 /** These messages, in no order, without long texts. By primary key. */
@@ -172,6 +218,25 @@ export async function listTree(
   return rows.map(withoutErased)
 }
 
+/** Up to `limit` pinned messages of a conversation, latest first, without long texts. By (conversation_id, pinned_at). */
+export async function listPinned(
+  db: Queries,
+  conversationId: string,
+  before: Micros,
+  limit: number,
+): Promise<LightMessageRow[]> {
+  const rows = await db.all<LightMessageRow>(
+    `SELECT ${LIGHT_COLUMNS} FROM messages
+      WHERE conversation_id = ? AND pinned_at IS NOT NULL AND pinned_at < ? AND deleted_at IS NULL
+      ORDER BY pinned_at DESC
+      LIMIT ?`,
+    conversationId,
+    before,
+    limit,
+  )
+  return rows.map(withoutErased)
+}
+
 /** The messages at these paths of a thread, from the root down. By (root_id, path). */
 export async function listAtPaths(db: Queries, rootId: string, paths: string[]): Promise<MessageRow[]> {
   const rows = await db.all<MessageRow>(
@@ -180,6 +245,10 @@ export async function listAtPaths(db: Queries, rootId: string, paths: string[]):
     jsonList(paths),
   )
   return rows.map(withoutErased)
+}
+
+export async function replaceMetadata(tx: Queries, id: string, metadata: string | null): Promise<void> {
+  await tx.run('UPDATE messages SET metadata = ? WHERE id = ?', metadata, id)
 }
 
 export async function markDeleted(
@@ -192,54 +261,4 @@ export async function markDeleted(
 
 export async function markRestored(tx: Queries, id: string): Promise<void> {
   await tx.run('UPDATE messages SET deleted_at = NULL, deleted_by = NULL, delete_reason = NULL WHERE id = ?', id)
-}
-
-/** The columns of a message that the erasure of its author needs. */
-export type MessageTrace = Pick<MessageRow, 'id' | 'root_id' | 'path' | 'posted_by' | 'created_at' | 'deleted_at'>
-
-/** Up to `limit` messages of a thread after a path, without their texts. By (root_id, path). */
-export function listPathsAfter(db: Queries, rootId: string, path: string, limit: number): Promise<MessageTrace[]> {
-  return db.all<MessageTrace>(
-    `SELECT id, root_id, path, posted_by, created_at, deleted_at FROM messages
-      WHERE root_id = ? AND path > ?
-      ORDER BY path
-      LIMIT ?`,
-    rootId,
-    path,
-    limit,
-  )
-}
-
-/** Removes the author of messages. */
-export async function anonymize(tx: Queries, messages: MessageTrace[]): Promise<void> {
-  await tx.run(`UPDATE messages SET posted_by = NULL WHERE id ${isOneOf(tx.dialect)}`, idsOf(messages))
-}
-
-/** Deletes messages at the instant `at`, and removes their texts, revisions, chunks and authors. */
-export async function redact(tx: Queries, messages: MessageTrace[], at: Micros): Promise<void> {
-  const ids = idsOf(messages)
-  const these = isOneOf(tx.dialect)
-  await tx.run(
-    `UPDATE messages SET posted_by = NULL, content = '', prompt = NULL, delete_reason = NULL,
-            deleted_at = coalesce(deleted_at, ?)
-      WHERE id ${these}`,
-    at,
-    ids,
-  )
-  await tx.run(`DELETE FROM message_revisions WHERE message_id ${these}`, ids)
-  await tx.run(`DELETE FROM message_chunks WHERE message_id ${these}`, ids)
-}
-
-/** Removes up to `limit` reasons that a user gave for deletions. By (deleted_by). @returns the number of reasons */
-export function forgetReasons(tx: Queries, userId: string, limit: number): Promise<number> {
-  return tx.run(
-    `UPDATE messages SET delete_reason = NULL
-      WHERE id IN (SELECT id FROM messages WHERE deleted_by = ? AND delete_reason IS NOT NULL LIMIT ?)`,
-    userId,
-    limit,
-  )
-}
-
-function idsOf(messages: MessageTrace[]): Primitive {
-  return jsonList(messages.map((message) => message.id))
 }

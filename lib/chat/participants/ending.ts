@@ -10,6 +10,8 @@ import {
   findSuccessor,
   updateRole,
 } from '../conversations/store.ts'
+import { forgetPair } from '../conversations/store-direct.ts'
+import { isOfSystem } from '../conversations/store-fields.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'
 
 /**
@@ -34,7 +36,7 @@ export async function endParticipation(
 /**
  * Removes an erased user from a conversation. If the user is the last owner, the participant with the highest role
  * becomes owner; among equals, the one who joined first. If the user is the last participant, the conversation is
- * deleted.
+ * deleted, unless a part of the host has created it.
  */
 export async function removeErasedUser(
   ctx: Pick<Context, 'now'>,
@@ -46,11 +48,13 @@ export async function removeErasedUser(
   const place = at === undefined ? undefined : await findMembership(tx, conversationId, userId)
   if (at === undefined || !place) return
   const { all, owners } = await countParticipants(tx, conversationId)
-  if (all === 1) {
+  const isKept = await isOfSystem(tx, conversationId)
+  if (all === 1 && !isKept) {
     tx.recheckStreams({ conversation_id: conversationId })
     return hide(tx, conversationId, at)
   }
-  if (place.role === 'owner' && owners === 1) await transferOwnership(tx, conversationId, userId)
+  await forgetPair(tx, conversationId)
+  if (place.role === 'owner' && owners === 1 && !isKept) await transferOwnership(tx, conversationId, userId)
   await endParticipation(ctx, tx, { conversation_id: conversationId, user_id: userId })
 }
 

@@ -24,7 +24,7 @@ export const add = route({
   example: { username: 'grace' },
   status: 201,
   output: AddedParticipant,
-  run: service.add,
+  run: service.addNamed,
 })
 
 export const remove = route({

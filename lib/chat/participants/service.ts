@@ -1,74 +1,121 @@
 import { byActor } from '../../accounts/audit/rules.ts'
-import { findUser, findUserByEmail, findUserByUsername, type UserRow } from '../../accounts/users/store.ts'
+import type { HostUser } from '../../accounts/host-identity/service.ts'
+import { findIdentity, hostKey } from '../../accounts/identities/store.ts'
+import { findUser, findUserByEmail, findUserByUsername, isSystemUser } from '../../accounts/users/store.ts'
+import type { Context } from '../../context.ts'
+import { type Actor, mayWrite } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Queries } from '../../storage/database.ts'
-import { lockAsMember } from '../conversations/access.ts'
+import type { Micros } from '../../storage/sql.ts'
+import { lockAsMember, requireMember } from '../conversations/access.ts'
 import { join } from '../conversations/join.ts'
-import { canManage } from '../conversations/rules.ts'
+import { canManage, refuseDirect } from '../conversations/rules.ts'
 import {
   type AddedParticipant,
+  AnyParticipantInput,
   type ChangedParticipant,
   ParticipantInput,
   type ParticipantRole,
   RoleChange,
 } from '../conversations/schema.ts'
 import { countParticipants, findMembership, toParticipant, updateRole } from '../conversations/store.ts'
+import { isOfSystem } from '../conversations/store-fields.ts'
+import { reviewJoin } from '../hooks/before.ts'
 import { createInvite } from '../invites/create.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'
 import { rolesBeyond } from '../invites/rules.ts'
+import { makePersonal, type NewPersonal } from '../notifications/store-making.ts'
 import { endParticipation } from './ending.ts'
 
 export { list } from '../conversations/service-participants.ts'
 
 /**
  * Adds a user to a conversation and publishes an event. For an email address that no user has verified, it creates an
- * invite instead.
+ * invite instead. A host names its people by `subject`: `chat.users.ensure` makes them known first.
  *
  * @throws ChatError `not_found` for the conversation or the user; `forbidden` below admin, or to add an owner without
- *   being one; `already_participant`; `conflict` for a third participant in a direct conversation
+ *   being one; `already_participant`; `conflict` in a direct conversation, and for a third participant with
+ *   `is_group: false`
  */
 export const add = useCase({
   takes: ['actor', 'conversation_id'],
-  input: ParticipantInput,
+  input: AnyParticipantInput,
   errors: ['not_found', 'forbidden', 'already_participant', 'conflict'],
-  run: async (ctx, actor, conversationId, input): Promise<AddedParticipant> => {
-    const added = await ctx.write(async (tx) => {
-      const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
-      if (!canManage(place.role, input.role)) throw new ChatError('forbidden')
-      const user = await findInvitee(tx, input)
-      if (!user && 'email' in input) {
-        const { token, expires_at } = await createInvite(ctx, tx, actor, conversationId, input)
-        return { invite: { token, expires_at } }
-      }
-      if (!user || user.disabled_at) throw new ChatError('not_found', { message: 'There is no such user.' })
-      const joined = await join(tx, conversationId, { user, role: input.role, at: place.at })
-      if (!joined) throw new ChatError('already_participant')
-      const { id: user_id, username, display_name } = user
-      return { row: { user_id, username, display_name, role: input.role, joined_at: place.at } }
-    })
-    if (!added.row) return { invite: added.invite }
-    await ctx.presence.introduce(conversationId, added.row.user_id)
-    return { participant: toParticipant(added.row, await ctx.presence.find(added.row.user_id)) }
-  },
+  run: (ctx, actor, conversationId, input): Promise<AddedParticipant> => addTo(ctx, actor, conversationId, input),
 })
+
+/** The same for a client of the service, which names no subject. */
+export const addNamed = useCase({ ...add, input: ParticipantInput })
+
+async function addTo(
+  ctx: Context,
+  actor: Actor,
+  conversationId: string,
+  input: AnyParticipantInput,
+): Promise<AddedParticipant> {
+  if (ctx.hooks.beforeJoin) await review(ctx, actor, conversationId, input)
+  const added = await ctx.write(async (tx) => {
+    const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
+    if (!canManage(place.role, input.role)) throw new ChatError('forbidden')
+    refuseDirect(place, 'nobody is added')
+    const user = await findInvitee(tx, input)
+    if (!user && 'email' in input) {
+      const { token, expires_at } = await createInvite(ctx, tx, actor, conversationId, input)
+      return { invite: { token, expires_at } }
+    }
+    if (!user || user.disabled_at || (await isSystemUser(tx, user.id)))
+      throw new ChatError('not_found', { message: 'There is no such user.' })
+    const joined = await join(tx, conversationId, { user, role: input.role, at: place.at })
+    if (!joined) throw new ChatError('already_participant')
+    const { id: user_id, username, display_name } = user
+    if (user_id !== actor.user_id)
+      tx.notify(makePersonal(tx, [addition(ctx, actor, conversationId, { user_id, at: place.at })]))
+    return { row: { user_id, username, display_name, role: input.role, joined_at: place.at } }
+  })
+  if (!added.row) return { invite: added.invite }
+  await ctx.presence.introduce(conversationId, added.row.user_id)
+  return { participant: toParticipant(added.row, await ctx.presence.find(added.row.user_id)) }
+}
+
+/** The notification of a user who was added. */
+function addition(
+  ctx: Context,
+  { user_id: actor_user_id }: Actor,
+  conversation_id: string,
+  joined: { user_id: string; at: Micros },
+): NewPersonal {
+  const about = { conversation_id, root_id: null, message_id: null, actor_user_id }
+  return { id: ctx.id(), kind: 'added', ...about, level: 'mentions', ...joined }
+}
+
+/** Asks the host about a new participant; not about one who is refused anyway. */
+async function review(ctx: Context, actor: Actor, conversation_id: string, input: AnyParticipantInput): Promise<void> {
+  const { role } = input
+  const place = await requireMember(ctx.db, actor, conversation_id)
+  if (!mayWrite(actor.roles) || !canManage(place.role, role)) throw new ChatError('forbidden')
+  const user = await findInvitee(ctx.db, input)
+  if (!user || user.disabled_at || (await findMembership(ctx.db, conversation_id, user.id))) return
+  await reviewJoin(ctx, { actor, conversation_id, user_id: user.id, role })
+}
 
 /**
  * Changes the role of a participant and publishes an event.
  *
  * @throws ChatError `not_found`, also for a user who is not a participant; `forbidden` below admin, or to make or
- *   change an owner without being one; `last_owner`
+ *   change an owner without being one; `last_owner`; `conflict` in a direct conversation
  */
 export const changeRole = useCase({
   takes: ['actor', 'conversation_id', 'user_id'],
   input: RoleChange,
-  errors: ['not_found', 'forbidden', 'last_owner'],
+  errors: ['not_found', 'forbidden', 'last_owner', 'conflict'],
   run: async (ctx, actor, conversationId, userId, { role }): Promise<ChangedParticipant> => {
     const other = await ctx.write(async (tx) => {
       const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
       const other = await findMembership(tx, conversationId, userId)
       if (!other) throw new ChatError('not_found')
       if (!canManage(place.role, other.role) || !canManage(place.role, role)) throw new ChatError('forbidden')
+      refuseDirect(place, 'both own it')
       if (role !== 'owner') await assertNotLastOwner(tx, conversationId, other.role)
       await updateRole(tx, conversationId, userId, role)
       const made = { user_id: userId, conversation_id: conversationId, roles: rolesBeyond(role) }
@@ -85,11 +132,12 @@ export const changeRole = useCase({
 /**
  * Removes a participant, whose streams of the conversation close. Every participant may leave.
  *
- * @throws ChatError `not_found`, also for a user who is not a participant; `forbidden`; `last_owner`
+ * @throws ChatError `not_found`, also for a user who is not a participant; `forbidden`; `last_owner`; `conflict` in
+ *   a direct conversation, which can be archived instead
  */
 export const remove = useCase({
   takes: ['actor', 'conversation_id', 'user_id'],
-  errors: ['not_found', 'forbidden', 'last_owner'],
+  errors: ['not_found', 'forbidden', 'last_owner', 'conflict'],
   run: async (ctx, actor, conversationId, userId): Promise<void> => {
     await ctx.write(async (tx) => {
       const place = await lockAsMember(
@@ -102,6 +150,7 @@ export const remove = useCase({
       const other = await findMembership(tx, conversationId, userId)
       if (!other) throw new ChatError('not_found')
       if (userId !== actor.user_id && !canManage(place.role, other.role)) throw new ChatError('forbidden')
+      refuseDirect(place, 'archive it instead')
       await assertNotLastOwner(tx, conversationId, other.role)
       await endParticipation(ctx, tx, { conversation_id: conversationId, user_id: userId }, byActor(actor))
     })
@@ -109,16 +158,18 @@ export const remove = useCase({
 })
 
 async function assertNotLastOwner(tx: Queries, conversationId: string, role: ParticipantRole): Promise<void> {
-  if (role === 'owner' && (await countParticipants(tx, conversationId)).owners === 1) throw new ChatError('last_owner')
+  if (role !== 'owner' || (await countParticipants(tx, conversationId)).owners > 1) return
+  if (!(await isOfSystem(tx, conversationId))) throw new ChatError('last_owner')
 }
 
 /** An unverified address may belong to another person, who gets an invite. */
-async function findUserByProvenEmail(tx: Queries, email: string): Promise<UserRow | undefined> {
+async function findUserByProvenEmail(tx: Queries, email: string): Promise<HostUser | undefined> {
   const user = await findUserByEmail(tx, email)
   return user?.email_verified_at === null ? undefined : user
 }
 
-function findInvitee(tx: Queries, input: ParticipantInput): Promise<UserRow | undefined> {
+function findInvitee(tx: Queries, input: AnyParticipantInput): Promise<HostUser | undefined> {
+  if ('subject' in input) return findIdentity(tx, hostKey(input.subject))
   if ('user_id' in input) return findUser(tx, input.user_id)
   return 'username' in input ? findUserByUsername(tx, input.username) : findUserByProvenEmail(tx, input.email)
 }

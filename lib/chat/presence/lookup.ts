@@ -39,6 +39,10 @@ export function createLookup({ heartbeats, visits, elsewhere, countStreams, now 
   }
 
   return {
+    /** Whether a user has an open stream at any process. Another process that is not reached counts as one without. */
+    hasStream: async (userId: string): Promise<boolean> =>
+      countStreams(userId) > 0 || (await elsewhere.countStreams(userId).catch(() => 0)) > 0,
+
     findAll,
     find: async (userId: string): Promise<Presence> => (await findAll([userId])).get(userId)!,
 

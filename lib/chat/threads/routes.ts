@@ -53,3 +53,16 @@ export const markRead = route({
   status: 204,
   run: service.markRead,
 })
+
+export const markUnread = route({
+  method: 'POST',
+  path: '/api/threads/{root_id}/unread',
+  tag: 'Threads and messages',
+  summary: 'Mark a thread as unread from a message on',
+  description:
+    "That message and those that arrived after it are unread again, except the caller's own and those from before the caller joined. Other users notice nothing.",
+  access: 'session',
+  example: { message_id: '01980a3c-9000-7a10-8b20-0c4f1d2e3a45' },
+  status: 204,
+  run: service.markUnread,
+})

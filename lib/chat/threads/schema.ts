@@ -53,6 +53,10 @@ export const ReadMark = v.object({
 })
 export type ReadMark = v.InferOutput<typeof ReadMark>
 
+/** The first message that is unread. */
+export const UnreadMark = v.object({ message_id: Id })
+export type UnreadMark = v.InferOutput<typeof UnreadMark>
+
 export const UnreadQuery = v.object({
   after: v.optional(v.pipe(AnyInstant, v.description('Only threads whose last activity is older'))),
   limit: Limit(200, 1000),

@@ -1,19 +1,27 @@
+import type { Context } from '../../context.ts'
+import { type Actor, refuseSystem } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { fromInstant, toInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import { findPosition } from '../../live/log.ts'
+import type { Tx } from '../../live/transaction.ts'
+import type { Micros } from '../../storage/sql.ts'
 import { lockMembership, requireMember } from '../conversations/access.ts'
 import { isPath } from '../messages/rules.ts'
-import type { Message } from '../messages/schema.ts'
+import type { Message, Reaction } from '../messages/schema.ts'
 import { listTree, toMessageFor, withTexts } from '../messages/store.ts'
-import { countUnread, findUnreadTotal, listUnread, moveMark } from '../unread/store.ts'
+import { withReacted } from '../messages/store-reactions.ts'
+import { publishRead } from '../notifications/publishing.ts'
+import { readInThread } from '../notifications/store-reading.ts'
+import { countUnread, findUnreadTotal, listUnread, moveMark, moveMarkBack, type ThreadReader } from '../unread/store.ts'
 import {
   ReadMark,
   type ThreadPage,
   ThreadsQuery,
   type TreePage,
   TreeQuery,
+  UnreadMark,
   UnreadQuery,
   type UnreadThreads,
 } from './schema.ts'
@@ -72,7 +80,7 @@ export const tree = useCase({
       )
       return {
         root_id: rootId,
-        messages,
+        messages: await withReacted(db, actor.user_id, messages),
         ...(messages.length < rows.length && { next_cursor: messages.at(-1)!.path }),
         stream_position: await findPosition(db, conversationId!),
       }
@@ -81,8 +89,12 @@ export const tree = useCase({
 })
 
 /** The size of a message: its texts as JSON, and all other fields. */
-const sizeOfMessage = ({ content, prompt = '', delete_reason = '', path }: Message) =>
-  jsonBytes(content) + jsonBytes(prompt) + jsonBytes(delete_reason) + path.length + 1500
+const sizeOfMessage = ({ content, prompt = '', delete_reason = '', path, reactions = [] }: Message) =>
+  jsonBytes(content) + jsonBytes(prompt) + jsonBytes(delete_reason) + path.length + 1500 + sizeOfReactions(reactions)
+
+/** Each emoji may be in `reacted`, too. */
+const sizeOfReactions = (reactions: Reaction[]) =>
+  reactions.reduce((sum, { emoji, user_ids }) => sum + 2 * jsonBytes(emoji) + 40 * user_ids.length + 60, 0)
 
 const beforeOf = ({ after }: { after?: string | undefined }) =>
   after === undefined ? Number.MAX_SAFE_INTEGER : fromInstant(after)
@@ -91,13 +103,14 @@ const beforeOf = ({ after }: { after?: string | undefined }) =>
  * A page of a conversation's threads with unread messages, latest activity first: messages of others that arrived after
  * the reader's marker, and after the reader joined.
  *
- * @throws ChatError `not_found`
+ * @throws ChatError `not_found`; `forbidden` for a part of the host, which reads nothing
  */
 export const unread = useCase({
   takes: ['actor', 'conversation_id'],
   input: UnreadQuery,
   errors: ['not_found'],
   run: (ctx, actor, conversationId, input): Promise<UnreadThreads> => {
+    refuseSystem(actor)
     return ctx.db.snapshot(async (db) => {
       const { joined_at } = await requireMember(db, actor, conversationId)
       const reader = { user_id: actor.user_id, joined_at }
@@ -116,25 +129,60 @@ export const unread = useCase({
 })
 
 /**
- * Moves the actor's read marker in a thread forward to a message, or to the end; never back. The actor's own streams
- * get an event.
+ * Moves the actor's read marker in a thread forward to a message, or to the end; never back. The notifications of the
+ * thread up to there are read, too. The actor's own streams get events.
  *
- * @throws ChatError `not_found`, also for a message that is not in the thread
+ * @throws ChatError `not_found`, also for a message that is not in the thread; `forbidden` as {@link unread}
  */
 export const markRead = useCase({
   takes: ['actor', 'root_id'],
   input: ReadMark,
   errors: ['not_found'],
   run: async (ctx, actor, rootId, input): Promise<void> => {
-    await ctx.write(async (tx) => {
-      const { conversation_id, joined_at } = await lockMembership(tx, actor, { root_id: rootId })
-      const at = await findArrival(tx, rootId, input)
-      if (at === undefined) throw new ChatError('not_found')
-      const reader = { user_id: actor.user_id, joined_at, conversation_id }
-      if (!(await moveMark(tx, reader, rootId, at))) return
-      const unread = (await countUnread(tx, reader, [rootId])).get(rootId) ?? 0
-      const payload = { conversation_id, root_id: rootId, unread }
-      tx.publishToUser(actor.user_id, conversation_id, { type: 'unread.update', payload })
-    })
+    await mark(ctx, actor, rootId, input, readUpTo(ctx))
   },
 })
+
+/**
+ * Moves the actor's read marker in a thread back, so that a message and those that arrived after it are unread. Those from
+ * before the actor joined stay read. The actor's own streams get an event.
+ *
+ * @throws ChatError `not_found`, also for a message that is not in the thread; `forbidden` as {@link unread}
+ */
+export const markUnread = useCase({
+  takes: ['actor', 'root_id'],
+  input: UnreadMark,
+  errors: ['not_found'],
+  run: async (ctx, actor, rootId, input): Promise<void> => {
+    await mark(ctx, actor, rootId, input, moveMarkBack)
+  },
+})
+
+/** Moves the marker of a reader. @returns false if it stays where it is */
+type Move = (tx: Tx, reader: ThreadReader & { conversation_id: string }, rootId: string, at: Micros) => Promise<boolean>
+
+/** Moves a marker forward, and reads the notifications up to it. */
+function readUpTo(ctx: Context): Move {
+  return async (tx, reader, rootId, at) => {
+    publishRead(tx, reader.user_id, await readInThread(tx, reader, rootId, at, ctx.now()))
+    return moveMark(tx, reader, rootId, at)
+  }
+}
+
+/** Moves the actor's marker to the arrival of a message by `move`, and publishes what is unread then. */
+async function mark(ctx: Context, actor: Actor, rootId: string, input: ReadMark, move: Move): Promise<void> {
+  refuseSystem(actor)
+  const moved = await ctx.write(async (tx) => {
+    const place = await lockMembership(tx, actor, { root_id: rootId })
+    const { conversation_id, joined_at } = place
+    const at = await findArrival(tx, rootId, input)
+    if (at === undefined) throw new ChatError('not_found')
+    const reader = { user_id: actor.user_id, joined_at, conversation_id }
+    if (!(await move(tx, reader, rootId, at))) return undefined
+    const unread = (await countUnread(tx, reader, [rootId])).get(rootId) ?? 0
+    const payload = { conversation_id, root_id: rootId, unread }
+    tx.publishToUser(actor.user_id, conversation_id, { type: 'unread.update', payload })
+    return place
+  })
+  if (moved) ctx.receipts.moved(moved, rootId, actor.user_id)
+}

@@ -32,7 +32,7 @@ const SUMMARY = `SELECT t.root_id, t.conversation_id, t.created_at, t.last_activ
     t.message_count - ${ofErased('sum(r.live_count)')} AS message_count,
     t.participant_count - ${ofErased('sum(CASE WHEN r.live_count > 0 THEN 1 ELSE 0 END)')} AS participant_count,
     CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep' THEN substr(coalesce(m.prompt, m.content), 1, ${EXCERPT_LENGTH}) ELSE '' END AS root_excerpt,
-    CASE WHEN m.role = 'user' AND gone.user_id IS NULL THEN m.posted_by END AS root_author
+    CASE WHEN m.role <> 'assistant' AND gone.user_id IS NULL THEN m.posted_by END AS root_author
   FROM threads t JOIN messages m ON m.id = t.root_id LEFT JOIN erased_authors gone ON gone.user_id = m.posted_by`
 
 /** A row as events and lists return it. */

@@ -133,7 +133,7 @@ export async function moveMark(
   rootId: string,
   at: Micros,
 ): Promise<boolean> {
-  const { user_id, joined_at, conversation_id } = reader
+  const { user_id, joined_at } = reader
   if (at <= joined_at) return false
   const before = await countStored(tx, reader, rootId)
   const moved = await tx.run(
@@ -154,14 +154,56 @@ export async function moveMark(
     rootId,
   )
   if (moved === 0) return false
-  const read = before - (await countStored(tx, reader, rootId))
+  await addSeen(tx, reader, before - (await countStored(tx, reader, rootId)))
+  return true
+}
+
+/**
+ * Moves a reader's mark back to the arrival of the last message of the thread before `before`, so that the messages from
+ * `before` on are unread. A message that arrived before the reader joined stays read. Costs as {@link moveMark}.
+ *
+ * @returns false if the mark was there, or earlier
+ */
+export async function moveMarkBack(
+  tx: Queries,
+  reader: ThreadReader & { conversation_id: string },
+  rootId: string,
+  before: Micros,
+): Promise<boolean> {
+  const { user_id } = reader
+  const unread = await countStored(tx, reader, rootId)
+  // An arrival in this thread, as an instant between two arrivals may be the last activity of another thread: see UNREAD.
+  const moved = await tx.run(
+    `UPDATE thread_members AS r
+        SET read_at = e.at, marked_in = CASE WHEN e.at > 0 THEN r.marked_in END,
+            read_count = (SELECT t.message_count FROM threads t WHERE t.root_id = r.root_id) - r.live_count -
+              (SELECT count(*) FROM messages m
+                WHERE m.root_id = r.root_id AND m.created_at > e.at AND m.deleted_at IS NULL AND coalesce(m.posted_by, '') <> ?)
+       FROM (SELECT coalesce(max(created_at), 0) AS at FROM messages WHERE root_id = ? AND created_at < ?) AS e
+      WHERE r.root_id = ? AND r.user_id = ? AND r.read_at > e.at`,
+    user_id,
+    rootId,
+    before,
+    rootId,
+    user_id,
+  )
+  if (moved === 0) return false
+  await addSeen(tx, reader, unread - (await countStored(tx, reader, rootId)))
+  return true
+}
+
+/** Changes the number of messages of a conversation that a participant has seen. */
+async function addSeen(
+  tx: Queries,
+  { conversation_id, user_id }: { conversation_id: string; user_id: string },
+  by: number,
+): Promise<void> {
   await tx.run(
     'UPDATE participants SET seen_count = seen_count + ? WHERE conversation_id = ? AND user_id = ?',
-    read,
+    by,
     conversation_id,
     user_id,
   )
-  return true
 }
 
 /** The number of unread messages by the stored counts, which contain those that are being removed with their author. */

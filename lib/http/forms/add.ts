@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { H3, H3Event } from 'h3'
+import type { H3Event } from 'h3'
 import { FORM_PATHS } from '../../config/links.ts'
 import type { Config } from '../../config/parse.ts'
 import { contextOf } from '../../core/context-of.ts'
@@ -24,12 +24,15 @@ const MAY_TRY_AGAIN = ['validation_failed', 'username_taken']
 /** What of a request the route that does the work must know: which client it is, and which page sends it. */
 const PASSED_ON = ['host', 'origin', 'sec-fetch-site', 'user-agent']
 
+/** Adds what responds at a path. */
+type AddRoute = (path: string, respond: (event: H3Event) => unknown) => void
+
 /** Adds a form for each mailed link without a page of its own. The forms call the routes of the API. */
-export function addForms(app: H3, service: Service, config: Config): void {
+export function addForms(at: AddRoute, service: Service, config: Config): void {
   if (!config.features.auth_v1 || contextOf(service.chat).identity) return
   for (const form of FORMS) {
     if (config.links[form.link] !== undefined) continue
-    app.all(FORM_PATHS[form.link], (event) => answer(service, form, event))
+    at(FORM_PATHS[form.link], (event) => answer(service, form, event))
   }
 }
 
@@ -93,6 +96,7 @@ async function callRoute({ chat, clientOf }: Service, form: Form, event: H3Event
     url,
     body: new Blob([JSON.stringify(input)]).stream(),
     ip: clientOf(req),
+    given: { request: req },
   })
   if ('error' in outcome) throw outcome.error
   return serialize(chat, form.route, outcome.result)

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
+import { resolve } from 'node:path'
+import { listenOnSocket, type SocketPlace } from './socket.ts'
 
 /** Where a server is to listen. */
 export interface Address {
@@ -9,8 +11,16 @@ export interface Address {
   port: number
 }
 
+/** An open socket that the process was started with, as systemd passes it. */
+export interface InheritedPlace {
+  fd: number
+}
+
+/** Where a server can listen. */
+export type Place = Address | SocketPlace | InheritedPlace
+
 /** Makes a server for a handler, and resolves once it listens. */
-export type Listen = (handler: RequestListener, address: Address) => Promise<Server>
+export type Listen = (handler: RequestListener, place: Place) => Promise<Server>
 
 /** Ports that no browser connects to (https://fetch.spec.whatwg.org/#port-blocking). */
 const BLOCKED_PORTS = [
@@ -21,11 +31,14 @@ const BLOCKED_PORTS = [
 ].flat()
 
 /**
- * Listens on exactly this host and port.
+ * Listens in exactly this place.
  *
- * @throws Error that names the reason why the address is not available
+ * @throws Error that names the reason why it is not available
  */
-export const listen: Listen = async (handler, { host, port }) => {
+export const listen: Listen = async (handler, place) => {
+  if ('socket' in place) return listenOnSocket(createServer(handler), place)
+  if ('fd' in place) return listenInherited(createServer(handler), place)
+  const { host, port } = place
   if (BLOCKED_PORTS.includes(port)) throw new Error(`Cannot listen on ${host}:${port}: browsers refuse this port`)
   const server = createServer(handler)
   server.listen({ host, port })
@@ -35,6 +48,27 @@ export const listen: Listen = async (handler, { host, port }) => {
     throw new Error(listenMessage(cause as NodeJS.ErrnoException, { host, port }), { cause })
   }
   return server
+}
+
+async function listenInherited(server: Server, { fd }: InheritedPlace): Promise<Server> {
+  server.listen({ fd })
+  await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
+    throw new Error(`Cannot listen on the socket that the process was started with: ${cause.code}`, { cause })
+  })
+  return server
+}
+
+/** Where a server listens, for people: `127.0.0.1:8080`, `unix:/run/chat.sock`. */
+export function placeOf(server: Server): { url: string; port: number; address: string } {
+  const real = server.address()
+  // Of a socket that another process has opened, Node does not know the path.
+  if (!real) return { url: 'unix:', port: 0, address: 'unix:' }
+  if (typeof real === 'string') {
+    const address = `unix:${resolve(real)}`
+    return { url: address, port: 0, address }
+  }
+  const { address: host, port } = real
+  return { url: urlOf({ host, port }), port, address: addressText({ host, port }) }
 }
 
 /** A URL of the server for a browser on the same machine. */

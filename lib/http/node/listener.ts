@@ -1,8 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Chat } from '../../service.ts'
 import { createChatApp, createNodeHandler } from '../app.ts'
+import { SOCKET_PEER } from '../client-address.ts'
 
-/** The service as a listener of `node:http`. */
-export function createNodeListener(chat: Chat): (request: IncomingMessage, response: ServerResponse) => void {
-  return createNodeHandler(createChatApp(chat))
+/**
+ * The service as a listener of `node:http`.
+ *
+ * @param options `isSocket`: whether the server listens on a Unix domain socket; asked for each request without an address
+ */
+export function createNodeListener(
+  chat: Chat,
+  { isSocket = () => false }: { isSocket?: () => boolean } = {},
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const addressOf = (request: Request & { ip?: string }) => request.ip ?? (isSocket() ? SOCKET_PEER : undefined)
+  return createNodeHandler(createChatApp(chat, { addressOf }))
 }

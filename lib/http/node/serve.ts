@@ -1,8 +1,8 @@
-import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '../../config/parse.ts'
 import { contextOf } from '../../core/context-of.ts'
 import type { Chat } from '../../service.ts'
-import { addressText, type Listen, listen, urlOf } from './listen.ts'
+import { type Listen, listen, type Place, placeOf, urlOf } from './listen.ts'
 import { createNodeListener } from './listener.ts'
 import { trackInFlight } from './requests-in-flight.ts'
 import { applyLimits, limitsOf, logRefusedConnections } from './server-limits.ts'
@@ -14,6 +14,10 @@ export interface ServeOptions {
   port?: number
   /** A name or an address of this machine. Default: `server.host` of the configuration. */
   host?: string
+  /** Path of a Unix domain socket instead. Default: `server.socket` of the configuration, unless a port or a host is given. */
+  socket?: string
+  /** Number of an open socket that the process was started with instead, as systemd passes it. */
+  fd?: number | undefined
 }
 
 /** How to close a server. */
@@ -29,9 +33,9 @@ export interface CloseOptions {
 
 /** A service that listens. */
 export interface ChatServer {
-  /** For a browser on the same machine: `http://127.0.0.1:8080`. */
+  /** For a browser on the same machine: `http://127.0.0.1:8080`. Of a Unix domain socket: `unix:/run/chat.sock`. */
   readonly url: string
-  /** The port it listens on. */
+  /** The port it listens on; 0 for a Unix domain socket. */
   readonly port: number
   /** The socket address it listens on: `127.0.0.1:8080`, `[::]:8080`. */
   readonly address: string
@@ -56,9 +60,12 @@ export function serve(chat: Chat, options: ServeOptions = {}): Promise<ChatServe
 /** {@link serve} with another function that listens. */
 export async function serveThrough(listen: Listen, chat: Chat, options: ServeOptions): Promise<ChatServer> {
   const { config, log } = contextOf(chat)
-  const { host = config.server.host, port = config.server.port } = options
-  const requests = trackInFlight(createNodeListener(chat))
-  const server = await listen(requests.handle, { host, port })
+  const place = placeFor(config, options)
+  let isSocket = false
+  const requests = trackInFlight(createNodeListener(chat, { isSocket: () => isSocket }))
+  const server = await listen(requests.handle, place)
+  const real = placeOf(server)
+  isSocket = real.port === 0
   applyLimits(server, limitsOf(config))
   logRefusedConnections(server, config, log)
 
@@ -70,14 +77,20 @@ export async function serveThrough(listen: Listen, chat: Chat, options: ServeOpt
     await closeGracefully(server, requests, options.drain_seconds)
   }
   let closed: Promise<void> | undefined
-  const real = server.address() as AddressInfo
   return {
-    url: urlOf({ host, port: real.port }),
-    port: real.port,
-    address: addressText({ host: real.address, port: real.port }),
+    ...real,
+    // By the name that was asked for.
+    ...('host' in place && { url: urlOf({ host: place.host, port: real.port }) }),
     close(options = {}) {
       closed ??= drain(options)
       return closed
     },
   }
+}
+
+function placeFor({ server }: Config, { host, port, socket, fd }: ServeOptions): Place {
+  if (fd !== undefined) return { fd }
+  const path = socket ?? (host === undefined && port === undefined ? server.socket : undefined)
+  if (path !== undefined) return { socket: path, mode: Number.parseInt(server.socket_mode, 8) }
+  return { host: host ?? server.host, port: port ?? server.port }
 }

@@ -8,6 +8,7 @@ import { ChatCompletionServerSentEvent, ConversationServerSentEvent } from './st
 export function responsesOf(each: AnyRoute): Json {
   return {
     [each.status]: success(each),
+    ...(each.status_unless_created && { [each.status_unless_created]: success(each) }),
     ...redirection(each),
     ...failuresOf(each),
     431: { $ref: '#/components/responses/HeadersTooLarge' },

@@ -1,3 +1,4 @@
+import { basePathOf, publicUrlOf } from '../../config/base-path.ts'
 import type { Config } from '../../config/parse.ts'
 import { contextOf } from '../../core/context-of.ts'
 import { VERSION } from '../../core/version.ts'
@@ -38,7 +39,7 @@ export function openApiDocument(config: Config): Json {
       contact: { name: 'The maintainers of chat-server' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: config.server.public_url?.replace(/\/+$/, '') ?? '/' }],
+    servers: [{ url: publicUrlOf(config) ?? (basePathOf(config) || '/') }],
     tags: tagsOf(Object.values(all)),
     paths,
     components: {

@@ -1,4 +1,5 @@
 import type * as v from 'valibot'
+import { Emoji } from '../../chat/reactions/schema.ts'
 import type { Config } from '../../config/parse.ts'
 import type { AnyRoute } from '../../endpoint.ts'
 import { responsesOf } from './answers.ts'
@@ -64,9 +65,14 @@ function pathParameters(each: AnyRoute): Json[] {
       in: 'path',
       required: true,
       description: PARAMETERS[name as keyof typeof PARAMETERS],
-      schema: { type: 'string', ...(isId && { format: 'uuid' }) },
+      schema: name === 'emoji' ? schemaOfEmoji() : { type: 'string', ...(isId && { format: 'uuid' }) },
     }
   })
+}
+
+function schemaOfEmoji(): Json {
+  const { description: _, ...schema } = convert(Emoji)
+  return schema
 }
 
 function parametersOf(schema: v.GenericSchema | undefined, place: 'query' | 'header'): Json[] {

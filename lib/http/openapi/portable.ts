@@ -2,10 +2,12 @@ import type { Json } from './schemas.ts'
 
 /**
  * A JSON Schema in the form that client generators agree on: constants as `enum` with a `type`, null in a list of
- * types, and a `format` without a pattern or a length, which it implies.
+ * types, and a `format` without a pattern or a length, which it implies. A constant boolean is a boolean: of an `enum` with
+ * one, openapi-generator makes Java that does not compile.
  */
 export function toPortable(schema: Json): Json {
   const { const: constant, anyOf, ...rest } = mapValues(schema)
+  if (typeof constant === 'boolean') return { type: 'boolean', ...rest }
   if (constant !== undefined) return { type: typeof constant, ...rest, enum: [constant] }
   const merged = Array.isArray(anyOf) ? mergeTypes(anyOf as Json[]) : undefined
   if (merged) return { ...merged, ...rest }

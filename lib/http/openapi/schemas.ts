@@ -12,10 +12,16 @@ import * as signUps from '../../accounts/sign-ups/schema.ts'
 import * as users from '../../accounts/users/schema.ts'
 import * as assistant from '../../chat/answers/schema.ts'
 import * as conversations from '../../chat/conversations/schema.ts'
+import * as settings from '../../chat/conversations/schema-settings.ts'
 import * as events from '../../chat/events/schema.ts'
 import * as invites from '../../chat/invites/schema.ts'
+import * as mentions from '../../chat/mentions/schema.ts'
 import * as messages from '../../chat/messages/schema.ts'
+import * as notifications from '../../chat/notifications/schema.ts'
+import * as pins from '../../chat/pins/schema.ts'
 import * as presence from '../../chat/presence/schema.ts'
+import * as reactions from '../../chat/reactions/schema.ts'
+import * as receipts from '../../chat/receipts/schema.ts'
 import * as threads from '../../chat/threads/schema.ts'
 import * as nodes from '../../cluster/schema.ts'
 import { RESULT_HEADERS } from '../../core/headers.ts'
@@ -49,12 +55,18 @@ const FEATURES: object[] = [
   invites,
   keys,
   limits,
+  mentions,
   messages,
   nodes,
+  notifications,
   oauth,
   ops,
+  pins,
   presence,
+  reactions,
+  receipts,
   resets,
+  settings,
   setup,
   signUps,
   tasks,
@@ -161,12 +173,12 @@ function definitions(): Record<string, Json> {
   return converted
 }
 
-/** A union of shapes; with a discriminator if each has exactly one type. */
+/**
+ * A union of shapes. Their `type` tells them apart, each has one value. There is no `discriminator`, which would say the same
+ * again: with it, openapi-generator makes TypeScript that lacks its imports.
+ */
 function oneOf(variants: v.GenericSchema[]): Json {
-  const references = variants.map((each) => [typeOf(each), reference(NAMED.get(each)!)] as const)
-  const alternatives = { oneOf: references.map(([, $ref]) => ({ $ref })) }
-  if (!variants.every((each) => typeOf(each) !== undefined)) return alternatives
-  return { ...alternatives, discriminator: { propertyName: 'type', mapping: Object.fromEntries(references) } }
+  return { oneOf: variants.map((each) => ({ $ref: reference(NAMED.get(each)!) })) }
 }
 
 /** The flattened alternatives. */

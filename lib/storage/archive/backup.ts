@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { newId } from '../../core/ids.ts'
+import { hasTable } from '../catalog.ts'
 import type { Database, Queries } from '../database.ts'
 import { isDamage } from '../errors.ts'
 import { assertMigratable } from '../schema/migrate.ts'
@@ -95,6 +96,7 @@ export async function assertRestorable(db: Database, name: string): Promise<void
  * it would delete those of the original, and wait for a backup that the original was making.
  */
 export async function renewEpoch(db: Database): Promise<void> {
+  // An older schema may lack it.
   const hasSchedules = await hasTable(db, 'schedules')
   await db.write(async (tx) => {
     await tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId())
@@ -106,15 +108,6 @@ export async function renewEpoch(db: Database): Promise<void> {
 async function deleteMails(db: Database): Promise<void> {
   if (!(await hasTable(db, 'tasks'))) return
   await db.write((tx) => tx.run("DELETE FROM tasks WHERE kind IN ('mail.send', 'mail.failed')"))
-}
-
-/** An older schema may lack it. */
-async function hasTable(db: Queries, table: string): Promise<boolean> {
-  const sql =
-    db.dialect === 'sqlite'
-      ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name = ?"
-      : 'SELECT to_regclass(?)::text AS name'
-  return !!(await db.get<{ name: string | null }>(sql, table))?.name
 }
 
 /** If a database was copied by other means, its last commits may be in a file next to it. */

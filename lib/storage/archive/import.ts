@@ -2,6 +2,8 @@ import { newId } from '../../core/ids.ts'
 import type { Database, Filling, Primitive, Queries, Row } from '../database.ts'
 import { findTooLong } from '../lengths.ts'
 import { RECOUNT } from '../schema/0012-unread-totals.ts'
+import { FIND_ACTIVITY } from '../schema/0019-people.ts'
+import { RECOUNT_MENTIONS } from '../schema/0021-notifications.ts'
 import { assertExact } from '../schema/migrate.ts'
 import { MIGRATIONS } from '../schema/migrations.ts'
 import { type Counts, type Header, type Line, PAGE, type Progress, TABLES, VERSION } from './format.ts'
@@ -230,10 +232,10 @@ function upgradeRow(table: string, row: Row): Row {
 async function listColumns(db: Queries, table: string): Promise<Set<string>> {
   const rows =
     db.dialect === 'sqlite'
-      ? await db.all<{ name: string }>('SELECT name FROM pragma_table_info(?)', table)
+      ? await db.all<{ name: string }>('SELECT name FROM pragma_table_info(?)', db.names?.inCatalog(table) ?? table)
       : await db.all<{ name: string }>(
           'SELECT column_name AS name FROM information_schema.columns WHERE table_name = ? AND table_schema = current_schema()',
-          table,
+          db.names?.inCatalog(table) ?? table,
         )
   return new Set(rows.map(({ name }) => name))
 }
@@ -254,8 +256,8 @@ async function finish({ db, write }: Filler, expected: Counts): Promise<Counts> 
       )
     // The plans of what follows depend on the sizes.
     if (tx.dialect === 'postgresql') await tx.run(`ANALYZE ${TABLES.map(([table]) => table).join(', ')}`)
-    // An older archive has no such counts, and no archive has the messages that an erasure was removing.
-    for (const sql of RECOUNT) await tx.run(sql)
+    // An older archive has no such counts and no last activity, and no archive has the messages that an erasure was removing.
+    for (const sql of [...RECOUNT, FIND_ACTIVITY, RECOUNT_MENTIONS]) await tx.run(sql)
     await tx.run("UPDATE meta SET value = ? WHERE name = 'epoch'", newId())
     await tx.run("DELETE FROM meta WHERE name = 'import'")
   })

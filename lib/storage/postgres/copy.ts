@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Client } from 'pg'
 import type { Filling, Primitive, Row } from '../database.ts'
+import type { Names } from '../names/names.ts'
 import { createClient } from './client.ts'
 import type { PgPool } from './pool.ts'
 import { numbered, toQueries } from './statements.ts'
@@ -10,13 +11,19 @@ import { numbered, toQueries } from './statements.ts'
 const BEGIN = `BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0`
 
 /** Runs `work` as one transaction that fills tables by COPY. Nothing of it remains if it fails, or the process ends. */
-export async function fillByCopy<T>(pool: PgPool, work: (tx: Filling) => Promise<T>): Promise<T> {
+export async function fillByCopy<T>(
+  pool: PgPool,
+  names: Names | undefined,
+  work: (tx: Filling) => Promise<T>,
+): Promise<T> {
+  const nameOf = (table: string) => names?.inStatement(table) ?? table
   const client = await createClient(pool)
   try {
     await client.connect()
     await client.query(BEGIN)
-    const queries = toQueries((sql, values) => client.query({ text: numbered(sql), values }))
-    const result = await work({ ...queries, insert: (table, rows) => copyInto(client, table, rows) })
+    const textOf = (sql: string) => numbered(names ? names.qualify(sql) : sql)
+    const queries = toQueries((sql, values) => client.query({ text: textOf(sql), values }), names)
+    const result = await work({ ...queries, insert: (table, rows) => copyInto(client, nameOf(table), rows) })
     await client.query('COMMIT')
     return result
   } finally {

@@ -1,6 +1,7 @@
 import { createInFlight } from '../calls-in-flight.ts'
 import type { Database, Primitive, Row } from '../database.ts'
 import { isConnectionGone, toStorageFailure } from '../errors.ts'
+import type { Names } from '../names/names.ts'
 import { fillByCopy } from './copy.ts'
 import { BY_INDEX, listIdle, type PgPool, type PgResult } from './pool.ts'
 import { createStatements, toQueries } from './statements.ts'
@@ -9,11 +10,11 @@ import { vacuum } from './vacuum.ts'
 import { createHalfOpenWatchdog } from './watchdog.ts'
 
 /** A `Database` on a PostgreSQL pool: each transaction has a connection, on which named statements are prepared once. */
-export function createPostgresDatabase(pool: PgPool): Database {
+export function createPostgresDatabase(pool: PgPool, names?: Names): Database {
   const inFlight = createInFlight()
   const watchdog = createHalfOpenWatchdog((processes) => listIdle(pool, processes))
-  const runStatement = createStatements(watchdog)
-  const transaction = createTransactions(pool, watchdog, runStatement)
+  const runStatement = createStatements(watchdog, names)
+  const transaction = createTransactions(pool, watchdog, runStatement, names)
 
   async function queryOnce(sql: string, values: Primitive[]): Promise<PgResult> {
     const client = await pool.connect()
@@ -27,7 +28,7 @@ export function createPostgresDatabase(pool: PgPool): Database {
     }
   }
 
-  const outside = toQueries((sql, values) => inFlight.track(() => translated(() => queryOnce(sql, values))))
+  const outside = toQueries((sql, values) => inFlight.track(() => translated(() => queryOnce(sql, values))), names)
 
   return {
     ...outside,
@@ -35,11 +36,16 @@ export function createPostgresDatabase(pool: PgPool): Database {
       inFlight.track(() => transaction(options?.timeout === false ? 'BEGIN' : `BEGIN${BY_INDEX}`, work, options)),
     snapshot: (work, options) =>
       inFlight.track(() => transaction('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work, options)),
-    fill: (work) => inFlight.track(() => translated(() => fillByCopy(pool, work))),
+    fill: (work) => inFlight.track(() => translated(() => fillByCopy(pool, names, work))),
     purge: (tables, signal, options) =>
       inFlight.track(() =>
         translated(async () => {
-          await vacuum(pool, tables, signal, options)
+          await vacuum(
+            pool,
+            tables.map((table) => names?.inStatement(table) ?? table),
+            signal,
+            options,
+          )
           return !signal.aborted
         }),
       ),

@@ -1,5 +1,6 @@
 import { digest } from '../../core/ids.ts'
 import type { Primitive, Queries } from '../database.ts'
+import type { Names } from '../names/names.ts'
 import type { PgPoolClient, PgQuery, PgResult } from './pool.ts'
 import type { HalfOpenWatchdog } from './watchdog.ts'
 
@@ -11,27 +12,35 @@ export type RunStatement = (
 ) => Promise<PgResult>
 
 /** Creates a function that runs named statements, which are prepared once on each connection. */
-export function createStatements(watchdog: HalfOpenWatchdog): RunStatement {
+export function createStatements(watchdog: HalfOpenWatchdog, names: Names | undefined): RunStatement {
   const statements = new Map<string, { name: string; text: string }>()
 
   function prepare(sql: string) {
     // The name is a digest of the text: another user of the same pool may have prepared statements on the connection.
-    const statement = statements.get(sql) ?? { name: digest(sql), text: numbered(sql) }
+    const known = statements.get(sql)
+    if (known) return known
+    const qualified = names ? names.qualify(sql) : sql
+    const statement = { name: digest(qualified), text: numbered(qualified) }
     statements.set(sql, statement)
     return statement
   }
 
   return (client, sql, query) => {
     // A pooler may run the statement on another connection than the one on which it was prepared.
-    const statement = client.isUnnamed ? { text: numbered(sql) } : prepare(sql)
+    const { name, text } = prepare(sql)
+    const statement = client.isUnnamed ? { text } : { name, text }
     return watchdog.watch(client, () => client.query({ ...statement, ...query }))
   }
 }
 
 /** The queries of store functions, on a function that runs a statement. */
-export function toQueries(run: (sql: string, values: Primitive[]) => Promise<PgResult>): Queries {
+export function toQueries(
+  run: (sql: string, values: Primitive[]) => Promise<PgResult>,
+  names: Names | undefined,
+): Queries {
   return {
     dialect: 'postgresql',
+    names,
     all: async <T>(sql: string, ...params: Primitive[]) => (await run(sql, params)).rows as T[],
     get: async <T>(sql: string, ...params: Primitive[]) => (await run(sql, params)).rows[0] as T | undefined,
     run: async (sql, ...params) => (await run(sql, params)).rowCount ?? 0,

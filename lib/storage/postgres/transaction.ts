@@ -1,5 +1,6 @@
 import type { TransactionOptions, Writing } from '../database.ts'
 import { isConnectionGone, toStorageFailure } from '../errors.ts'
+import type { Names } from '../names/names.ts'
 import { NO_TIMEOUTS, type PgPool, type PgPoolClient, TIMEOUTS, UNLIMITED_QUERY_MS } from './pool.ts'
 import { type RunStatement, toQueries } from './statements.ts'
 import type { HalfOpenWatchdog } from './watchdog.ts'
@@ -20,13 +21,14 @@ export function createTransactions(
   pool: PgPool,
   watchdog: HalfOpenWatchdog,
   runStatement: RunStatement,
+  names: Names | undefined,
 ): RunTransaction {
   const control = (client: PgPoolClient, sql: string) => watchdog.watch(client, () => client.query(sql))
 
   const once: RunTransaction = async (begin, work, { timeout } = {}) => {
     const limit = timeout === false ? { query_timeout: UNLIMITED_QUERY_MS } : {}
     const client = await pool.connect()
-    const { tx, state, fail } = openTransaction((sql, values) => runStatement(client, sql, { values, ...limit }))
+    const { tx, state, fail } = openTransaction((sql, values) => runStatement(client, sql, { values, ...limit }), names)
     try {
       // Not awaited: the first statements are sent together with it. If it fails, no others are sent: each of them
       // would commit by itself.
@@ -75,7 +77,11 @@ interface TransactionState {
   deferred: Promise<unknown>[]
 }
 
-function openTransaction(run: Parameters<typeof toQueries>[0]): {
+/** The queries of a transaction, and its state. */
+export function openTransaction(
+  run: Parameters<typeof toQueries>[0],
+  names: Names | undefined,
+): {
   tx: Writing
   state: TransactionState
   fail: (error: unknown) => never
@@ -89,7 +95,7 @@ function openTransaction(run: Parameters<typeof toQueries>[0]): {
     if (state.over) throw new Error('The transaction is over: await each tx call inside write()')
     if (state.lost) throw state.lost
     return run(sql, values).catch(fail)
-  })
+  }, names)
   const defer = (statements: Promise<unknown>) => {
     // Handled here, too: a transaction that fails earlier does not await them.
     statements.catch(() => {})

@@ -2,10 +2,12 @@ import { retry } from '../../core/deadline.ts'
 import { ChatError } from '../../core/errors.ts'
 import { digest, newId } from '../../core/ids.ts'
 import { currentMicros, toInstant } from '../../core/time.ts'
+import { hasTable } from '../catalog.ts'
 import type { Database, Dialect, Queries } from '../database.ts'
 import { isBusy } from '../errors.ts'
 import { COLUMN_TYPES, MAJOR, MIGRATIONS, type Migration } from './migrations.ts'
 import { MIGRATIONS_TABLE } from './shape.ts'
+import { assertNoClash } from './verify.ts'
 
 /** A migration and when it was applied; absent while it is pending. */
 export interface MigrationState {
@@ -42,9 +44,10 @@ const LONG_MS = 5_000
  * Applies the pending migrations, each in its own transaction. Several processes may do so at once.
  *
  * @returns the names of the applied migrations, oldest first
- * @throws Error when the schema has another major version, or an applied migration differs from this program's
+ * @throws Error when other programs have tables of the same names; when the schema has another major version, or an applied migration differs from this program's
  */
 export async function migrate(db: Database, options: MigrateOptions = {}): Promise<string[]> {
+  await assertNoClash(db)
   const applied: string[] = []
   const timer = setTimeout(() => options.onLong?.(), LONG_MS).unref()
   try {
@@ -71,7 +74,7 @@ function isLocked(error: unknown): boolean {
 
 /** The migrations this program knows, oldest first, and those applied by a newer one. */
 export async function listMigrations(db: Database): Promise<MigrationState[]> {
-  const applied = (await hasTable(db)) ? await listApplied(db) : []
+  const applied = (await hasTable(db, 'migrations')) ? await listApplied(db) : []
   const known = MIGRATIONS.map((migration) => {
     const row = applied.find((candidate) => candidate.name === migration.name)
     if (!row) return { name: migration.name }
@@ -101,12 +104,13 @@ export async function assertExact(db: Database): Promise<void> {
 
 /** @throws Error when the schema is not chat-server's, or of another major version */
 export async function assertMigratable(db: Database): Promise<void> {
-  if (!(await hasTable(db))) throw new Error('This is not a database of chat-server')
+  if (!(await hasTable(db, 'migrations'))) throw new Error('This is not a database of chat-server')
   await assertKnown(db)
 }
 
 async function applyOnce(tx: Queries, id: number, migration: Migration): Promise<boolean> {
   if (tx.dialect === 'postgresql') await tx.get('SELECT pg_advisory_xact_lock(?)', MIGRATION_LOCK)
+  if (tx.names?.schema) await createSchema(tx, tx.names.schema)
   await tx.run(MIGRATIONS_TABLE)
   await assertKnown(tx)
   if (await tx.get('SELECT id FROM migrations WHERE id = ?', id)) return false
@@ -125,6 +129,12 @@ async function applyOnce(tx: Queries, id: number, migration: Migration): Promise
     currentMicros(),
   )
   return true
+}
+
+/** The right to create schemas is not needed for one that an administrator has created. */
+async function createSchema(tx: Queries, schema: string): Promise<void> {
+  const exists = await tx.get('SELECT nspname FROM pg_namespace WHERE nspname = ?', schema)
+  if (!exists) await tx.run(`CREATE SCHEMA "${schema}"`)
 }
 
 /** What a database stores of an applied migration. */
@@ -162,12 +172,4 @@ function listApplied(db: Queries) {
   return db.all<{ id: number; name: string; checksum: string; applied_at: number }>(
     'SELECT id, name, checksum, applied_at FROM migrations ORDER BY id',
   )
-}
-
-async function hasTable(db: Queries): Promise<boolean> {
-  const query =
-    db.dialect === 'sqlite'
-      ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name = 'migrations'"
-      : "SELECT to_regclass('migrations')::text AS name"
-  return Boolean((await db.get<{ name: string | null }>(query))?.name)
 }

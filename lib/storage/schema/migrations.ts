@@ -15,6 +15,11 @@ import { changes } from './0013-changes.ts'
 import { nodes } from './0014-nodes.ts'
 import { schedules } from './0015-schedules.ts'
 import { emailRequests } from './0016-email-requests.ts'
+import { hosts } from './0017-hosts.ts'
+import { systemConversations } from './0018-system-conversations.ts'
+import { people } from './0019-people.ts'
+import { reactionsAndPins } from './0020-reactions-and-pins.ts'
+import { notifications } from './0021-notifications.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -67,6 +72,11 @@ export const MIGRATIONS: readonly Migration[] = [
   nodes,
   schedules,
   emailRequests,
+  hosts,
+  systemConversations,
+  people,
+  reactionsAndPins,
+  notifications,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

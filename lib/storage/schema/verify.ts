@@ -9,6 +9,8 @@ interface Thing {
   name: string
   /** The table of an index, a trigger or a rule. */
   on: string | null
+  /** Whether the name, or that of its table, is one that the service's tables may have. */
+  is_named_ours: boolean
 }
 
 /** The number of differences that an error names. */
@@ -19,7 +21,7 @@ const EXAMPLES = 5
  * Objects of a host under other names are ignored.
  */
 export async function listChanges(db: Queries): Promise<string[]> {
-  const things = await listThings(db)
+  const things = (await listThings(db)).filter((thing) => thing.is_named_ours)
   const all = shapeAfter(MIGRATIONS.length, db.dialect)
   const columns = await listColumns(db, [...all.tables.keys()])
   const steps = await countSteps(db, columns)
@@ -27,25 +29,53 @@ export async function listChanges(db: Queries): Promise<string[]> {
   if (steps > MIGRATIONS.length) return []
   const made = shapeAfter(steps, db.dialect)
   return [
-    ...things.flatMap((thing) => judge(thing, made, all)),
-    ...missing(made, things),
-    ...[...made.tables].flatMap(([table, names]) => judgeColumns(table, names, columns.get(table))),
+    ...things.flatMap((thing) => judge(thing, made, all, shownAs(db))),
+    ...missing(made, things, shownAs(db)),
+    ...[...made.tables].flatMap(([table, names]) => judgeColumns(shownAs(db)(table), names, columns.get(table))),
   ]
 }
 
+/** The name of a table or an index as the database has it. */
+const shownAs = (db: Queries) => (name: string) => db.names?.inCatalog(name) ?? name
+
+type ShownAs = ReturnType<typeof shownAs>
+
 /** @throws Error when the tables differ from those that chat-server creates */
 export async function assertOurs(db: Database): Promise<void> {
-  const changes = await db.snapshot(listChanges)
+  const [changes, isNew] = await db.snapshot(async (snapshot) => [await listChanges(snapshot), await isEmpty(snapshot)])
   if (changes.length === 0) return
+  if (isNew) throw clash(db, changes)
   throw new Error(
     `The database is not as chat-server has made it: ${listed(changes)}. Undo that, or "chat-server export" it and import it into a new one`,
   )
 }
 
+/** @throws Error when a database without the service's tables has others with their names */
+export async function assertNoClash(db: Database): Promise<void> {
+  const found = await db.snapshot(async (snapshot) => ((await isEmpty(snapshot)) ? listChanges(snapshot) : []))
+  if (found.length > 0) throw clash(db, found)
+}
+
+function clash(db: Queries, found: string[]): Error {
+  const remedies =
+    db.dialect === 'sqlite'
+      ? 'database.prefix, such as "chat_", or a file of its own with database.url'
+      : 'a schema of its own with database.schema, such as "chat", or database.prefix, such as "chat_"'
+  const taken = found.filter((each) => !/^the (trigger|rule) /.test(each))
+  return new Error(`Another program has ${listed(taken)} in this database: give chat-server ${remedies}`)
+}
+
+/** Whether no migration of the service was applied: what has its names belongs to another program. */
+async function isEmpty(db: Queries): Promise<boolean> {
+  return (await countSteps(db, await listColumns(db, ['migrations']))) === 0
+}
+
 /** @throws Error when a SQLite file contains objects that are not chat-server's */
 export async function assertAlone(db: Queries): Promise<void> {
   const { tables } = shapeAfter(MIGRATIONS.length, db.dialect)
-  const foreign = (await listThings(db)).filter(({ name, on }) => !tables.has(on ?? name))
+  const foreign = (await listThings(db)).filter(
+    ({ name, on, is_named_ours }) => !is_named_ours || !tables.has(on ?? name),
+  )
   if (foreign.length === 0) return
   const names = foreign.map(({ kind, name }) => `the ${kind} ${name}`)
   throw new Error(
@@ -53,19 +83,19 @@ export async function assertAlone(db: Queries): Promise<void> {
   )
 }
 
-function judge({ kind, name, on }: Thing, made: Shape, all: Shape): string[] {
+function judge({ kind, name, on }: Thing, made: Shape, all: Shape, shown: ShownAs): string[] {
   const isIndex = kind.endsWith('index')
-  if (on !== null && !isIndex) return all.tables.has(on) ? [`the ${kind} ${name} on ${on}`] : []
-  if (all.tables.has(name)) return kind === 'table' && made.tables.has(name) ? [] : [`the ${kind} ${name}`]
-  if (all.indexes.has(name)) return isIndex && made.indexes.get(name) === on ? [] : [`the ${kind} ${name}`]
+  if (on !== null && !isIndex) return all.tables.has(on) ? [`the ${kind} ${name} on ${shown(on)}`] : []
+  if (all.tables.has(name)) return kind === 'table' && made.tables.has(name) ? [] : [`the ${kind} ${shown(name)}`]
+  if (all.indexes.has(name)) return isIndex && made.indexes.get(name) === on ? [] : [`the ${kind} ${shown(name)}`]
   // An additional index only makes queries faster; a unique one could refuse valid rows.
-  return kind === 'unique index' && all.tables.has(on ?? '') ? [`the unique index ${name} on ${on}`] : []
+  return kind === 'unique index' && all.tables.has(on ?? '') ? [`the unique index ${name} on ${shown(on!)}`] : []
 }
 
-function missing(made: Shape, things: Thing[]): string[] {
+function missing(made: Shape, things: Thing[], shown: ShownAs): string[] {
   const names = new Set(things.map(({ name }) => name))
   const without = (kind: string, wanted: Iterable<string>) =>
-    [...wanted].filter((name) => !names.has(name)).map((name) => `no ${kind} ${name}`)
+    [...wanted].filter((name) => !names.has(name)).map((name) => `no ${kind} ${shown(name)}`)
   return [...without('table', made.tables.keys()), ...without('index', made.indexes.keys())]
 }
 
@@ -82,8 +112,19 @@ async function countSteps(db: Queries, columns: Map<string, Set<string>>): Promi
   return (await db.get<{ total: number }>('SELECT count(*) AS total FROM migrations'))!.total
 }
 
-function listThings(db: Queries): Promise<Thing[]> {
-  return db.all<Thing>(db.dialect === 'sqlite' ? SQLITE_THINGS : POSTGRES_THINGS)
+/** Names of tables and indexes without the prefix, if they have it. */
+async function listThings(db: Queries): Promise<Thing[]> {
+  const things = await db.all<Omit<Thing, 'is_named_ours'>>(db.dialect === 'sqlite' ? SQLITE_THINGS : POSTGRES_THINGS)
+  const plain = (name: string) => (db.names ? db.names.fromCatalog(name) : name)
+  return things.map(({ kind, name, on }) => {
+    const isAttached = on !== null && !kind.endsWith('index')
+    return {
+      kind,
+      name: (isAttached ? undefined : plain(name)) ?? name,
+      on: on === null ? null : (plain(on) ?? on),
+      is_named_ours: plain(on ?? name) !== undefined,
+    }
+  })
 }
 
 // SQLite's names are case-insensitive, and its own objects start with `sqlite_`.
@@ -115,9 +156,10 @@ async function listColumns(db: Queries, tables: string[]): Promise<Map<string, S
            FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
           WHERE c.relnamespace = ${HERE} AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped
             AND c.relname ${isOneOf(db.dialect)}`
-  const rows = await db.all<{ table: string; name: string; computed: number }>(query, jsonList(tables))
+  const rows = await db.all<{ table: string; name: string; computed: number }>(query, jsonList(tables.map(shownAs(db))))
   const columns = new Map<string, Set<string>>()
-  for (const { table, name, computed } of rows) {
+  for (const { table: shown, name, computed } of rows) {
+    const table = db.names?.fromCatalog(shown) ?? shown
     const names = columns.get(table) ?? new Set()
     columns.set(table, names.add(computed ? `${name} (computed)` : name))
   }

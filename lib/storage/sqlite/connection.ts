@@ -1,4 +1,5 @@
 import type { Primitive } from '../database.ts'
+import type { Names } from '../names/names.ts'
 
 /** The part of better-sqlite3's `Database` and of node:sqlite's `DatabaseSync` used here. */
 export interface SqliteHandle {
@@ -20,6 +21,7 @@ export interface SqliteStatement {
 
 /** A handle with its prepared statements. */
 export interface SqliteConnection {
+  readonly names: Names | undefined
   /** Prepares each statement once. */
   prepare(sql: string): SqliteStatement
   /** Whether a transaction is open: an error such as a full disk may have ended it. */
@@ -28,13 +30,14 @@ export interface SqliteConnection {
 }
 
 /** Adds a cache of statements to a handle. */
-export function createConnection(handle: SqliteHandle): SqliteConnection {
+export function createConnection(handle: SqliteHandle, names: Names | undefined): SqliteConnection {
   const statements = new Map<string, SqliteStatement>()
   return {
+    names,
     prepare(sql) {
       const known = statements.get(sql)
       if (known) return known
-      const statement = handle.prepare(sql)
+      const statement = handle.prepare(names ? names.qualify(sql) : sql)
       statements.set(sql, statement)
       return statement
     },

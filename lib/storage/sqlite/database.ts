@@ -1,6 +1,7 @@
 import { createBatches } from '../../core/batches.ts'
 import { createInFlight } from '../calls-in-flight.ts'
 import type { Database, Primitive, Queries, Row, Writing } from '../database.ts'
+import type { Names } from '../names/names.ts'
 import { createConnection, type SqliteHandle } from './connection.ts'
 import { createDamageGuard } from './damage.ts'
 import { createGate } from './gate.ts'
@@ -15,8 +16,12 @@ import { type TransactionState, toQueries } from './transaction.ts'
  *
  * @param assertIntact throws when the file is no longer the opened one
  */
-export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => void = () => {}): Database {
-  const connection = createConnection(handle)
+export function createSqliteDatabase(
+  handle: SqliteHandle,
+  assertIntact: () => void = () => {},
+  names?: Names,
+): Database {
+  const connection = createConnection(handle, names)
   const { prepare } = connection
   const inFlight = createInFlight()
   const guard = createDamageGuard(assertIntact)
@@ -54,6 +59,7 @@ export function createSqliteDatabase(handle: SqliteHandle, assertIntact: () => v
 
   return {
     dialect: 'sqlite',
+    names,
     all: <T = Row>(sql: string, ...params: Primitive[]) => read(() => prepare(sql).all(...params) as T[]),
     get: <T = Row>(sql: string, ...params: Primitive[]) => read(() => prepare(sql).get(...params) as T | undefined),
     run: (sql, ...params) => alone(() => Number(prepare(sql).run(...params).changes)),

@@ -14,7 +14,7 @@ export interface TransactionState {
 /**
  * The queries of a transaction: they run at once. After an error that ended the transaction, no statement runs in it.
  */
-export function toQueries({ prepare, hasTransaction }: SqliteConnection, state: TransactionState): Queries {
+export function toQueries({ names, prepare, hasTransaction }: SqliteConnection, state: TransactionState): Queries {
   const guarded = <T>(step: () => T): T => {
     if (state.lost) throw state.lost
     if (state.over) throw new Error('The transaction is over: await each tx call inside write()')
@@ -32,6 +32,7 @@ export function toQueries({ prepare, hasTransaction }: SqliteConnection, state: 
   }
   return {
     dialect: 'sqlite',
+    names,
     all: async <T>(sql: string, ...params: Primitive[]) => guarded(() => noted(sql).all(...params) as T[]),
     get: async <T>(sql: string, ...params: Primitive[]) => guarded(() => noted(sql).get(...params) as T | undefined),
     run: async (sql, ...params) => guarded(() => Number(noted(sql).run(...params).changes)),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createChatClient } from '../../../lib/client/index.ts'
+import { createAdminClient } from '../../../lib/client/admin.ts'
 import { SECOND, toInstant } from '../../../lib/core/time.ts'
 import { allRoutes } from '../../support/all-routes.ts'
 import { checkedFetch, readFailure } from '../../support/answers.ts'
@@ -30,7 +30,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
   afterAll(() => Promise.all([service.close(), node.close()]))
 
   const withKey = (api_key: string, base_url = service.base_url) =>
-    createChatClient({ base_url, fetch: checkedFetch, retry_ms: 10, api_key })
+    createAdminClient({ base_url, fetch: checkedFetch, retry_ms: 10, api_key })
   const make = (expires_at?: string) => ada.keys.create({ name: 'a bot', ...(expires_at && { expires_at }) })
   const me = async (headers: Record<string, string>) => {
     const response = await checkedFetch(`${service.base_url}/api/auth/me`, { headers })
@@ -42,7 +42,7 @@ describeOnEachDatabase('API keys', (openUrl) => {
     expect(key).toMatch(/^cs_[\w-]{43}$/)
     expect(rest).toEqual({ id: expect.any(String), name: 'a bot' })
     const bot = withKey(key)
-    expect(await bot.auth.me()).toEqual({ user: (await ada.auth.me()).user })
+    expect(await bot.auth.me()).toEqual({ user: (await ada.auth.me()).user, receipts: true })
     const { conversation_id } = await bot.conversations.create({ title: 'Bots' })
     await bot.messages.postRoot(conversation_id, { content: 'beep' })
     expect((await ada.threads.list(conversation_id)).threads).toHaveLength(1)

@@ -41,7 +41,7 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
     expect(await codeOf(as('nobody').auth.me())).toBe('unauthenticated')
     const { user, ...rest } = await as('ada').auth.me()
     const ada = { username: 'ada', email: 'ada@example.org', email_verified: true, roles: ['admin'] }
-    expect([user, rest]).toEqual([{ id: expect.any(String), ...ada }, {}])
+    expect([user, rest]).toEqual([{ id: expect.any(String), ...ada }, { receipts: true }])
     expect(seen.at(-1)!.ip).toBe('127.0.0.1')
     const { conversation_id } = await as('ada').conversations.create()
     await as('ada').messages.postRoot(conversation_id, { content: 'from the host' })
@@ -164,7 +164,8 @@ describeOnEachDatabase("the host's own authentication", (openUrl) => {
     const { user } = await as('dora').auth.me()
     const abort = new AbortController()
     const reader = as('dora').events.followAll({ signal: abort.signal })
-    expect((await reader.next()).value!.event.type).toBe('stream.ready')
+    for (const type of ['stream.ready', 'notifications.count'])
+      expect((await reader.next()).value!.event.type).toBe(type)
     await service.chat.context.write(async (tx) => {
       await tx.run('UPDATE users SET disabled_at = 1 WHERE id = ?', user.id)
       tx.recheckStreams({ user_id: user.id })

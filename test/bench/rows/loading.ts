@@ -51,6 +51,10 @@ export const clientSize: Row = {
 
 async function millisecondsOf(url: string): Promise<number> {
   const code = `const begin = performance.now(); await import('${url}'); console.log(performance.now() - begin)`
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code])
-  return Number(stdout)
+  return Number(await nodeProgram(code))
+}
+
+/** Runs a program in a new process. @returns what it prints */
+export async function nodeProgram(code: string): Promise<string> {
+  return (await promisify(execFile)(process.execPath, ['--input-type=module', '-e', code])).stdout
 }

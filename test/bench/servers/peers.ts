@@ -23,6 +23,11 @@ export function startNodeJson(): Promise<Server> {
   return startPeer('node-json.ts')
 }
 
+/** An express with an empty handler, the chat alone, or the chat in that express. */
+export function startMounted(what: 'empty' | 'alone' | 'mounted'): Promise<Server> {
+  return startPeer('mounted.ts', what)
+}
+
 /** What answers for the assistant. */
 export function startModel(): Promise<Server> {
   return startPeer('model.ts')

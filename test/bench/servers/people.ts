@@ -1,6 +1,7 @@
 import { insertSession } from '../../../lib/accounts/sessions/store.ts'
 import { insertUser } from '../../../lib/accounts/users/store.ts'
-import { insertConversation, insertParticipant } from '../../../lib/chat/conversations/store.ts'
+import { insertParticipant } from '../../../lib/chat/conversations/store.ts'
+import { insertConversation, NOT_DIRECT } from '../../../lib/chat/conversations/store-fields.ts'
 import { contextOf } from '../../../lib/core/context-of.ts'
 import { digest, newToken } from '../../../lib/core/ids.ts'
 import { SECOND } from '../../../lib/core/time.ts'
@@ -91,7 +92,15 @@ async function addPlaces(chat: Chat, people: Person[], groups: number[][]): Prom
     const created: string[] = []
     for (const group of groups) {
       const [conversation_id, at] = [id(), now()]
-      await insertConversation(tx, { id: conversation_id, title: 'Bench', is_group: 1, created_at: at })
+      await insertConversation(tx, {
+        id: conversation_id,
+        title: 'Bench',
+        is_group: 1,
+        ref: null,
+        metadata: null,
+        created_at: at,
+        ...NOT_DIRECT,
+      })
       for (const [n, person] of group.entries()) {
         const { user_id } = people[person]!
         await insertParticipant(tx, conversation_id, { user_id, role: n === 0 ? 'owner' : 'member', joined_at: at })

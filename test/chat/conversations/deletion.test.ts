@@ -78,7 +78,7 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
     await other.chat.context.tasks.settle()
     const { db } = service.chat.context
     const tables = TABLES.map(([name]) => name).filter((name) =>
-      /conv|part|thread|mess|answ|invite|events|idem/.test(name),
+      /conv|part|thread|mess|react|answ|invite|events|idem/.test(name),
     )
     for (const table of tables) expect(await db.all(`SELECT * FROM ${table}`), table).toEqual([])
     expect(await db.all('SELECT * FROM tasks')).toEqual([])
@@ -101,6 +101,7 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
         const replies = await Promise.all(times(40, () => chat.messages.reply(ada, root.root_id, { content })))
         await chat.messages.edit(ada, replies[0]!.message_id, { content: `${content} edited` })
         await chat.threads.markRead(grace, root.root_id, {})
+        await chat.reactions.add(grace, root.root_id, '👍')
       }
     }
     await chat.conversations.remove(ada, gone)

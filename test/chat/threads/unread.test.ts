@@ -18,7 +18,7 @@ interface Model {
 
 type Step =
   | { do: 'root' | 'join' | 'leave'; by: number }
-  | { do: 'reply' | 'delete' | 'restore' | 'read' | 'readTo'; by: number; pick: number }
+  | { do: 'reply' | 'delete' | 'restore' | 'read' | 'readTo' | 'unreadFrom'; by: number; pick: number }
 
 const person = fc.nat(PEOPLE - 1)
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -26,7 +26,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
-      do: fc.constantFrom('reply' as const, 'delete' as const, 'restore' as const, 'read' as const, 'readTo' as const),
+      do: fc.constantFrom('reply', 'delete', 'restore', 'read', 'readTo', 'unreadFrom'),
       by: person,
       pick: fc.nat(1000),
     }),
@@ -135,5 +135,10 @@ async function apply(chat: Chat, people: Actor[], conversationId: string, model:
     await chat.threads.markRead(actor, message.root, each.do === 'read' ? {} : { message_id: message.id })
     const key = `${each.by}/${message.root}`
     model.marks.set(key, Math.max(model.marks.get(key) ?? 0, to + 1))
+  }
+  if (each.do === 'unreadFrom') {
+    await chat.threads.markUnread(actor, message.root, { message_id: message.id })
+    const key = `${each.by}/${message.root}`
+    model.marks.set(key, Math.min(model.marks.get(key) ?? 0, model.messages.indexOf(message)))
   }
 }

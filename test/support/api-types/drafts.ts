@@ -13,6 +13,9 @@ interface Draft {
   imports: Map<string, Set<string>>
 }
 
+/** The end of the names of files with use-cases: the client does not load them, nor what only a service has. */
+export const USE_CASE_FILE = '-use-cases'
+
 /** What hosts may import themselves, and so is not copied. */
 const PUBLISHED = /^lib\/(core\/|ports\.ts$)/
 
@@ -39,7 +42,7 @@ export function createDrafts(names: string[], homes: ReadonlyMap<string, string>
     if (known && known.origin !== origin)
       throw new Error(`Two types are called ${name}: in ${origin} and ${known.origin}`)
     if (known) return known.home
-    const home = homes.get(folderOf(origin)) ?? draft
+    const home = homes.get(folderOf(origin)) ?? draft.replace(USE_CASE_FILE, '')
     declared.set(name, { home, origin })
     // In its place before what it refers to.
     drafts.get(home)!.types.set(name, '')
@@ -80,7 +83,10 @@ export function createDrafts(names: string[], homes: ReadonlyMap<string, string>
         [...types].map(([name, text]): Entity => ({ name, file: fileOf(draft), text })),
       ),
     /** The text of each file, by its name. */
-    texts: () => [...drafts].map(([name, draft]): [string, string] => [fileOf(name), assemble(draft)]),
+    texts: () =>
+      [...drafts]
+        .filter(([, draft]) => draft.interfaces.length + draft.types.size > 0)
+        .map(([name, draft]): [string, string] => [fileOf(name), assemble(draft)]),
   }
 }
 

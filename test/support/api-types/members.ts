@@ -17,6 +17,7 @@ const TAKEN: Record<string, [parameter: string, type: string]> = {
   'actor?': ['actor', 'Actor | undefined'],
   client: ['client', 'Client'],
   endpoints: ['endpoints', 'readonly Endpoint[]'],
+  user: ['user', 'string | { subject: string }'],
 }
 
 /** Where these come from, for what a use-case takes of them. */
@@ -78,6 +79,11 @@ function without<T>(map: ReadonlyMap<unknown, T>, key: unknown): ReadonlyMap<unk
   const copy = new Map(map)
   copy.delete(key)
   return copy
+}
+
+/** Whether a route is in `chat-server/client/admin`, and not in the client of pages. */
+export function isAdministration({ tag }: AnyRoute): boolean {
+  return tag === 'Administration' || tag === 'Operations' || tag === 'Compatibility'
 }
 
 /** A route as a method of the client. */

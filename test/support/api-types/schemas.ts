@@ -36,7 +36,7 @@ const RENAMED: Record<string, string> = { 'lib/openai-api/schema.ts Usage': 'Com
 /** What fits on a line is one, unless a field has a comment. */
 const MAX_LINE = 80
 
-const SHAPES = ['object', 'variant', 'union']
+const SHAPES = ['object', 'strict_object', 'variant', 'union']
 
 /** Every object that a `schema.ts` exports, by itself and by its file and name. */
 export async function loadSchemas(): Promise<Map<unknown, NamedSchema>> {
@@ -67,7 +67,9 @@ export function typeText(schema: unknown, direction: Direction, scope: Scope): s
 export function declaration({ name, file, schema }: NamedSchema, scope: Scope): string {
   const comment = commentAbove(file, name)
   const body = write(schema, 'output', scope, true)
-  const text = schema.type === 'object' ? `export interface ${name} ${body}` : `export type ${name} = ${body}`
+  const text = ['object', 'strict_object'].includes(schema.type)
+    ? `export interface ${name} ${body}`
+    : `export type ${name} = ${body}`
   return `${comment ? jsDoc(comment) : ''}${text}\n`
 }
 
@@ -79,6 +81,7 @@ function write(schema: Node, direction: Direction, scope: Scope, isTop = false):
     case 'string':
     case 'number':
     case 'boolean':
+    case 'unknown':
       return schema.type
     case 'literal':
       return quoted(schema.literal)
@@ -95,6 +98,7 @@ function write(schema: Node, direction: Direction, scope: Scope, isTop = false):
     case 'union':
     case 'variant':
       return (schema.options as Node[]).map(inner).join(' | ')
+    case 'strict_object':
     case 'object': {
       const fields = Object.entries(schema.entries!).map(([name, field]) => writeField(name, field, direction, scope))
       const isShort = !isTop && fields.join('').length < MAX_LINE && !fields.some((field) => /\/\*|\n./.test(field))

@@ -1,0 +1,17 @@
+import { getSession, type HTTPEvent, type SessionConfig } from 'nitro/h3'
+
+export const SESSION: SessionConfig = {
+  password: 'a secret of the application of 32 characters',
+  cookie: { sameSite: 'lax' },
+}
+
+/** The id of the person who is signed in. */
+export async function readLogin(event: HTTPEvent): Promise<string | undefined> {
+  return (await getSession<{ person_id?: string }>(event as never, SESSION)).data.person_id
+}
+
+// The people of the application, who are in its own database. Real ones have hashed passwords.
+export const PEOPLE = [
+  { id: '1', username: 'ada', password: 'correct horse' },
+  { id: '2', username: 'grace', password: 'battery staple' },
+]

@@ -1,0 +1,126 @@
+import type { Context } from '../../context.ts'
+import { assertAdmin, refuseKeys } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { SECOND, toInstant } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
+import { bucketOf, callerOf, partsOf } from '../../limits/buckets.ts'
+import { signInsOf } from '../../limits/limiter.ts'
+import { type Rate, spend } from '../../limits/rules.ts'
+import { LimitResetInput, type LimitStatus, LimitStatusQuery, type Throttled } from '../../limits/schema.ts'
+import { type BucketRow, deleteBuckets, findBuckets, listFullBuckets, listLimitRules } from '../../limits/store.ts'
+import type { Queries } from '../../storage/database.ts'
+import { byActor } from '../audit/rules.ts'
+import { countSignIns } from '../audit/store.ts'
+import { countPaused } from '../passwords/store.ts'
+import { findUser, findUsernames } from '../users/store.ts'
+
+/** How many callers the status shows. */
+const MAX_SHOWN = 200
+
+/** How many buckets and accounts it looks at, whatever there are. */
+const MAX_BUCKETS = 10_000
+const MAX_ACCOUNTS = 10_000
+
+/** A limit as buckets name it. */
+interface Limit extends Rate {
+  id: string
+  profile: string
+  method?: string
+  path_pattern?: string
+}
+
+/**
+ * Who is throttled now, by the limits that all processes share, and how sign-ins went. What the default limit refuses is
+ * not in it: each process counts that in its memory.
+ *
+ * @throws ChatError `forbidden`; `not_found` for an unknown user
+ */
+export const status = useCase({
+  takes: ['actor'],
+  input: LimitStatusQuery,
+  errors: ['not_found'],
+  run: async (ctx, actor, { user_id }): Promise<LimitStatus> => {
+    assertAdmin(actor)
+    const now = ctx.now()
+    return ctx.db.snapshot(async (db) => {
+      if (user_id !== undefined && !(await findUser(db, user_id))) throw new ChatError('not_found')
+      const limits = await limitsOf(ctx, db)
+      const buckets =
+        user_id === undefined
+          ? await listFullBuckets(db, now, MAX_BUCKETS)
+          : await findBuckets(db, namesOf(limits, callerOf({ user_id })))
+      const throttled = buckets.flatMap((bucket) => throttledIn(bucket, limits, now))
+      const shown = throttled.sort((a, b) => (a.until < b.until ? 1 : -1)).slice(0, MAX_SHOWN)
+      const sign_ins = await countSignIns(db, now)
+      return {
+        throttled: await withUsernames(db, shown),
+        is_complete: throttled.length <= MAX_SHOWN && buckets.length < MAX_BUCKETS,
+        locked_accounts: await countPaused(db, now, MAX_ACCOUNTS),
+        sign_ins: { ...sign_ins, since: toInstant(sign_ins.since) },
+      }
+    })
+  },
+})
+
+/**
+ * Forgets the calls of a user or an address, which may call again at once.
+ *
+ * @returns how many counts were forgotten
+ * @throws ChatError `forbidden`, also with an API key
+ */
+export const reset = useCase({
+  takes: ['actor'],
+  input: LimitResetInput,
+  run: async (ctx, actor, { user_id, address }): Promise<{ reset: number }> => {
+    assertAdmin(actor)
+    refuseKeys(actor)
+    const limits = await limitsOf(ctx, ctx.db)
+    const caller = user_id === undefined ? callerOf({ ip: address?.replace(/\/64$/, '') }) : callerOf({ user_id })
+    return ctx.write(async (tx) => {
+      const reset = await deleteBuckets(tx, namesOf(limits, caller))
+      const detail = { ...(address !== undefined && { address }), count: reset }
+      tx.audit({ act: 'limits.reset', ...byActor(actor), subject_id: user_id, detail })
+      return { reset }
+    })
+  },
+})
+
+async function limitsOf(ctx: Context, db: Queries): Promise<Map<string, Limit>> {
+  const signIn = { id: 'sign_in', profile: 'sign_in', ...signInsOf(ctx.config) }
+  return new Map([signIn, ...(await listLimitRules(db))].map((limit) => [limit.id, limit]))
+}
+
+function namesOf(limits: Map<string, Limit>, caller: string): string[] {
+  return [...limits.values()].map((limit) => bucketOf(limit.id === 'sign_in' ? 'sign_in' : limit, caller))
+}
+
+/** The caller of a bucket that would be refused now. A bucket of a limit that has changed since has no effect. */
+function throttledIn({ bucket, tat }: BucketRow, limits: Map<string, Limit>, now: number): Throttled[] {
+  const { rule, caller } = partsOf(bucket)
+  const limit = limits.get(rule)
+  if (!limit || bucketOf(rule === 'sign_in' ? rule : limit, caller) !== bucket) return []
+  const { allowed, retry_after_seconds = 0 } = spend(tat, now, limit)
+  if (allowed) return []
+  const [, kind, name] = /^(user|ip):(.*)$/s.exec(caller) ?? []
+  return [
+    {
+      limit: limit.profile,
+      ...(limit.method !== undefined && { method: limit.method }),
+      ...(limit.path_pattern !== undefined && { path: limit.path_pattern }),
+      ...(kind === 'user' && { user_id: name }),
+      ...(kind === 'ip' && { address: name }),
+      until: toInstant(now + retry_after_seconds * SECOND),
+    },
+  ]
+}
+
+async function withUsernames(db: Queries, throttled: Throttled[]): Promise<Throttled[]> {
+  const names = await findUsernames(
+    db,
+    throttled.flatMap(({ user_id }) => user_id ?? []),
+  )
+  return throttled.map((each) => {
+    const username = each.user_id && names.get(each.user_id)
+    return username ? { ...each, username } : each
+  })
+}

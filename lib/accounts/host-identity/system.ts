@@ -1,0 +1,56 @@
+import * as v from 'valibot'
+import type { Context } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { parseInput } from '../../core/use-case.ts'
+import type { Tx } from '../../live/transaction.ts'
+import { isTaken } from '../../storage/errors.ts'
+import { findSystemUser, insertUser, nameSystemUser, SYSTEM_DOMAIN } from '../users/store.ts'
+
+const Named = v.object({
+  name: v.pipe(
+    v.string(),
+    v.maxLength(40, 'must be at most 40 characters'),
+    v.regex(/^[a-z0-9][a-z0-9._-]*$/, 'must be lower-case letters, digits, dots, underscores and hyphens'),
+  ),
+})
+
+/**
+ * The actor of a part of the host: a user without a sign-in, the same for a name at every call and on every node.
+ *
+ * @throws ChatError `validation_failed` for a name that is none; `account_disabled`
+ */
+export async function systemActor(ctx: Context, given: string): Promise<Actor> {
+  const { name } = parseInput(Named, { name: given })
+  for (;;) {
+    const user = await findSystemUser(ctx.db, name)
+    if (user?.disabled_at) throw new ChatError('account_disabled')
+    if (user) return { user_id: user.id, roles: ['member'], system: name }
+    try {
+      await ctx.write((tx) => create(ctx, tx, name))
+    } catch (error) {
+      // Another call was faster.
+      if (!isTaken(error)) throw error
+    }
+  }
+}
+
+async function create(ctx: Context, tx: Tx, name: string): Promise<void> {
+  const id = ctx.id()
+  const row = {
+    id,
+    email: `${id}@${SYSTEM_DOMAIN}`,
+    email_verified_at: null,
+    // Of two calls at once, both may add a user: one of them fails below.
+    username: `${name}-${id.slice(-12)}`,
+    display_name: name,
+    roles: 'member',
+    password_hash: null,
+    disabled_at: null,
+    created_at: ctx.now(),
+  }
+  const taken = await insertUser(tx, row)
+  if (taken) throw new ChatError(taken)
+  await nameSystemUser(tx, id, name)
+  tx.audit({ act: 'user.created', subject_id: id, detail: { by: 'host', roles: row.roles } })
+}

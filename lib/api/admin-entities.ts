@@ -1,0 +1,23 @@
+// Made from the use-cases, routes and schemas by `npm run docs`: change it there.
+export type { AuditPage, AuditRecord } from './audit.ts'
+export type { LimitAssignment, LimitProfile, LimitRate } from './limits.ts'
+export type { NodeList, NodeRecord } from './nodes.ts'
+export type {
+  Completion,
+  CompletionAnswer,
+  CompletionChoice,
+  CompletionChunk,
+  CompletionChunkChoice,
+  CompletionDelta,
+  CompletionMessage,
+  CompletionUsage,
+  Model,
+  ModelChoice,
+  Models,
+  OtherPart,
+  Part,
+  TextPart,
+} from './openai.ts'
+export type { Health, Readiness, ReadinessChecks } from './ops.ts'
+export type { TaskPage, TaskRecord } from './tasks.ts'
+export type { Account, AccountAnswer, AccountPage, Lockdown } from './users.ts'

@@ -1,0 +1,51 @@
+// Made from the use-cases, routes and schemas by `npm run docs`: change it there.
+import type { Actor } from '../core/actor.ts'
+import type { Checkup, Health, Probe, Pruned, Readiness } from './ops.ts'
+
+/** `chat.ops`. */
+export interface OpsUseCases {
+  /** Confirms that the process runs; it checks nothing. */
+  health(): Health
+
+  /**
+   * Whether the service can work, returned within a second in any case.
+   *
+   * @throws ChatError `unavailable`, with the failed checks in `errors`
+   */
+  readiness(): Promise<Readiness>
+
+  /**
+   * The metrics in the text format of Prometheus.
+   *
+   * @param authorization must be a bearer token equal to `metrics.token`, if one is configured
+   * @throws ChatError `unauthenticated`
+   */
+  metrics(authorization: string | null): Promise<string>
+
+  /**
+   * Deletes all expired rows in small batches, one kind after another: SQLite would put batches that wait together
+   * into one commit.
+   */
+  prune(): Promise<Pruned>
+
+  /**
+   * Checks the invariants of the database, all on one consistent state of it.
+   *
+   * @param options.repair corrects wrong counts; other findings are left as they are
+   * @param options.onProgress called with the name of the next check, its number from 1, and the number of all
+   */
+  fsck(options?: {
+    repair?: boolean
+    onProgress?: (name: string, step: number, steps: number) => void
+  }): Promise<Checkup>
+
+  /**
+   * Creates a probe: a user who may only read, alone in one conversation. So no other user gets presence events of
+   * it, as they would of a session of theirs. Probes left by earlier runs are deleted with it, or by
+   * `deleteLeftovers`.
+   *
+   * @returns `undefined` before set-up: the probe must not be the first user
+   * @throws ChatError `forbidden`
+   */
+  probe(actor: Actor): Promise<Probe | undefined>
+}

@@ -1,0 +1,77 @@
+import * as v from 'valibot'
+import { AnyInstant, withoutArrays } from '../../core/schema.ts'
+
+/** Of an instant with nanoseconds and an offset. */
+const LONGEST_INSTANT = 35
+
+/** Of which messages a participant is notified: of all, of those that concern them, or of none. */
+export const Level = v.picklist(['all', 'mentions', 'none'])
+export type Level = v.InferOutput<typeof Level>
+
+/** The participants who may mention all others at once: owners and admins, all who may post, or no participant. */
+export const MentionAll = v.picklist(['admins', 'members', 'nobody'])
+export type MentionAll = v.InferOutput<typeof MentionAll>
+
+/** Whether participants see which messages others have read. */
+export const Receipts = v.picklist(['on', 'off'])
+export type Receipts = v.InferOutput<typeof Receipts>
+
+/** The rules of a conversation, which its owners and admins set. */
+export const ConversationPolicy = v.object({ mention_all: MentionAll, receipts: Receipts })
+export type ConversationPolicy = v.InferOutput<typeof ConversationPolicy>
+
+/** A change of the policy; missing fields keep their value. Others are refused. */
+export const PolicyChange = withoutArrays(
+  v.strictObject({ mention_all: v.optional(MentionAll), receipts: v.optional(Receipts) }),
+)
+export type PolicyChange = v.InferOutput<typeof PolicyChange>
+
+/** One text, not an alternative: common generators of clients make no type of that. */
+const MutedUntil = v.pipe(
+  v.string(),
+  v.regex(/^(forever|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)$/),
+  v.description('An instant, or `forever`; missing if the conversation is not muted'),
+)
+const MuteUntil = v.pipe(
+  v.string(),
+  v.maxLength(LONGEST_INSTANT),
+  v.regex(
+    /^(forever|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d))$/,
+    'must be an RFC 3339 instant, or forever',
+  ),
+  v.check((text) => text === 'forever' || v.is(AnyInstant, text), 'must be an instant there is'),
+)
+
+/** The settings of a participant for a conversation; no other participant sees them. */
+export const ConversationSettings = v.object({
+  level: v.pipe(Level, v.description('Of which messages the participant is notified')),
+  muted_until: v.optional(MutedUntil),
+  archived: v.pipe(v.boolean(), v.description('Whether the conversation is left out of the list')),
+  receipts: v.pipe(v.boolean(), v.description('Whether others see what the participant has read, and the reverse')),
+})
+export type ConversationSettings = v.InferOutput<typeof ConversationSettings>
+
+/** A change of settings; missing fields keep their value. */
+export const ConversationSettingsChange = v.object({
+  level: v.optional(Level),
+  muted_until: v.optional(
+    v.pipe(v.nullable(MuteUntil), v.description('A later instant, or `forever`; `null` ends the muting')),
+  ),
+  archived: v.optional(v.boolean()),
+  receipts: v.optional(v.boolean()),
+})
+export type ConversationSettingsChange = v.InferOutput<typeof ConversationSettingsChange>
+
+/** Those of the settings that the caller's view of a conversation depends on. */
+export const OwnFields = {
+  mentions: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.description('Unread notifications of kind `mention`, `mention_all` or `reply` of the caller'),
+    ),
+  ),
+  level: v.optional(v.pipe(Level, v.description('The level of the caller'))),
+  muted_until: v.optional(MutedUntil),
+  archived: v.optional(v.pipe(v.literal(true), v.description('Set if the caller has archived the conversation'))),
+}

@@ -1,0 +1,58 @@
+import type { Context } from '../../context.ts'
+import { refuseSystem } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { useCase } from '../../core/use-case.ts'
+import { isMuted } from './rules-settings.ts'
+import { type ConversationSettings, ConversationSettingsChange } from './schema-settings.ts'
+import { findSettings, type SettingsContext, toSettings, toStoredSettings, updateSettings } from './store-settings.ts'
+
+/** What the settings of a participant depend on besides what is stored. */
+export function settingsContext(ctx: Pick<Context, 'config' | 'now'>): SettingsContext {
+  return { default_level: ctx.config.notifications.default_level, now: ctx.now() }
+}
+
+/**
+ * The actor's own settings for a conversation.
+ *
+ * @throws ChatError `not_found`; `forbidden` for a part of the host, which has none
+ */
+export const settings = useCase({
+  takes: ['actor', 'conversation_id'],
+  errors: ['not_found'],
+  run: async (ctx, actor, conversationId): Promise<ConversationSettings> => {
+    refuseSystem(actor)
+    const row = await findSettings(ctx.db, conversationId, actor.user_id)
+    if (!row) throw new ChatError('not_found')
+    return toSettings(row, settingsContext(ctx))
+  },
+})
+
+/**
+ * Changes the actor's own settings for a conversation, whatever the actor's role; missing ones keep their value. The
+ * actor's own streams of all conversations get an event.
+ *
+ * @throws ChatError `validation_failed` for a `muted_until` in the past; `not_found`, `forbidden` as {@link settings}
+ */
+export const setSettings = useCase({
+  takes: ['actor', 'conversation_id'],
+  input: ConversationSettingsChange,
+  errors: ['not_found'],
+  run: (ctx, actor, conversationId, input): Promise<ConversationSettings> => {
+    refuseSystem(actor)
+    const { user_id } = actor
+    const changes = toStoredSettings(input)
+    const given = settingsContext(ctx)
+    if (changes.muted_until != null && !isMuted(changes.muted_until, given.now))
+      throw new ChatError('validation_failed', { errors: [{ path: 'muted_until', message: 'must be in the future' }] })
+    return ctx.write(async (tx) => {
+      const row = await findSettings(tx, conversationId, user_id, { lock: true })
+      if (!row) throw new ChatError('not_found')
+      const changed = toSettings({ ...row, ...changes }, given)
+      if (Object.keys(changes).length === 0) return changed
+      await updateSettings(tx, conversationId, user_id, changes)
+      const payload = { conversation_id: conversationId, settings: changed }
+      tx.publishToFollower(user_id, { type: 'settings.update', payload })
+      return changed
+    })
+  },
+})

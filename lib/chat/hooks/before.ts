@@ -1,0 +1,69 @@
+import * as v from 'valibot'
+import type { Context, JoinBefore, MessageBefore } from '../../context.ts'
+import type { Actor } from '../../core/actor.ts'
+import { withDeadline } from '../../core/deadline.ts'
+import { ChatError, causeText } from '../../core/errors.ts'
+import { LONGEST } from '../../core/lengths.ts'
+
+/** How long a hook may take. */
+const PATIENCE_MS = 250
+
+const LATE = Symbol('late')
+
+const Verdict = v.nullish(v.object({ refuse: v.optional(v.string()), content: v.optional(v.string()) }))
+
+/**
+ * Asks the host about a message.
+ *
+ * @returns the text that the host wants instead, if any; it is not validated
+ * @throws ChatError `forbidden` with the text of the host; `unavailable` when the hook fails
+ */
+export async function askAboutMessage(ctx: Context, message: MessageBefore): Promise<string | undefined> {
+  const { beforeMessage } = ctx.hooks
+  if (!beforeMessage) return undefined
+  return (await ask(ctx, 'beforeMessage', () => beforeMessage(copyOf(message))))?.content
+}
+
+/**
+ * Asks the host about a new participant.
+ *
+ * @throws ChatError `forbidden` with the text of the host; `unavailable` when the hook fails
+ */
+export async function reviewJoin(ctx: Context, join: JoinBefore): Promise<void> {
+  const { beforeJoin } = ctx.hooks
+  if (beforeJoin) await ask(ctx, 'beforeJoin', () => beforeJoin(copyOf(join)))
+}
+
+/** The verdict of a hook, if it is not a refusal. @throws ChatError `forbidden`, `unavailable` */
+async function ask(
+  ctx: Context,
+  name: string,
+  hook: () => unknown,
+): Promise<{ content?: string | undefined } | undefined> {
+  const answer = await resultOf(ctx, name, hook)
+  if (answer?.refuse === undefined) return answer ?? undefined
+  throw new ChatError('forbidden', { ...(answer.refuse && { message: answer.refuse.slice(0, LONGEST.remark) }) })
+}
+
+async function resultOf(ctx: Context, name: string, hook: () => unknown): Promise<v.InferOutput<typeof Verdict>> {
+  let cause = `it took longer than ${PATIENCE_MS} ms`
+  try {
+    const answer = await withDeadline(Promise.resolve().then(hook), PATIENCE_MS, LATE)
+    if (answer !== LATE) return v.parse(Verdict, answer)
+  } catch (error) {
+    cause = causeText(error)
+  }
+  ctx.log.error(`hooks.${name} has failed`, { cause })
+  if (ctx.hooks.failure === 'pass') return undefined
+  throw new ChatError('unavailable', { message: 'The application could not check this in time.' })
+}
+
+/** A hook changes nothing by changing what it gets. */
+function copyOf<T extends { actor?: Actor; metadata?: object }>(given: T): T {
+  const { actor, metadata } = given
+  return {
+    ...given,
+    ...(actor && { actor: { ...actor, roles: [...actor.roles] } }),
+    ...(metadata && { metadata: JSON.parse(JSON.stringify(metadata)) as object }),
+  }
+}

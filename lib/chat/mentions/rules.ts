@@ -1,0 +1,81 @@
+import type { Config } from '../../config/parse.ts'
+import { ChatError } from '../../core/errors.ts'
+import { canModerate } from '../conversations/rules.ts'
+import { type PolicyColumns, policyOf } from '../conversations/rules-settings.ts'
+import type { ParticipantRole } from '../conversations/schema.ts'
+import { ALL, chooseNamed, findNames } from './rules-find.ts'
+import type { MentionsInput } from './schema.ts'
+
+/** What a message may mention, before it is known who participates. */
+export type WantedMentions =
+  | { user_ids: string[]; all: boolean }
+  /** Found in a text: the keys behind each `@`. */
+  | { places: string[][]; all: boolean }
+
+/** What a post asks for; `undefined` for one that mentions no user: then nothing is looked up. */
+export function wantedOf({
+  content,
+  mentions,
+}: {
+  content: string
+  mentions?: MentionsInput | undefined
+}): WantedMentions | undefined {
+  if (mentions) {
+    const { user_ids = [], all = false } = mentions
+    return user_ids.length > 0 || all ? { user_ids, all } : undefined
+  }
+  const places = findNames(content)
+  return places.length > 0 ? { places, all: places.some((keys) => keys.includes(ALL)) } : undefined
+}
+
+/** What the database knows of it: who participates. */
+export interface KnownParticipants {
+  idOf: ReadonlyMap<string, string>
+  participating: ReadonlySet<string>
+  participants: number
+}
+
+/** Who writes, and where. */
+export interface Writer extends PolicyColumns {
+  user_id: string
+  role: ParticipantRole
+}
+
+/** The users that a message mentions: without its author, in the order of ids. */
+export interface Mentioned {
+  user_ids: string[]
+  all: boolean
+}
+
+/**
+ * Decides which users a message mentions.
+ *
+ * @throws ChatError `forbidden` if all participants are named without the right to; `conflict` if there are too many
+ */
+export function decideMentions(
+  wanted: WantedMentions,
+  known: KnownParticipants,
+  writer: Writer,
+  limits: Pick<Config['limits'], 'mention_all'>,
+): Mentioned {
+  const named = 'places' in wanted ? chooseNamed(wanted.places, known.idOf, writer.user_id) : wanted
+  const isFound = 'places' in wanted
+  const all = named.all && mayMentionAll(writer, known.participants, { isFound, most: limits.mention_all })
+  const ids = isFound ? named.user_ids : named.user_ids.filter((id) => known.participating.has(id))
+  return { user_ids: [...new Set(ids)].filter((id) => id !== writer.user_id).sort(), all }
+}
+
+function mayMentionAll(
+  writer: Writer,
+  participants: number,
+  { isFound, most }: { isFound: boolean; most: number },
+): boolean {
+  const { mention_all } = policyOf(writer)
+  const isAllowed = mention_all === 'members' || (mention_all === 'admins' && canModerate(writer.role))
+  if (isAllowed && participants <= most) return true
+  // In a text it is text then.
+  if (isFound) return false
+  if (!isAllowed)
+    throw new ChatError('forbidden', { message: 'The policy of the conversation does not let you mention all.' })
+  throw new ChatError('conflict', { message: `At most ${most} participants can be mentioned at once.` })
+}

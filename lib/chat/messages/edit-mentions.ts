@@ -1,0 +1,88 @@
+import type { Context } from '../../context.ts'
+import type { Tx } from '../../live/transaction.ts'
+import type { LockedForChange } from '../conversations/access.ts'
+import { findPolicy } from '../conversations/store-settings.ts'
+import { lookUpMentions } from '../mentions/lookup.ts'
+import { decideMentions, type Mentioned, wantedOf } from '../mentions/rules.ts'
+import { replaceMentions, toColumns } from '../mentions/store.ts'
+import { createNotificationBatch } from '../notifications/batch.ts'
+import { publishCounts } from '../notifications/publishing.ts'
+import { changeKind, listToldDirectly, reinstate, withdraw } from '../notifications/store-changes.ts'
+import { makeForAll, makePersonal } from '../notifications/store-making.ts'
+import type { Edit } from './schema.ts'
+import { findMessage, type MessageRow } from './store.ts'
+
+const NO_MENTIONS: Mentioned = { user_ids: [], all: false }
+
+/**
+ * Decides anew which users an edited message mentions: added persons are notified, once for a message; removed ones lose an
+ * unread notification. The text of an answer mentions no user.
+ */
+export async function editMentions(
+  ctx: Pick<Context, 'config' | 'id'>,
+  tx: Tx,
+  message: MessageRow,
+  place: LockedForChange,
+  input: Pick<Edit, 'content' | 'mentions'>,
+): Promise<void> {
+  if (message.role === 'assistant' && !input.mentions) return
+  const before = mentionedBy(message)
+  const after = await decide(ctx, tx, message, place, input)
+  const added = after.user_ids.filter((id) => !before.user_ids.includes(id))
+  const removed = before.user_ids.filter((id) => !after.user_ids.includes(id))
+  if (added.length + removed.length === 0 && before.all === after.all) return
+  await replaceMentions(tx, message.id, toColumns(after), after.user_ids)
+
+  const changed: string[] = []
+  for (const from of ['mention_all', 'reply'] as const) await changeKind(tx, message.id, added, { from, to: 'mention' })
+  const parent = message.parent_id === null ? undefined : await findMessage(tx, message.parent_id)
+  const replied = removed.filter((id) => id === parent?.posted_by)
+  await changeKind(tx, message.id, replied, { from: 'mention', to: 'reply' })
+  if (after.all) await changeKind(tx, message.id, removed, { from: 'mention', to: 'mention_all' })
+  if (removed.length > 0) changed.push(...(await withdraw(tx, message, { kind: 'mention', user_ids: removed })))
+  if (before.all && !after.all) changed.push(...(await withdraw(tx, message, { kind: 'mention_all' })))
+  if (added.length > 0) changed.push(...(await reinstate(tx, message, { kind: 'mention', user_ids: added })))
+  if (after.all && !before.all) changed.push(...(await reinstate(tx, message, { kind: 'mention_all' })))
+  publishCounts(tx, changed)
+  await notifyAdded(ctx, tx, message, { at: place.at, added, all: after.all && !before.all })
+}
+
+function mentionedBy({ mention_all, mentioned }: MessageRow): Mentioned {
+  return mention_all === null ? NO_MENTIONS : { user_ids: mentioned?.split(',') ?? [], all: mention_all === 1 }
+}
+
+async function decide(
+  ctx: Pick<Context, 'config'>,
+  tx: Tx,
+  { conversation_id, posted_by }: MessageRow,
+  { role }: LockedForChange,
+  input: Pick<Edit, 'content' | 'mentions'>,
+): Promise<Mentioned> {
+  const wanted = wantedOf(input)
+  if (!wanted) return NO_MENTIONS
+  const known = await lookUpMentions(tx, [{ n: 0, conversation_id, parent_id: null, wanted }])
+  const policy = await findPolicy(tx, conversation_id)
+  return decideMentions(wanted, known.get(0)!, { user_id: posted_by!, role, ...policy }, ctx.config.limits)
+}
+
+/** Notifies those who were not notified of the message before. */
+async function notifyAdded(
+  ctx: Pick<Context, 'config' | 'id'>,
+  tx: Tx,
+  message: MessageRow,
+  { at, added, all }: { at: number; added: string[]; all: boolean },
+): Promise<void> {
+  if (added.length === 0 && !all) return
+  const { id, conversation_id, root_id } = message
+  const author = message.posted_by!
+  const told = await listToldDirectly(tx, added, message)
+  const { default_level } = ctx.config.notifications
+  const batch = createNotificationBatch({ id: ctx.id, default_level })
+  const mentioned = { user_ids: added.filter((user_id) => !told.has(user_id)), all }
+  const { is_direct } = await findPolicy(tx, conversation_id)
+  if (mentioned.user_ids.length === 0 && !all) return
+  batch.add({ id, conversation_id, root_id, author, at, is_direct, replies_to: null, mentioned })
+  const { personal, all: toAll } = batch.list()
+  if (personal.length > 0) tx.notify(makePersonal(tx, personal))
+  if (toAll.length > 0) tx.notify(makeForAll(tx, toAll))
+}

@@ -1,0 +1,63 @@
+import type { Primitive, Queries } from '../../storage/database.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import type { MessageRow } from './store.ts'
+
+/** The columns of a message that the erasure of its author needs. */
+export type MessageTrace = Pick<MessageRow, 'id' | 'root_id' | 'path' | 'posted_by' | 'created_at' | 'deleted_at'>
+
+/** Up to `limit` messages of a thread after a path, without their texts. By (root_id, path). */
+export function listPathsAfter(db: Queries, rootId: string, path: string, limit: number): Promise<MessageTrace[]> {
+  return db.all<MessageTrace>(
+    `SELECT id, root_id, path, posted_by, created_at, deleted_at FROM messages
+      WHERE root_id = ? AND path > ?
+      ORDER BY path
+      LIMIT ?`,
+    rootId,
+    path,
+    limit,
+  )
+}
+
+/** Removes the author of messages. */
+export async function anonymize(tx: Queries, messages: MessageTrace[]): Promise<void> {
+  await tx.run(`UPDATE messages SET posted_by = NULL WHERE id ${isOneOf(tx.dialect)}`, idsOf(messages))
+}
+
+/** Deletes messages at the instant `at`, and removes their texts, revisions, chunks, reactions, pins and authors. */
+export async function redact(tx: Queries, messages: MessageTrace[], at: Micros): Promise<void> {
+  const ids = idsOf(messages)
+  const these = isOneOf(tx.dialect)
+  await tx.run(
+    `UPDATE messages SET posted_by = NULL, content = '', prompt = NULL, metadata = NULL, delete_reason = NULL,
+            reaction_list = NULL, mention_all = NULL, pinned_at = NULL, pinned_by = NULL, deleted_at = coalesce(deleted_at, ?)
+      WHERE id ${these}`,
+    at,
+    ids,
+  )
+  await tx.run(`DELETE FROM message_revisions WHERE message_id ${these}`, ids)
+  await tx.run(`DELETE FROM message_chunks WHERE message_id ${these}`, ids)
+  await tx.run(`DELETE FROM reactions WHERE message_id ${these}`, ids)
+}
+
+/** Removes up to `limit` reasons that a user gave for deletions. By (deleted_by). @returns the number of reasons */
+export function forgetReasons(tx: Queries, userId: string, limit: number): Promise<number> {
+  return tx.run(
+    `UPDATE messages SET delete_reason = NULL
+      WHERE id IN (SELECT id FROM messages WHERE deleted_by = ? AND delete_reason IS NOT NULL LIMIT ?)`,
+    userId,
+    limit,
+  )
+}
+
+/** Removes a user from up to `limit` pins. By (pinned_by). @returns the number of pins */
+export function forgetPinner(tx: Queries, userId: string, limit: number): Promise<number> {
+  return tx.run(
+    'UPDATE messages SET pinned_by = NULL WHERE id IN (SELECT id FROM messages WHERE pinned_by = ? LIMIT ?)',
+    userId,
+    limit,
+  )
+}
+
+function idsOf(messages: MessageTrace[]): Primitive {
+  return jsonList(messages.map((message) => message.id))
+}

@@ -1,0 +1,40 @@
+import type { Queries } from '../../storage/database.ts'
+import { isErasedAuthor, type Micros } from '../../storage/sql.ts'
+
+/** What a change of a pin needs of its message. */
+export interface PinState {
+  root_id: string
+  conversation_id: string
+  pinned_at: Micros | null
+  is_deleted: number
+}
+
+/** By primary key. */
+export function findPin(db: Queries, messageId: string): Promise<PinState | undefined> {
+  return db.get<PinState>(
+    `SELECT root_id, conversation_id, pinned_at,
+            CASE WHEN deleted_at IS NOT NULL OR ${isErasedAuthor('messages.posted_by')} THEN 1 ELSE 0 END AS is_deleted
+       FROM messages WHERE id = ?`,
+    messageId,
+  )
+}
+
+/** Pins a message, or removes its pin. */
+export async function setPin(tx: Queries, messageId: string, pin?: { at: Micros; by: string }): Promise<void> {
+  await tx.run(
+    'UPDATE messages SET pinned_at = ?, pinned_by = ? WHERE id = ?',
+    pin?.at ?? null,
+    pin?.by ?? null,
+    messageId,
+  )
+}
+
+/** The number of pinned messages of a conversation that are not deleted. By (conversation_id, pinned_at). */
+export async function countPins(db: Queries, conversationId: string): Promise<number> {
+  const row = await db.get<{ count: number }>(
+    `SELECT count(*) AS count FROM messages
+      WHERE conversation_id = ? AND pinned_at IS NOT NULL AND deleted_at IS NULL`,
+    conversationId,
+  )
+  return Number(row!.count)
+}

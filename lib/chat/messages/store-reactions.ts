@@ -1,0 +1,94 @@
+import type { Dialect, Queries } from '../../storage/database.ts'
+import { isErasedAuthor, isOneOf, jsonList } from '../../storage/sql.ts'
+import { type Message, NAMED_USERS, type Reaction } from './schema.ts'
+
+/** What a change of reactions, or an event about them, needs of a message. */
+export interface ReactionState {
+  id: string
+  root_id: string
+  conversation_id: string
+  is_deleted: number
+  /** As JSON. */
+  reaction_list: string | null
+  /** The size of the list in bytes. */
+  size: number
+}
+
+/** These messages with their reactions, in no order. By primary key. */
+export function listReactionStates(db: Queries, ids: Iterable<string>): Promise<ReactionState[]> {
+  return db.all<ReactionState>(
+    `SELECT id, root_id, conversation_id, reaction_list, coalesce(octet_length(reaction_list), 0) AS size,
+            CASE WHEN deleted_at IS NOT NULL OR ${isErasedAuthor('messages.posted_by')} THEN 1 ELSE 0 END AS is_deleted
+       FROM messages WHERE id ${isOneOf(db.dialect)}`,
+    jsonList(ids),
+  )
+}
+
+/** The reactions of a message; none of a deleted one. */
+export function reactionsOf({ is_deleted, reaction_list }: ReactionState): Reaction[] {
+  return is_deleted || reaction_list === null ? [] : JSON.parse(reaction_list)
+}
+
+/** The list of reactions of the row of `messages`, from their rows, as JSON; null without any. */
+export function reactionList(dialect: Dialect): string {
+  const [list, object, json] =
+    dialect === 'sqlite' ? ['json_group_array', 'json_object', 'json'] : ['json_agg', 'json_build_object', '']
+  return `(SELECT nullif(CAST(${list}(${json}(kind)) AS TEXT), '[]') FROM (
+    SELECT ${object}('emoji', k.emoji, 'count', k.total, 'user_ids', ${json}((
+             SELECT ${list}(user_id) FROM (
+               SELECT f.user_id FROM reactions f
+                WHERE f.message_id = messages.id AND f.emoji_key = k.emoji_key
+                ORDER BY f.at LIMIT ${NAMED_USERS}) AS named))) AS kind
+      FROM (SELECT emoji_key, min(emoji) AS emoji, count(*) AS total, min(at) AS since FROM reactions
+             WHERE message_id = messages.id GROUP BY emoji_key) AS k
+     ORDER BY k.since) AS kinds)`
+}
+
+/** Stores the list of reactions of a message. */
+export async function setReactionList(tx: Queries, id: string, list: Reaction[]): Promise<void> {
+  await tx.run('UPDATE messages SET reaction_list = ? WHERE id = ?', JSON.stringify(list), id)
+}
+
+/** Composes the list of reactions of a message from their rows, and stores it. */
+export async function composeReactionList(tx: Queries, id: string): Promise<Reaction[]> {
+  const [row] = await composeReactionLists(tx, [id])
+  return row?.reaction_list ? JSON.parse(row.reaction_list) : []
+}
+
+/** The same for several messages. */
+export function composeReactionLists(tx: Queries, ids: string[]): Promise<{ reaction_list: string | null }[]> {
+  return tx.all(
+    `UPDATE messages SET reaction_list = ${reactionList(tx.dialect)} WHERE id ${isOneOf(tx.dialect)}
+     RETURNING reaction_list`,
+    jsonList(ids),
+  )
+}
+
+/**
+ * The same messages as one user reads them: with the user's own reactions, in the order of the list. It reads only those
+ * to messages with more users than they name.
+ */
+export async function withReacted(db: Queries, userId: string, messages: Message[]): Promise<Message[]> {
+  if (!messages.some((message) => message.reactions)) return messages
+  const isNamed = ({ user_ids }: Reaction) => user_ids.includes(userId)
+  const isUnsure = (each: Reaction) => each.count > each.user_ids.length && !isNamed(each)
+  const ids = messages.filter((message) => message.reactions?.some(isUnsure)).map((message) => message.id)
+  const own = ids.length > 0 ? await listOwn(db, userId, ids) : new Map<string, string[]>()
+  return messages.map((message) => {
+    const unnamed = own.get(message.id)
+    const reacted = message.reactions?.filter((each) => isNamed(each) || unnamed?.includes(each.emoji)) ?? []
+    return reacted.length > 0 ? { ...message, reacted: reacted.map(({ emoji }) => emoji) } : message
+  })
+}
+
+/** With what a user has reacted to these messages: a row for each message. By (user_id, message_id). */
+async function listOwn(db: Queries, userId: string, ids: string[]): Promise<Map<string, string[]>> {
+  const list = db.dialect === 'sqlite' ? 'json_group_array' : 'json_agg'
+  const rows = await db.all<{ message_id: string; emojis: string }>(
+    `SELECT message_id, CAST(${list}(emoji) AS TEXT) AS emojis
+       FROM reactions WHERE user_id = ? AND message_id ${isOneOf(db.dialect)} GROUP BY message_id`,
+    userId,
+    jsonList(ids),
+  )
+  return new Map(rows.map(({ message_id, emojis }) => [message_id, JSON.parse(emojis)]))
+}

@@ -1,0 +1,108 @@
+import type { Log } from '../../context.ts'
+import { withDeadline } from '../../core/deadline.ts'
+import { causeText } from '../../core/errors.ts'
+import { warnOnce } from '../../core/once.ts'
+
+/** How many pieces of work may wait. Beyond them new ones are dropped: a slow host costs no memory. */
+const MOST_WAITING = 10_000
+
+/** How many calls of the host are in progress at the same time. */
+const AT_ONCE = 16
+
+/** How long the host may take for a call; its result is ignored then. */
+const PATIENCE_MS = 10_000
+
+/** How long `close` waits for what was committed before. */
+const CLOSE_MS = 2_000
+
+const LATE = Symbol('late')
+
+/** Calls of the host, outside of requests and transactions. */
+export interface HostQueue<T> {
+  add(item: T): void
+  /** Resolves when nothing waits and no call is in progress. */
+  idle(): Promise<void>
+  /** Waits a short time for what waits, and drops the rest. */
+  close(): Promise<void>
+}
+
+/**
+ * Creates a queue whose items each become any number of calls. A call that fails or takes too long is logged and counted,
+ * and not repeated.
+ *
+ * @param deps.callsOf the calls of an item, found when it is its turn
+ * @param deps.onEnd called at the end of each call
+ */
+export function createHostQueue<T>(deps: {
+  name: string
+  callsOf: (item: T) => AsyncIterable<() => unknown>
+  onEnd: (isDone: boolean) => void
+  log: Log
+}): HostQueue<T> {
+  const { name, callsOf, onEnd, log } = deps
+  const waiting: T[] = []
+  const emptied: (() => void)[] = []
+  let working = 0
+  let isClosed = false
+  const { call, failed } = createCalling(name, onEnd, log)
+  const dropped = warnOnce(() => log.warn(`${name} is too slow: ${MOST_WAITING} wait, new ones are dropped`))
+
+  async function work(): Promise<void> {
+    working++
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
+      try {
+        for await (const step of callsOf(item)) {
+          if (isClosed) break
+          await call(step)
+        }
+      } catch (error) {
+        failed(error)
+      }
+    }
+    working--
+    if (working > 0) return
+    dropped.reset()
+    for (const resolve of emptied.splice(0)) resolve()
+  }
+
+  const idle = () => (working === 0 ? Promise.resolve() : new Promise<void>((resolve) => emptied.push(resolve)))
+
+  return {
+    add(item) {
+      if (isClosed) return
+      if (waiting.length >= MOST_WAITING) return dropped()
+      waiting.push(item)
+      if (working < AT_ONCE) void work()
+    },
+    idle,
+    async close() {
+      await withDeadline(idle(), CLOSE_MS, undefined)
+      isClosed = true
+      waiting.length = 0
+    },
+  }
+}
+
+/** Calls the host, and counts how the calls end. Of several failures in a row the log has the first. */
+function createCalling(name: string, onEnd: (isDone: boolean) => void, log: Log) {
+  const warn = warnOnce((cause: string) => log.warn(`${name} has failed`, { cause }))
+
+  function failed(error: unknown): void {
+    onEnd(false)
+    warn(causeText(error))
+  }
+
+  return {
+    failed,
+    async call(step: () => unknown): Promise<void> {
+      try {
+        const answer = await withDeadline(Promise.resolve().then(step), PATIENCE_MS, LATE)
+        if (answer === LATE) return failed(new Error(`it took longer than ${PATIENCE_MS} ms`))
+        onEnd(true)
+        warn.reset()
+      } catch (error) {
+        failed(error)
+      }
+    },
+  }
+}

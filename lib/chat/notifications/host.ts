@@ -1,0 +1,140 @@
+import type { Config } from '../../config/parse.ts'
+import type { Log, MadeNotification } from '../../context.ts'
+import { toInstant } from '../../core/time.ts'
+import type { NewEvent } from '../../live/log.ts'
+import type { Metrics } from '../../metrics/registry.ts'
+import type { HostNotification, Ports, Recipient } from '../../ports.ts'
+import type { Database } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
+import { isMuted } from '../conversations/rules-settings.ts'
+import { createHostQueue } from './host-queue.ts'
+import { listByIds } from './store.ts'
+import { listListeners, listRecipients, listTold, type ToldMessage } from './store-host.ts'
+import { toNotification } from './store-making.ts'
+
+/** How many recipients of a message are read at once. */
+const PAGE = 500
+
+/** How long a recipient hears of no further message of a thread, where each one is worth a call. */
+const QUIET_MICROS = 30_000_000
+
+/** How many threads of recipients are remembered for that; the oldest are forgotten. */
+const MOST_REMEMBERED = 100_000
+
+/** Tells the host of notifications, and of messages in conversations whose participants want to hear of all. */
+export interface Notifier {
+  /** Notifications that were just made. */
+  notified(made: readonly MadeNotification[]): void
+  /** Events that were just committed. */
+  committed(events: readonly NewEvent[]): void
+  idle(): Promise<void>
+  close(): Promise<void>
+}
+
+type Work = { made: MadeNotification[] } | { message_ids: string[]; is_answer: boolean }
+
+const SILENT: Notifier = { notified() {}, committed() {}, idle: async () => {}, close: async () => {} }
+
+/** Creates the notifier of one process. Without a function of the host it does nothing, and reads nothing. */
+export function createNotifier(deps: {
+  notify: Ports['notify']
+  config: Pick<Config, 'notifications'>
+  db: Database
+  log: Log
+  now: () => Micros
+  metrics: Pick<Metrics, 'job'>
+}): Notifier {
+  const { notify, config, db, log, now, metrics } = deps
+  if (!notify) return SILENT
+  const recent = createRecent(now)
+  const queue = createHostQueue<Work>({ name: 'ports.notify', callsOf, onEnd: metrics.job('notify'), log })
+
+  async function* callsOf(work: Work): AsyncGenerator<() => unknown> {
+    if ('made' in work) yield* callsOfMade(work.made)
+    else {
+      const messages = await listTold(db, work.message_ids)
+      for (const message of messages) if ((message.is_answer === 1) === work.is_answer) yield* callsOfMessage(message)
+    }
+  }
+
+  /** As the notifications are now: those of a message that was deleted meanwhile are left out. */
+  async function* callsOfMade(made: MadeNotification[]): AsyncGenerator<() => unknown> {
+    const wanted = made.map(({ user_id, notification: { id } }) => ({ user_id, id }))
+    const rows = await listByIds(db, wanted)
+    const recipients = await listRecipients(db, new Set(rows.map((row) => row.user_id)))
+    for (const { user_id, ...row } of rows) {
+      const recipient = recipients.get(user_id)
+      const notification = toNotification(row)
+      if (!recipient || (notification.kind === 'direct' && recent.isQuiet(user_id, notification.root_id!))) continue
+      yield () => notify!(notification, recipient)
+    }
+  }
+
+  async function* callsOfMessage(message: ToldMessage): AsyncGenerator<() => unknown> {
+    const notification = toHostNotification(message)
+    let page: Recipient[]
+    let after = ''
+    do {
+      page = await listListeners(db, message, config.notifications.default_level, now(), after, PAGE)
+      for (const recipient of page)
+        if (!recent.isQuiet(recipient.user_id, message.root_id)) yield () => notify!({ ...notification }, recipient)
+      after = page.at(-1)?.user_id ?? ''
+    } while (page.length === PAGE)
+  }
+
+  return {
+    notified(made) {
+      const heard = made.filter(({ muted_until }) => !isMuted(muted_until, now()))
+      if (heard.length > 0) queue.add({ made: heard })
+    },
+    committed(events) {
+      for (const work of newsOf(events)) queue.add(work)
+    },
+    idle: queue.idle,
+    close: queue.close,
+  }
+}
+
+/** New messages of users, and answers of the assistant when they are complete. */
+function newsOf(events: readonly NewEvent[]): { message_ids: string[]; is_answer: boolean }[] {
+  const idsOf = (type: NewEvent['type']) =>
+    events.flatMap((event) => (event.type === type ? (event.message_id ?? []) : []))
+  const news = [
+    { message_ids: idsOf('message.new'), is_answer: false },
+    { message_ids: idsOf('message.done'), is_answer: true },
+  ]
+  return news.filter(({ message_ids }) => message_ids.length > 0)
+}
+
+function toHostNotification({ id, conversation_id, root_id, created_at, author, excerpt }: ToldMessage) {
+  const notification: HostNotification = {
+    kind: 'message',
+    at: toInstant(created_at),
+    conversation_id,
+    root_id,
+    message_id: id,
+    ...(author && { actor_user_id: author }),
+    excerpt,
+  }
+  return notification
+}
+
+/** Of which threads which recipients have heard just now. */
+function createRecent(now: () => Micros) {
+  // In the order of their times: the oldest are first.
+  const heard = new Map<string, Micros>()
+  return {
+    /** Whether a recipient has heard of a thread; if not, they hear of it now. */
+    isQuiet(userId: string, rootId: string): boolean {
+      const at = now()
+      for (const [key, time] of heard) {
+        if (time > at - QUIET_MICROS && heard.size < MOST_REMEMBERED) break
+        heard.delete(key)
+      }
+      const key = `${userId} ${rootId}`
+      if (heard.has(key)) return true
+      heard.set(key, at)
+      return false
+    },
+  }
+}

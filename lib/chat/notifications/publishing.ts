@@ -1,0 +1,17 @@
+import type { Tx } from '../../live/transaction.ts'
+
+/** The number of ids in one event. */
+const MOST_IDS = 200
+
+/** Tells the streams of a user which notifications are read. */
+export function publishRead(tx: Tx, userId: string, ids: readonly string[]): void {
+  for (let start = 0; start < ids.length; start += MOST_IDS) {
+    const payload = { ids: ids.slice(start, start + MOST_IDS), unread: 0 }
+    tx.publishToInboxes([userId], '', { type: 'notification.read', payload })
+  }
+}
+
+/** Tells the streams of users that the number of their unread notifications has changed. */
+export function publishCounts(tx: Tx, userIds: readonly string[]): void {
+  if (userIds.length > 0) tx.publishToInboxes(userIds, '', { type: 'notifications.count', payload: { unread: 0 } })
+}

@@ -1,0 +1,65 @@
+import * as v from 'valibot'
+import { Cursor, Id, Instant, Limit } from '../../core/schema.ts'
+
+/** Why a user is notified: the first reason that fits, for one message. */
+export const NotificationKind = v.picklist(['mention', 'reply', 'mention_all', 'direct', 'added'])
+export type NotificationKind = v.InferOutput<typeof NotificationKind>
+
+/** Something that concerns a user. */
+export const Notification = v.object({
+  id: Id,
+  kind: v.pipe(
+    NotificationKind,
+    v.description(
+      '`mention`: of the user by name; `reply`: to a message of the user; `mention_all`: of all participants; `direct`: a message in a direct conversation; `added`: to a conversation',
+    ),
+  ),
+  at: Instant,
+  conversation_id: Id,
+  root_id: v.optional(Id),
+  message_id: v.optional(Id),
+  actor_user_id: v.optional(v.pipe(Id, v.description('Who caused it; none for an answer of the assistant'))),
+  excerpt: v.optional(v.pipe(v.string(), v.description('Up to 140 characters of the message as it is now'))),
+  count: v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.description('Of kind `direct`: the messages of the thread since the last time it was read'),
+    ),
+  ),
+  read_at: v.optional(Instant),
+})
+export type Notification = v.InferOutput<typeof Notification>
+
+export const NotificationsQuery = v.object({
+  unread: v.optional(v.pipe(v.boolean(), v.description('`true`: only those that are not read'))),
+  kind: v.optional(v.pipe(NotificationKind, v.description('Only those of this kind'))),
+  conversation: v.optional(v.pipe(Id, v.description('Only those of this conversation'))),
+  after: v.optional(Cursor),
+  limit: Limit(50, 200),
+})
+export type NotificationsQuery = v.InferOutput<typeof NotificationsQuery>
+
+/** A page of the inbox, newest first. */
+export const NotificationPage = v.object({
+  notifications: v.array(Notification),
+  unread: v.pipe(v.number(), v.integer(), v.description('The number of unread notifications of the whole inbox')),
+  next_after: v.optional(Cursor),
+})
+export type NotificationPage = v.InferOutput<typeof NotificationPage>
+
+/** The number of notifications that one call marks as read by their ids. */
+const MOST_IDS = 200
+
+/** Which notifications are read: these, or all up to one of them. */
+export const ReadNotifications = v.pipe(
+  v.object({
+    ids: v.optional(v.pipe(v.array(Id), v.maxLength(MOST_IDS, `must be at most ${MOST_IDS} entries`))),
+    up_to: v.optional(v.pipe(Id, v.description('This one and all older ones'))),
+  }),
+  v.forward(
+    v.check(({ ids, up_to }) => (ids === undefined) !== (up_to === undefined), 'must be given, or ids, not both'),
+    ['up_to'],
+  ),
+)
+export type ReadNotifications = v.InferOutput<typeof ReadNotifications>

@@ -1,0 +1,55 @@
+import { findUser } from '../../accounts/users/store.ts'
+import type { Context } from '../../context.ts'
+import { assertAdmin } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { useCase } from '../../core/use-case.ts'
+import type { Addressed, MailOrder } from '../../mail/queue.ts'
+import { NotificationMail } from '../../mail/schema.ts'
+import type { NotificationKind } from './schema.ts'
+import { listByIds } from './store.ts'
+
+/** What the actor of a notification did, in its mail. */
+const EVENTS: Record<NotificationKind, string> = {
+  mention: 'mentioned you',
+  reply: 'replied to you',
+  mention_all: 'wrote to everyone',
+  direct: 'wrote to you',
+  added: 'added you to a conversation',
+}
+
+/**
+ * Adds the mail of a notification to the queue of mails. Its text is made when it is sent: by then, nothing is sent if the
+ * notification is read, its message is deleted, or the user has no verified address.
+ *
+ * @returns false if the service sends no mail
+ * @throws ChatError `forbidden` unless the actor is an administrator; `unavailable` when the queue is full
+ */
+export const sendMail = useCase({
+  takes: ['actor'],
+  input: NotificationMail,
+  errors: ['forbidden', 'unavailable'],
+  run: async (ctx, actor, { user_id, notification_id, link }): Promise<boolean> => {
+    assertAdmin(actor)
+    const { outbox } = ctx
+    if (!outbox) return false
+    const order = { mail: 'notification' as const, user_id, notification: notification_id, ...(link && { link }) }
+    if (!(await ctx.write((tx) => outbox.add(tx, order)))) throw new ChatError('unavailable')
+    ctx.tasks.wake()
+    return true
+  },
+})
+
+/** The recipient of the mail of a notification, if it is still news to them. */
+export async function addressNotification(
+  { db }: Context,
+  { user_id, notification = '', link = '' }: MailOrder,
+): Promise<Addressed | undefined> {
+  const user = await findUser(db, user_id)
+  if (!user || user.email_verified_at === null || user.disabled_at !== null) return undefined
+  const [row] = await listByIds(db, [{ user_id, id: notification }])
+  if (!row || row.read_at) return undefined
+  const author = row.actor_user_id ? await findUser(db, row.actor_user_id) : undefined
+  const actor = author ? (author.display_name ?? author.username) : 'The assistant'
+  const values = { link, actor, event: EVENTS[row.kind], excerpt: row.excerpt ?? '' }
+  return { to: user.email, username: user.username, values }
+}

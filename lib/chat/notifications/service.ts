@@ -1,0 +1,79 @@
+import type { Context } from '../../context.ts'
+import { assertPerson } from '../../core/actor.ts'
+import { ChatError } from '../../core/errors.ts'
+import { fromCursor, toCursor } from '../../core/pages.ts'
+import { useCase } from '../../core/use-case.ts'
+import { type NotificationPage, NotificationsQuery, ReadNotifications } from './schema.ts'
+import { countUnreadOf, findPlace, listNotifications } from './store.ts'
+import { toNotification } from './store-making.ts'
+import { listMeant, lockConversationsOf, type Meant, readByIds } from './store-reading.ts'
+
+const LATEST = { at: Number.MAX_SAFE_INTEGER, id: '' }
+
+/**
+ * A page of the actor's inbox, newest first: what concerns the actor in conversations in which the actor participates.
+ *
+ * @throws ChatError `invalid_cursor`
+ */
+export const list = useCase({
+  takes: ['actor'],
+  input: NotificationsQuery,
+  errors: ['invalid_cursor'],
+  run: (ctx, actor, input): Promise<NotificationPage> => {
+    assertPerson(actor)
+    const after = input.after === undefined ? LATEST : fromCursor(input.after)
+    if (!after) throw new ChatError('invalid_cursor')
+    return ctx.db.snapshot(async (db) => {
+      const rows = await listNotifications(db, actor.user_id, input, after, input.limit + 1)
+      const page = rows.slice(0, input.limit)
+      const unread = (await countUnreadOf(db, [actor.user_id])).get(actor.user_id) ?? 0
+      return {
+        notifications: page.map(toNotification),
+        unread,
+        ...(rows.length > page.length && { next_after: toCursor(page.at(-1)!) }),
+      }
+    })
+  },
+})
+
+/** The number of notifications that one transaction marks as read. */
+const BATCH = 500
+
+/**
+ * Marks notifications of the actor as read: these, or all up to one of them. Unknown ids are passed over. It moves no
+ * read marker of a thread. The actor's own streams get an event.
+ */
+export const markRead = useCase({
+  takes: ['actor'],
+  input: ReadNotifications,
+  run: async (ctx, actor, { ids, up_to }): Promise<void> => {
+    assertPerson(actor)
+    const { user_id } = actor
+    if (ids) return readAll(ctx, user_id, { ids })
+    const upTo = await findPlace(ctx.db, user_id, up_to!)
+    if (upTo) await readAll(ctx, user_id, { upTo })
+  },
+})
+
+/** Marks them as read, some in each transaction. */
+async function readAll(ctx: Context, userId: string, meant: Meant): Promise<void> {
+  for (;;) {
+    const isOver = await ctx.write(async (tx) => {
+      const found = await listMeant(tx, userId, meant, BATCH)
+      if (found.length === 0) return true
+      const locked = await lockConversationsOf(tx, userId, new Set(found.map((each) => each.conversation_id)))
+      const due = found.filter(({ conversation_id }) => locked.has(conversation_id))
+      const ids = await readByIds(
+        tx,
+        userId,
+        due.map(({ id }) => id),
+        ctx.now(),
+      )
+      const which = 'ids' in meant ? { ids } : { up_to: meant.upTo.id }
+      if (ids.length > 0)
+        tx.publishToInboxes([userId], '', { type: 'notification.read', payload: { ...which, unread: 0 } })
+      return found.length < BATCH || ids.length === 0
+    })
+    if (isOver) return
+  }
+}

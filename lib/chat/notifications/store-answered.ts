@@ -1,0 +1,13 @@
+import type { Queries } from '../../storage/database.ts'
+
+/** An answer of the assistant that has text, and the user who asked. By primary key. */
+export function findAnswered(
+  db: Queries,
+  messageId: string,
+): Promise<{ root_id: string; posted_by: string; is_direct: number } | undefined> {
+  return db.get(
+    `SELECT m.root_id, m.posted_by, c.is_direct FROM messages m JOIN conversations c ON c.id = m.conversation_id
+      WHERE m.id = ? AND m.content <> '' AND m.posted_by IS NOT NULL AND m.deleted_at IS NULL`,
+    messageId,
+  )
+}

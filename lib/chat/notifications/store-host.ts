@@ -1,0 +1,96 @@
+import type { Recipient } from '../../ports.ts'
+import type { Queries } from '../../storage/database.ts'
+import { isErasedAuthor, isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import type { Level } from '../conversations/schema-settings.ts'
+
+/** What the host is told of a user. */
+interface RecipientRow {
+  user_id: string
+  username: string
+  display_name: string | null
+  email: string
+  email_verified_at: Micros | null
+  subject: string | null
+}
+
+const RECIPIENT = `u.id AS user_id, u.username, u.display_name, u.email, u.email_verified_at,
+  (SELECT min(i.subject) FROM identities i WHERE i.user_id = u.id AND i.provider = 'host') AS subject`
+
+/** These users, without disabled ones. By primary key. */
+export async function listRecipients(db: Queries, userIds: Iterable<string>): Promise<Map<string, Recipient>> {
+  const rows = await db.all<RecipientRow>(
+    `SELECT ${RECIPIENT} FROM users u WHERE u.id ${isOneOf(db.dialect)} AND u.disabled_at IS NULL`,
+    jsonList(userIds),
+  )
+  return new Map(rows.map((row) => [row.user_id, toRecipient(row)]))
+}
+
+/** A message that its conversation's participants with the level `all` are told of. */
+export interface ToldMessage {
+  id: string
+  conversation_id: string
+  root_id: string
+  created_at: Micros
+  author: string | null
+  is_answer: number
+  posted_by: string | null
+  excerpt: string
+}
+
+/**
+ * Those of these messages that are complete and can be read, outside of direct conversations, whose messages are
+ * notifications.
+ */
+export function listTold(db: Queries, messageIds: Iterable<string>): Promise<ToldMessage[]> {
+  return db.all<ToldMessage>(
+    `SELECT m.id, m.conversation_id, m.root_id, m.created_at, m.posted_by, substr(m.content, 1, 140) AS excerpt,
+            CASE WHEN m.role <> 'assistant' THEN m.posted_by END AS author,
+            CASE WHEN m.role = 'assistant' THEN 1 ELSE 0 END AS is_answer
+       FROM messages m JOIN conversations c ON c.id = m.conversation_id
+      WHERE m.id ${isOneOf(db.dialect)} AND m.deleted_at IS NULL AND m.status <> 'streaming'
+        AND c.deleted_at IS NULL AND c.is_direct = 0 AND NOT ${isErasedAuthor('m.posted_by')}`,
+    jsonList(messageIds),
+  )
+}
+
+/**
+ * Up to `limit` participants with ids after `after` who are told of a message because their level is `all`, in the order of
+ * their ids: without its author, those who have muted the conversation, and those with a notification of it.
+ *
+ * @param defaultLevel of participants who have not chosen one
+ */
+export async function listListeners(
+  db: Queries,
+  { id, conversation_id, posted_by }: ToldMessage,
+  defaultLevel: Level,
+  now: Micros,
+  after: string,
+  limit: number,
+): Promise<Recipient[]> {
+  const rows = await db.all<RecipientRow>(
+    `SELECT ${RECIPIENT} FROM participants p JOIN users u ON u.id = p.user_id
+      WHERE p.conversation_id = ? AND p.user_id > ? AND coalesce(p.level, ?) = 'all' AND p.user_id <> ?
+        AND (p.muted_until IS NULL OR p.muted_until <= ?) AND u.disabled_at IS NULL
+        AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.user_id = p.user_id AND n.message_id = ?)
+      ORDER BY p.user_id
+      LIMIT ?`,
+    conversation_id,
+    after,
+    defaultLevel,
+    posted_by ?? '',
+    now,
+    id,
+    limit,
+  )
+  return rows.map(toRecipient)
+}
+
+function toRecipient({ user_id, username, display_name, email, email_verified_at, subject }: RecipientRow): Recipient {
+  return {
+    user_id,
+    username,
+    ...(display_name && { display_name }),
+    ...(email_verified_at !== null && { email }),
+    ...(subject !== null && { subject }),
+  }
+}

@@ -1,0 +1,100 @@
+import { ChatError } from '../../core/errors.ts'
+import { countWithin, fit } from '../../core/pages.ts'
+import { fromInstant, toInstant } from '../../core/time.ts'
+import { useCase } from '../../core/use-case.ts'
+import type { Tx } from '../../live/transaction.ts'
+import type { Micros } from '../../storage/sql.ts'
+import { lockToPost, refuseClosed, requireMember } from '../conversations/access.ts'
+import { listPinned, toMessageFor, withTexts } from '../messages/store.ts'
+import { countPins, findPin, type PinState, setPin } from '../messages/store-pins.ts'
+import { withReacted } from '../messages/store-reactions.ts'
+import { type Pin, type PinPage, PinsQuery } from './schema.ts'
+
+/**
+ * Pins a message in its conversation and publishes an event. If it is pinned, nothing changes.
+ *
+ * @throws ChatError `not_found`; `forbidden` for a viewer or a read-only user; `message_deleted`; `conflict` for one pin
+ *   more than `limits.pins`
+ */
+export const add = useCase({
+  takes: ['actor', 'message_id'],
+  errors: ['not_found', 'forbidden', 'message_deleted', 'conflict'],
+  run: async (ctx, actor, messageId): Promise<void> => {
+    await ctx.write(async (tx) => {
+      const place = await lockToPost(ctx, tx, actor, { message_id: messageId })
+      const state = assertLive(await findPin(tx, messageId))
+      if (state.pinned_at !== null) return
+      await refuseClosed(tx, place, actor)
+      const { at } = place
+      if ((await countPins(tx, state.conversation_id)) >= ctx.config.limits.pins) throw new ChatError('conflict', FULL)
+      await setPin(tx, messageId, { at, by: actor.user_id })
+      publish(tx, state, { message_id: messageId, user_id: actor.user_id, action: 'added', at })
+    })
+  },
+})
+
+const FULL = { message: 'The conversation has as many pinned messages as it may have (limits.pins).' }
+
+/**
+ * Removes the pin of a message and publishes an event. Without one, nothing changes.
+ *
+ * @throws ChatError `not_found`; `forbidden` for a viewer or a read-only user; `message_deleted`
+ */
+export const remove = useCase({
+  takes: ['actor', 'message_id'],
+  errors: ['not_found', 'forbidden', 'message_deleted'],
+  run: async (ctx, actor, messageId): Promise<void> => {
+    await ctx.write(async (tx) => {
+      const { at } = await lockToPost(ctx, tx, actor, { message_id: messageId })
+      const state = assertLive(await findPin(tx, messageId))
+      if (state.pinned_at === null) return
+      await setPin(tx, messageId)
+      publish(tx, state, { message_id: messageId, user_id: actor.user_id, action: 'removed', at })
+    })
+  },
+})
+
+/**
+ * The pinned messages of a conversation, latest first, without deleted ones. A page ends early if messages are long.
+ *
+ * @throws ChatError `not_found`
+ */
+export const list = useCase({
+  takes: ['actor', 'conversation_id'],
+  input: PinsQuery,
+  errors: ['not_found'],
+  run: (ctx, actor, conversationId, { after, limit }): Promise<PinPage> => {
+    return ctx.db.snapshot(async (db) => {
+      const { role } = await requireMember(db, actor, conversationId)
+      const before = after === undefined ? Number.MAX_SAFE_INTEGER : fromInstant(after)
+      const rows = await listPinned(db, conversationId, before, limit + 1)
+      const read = rows.slice(0, Math.min(limit, countWithin(rows.map((row) => row.size))))
+      const live = (await withTexts(db, read)).filter((row) => !row.deleted_at)
+      const messages = live.map((row) => toMessageFor({ actor, role }, row))
+      const all = (await withReacted(db, actor.user_id, messages)).map(
+        (message): Pin => ({ message, ...message.pinned! }),
+      )
+      const pins = fit(all)
+      const hasMore = pins.length < all.length || read.length < rows.length
+      const last = pins.length < all.length ? pins.at(-1)!.at : toInstant(read.at(-1)?.pinned_at ?? 0)
+      return { pins, ...(hasMore && { next_after: last }) }
+    })
+  },
+})
+
+/** @throws ChatError `message_deleted` */
+function assertLive(state: PinState | undefined): PinState {
+  if (!state || state.is_deleted) throw new ChatError('message_deleted')
+  return state
+}
+
+/** Publishes the event of a pin. */
+function publish(
+  tx: Tx,
+  { root_id, conversation_id }: PinState,
+  { at, ...change }: { message_id: string; user_id: string; action: 'added' | 'removed'; at: Micros },
+): void {
+  const { message_id, user_id, action } = change
+  const payload = { root_id, conversation_id, ...change, at: toInstant(at) }
+  tx.emit(conversation_id, { type: 'pin.changed', message_id, user_id, detail: { action, root_id }, payload })
+}

@@ -1,0 +1,83 @@
+import type { Config } from '../../config/parse.ts'
+import type { Log } from '../../context.ts'
+import { causeText } from '../../core/errors.ts'
+import { createGathering } from '../../core/gather.ts'
+import { warnOnce } from '../../core/once.ts'
+import { toInstant } from '../../core/time.ts'
+import type { Hub } from '../../live/hub.ts'
+import type { Database } from '../../storage/database.ts'
+import { type PolicyColumns, policyOf } from '../conversations/rules-settings.ts'
+import { listSmall } from '../presence/store.ts'
+import { listMoved, listUnshared, type MovedMarker } from './store-publishing.ts'
+
+/** Markers are gathered for so long; the last place of each counts. */
+const GATHER_MS = 1_000
+
+/** A conversation with more participants gets no events. */
+const MOST_PARTICIPANTS = 200
+
+/** Beyond so many waiting markers further ones are dropped: the lists stay right. */
+const MOST_WAITING = 10_000
+
+/** The markers that are read at once. */
+const BATCH = 500
+
+/** Tells the participants of conversations with read receipts whose read markers have moved. */
+export type ReadUpdates = ReturnType<typeof createReadUpdates>
+
+/** What decides, in the transaction that moves a marker, whether others see it. */
+type Place = Partial<PolicyColumns> & { receipts?: number }
+
+/** Creates the sender of one process. It sends what is stored at that time, so it needs only the keys of the markers. */
+export function createReadUpdates(deps: { config: Pick<Config, 'receipts'>; db: Database; hub: Hub; log: Log }) {
+  const { config, db, hub, log } = deps
+  const fail = warnOnce((error: unknown) => log.warn('Read markers could not be sent', { cause: causeText(error) }))
+  const moves = createGathering(GATHER_MS, send, MOST_WAITING)
+
+  async function send(keys: string[]): Promise<void> {
+    try {
+      for (let start = 0; start < keys.length; start += BATCH) await sendBatch(keys.slice(start, start + BATCH))
+      fail.reset()
+    } catch (error) {
+      fail(error)
+    }
+  }
+
+  async function sendBatch(keys: string[]): Promise<void> {
+    // Of one moment: those who no longer share get nothing that moved later.
+    const { markers, small, unshared } = await db.snapshot(async (queries) => {
+      const found = await listMoved(queries, keys.map(fromKey))
+      const markers = found.filter((marker) => policyOf(marker).receipts === 'on')
+      const ids = new Set(markers.map(({ conversation_id }) => conversation_id))
+      if (ids.size === 0) return { markers: [], small: new Set<string>(), unshared: [] }
+      const small = new Set(await listSmall(queries, ids, MOST_PARTICIPANTS))
+      return { markers, small, unshared: small.size > 0 ? await listUnshared(queries, small) : [] }
+    })
+    for (const marker of markers) {
+      const { conversation_id } = marker
+      if (!small.has(conversation_id)) continue
+      const without = unshared.flatMap((each) => (each.conversation_id === conversation_id ? each.user_id : []))
+      hub.publishEphemeral(conversation_id, toEvent(marker), without.length > 0 ? without : undefined)
+    }
+  }
+
+  return {
+    /** A marker has moved, and that is durable. Costs nothing where others do not see it. */
+    moved({ is_direct = 0, policy = null, receipts = 0 }: Place, rootId: string, userId: string): void {
+      if (!config.receipts.enabled || receipts === 0 || policyOf({ is_direct, policy }).receipts === 'off') return
+      moves.add(`${rootId} ${userId}`)
+    },
+    flush: moves.flush,
+    close: moves.close,
+  }
+}
+
+function fromKey(key: string) {
+  const [root_id, user_id] = key.split(' ') as [string, string]
+  return { root_id, user_id }
+}
+
+function toEvent({ conversation_id, root_id, user_id, read_at }: MovedMarker) {
+  const at = read_at > 0 ? { read_at: toInstant(read_at) } : {}
+  return { type: 'read.update' as const, payload: { conversation_id, root_id, user_id, ...at } }
+}

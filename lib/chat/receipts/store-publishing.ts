@@ -1,0 +1,43 @@
+import type { Queries } from '../../storage/database.ts'
+import { onRows } from '../../storage/on-rows.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import type { PolicyColumns } from '../conversations/rules-settings.ts'
+
+/** A read marker, and what decides whether others see it. */
+export interface MovedMarker extends PolicyColumns {
+  conversation_id: string
+  root_id: string
+  user_id: string
+  /** 0: there is none, or it is void. */
+  read_at: Micros
+}
+
+const MOVED = onRows<{ root_id: string; user_id: string }>(
+  { root_id: 'text', user_id: 'text' },
+  (given) =>
+    `SELECT c.id AS conversation_id, c.is_direct, c.policy, r.root_id, r.user_id,
+            CASE WHEN r.read_at >= p.joined_at THEN r.read_at ELSE 0 END AS read_at
+       FROM ${given} CROSS JOIN thread_members r
+       JOIN threads t ON t.root_id = r.root_id
+       JOIN conversations c ON c.id = t.conversation_id AND c.deleted_at IS NULL
+       JOIN participants p ON p.conversation_id = c.id AND p.user_id = r.user_id AND p.receipts = 1
+       JOIN users u ON u.id = r.user_id AND u.receipts = 1
+      WHERE r.root_id = given.root_id AND r.user_id = given.user_id`,
+)
+
+/** These markers as they are now, of those who share what they read, in no order. By primary keys. */
+export function listMoved(db: Queries, keys: { root_id: string; user_id: string }[]): Promise<MovedMarker[]> {
+  return MOVED.all(db, keys)
+}
+
+/** The participants of these conversations who do not share what they read. By primary keys. */
+export function listUnshared(
+  db: Queries,
+  conversationIds: Iterable<string>,
+): Promise<{ conversation_id: string; user_id: string }[]> {
+  return db.all(
+    `SELECT p.conversation_id, p.user_id FROM participants p JOIN users u ON u.id = p.user_id
+      WHERE p.conversation_id ${isOneOf(db.dialect)} AND (p.receipts = 0 OR u.receipts = 0)`,
+    jsonList(conversationIds),
+  )
+}

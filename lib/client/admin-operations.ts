@@ -1,0 +1,43 @@
+// Made from the routes by `npm run docs`: change it there. With it a browser loads neither the routes nor their schemas.
+import type { Operation } from './operation.ts'
+
+/** Every endpoint of administrators and programs, by its feature and verb. */
+export const ADMIN_OPERATIONS = {
+  audit: {
+    list: { method: 'GET', path: '/api/admin/audit', input: 'query', is_read: true },
+  },
+  limits: {
+    createAssignment: { method: 'POST', path: '/api/admin/limits/assignments', input: 'body' },
+    createProfile: { method: 'POST', path: '/api/admin/limits/profiles', input: 'body' },
+    deleteAssignment: { method: 'DELETE', path: '/api/admin/limits/assignments/{id}' },
+    deleteProfile: { method: 'DELETE', path: '/api/admin/limits/profiles/{id}' },
+    listAssignments: { method: 'GET', path: '/api/admin/limits/assignments', is_read: true },
+    listProfiles: { method: 'GET', path: '/api/admin/limits/profiles', input: 'query', is_read: true },
+    updateProfile: { method: 'PUT', path: '/api/admin/limits/profiles/{id}', input: 'body' },
+  },
+  nodes: {
+    list: { method: 'GET', path: '/api/admin/nodes', is_read: true },
+  },
+  openai: {
+    complete: { method: 'POST', path: '/v1/chat/completions', input: 'body', is_read: true },
+    listModels: { method: 'GET', path: '/v1/models', is_read: true },
+  },
+  ops: {
+    health: { method: 'GET', path: '/healthz', is_read: true },
+    metrics: { method: 'GET', path: '/metrics', answer: 'text', is_read: true },
+    readiness: { method: 'GET', path: '/readyz', is_read: true },
+  },
+  tasks: {
+    list: { method: 'GET', path: '/api/admin/tasks', input: 'query', is_read: true },
+  },
+  users: {
+    change: { method: 'PATCH', path: '/api/admin/users/{user_id}', input: 'body' },
+    create: { method: 'POST', path: '/api/admin/users', input: 'body' },
+    erase: { method: 'DELETE', path: '/api/admin/users/{user_id}', input: 'query' },
+    list: { method: 'GET', path: '/api/admin/users', input: 'query', is_read: true },
+    lockDown: { method: 'POST', path: '/api/admin/users/{user_id}/lockdown' },
+  },
+  wellKnown: {
+    get: { method: 'GET', path: '/.well-known/{path}', answer: 'text', is_read: true, takes_rest: true },
+  },
+} as const satisfies Record<string, Record<string, Operation>>

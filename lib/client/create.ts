@@ -1,0 +1,57 @@
+import { RESULT_HEADERS } from '../core/headers.ts'
+import { repeated } from './errors.ts'
+import { readPieces } from './event-stream.ts'
+import type { Operation } from './operation.ts'
+import { OPERATIONS } from './operations.ts'
+import { pathOf, toCall } from './path.ts'
+import { createRequester, type Requester } from './request.ts'
+import { followStream } from './stream.ts'
+import type { ChatClient, ClientOptions } from './types.ts'
+
+/** Operations, by their feature and verb. */
+export type Operations = Record<string, Record<string, Operation>>
+
+/** A client with the operations of pages, and with these. */
+export function createClient(options: ClientOptions, more: Operations = {}): ChatClient {
+  const requester = createRequester(options)
+  const { retry_ms } = options
+  const all: Operations = OPERATIONS
+  const features = Object.keys({ ...all, ...more }).map((feature) => [
+    feature,
+    Object.fromEntries(
+      Object.entries({ ...all[feature], ...more[feature] }).map(([verb, operation]) => [
+        verb,
+        (...args: unknown[]) => call(requester, `${feature}.${verb}`, operation, args),
+      ]),
+    ),
+  ])
+  const events: ChatClient['events'] = {
+    follow: (conversation_id, options) =>
+      followStream(requester, pathOf(OPERATIONS.events.stream.path, [conversation_id]), { ...options, retry_ms }),
+    followAll: (options) => followStream(requester, OPERATIONS.events.streamAll.path, { ...options, retry_ms }),
+  }
+  return { ...Object.fromEntries(features), events }
+}
+
+async function call(requester: Requester, name: string, operation: Operation, args: unknown[]): Promise<unknown> {
+  const { ids, input, options } = toCall(name, operation, args)
+  const { method, answer } = operation
+  const encode = operation.takes_rest ? encodeURI : encodeURIComponent
+  const path = pathOf(operation.path, ids, operation.input === 'query' ? input : {}, encode)
+  const body = operation.input === 'body' ? (input ?? (operation.is_optional ? undefined : {})) : undefined
+  const accept = answer === 'redirect' && { accept: 'application/json' }
+  const init = { ...options, body, headers: { ...accept, ...options.headers } }
+  const attempt = () => requester.request(method, path, init)
+  const response = await (operation.is_read ? repeated(attempt) : attempt())
+  if (operation.ends_session && response.status === 204) requester.setCsrfToken(undefined)
+  if (response.status === 204) return undefined
+  if (answer === 'text') return response.text()
+  if (response.headers.get('content-type') === 'text/event-stream') return readPieces(response.body!)
+  const value = (await response.json()) as { csrf_token?: string }
+  if (answer === 'session' && value.csrf_token) requester.setCsrfToken(value.csrf_token)
+  const fields = Object.entries(RESULT_HEADERS).flatMap(([header, field]) => {
+    const value = response.headers.get(header)
+    return value === null ? [] : [[field, value]]
+  })
+  return fields.length > 0 ? { ...value, ...Object.fromEntries(fields) } : value
+}

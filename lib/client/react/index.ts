@@ -1,0 +1,174 @@
+import { useMemo, useSyncExternalStore } from 'react'
+import type { CancelledAnswer, PostedMessage } from '../../api/client-entities.ts'
+import type {
+  Connection,
+  ConversationsView,
+  PinsView,
+  PresenceView,
+  Readable,
+  ReadableList,
+  StoreMessage,
+  ThreadsView,
+  ThreadView,
+  Typist,
+} from '../store/index.ts'
+import { useChatStore } from './context.ts'
+
+export { ChatProvider, type ChatProviderProps, useChatStore } from './context.ts'
+
+/** What lists have besides their snapshot. */
+export interface ListActions {
+  /** Reads the next page. */
+  loadMore: () => Promise<void>
+  /** Reads again what the list has. */
+  reload: () => Promise<void>
+}
+
+/** What a reader does with a thread. */
+export interface ThreadActions {
+  /** Marks all of it as read. @throws ChatError as `client.threads.markRead` */
+  markRead: () => Promise<void>
+  /** Marks it as unread from a message on. @throws ChatError as `client.threads.markUnread` */
+  markUnread: (message_id: string) => Promise<void>
+}
+
+/** The messages of a thread, and what a user does in it. */
+export interface ThreadMessages {
+  /** Depth first; those with `pending` are not stored yet. */
+  messages: readonly StoreMessage[]
+  /**
+   * Replies to a message, by default to the first, and shows the reply at once.
+   *
+   * @returns the stored post, or `undefined` after a failure: then the message stays, with `pending.status: 'failed'`
+   * @throws Error before the thread is read
+   */
+  reply: (content: string, options?: { parent_id?: string }) => Promise<PostedMessage | undefined>
+  /** Sends a failed post again. @param key `message.pending.key` */
+  retry: (key: string) => Promise<PostedMessage | undefined>
+  /** Removes a failed post. @param key `message.pending.key` */
+  discard: (key: string) => void
+  /** Adds or removes the user's reaction. @throws ChatError as `client.reactions.add` and `remove` */
+  react: (message_id: string, emoji: string) => Promise<void>
+  unreact: (message_id: string, emoji: string) => Promise<void>
+  /** Pins a message, or unpins it. @throws ChatError as `client.pins.add` and `remove` */
+  pin: (message_id: string) => Promise<void>
+  unpin: (message_id: string) => Promise<void>
+}
+
+/** The answers of the assistant in a thread. */
+export interface ThreadAssistant {
+  /** Answers in progress; `content` grows. */
+  answers: readonly StoreMessage[]
+  /** Asks below a message, by default the first. @returns and @throws as `reply` of {@link ThreadMessages} */
+  ask: (content: string, options?: { parent_id?: string }) => Promise<PostedMessage | undefined>
+  /** Stops an answer; the text so far is kept. @throws ChatError `not_found`, `forbidden` */
+  cancel: (message_id: string) => Promise<CancelledAnswer>
+}
+
+/** The user's conversations, latest activity first. */
+export function useConversations(): ConversationsView & ListActions {
+  return useList(useChatStore().conversations)
+}
+
+/** The threads of a conversation, latest activity first; `pending` has those that are not stored yet. */
+export function useThreads(
+  conversation_id: string,
+): ThreadsView & ListActions & { start: (content: string) => Promise<PostedMessage | undefined> } {
+  const store = useChatStore()
+  const list = useList(store.threads(conversation_id))
+  return useMemo(
+    () => ({ ...list, start: (content: string) => store.post({ conversation_id, content }) }),
+    [store, list, conversation_id],
+  )
+}
+
+/** A thread, depth first, and the state of its loading. */
+export function useThread(root_id: string): ThreadView & ListActions & ThreadActions {
+  const store = useChatStore()
+  const list = useList(store.thread(root_id))
+  return useMemo(
+    () => ({
+      ...list,
+      markRead: () => store.markRead(root_id),
+      markUnread: (message_id) => store.markUnread(root_id, message_id),
+    }),
+    [store, list, root_id],
+  )
+}
+
+/** The messages of a thread, with posts that are shown before they are stored. */
+export function useMessages(root_id: string): ThreadMessages {
+  const store = useChatStore()
+  const { messages } = useReadable(store.thread(root_id))
+  const post = usePost(root_id, 'user')
+  return useMemo(() => {
+    const { retry, discard, react, unreact, pin, unpin } = store
+    return { messages, reply: post, retry, discard, react, unreact, pin, unpin }
+  }, [store, messages, post])
+}
+
+/** The pinned messages of a conversation, latest first. */
+export function usePins(conversation_id: string): PinsView & ListActions {
+  return useList(useChatStore().pins(conversation_id))
+}
+
+/** Questions to the assistant in a thread, and its answers in progress. */
+export function useAssistant(root_id: string): ThreadAssistant {
+  const store = useChatStore()
+  const { messages } = useReadable(store.thread(root_id))
+  const ask = usePost(root_id, 'assistant')
+  return useMemo(() => {
+    const answers = messages.filter(({ status, deleted_at }) => status === 'streaming' && deleted_at === undefined)
+    return { answers, ask, cancel: store.cancelAnswer }
+  }, [store, messages, ask])
+}
+
+/** The other users who are typing in a conversation, and a function to call at every key of this one. */
+export function useTyping(conversation_id: string): {
+  typists: readonly Typist[]
+  sendTyping: (root_id?: string) => void
+} {
+  const store = useChatStore()
+  const typists = useReadable(store.typing(conversation_id))
+  return useMemo(
+    () => ({ typists, sendTyping: (root_id?: string) => store.sendTyping(conversation_id, root_id) }),
+    [store, typists, conversation_id],
+  )
+}
+
+/** The presence of users by their id. The list may be another array at every render. */
+export function usePresence(user_ids: readonly string[]): PresenceView {
+  return useReadable(useChatStore().presence(user_ids))
+}
+
+/** The number of unread messages in the conversations that {@link useConversations} has. */
+export function useUnread(): number {
+  return useReadable(useChatStore().unread)
+}
+
+/** Whether the page is connected. */
+export function useConnection(): Connection {
+  return useReadable(useChatStore().connection)
+}
+
+function useReadable<T>({ subscribe, getSnapshot, getServerSnapshot }: Readable<T>): T {
+  return useSyncExternalStore(subscribe, getSnapshot, getServerSnapshot)
+}
+
+function useList<View extends object>({ loadMore, reload, ...readable }: ReadableList<View>): View & ListActions {
+  const view = useReadable(readable)
+  return useMemo(() => ({ ...view, loadMore, reload }), [view, loadMore, reload])
+}
+
+function usePost(root_id: string, role: 'user' | 'assistant') {
+  const store = useChatStore()
+  return useMemo(
+    () =>
+      async (content: string, { parent_id = root_id }: { parent_id?: string } = {}) => {
+        const [root] = store.thread(root_id).getSnapshot().messages
+        if (!root) throw new Error('The thread is not read yet: reply when its status is "ready"')
+        return store.post({ conversation_id: root.conversation_id, root_id, parent_id, content, role })
+      },
+    [store, root_id, role],
+  )
+}

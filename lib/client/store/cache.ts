@@ -1,0 +1,44 @@
+import type { Watchable } from './cell.ts'
+
+/** Parts without subscribers that are kept. */
+const MAX_UNWATCHED = 100
+
+/** Parts of the store by their id, made when they are first asked for. */
+export interface Cache<T> {
+  get: (id: string) => T
+  /** Without making it. */
+  peek(id: string): T | undefined
+  /** Forgets those without subscribers, and what they have read: a page may still hold them. */
+  clear(): void
+}
+
+/** @param make creates a part; it does nothing until it has a subscriber */
+export function createCache<T extends Watchable<unknown> & { reset?: () => void }>(make: (id: string) => T): Cache<T> {
+  const parts = new Map<string, T>()
+
+  function prune(kept: number): void {
+    let surplus = parts.size - kept
+    for (const [id, part] of parts) {
+      if (surplus <= 0) return
+      if (part.isWatched()) continue
+      parts.delete(id)
+      surplus--
+    }
+  }
+
+  return {
+    get(id) {
+      const part = parts.get(id) ?? make(id)
+      // Last, as the one that was used last.
+      parts.delete(id)
+      parts.set(id, part)
+      if (parts.size > MAX_UNWATCHED) prune(MAX_UNWATCHED)
+      return part
+    },
+    peek: (id) => parts.get(id),
+    clear() {
+      for (const part of parts.values()) if (!part.isWatched()) part.reset?.()
+      prune(0)
+    },
+  }
+}

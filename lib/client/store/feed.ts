@@ -1,0 +1,160 @@
+import { createBackoff, isTransient, pause } from '../backoff.ts'
+import type { ConversationStreamEvent } from '../types.ts'
+import { createCell, type Readable } from './cell.ts'
+import type { StoreClient } from './types.ts'
+
+/** The state of the connection; `ended` after a sign-out, and with the error that prevents it. */
+export interface Connection {
+  status: 'idle' | 'connecting' | 'online' | 'offline' | 'ended'
+  error?: unknown
+}
+
+/** A part of the store that follows the stream. */
+export interface Follower {
+  /** The stream has begun, or has lost its place: everything has to be read. */
+  load(): void
+  /** The stream goes on after a pause, in which ephemeral events were lost. */
+  resume(): void
+  apply(event: ConversationStreamEvent): void
+  fail(error: unknown): void
+  /** The user may be another: what was read is void. */
+  reset(): void
+  /** The store is closed. */
+  close(): void
+}
+
+/** The stream of all conversations of the user, open while the store has followers. */
+export interface Feed {
+  connection: Readable<Connection>
+  /** Empty until the service has been reached. */
+  userId(): string
+  /** @returns a function that leaves */
+  join(follower: Follower): () => void
+  /** Closes the stream, and opens it anew if there are followers: the user has changed. */
+  restart(): void
+  close(): void
+}
+
+/** @param onEvent called with each event before the followers; what it returns, after them */
+export function createFeed(
+  client: StoreClient,
+  onEvent: (event: ConversationStreamEvent) => (() => void) | undefined,
+): Feed {
+  const followers = new Set<Follower>()
+  const connection = createCell<Connection>({ status: 'idle' })
+  let user_id = ''
+  let running: AbortController | undefined
+
+  function start(): void {
+    running = new AbortController()
+    void follow(client, running.signal, {
+      set(next) {
+        connection.set(next)
+        if (next.error !== undefined) for (const follower of [...followers]) follower.fail(next.error)
+      },
+      onUser: (id) => {
+        user_id = id
+      },
+      onEvent(event) {
+        const afterwards = onEvent(event)
+        deliver(followers, event)
+        afterwards?.()
+      },
+    })
+  }
+
+  function stop(): void {
+    running?.abort()
+    running = undefined
+    connection.set({ status: 'idle' })
+  }
+
+  return {
+    connection,
+    userId: () => user_id,
+    join(follower) {
+      followers.add(follower)
+      const { status } = connection.getSnapshot()
+      if (!running || status === 'ended') start()
+      else if (status === 'online' || status === 'offline') follower.load()
+      return () => {
+        if (followers.delete(follower) && followers.size === 0) stop()
+      }
+    },
+    restart() {
+      stop()
+      user_id = ''
+      for (const follower of [...followers]) follower.reset()
+      if (followers.size > 0) start()
+    },
+    close() {
+      for (const follower of [...followers]) follower.close()
+      followers.clear()
+      stop()
+    },
+  }
+}
+
+interface Listener {
+  set(connection: Connection): void
+  onUser(user_id: string): void
+  onEvent(event: ConversationStreamEvent): void
+}
+
+/**
+ * Follows the stream until the user is signed out, or `signal` aborts: nothing is reported after that.
+ *
+ * A stream also ends when the user signs out elsewhere: if this browser still has a session of the user, it goes on.
+ */
+async function follow(client: StoreClient, signal: AbortSignal, listener: Listener): Promise<void> {
+  const set = (next: Connection) => signal.aborted || listener.set(next)
+  const on_disconnect = () => set({ status: 'offline' })
+  const backoff = createBackoff()
+  let user_id: string | undefined
+  set({ status: 'connecting' })
+  try {
+    for (;;) {
+      const found = await findUserId(client, signal, on_disconnect)
+      if (signal.aborted) return
+      // The page of another user begins with `restart`.
+      if (user_id !== undefined && found !== user_id) break
+      user_id = found
+      listener.onUser(found)
+      for await (const { event } of client.events.followAll({ signal, on_disconnect })) {
+        if (signal.aborted) return
+        if (event.type === 'stream.ready') set({ status: 'online' })
+        listener.onEvent(event)
+      }
+      if (signal.aborted) return
+      on_disconnect()
+      await pause(backoff.next(), signal)
+    }
+    set({ status: 'ended' })
+  } catch (error) {
+    const isSignedOut = user_id !== undefined && (error as { code?: string }).code === 'unauthenticated'
+    set({ status: 'ended', ...(!isSignedOut && { error }) })
+  }
+}
+
+function deliver(followers: ReadonlySet<Follower>, event: ConversationStreamEvent): void {
+  for (const follower of [...followers]) {
+    // A place that was lost is reported twice, as "not resumed" and as a reset.
+    if (event.type !== 'stream.ready') follower.apply(event)
+    else if (event.payload.resumed) follower.resume()
+    else follower.load()
+  }
+}
+
+/** Tries until the service is reached. */
+async function findUserId(client: StoreClient, signal: AbortSignal, onFailure: () => void): Promise<string> {
+  const backoff = createBackoff()
+  for (;;) {
+    try {
+      return (await client.auth.me({ signal })).user.id
+    } catch (error) {
+      if (signal.aborted || !isTransient(error)) throw error
+      onFailure()
+      await pause(backoff.next(), signal)
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import type { MessageDelta } from '../../api/answers.ts'
+import type { Message, Reaction } from '../../api/messages.ts'
+import type { ConversationStreamEvent } from '../types.ts'
+
+/** The messages of a thread as they were read and have changed since. */
+export interface ThreadData {
+  /** By `path`. */
+  messages: readonly Message[]
+  /** The chunks of answers in progress, by message and number: one that arrives twice changes nothing. */
+  chunks: ReadonlyMap<string, readonly string[]>
+  /** The path of the last message that was read, if there are more below. */
+  next_cursor?: string | undefined
+}
+
+const ENDS = ['cancelled', 'failed', 'interrupted'] as const
+
+/**
+ * The thread after an event.
+ *
+ * @param user_id the reader: no event has the reader's own reactions
+ */
+export function foldThread(
+  data: ThreadData,
+  root_id: string,
+  event: ConversationStreamEvent,
+  user_id: string,
+): ThreadData | 'stale' {
+  switch (event.type) {
+    case 'message.new': {
+      const { message } = event.payload
+      // It may have been read meanwhile, and then as it is now.
+      return message.root_id !== root_id || find(data, message.id) ? data : withMessage(data, withOwn(message, user_id))
+    }
+    case 'message.edited':
+    case 'message.deleted':
+    case 'message.restored': {
+      const { message } = event.payload
+      if (message.root_id !== root_id) return data
+      const known = find(data, message.id)
+      if (known?.deleted_at && message.reactions?.some((each) => isUnsure(each, user_id))) return 'stale'
+      return withMessage(data, withOwn(message, user_id, known?.reacted))
+    }
+    case 'reactions.changed': {
+      const { message_id, reactions, emoji, action } = event.payload
+      const message = find(data, message_id)
+      if (!message || message.deleted_at) return data
+      const isOwn = event.payload.user_id === user_id
+      const known = (message.reacted ?? []).filter((each) => !isOwn || each !== emoji)
+      if (isOwn && emoji !== undefined && action === 'added') known.push(emoji)
+      return withMessage(data, withOwn({ ...message, reactions }, user_id, known))
+    }
+    case 'pin.changed': {
+      const { message_id, user_id: by, action, at } = event.payload
+      const { pinned: _, ...message } = find(data, message_id) ?? {}
+      if (!('id' in message) || message.deleted_at) return data
+      return withMessage(data, { ...(message as Message), ...(action === 'added' && { pinned: { by, at } }) })
+    }
+    case 'message.delta':
+      return event.payload.root_id !== root_id ? data : withChunk(data, event.payload)
+    case 'message.done': {
+      const { message_id, finish_reason, usage } = event.payload
+      const message = find(data, message_id)
+      if (!message) return data
+      const status = ENDS.find((end) => end === finish_reason) ?? 'complete'
+      return withMessage(data, { ...message, status, finish_reason, ...(usage && { usage }) })
+    }
+    default:
+      return data
+  }
+}
+
+/** Whether a user may have reacted although the first users of the list are others. */
+function isUnsure({ count, user_ids }: Reaction, user_id: string): boolean {
+  return count > user_ids.length && !user_ids.includes(user_id)
+}
+
+/** The message with the user's own reactions: those that name the user, and known ones where not all users are named. */
+function withOwn(given: Message, user_id: string, known: readonly string[] = []): Message {
+  const { reactions = [], reacted: _, ...message } = given
+  const reacted = reactions
+    .filter((each) => each.user_ids.includes(user_id) || (isUnsure(each, user_id) && known.includes(each.emoji)))
+    .map(({ emoji }) => emoji)
+  return { ...message, ...(reactions.length > 0 && { reactions }), ...(reacted.length > 0 && { reacted }) }
+}
+
+/** Adds a message in its place, or replaces it. */
+export function withMessage(data: ThreadData, message: Message): ThreadData {
+  // Below what has been read so far, where it will be read.
+  if (data.next_cursor !== undefined && message.path > data.next_cursor) return data
+  const at = placeOf(data.messages, message.path)
+  const isKnown = data.messages[at]?.id === message.id
+  const messages = [...data.messages.slice(0, at), message, ...data.messages.slice(isKnown ? at + 1 : at)]
+  if (message.status === 'streaming' || !data.chunks.has(message.id)) return { ...data, messages }
+  const chunks = new Map(data.chunks)
+  chunks.delete(message.id)
+  return { ...data, messages, chunks }
+}
+
+function withChunk(data: ThreadData, { id, message_id, choices }: MessageDelta): ThreadData {
+  const message = find(data, message_id)
+  if (message?.status !== 'streaming' || message.deleted_at) return data
+  const known = data.chunks.get(message_id) ?? []
+  const number = Number(id.slice(id.lastIndexOf(':') + 1))
+  if (known[number] !== undefined) return data
+  const chunks = [...known]
+  chunks[number] = choices[0]!.delta.content
+  const next = { ...data, chunks: new Map(data.chunks).set(message_id, chunks) }
+  return withMessage(next, { ...message, content: chunks.join('') })
+}
+
+function find({ messages }: ThreadData, id: string): Message | undefined {
+  return messages.find((message) => message.id === id)
+}
+
+/** The index of the first message at this path or below it, by halving. */
+function placeOf(messages: readonly Message[], path: string): number {
+  let [from, to] = [0, messages.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if (messages[middle]!.path < path) from = middle + 1
+    else to = middle
+  }
+  return from
+}

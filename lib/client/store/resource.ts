@@ -1,0 +1,145 @@
+import { isTransient } from '../backoff.ts'
+import type { ConversationStreamEvent } from '../types.ts'
+import { createCell, type Watchable } from './cell.ts'
+import type { Feed, Follower } from './feed.ts'
+import { createReading } from './reading.ts'
+
+/** How long something is kept current without a reader: a page that changes its view, or mounts it twice, finds it. */
+const LINGER_MS = 1_000
+
+/** Whether something has been read; `error` is the last failure, also of a later reading of what is `ready`. */
+export interface Loading {
+  status: 'loading' | 'ready' | 'failed'
+  error?: unknown
+}
+
+/** How a part of the store is read and kept current. */
+export interface Plan<Data, View> {
+  initial: Data
+  /** Reads it. @param known what was read before: the result is as long, or with `isMore` longer */
+  read(known: Data, isMore: boolean): Promise<Data>
+  /** The data after an event, or `'stale'` if the event does not contain the change: then it is read again. */
+  fold(data: Data, event: ConversationStreamEvent): Data | 'stale'
+  /** Whether data that was complete when the stream broke off may be incomplete when it goes on. */
+  isEphemeral?: boolean
+  view(data: Data, loading: Loading): View
+}
+
+/** Something that is read once it has a reader, and follows the stream while it has one. */
+export interface Resource<Data, View> extends Watchable<View> {
+  /** Reads it again now, to where it was read. */
+  reload: () => Promise<void>
+  /** Reads it again now, and further. */
+  loadMore: () => Promise<void>
+  /** Changes the data, or shows it anew if what the view adds has changed. */
+  update(change?: (data: Data) => Data): void
+  /** Forgets what was read: the user may be another. */
+  reset(): void
+}
+
+/** @param refresh_ms the time between two readings because of events */
+export function createResource<Data extends object, View>(
+  feed: Feed,
+  plan: Plan<Data, View>,
+  refresh_ms: number,
+): Resource<Data, View> {
+  let isMore = false
+  const reading = createReading(readOnce, refresh_ms)
+  const state = createState(
+    plan,
+    lingering(() => feed.join(follower), reading.cancel),
+  )
+
+  async function readOnce(): Promise<void> {
+    const wanted = isMore
+    const begun = state.resets()
+    isMore = false
+    try {
+      let next: Data = await plan.read(state.data(), wanted)
+      if (begun !== state.resets()) return
+      for (const event of reading.missed()) next = folded(next, event)
+      state.show(next, { status: 'ready' })
+    } catch (error) {
+      // What was read for the former user, or failed, is void.
+      if (begun !== state.resets()) return
+      if ((error as { code?: string }).code === 'not_found') state.show(plan.initial, { status: 'failed', error })
+      else state.fail(error)
+      if (isTransient(error) && state.cell.isWatched()) reading.later(true)
+    }
+  }
+
+  function folded(from: Data, event: ConversationStreamEvent): Data {
+    const next = plan.fold(from, event)
+    if (next !== 'stale') return next
+    reading.later()
+    return from
+  }
+
+  const follower: Follower = {
+    load: () => void reading.now(),
+    resume: () => plan.isEphemeral && reading.later(),
+    apply(event) {
+      reading.note(event)
+      if (state.isReady()) state.show(folded(state.data(), event))
+      else if (event.type === 'membership.changed') reading.later()
+    },
+    fail: state.fail,
+    reset: state.reset,
+    close: reading.cancel,
+  }
+
+  const loadMore = () => {
+    isMore = true
+    return reading.now()
+  }
+  const { set: _, ...readable } = state.cell
+  return { ...readable, reload: reading.now, loadMore, update: state.update, reset: state.reset }
+}
+
+/** The data with its view, which is made anew when either it or its loading has changed. */
+function createState<Data, View>(plan: Plan<Data, View>, onWatched: (isWatched: boolean) => void) {
+  let data = plan.initial
+  let loading: Loading = { status: 'loading' }
+  let resets = 0
+  const cell = createCell(plan.view(data, loading), onWatched)
+
+  function show(next: Data, state = loading): void {
+    if (next === data && state === loading) return
+    data = next
+    loading = state
+    cell.set(plan.view(data, loading))
+  }
+
+  return {
+    cell,
+    data: () => data,
+    isReady: () => loading.status === 'ready',
+    show,
+    resets: () => resets,
+    reset() {
+      resets++
+      show(plan.initial, { status: 'loading' })
+    },
+    fail: (error: unknown) => show(data, { status: loading.status === 'ready' ? 'ready' : 'failed', error }),
+    update(change: (data: Data) => Data = (same) => same) {
+      data = change(data)
+      cell.set(plan.view(data, loading))
+    },
+  }
+}
+
+/** Joins with the first reader, and leaves a while after the last one. */
+function lingering(join: () => () => void, onLeave: () => void): (isWatched: boolean) => void {
+  let leave: (() => void) | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const end = () => {
+    onLeave()
+    leave?.()
+    leave = undefined
+  }
+  return (isWatched) => {
+    clearTimeout(timer)
+    if (isWatched) leave ??= join()
+    else timer = setTimeout(end, LINGER_MS)
+  }
+}

@@ -1,0 +1,97 @@
+import type { ConversationStreamEvent } from '../types.ts'
+import { foldThread, type ThreadData } from './fold-thread.ts'
+import type { Plan } from './resource.ts'
+import type { PendingPost, StoreClient, StoreMessage, ThreadView } from './types.ts'
+
+/** How many messages are read at once. */
+const PAGE = 200
+
+/** How many chunks of an answer are read at once. */
+const CHUNKS = 1_000
+
+/** A thread: read page by page, then folded; an answer in progress is read with its chunks. */
+export function threadPlan(
+  client: StoreClient,
+  root_id: string,
+  userId: () => string,
+  pendingOf: () => readonly PendingPost[],
+): Plan<ThreadData, ThreadView> {
+  return {
+    initial: { messages: [], chunks: new Map() },
+    async read(known, isMore) {
+      const wanted = known.messages.length + (isMore ? 1 : 0)
+      let data = await readPage(client, root_id, { messages: [], chunks: new Map() })
+      while (data.next_cursor !== undefined && data.messages.length < wanted)
+        data = await readPage(client, root_id, data)
+      return data
+    },
+    fold(data, event) {
+      return isEndOf(data, event) ? 'stale' : foldThread(data, root_id, event, userId())
+    },
+    view: ({ messages, next_cursor }, loading) => ({
+      ...loading,
+      messages: withPending(messages, pendingOf()),
+      has_more: next_cursor !== undefined,
+    }),
+  }
+}
+
+/** The thread with its next page. */
+async function readPage(client: StoreClient, root_id: string, known: ThreadData): Promise<ThreadData> {
+  const { next_cursor: cursor_path } = known
+  const page = await client.threads.tree(root_id, { limit: PAGE, ...(cursor_path !== undefined && { cursor_path }) })
+  const chunks = new Map(known.chunks)
+  const messages = await Promise.all(
+    page.messages.map(async (message) => {
+      if (message.status !== 'streaming' || message.deleted_at) return message
+      const read = await readChunks(client, message.id)
+      chunks.set(message.id, read)
+      return { ...message, content: read.join('') }
+    }),
+  )
+  return { messages: [...known.messages, ...messages], chunks, next_cursor: page.next_cursor }
+}
+
+async function readChunks(client: StoreClient, message_id: string): Promise<string[]> {
+  const contents: string[] = []
+  for (;;) {
+    const page = await client.answers.listChunks(message_id, { from: contents.length, limit: CHUNKS })
+    for (const { idx, content } of page) contents[idx] = content
+    if (page.length === 0) return contents
+  }
+}
+
+/** Whether the conversation of the thread may be gone for this user. */
+function isEndOf({ messages }: ThreadData, event: ConversationStreamEvent): boolean {
+  if (event.type !== 'membership.changed' || event.payload.action !== 'removed') return false
+  return event.payload.conversation_id === messages[0]?.conversation_id
+}
+
+/** Each post that is not stored yet after the last message below the one it answers. */
+function withPending(messages: StoreMessage[] | readonly StoreMessage[], pending: readonly PendingPost[]) {
+  if (pending.length === 0) return messages
+  const all = [...messages]
+  for (const post of pending) {
+    const parent = all.find(({ id }) => id === post.parent_id)
+    const last = parent ? all.findLastIndex(({ path }) => path.startsWith(parent.path)) : all.length - 1
+    all.splice(last + 1, 0, toMessage(post, parent))
+  }
+  return all
+}
+
+function toMessage(post: PendingPost, parent: StoreMessage | undefined): StoreMessage {
+  const { key, conversation_id, role, content, created_at } = post
+  return {
+    id: key,
+    conversation_id,
+    root_id: post.root_id ?? key,
+    ...(post.parent_id !== undefined && { parent_id: post.parent_id }),
+    role,
+    ...(role === 'user' ? { content } : { content: '', prompt: content }),
+    path: parent?.path ?? '',
+    depth: (parent?.depth ?? -1) + 1,
+    status: role === 'user' ? 'complete' : 'streaming',
+    created_at,
+    pending: post,
+  }
+}

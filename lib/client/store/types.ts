@@ -1,0 +1,77 @@
+import type { ConversationSummary } from '../../api/conversations.ts'
+import type { Message } from '../../api/messages.ts'
+import type { Pin } from '../../api/pins.ts'
+import type { ThreadSummary } from '../../api/threads.ts'
+import type { ChatClient } from '../types.ts'
+import type { Loading } from './resource.ts'
+
+/** The parts of a `ChatClient` that the store calls. */
+export type StoreClient = Pick<
+  ChatClient,
+  'auth' | 'conversations' | 'threads' | 'messages' | 'answers' | 'presence' | 'events' | 'reactions' | 'pins'
+>
+
+/** The conversations of the user, latest activity first. */
+export interface ConversationsView extends Loading {
+  conversations: readonly ConversationSummary[]
+  /** Whether `loadMore` finds more. */
+  has_more: boolean
+}
+
+/** The threads of a conversation, latest activity first. */
+export interface ThreadsView extends Loading {
+  threads: readonly ThreadSummary[]
+  has_more: boolean
+  /** Posts that begin a thread, and are not stored yet. */
+  pending: readonly PendingPost[]
+}
+
+/** A thread, depth first: each message before its replies. Posts that are not stored yet are in their place. */
+export interface ThreadView extends Loading {
+  messages: readonly StoreMessage[]
+  /** Whether `loadMore` finds more, below the last message. */
+  has_more: boolean
+}
+
+/** The pinned messages of a conversation, latest first. */
+export interface PinsView extends Loading {
+  pins: readonly Pin[]
+  /** Whether `loadMore` finds more. */
+  has_more: boolean
+}
+
+/** A message; `pending` is set while it is only here. */
+export type StoreMessage = Message & { pending?: PendingPost }
+
+/** A post on its way: `failed` with the error, until it is retried or discarded. */
+export interface PendingPost {
+  /** The `Idempotency-Key`: however often it is sent, the post is stored once. */
+  key: string
+  status: 'sending' | 'failed'
+  error?: unknown
+  conversation_id: string
+  root_id?: string
+  parent_id?: string
+  content: string
+  role: 'user' | 'assistant'
+  /** When it was posted here, by the local clock. */
+  created_at: string
+}
+
+/** A post: a reply if it has a `parent_id`, else the first message of a thread. */
+export interface NewPost {
+  conversation_id: string
+  /** The message that is answered, and its thread. */
+  parent_id?: string | undefined
+  root_id?: string | undefined
+  content: string
+  /** With `assistant`, the assistant answers: `content` is the question. */
+  role?: 'user' | 'assistant' | undefined
+}
+
+/** A participant who is typing. */
+export interface Typist {
+  user_id: string
+  root_id?: string
+  expires_at: string
+}

@@ -1,0 +1,58 @@
+import type { EphemeralEvent } from '../context.ts'
+import { singleFlight } from '../core/once.ts'
+import type { DeliverAll } from './deliver-all.ts'
+import type { Followers } from './followers.ts'
+import type { Ephemeral } from './transaction.ts'
+
+/** The number of events that are completed at once. */
+const BATCH = 200
+
+/** Beyond so many waiting events new ones are dropped: the streams get the number of unread notifications when they reconnect. */
+const MOST_WAITING = 10_000
+
+/** An event for one user. */
+export interface InboxEvent {
+  user_id: string
+  conversation_id: string
+  event: EphemeralEvent
+}
+
+/** Sends events about the inboxes of users. */
+export type InboxSender = ReturnType<typeof createInboxSender>
+
+/**
+ * Creates the sender of one process. It completes events for the users who have a stream here only, so a notification
+ * costs nothing for a user who does not read.
+ *
+ * @param deps.complete adds what only the database knows, and leaves out events that are outdated
+ */
+export function createInboxSender(deps: {
+  followers: Followers
+  all: DeliverAll
+  complete: (events: InboxEvent[]) => Promise<InboxEvent[]>
+}) {
+  const { followers, all, complete } = deps
+  const waiting: InboxEvent[] = []
+
+  // One run at a time: the number of unread notifications of a later event is never older.
+  const run = singleFlight(async () => {
+    while (waiting.length > 0) {
+      for (const { user_id, ...delivered } of await complete(waiting.splice(0, BATCH)))
+        all.deliverToUser(user_id, delivered)
+    }
+  })
+
+  return {
+    /** Whether any of these users has a stream here. */
+    isRead: (userIds: readonly string[]) => userIds.some(followers.hasUser),
+
+    /** Resolves when the events are sent. */
+    async send(events: readonly Ephemeral[]): Promise<void> {
+      for (const { user_ids = [], conversation_id, event } of events)
+        for (const user_id of user_ids)
+          if (followers.hasUser(user_id) && waiting.length < MOST_WAITING)
+            waiting.push({ user_id, conversation_id, event })
+      while (waiting.length > 0 || run.current()) await run()
+    },
+  }
+}

@@ -1,0 +1,39 @@
+import { reactionList } from '../chat/messages/store-reactions.ts'
+import type { Dialect } from '../storage/database.ts'
+import type { Invariant } from './invariants.ts'
+
+const ORPHANS = `NOT EXISTS (SELECT 1 FROM users u WHERE u.id = reactions.user_id)
+  OR NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = reactions.message_id)`
+
+/** The invariants of reactions and pins. The list of a message is repaired from the rows of its reactions. */
+export function reactionInvariants(dialect: Dialect): Invariant[] {
+  const list = reactionList(dialect)
+  // Written by another kind of database, the same list has other spaces.
+  const differs =
+    dialect === 'sqlite'
+      ? `coalesce(json(reaction_list), '') <> coalesce(${list}, '')`
+      : `reaction_list::jsonb IS DISTINCT FROM ${list}::jsonb`
+  return [
+    {
+      name: 'reactions-of-live-rows',
+      says: 'A reaction belongs to an existing message and an existing user.',
+      find: `SELECT message_id AS id FROM reactions WHERE ${ORPHANS}`,
+      repair: `DELETE FROM reactions WHERE ${ORPHANS}`,
+    },
+    {
+      name: 'reactions-listed',
+      says: 'The list of reactions of a message is that of their rows.',
+      find: `SELECT id FROM messages
+              WHERE (reaction_list IS NOT NULL OR id IN (SELECT message_id FROM reactions)) AND ${differs}`,
+      repair: `UPDATE messages SET reaction_list = ${list}
+                WHERE reaction_list IS NOT NULL OR id IN (SELECT message_id FROM reactions)`,
+    },
+    {
+      name: 'pins-at-most-100',
+      says: 'A conversation has at most 100 pinned messages that are not deleted.',
+      remedy: 'Harmless: the list of pins has further pages. Unpin some of them.',
+      find: `SELECT conversation_id AS id FROM messages WHERE pinned_at IS NOT NULL AND deleted_at IS NULL
+              GROUP BY conversation_id HAVING count(*) > 100`,
+    },
+  ]
+}

@@ -1,0 +1,26 @@
+import { statSync } from 'node:fs'
+import { newId } from '../core/ids.ts'
+import type { Database } from './database.ts'
+
+/** SQLite: the path of the file of a database; empty in memory. */
+export async function fileOf(db: Pick<Database, 'all'>): Promise<string> {
+  const [main] = await db.all<{ file: string }>('PRAGMA database_list')
+  return main?.file ?? ''
+}
+
+/** Tells files apart, by whatever path; `undefined` without a file. */
+export function placeOfFile(path: string | undefined): string | undefined {
+  const file = path ? statSync(path, { throwIfNoEntry: false }) : undefined
+  return file && `${file.dev} ${file.ino}`
+}
+
+/** Tells databases apart. One in memory is of its service alone. */
+export async function placeOf(db: Database): Promise<string> {
+  if (db.dialect === 'sqlite') {
+    return placeOfFile(await fileOf(db)) ?? newId()
+  }
+  const row = await db.get<{ place: string }>(
+    `SELECT oid || ' ' || pg_postmaster_start_time() AS place FROM pg_database WHERE datname = current_database()`,
+  )
+  return row!.place
+}

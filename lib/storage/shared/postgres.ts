@@ -1,0 +1,97 @@
+import type { Database, Primitive } from '../database.ts'
+import { toStorageFailure } from '../errors.ts'
+import type { Names } from '../names/names.ts'
+import type { PgResult } from '../postgres/pool.ts'
+import { numbered, toQueries } from '../postgres/statements.ts'
+import { openTransaction } from '../postgres/transaction.ts'
+import type { HostClient, SharedResult } from './client.ts'
+import { createSharedDatabase } from './database.ts'
+
+const INT8_OID = 20
+
+/** SQLSTATEs: no transaction is open; the open one has failed; there is no such table, schema or column. */
+const REFUSALS: Record<string, string> = {
+  '25P01':
+    'withTransaction: no transaction is open on this client. Send BEGIN first, and pass the client that sent it, not a pool',
+  '25P02': 'withTransaction: the transaction of the client has failed before, and can only be rolled back',
+  '42P01': 'withTransaction: this client is connected to another database than the service',
+}
+
+/** Tells databases apart, also a copy from its original: the history, and the id of the database at its server. */
+export const PLACE = `(SELECT value FROM meta WHERE name = 'epoch') || ' ' ||
+  (SELECT oid FROM pg_database WHERE datname = current_database())`
+
+/**
+ * Runs `work` in the transaction that is open on a client of the host. Nothing is set, committed or rolled back here.
+ *
+ * @param placeOf {@link PLACE} of the service's own database
+ */
+export async function shareWithPostgres<T>(
+  client: HostClient,
+  { names, placeOf }: { names: Names | undefined; placeOf: () => Promise<string> },
+  work: (db: Database, xid?: string) => Promise<T>,
+): Promise<SharedResult<T>> {
+  const texts = new Map<string, string>()
+  const textOf = (sql: string) => {
+    const text = texts.get(sql) ?? numbered(names ? names.qualify(sql) : sql)
+    texts.set(sql, text)
+    return text
+  }
+  let last: Promise<unknown> = Promise.resolve()
+  // One after another: a client of the host may not be in pipeline mode.
+  const sendInTurn = (text: string, values: Primitive[]) => {
+    const result = last.then(() => send(client, text, values))
+    last = result.catch(() => {})
+    return result
+  }
+  const query = (sql: string, values: Primitive[]) => sendInTurn(textOf(sql), values)
+  const xid = await join(query, placeOf)
+  const db = createSharedDatabase({
+    queries: toQueries(query, names),
+    control: (sql) => sendInTurn(sql, []),
+    runWork: async (run) => {
+      const { tx, state } = openTransaction(query, names)
+      const value = await run(tx)
+      await Promise.all(state.deferred)
+      if (state.lost) throw state.lost
+      state.over = true
+      return value
+    },
+    toFailure: toStorageFailure,
+  })
+  try {
+    return { value: await work(db, xid), xid }
+  } finally {
+    await db.end()
+  }
+}
+
+/** @returns the id of the transaction. @throws Error when there is none, or it is on another database */
+async function join(query: (sql: string, values: Primitive[]) => Promise<PgResult>, placeOf: () => Promise<string>) {
+  try {
+    // Outside a transaction it fails. A pool fails too: each of its queries is a transaction of its own.
+    await query('SAVEPOINT chat_server', [])
+    const { rows } = await query(`SELECT ${PLACE} AS place, pg_current_xact_id()::text AS xid`, [])
+    await query('RELEASE SAVEPOINT chat_server', [])
+    const { place, xid } = rows[0] as { place: string; xid: string }
+    if (place !== (await placeOf())) throw new Error(REFUSALS['42P01'])
+    return xid
+  } catch (cause) {
+    const says = REFUSALS[(cause as { code?: string }).code ?? '']
+    throw says ? new Error(says, { cause }) : toStorageFailure(cause)
+  }
+}
+
+async function send(client: HostClient, text: string, values: Primitive[]): Promise<PgResult> {
+  const result = (await client.query(text, values as never[])) as
+    | (PgResult & { fields?: { name: string; dataTypeID: number }[] })
+    | undefined
+  if (!Array.isArray(result?.rows) || !Array.isArray(result.fields)) {
+    throw new Error('withTransaction: the result of query() must be that of pg, with rows, rowCount and fields')
+  }
+  // The host's connection returns them as text, or as its parser does: ours are far below 2^53.
+  const wide = result.fields.filter(({ dataTypeID }) => dataTypeID === INT8_OID).map(({ name }) => name)
+  for (const row of result.rows as Record<string, unknown>[])
+    for (const name of wide) if (row[name] !== null) row[name] = Number(row[name])
+  return result
+}

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
+import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
+
+describeOnEachDatabase("a participant's own settings", (openUrl) => {
+  let service: TestService
+  let ada: Person
+  let grace: Person
+  let reader: Person
+  let id: string
+  beforeAll(async () => {
+    service = await startService(await openUrl())
+    ada = await service.signIn('ada')
+    grace = await service.signIn('grace')
+    reader = await service.signIn('reader', ['read_only'])
+    id = (await ada.conversations.create({ title: 'Engines' })).conversation_id
+    await ada.participants.add(id, { user_id: grace.id, role: 'viewer' })
+    await ada.participants.add(id, { user_id: reader.id })
+  })
+  afterAll(() => service.close())
+
+  async function open(person: Person, conversationId?: string): Promise<TestStream> {
+    const headers = await signInByHand(service.base_url, person.email, PASSWORD)
+    const stream = await openStream(service.base_url, conversationId, headers)
+    onTestFinished(() => stream.close())
+    await stream.until('stream.ready')
+    return stream
+  }
+
+  it('have defaults, are changed one by one, and are seen by nobody else', async () => {
+    const defaults = { level: 'mentions', archived: false, receipts: true }
+    expect(await grace.conversations.settings(id)).toEqual(defaults)
+    expect(await grace.conversations.setSettings(id, {})).toEqual(defaults)
+    const until = '2099-01-01T00:00:00.000000Z'
+    expect(await grace.conversations.setSettings(id, { muted_until: until })).toEqual({
+      ...defaults,
+      muted_until: until,
+    })
+    const changed = { ...defaults, level: 'none', muted_until: until, receipts: false }
+    expect(await grace.conversations.setSettings(id, { level: 'none', receipts: false })).toEqual(changed)
+    expect(await grace.conversations.settings(id)).toEqual(changed)
+    expect(await grace.conversations.get(id)).toMatchObject({ level: 'none', muted_until: until })
+    expect((await grace.conversations.list({})).conversations).toMatchObject([{ level: 'none', muted_until: until }])
+    expect(await ada.conversations.settings(id)).toEqual(defaults)
+    expect(JSON.stringify(await ada.conversations.get(id))).not.toContain('2099')
+    expect(await reader.conversations.setSettings(id, { level: 'all' })).toEqual({ ...defaults, level: 'all' })
+    expect(await grace.conversations.setSettings(id, { muted_until: null })).not.toHaveProperty('muted_until')
+  })
+
+  it('mute for ever, and until an instant that must be in the future', async () => {
+    expect(await ada.conversations.setSettings(id, { muted_until: 'forever' })).toMatchObject({
+      muted_until: 'forever',
+    })
+    const last = { muted_until: '9999-12-31T23:59:59Z' }
+    expect(await ada.conversations.setSettings(id, last)).toMatchObject({ muted_until: 'forever' })
+    const past = ada.conversations.setSettings(id, { muted_until: '2020-01-01T00:00:00Z', level: 'none' })
+    await expect(past).rejects.toMatchObject({ code: 'validation_failed', errors: [{ path: 'muted_until' }] })
+    expect(await ada.conversations.settings(id)).toMatchObject({ level: 'mentions' })
+    await service.chat.context.db.run('UPDATE participants SET muted_until = 1 WHERE user_id = ?', ada.id)
+    expect(await ada.conversations.settings(id)).not.toHaveProperty('muted_until')
+  })
+
+  it('arrive on the own streams of all conversations only, in order', async () => {
+    const [own, ofOne, others] = [await open(grace), await open(grace, id), await open(ada)]
+    await Promise.all([1, 2].map(() => grace.conversations.setSettings(id, {})))
+    await grace.conversations.setSettings(id, { level: 'all' })
+    await grace.conversations.setSettings(id, { level: 'mentions' })
+    const levels: string[] = []
+    for (let n = 0; n < 2; n++) {
+      const { event } = (await own.until('settings.update')).at(-1)!
+      if (event.type !== 'settings.update') throw new Error(event.type)
+      expect(event.payload.conversation_id).toBe(id)
+      levels.push(event.payload.settings.level)
+    }
+    expect(levels).toEqual(['all', 'mentions'])
+    await ada.messages.postRoot(id, { content: 'the end' })
+    for (const stream of [ofOne, others]) {
+      const seen = await stream.until('message.new')
+      expect(seen.map(({ event }) => event.type)).not.toContain('settings.update')
+    }
+  })
+
+  it('archive a conversation until the participant posts in it, or is notified', async () => {
+    const other = (await ada.conversations.create({ title: 'Other' })).conversation_id
+    const { root_id } = await ada.messages.postRoot(other, { content: 'Hi' })
+    const list = async (archived?: 'true' | 'false' | 'all') =>
+      (await ada.conversations.list(archived ? { archived } : {})).conversations.map(({ title }) => title)
+    await ada.conversations.setSettings(other, { archived: true })
+    expect([await list(), await list('false')]).toEqual([['Engines'], ['Engines']])
+    expect(await list('true')).toEqual(['Other'])
+    expect((await ada.conversations.list({ archived: 'true' })).conversations).toMatchObject([{ archived: true }])
+    expect(await list('all')).toEqual(['Other', 'Engines'])
+    await ada.participants.add(other, { user_id: grace.id })
+    // It notifies her of nothing.
+    await grace.messages.postRoot(other, { content: 'Hello' })
+    expect(await list('true')).toEqual(['Other'])
+    expect((await grace.conversations.list({})).conversations).toHaveLength(2)
+    await ada.messages.reply(root_id, { content: 'Here I am' })
+    expect([await list(), await list('true')]).toEqual([['Other', 'Engines'], []])
+    expect(await ada.conversations.get(other)).not.toHaveProperty('archived')
+    await ada.conversations.setSettings(other, { archived: true })
+    await grace.messages.reply(root_id, { content: 'Come back' })
+    expect([await list(), await list('true')]).toEqual([['Other', 'Engines'], []])
+  })
+
+  it('are refused to strangers and parts of the host', async () => {
+    const eve = await service.signIn('eve')
+    expect(await codeOf(eve.conversations.settings(id))).toBe('not_found')
+    expect(await codeOf(eve.conversations.setSettings(id, { archived: true }))).toBe('not_found')
+    const { conversations } = service.chat
+    const system = await service.chat.system('orders')
+    expect(await codeOf(conversations.settings(system, id))).toBe('forbidden')
+    expect(await codeOf(conversations.setSettings(system, id, {}))).toBe('forbidden')
+  })
+
+  it('begin again with the defaults for a participant who was removed', async () => {
+    await grace.conversations.setSettings(id, { level: 'none', archived: true, receipts: false })
+    await ada.participants.remove(id, grace.id)
+    await ada.participants.add(id, { user_id: grace.id })
+    expect(await grace.conversations.settings(id)).toEqual({ level: 'mentions', archived: false, receipts: true })
+  })
+})

@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { Actor, EventAfter, Hooks, JoinBefore, MessageBefore } from '../../../lib/index.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { codeOf, PASSWORD, type Person, startService, type TestService, times } from '../../support/service.ts'
+
+const NEVER = new Promise<undefined>(() => {})
+
+describeOnEachDatabase('the hooks of a host', (openUrl) => {
+  let service: TestService
+  let node: TestService
+  let ada: Person
+  let grace: Person
+  let actor: Actor
+  let conversation_id: string
+  const messages: MessageBefore[] = []
+  const joins: JoinBefore[] = []
+  const events: EventAfter[] = []
+  const elsewhere: EventAfter[] = []
+  let verdict: () => ReturnType<NonNullable<Hooks['beforeMessage']>>
+  let admit: () => ReturnType<NonNullable<Hooks['beforeJoin']>>
+  const hooks: Hooks = {
+    beforeMessage(message) {
+      messages.push(message)
+      return verdict()
+    },
+    beforeJoin(join) {
+      joins.push(join)
+      return admit()
+    },
+    afterEvent: (event) => void events.push(event),
+  }
+
+  beforeAll(async () => {
+    const url = await openUrl()
+    service = await startService(url, { ports: { hooks } })
+    node = await startService(url, { ports: { hooks: { afterEvent: (event) => void elsewhere.push(event) } } })
+    verdict = admit = () => undefined
+    ada = await service.signIn('ada')
+    grace = await service.signIn('grace')
+    actor = await service.chat.users.actor(ada.id)
+    conversation_id = (await ada.conversations.create({ title: 'Engines' })).conversation_id
+  })
+  beforeEach(async () => {
+    verdict = admit = () => undefined
+    hooks.failure = 'refuse'
+    await service.chat.context.afterEvents.idle()
+    for (const seen of [messages, joins, events, elsewhere]) seen.length = 0
+  })
+  afterAll(() => Promise.all([service.close(), node.close()]))
+
+  const seen = <T>(list: T[]) => list.splice(0)
+
+  it('are asked about posts, replies, questions and edits, over HTTP and in the process alike', async () => {
+    const root = await ada.messages.postRoot(conversation_id, { content: 'one', metadata: { a: 1 } })
+    const given = { conversation_id, role: 'user' }
+    expect(seen(messages)).toEqual([
+      { ...given, actor: expect.objectContaining({ user_id: ada.id }), content: 'one', metadata: { a: 1 } },
+    ])
+    await service.chat.messages.reply(actor, root.message_id, { content: 'two' })
+    await ada.messages.postRoot(conversation_id, { content: 'why?', role: 'assistant' })
+    await service.chat.context.answers.idle()
+    await ada.messages.edit(root.message_id, { content: 'three' })
+    expect(seen(messages)).toMatchObject([
+      { ...given, parent_id: root.message_id, content: 'two', actor },
+      { conversation_id, role: 'assistant', content: 'why?' },
+      { ...given, message_id: root.message_id, content: 'three' },
+    ])
+  })
+
+  it('change no rights of the caller', async () => {
+    verdict = () => {
+      const roles = messages[0]!.actor!.roles as string[]
+      roles.push('admin')
+      return undefined
+    }
+    const caller: Actor = { ...actor, roles: ['member'] }
+    await service.chat.messages.postRoot(caller, conversation_id, { content: 'hello' })
+    expect(caller.roles).toEqual(['member'])
+  })
+
+  it('refuse with a text that the caller reads, and nothing is stored', async () => {
+    verdict = async () => ({ refuse: 'Please be polite.' })
+    await expect(service.chat.messages.postRoot(actor, conversation_id, { content: 'rude' })).rejects.toMatchObject({
+      code: 'forbidden',
+      message: 'Please be polite.',
+    })
+    const before = await ada.threads.list(conversation_id)
+    await expect(ada.messages.postRoot(conversation_id, { content: 'rude' })).rejects.toMatchObject({
+      code: 'forbidden',
+      message: 'Please be polite.',
+    })
+    expect(await ada.threads.list(conversation_id)).toEqual(before)
+  })
+
+  it('replace a text, which is validated again', async () => {
+    verdict = () => ({ content: 'a *** word' })
+    const posted = await ada.messages.postRoot(conversation_id, { content: 'a bad word' })
+    expect(posted.message.content).toBe('a *** word')
+    verdict = () => ({ content: 'edited by the host' })
+    await ada.messages.edit(posted.message_id, { content: 'edited' })
+    expect((await ada.messages.get(posted.message_id)).content).toBe('edited by the host')
+    for (const content of ['', 'x'.repeat(65_537)]) {
+      verdict = () => ({ content })
+      expect(await codeOf(ada.messages.postRoot(conversation_id, { content: 'fine' }))).toBe('validation_failed')
+    }
+  })
+
+  it('are not asked about a repeated post, also when they have changed its text', async () => {
+    verdict = () => ({ content: 'changed' })
+    const post = { content: 'once', idempotency_key: 'the-key' }
+    const first = await service.chat.messages.postRoot(actor, conversation_id, post)
+    expect(seen(messages)).toHaveLength(1)
+    verdict = () => ({ refuse: 'never again' })
+    const second = await service.chat.messages.postRoot(actor, conversation_id, post)
+    expect([second.message_id, second.message.content]).toEqual([first.message_id, 'changed'])
+    expect(messages).toEqual([])
+  })
+
+  it('are not asked about what is refused anyway', async () => {
+    verdict = () => ({ refuse: 'a secret of this conversation' })
+    expect(await codeOf(grace.messages.postRoot(conversation_id, { content: 'let me in' }))).toBe('not_found')
+    const { message_id } = await postUnasked('mine')
+    expect(await codeOf(grace.messages.reply(message_id, { content: 'let me in' }))).toBe('not_found')
+    expect(await codeOf(grace.messages.edit(message_id, { content: 'let me in' }))).toBe('not_found')
+    expect(await codeOf(grace.participants.add(conversation_id, { user_id: ada.id }))).toBe('not_found')
+    expect([messages, joins]).toEqual([[], []])
+  })
+
+  /** Through a node whose host has no hooks for messages. */
+  const postUnasked = (content: string) => node.chat.messages.postRoot(actor, conversation_id, { content })
+
+  it('make a post unavailable when they fail or take too long, or pass it if so configured', async () => {
+    const failing: (typeof verdict)[] = [
+      () => NEVER,
+      () => Promise.reject(new Error('down')),
+      () => {
+        throw new Error('down')
+      },
+      () => ({ refuse: 5 }) as unknown as undefined,
+    ]
+    for (verdict of failing) {
+      expect(await codeOf(ada.messages.postRoot(conversation_id, { content: 'hello' }))).toBe('unavailable')
+    }
+    hooks.failure = 'pass'
+    for (verdict of failing) {
+      const { message } = await ada.messages.postRoot(conversation_id, { content: 'hello' })
+      expect(message.content).toBe('hello')
+    }
+  })
+
+  it('are asked about a new participant, added or invited, and refuse one', async () => {
+    await ada.participants.add(conversation_id, { username: 'grace' })
+    expect(seen(joins)).toMatchObject([
+      { actor: { user_id: ada.id }, conversation_id, user_id: grace.id, role: 'member' },
+    ])
+    expect(await codeOf(ada.participants.add(conversation_id, { user_id: grace.id }))).toBe('already_participant')
+    const eve = await service.signIn('eve')
+    const { token } = await ada.invites.create(conversation_id, {})
+    expect(seen(joins)).toEqual([])
+    admit = () => ({ refuse: 'Not in this team.' })
+    await expect(eve.invites.accept({ token })).rejects.toMatchObject({
+      code: 'forbidden',
+      message: 'Not in this team.',
+    })
+    expect(await codeOf(ada.participants.add(conversation_id, { user_id: eve.id }))).toBe('forbidden')
+    expect(seen(joins)).toMatchObject([
+      { actor: { user_id: eve.id }, conversation_id, user_id: eve.id, role: 'member' },
+      { actor: { user_id: ada.id }, conversation_id, user_id: eve.id },
+    ])
+    const newcomer = { token, username: 'new', email: 'new@example.org', password: PASSWORD }
+    expect(await codeOf(service.client().invites.accept(newcomer))).toBe('forbidden')
+    expect(seen(joins)).toEqual([{ conversation_id, email: 'new@example.org', role: 'member' }])
+    admit = () => undefined
+    await eve.invites.accept({ token })
+    expect((await ada.conversations.get(conversation_id)).participants.map((each) => each.username)).toContain('eve')
+  })
+
+  it('get each event of the log once, in order, on the node that has written it', async () => {
+    const { conversation_id: id } = await ada.conversations.create({ title: 'Order' })
+    const root = await ada.messages.postRoot(id, { content: 'root' })
+    await Promise.all(times(10, (n) => ada.messages.reply(root.message_id, { content: `reply ${n}` })))
+    await node.chat.messages.reply(actor, root.message_id, { content: 'of the other node' })
+    await ada.messages.remove(root.message_id)
+    await ada.messages.postRoot(id, { content: 'why?', role: 'assistant' })
+    await service.chat.context.answers.idle()
+    await Promise.all([service, node].map(({ chat }) => chat.context.afterEvents.idle()))
+    const log = await service.chat.context.db.all<{ seq: number; type: string }>(
+      'SELECT seq, type FROM events WHERE conversation_id = ? ORDER BY seq',
+      id,
+    )
+    const theirs = elsewhere.filter((event) => event.conversation_id === id)
+    expect(theirs).toMatchObject([{ type: 'message.new', payload: { message: { content: 'of the other node' } } }])
+    const ours = events.filter((event) => event.conversation_id === id)
+    const short = ({ seq, type }: { seq: number; type: string }) => ({ seq, type })
+    expect(ours.map(short)).toEqual(log.filter(({ seq }) => seq !== theirs[0]!.seq).map(short))
+    expect(ours.map((event) => event.type)).toContain('message.done')
+  })
+
+  it('do not delay a post by an afterEvent that is slow or fails', async () => {
+    const slow = await startService(await openUrl(), {
+      ports: {
+        hooks: {
+          afterEvent: (event) => (event.type === 'membership.changed' ? NEVER : Promise.reject(new Error('no'))),
+        },
+      },
+    })
+    const person = await slow.signIn('ada')
+    const { conversation_id: id } = await person.conversations.create()
+    await person.messages.postRoot(id, { content: 'hello' })
+    await slow.chat.context.afterEvents.idle()
+    await slow.close()
+  })
+
+  it('say over HTTP what is refused, as a problem', async () => {
+    verdict = () => ({ refuse: 'Please be polite.' })
+    const response = await service.chat.keys.create(actor, { name: 'bot' }).then(({ key }) =>
+      fetch(`${service.base_url}/api/threads/${conversation_id}/root`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: '{"content":"rude"}',
+      }),
+    )
+    expect(response.status).toBe(403)
+    expect(await response.json()).toMatchObject({ code: 'forbidden', detail: 'Please be polite.' })
+  })
+})

@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { chooseNamed, findNames } from '../../../lib/chat/mentions/rules-find.ts'
+import { uniqueKey } from '../../../lib/core/characters.ts'
+
+/** Whom a text mentions, when these are the participants. */
+function mentioned(text: string, usernames: string[]): string[] {
+  const idOf = new Map(usernames.map((name) => [uniqueKey(name), name]))
+  const { user_ids, all } = chooseNamed(findNames(text), idOf)
+  return all ? [...user_ids, '(all)'] : user_ids
+}
+
+describe('the persons that a text mentions', () => {
+  it('finds a name behind many words that may be names', () => {
+    const filler = '@1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0\n'.repeat(300)
+    expect(mentioned(`${filler} @ada @all`, ['ada'])).toEqual(['ada', '(all)'])
+  })
+
+  it('does not count the author', () => {
+    const names = Array.from({ length: 50 }, (_, n) => `u${n}`)
+    const idOf = new Map(['me', ...names].map((name) => [name, name]))
+    const places = findNames(['me', ...names].map((name) => `@${name}`).join(' '))
+    expect(chooseNamed(places, idOf, 'me').user_ids).toEqual(names)
+  })
+
+  it.each<[what: string, text: string, usernames: string[], found: string[]]>([
+    ['one at the beginning', '@ada hello', ['ada'], ['ada']],
+    ['one at the end', 'hello @ada', ['ada'], ['ada']],
+    ['one before a dot', 'Ask @ada.', ['ada'], ['ada']],
+    ['one before an apostrophe', "It is @ada's", ['ada'], ['ada']],
+    ['one in brackets', '(@ada)', ['ada'], ['ada']],
+    ['one in another case', 'hello @ADA', ['ada'], ['ada']],
+    ['one in full width', 'hello @ａｄａ', ['ada'], ['ada']],
+    ['one with decomposed letters', 'hello @Zoe\u0308', ['Zo\u00EB'], ['Zo\u00EB']],
+    ['each one once', '@ada and @bob and @ada', ['ada', 'bob'], ['ada', 'bob']],
+    ['two without a space', '@ada,@bob', ['ada', 'bob'], ['ada', 'bob']],
+    // nextcloud/spreed#1246, nextcloud/deck#1515: another user was mentioned instead.
+    ['a name with spaces', 'Hi @Erika Mustermann, hi', ['Erika', 'Erika Mustermann'], ['Erika Mustermann']],
+    [
+      'the shorter name where the longer one is not written',
+      'Hi @Erika Muster',
+      ['Erika', 'Erika Mustermann'],
+      ['Erika'],
+    ],
+    [
+      'a name with spaces before another mention',
+      '@Erika Mustermann @bob',
+      ['Erika Mustermann', 'bob'],
+      ['Erika Mustermann', 'bob'],
+    ],
+    // nextcloud/server#25378: "Hi @user0 and @user0-2".
+    ['names of which one begins with the other', 'Hi @user0 and @user0-2', ['user0', 'user0-2'], ['user0', 'user0-2']],
+    ['no other person than the one that is written', 'Hi @user0-2', ['user0'], []],
+    ['a name with dots', 'ask @ment.ion about it', ['ment.ion', 'ment'], ['ment.ion']],
+    ['not the first part of a name with dots', 'ask @ment.ion', ['ment'], []],
+    // NodeBB/NodeBB#956.
+    ['a name that ends with a dot', '@baris. works', ['baris.'], ['baris.']],
+    // nextcloud/server#26419: an address as the name.
+    ['a name that is an address', 'hi @ada@example.org', ['ada@example.org'], ['ada@example.org']],
+    ['a name of ideographs', '你好 @林 小姐', ['林 小姐'], ['林 小姐']],
+    ['a name of emoji', 'hi @🦊!', ['🦊'], ['🦊']],
+    ['nobody in an address', 'mail ada@ada.example or x.@ada', ['ada'], []],
+    ['nobody in a path', 'https://example.org/@ada and a/@ada', ['ada'], []],
+    ['nobody behind two @', '@@ada', ['ada'], []],
+    ['nobody inside a word', '_@ada-@ada', ['ada'], []],
+    ['nobody by the beginning of a name', '@ad hello', ['ada'], []],
+    ['nobody by the beginning of a word', '@adam and @ada_x and @ada1', ['ada'], []],
+    ['nobody behind a space', '@ ada', ['ada'], []],
+    ['nobody across lines', '@Erika\nMustermann', ['Erika Mustermann'], []],
+    // mattermost, status-im/status-app#10335: mentions in code.
+    ['nobody in a span of code', 'write `@ada` there', ['ada'], []],
+    ['nobody between double backticks', '``a ` @ada`` there', ['ada'], []],
+    ['nobody in a fenced block', '```js\n@ada\n```\n@bob', ['ada', 'bob'], ['bob']],
+    ['nobody in a block that does not end', 'so:\n~~~\n@ada\n```\n@bob', ['ada', 'bob'], []],
+    ['one behind a backtick that is not closed', 'a ` b @ada', ['ada'], ['ada']],
+    ['one where a backtick is closed in another paragraph', 'a ` b\n\n@ada `', ['ada'], ['ada']],
+    ['one between two spans', '`a` @ada `b`', ['ada'], ['ada']],
+    ['all', 'Hello @all, lunch', ['ada'], ['(all)']],
+    ['all, also in capitals', '@ALL', [], ['(all)']],
+    ['all and a person', '@all and @ada', ['ada'], ['ada', '(all)']],
+    ['a person whose name begins with all', '@all hands', ['all hands'], ['all hands']],
+    ['not all in a word', '@allen and @all-hands', [], []],
+  ])('finds %s', (_, text, usernames, found) => {
+    expect(mentioned(text, usernames)).toEqual(found)
+  })
+
+  it('finds the first fifty', () => {
+    const usernames = Array.from({ length: 60 }, (_, n) => `user${n}`)
+    expect(mentioned(usernames.map((name) => `@${name}`).join(' '), usernames)).toEqual(usernames.slice(0, 50))
+  })
+
+  it('looks at a bounded number of candidates, whatever the text', () => {
+    for (const text of [
+      '@a '.repeat(80_000),
+      `@${'a b '.repeat(60_000)}`,
+      `@${'a b c d e f g h\n@'.repeat(10_000)}`,
+      '`@'.repeat(100_000),
+    ]) {
+      expect(findNames(text).flat().length).toBeLessThanOrEqual(4_000)
+    }
+  })
+
+  it('finds every username behind an @ and before a space, whatever it consists of', () => {
+    const word = fc.stringMatching(/^[a-zA-Z0-9éÜ林._-]{1,12}$/)
+    const username = fc.array(word, { minLength: 1, maxLength: 3 }).map((words) => words.join(' '))
+    fc.assert(
+      fc.property(username, fc.constantFrom('', 'hello ', '(', '\n'), (name, before) => {
+        expect(mentioned(`${before}@${name} `, [name])).toEqual(uniqueKey(name) === 'all' ? ['(all)'] : [name])
+      }),
+      { numRuns: 300 },
+    )
+  })
+})

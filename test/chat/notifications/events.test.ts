@@ -1,0 +1,95 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
+import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
+
+describeOnEachDatabase('events about the inbox', (openUrl) => {
+  let service: TestService
+  let ada: Person
+  let grace: Person
+  let cookie: string
+  let conversation_id: string
+  const streams: TestStream[] = []
+  beforeAll(async () => {
+    service = await startService(await openUrl())
+    ada = await service.signIn('ada')
+    grace = await service.signIn('grace')
+    cookie = (await signInByHand(service.base_url, grace.email, PASSWORD)).cookie
+    conversation_id = (await ada.conversations.create()).conversation_id
+    await ada.participants.add(conversation_id, { user_id: grace.id })
+  })
+  afterEach(() => Promise.all(streams.splice(0).map((stream) => stream.close())))
+  afterAll(() => service.close())
+
+  /** A stream of grace, of all conversations or of one. */
+  async function open(id?: string, last_event_id?: string): Promise<TestStream> {
+    const stream = await openStream(service.base_url, id, { cookie, ...(last_event_id && { last_event_id }) })
+    streams.push(stream)
+    return stream
+  }
+
+  const inbox = async () => (await grace.notifications.list({ unread: true })).notifications
+
+  it('begin with the number of unread notifications, also after a reset', async () => {
+    await ada.messages.postRoot(conversation_id, { content: '@grace' })
+    const { unread } = await grace.notifications.list()
+    for (const last_event_id of [undefined, 'of no history']) {
+      const events = await (await open(undefined, last_event_id)).until('notifications.count')
+      const types = last_event_id ? ['stream.ready', 'stream.reset'] : ['stream.ready']
+      expect(events.map(({ event }) => event.type)).toEqual([...types, 'notifications.count'])
+      expect(events.at(-1)).toEqual({ event: { type: 'notifications.count', payload: { unread } } })
+    }
+  })
+
+  it('tell what is new, and what is read, with the number of the unread ones', async () => {
+    const stream = await open()
+    const begin = (await stream.until('notifications.count')).at(-1)!.event
+    const { unread } = begin.payload as { unread: number }
+    const { root_id } = await ada.messages.postRoot(conversation_id, { content: 'Hello @grace' })
+    const made = (await stream.until('notification.new')).at(-1)!
+    const [first] = await inbox()
+    expect(made).toEqual({
+      event: { type: 'notification.new', payload: { notification: first, unread: unread + 1 } },
+    })
+    expect(first).toMatchObject({ kind: 'mention', excerpt: 'Hello @grace' })
+    await grace.threads.markRead(root_id)
+    expect((await stream.until('notification.read')).at(-1)!.event.payload).toEqual({ ids: [first!.id], unread })
+    await grace.notifications.markRead({ up_to: first!.id })
+    const read = (await stream.until('notification.read')).at(-1)!.event.payload
+    expect(read).toEqual({ up_to: first!.id, unread: 0 })
+  })
+
+  it('come with the settings when a notification shows an archived conversation again', async () => {
+    await grace.conversations.setSettings(conversation_id, { level: 'all', archived: true })
+    const stream = await open()
+    await stream.until('notifications.count')
+    await ada.messages.postRoot(conversation_id, { content: 'Back, @grace' })
+    const settings = await grace.conversations.settings(conversation_id)
+    expect(settings).toEqual({ level: 'all', archived: false, receipts: true })
+    expect((await stream.until('settings.update')).at(-1)!.event.payload).toEqual({ conversation_id, settings })
+    await grace.conversations.setSettings(conversation_id, { level: 'mentions' })
+  })
+
+  it('are for the streams of all conversations of the user alone', async () => {
+    const own = await open()
+    const room = await open(conversation_id)
+    const other = await openStream(
+      service.base_url,
+      undefined,
+      await signInByHand(service.base_url, ada.email, PASSWORD),
+    )
+    streams.push(other)
+    await Promise.all([
+      own.until('notifications.count'),
+      other.until('notifications.count'),
+      room.until('stream.ready'),
+    ])
+    await ada.messages.postRoot(conversation_id, { content: 'one @grace' })
+    await own.until('notification.new')
+    await ada.messages.postRoot(conversation_id, { content: 'two' })
+    for (const stream of [room, other]) {
+      const events = await stream.until('message.new', ({ payload }) => JSON.stringify(payload).includes('two'))
+      expect(events.map(({ event }) => event.type).filter((type) => type.startsWith('notif'))).toEqual([])
+    }
+  })
+})

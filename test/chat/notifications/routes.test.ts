@@ -1,0 +1,280 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { type Person, startService, type TestService } from '../../support/service.ts'
+
+describeOnEachDatabase('the inbox', (openUrl) => {
+  let service: TestService
+  let ada: Person
+  let grace: Person
+  let bob: Person
+  let eve: Person
+  let group: string
+
+  beforeAll(async () => {
+    service = await startService(await openUrl())
+    ada = await service.signIn('ada')
+    grace = await service.signIn('grace')
+    await grace.auth.changeProfile({ username: 'Grace Hopper' })
+    bob = await service.signIn('bob')
+    eve = await service.signIn('eve')
+  })
+  afterAll(() => service.close())
+
+  /** A conversation of ada with these, whose inboxes are empty. */
+  async function gather(...others: Person[]): Promise<void> {
+    group = (await ada.conversations.create({ title: 'Engines' })).conversation_id
+    for (const each of others) await ada.participants.add(group, { user_id: each.id })
+    for (const each of [ada, ...others]) await readAll(each)
+  }
+
+  async function readAll(person: Person): Promise<void> {
+    const { notifications } = await person.notifications.list()
+    if (notifications[0]) await person.notifications.markRead({ up_to: notifications[0].id })
+  }
+
+  const unread = async (person: Person) => (await person.notifications.list({ unread: true })).notifications
+  const kinds = async (person: Person) => (await unread(person)).map(({ kind }) => kind)
+
+  it('has a mention, with who wrote it, where, and the beginning of the text', async () => {
+    await gather(grace, bob)
+    const content = `Hello @Grace Hopper, ${'the engine runs. '.repeat(20)}`
+    const { message_id, root_id, message } = await ada.messages.postRoot(group, { content })
+    expect(message.mentions).toEqual({ user_ids: [grace.id] })
+    expect(await bob.messages.get(message_id)).toMatchObject({ mentions: { user_ids: [grace.id] } })
+    const { notifications, unread } = await grace.notifications.list({ unread: true })
+    expect(notifications).toEqual([
+      {
+        id: expect.any(String),
+        kind: 'mention',
+        at: message.created_at,
+        conversation_id: group,
+        root_id,
+        message_id,
+        actor_user_id: ada.id,
+        excerpt: content.slice(0, 140),
+      },
+    ])
+    expect(unread).toBe(1)
+    expect(await kinds(bob)).toEqual([])
+    expect(await kinds(ada)).toEqual([])
+  })
+
+  it('has one entry for a message, of the first kind that fits', async () => {
+    await gather(grace, bob)
+    const { message_id } = await grace.messages.postRoot(group, { content: 'Does it run?' })
+    await ada.messages.reply(message_id, { content: '@grace hopper and @all: yes' })
+    await ada.messages.reply(message_id, { content: '@all: yes' })
+    await ada.messages.reply(message_id, { content: 'yes' })
+    expect(await kinds(grace)).toEqual(['reply', 'reply', 'mention'])
+    expect(await kinds(bob)).toEqual(['mention_all', 'mention_all'])
+    expect((await grace.notifications.list({ kind: 'reply', unread: true })).notifications).toHaveLength(2)
+    expect((await grace.notifications.list({ conversation: group, limit: 2 })).notifications).toHaveLength(2)
+  })
+
+  it('has nothing of one’s own, nor of replies to oneself', async () => {
+    await gather(grace)
+    const { message_id } = await ada.messages.postRoot(group, { content: 'I am @ada' })
+    const { message } = await ada.messages.reply(message_id, { content: 'me', mentions: { user_ids: [ada.id] } })
+    expect(message.mentions).toBeUndefined()
+    expect(await kinds(ada)).toEqual([])
+  })
+
+  it('has the conversations to which somebody else has added the user, whatever the level', async () => {
+    await readAll(eve)
+    await gather()
+    await ada.participants.add(group, { user_id: eve.id })
+    expect(await unread(eve)).toMatchObject([{ kind: 'added', conversation_id: group, actor_user_id: ada.id }])
+  })
+
+  it('takes named persons instead of the text, and leaves out those who are no participants', async () => {
+    await gather(grace, bob)
+    const post = (content: string, mentions: object) => ada.messages.postRoot(group, { content, mentions })
+    const named = await post('@bob', { user_ids: [grace.id, eve.id, grace.id] })
+    expect(named.message.mentions).toEqual({ user_ids: [grace.id] })
+    expect((await post('@bob', {})).message.mentions).toBeUndefined()
+    expect((await post('no name', { user_ids: [], all: true })).message.mentions).toEqual({ user_ids: [], all: true })
+    expect(await kinds(bob)).toEqual(['mention_all'])
+    await expect(post('@', { user_ids: ['bob'] })).rejects.toMatchObject({ code: 'validation_failed' })
+    const many = Array.from({ length: 51 }, () => grace.id)
+    await expect(post('@', { user_ids: many })).rejects.toMatchObject({ code: 'validation_failed' })
+    await expect(post('@', { all: 1 })).rejects.toMatchObject({ code: 'validation_failed' })
+  })
+
+  it('lets owners and admins mention all, unless the policy says otherwise', async () => {
+    await gather(grace, bob)
+    const content = 'Hello @all'
+    expect((await bob.messages.postRoot(group, { content })).message.mentions).toBeUndefined()
+    const explicit = bob.messages.postRoot(group, { content, mentions: { all: true } })
+    await expect(explicit).rejects.toMatchObject({ code: 'forbidden' })
+    await service.chat.context.db.run(
+      'UPDATE conversations SET policy = ? WHERE id = ?',
+      '{"mention_all":"members"}',
+      group,
+    )
+    expect((await bob.messages.postRoot(group, { content })).message.mentions).toEqual({ user_ids: [], all: true })
+    await service.chat.context.db.run(
+      'UPDATE conversations SET policy = ? WHERE id = ?',
+      '{"mention_all":"nobody"}',
+      group,
+    )
+    expect((await ada.messages.postRoot(group, { content })).message.mentions).toBeUndefined()
+  })
+
+  it('is told of nothing at the level none', async () => {
+    await gather(grace)
+    await service.chat.context.db.run(
+      "UPDATE participants SET level = 'none' WHERE conversation_id = ? AND user_id = ?",
+      group,
+      grace.id,
+    )
+    const { message } = await ada.messages.postRoot(group, { content: '@grace hopper and @all' })
+    expect(message.mentions).toEqual({ user_ids: [grace.id], all: true })
+    expect(await kinds(grace)).toEqual([])
+  })
+
+  it('shows nothing of a conversation while the user is not in it', async () => {
+    await gather(grace)
+    await ada.messages.postRoot(group, { content: '@grace hopper' })
+    expect(await kinds(grace)).toEqual(['mention'])
+    await ada.participants.remove(group, grace.id)
+    expect(await grace.notifications.list({ unread: true })).toEqual({ notifications: [], unread: 0 })
+    await ada.participants.add(group, { user_id: grace.id })
+    expect(await kinds(grace)).toEqual(['added', 'mention'])
+  })
+
+  it('marks as read by ids, or up to one, and passes over those of others', async () => {
+    await gather(grace, bob)
+    for (const content of ['1', '2', '3', '4'])
+      await ada.messages.postRoot(group, { content: `${content} @grace hopper` })
+    const [fourth, third, second] = await unread(grace)
+    await bob.notifications.markRead({ ids: [fourth!.id] })
+    await bob.notifications.markRead({ up_to: fourth!.id })
+    expect(await unread(grace)).toHaveLength(4)
+    await grace.notifications.markRead({ ids: [fourth!.id, ada.id] })
+    await grace.notifications.markRead({ up_to: second!.id })
+    await grace.notifications.markRead({ up_to: second!.id })
+    expect(await unread(grace)).toEqual([third])
+    const [read] = (await grace.notifications.list({ limit: 1 })).notifications
+    expect(read).toEqual({ ...fourth, read_at: expect.any(String) })
+    const answers = [{}, { ids: [], up_to: second!.id }, { ids: Array.from({ length: 201 }, () => second!.id) }]
+    for (const body of answers)
+      await expect(grace.notifications.markRead(body)).rejects.toMatchObject({ code: 'validation_failed' })
+  })
+
+  it('pages without a gap and without a repeat', async () => {
+    await gather(bob)
+    for (let n = 0; n < 7; n++) await ada.messages.postRoot(group, { content: `${n} @bob` })
+    const seen: string[] = []
+    for (let after: string | undefined, n = 0; n < 9; n++) {
+      const page = await bob.notifications.list({ conversation: group, limit: 3, ...(after && { after }) })
+      seen.push(...page.notifications.map(({ excerpt = '', kind }) => excerpt || kind))
+      after = page.next_after
+      if (!after) break
+    }
+    expect(seen).toEqual(['6 @bob', '5 @bob', '4 @bob', '3 @bob', '2 @bob', '1 @bob', '0 @bob', 'added'])
+    await expect(bob.notifications.list({ after: 'nonsense' })).rejects.toMatchObject({ code: 'invalid_cursor' })
+  })
+
+  it('is read with the thread, up to the marker', async () => {
+    await gather(grace)
+    const { message_id, root_id } = await ada.messages.postRoot(group, { content: 'one @grace hopper' })
+    const second = await ada.messages.reply(message_id, { content: 'two @grace hopper' })
+    await ada.messages.reply(message_id, { content: 'three @grace hopper' })
+    await ada.messages.postRoot(group, { content: 'elsewhere @grace hopper' })
+    await grace.threads.markRead(root_id, { message_id: second.message_id })
+    expect((await unread(grace)).map(({ excerpt }) => excerpt)).toEqual([
+      'elsewhere @grace hopper',
+      'three @grace hopper',
+    ])
+    await grace.threads.markRead(root_id)
+    expect(await unread(grace)).toHaveLength(1)
+  })
+
+  it('has one entry for a thread of a direct conversation while it is not read', async () => {
+    await gather(grace)
+    const { conversation_id } = await ada.conversations.direct({ user_id: grace.id })
+    const { message_id, root_id } = await ada.messages.postRoot(conversation_id, { content: 'one' })
+    const other = await ada.messages.postRoot(conversation_id, { content: 'other' })
+    const second = await ada.messages.reply(message_id, { content: 'two' })
+    expect(await unread(grace)).toMatchObject([
+      { kind: 'direct', root_id, message_id: second.message_id, count: 2, excerpt: 'two' },
+      { kind: 'direct', root_id: other.root_id, count: 1 },
+    ])
+    await grace.threads.markRead(root_id)
+    await ada.messages.reply(message_id, { content: 'three' })
+    expect(await unread(grace)).toMatchObject([{ root_id, count: 1, excerpt: 'three' }, { root_id: other.root_id }])
+    const asked = await grace.messages.reply(message_id, { content: 'four' })
+    await ada.messages.reply(asked.message_id, { content: 'five' })
+    expect(await kinds(grace)).toEqual(['reply', 'direct', 'direct'])
+    expect(await kinds(ada)).toEqual(['reply'])
+  })
+
+  it('follows the edits of a message, and notifies each person once', async () => {
+    await gather(grace, bob)
+    const { message_id } = await ada.messages.postRoot(group, { content: 'Hello @bob' })
+    await ada.messages.edit(message_id, { content: 'Hello @bob and @Grace Hopper' })
+    expect([await kinds(grace), await kinds(bob)]).toEqual([['mention'], ['mention']])
+    expect((await ada.messages.get(message_id)).mentions).toEqual({ user_ids: [grace.id, bob.id].sort() })
+    await ada.messages.edit(message_id, { content: 'Hello' })
+    expect([await kinds(grace), await kinds(bob)]).toEqual([[], []])
+    expect(await ada.messages.get(message_id)).not.toHaveProperty('mentions')
+    await ada.messages.edit(message_id, { content: 'Hello', mentions: { user_ids: [bob.id] } })
+    expect([await kinds(grace), await kinds(bob)]).toEqual([[], ['mention']])
+    await readAll(bob)
+    await ada.messages.edit(message_id, { content: 'Hello @bob, @bob' })
+    expect(await kinds(bob)).toEqual([])
+    expect((await bob.notifications.list({ conversation: group, kind: 'mention' })).notifications).toHaveLength(1)
+  })
+
+  it('has the kind that fits after an edit, also where another one was withdrawn before', async () => {
+    await gather(grace, bob)
+    const { message_id } = await ada.messages.postRoot(group, { content: '@all hi' })
+    const edit = (content: string) => ada.messages.edit(message_id, { content })
+    for (const [content, kind] of [
+      ['hi', []],
+      ['hi @bob', ['mention']],
+      ['hi', []],
+      ['@all', ['mention_all']],
+    ] as const) {
+      await edit(content)
+      expect([content, await kinds(bob)]).toEqual([content, kind])
+    }
+    const { message_id: of_bob } = await bob.messages.postRoot(group, { content: 'mine' })
+    await readAll(bob)
+    const answer = await ada.messages.reply(of_bob, { content: 're' })
+    expect(await kinds(bob)).toEqual(['reply'])
+    await ada.messages.edit(answer.message_id, { content: 're @bob' })
+    expect(await kinds(bob)).toEqual(['mention'])
+    await ada.messages.edit(answer.message_id, { content: 're' })
+    expect(await kinds(bob)).toEqual(['reply'])
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
+  it('loses a deleted message, and has it back as it was', async () => {
+    await gather(grace, bob)
+    const { message_id } = await ada.messages.postRoot(group, { content: '@bob and @all' })
+    await bob.notifications.markRead({ ids: [(await unread(bob))[0]!.id] })
+    const before = [await unread(grace), (await bob.notifications.list({ conversation: group })).notifications]
+    const mentions = async () =>
+      (await grace.conversations.list()).conversations.find(({ id }) => id === group)!.mentions
+    expect(await mentions()).toBe(1)
+    await ada.messages.remove(message_id)
+    expect([await kinds(grace), await mentions()]).toEqual([[], 0])
+    expect((await bob.notifications.list({ conversation: group })).notifications).toMatchObject([{ kind: 'added' }])
+    await ada.messages.restore(message_id)
+    expect([await unread(grace), (await bob.notifications.list({ conversation: group })).notifications]).toEqual(before)
+    expect(await mentions()).toBe(1)
+  })
+
+  it('belongs to the same post with the same key', async () => {
+    await gather(grace, bob)
+    const key = { headers: { 'idempotency-key': 'key' } }
+    const post = (user: Person) =>
+      ada.messages.postRoot(group, { content: 'once', mentions: { user_ids: [user.id] } }, key)
+    const first = await post(grace)
+    expect((await post(grace)).message_id).toBe(first.message_id)
+    const another = post(bob)
+    await expect(another).rejects.toMatchObject({ code: 'idempotency_mismatch' })
+    expect(await unread(grace)).toHaveLength(1)
+  })
+})

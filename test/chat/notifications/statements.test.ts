@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Storage } from '../../../lib/index.ts'
+import type { Writing } from '../../../lib/storage/database.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { type Person, startService, type TestService } from '../../support/service.ts'
+
+/** The statements of the transactions of the service. */
+const statements: string[] = []
+
+function recording({ db, ...storage }: Storage): Storage {
+  function recorded(tx: Writing): Writing {
+    const noted = (sql: string) => {
+      statements.push(sql)
+      return sql
+    }
+    return {
+      ...tx,
+      all: (sql, ...params) => tx.all(noted(sql), ...params),
+      get: (sql, ...params) => tx.get(noted(sql), ...params),
+      run: (sql, ...params) => tx.run(noted(sql), ...params),
+    }
+  }
+  return { ...storage, db: { ...db, write: (work, options) => db.write((tx) => work(recorded(tx)), options) } }
+}
+
+describeOnEachDatabase('the statements of a post', (openUrl, dialect) => {
+  let service: TestService
+  let ada: Person
+  let grace: Person
+  let conversation_id: string
+  beforeAll(async () => {
+    service = await startService(await openUrl(), { wrap: recording })
+    ada = await service.signIn('ada')
+    grace = await service.signIn('grace')
+    conversation_id = (await ada.conversations.create()).conversation_id
+    await ada.participants.add(conversation_id, { user_id: grace.id })
+  })
+  afterAll(() => service.close())
+
+  async function statementsOf<T>(post: () => Promise<T>): Promise<[posted: T, made: string[]]> {
+    await service.chat.idle()
+    statements.length = 0
+    const posted = await post()
+    return [posted, statements.filter((sql) => !/ tasks /.test(sql))]
+  }
+
+  /** What SQLite does in two statements, the numbers of the events and the events, is one of PostgreSQL. */
+  const atEnd = dialect === 'sqlite' ? 2 : 1
+
+  it('are the same as ever for a root and a reply to one’s own message without an @', async () => {
+    const [{ message_id }, root] = await statementsOf(() =>
+      ada.messages.postRoot(conversation_id, { content: 'No name' }),
+    )
+    const [, reply] = await statementsOf(() => ada.messages.reply(message_id, { content: 'No name, either' }))
+    // The place; the thread, the message, and the counts of the author in the thread and in the conversation.
+    expect(root).toHaveLength(5 + atEnd)
+    // The place, the parent; the message, and the counts of the parent, the thread, and of the author.
+    expect(reply).toHaveLength(7 + atEnd)
+    expect([...root, ...reply].filter((sql) => /INTO (notifications|mentions)/.test(sql))).toEqual([])
+  })
+
+  it('are one more for the names of a text, and few for a notification', async () => {
+    const [{ message_id }, named] = await statementsOf(() =>
+      ada.messages.postRoot(conversation_id, { content: 'To @nobody' }),
+    )
+    expect(named).toHaveLength(6 + atEnd)
+    const [, reply] = await statementsOf(() => grace.messages.reply(message_id, { content: 'For ada' }))
+    expect(reply).toHaveLength(7 + atEnd + (dialect === 'sqlite' ? 2 : 1))
+  })
+})

@@ -1,0 +1,62 @@
+import { createElement, StrictMode } from 'react'
+import { renderToString } from 'react-dom/server'
+import { expect, it, vi } from 'vitest'
+import { createChatClient } from '../../../lib/client/index.ts'
+import {
+  ChatProvider,
+  useAssistant,
+  useChatStore,
+  useConnection,
+  useConversations,
+  useMessages,
+  usePresence,
+  useThread,
+  useThreads,
+  useTyping,
+  useUnread,
+} from '../../../lib/client/react/index.ts'
+
+function Everything() {
+  const shown = {
+    conversations: useConversations(),
+    threads: useThreads('c'),
+    thread: useThread('r'),
+    messages: useMessages('r'),
+    answers: useAssistant('r').answers,
+    typists: useTyping('c').typists,
+    presence: usePresence(['u']),
+    unread: useUnread(),
+    connection: useConnection(),
+    store: typeof useChatStore().post,
+  }
+  return createElement('pre', null, JSON.stringify(shown))
+}
+
+it('renders on a server what there is before anything was read, without a request, a timer or a warning', () => {
+  const fetch = vi.fn()
+  const timer = vi.spyOn(globalThis, 'setTimeout')
+  const warn = vi.spyOn(console, 'error')
+  const client = createChatClient({ base_url: '/chat', fetch })
+  const app = createElement(ChatProvider, { client }, createElement(Everything))
+  const html = renderToString(createElement(StrictMode, null, app))
+  expect(JSON.parse(/<pre>(.*)<\/pre>/.exec(html)![1]!.replaceAll('&quot;', '"'))).toEqual({
+    conversations: { status: 'loading', conversations: [], has_more: false },
+    threads: { status: 'loading', threads: [], has_more: false, pending: [] },
+    thread: { status: 'loading', messages: [], has_more: false },
+    messages: { messages: [] },
+    answers: [],
+    typists: [],
+    presence: {},
+    unread: 0,
+    connection: { status: 'idle' },
+    store: 'function',
+  })
+  expect([fetch.mock.calls, warn.mock.calls, timer.mock.calls]).toEqual([[], [], []])
+  vi.restoreAllMocks()
+})
+
+it('names what is missing', () => {
+  const warn = vi.spyOn(console, 'error').mockImplementation(() => {})
+  expect(() => renderToString(createElement(Everything))).toThrow('need a <ChatProvider> above them')
+  warn.mockRestore()
+})

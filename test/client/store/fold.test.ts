@@ -1,0 +1,168 @@
+import fc from 'fast-check'
+import { expect, it, vi } from 'vitest'
+import type { AssistantRequest } from '../../../lib/assistant/provider.ts'
+import type { AdminClient } from '../../../lib/client/admin.ts'
+import type { Message } from '../../../lib/client/index.ts'
+import type { ChatStore, PendingPost } from '../../../lib/client/store/index.ts'
+import { createTestChat, type TestChat } from '../../../lib/testing/index.ts'
+import { connect, type Network } from './world.ts'
+
+interface World {
+  test: TestChat
+  store: ChatStore
+  network: Network
+  /** The reader of the store, and another participant; each also acts beside the store. */
+  clients: AdminClient[]
+  conversation_id: string
+  root_id: string
+  messages: string[]
+}
+
+type Act = (world: World, by: AdminClient, pick: number) => unknown
+
+const pickOf = ({ messages }: World, pick: number) => messages[pick % messages.length]!
+
+const EMOJI = ['👍', '❤', '❤\uFE0F']
+
+/** What happens to a conversation, to the connection, and through the store. */
+const ACTIONS: Record<string, Act> = {
+  reply: async (world, by, pick) =>
+    world.messages.push((await by.messages.reply(pickOf(world, pick), { content: `reply ${pick}` })).message_id),
+  ask: async (world, by, pick) =>
+    world.messages.push(
+      (await by.messages.reply(pickOf(world, pick), { content: `ask ${pick}`, role: 'assistant' })).message_id,
+    ),
+  cancel: (world, by, pick) => by.answers.cancel(pickOf(world, pick)),
+  edit: (world, by, pick) => by.messages.edit(pickOf(world, pick), { content: `edit ${pick}` }),
+  remove: (world, by, pick) => by.messages.remove(pickOf(world, pick)),
+  restore: (world, by, pick) => by.messages.restore(pickOf(world, pick)),
+  react: (world, by, pick) => by.reactions.add(pickOf(world, pick), EMOJI[pick % 3]!),
+  unreact: (world, by, pick) => by.reactions.remove(pickOf(world, pick), EMOJI[pick % 3]!, { all: pick % 4 === 0 }),
+  pin: (world, by, pick) => by.pins.add(pickOf(world, pick)),
+  unpin: (world, by, pick) => by.pins.remove(pickOf(world, pick)),
+  newThread: ({ conversation_id }, by, pick) => by.messages.postRoot(conversation_id, { content: `root ${pick}` }),
+  archive: ({ conversation_id }, by, pick) =>
+    by.conversations.setSettings(conversation_id, { archived: pick % 2 === 0 }),
+  newConversation: async ({ test, clients }, by, pick) => {
+    const { conversation_id } = await by.conversations.create({ title: `title ${pick}` })
+    const other = by === clients[0] ? 'grace' : 'ada'
+    await by.participants.add(conversation_id, { user_id: test.actor(other).user_id })
+  },
+  rename: ({ conversation_id }, by, pick) => by.conversations.rename(conversation_id, { title: `title ${pick}` }),
+  markRead: ({ root_id }, by) => by.threads.markRead(root_id),
+  markUnread: (world, by, pick) => by.threads.markUnread(world.root_id, { message_id: pickOf(world, pick) }),
+  post: (world, _, pick) => {
+    const { conversation_id, root_id } = world
+    void world.store.post({ conversation_id, root_id, parent_id: pickOf(world, pick), content: `post ${pick}` })
+  },
+  postRoot: ({ store, conversation_id }, _, pick) =>
+    void store.post({ conversation_id, content: `post ${pick}`, role: pick % 2 ? 'user' : 'assistant' }),
+  cut: ({ network }) => network.cut(),
+  lose: ({ network }) => {
+    network.forget()
+    network.cut()
+  },
+  offline: ({ network }) => {
+    network.isOffline = true
+    network.cut()
+  },
+  online: ({ network }) => {
+    network.isOffline = false
+  },
+  pass: () => new Promise(setImmediate),
+}
+
+async function* assistant({ turns }: AssistantRequest) {
+  yield* ['You ', 'said ']
+  await new Promise(setImmediate)
+  if (turns.at(-1)!.content.endsWith('3')) throw new Error('of no use')
+  yield turns.at(-1)!.content
+  yield { usage: { total_tokens: turns.length } }
+}
+
+const step = fc.record({ action: fc.constantFrom(...Object.keys(ACTIONS)), by: fc.nat(1), pick: fc.nat(1000) })
+
+it('folds any history, through lost connections and positions, into what the API reads', {
+  timeout: 120_000,
+}, async () => {
+  const property = fc.asyncProperty(fc.array(step, { size: 'max', maxLength: 30 }), fc.nat(30), async (steps, cut) => {
+    const world = await begin()
+    const ends: (() => void)[] = []
+    try {
+      for (const [index, each] of steps.entries()) {
+        if (index === cut) ends.push(...watch(world))
+        await act(world, each)
+      }
+      world.network.isOffline = false
+      if (ends.length === 0) ends.push(...watch(world))
+      await vi.waitFor(async () => expect(shown(world)).toEqual(await read(world)), { timeout: 20_000, interval: 10 })
+    } finally {
+      for (const end of ends) end()
+      world.store.close()
+      await world.test.close()
+    }
+  })
+  await fc.assert(property, { numRuns: Number(process.env.STORE_RUNS ?? 10), endOnFailure: true })
+})
+
+async function begin(): Promise<World> {
+  const test = await createTestChat({ users: ['ada', 'grace'], assistant })
+  const { network, store } = connect(test, 'ada')
+  const grace = test.client('grace')
+  const { conversation_id } = await grace.conversations.create({ title: 'Engines' })
+  await grace.participants.add(conversation_id, { user_id: test.actor('ada').user_id, role: 'owner' })
+  const { root_id } = await grace.messages.postRoot(conversation_id, { content: 'first' })
+  // What is done beside the store does not pass its network.
+  return { test, store, network, clients: [test.client('ada'), grace], conversation_id, root_id, messages: [root_id] }
+}
+
+/** Shows everything, as a page does. */
+function watch({ store, conversation_id, root_id }: World): (() => void)[] {
+  const pins = store.pins(conversation_id)
+  const parts = [store.conversations, store.threads(conversation_id), store.thread(root_id), store.unread, pins]
+  return parts.map((part) => part.subscribe(() => {}))
+}
+
+/** A refusal changes nothing. */
+async function act(world: World, { action, by, pick }: { action: string; by: number; pick: number }): Promise<void> {
+  try {
+    await ACTIONS[action]!(world, world.clients[by]!, pick)
+  } catch (error) {
+    if (!(error as { code?: string }).code || (error as { code: string }).code === 'internal') throw error
+  }
+}
+
+function shown({ store, conversation_id, root_id }: World) {
+  const { conversations } = store.conversations.getSnapshot()
+  const { threads, pending } = store.threads(conversation_id).getSnapshot()
+  const { messages } = store.thread(root_id).getSnapshot()
+  return {
+    conversations,
+    unread: store.unread.getSnapshot(),
+    // Counted when the list is read: who is new among the authors is not in an event.
+    threads: threads.map((thread) => ({ ...thread, participant_count: 0 })),
+    messages: messages.filter((message) => !isRefused(message.pending)),
+    pins: store.pins(conversation_id).getSnapshot().pins,
+    pending,
+  }
+}
+
+/** A post that the service refuses stays until it is discarded. */
+function isRefused(post: PendingPost | undefined): boolean {
+  return (post?.error as { code?: string } | undefined)?.code === 'message_deleted'
+}
+
+/** The same by new reads. */
+async function read({ clients: [ada], conversation_id, root_id }: World): Promise<ReturnType<typeof shown>> {
+  const { conversations } = await ada!.conversations.list({ limit: 200 })
+  const { threads } = await ada!.threads.list(conversation_id, { limit: 200 })
+  const { messages } = await ada!.threads.tree(root_id, { limit: 500 })
+  return {
+    conversations,
+    unread: conversations.reduce((sum, { unread }) => sum + unread, 0),
+    threads: threads.map((thread) => ({ ...thread, participant_count: 0 })),
+    messages: messages as Message[],
+    pins: (await ada!.pins.list(conversation_id)).pins,
+    pending: [],
+  }
+}

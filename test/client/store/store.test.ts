@@ -1,0 +1,191 @@
+import { describe, expect, it, vi } from 'vitest'
+import { isReady, startThread, textsOf, until } from './world.ts'
+
+describe('a store', () => {
+  it('sends nothing without a subscriber, and keeps a snapshot until it changes', async () => {
+    const { store, network, thread, conversation_id, root_id } = await startThread()
+    expect(thread.getSnapshot()).toEqual({ status: 'loading', messages: [], has_more: false })
+    expect(store.conversations.getSnapshot()).toEqual({ status: 'loading', conversations: [], has_more: false })
+    expect(store.connection.getSnapshot()).toEqual({ status: 'idle' })
+    expect(store.thread(root_id)).toBe(thread)
+    expect(store.typing(conversation_id).getSnapshot()).toEqual([])
+    expect(network.calls).toEqual([])
+    const ready = await until(thread, isReady)
+    expect(thread.getSnapshot()).toBe(ready)
+    expect(textsOf(ready.messages)).toEqual(['Does it run?'])
+  })
+
+  it('keeps its stream and what it read between two subscriptions', async () => {
+    const { network, thread } = await startThread()
+    const first = thread.subscribe(() => {})
+    first()
+    const second = thread.subscribe(() => {})
+    await until(thread, isReady)
+    second()
+    const third = thread.subscribe(() => {})
+    expect(network.calls.filter((call) => call === 'GET /api/stream')).toHaveLength(1)
+    expect(network.calls.filter((call) => call.endsWith('/tree'))).toHaveLength(1)
+    third()
+  })
+
+  it('shows a post at once, in its place, and once', async () => {
+    const { store, network, thread, reply } = await startThread()
+    await until(thread, isReady)
+    const seen: string[][] = []
+    const stop = thread.subscribe(() => seen.push(textsOf(thread.getSnapshot().messages)))
+    // The response comes after the event.
+    network.after = (call) =>
+      call.endsWith('/reply') && until(thread, ({ messages }) => messages.length === 2 && !messages[1]!.pending)
+    const posted = store.post({ ...reply, content: 'It runs.' })
+    expect(thread.getSnapshot().messages.at(-1)).toMatchObject({ content: 'It runs.', pending: { status: 'sending' } })
+    const { message_id } = (await posted)!
+    const { messages } = await until(thread, ({ messages }) => messages.at(-1)!.pending === undefined)
+    expect(messages.map(({ id }) => id)).toEqual([reply.root_id, message_id])
+    expect(seen.every((texts) => texts.filter((text) => text === 'It runs.').length === 1)).toBe(true)
+    stop()
+  })
+
+  it('keeps a failed post, and stores it once however often it is retried', async () => {
+    const { store, network, thread, reply, grace } = await startThread()
+    await until(thread, isReady)
+    const stop = thread.subscribe(() => {})
+    let answer = 0
+    network.before = (call) => {
+      if (call.endsWith('/reply') && answer++ === 0) throw new TypeError('the response was lost')
+    }
+    expect(await store.post({ ...reply, content: 'It runs.' })).toBeUndefined()
+    const failed = thread.getSnapshot().messages.at(-1)!
+    expect(failed.pending).toMatchObject({ status: 'failed', error: new TypeError('the response was lost') })
+    expect(await store.retry(failed.pending!.key)).toMatchObject({ message: { content: 'It runs.' } })
+    expect(await store.retry(failed.pending!.key)).toBeUndefined()
+    expect((await grace.threads.tree(reply.root_id)).messages).toHaveLength(2)
+    stop()
+  })
+
+  it('keeps a refused post until it is discarded', async () => {
+    const { store, thread, reply, grace } = await startThread()
+    await grace.messages.remove(reply.root_id)
+    await until(thread, isReady)
+    const stop = thread.subscribe(() => {})
+    await store.post({ ...reply, content: 'It runs.' })
+    const { pending } = thread.getSnapshot().messages.at(-1)!
+    expect(pending).toMatchObject({ status: 'failed', error: { code: 'message_deleted' } })
+    store.discard(pending!.key)
+    expect(thread.getSnapshot().messages).toHaveLength(1)
+    stop()
+  })
+
+  it('keeps a post that is refused after an equal message of the user has arrived from another page', async () => {
+    const { store, network, thread, reply, ada } = await startThread()
+    const stop = thread.subscribe(() => {})
+    await until(thread, isReady)
+    await until(store.connection, ({ status }) => status === 'online')
+    network.before = async (call) => {
+      if (!call.endsWith('/reply')) return
+      network.before = () => {}
+      await ada.messages.reply(reply.root_id, { content: 'ok' })
+      await until(thread, ({ messages }) => messages.some(({ content, pending }) => content === 'ok' && !pending))
+      throw Object.assign(new Error('refused'), { code: 'forbidden' })
+    }
+    expect(await store.post({ ...reply, content: 'ok' })).toBeUndefined()
+    const { messages } = thread.getSnapshot()
+    expect(textsOf(messages)).toEqual(['Does it run?', 'ok', 'ok'])
+    expect(messages.map(({ pending }) => pending?.status)).toEqual([undefined, undefined, 'failed'])
+    stop()
+  })
+
+  it('sends what was posted offline when the connection is back', async () => {
+    const { store, network, thread, reply } = await startThread()
+    await until(thread, isReady)
+    const stop = thread.subscribe(() => {})
+    network.isOffline = true
+    network.cut()
+    await store.post({ ...reply, content: 'It runs.' })
+    await until(store.connection, ({ status }) => status === 'offline')
+    expect(thread.getSnapshot().messages.at(-1)!.pending?.status).toBe('failed')
+    network.isOffline = false
+    await until(thread, ({ messages }) => messages.length === 2 && !messages[1]!.pending)
+    expect(store.connection.getSnapshot()).toEqual({ status: 'online' })
+    stop()
+  })
+
+  it('assembles an answer in progress, and stops it', async () => {
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const { store, thread, reply } = await startThread({
+      async *assistant() {
+        yield 'It '
+        await held
+        yield 'runs.'
+      },
+    })
+    await until(thread, isReady)
+    const stop = thread.subscribe(() => {})
+    await store.post({ ...reply, role: 'assistant', content: 'Does it?' })
+    await until(thread, ({ messages }) => messages.at(-1)!.content === 'It ')
+    // Read in the middle of an answer, and followed from there.
+    await thread.reload()
+    expect(thread.getSnapshot().messages.at(-1)).toMatchObject({ content: 'It ', status: 'streaming' })
+    release()
+    const { messages } = await until(thread, ({ messages }) => messages.at(-1)!.status === 'complete')
+    expect(messages.at(-1)).toMatchObject({ content: 'It runs.', prompt: 'Does it?' })
+    stop()
+  })
+
+  it('shows who is typing until a message or the time ends it', async () => {
+    const { store, grace, conversation_id } = await startThread()
+    const typing = store.typing(conversation_id)
+    const stop = typing.subscribe(() => {})
+    await until(store.connection, ({ status }) => status === 'online')
+    await grace.presence.setTyping({ conversation_id })
+    expect(await until(typing, (typists) => typists.length > 0)).toMatchObject([{ user_id: expect.any(String) }])
+    await grace.messages.postRoot(conversation_id, { content: 'Here' })
+    await until(typing, (typists) => typists.length === 0)
+    stop()
+  })
+
+  it('knows the presence of others, and that a conversation was left', async () => {
+    const { store, grace, ada, actor, conversation_id } = await startThread()
+    const { user_id } = actor('grace')
+    const presence = store.presence([user_id])
+    const stop = store.conversations.subscribe(() => {})
+    await grace.presence.sendHeartbeat({ status: 'away' })
+    await until(presence, (users) => users[user_id]?.status === 'away')
+    await until(store.conversations, ({ conversations }) => conversations.length === 1)
+    await ada.participants.remove(conversation_id, actor('ada').user_id)
+    await until(store.conversations, ({ conversations }) => conversations.length === 0)
+    stop()
+  })
+
+  it('reports that the session has ended, and begins anew', async () => {
+    const { store, network, ada } = await startThread()
+    const stop = store.conversations.subscribe(() => {})
+    await until(store.conversations, isReady)
+    await ada.auth.logout()
+    expect(await until(store.connection, ({ status }) => status === 'ended')).toMatchObject({ status: 'ended' })
+    store.restart()
+    const { error } = await until(store.conversations, ({ status }) => status === 'failed')
+    expect(error).toMatchObject({ code: 'unauthenticated' })
+    expect(store.conversations.getSnapshot().conversations).toEqual([])
+    const sent = network.calls.length
+    store.close()
+    await vi.waitFor(() => expect(store.connection.getSnapshot().status).toBe('idle'))
+    expect(network.calls).toHaveLength(sent)
+    stop()
+  })
+
+  it('reads lists and threads in pages', async () => {
+    const { store, chat, actor, conversation_id, root_id, thread } = await startThread()
+    for (let index = 0; index < 210; index++)
+      await chat.messages.reply(actor('grace'), root_id, { content: `reply ${index}` })
+    expect((await until(thread, isReady)).messages).toHaveLength(200)
+    const stop = thread.subscribe(() => {})
+    await thread.loadMore()
+    expect(thread.getSnapshot()).toMatchObject({ has_more: false, messages: { length: 211 } })
+    stop()
+    const threads = store.threads(conversation_id)
+    expect(await until(threads, isReady)).toMatchObject({ has_more: false, threads: [{ message_count: 211 }] })
+  })
+})

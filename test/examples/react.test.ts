@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { hasBrowser, openBrowser, type Page } from '../support/browser.ts'
+import { start } from '../support/example.ts'
+
+describe.skipIf(!hasBrowser)('the page in React', () => {
+  it('hydrates what the server rendered, signs in, and shows two people what each of them writes', async () => {
+    const host = start('react/server.ts')
+    const url = await host.printed(/http:\S+/)
+    const html = await (await fetch(url)).text()
+    expect(html).toContain('<p id="state">idle</p>')
+    const browser = await openBrowser()
+    const problems: string[] = []
+
+    async function open(email: string): Promise<Page> {
+      const page = await (await browser.newContext()).newPage()
+      page.on('pageerror', (error) => problems.push(error.message))
+      // React reports mismatches and misused hooks there.
+      page.on('console', (message) => {
+        if (message.type() === 'error' && !/status of 401/.test(message.text())) problems.push(message.text())
+      })
+      await page.goto(url)
+      await page.fill('#sign-in [name=email]', email)
+      await page.fill('#sign-in [name=password]', 'correct horse battery')
+      await page.click('#sign-in button')
+      await page.waitForSelector('#state:text("online")')
+      await page.waitForSelector('.text:text("Does it run?")')
+      return page
+    }
+    const [ada, grace] = await Promise.all([open('ada@example.org'), open('grace@example.org')])
+
+    await grace.waitForSelector('h1:text("(1 unread)")')
+    await grace.click('.read')
+    await grace.waitForSelector('h1:text("(0 unread)")')
+    await grace.fill('.reply input', 'It runs.')
+    await ada.waitForSelector('.typing')
+    await grace.click('.reply button')
+    await ada.waitForSelector('.online .text:text("It runs.")')
+    await ada.waitForSelector('body:not(:has(.typing))')
+
+    await ada.fill('.ask input', 'Why does it run?')
+    await ada.click('.ask button')
+    await grace.waitForSelector('.text:text("Why does it run?")')
+    await ada.waitForSelector('body:not(:has(.stop))')
+
+    await ada.fill('.new-thread input', 'Another one.')
+    await ada.click('.new-thread button')
+    await grace.waitForSelector('article:nth-child(2)')
+    await grace.waitForSelector('.text:text("Another one.")')
+    expect(await grace.locator('.text').allTextContents()).toEqual(await ada.locator('.text').allTextContents())
+    expect(problems).toEqual([])
+    expect(await host.stop()).toBe(0)
+  }, 60_000)
+})

@@ -1,0 +1,91 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe } from 'vitest'
+import { ROOT } from '../support/example.ts'
+import { type Host, walkHost } from '../support/hosts.ts'
+
+/** The examples that are built before they run, and their programs. */
+const BUILT: Record<string, string[]> = {
+  nitro: ['.output/server/index.mjs'],
+  next: ['node_modules/next/dist/bin/next', 'start', '--hostname', '127.0.0.1'],
+}
+
+const run = promisify(execFile)
+let folder: string
+
+// As published: a bundler sees the package, not the sources of this project.
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'chat-built-'))
+  await run('npm', ['pack', '--pack-destination', folder], { cwd: ROOT })
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+describe.each(Object.entries(BUILT))('%s', (name, program) => {
+  walkHost(async () => {
+    const project = await build(name)
+    return startProgram(project, program, await freePort())
+  })
+})
+
+/** Installs an example and the package in a folder of its own. @returns the folder */
+async function build(name: string): Promise<string> {
+  const project = join(folder, name)
+  await cp(join(ROOT, 'examples', name), project, {
+    recursive: true,
+    filter: (path) => !/node_modules|\.next|\.output/.test(path),
+  })
+  const npm = (...args: string[]) =>
+    run('npm', args, { cwd: project, env: { ...process.env, NEXT_TELEMETRY_DISABLED: '1' } })
+  const flags = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']
+  // Without a lockfile: one has the packages of a single platform in it, of which bundlers have a dozen.
+  const tarball = (await readdir(folder)).find((file) => file.endsWith('.tgz'))!
+  // The addon is not compiled once more: the build of this project is copied.
+  const addon = join('node_modules', 'better-sqlite3')
+  const { version } = JSON.parse(await readFile(join(ROOT, addon, 'package.json'), 'utf8'))
+  await npm('install', '--no-save', ...flags, join(folder, tarball), `better-sqlite3@${version}`)
+  await cp(join(ROOT, addon, 'build', 'Release'), join(project, addon, 'build', 'Release'), { recursive: true })
+  await npm('run', 'build')
+  return project
+}
+
+async function startProgram(cwd: string, args: string[], port: number): Promise<Host> {
+  const env = { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: `${port}`, DATABASE: 'sqlite::memory:' }
+  const child = spawn(process.execPath, args, { cwd, env: { ...env, NODE_ENV: 'production', NODE_NO_WARNINGS: '1' } })
+  let [output, errors] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    errors += text
+  })
+  const url = `http://127.0.0.1:${port}`
+  while (!(await fetch(`${url}/chat/healthz`).catch(() => undefined))?.ok) {
+    if (child.exitCode !== null) throw new Error(`${args[0]} ended with ${child.exitCode}: ${output}${errors}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  return {
+    url,
+    // The examples log to the console.
+    addressOfAcceptance: async () => /act: 'invite.accepted'[^}]*ip: '([^']*)'/.exec(output)?.[1],
+    complaints: () => errors.split('\n').filter((line) => line !== ''),
+    async close() {
+      child.kill('SIGKILL')
+      await once(child, 'close')
+    },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
