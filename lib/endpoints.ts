@@ -27,6 +27,7 @@ import type { AnyRoute } from './endpoint.ts'
 import * as erasure from './erasure/routes.ts'
 import * as limits from './limits/routes.ts'
 import * as openai from './openai-api/routes.ts'
+import * as capabilities from './ops/capabilities/routes.ts'
 import * as ops from './ops/routes.ts'
 import * as tasks from './tasks/routes.ts'
 import * as wellKnown from './well-known/routes.ts'
@@ -34,6 +35,7 @@ import * as wellKnown from './well-known/routes.ts'
 /** Every endpoint by its feature and its verb, as in `chat.messages.reply` and `client.messages.reply`. */
 export const endpoints = {
   setup,
+  capabilities,
   auth: { ...auth, ...profile },
   oauth,
   resets,

@@ -44,6 +44,7 @@ import * as erasure from './erasure/service.ts'
 import * as limits from './limits/service.ts'
 import * as mails from './mail/service.ts'
 import * as compat from './openai-api/service.ts'
+import * as capabilities from './ops/capabilities/service.ts'
 import * as checks from './ops/fsck.ts'
 import * as probes from './ops/probe.ts'
 import * as retention from './ops/retention.ts'
@@ -54,6 +55,7 @@ import * as wellKnown from './well-known/service.ts'
 /** The use-cases of a service, by feature and verb. What they are as functions is declared in `lib/api`. */
 export const USE_CASES = {
   setup: { get: setup.get, run: setup.run, runFrom: setup.runFrom },
+  capabilities: { get: capabilities.get },
   users: {
     create: users.create,
     list: users.list,

@@ -2,6 +2,7 @@
 
 import type { AnswersClient } from './answers.ts'
 import type { AuthClient } from './auth.ts'
+import type { CapabilitiesClient } from './capabilities.ts'
 import type { ConversationsClient } from './conversations.ts'
 import type { EmailsClient } from './emails.ts'
 import type { IdentitiesClient } from './identities.ts'
@@ -24,6 +25,7 @@ import type { UsersClient } from './users.ts'
 /** The endpoints of users, by feature and verb: the ids of the path, then the input, then what is sent beside it. */
 export interface ClientFeatures {
   setup: SetupClient
+  capabilities: CapabilitiesClient
   users: UsersClient
   auth: AuthClient
   resets: ResetsClient

@@ -22,6 +22,11 @@ export interface ConfigInput {
      */
     base_path?: string | undefined
     /**
+     * Whether the service has the web chat at its root. serve shows it unless this is false; a host that shows it
+     * itself sets true.
+     */
+    web?: boolean | undefined
+    /**
      * Addresses and ranges (CIDR) of proxies whose X-Forwarded-For is trusted; from all others it is ignored. Default:
      * `[]`.
      */
@@ -241,6 +246,8 @@ export interface ConfigInput {
     [name: string]:
       | boolean
       | {
+          /** Name of the provider on the button of a page. Default: its name, with a capital letter. */
+          title?: string | undefined
           /** Client id at the provider. Without it the provider is not offered. */
           client_id?: string | undefined
           /** Client secret at the provider. */
@@ -466,6 +473,11 @@ export interface Config {
      * or without it. Default: the path of server.public_url.
      */
     base_path?: string
+    /**
+     * Whether the service has the web chat at its root. serve shows it unless this is false; a host that shows it
+     * itself sets true.
+     */
+    web?: boolean
     /** Addresses and ranges (CIDR) of proxies whose X-Forwarded-For is trusted; from all others it is ignored. */
     trusted_proxies: string[]
     /** Concurrent connections, open streams included; further ones are closed at once. Each takes a file descriptor. */
@@ -653,6 +665,8 @@ export interface Config {
     [name: string]:
       | boolean
       | {
+          /** Name of the provider on the button of a page. Default: its name, with a capital letter. */
+          title?: string
           /** Client id at the provider. Without it the provider is not offered. */
           client_id?: string
           /** Client secret at the provider. */

@@ -2,6 +2,7 @@
 export type { CancelledAnswer, Chunk, MessageDelta, MessageDeltaChoice, MessageDeltaContent, Usage } from './answers.ts'
 export type { AuditPage, AuditRecord } from './audit.ts'
 export type { Caller } from './auth.ts'
+export type { Capabilities, CsrfNames, OfferedLimits, OfferedProvider } from './capabilities.ts'
 export type { WellKnownContent, WellKnownEntry, WellKnownInput } from './config.ts'
 export type {
   AddedParticipant,

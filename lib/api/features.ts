@@ -3,6 +3,7 @@
 import type { AnswersUseCases } from './answers-use-cases.ts'
 import type { AuditUseCases } from './audit-use-cases.ts'
 import type { AuthUseCases } from './auth-use-cases.ts'
+import type { CapabilitiesUseCases } from './capabilities-use-cases.ts'
 import type { ConversationsUseCases } from './conversations-use-cases.ts'
 import type { EmailsUseCases } from './emails-use-cases.ts'
 import type { EventsUseCases } from './events-use-cases.ts'
@@ -34,6 +35,7 @@ import type { WellKnownUseCases } from './well-known-use-cases.ts'
 /** The use-cases of a service, by feature and verb. Those that act in a user's name take the actor first. */
 export interface Features {
   setup: SetupUseCases
+  capabilities: CapabilitiesUseCases
   users: UsersUseCases
   sessions: SessionsUseCases
   audit: AuditUseCases

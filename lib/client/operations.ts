@@ -18,6 +18,9 @@ export const OPERATIONS = {
     refresh: { method: 'POST', path: '/api/auth/refresh', answer: 'session', ends_session: true },
     revokeSession: { method: 'DELETE', path: '/api/auth/sessions/{session_id}' },
   },
+  capabilities: {
+    get: { method: 'GET', path: '/api/features', is_read: true },
+  },
   conversations: {
     create: { method: 'POST', path: '/api/conversations', input: 'body' },
     direct: { method: 'POST', path: '/api/conversations/direct', input: 'body' },

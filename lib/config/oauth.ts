@@ -35,6 +35,11 @@ const tokenHosts = v.array(
 const scope = v.pipe(text, v.regex(/^[!#-[\]-~]+( [!#-[\]-~]+)*$/, 'must be words separated by spaces'))
 
 const ProviderSection = section({
+  title: key(
+    v.pipe(someText, v.maxLength(60, 'must have at most 60 characters')),
+    undefined,
+    'Name of the provider on the button of a page. Default: its name, with a capital letter.',
+  ),
   client_id: key(someText, undefined, 'Client id at the provider. Without it the provider is not offered.'),
   client_secret: key(someText, undefined, 'Client secret at the provider.', { secret: true }),
   redirect_uri: key(
@@ -85,6 +90,7 @@ const RESERVED_NAMES = [...Object.keys(OWN_KEYS), '__proto__', 'constructor', 'p
 /** Presets for known providers. */
 const PRESETS: Record<string, Partial<ProviderConfig>> = {
   github: {
+    title: 'GitHub',
     authorization_url: 'https://github.com/login/oauth/authorize',
     token_url: 'https://github.com/login/oauth/access_token',
     userinfo_url: 'https://api.github.com/user',
@@ -100,6 +106,7 @@ const ADDRESSES = ['authorization_url', 'token_url', 'userinfo_url'] as const
 /** A usable provider, with every field filled in. Without an issuer it has all three URLs. */
 export interface ProviderSettings extends ProviderConfig {
   name: string
+  title: string
   client_id: string
   client_secret: string
   redirect_uri: string
@@ -115,8 +122,10 @@ export function isProviderName(name: string): boolean {
 export function oauthProviders(config: Config): ProviderSettings[] {
   return sectionsOf(config).flatMap(([name, section]) => {
     const { client_id, client_secret, scope = DEFAULT_SCOPE, ...rest } = filledIn(name, section)
+    if (!client_id || !client_secret) return []
     const redirect_uri = rest.redirect_uri ?? `${publicUrlOf(config)}/api/oauth/${name}/callback`
-    return client_id && client_secret ? [{ ...rest, name, client_id, client_secret, redirect_uri, scope }] : []
+    const title = rest.title ?? name[0]!.toUpperCase() + name.slice(1)
+    return [{ ...rest, name, title, client_id, client_secret, redirect_uri, scope }]
   })
 }
 

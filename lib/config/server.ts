@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import * as v from 'valibot'
 import { basePath } from './base-path.ts'
-import { integer, key, MAX_TIMER_SECONDS, reloadableKey, section, someText, text } from './key.ts'
+import { flag, integer, key, MAX_TIMER_SECONDS, reloadableKey, section, someText, text } from './key.ts'
 
 /** Scheme, host and port; a URL would also take `*` for a host. */
 const ORIGIN = /^https?:\/\/(\[[0-9a-f:]+\]|[0-9a-z._-]+)(:\d+)?$/
@@ -41,6 +41,11 @@ export const ServerSection = section({
     basePath,
     undefined,
     'Path below which a host or a proxy has the service, such as /chat: its links have it, and requests may come with or without it. Default: the path of server.public_url.',
+  ),
+  web: key(
+    flag,
+    undefined,
+    'Whether the service has the web chat at its root. serve shows it unless this is false; a host that shows it itself sets true.',
   ),
   trusted_proxies: key(
     rangeList,

@@ -31,6 +31,7 @@ import type { AnyRoute } from '../../endpoint.ts'
 import { routes } from '../../endpoints.ts'
 import * as limits from '../../limits/schema.ts'
 import * as compat from '../../openai-api/schema.ts'
+import * as capabilities from '../../ops/capabilities/schema.ts'
 import * as ops from '../../ops/schema.ts'
 import * as tasks from '../../tasks/schema.ts'
 import { FieldProblem, Problem } from '../error-shapes.ts'
@@ -48,6 +49,7 @@ const FEATURES: object[] = [
   assistant,
   audit,
   auth,
+  capabilities,
   conversations,
   emails,
   events,

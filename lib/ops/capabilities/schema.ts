@@ -1,0 +1,33 @@
+import * as v from 'valibot'
+
+/** A provider that can sign users in. */
+export const OfferedProvider = v.object({
+  name: v.pipe(v.string(), v.description('As in `POST /api/oauth/{provider}`')),
+  title: v.pipe(v.string(), v.description('For a button')),
+})
+
+/** The maximum sizes of what users write. */
+export const OfferedLimits = v.object({
+  message_bytes: v.pipe(v.number(), v.description('Length of a message, in UTF-8')),
+  max_depth: v.pipe(v.number(), v.description('Depth of replies; the root of a thread has depth 0')),
+  reactions_per_message: v.pipe(v.number(), v.description('Number of different emoji on a message')),
+  pins: v.pipe(v.number(), v.description('Number of pinned messages of a conversation')),
+})
+
+/** The cookie and the header of the CSRF token. */
+export const CsrfNames = v.object({ cookie_name: v.string(), header_name: v.string() })
+
+/** What a page shows before a sign-in depends on. */
+export const Capabilities = v.object({
+  sign_in: v.pipe(v.boolean(), v.description('`false`: the application around the service identifies its callers')),
+  providers: v.pipe(v.array(OfferedProvider), v.description('The providers that can sign users in')),
+  mail: v.pipe(v.boolean(), v.description('Whether the service sends mail, such as links to reset a password')),
+  sign_up: v.pipe(v.boolean(), v.description('Whether an invite can create an account')),
+  web: v.pipe(v.boolean(), v.description('Whether the service has the web chat at its root')),
+  search: v.pipe(v.boolean(), v.description('Whether messages can be searched')),
+  direct: v.pipe(v.boolean(), v.description('Whether direct conversations can be opened')),
+  /** Missing if the service checks no CSRF token. */
+  csrf: v.optional(CsrfNames),
+  limits: OfferedLimits,
+})
+export type Capabilities = v.InferOutput<typeof Capabilities>
