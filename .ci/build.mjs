@@ -17,6 +17,7 @@ const ENTRY_POINTS = [
   'lib/client/store/index.ts',
   'lib/client/react/index.ts',
   'lib/testing/index.ts',
+  'lib/web/index.ts',
   'cli/main.ts',
 ]
 
@@ -35,6 +36,7 @@ To build it and keep only what runs it: npm ci && npm prune --omit=dev
   if (status !== 0) process.exit(status ?? 1)
   removeUnreachedTypes()
   await bundle()
+  await bundlePage()
   // So that `npx chat-server` works in a clone, too.
   chmodSync('dist/cli/main.js', 0o755)
 }
@@ -53,6 +55,14 @@ function removeUnreachedTypes() {
   }
 }
 
+/** The web chat needs packages that nothing else does: without them there is none. */
+async function bundlePage() {
+  const { buildWeb, missingPackages } = await import('./build-web.mjs')
+  const missing = missingPackages()
+  if (missing.length === 0) await buildWeb()
+  else process.stderr.write(`The web chat is not built: ${missing.join(', ')} is not installed.\n`)
+}
+
 async function bundle() {
   const { build } = await import('esbuild')
   await build({
@@ -66,6 +76,8 @@ async function bundle() {
     platform: 'node',
     target: 'node20.19',
     packages: 'external',
+    // Written below, and loaded where it is served.
+    external: ['#web-page'],
     // Not minified: a stack trace names functions, and a comment above each part its source. `node --enable-source-maps`
     // shows lines of the sources, which the maps hold.
     sourcemap: 'linked',

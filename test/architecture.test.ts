@@ -27,7 +27,7 @@ const ORDER = [
     'endpoints.ts',
   ],
   ['http', 'index.ts'],
-  ['testing'],
+  ['testing', 'web'],
 ].flat()
 
 /** What stands beside the order: types for all, and what stands on `core` alone. */
@@ -83,7 +83,14 @@ const CLIENTS = ['lib/client/index.ts', 'lib/client/admin.ts', 'lib/client/store
 /** A file beside the five roles is named for what it is about, and an `index.ts` is what a package exports. */
 const DRAWERS = /^(utils?|helpers?|common|misc|shared|index)\.ts$/
 
-const ENTRIES = ['lib/index.ts', 'lib/http/index.ts', 'lib/testing/index.ts', 'lib/client/react/index.ts', ...CLIENTS]
+const ENTRIES = [
+  'lib/index.ts',
+  'lib/http/index.ts',
+  'lib/testing/index.ts',
+  'lib/web/index.ts',
+  'lib/client/react/index.ts',
+  ...CLIENTS,
+]
 
 /** By then a file wants to be two. */
 const MAX_LINES = 300

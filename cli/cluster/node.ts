@@ -4,6 +4,7 @@ import { type Listen, listen } from '../../lib/http/node/listen.ts'
 import { type CloseOptions, serveThrough } from '../../lib/http/node/serve.ts'
 import { type Chat, createChatService, openStorage } from '../../lib/index.ts'
 import { copyBeforeMigration } from '../copies.ts'
+import { webChatOf } from '../web-page.ts'
 
 /** A service that listens in this process. */
 export interface ServiceNode {
@@ -44,7 +45,8 @@ export async function startNode(config: Config, log: Log, options: NodeOptions =
   try {
     await chat.start()
     await options.onDatabase?.(chat)
-    const { url, address, close } = await serveThrough(options.listen ?? listen, chat, { fd: options.fd })
+    const web = await webChatOf(config)
+    const { url, address, close } = await serveThrough(options.listen ?? listen, chat, { fd: options.fd, web })
     return { chat, url, address, stop: (how) => close(how).finally(() => chat.close()) }
   } catch (error) {
     await chat.close()

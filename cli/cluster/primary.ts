@@ -24,6 +24,8 @@ interface Primary {
   config: Config
   log: Logger
   flags: ReloadFlags
+  /** Changes what was read. */
+  adapt: (config: Config) => Config
 }
 
 /**
@@ -31,7 +33,7 @@ interface Primary {
  *
  * @throws Error when the database cannot be used, or no port is free
  */
-export async function prepareWorkers({ config, log, flags }: Primary): Promise<Workers> {
+export async function prepareWorkers({ config, log, flags, adapt }: Primary): Promise<Workers> {
   if (!cluster.isPrimary)
     throw new Error('cluster.workers must be 1 in a process that is itself a worker of node:cluster')
   const is_setup = await prepareDatabase(config, log)
@@ -56,7 +58,7 @@ export async function prepareWorkers({ config, log, flags }: Primary): Promise<W
     reload: () =>
       // An unusable file is reported once, not by each worker, and all of them get the same configuration.
       attempt(log, async () => {
-        const { next, ...plan } = planReload(current, asWorkerConfig(readAgain(flags, log), port))
+        const { next, ...plan } = planReload(current, asWorkerConfig(adapt(readAgain(flags, log)), port))
         pool.reload(next)
         return plan
       }),

@@ -65,10 +65,15 @@ function reloadOnRequest(
   chat: Chat,
   { config, flags, log }: { config: Config; flags: ReloadFlags; log: Logger },
 ): void {
+  // Whether there is a page, the primary process has found out.
+  const page = (read: Config) => ({
+    ...read,
+    server: { ...read.server, web: read.server.web !== false && config.server.web },
+  })
   const reload = reloadable(chat, {
     flags,
     log,
-    adapt: (read) => asWorkerConfig(read, config.server.port),
+    adapt: (read) => asWorkerConfig(page(read), config.server.port),
     onReloaded: (inEffect) => void sendToPrimary({ kind: 'reloaded', config: inEffect }),
   })
   process.on('message', (message: ToWorker) => message.kind === 'reload' && void reload(message.config))

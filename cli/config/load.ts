@@ -22,6 +22,8 @@ export interface ConfigFlags {
   port?: string | undefined
   workers?: string | undefined
   socket?: string | undefined
+  /** False with `--no-web`. */
+  web?: boolean | undefined
 }
 
 /** The configuration of the process and its source. */
@@ -63,6 +65,7 @@ export function loadConfig(flags: ConfigFlags, env: NodeJS.ProcessEnv = process.
   for (const { key, path, value } of [...inFile.files, ...credentials.files]) set(key, value, path)
   for (const [key, { name, value }] of environment.values) set(key, value, name)
   for (const { flag, key, value } of readFlags(flags)) set(key, value, flag)
+  if (flags.web === false) set('server.web', false, '--no-web')
 
   const sourceOf = (key: string) => sources.get(key) ?? (file && placeIn(file, key))
   const { config, problems } = check(input, sourceOf)

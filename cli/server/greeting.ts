@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { basePathOf } from '../../lib/config/base-path.ts'
 import { type Config, maskSecrets } from '../../lib/config/parse.ts'
 import type { Log } from '../../lib/context.ts'
 import { VERSION } from '../../lib/core/version.ts'
@@ -70,14 +71,21 @@ function databaseOf(config: Config): string {
 function textOf({ config, url, address }: Started, greeting: { config: string | null; setup?: SetupHint }): string {
   const at = isAnyAddress(config.server.host) ? `${url} (${address}, every address of this machine)` : url
   const { public_url } = config.server
+  const page = pageOf(config, url)
   const lines = [
     `chat-server listens on ${at}`,
     ...(public_url === undefined ? [] : [`  public URL     ${public_url}`]),
+    ...(page === undefined ? [] : [`  web chat       ${page}`]),
     `  version        ${VERSION}`,
     `  database       ${databaseOf(config)}`,
     `  configuration  ${greeting.config ?? 'defaults, environment and flags; no file'}`,
   ]
-  return lines.map(oneLine).join('\n') + (greeting.setup ? textOfHint(greeting.setup) : '')
+  return lines.map(oneLine).join('\n') + (greeting.setup ? textOfHint(greeting.setup, page) : '')
+}
+
+/** The address of the web chat on this machine, if it is served. */
+function pageOf(config: Config, url: string): string | undefined {
+  return config.server.web === true && !url.startsWith('unix:') ? `${url}${basePathOf(config)}/` : undefined
 }
 
 function setupHint({ config, flags, url }: Started): SetupHint {
@@ -91,11 +99,12 @@ function setupHint({ config, flags, url }: Started): SetupHint {
   }
 }
 
-function textOfHint({ command, url, code_required }: SetupHint): string {
+function textOfHint({ command, url, code_required }: SetupHint, page: string | undefined): string {
   const code = code_required && { setup_code: 'the setup.code of the configuration' }
   const body = quote(JSON.stringify({ email: 'you@example.org', password: 'at least 8 characters', ...code }))
   const overHttp = `\nor over HTTP:\n  curl -X POST ${url} -H 'content-type: application/json' -d ${body}`
-  return `\n\nNobody can sign in yet. Create the first administrator here:\n  ${command}${url === undefined ? '' : overHttp}`
+  const where = page === undefined ? 'here' : `on the page, or here`
+  return `\n\nNobody can sign in yet. Create the first administrator ${where}:\n  ${command}${url === undefined ? '' : overHttp}`
 }
 
 function quote(text: string): string {

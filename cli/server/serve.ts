@@ -16,6 +16,7 @@ import { createLogger, type Logger } from '../logging/logger.ts'
 import { outliveOutput } from '../output.ts'
 import { firstSignal } from '../signals.ts'
 import { waitForDatabase } from '../wait.ts'
+import { findPage } from '../web-page.ts'
 import { openBrowser } from './browser.ts'
 import { logStart, printGreeting } from './greeting.ts'
 import { createQrListener } from './qr.ts'
@@ -33,10 +34,12 @@ export interface ServeFlags extends ConfigFlags {
 /** Serves until a signal arrives, then finishes the requests in progress and ends the process. */
 export async function serve(flags: ServeFlags): Promise<never> {
   if (isWorker()) return serveAsWorker(flags)
-  const { config, file, warnings } = loadConfig(flags)
-  const log = createLogger(config.log)
+  const { config: loaded, file, warnings } = loadConfig(flags)
+  const log = createLogger(loaded.log)
   outliveOutput(log)
-  warn(log, [...warnings, ...warningsOf(config)], flags)
+  warn(log, [...warnings, ...warningsOf(loaded)], flags)
+  const withPage = await findPage(loaded, log)
+  const config = withPage(loaded)
   const supervisor = createSupervisor(log)
   let service: Serving | undefined
   const signal = firstSignal(() => {
@@ -50,7 +53,13 @@ export async function serve(flags: ServeFlags): Promise<never> {
   else if (config.cluster.workers > 1) throw new UsageError('cluster.workers cannot share the socket of systemd')
   await waitForDatabase(config, flags, log.info)
   const stopDeleting = deleteCopiesHourly(config.database.url, log)
-  service = await (config.cluster.workers > 1 ? serveInWorkers : serveHere)({ config, log, flags, fd: inherited })
+  service = await (config.cluster.workers > 1 ? serveInWorkers : serveHere)({
+    config,
+    log,
+    flags,
+    withPage,
+    fd: inherited,
+  })
   const started = { ...service, config, file, flags }
   logStart(log, started)
   printGreeting(started, { json: flags.json === true || !(process.stdout.isTTY || flags.qr) })
@@ -103,11 +112,14 @@ interface Command {
   config: Config
   log: Logger
   flags: ServeFlags
+  /** Decides whether there is a web chat, also when the configuration is read again. */
+  withPage: (config: Config) => Config
   /** The socket that systemd has passed. */
   fd?: number | undefined
 }
 
-async function serveHere({ config, log, flags, fd }: Command): Promise<Serving> {
+async function serveHere(command: Command): Promise<Serving> {
+  const { config, log, flags, withPage, fd } = command
   const qr = flags.qr ? await createQrListener() : undefined
   let is_setup = false
   const { chat, url, address, stop } = await startNode(config, log, {
@@ -115,17 +127,17 @@ async function serveHere({ config, log, flags, fd }: Command): Promise<Serving> 
     fd,
     async onDatabase(chat) {
       ;({ is_setup } = await chat.setup.get())
-      warnOfOpenSetup({ config, log, flags, fd }, is_setup)
+      warnOfOpenSetup(command, is_setup)
     },
   })
-  const reload = reloadable(chat, { flags, log })
+  const reload = reloadable(chat, { flags, log, adapt: withPage })
   return { url, address, is_setup, stop, reload, ...(qr && { showQr: () => qr.show(config.server.public_url) }) }
 }
 
 async function serveInWorkers(command: Command): Promise<Serving> {
-  const { config, log, flags } = command
+  const { config, log, flags, withPage } = command
   if (flags.qr) throw new UsageError('--qr needs a service of one process (cluster.workers)')
-  const { pool, is_setup, reload } = await prepareWorkers({ config, log, flags })
+  const { pool, is_setup, reload } = await prepareWorkers({ config, log, flags, adapt: withPage })
   warnOfOpenSetup(command, is_setup)
   return { ...(await pool.start()), is_setup, stop: pool.stop, reload }
 }

@@ -18,6 +18,7 @@ import { openApiRoutes } from './openapi/build.ts'
 import { createRequestLog } from './request-log.ts'
 import { leaveUnawaited } from './send.ts'
 import { createStallWatch } from './stalls.ts'
+import { addPage, type WebPage } from './web-page.ts'
 
 /** The part of an h3 app that a host needs. It can be mounted under a base path of another one. */
 export interface ChatApp {
@@ -31,6 +32,8 @@ export interface ChatAppOptions {
    * as missing.
    */
   addressOf?: (request: Request) => string | undefined
+  /** The web chat, of `createWebChat`: it is served at the root of the service. */
+  web?: WebPage | undefined
 }
 
 /** The service over HTTP: `.fetch(Request)` for any web runtime, `createNodeHandler` for Node. */
@@ -57,6 +60,7 @@ export function createChatApp(chat: Chat, options: ChatAppOptions = {}): ChatApp
       at(patternOf(path, resource), (event) => handle(service, path, resource, event))
     }
     addForms(at, service, config)
+    if (options.web) addPage(at, service, options.web)
     for (const { prefix } of API_GROUPS) at(`${prefix}/**`, (event) => handle(service, `${prefix}/**`, {}, event))
   }
   return app

@@ -108,10 +108,10 @@ async function packed(): Promise<string> {
 async function checkFiles(): Promise<void> {
   const files = await filesOf(installed)
   const foreign = files.filter(
-    (file) => !/^(dist\/(lib|cli|shared)|docs|examples)\//.test(file) && !LINKED.includes(file),
+    (file) => !/^(dist\/(lib|cli|shared|web)|docs|examples)\//.test(file) && !LINKED.includes(file),
   )
   assert.deepEqual(foreign, [])
-  for (const needed of ['README.md', 'LICENSE', 'dist/lib/index.d.ts', 'dist/cli/main.js']) {
+  for (const needed of ['README.md', 'LICENSE', 'dist/lib/index.d.ts', 'dist/cli/main.js', 'dist/web/page.mjs']) {
     assert(files.includes(needed), `${needed} is missing`)
   }
   assert(
@@ -363,6 +363,10 @@ async function serve(): Promise<void> {
     })
     const answer = await fetch(`${address}/healthz`)
     assert.deepEqual([answer.status, await answer.json()], [200, { status: 'ok' }])
+    const page = await (await fetch(`${address}/`)).text()
+    const [, script = ''] = /<script type="module" src="([^"]+)"/.exec(page) ?? []
+    const loaded = await fetch(address + script)
+    assert.match(loaded.headers.get('content-type') ?? '', /^text\/javascript/, page)
 
     server.kill('SIGTERM')
     assert.deepEqual(await exited, [0, null], `[exit code, signal] after SIGTERM:\n${output}`)

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../../config/parse.ts'
 import { contextOf } from '../../core/context-of.ts'
 import type { Chat } from '../../service.ts'
+import type { WebPage } from '../web-page.ts'
 import { type Listen, listen, type Place, placeOf, urlOf } from './listen.ts'
 import { createNodeListener } from './listener.ts'
 import { trackInFlight } from './requests-in-flight.ts'
@@ -18,6 +19,8 @@ export interface ServeOptions {
   socket?: string
   /** Number of an open socket that the process was started with instead, as systemd passes it. */
   fd?: number | undefined
+  /** The web chat, of `createWebChat`: it is served at the root. */
+  web?: WebPage | undefined
 }
 
 /** How to close a server. */
@@ -62,7 +65,7 @@ export async function serveThrough(listen: Listen, chat: Chat, options: ServeOpt
   const { config, log } = contextOf(chat)
   const place = placeFor(config, options)
   let isSocket = false
-  const requests = trackInFlight(createNodeListener(chat, { isSocket: () => isSocket }))
+  const requests = trackInFlight(createNodeListener(chat, { isSocket: () => isSocket, web: options.web }))
   const server = await listen(requests.handle, place)
   const real = placeOf(server)
   isSocket = real.port === 0

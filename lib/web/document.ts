@@ -1,0 +1,67 @@
+import type { WebBrand } from './brand.ts'
+
+/** Where the page is, where the service is, and how the page looks: the page gets it as JSON. */
+export interface Place {
+  /** Without a slash at its end. */
+  base: string
+  api: string
+  brand: WebBrand
+}
+
+const DEFAULT_NAME = 'Chat'
+
+/** @throws TypeError */
+export function baseOf(base: string): string {
+  const path = base.replace(/\/+$/, '')
+  if (!/^(?:\/[\w.~-]+)*$/.test(path)) throw new TypeError('base must be a path such as /chat, or be left out')
+  return path
+}
+
+/** The HTML of the page. Its template names its own files; what it is to know is JSON, which no browser runs. */
+export function fillHtml(template: string, { base, api, brand }: Place): string {
+  const { name = DEFAULT_NAME } = brand
+  const config = JSON.stringify({ api, brand: { ...brand, name } }).replaceAll('<', '\\u003c')
+  const values: Record<string, string> = { base, name: escapeHtml(name) }
+  // Last, since the texts of a brand may look like a place for another one.
+  return template
+    .replace(/\{\{(base|name)\}\}/g, (_, key: string) => values[key]!)
+    .replace('"{{config}}"', () => config)
+}
+
+/** What a browser needs to install the page. */
+export function manifestOf({ base, brand: { name = DEFAULT_NAME } }: Place): string {
+  return JSON.stringify({
+    name,
+    short_name: name.slice(0, 12).trim(),
+    id: `${base}/`,
+    start_url: `${base}/`,
+    scope: `${base}/`,
+    display: 'standalone',
+    background_color: '#ffffff',
+    theme_color: '#ffffff',
+    icons: [{ src: `${base}/icon.svg`, sizes: 'any', type: 'image/svg+xml', purpose: 'any maskable' }],
+  })
+}
+
+/** The page runs and loads its own files only, calls the service only, and cannot be framed. */
+export function contentPolicy(api: string): string {
+  const origin = URL.canParse(api) ? ` ${new URL(api).origin}` : ''
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    `connect-src 'self'${origin}`,
+    "img-src 'self' data: blob:",
+    "manifest-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
+}

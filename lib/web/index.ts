@@ -1,0 +1,55 @@
+import { assertBrand, type WebBrand } from './brand.ts'
+import { baseOf, contentPolicy } from './document.ts'
+import { answer, type Resources, readResources } from './resources.ts'
+
+export type { WebBrand, WebColors } from './brand.ts'
+
+/** Where the page is, where it finds the service, and how it looks. */
+export interface WebChatOptions {
+  /** The path below which the page is served, such as `/chat`. Default: the root. */
+  base?: string
+  /** The URL of the service, with its base path. Default: `base`. */
+  api?: string
+  brand?: WebBrand
+}
+
+/** The web chat for a server. */
+export interface WebChat {
+  /** Serves the page and its files by GET and HEAD; everything else is 404. */
+  fetch(request: Request): Promise<Response>
+  /** What it serves below `base`; with `**` everything that begins so. */
+  readonly paths: readonly string[]
+}
+
+/** What the page consists of. Its own addresses are behind `#`. */
+const PATHS = ['/', '/assets/**', '/manifest.webmanifest', '/icon.svg'] as const
+
+/**
+ * The web chat: conversations, threads and answers of the assistant in the browser. Nothing is loaded before the first
+ * request.
+ *
+ * @throws TypeError for an invalid path, color or address
+ * @example
+ * const web = createWebChat({ base: '/chat', brand: { name: 'Acme', sign_in_url: '/login' } })
+ * const server = await serve(chat, { web })
+ */
+export function createWebChat({ base = '', api = base, brand = {} }: WebChatOptions = {}): WebChat {
+  const place = { base: baseOf(base), api: api.replace(/\/+$/, ''), brand: assertBrand(brand) }
+  const security = { 'content-security-policy': contentPolicy(place.api) }
+  let resources: Promise<Resources> | undefined
+  return {
+    paths: PATHS,
+    async fetch(request) {
+      resources ??= readResources(place)
+      const { pathname } = new URL(request.url)
+      const isBelow = place.base !== '' && (pathname === place.base || pathname.startsWith(`${place.base}/`))
+      const path = isBelow ? pathname.slice(place.base.length) || '/' : pathname
+      return answer((await resources).get(path), request, security)
+    },
+  }
+}
+
+/** Whether the package has the page: a clone that was installed without development packages has none. */
+export async function hasWebChat(): Promise<boolean> {
+  return (await import('./page.ts')).isBuilt()
+}

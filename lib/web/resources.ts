@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import { fillHtml, manifestOf, type Place } from './document.ts'
+import { type BuiltFile, loadPage } from './page.ts'
+
+/** The forms in which a file can be sent, the smallest first. */
+const ENCODINGS = ['br', 'gzip'] as const
+
+/** Files whose name has the hash of their content never change. */
+const FOREVER = 'public, max-age=31536000, immutable'
+
+/** A browser asks each time, and gets 304 while nothing has changed. */
+const ASK = 'no-cache'
+
+/** Something that the page loads. */
+interface Resource {
+  type: string
+  cache: string
+  etag: string
+  /** Its content in the forms that there are. */
+  bodies: { [encoding in 'br' | 'gzip' | 'identity']?: Uint8Array<ArrayBuffer> }
+}
+
+/** The files of a page by their path. */
+export type Resources = ReadonlyMap<string, Resource>
+
+/** @throws Error where the page was not built */
+export async function readResources(place: Place): Promise<Resources> {
+  const { html, files } = await loadPage()
+  return new Map([
+    ['/', textOf(fillHtml(html, place), 'text/html; charset=utf-8')],
+    ['/manifest.webmanifest', textOf(manifestOf(place), 'application/manifest+json')],
+    ...Object.entries(files).map(([path, file]): [string, Resource] => [path, fileOf(path, file)]),
+  ])
+}
+
+/** The response to a request for it; 404 without it. `headers` are those of every response. */
+export async function answer(
+  resource: Resource | undefined,
+  { method, headers: asked }: Request,
+  headers: Record<string, string>,
+): Promise<Response> {
+  const always = { ...headers, ...SECURITY }
+  if (!resource) return new Response(null, { status: 404, headers: always })
+  if (method !== 'GET' && method !== 'HEAD') {
+    return new Response(null, { status: 405, headers: { ...always, allow: 'GET, HEAD' } })
+  }
+  const { type, cache, etag, bodies } = resource
+  const common = { ...always, 'cache-control': cache, etag, vary: 'accept-encoding' }
+  if (matches(asked.get('if-none-match'), etag)) return new Response(null, { status: 304, headers: common })
+  const encoding = ENCODINGS.find((each) => bodies[each] && accepts(asked.get('accept-encoding'), each))
+  if (!encoding) bodies.identity ??= await inflate(bodies.gzip!)
+  const body = bodies[encoding ?? 'identity']!
+  return new Response(method === 'HEAD' ? null : body, {
+    headers: {
+      ...common,
+      'content-type': type,
+      'content-length': String(body.length),
+      ...(encoding && { 'content-encoding': encoding }),
+    },
+  })
+}
+
+const SECURITY = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+function textOf(text: string, type: string): Resource {
+  const identity = new TextEncoder().encode(text)
+  return { type, cache: ASK, etag: etagOf(identity), bodies: { identity } }
+}
+
+function fileOf(path: string, { type, gzip, br }: BuiltFile): Resource {
+  const bodies = { br: fromBase64(br), gzip: fromBase64(gzip) }
+  return { type, cache: path.startsWith('/assets/') ? FOREVER : ASK, etag: etagOf(bodies.gzip), bodies }
+}
+
+/** Weak: the forms of a content have the same. */
+function etagOf(bytes: Uint8Array): string {
+  return `W/"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
+}
+
+function matches(asked: string | null, etag: string): boolean {
+  return (asked ?? '').split(',').some((each) => ['*', etag].includes(each.trim()))
+}
+
+/** Whether a client takes an encoding; `q=0` refuses it. */
+function accepts(asked: string | null, encoding: string): boolean {
+  return (asked ?? '').split(',').some((each) => {
+    const [name = '', ...parameters] = each
+      .trim()
+      .toLowerCase()
+      .split(/\s*;\s*/)
+    return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+  })
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+}
+
+async function inflate(gzip: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([gzip]).stream().pipeThrough(new DecompressionStream('gzip'))
+  return new Uint8Array(await new Response(stream).arrayBuffer())
+}
