@@ -318,7 +318,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
     expect(start.startsWith(`retry: 2000\n\nid: ${position}\nevent: stream.ready\ndata: {"type":"stream.ready",`)).toBe(
       true,
     )
-    service.chat.context.hub.sendHeartbeats()
+    for (const { context } of service.nodes) context.hub.sendHeartbeats()
     await text.when((text) => text.endsWith(': keep-alive\n\n'))
     expect(text.news()).toBe(`${start}: keep-alive\n\n`)
     await text.cancel()
@@ -357,7 +357,7 @@ describeOnEachDatabase('a stream', (openUrl) => {
     const isAll = (text: string) => text.includes('thread.activity"') && text.endsWith('\n\n')
     const reading = [fromNode.when(isAll), fromWeb.when(isAll)]
     await turns()
-    service.chat.context.hub.sendHeartbeats()
+    for (const { context } of service.nodes) context.hub.sendHeartbeats()
     const root = await post('zwölf Boxkämpfer 🥊')
     await ada.messages.reply(root.message_id, { content: 'over\nand out' })
     await Promise.all(reading)
