@@ -93,6 +93,21 @@ describe('an example', () => {
     ])
   })
 
+  it('notifies people by the push service of the host, and by mail', async () => {
+    const notify = start('notify.ts')
+    expect(await notify.end).toBe(0)
+    const lines = notify.output().split('\n')
+    expect(lines.filter((line) => line.startsWith('push to')).sort()).toEqual([
+      'push to grace-7: added ',
+      'push to grace-7: mention @grace @linus Does it run?',
+    ])
+    expect(lines.filter((line) => line.startsWith('ada ')).sort()).toEqual([
+      'ada added you to a conversation:',
+      'ada mentioned you:',
+    ])
+    expect(lines.filter((line) => line === 'mail to linus@example.org:')).toHaveLength(2)
+  })
+
   it.skipIf(!inject('postgres_url'))('shares a port among processes, each a node of one chat', async () => {
     const { url: database, remove } = await createPostgresDatabase()
     const host = start('embed-cluster.ts', database)
