@@ -15,6 +15,7 @@ const ENTRY_POINTS = [
   'lib/client/index.ts',
   'lib/client/admin.ts',
   'lib/client/store/index.ts',
+  'lib/client/store/parts.ts',
   'lib/client/react/index.ts',
   'lib/testing/index.ts',
   'lib/web/index.ts',

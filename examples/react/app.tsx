@@ -7,11 +7,13 @@ import {
   useConnection,
   useConversations,
   useMessages,
+  useNotifications,
   usePresence,
   useThread,
   useThreads,
   useTyping,
   useUnread,
+  useUnreadNotifications,
 } from 'chat-server/react'
 import { type FormEvent, useState } from 'react'
 
@@ -35,6 +37,7 @@ function Page() {
       <p id="state">{status}</p>
       {isSignedOut && <SignIn reason={error instanceof Error ? error.message : 'Signed out'} />}
       {loading === 'loading' && <p>Loading…</p>}
+      <Inbox />
       <h1>Conversations ({unread} unread)</h1>
       {conversations.map(({ id, title }) => (
         <section key={id}>
@@ -43,6 +46,27 @@ function Page() {
         </section>
       ))}
     </main>
+  )
+}
+
+function Inbox() {
+  const unread = useUnreadNotifications()
+  const { notifications, markRead } = useNotifications({ unread: true })
+  const [latest] = notifications
+  return (
+    <aside>
+      <p id="inbox">Inbox ({unread})</p>
+      {notifications.map(({ id, kind, excerpt }) => (
+        <p key={id} className="notification">
+          {kind} {excerpt}
+        </p>
+      ))}
+      {latest && (
+        <button type="button" id="read-all" onClick={() => markRead({ up_to: latest.id })}>
+          Mark all as read
+        </button>
+      )}
+    </aside>
   )
 }
 

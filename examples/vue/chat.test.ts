@@ -12,7 +12,7 @@ interface Node {
 }
 
 it('shows the conversations of the store as they change, and on a server what there is before', async () => {
-  const { client, close } = await createTestChat({ users: ['ada'] })
+  const { client, close } = await createTestChat({ users: ['ada', 'grace'] })
   const ada = client('ada')
   const store = createChatStore(ada)
   onTestFinished(async () => {
@@ -26,9 +26,11 @@ it('shows the conversations of the store as they change, and on a server what th
   const app = renderer.createApp(Conversations, { store })
   app.mount(page)
   await ada.conversations.create({ title: 'Engines' })
-  await vi.waitFor(() => expect(textOf(page)).toBe('Engines'), 10_000)
-  await ada.conversations.create({ title: 'Ships' })
-  await vi.waitFor(() => expect(textOf(page)).toBe('ShipsEngines'), 10_000)
+  await vi.waitFor(() => expect(textOf(page)).toBe('Inbox (0)Engines'), 10_000)
+  const grace = client('grace')
+  const { conversation_id } = await grace.conversations.create({ title: 'Ships' })
+  await grace.participants.add(conversation_id, { username: 'ada' })
+  await vi.waitFor(() => expect(textOf(page)).toBe('Inbox (1)ShipsEngines'), 10_000)
   app.unmount()
 })
 

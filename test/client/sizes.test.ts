@@ -7,8 +7,12 @@ import { describe, expect, it } from 'vitest'
 const MAX_BYTES: Record<string, number> = {
   'lib/client/index.ts': 8_000,
   'lib/client/store/index.ts': 6_000,
-  'lib/client/react/index.ts': 7_000,
+  'lib/client/store/parts.ts': 3_000,
+  'lib/client/react/index.ts': 9_000,
 }
+
+/** What a page downloads at most that uses the hooks of conversations, threads and messages. */
+const MAX_BYTES_OF_HOOKS = 7_000
 
 describe.each(Object.entries(MAX_BYTES))('a bundle of %s', (entry, maximum) => {
   it(`has at most ${maximum} bytes, no package, no route and no endpoint of administrators`, async () => {
@@ -19,10 +23,20 @@ describe.each(Object.entries(MAX_BYTES))('a bundle of %s', (entry, maximum) => {
   })
 })
 
-async function bundle(entry: string): Promise<{ code: string; inputs: string[] }> {
+it(`a bundle of the hooks of messages has at most ${MAX_BYTES_OF_HOOKS} bytes, and none of the parts that it does not use`, async () => {
+  const hooks =
+    'ChatProvider, useConversations, useThreads, useThread, useMessages, useAssistant, useUnread, useConnection'
+  const { code, sizes } = await bundle({ contents: `export { ${hooks} } from './lib/client/react/index.ts'` })
+  expect(sizes).toMatchObject({ 'lib/client/store/inbox.ts': 0, 'lib/client/store/presence.ts': 0 })
+  expect(gzipSync(code, { level: 9 }).length).toBeLessThanOrEqual(MAX_BYTES_OF_HOOKS)
+})
+
+/** @param entry a file, or the code of one in the folder of the project */
+async function bundle(entry: string | { contents: string }) {
+  const absWorkingDir = fileURLToPath(new URL('../..', import.meta.url))
   const { outputFiles, metafile } = await build({
-    entryPoints: [entry],
-    absWorkingDir: fileURLToPath(new URL('../..', import.meta.url)),
+    ...(typeof entry === 'string' ? { entryPoints: [entry] } : { stdin: { ...entry, resolveDir: absWorkingDir } }),
+    absWorkingDir,
     bundle: true,
     minify: true,
     format: 'esm',
@@ -32,5 +46,7 @@ async function bundle(entry: string): Promise<{ code: string; inputs: string[] }
     write: false,
     outfile: 'bundle.js',
   })
-  return { code: outputFiles[0]!.text, inputs: Object.keys(metafile.inputs) }
+  const { inputs } = Object.values(metafile.outputs)[0]!
+  const sizes = Object.fromEntries(Object.keys(metafile.inputs).map((path) => [path, inputs[path]?.bytesInOutput ?? 0]))
+  return { code: outputFiles[0]!.text, inputs: Object.keys(metafile.inputs), sizes }
 }

@@ -54,6 +54,7 @@ const TSCONFIG = {
       'chat-server/client': [join(ROOT, 'dist/lib/client/index.d.ts')],
       'chat-server/client/admin': [join(ROOT, 'dist/lib/client/admin.d.ts')],
       'chat-server/client/store': [join(ROOT, 'dist/lib/client/store/index.d.ts')],
+      'chat-server/client/parts': [join(ROOT, 'dist/lib/client/store/parts.d.ts')],
       'chat-server/react': [join(ROOT, 'dist/lib/client/react/index.d.ts')],
       'chat-server/web': [join(ROOT, 'dist/lib/web/index.d.ts')],
       'chat-server/testing': [join(ROOT, 'dist/lib/testing/index.d.ts')],

@@ -8,6 +8,7 @@ describe.skipIf(!hasBrowser)('the page in React', () => {
     const url = await host.printed(/http:\S+/)
     const html = await (await fetch(url)).text()
     expect(html).toContain('<p id="state">idle</p>')
+    expect(html).toMatch(/<p id="inbox">Inbox \(<!-- -->0<!-- -->\)<\/p>/)
     const browser = await openBrowser()
     const problems: string[] = []
 
@@ -27,6 +28,13 @@ describe.skipIf(!hasBrowser)('the page in React', () => {
       return page
     }
     const [ada, grace] = await Promise.all([open('ada@example.org'), open('grace@example.org')])
+
+    // Ada has added her to the conversation.
+    await grace.waitForSelector('#inbox:text("Inbox (1)")')
+    await grace.waitForSelector('.notification:text("added")')
+    await grace.click('#read-all')
+    await grace.waitForSelector('#inbox:text("Inbox (0)")')
+    await grace.waitForSelector('body:not(:has(.notification))')
 
     await grace.waitForSelector('h1:text("(1 unread)")')
     await grace.click('.read')

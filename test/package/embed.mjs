@@ -6,6 +6,7 @@ const { createChatApp, serve } = await import('chat-server/h3')
 await import('chat-server/client')
 await import('chat-server/client/admin')
 await import('chat-server/client/store')
+await import('chat-server/client/parts')
 await import('chat-server/testing')
 await import('chat-server/web')
 

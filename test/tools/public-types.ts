@@ -10,6 +10,7 @@ const ENTRY_POINTS: Record<string, string> = {
   'chat-server/client': join(ROOT, 'lib/client/index.ts'),
   'chat-server/client/admin': join(ROOT, 'lib/client/admin.ts'),
   'chat-server/client/store': join(ROOT, 'lib/client/store/index.ts'),
+  'chat-server/client/parts': join(ROOT, 'lib/client/store/parts.ts'),
   'chat-server/react': join(ROOT, 'lib/client/react/index.ts'),
   'chat-server/web': join(ROOT, 'lib/web/index.ts'),
   'chat-server/testing': join(ROOT, 'lib/testing/index.ts'),

@@ -4,14 +4,21 @@ import type {
   Connection,
   ConversationsView,
   PinsView,
-  PresenceView,
   Readable,
   ReadableList,
   StoreMessage,
   ThreadsView,
   ThreadView,
-  Typist,
 } from '../store/index.ts'
+import {
+  inboxOf,
+  type NotificationMark,
+  type NotificationsFilter,
+  type NotificationsView,
+  type PresenceView,
+  presenceOf,
+  type Typist,
+} from '../store/parts.ts'
 import { useChatStore } from './context.ts'
 
 export { ChatProvider, type ChatProviderProps, useChatStore } from './context.ts'
@@ -30,6 +37,16 @@ export interface ThreadActions {
   markRead: () => Promise<void>
   /** Marks it as unread from a message on. @throws ChatError as `client.threads.markUnread` */
   markUnread: (message_id: string) => Promise<void>
+}
+
+/** What a reader does with the inbox. */
+export interface InboxActions {
+  /**
+   * Marks notifications as read, by their `ids` or `up_to` one, and shows them so at once.
+   *
+   * @throws ChatError as `client.notifications.markRead`; then they are shown as before
+   */
+  markRead: (mark: NotificationMark) => Promise<void>
 }
 
 /** The messages of a thread, and what a user does in it. */
@@ -128,22 +145,34 @@ export function useTyping(conversation_id: string): {
   typists: readonly Typist[]
   sendTyping: (root_id?: string) => void
 } {
-  const store = useChatStore()
-  const typists = useReadable(store.typing(conversation_id))
+  const { typing, sendTyping } = presenceOf(useChatStore())
+  const typists = useReadable(typing(conversation_id))
   return useMemo(
-    () => ({ typists, sendTyping: (root_id?: string) => store.sendTyping(conversation_id, root_id) }),
-    [store, typists, conversation_id],
+    () => ({ typists, sendTyping: (root_id?: string) => sendTyping(conversation_id, root_id) }),
+    [sendTyping, typists, conversation_id],
   )
 }
 
 /** The presence of users by their id. The list may be another array at every render. */
 export function usePresence(user_ids: readonly string[]): PresenceView {
-  return useReadable(useChatStore().presence(user_ids))
+  return useReadable(presenceOf(useChatStore()).presence(user_ids))
 }
 
 /** The number of unread messages in the conversations that {@link useConversations} has. */
 export function useUnread(): number {
   return useReadable(useChatStore().unread)
+}
+
+/** The number of unread notifications in the inbox of the user, whether or not it is shown. */
+export function useUnreadNotifications(): number {
+  return useReadable(useChatStore().unreadNotifications)
+}
+
+/** Notifications of the user, newest first, and what the user does with them. The filter may be another object at every render. */
+export function useNotifications(filter?: NotificationsFilter): NotificationsView & ListActions & InboxActions {
+  const { notifications, markRead } = inboxOf(useChatStore())
+  const list = useList(notifications(filter))
+  return useMemo(() => ({ ...list, markRead }), [list, markRead])
 }
 
 /** Whether the page is connected. */

@@ -8,7 +8,8 @@ export interface Cache<T> {
   get: (id: string) => T
   /** Without making it. */
   peek(id: string): T | undefined
-  /** Forgets those without subscribers, and what they have read: a page may still hold them. */
+  all(): T[]
+  /** Forgets what those without subscribers have read. */
   clear(): void
 }
 
@@ -16,8 +17,8 @@ export interface Cache<T> {
 export function createCache<T extends Watchable<unknown> & { reset?: () => void }>(make: (id: string) => T): Cache<T> {
   const parts = new Map<string, T>()
 
-  function prune(kept: number): void {
-    let surplus = parts.size - kept
+  function prune(): void {
+    let surplus = parts.size - MAX_UNWATCHED
     for (const [id, part] of parts) {
       if (surplus <= 0) return
       if (part.isWatched()) continue
@@ -32,13 +33,13 @@ export function createCache<T extends Watchable<unknown> & { reset?: () => void 
       // Last, as the one that was used last.
       parts.delete(id)
       parts.set(id, part)
-      if (parts.size > MAX_UNWATCHED) prune(MAX_UNWATCHED)
+      prune()
       return part
     },
     peek: (id) => parts.get(id),
+    all: () => [...parts.values()],
     clear() {
       for (const part of parts.values()) if (!part.isWatched()) part.reset?.()
-      prune(0)
     },
   }
 }

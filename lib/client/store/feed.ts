@@ -1,6 +1,7 @@
 import { createBackoff, isTransient, pause } from '../backoff.ts'
 import type { ConversationStreamEvent } from '../types.ts'
-import { createCell, type Readable } from './cell.ts'
+import { type Cell, createCell, type Readable } from './cell.ts'
+import { lingering } from './lingering.ts'
 import type { StoreClient } from './types.ts'
 
 /** The state of the connection; `ended` after a sign-out, and with the error that prevents it. */
@@ -12,20 +13,29 @@ export interface Connection {
 /** A part of the store that follows the stream. */
 export interface Follower {
   /** The stream has begun, or has lost its place: everything has to be read. */
-  load(): void
+  load?(): void
   /** The stream goes on after a pause, in which ephemeral events were lost. */
-  resume(): void
-  apply(event: ConversationStreamEvent): void
-  fail(error: unknown): void
+  resume?(): void
+  apply?(event: ConversationStreamEvent): void
+  fail?(error: unknown): void
   /** The user may be another: what was read is void. */
-  reset(): void
+  reset?(): void
   /** The store is closed. */
-  close(): void
+  close?(): void
+}
+
+/** The number of unread notifications. */
+export interface InboxCount {
+  unread: number
+  /** The number that the service has sent last, if this one is an expected one. */
+  sent?: InboxCount
 }
 
 /** The stream of all conversations of the user, open while the store has followers. */
 export interface Feed {
   connection: Readable<Connection>
+  /** The number of unread notifications: the stream begins with it, and has it in each event that changes it. */
+  inbox: Cell<InboxCount>
   /** Empty until the service has been reached. */
   userId(): string
   /** @returns a function that leaves */
@@ -42,56 +52,66 @@ export function createFeed(
 ): Feed {
   const followers = new Set<Follower>()
   const connection = createCell<Connection>({ status: 'idle' })
+  const inbox = createCell<InboxCount>(
+    { unread: 0 },
+    lingering(() => join({})),
+  )
+  const isStart = createCounting(inbox)
   let user_id = ''
-  let running: AbortController | undefined
+  const { start, stop, isOpen } = createStream(client, {
+    set(next) {
+      connection.set(next)
+      if (next.error !== undefined) for (const follower of [...followers]) follower.fail?.(next.error)
+    },
+    onUser: (id) => {
+      user_id = id
+    },
+    onEvent(event) {
+      if (isStart(event)) return
+      const afterwards = onEvent(event)
+      deliver(followers, event)
+      afterwards?.()
+    },
+  })
 
-  function start(): void {
-    running = new AbortController()
-    void follow(client, running.signal, {
-      set(next) {
-        connection.set(next)
-        if (next.error !== undefined) for (const follower of [...followers]) follower.fail(next.error)
-      },
-      onUser: (id) => {
-        user_id = id
-      },
-      onEvent(event) {
-        const afterwards = onEvent(event)
-        deliver(followers, event)
-        afterwards?.()
-      },
-    })
-  }
-
-  function stop(): void {
-    running?.abort()
-    running = undefined
-    connection.set({ status: 'idle' })
+  function join(follower: Follower): () => void {
+    followers.add(follower)
+    const { status } = connection.getSnapshot()
+    if (!isOpen() || status === 'ended') start()
+    else if (status === 'online' || status === 'offline') follower.load?.()
+    return () => {
+      if (followers.delete(follower) && followers.size === 0) stop()
+    }
   }
 
   return {
     connection,
+    inbox,
     userId: () => user_id,
-    join(follower) {
-      followers.add(follower)
-      const { status } = connection.getSnapshot()
-      if (!running || status === 'ended') start()
-      else if (status === 'online' || status === 'offline') follower.load()
-      return () => {
-        if (followers.delete(follower) && followers.size === 0) stop()
-      }
-    },
+    join,
     restart() {
       stop()
       user_id = ''
-      for (const follower of [...followers]) follower.reset()
+      inbox.set({ unread: 0 })
+      for (const follower of [...followers]) follower.reset?.()
       if (followers.size > 0) start()
     },
     close() {
-      for (const follower of [...followers]) follower.close()
+      for (const follower of [...followers]) follower.close?.()
       followers.clear()
       stop()
     },
+  }
+}
+
+/** Counts with each event. @returns whether it is the number that the stream begins with: what it counts is read anyway */
+function createCounting(inbox: Cell<InboxCount>): (event: ConversationStreamEvent) => boolean {
+  let isBegun = false
+  return ({ type, payload }) => {
+    const isStart = isBegun && type === 'notifications.count'
+    isBegun = type === 'stream.ready' || type === 'stream.reset'
+    if ('unread' in payload && !('root_id' in payload)) inbox.set(payload)
+    return isStart
   }
 }
 
@@ -99,6 +119,23 @@ interface Listener {
   set(connection: Connection): void
   onUser(user_id: string): void
   onEvent(event: ConversationStreamEvent): void
+}
+
+/** The stream, which is opened and closed. */
+function createStream(client: StoreClient, listener: Listener) {
+  let running: AbortController | undefined
+  return {
+    isOpen: () => running !== undefined,
+    start() {
+      running = new AbortController()
+      void follow(client, running.signal, listener)
+    },
+    stop() {
+      running?.abort()
+      running = undefined
+      listener.set({ status: 'idle' })
+    },
+  }
 }
 
 /**
@@ -139,9 +176,9 @@ async function follow(client: StoreClient, signal: AbortSignal, listener: Listen
 function deliver(followers: ReadonlySet<Follower>, event: ConversationStreamEvent): void {
   for (const follower of [...followers]) {
     // A place that was lost is reported twice, as "not resumed" and as a reset.
-    if (event.type !== 'stream.ready') follower.apply(event)
-    else if (event.payload.resumed) follower.resume()
-    else follower.load()
+    if (event.type !== 'stream.ready') follower.apply?.(event)
+    else if (event.payload.resumed) follower.resume?.()
+    else follower.load?.()
   }
 }
 

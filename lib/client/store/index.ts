@@ -1,15 +1,16 @@
 import type { CancelledAnswer, PostedMessage } from '../../api/client-entities.ts'
 import type { ConversationStreamEvent } from '../types.ts'
+import type { StoreBase } from './base.ts'
 import { createCache } from './cache.ts'
 import type { Readable } from './cell.ts'
-import { type Connection, createFeed } from './feed.ts'
+import { conversationsPlan } from './conversations.ts'
+import { type Connection, createFeed, type Feed } from './feed.ts'
 import { foldThread } from './fold-thread.ts'
-import { conversationsPlan, threadsPlan } from './lists.ts'
 import { createOutbox } from './outbox.ts'
-import { createTyping, createTypingSender, type PresenceView, presencePlan } from './people.ts'
 import { pinsPlan } from './pins.ts'
 import { createResource } from './resource.ts'
 import { threadPlan } from './thread.ts'
+import { threadsPlan } from './threads.ts'
 import type {
   ConversationsView,
   NewPost,
@@ -18,12 +19,10 @@ import type {
   StoreClient,
   ThreadsView,
   ThreadView,
-  Typist,
 } from './types.ts'
 
 export type { Readable } from './cell.ts'
 export type { Connection } from './feed.ts'
-export type { PresenceView } from './people.ts'
 export type { Loading } from './resource.ts'
 export type {
   ConversationsView,
@@ -34,7 +33,6 @@ export type {
   StoreMessage,
   ThreadsView,
   ThreadView,
-  Typist,
 } from './types.ts'
 
 /** The time between two readings of a list because of events that do not contain the change. */
@@ -61,17 +59,16 @@ export interface ReadableList<View> extends Readable<View> {
 export interface ChatStore {
   /** Whether the stream is open. It reconnects by itself; after `ended` call `restart`. */
   connection: Readable<Connection>
+  /** Those that the user has not archived, latest activity first. */
   conversations: ReadableList<ConversationsView>
   /** The unread messages in all conversations that `conversations` has. */
   unread: Readable<number>
+  /** The number of unread notifications of the user; `inboxOf` of `chat-server/client/parts` has the notifications. */
+  unreadNotifications: Readable<number>
   threads(conversation_id: string): ReadableList<ThreadsView>
   thread(root_id: string): ReadableList<ThreadView>
   /** The pinned messages of a conversation, latest first. */
   pins(conversation_id: string): ReadableList<PinsView>
-  /** The other users who are typing in a conversation. */
-  typing(conversation_id: string): Readable<readonly Typist[]>
-  /** The presence of users who share a conversation with the user. */
-  presence(user_ids: readonly string[]): Readable<PresenceView>
   /**
    * Posts a reply, or a new thread, and shows it at once. It is sent with an `Idempotency-Key`, after earlier posts of its
    * conversation. A failed post stays in the view until it is retried or discarded; if the service was not reached, it is
@@ -85,8 +82,6 @@ export interface ChatStore {
   retry(key: string): Promise<PostedMessage | undefined>
   /** Forgets a failed post. */
   discard(key: string): void
-  /** Reports that the user is typing, every three seconds at most. */
-  sendTyping(conversation_id: string, root_id?: string): void
   /** Marks a thread as read. @throws ChatError as `client.threads.markRead` */
   markRead(root_id: string): Promise<void>
   /** Marks a thread as unread from a message on. @throws ChatError as `client.threads.markUnread` */
@@ -105,6 +100,8 @@ export interface ChatStore {
   restart(): void
   /** Closes the stream. Subscribers keep what they have. */
   close(): void
+  /** @internal A part that a module of its own adds, made at the first call. */
+  part<Part>(make: (base: StoreBase) => Part): Part
 }
 
 /**
@@ -117,76 +114,84 @@ export interface ChatStore {
 export function createChatStore(client: StoreClient, { refresh_ms = REFRESH_MS }: ChatStoreOptions = {}): ChatStore {
   const outbox = createOutbox(client, showPost, (message) => {
     const event: ConversationStreamEvent = { type: 'message.new', payload: { message } }
-    threadCache.peek(message.root_id)?.update((data) => {
-      const next = foldThread(data, message.root_id, event, feed.userId())
+    threads.peek(message.root_id)?.update((data) => {
+      const next = foldThread(data, message.root_id, event, userId())
       return next === 'stale' ? data : next
     })
   })
   const feed = createFeed(client, (event) => {
     if (event.type === 'stream.ready') outbox.resume()
-    return outbox.apply(event, feed.userId())
+    return outbox.apply(event, userId())
   })
-  const conversations = createResource(feed, conversationsPlan(client, feed.userId), refresh_ms)
-  const threadsCache = createCache((id: string) => {
+  const { base, forget } = createBase(client, feed, refresh_ms)
+  const { resources } = base
+  const { userId } = feed
+  const conversations = resources(() => conversationsPlan(client, userId)).get('')
+  const lists = resources((id) => {
     const pending = () => outbox.list((post) => post.conversation_id === id && post.parent_id === undefined)
-    return createResource(feed, threadsPlan(client, id, feed.userId, pending), refresh_ms)
+    return threadsPlan(client, id, userId, pending)
   })
-  const threadCache = createCache((id: string) => {
-    const pending = () => outbox.list((post) => post.root_id === id)
-    return createResource(feed, threadPlan(client, id, feed.userId, pending), refresh_ms)
-  })
-  const pinsCache = createCache((id: string) => createResource(feed, pinsPlan(client, id), refresh_ms))
-  const typing = createCache((id: string) => createTyping(feed, id))
-  const presence = createCache((ids: string) =>
-    createResource(feed, presencePlan(client, ids === '' ? [] : ids.split(',')), refresh_ms),
-  )
+  const threads = resources((id) => threadPlan(client, id, userId, () => outbox.list((post) => post.root_id === id)))
+  const parts = new Map<unknown, unknown>()
 
   function showPost({ conversation_id, root_id, parent_id }: PendingPost): void {
-    if (parent_id === undefined) threadsCache.peek(conversation_id)?.update()
-    else if (root_id !== undefined) threadCache.peek(root_id)?.update()
+    if (parent_id === undefined) lists.peek(conversation_id)?.update()
+    else if (root_id !== undefined) threads.peek(root_id)?.update()
   }
 
   return {
     connection: feed.connection,
     conversations,
-    unread: unreadOf(conversations),
-    threads: threadsCache.get,
-    thread: threadCache.get,
-    pins: pinsCache.get,
-    typing: typing.get,
-    presence: (ids) => presence.get([...new Set(ids)].sort().join()),
+    unread: counted(conversations, (view) => view.conversations.reduce((sum, { unread }) => sum + unread, 0)),
+    unreadNotifications: counted(feed.inbox, ({ unread }) => unread),
+    threads: lists.get,
+    thread: threads.get,
+    pins: resources((id) => pinsPlan(client, id)).get,
     post: outbox.post,
     retry: outbox.retry,
     discard: outbox.discard,
-    sendTyping: createTypingSender(client),
-    markRead: (root_id) => client.threads.markRead(root_id),
-    markUnread: (root_id, message_id) => client.threads.markUnread(root_id, { message_id }),
-    ...signsOf(client),
-    cancelAnswer: (message_id) => client.answers.cancel(message_id),
+    ...callsOf(client),
     restart() {
       outbox.clear()
-      for (const cache of [threadsCache, threadCache, pinsCache, typing, presence]) cache.clear()
-      conversations.reset()
+      forget()
       feed.restart()
     },
     close: feed.close,
+    part<Part>(make: (base: StoreBase) => Part) {
+      if (!parts.has(make)) parts.set(make, make(base))
+      return parts.get(make) as Part
+    },
   }
 }
 
-/** The calls for signs on messages: their events bring the result. */
-function signsOf({ reactions, pins }: StoreClient): Pick<ChatStore, 'react' | 'unreact' | 'pin' | 'unpin'> {
+/** What its parts share, and a function that forgets what those without subscribers have read. */
+function createBase(client: StoreClient, feed: Feed, refresh_ms: number): { base: StoreBase; forget: () => void } {
+  const caches: { clear(): void }[] = []
+  const resources: StoreBase['resources'] = (planOf) => {
+    const cache = createCache((id) => createResource(feed, planOf(id), refresh_ms))
+    caches.push(cache)
+    return cache
+  }
+  const forget = () => {
+    for (const cache of caches) cache.clear()
+  }
+  return { base: { client, feed, resources }, forget }
+}
+
+/** The calls whose results come with their events. */
+function callsOf({ threads, reactions, pins, answers }: StoreClient) {
   return {
-    react: (message_id, emoji) => reactions.add(message_id, emoji),
-    unreact: (message_id, emoji) => reactions.remove(message_id, emoji),
-    pin: (message_id) => pins.add(message_id),
-    unpin: (message_id) => pins.remove(message_id),
+    markRead: (root_id: string) => threads.markRead(root_id),
+    markUnread: (root_id: string, message_id: string) => threads.markUnread(root_id, { message_id }),
+    react: (message_id: string, emoji: string) => reactions.add(message_id, emoji),
+    unreact: (message_id: string, emoji: string) => reactions.remove(message_id, emoji),
+    pin: (message_id: string) => pins.add(message_id),
+    unpin: (message_id: string) => pins.remove(message_id),
+    cancelAnswer: (message_id: string) => answers.cancel(message_id),
   }
 }
 
-function unreadOf({ getSnapshot, subscribe }: Readable<ConversationsView>): Readable<number> {
-  return {
-    subscribe,
-    getServerSnapshot: () => 0,
-    getSnapshot: () => getSnapshot().conversations.reduce((sum, { unread }) => sum + unread, 0),
-  }
+/** A number that a snapshot has; 0 on a server. */
+function counted<T>({ getSnapshot, subscribe }: Readable<T>, count: (snapshot: T) => number): Readable<number> {
+  return { subscribe, getServerSnapshot: () => 0, getSnapshot: () => count(getSnapshot()) }
 }

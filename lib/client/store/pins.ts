@@ -1,23 +1,15 @@
 import type { Pin } from '../../api/pins.ts'
-import type { ListData } from './lists.ts'
-import { readList } from './lists.ts'
+import { type ListData, listPlan } from './list.ts'
 import type { Plan } from './resource.ts'
 import type { PinsView, StoreClient } from './types.ts'
 
 /** The pinned messages of a conversation: read again when a pin changes, or a message that may be pinned. */
 export function pinsPlan(client: StoreClient, conversation_id: string): Plan<ListData<Pin>, PinsView> {
-  return {
-    initial: { items: [] },
-    read: (known, isMore) =>
-      readList(
-        known,
-        isMore,
-        ({ message }) => message.id,
-        async (after) => {
-          const { pins, next_after } = await client.pins.list(conversation_id, after)
-          return { items: pins, next_after }
-        },
-      ),
+  return listPlan({
+    name: 'pins',
+    keyOf: ({ message }) => message.id,
+    isEphemeral: false,
+    read: (query) => client.pins.list(conversation_id, query),
     fold(data, event) {
       const isKnown = (id: string) => data.items.some(({ message }) => message.id === id)
       switch (event.type) {
@@ -36,6 +28,5 @@ export function pinsPlan(client: StoreClient, conversation_id: string): Plan<Lis
           return data
       }
     },
-    view: ({ items, next_after }, loading) => ({ ...loading, pins: items, has_more: next_after !== undefined }),
-  }
+  })
 }

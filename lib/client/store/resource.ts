@@ -2,10 +2,8 @@ import { isTransient } from '../backoff.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import { createCell, type Watchable } from './cell.ts'
 import type { Feed, Follower } from './feed.ts'
+import { lingering } from './lingering.ts'
 import { createReading } from './reading.ts'
-
-/** How long something is kept current without a reader: a page that changes its view, or mounts it twice, finds it. */
-const LINGER_MS = 1_000
 
 /** Whether something has been read; `error` is the last failure, also of a later reading of what is `ready`. */
 export interface Loading {
@@ -125,21 +123,5 @@ function createState<Data, View>(plan: Plan<Data, View>, onWatched: (isWatched: 
       data = change(data)
       cell.set(plan.view(data, loading))
     },
-  }
-}
-
-/** Joins with the first reader, and leaves a while after the last one. */
-function lingering(join: () => () => void, onLeave: () => void): (isWatched: boolean) => void {
-  let leave: (() => void) | undefined
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const end = () => {
-    onLeave()
-    leave?.()
-    leave = undefined
-  }
-  return (isWatched) => {
-    clearTimeout(timer)
-    if (isWatched) leave ??= join()
-    else timer = setTimeout(end, LINGER_MS)
   }
 }

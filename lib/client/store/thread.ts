@@ -20,9 +20,9 @@ export function threadPlan(
     initial: { messages: [], chunks: new Map() },
     async read(known, isMore) {
       const wanted = known.messages.length + (isMore ? 1 : 0)
-      let data = await readPage(client, root_id, { messages: [], chunks: new Map() })
+      let data: ThreadData = { messages: [], chunks: new Map() }
+      do data = await readPage(client, root_id, data)
       while (data.next_cursor !== undefined && data.messages.length < wanted)
-        data = await readPage(client, root_id, data)
       return data
     },
     fold(data, event) {

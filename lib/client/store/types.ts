@@ -8,10 +8,20 @@ import type { Loading } from './resource.ts'
 /** The parts of a `ChatClient` that the store calls. */
 export type StoreClient = Pick<
   ChatClient,
-  'auth' | 'conversations' | 'threads' | 'messages' | 'answers' | 'presence' | 'events' | 'reactions' | 'pins'
+  | 'auth'
+  | 'conversations'
+  | 'threads'
+  | 'messages'
+  | 'answers'
+  | 'presence'
+  | 'events'
+  | 'reactions'
+  | 'pins'
+  | 'notifications'
+  | 'receipts'
 >
 
-/** The conversations of the user, latest activity first. */
+/** Conversations of the user, latest activity first. */
 export interface ConversationsView extends Loading {
   conversations: readonly ConversationSummary[]
   /** Whether `loadMore` finds more. */
@@ -67,11 +77,4 @@ export interface NewPost {
   content: string
   /** With `assistant`, the assistant answers: `content` is the question. */
   role?: 'user' | 'assistant' | undefined
-}
-
-/** A participant who is typing. */
-export interface Typist {
-  user_id: string
-  root_id?: string
-  expires_at: string
 }

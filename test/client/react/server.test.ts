@@ -9,11 +9,13 @@ import {
   useConnection,
   useConversations,
   useMessages,
+  useNotifications,
   usePresence,
   useThread,
   useThreads,
   useTyping,
   useUnread,
+  useUnreadNotifications,
 } from '../../../lib/client/react/index.ts'
 
 function Everything() {
@@ -26,6 +28,8 @@ function Everything() {
     typists: useTyping('c').typists,
     presence: usePresence(['u']),
     unread: useUnread(),
+    notifications: useNotifications({ unread: true }),
+    unreadNotifications: useUnreadNotifications(),
     connection: useConnection(),
     store: typeof useChatStore().post,
   }
@@ -48,6 +52,8 @@ it('renders on a server what there is before anything was read, without a reques
     typists: [],
     presence: {},
     unread: 0,
+    notifications: { status: 'loading', notifications: [], has_more: false },
+    unreadNotifications: 0,
     connection: { status: 'idle' },
     store: 'function',
   })

@@ -4,6 +4,7 @@ import type { AssistantRequest } from '../../../lib/assistant/provider.ts'
 import type { AdminClient } from '../../../lib/client/admin.ts'
 import type { Message } from '../../../lib/client/index.ts'
 import type { ChatStore, PendingPost } from '../../../lib/client/store/index.ts'
+import { inboxOf } from '../../../lib/client/store/parts.ts'
 import { createTestChat, type TestChat } from '../../../lib/testing/index.ts'
 import { connect, type Network } from './world.ts'
 
@@ -16,24 +17,48 @@ interface World {
   conversation_id: string
   root_id: string
   messages: string[]
+  direct_id: string
 }
 
 type Act = (world: World, by: AdminClient, pick: number) => unknown
 
 const pickOf = ({ messages }: World, pick: number) => messages[pick % messages.length]!
 
+const NAMES = ['@ada', '@grace', '@all', '']
 const EMOJI = ['👍', '❤', '❤\uFE0F']
 
 /** What happens to a conversation, to the connection, and through the store. */
 const ACTIONS: Record<string, Act> = {
   reply: async (world, by, pick) =>
     world.messages.push((await by.messages.reply(pickOf(world, pick), { content: `reply ${pick}` })).message_id),
+  mention: async (world, by, pick) =>
+    world.messages.push(
+      (await by.messages.reply(pickOf(world, pick), { content: `${NAMES[pick % 4]} ${pick}` })).message_id,
+    ),
+  direct: async (world, by, pick) => {
+    if (pick % 2 === 0) return by.messages.postRoot(world.direct_id, { content: `direct ${pick}` })
+    const { threads } = await by.threads.list(world.direct_id)
+    return by.messages.reply(threads[pick % threads.length]!.root_id, { content: `direct ${pick}` })
+  },
+  readNotifications: async (_, by, pick) => {
+    const { notifications } = await by.notifications.list({ limit: 3 })
+    const id = notifications[pick % notifications.length]?.id
+    if (id) await by.notifications.markRead(pick % 2 ? { ids: [id] } : { up_to: id })
+  },
+  readShown: ({ store }, _, pick) => {
+    const { notifications } = inboxOf(store).notifications().getSnapshot()
+    const id = notifications[pick % notifications.length]?.id
+    if (id)
+      void inboxOf(store)
+        .markRead(pick % 2 ? { ids: [id] } : { up_to: id })
+        .catch(() => {})
+  },
   ask: async (world, by, pick) =>
     world.messages.push(
       (await by.messages.reply(pickOf(world, pick), { content: `ask ${pick}`, role: 'assistant' })).message_id,
     ),
   cancel: (world, by, pick) => by.answers.cancel(pickOf(world, pick)),
-  edit: (world, by, pick) => by.messages.edit(pickOf(world, pick), { content: `edit ${pick}` }),
+  edit: (world, by, pick) => by.messages.edit(pickOf(world, pick), { content: `edit ${NAMES[pick % 4]} ${pick}` }),
   remove: (world, by, pick) => by.messages.remove(pickOf(world, pick)),
   restore: (world, by, pick) => by.messages.restore(pickOf(world, pick)),
   react: (world, by, pick) => by.reactions.add(pickOf(world, pick), EMOJI[pick % 3]!),
@@ -112,15 +137,21 @@ async function begin(): Promise<World> {
   const { conversation_id } = await grace.conversations.create({ title: 'Engines' })
   await grace.participants.add(conversation_id, { user_id: test.actor('ada').user_id, role: 'owner' })
   const { root_id } = await grace.messages.postRoot(conversation_id, { content: 'first' })
+  const { conversation_id: direct_id } = await grace.conversations.direct({ username: 'ada' })
+  await grace.messages.postRoot(direct_id, { content: 'direct' })
   // What is done beside the store does not pass its network.
-  return { test, store, network, clients: [test.client('ada'), grace], conversation_id, root_id, messages: [root_id] }
+  const clients = [test.client('ada'), grace]
+  return { test, store, network, clients, conversation_id, root_id, messages: [root_id], direct_id }
 }
+
+const FILTERS = [{}, { unread: true }, { kind: 'mention' }] as const
 
 /** Shows everything, as a page does. */
 function watch({ store, conversation_id, root_id }: World): (() => void)[] {
   const pins = store.pins(conversation_id)
+  const inbox = [store.unreadNotifications, ...FILTERS.map(inboxOf(store).notifications)]
   const parts = [store.conversations, store.threads(conversation_id), store.thread(root_id), store.unread, pins]
-  return parts.map((part) => part.subscribe(() => {}))
+  return [...parts, ...inbox].map((part) => part.subscribe(() => {}))
 }
 
 /** A refusal changes nothing. */
@@ -143,6 +174,8 @@ function shown({ store, conversation_id, root_id }: World) {
     threads: threads.map((thread) => ({ ...thread, participant_count: 0 })),
     messages: messages.filter((message) => !isRefused(message.pending)),
     pins: store.pins(conversation_id).getSnapshot().pins,
+    unreadNotifications: store.unreadNotifications.getSnapshot(),
+    inbox: FILTERS.map((filter) => inboxOf(store).notifications(filter).getSnapshot().notifications),
     pending,
   }
 }
@@ -157,12 +190,15 @@ async function read({ clients: [ada], conversation_id, root_id }: World): Promis
   const { conversations } = await ada!.conversations.list({ limit: 200 })
   const { threads } = await ada!.threads.list(conversation_id, { limit: 200 })
   const { messages } = await ada!.threads.tree(root_id, { limit: 500 })
+  const inbox = await Promise.all(FILTERS.map((filter) => ada!.notifications.list({ ...filter, limit: 200 })))
   return {
     conversations,
     unread: conversations.reduce((sum, { unread }) => sum + unread, 0),
     threads: threads.map((thread) => ({ ...thread, participant_count: 0 })),
     messages: messages as Message[],
     pins: (await ada!.pins.list(conversation_id)).pins,
+    unreadNotifications: inbox[0]!.unread,
+    inbox: inbox.map(({ notifications }) => notifications),
     pending: [],
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { presenceOf } from '../../../lib/client/store/parts.ts'
 import { isReady, startThread, textsOf, until } from './world.ts'
 
 describe('a store', () => {
@@ -8,7 +9,8 @@ describe('a store', () => {
     expect(store.conversations.getSnapshot()).toEqual({ status: 'loading', conversations: [], has_more: false })
     expect(store.connection.getSnapshot()).toEqual({ status: 'idle' })
     expect(store.thread(root_id)).toBe(thread)
-    expect(store.typing(conversation_id).getSnapshot()).toEqual([])
+    expect(presenceOf(store).typing(conversation_id).getSnapshot()).toEqual([])
+    expect(store.unreadNotifications.getSnapshot()).toBe(0)
     expect(network.calls).toEqual([])
     const ready = await until(thread, isReady)
     expect(thread.getSnapshot()).toBe(ready)
@@ -136,7 +138,7 @@ describe('a store', () => {
 
   it('shows who is typing until a message or the time ends it', async () => {
     const { store, grace, conversation_id } = await startThread()
-    const typing = store.typing(conversation_id)
+    const typing = presenceOf(store).typing(conversation_id)
     const stop = typing.subscribe(() => {})
     await until(store.connection, ({ status }) => status === 'online')
     await grace.presence.setTyping({ conversation_id })
@@ -149,7 +151,7 @@ describe('a store', () => {
   it('knows the presence of others, and that a conversation was left', async () => {
     const { store, grace, ada, actor, conversation_id } = await startThread()
     const { user_id } = actor('grace')
-    const presence = store.presence([user_id])
+    const presence = presenceOf(store).presence([user_id])
     const stop = store.conversations.subscribe(() => {})
     await grace.presence.sendHeartbeat({ status: 'away' })
     await until(presence, (users) => users[user_id]?.status === 'away')

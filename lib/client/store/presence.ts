@@ -1,12 +1,38 @@
 import type { UserPresence } from '../../api/presence.ts'
 import type { ConversationStreamEvent } from '../types.ts'
-import { createCell, type Watchable } from './cell.ts'
+import type { StoreBase } from './base.ts'
+import { createCache } from './cache.ts'
+import { createCell, type Readable, type Watchable } from './cell.ts'
 import type { Feed, Follower } from './feed.ts'
+import type { ChatStore } from './index.ts'
+import { lingering } from './lingering.ts'
 import type { Plan } from './resource.ts'
-import type { StoreClient, Typist } from './types.ts'
+import type { StoreClient } from './types.ts'
 
 /** The presence of users by their id; one who shares no conversation with the user is missing. */
 export type PresenceView = Readonly<Record<string, UserPresence>>
+
+/** A participant who is typing. */
+export interface Typist {
+  user_id: string
+  root_id?: string
+  expires_at: string
+}
+
+/** Which users are online, and which are typing. */
+export interface StorePresence {
+  /** The presence of users who share a conversation with the user. */
+  presence(user_ids: readonly string[]): Readable<PresenceView>
+  /** The other users who are typing in a conversation. */
+  typing(conversation_id: string): Readable<readonly Typist[]>
+  /** Reports that the user is typing, every three seconds at most. */
+  sendTyping(conversation_id: string, root_id?: string): void
+}
+
+/** The presence part of a store: the same at each call. */
+export function presenceOf(store: ChatStore): StorePresence {
+  return store.part(createPresence)
+}
 
 /** How many users are asked for at once. */
 const MAX_USERS = 200
@@ -19,7 +45,16 @@ const LONGEST_TYPING_MS = 30_000
 
 const EMPTY: readonly Typist[] = []
 
-export function presencePlan(client: StoreClient, user_ids: readonly string[]): Plan<PresenceView, PresenceView> {
+function createPresence({ client, feed, resources }: StoreBase): StorePresence {
+  const presence = resources((ids) => presencePlan(client, ids === '' ? [] : ids.split(',')))
+  return {
+    presence: (ids) => presence.get([...new Set(ids)].sort().join()),
+    typing: createCache((id) => createTyping(feed, id)).get,
+    sendTyping: createTypingSender(client),
+  }
+}
+
+function presencePlan(client: StoreClient, user_ids: readonly string[]): Plan<PresenceView, PresenceView> {
   return {
     initial: {},
     isEphemeral: true,
@@ -40,45 +75,33 @@ export function presencePlan(client: StoreClient, user_ids: readonly string[]): 
 }
 
 /** The other users who are typing in a conversation, in the order they began. */
-export function createTyping(feed: Feed, conversation_id: string): Watchable<readonly Typist[]> {
+function createTyping(feed: Feed, conversation_id: string): Watchable<readonly Typist[]> {
   let timer: ReturnType<typeof setTimeout> | undefined
-  let leave: (() => void) | undefined
-  const cell = createCell(EMPTY, (isWatched) => (isWatched ? begin() : end()))
+  const forget = () => show(EMPTY)
   const follower: Follower = {
-    load: () => change(() => false),
-    resume() {},
+    load: forget,
     apply(event) {
       const typist = typistOf(event, conversation_id)
       if (!typist || typist.user_id === feed.userId()) return
-      change((each) => each.user_id !== typist.user_id, typist)
+      show([...cell.getSnapshot().filter(({ user_id }) => user_id !== typist.user_id), typist])
     },
-    fail: () => change(() => false),
-    reset: () => change(() => false),
-    close: end,
+    fail: forget,
+    reset: forget,
+    close: forget,
   }
+  const { set, ...cell } = createCell(
+    EMPTY,
+    lingering(() => feed.join(follower), forget),
+  )
 
-  function begin(): void {
-    leave = feed.join(follower)
-  }
-
-  function end(): void {
+  /** Those whose time is not over, until the first of them ends. */
+  function show(typists: readonly Typist[]): void {
+    const left = typists.filter((each) => remaining(each) > 0)
+    set(left.length > 0 ? left : EMPTY)
     clearTimeout(timer)
-    leave?.()
-    leave = undefined
-    cell.set(EMPTY)
+    if (left.length > 0) timer = setTimeout(() => show(left), Math.max(1, Math.min(...left.map(remaining))))
   }
-
-  function change(keep: (typist: Typist) => boolean, added?: Typist): void {
-    const before = cell.getSnapshot()
-    const left = before.filter(keep)
-    if (added && remaining(added) > 0) left.push(added)
-    if (left.length > 0 || before.length > 0) cell.set(left.length > 0 ? left : EMPTY)
-    clearTimeout(timer)
-    if (left.length === 0) return
-    timer = setTimeout(() => change((each) => remaining(each) > 0), Math.max(1, Math.min(...left.map(remaining))))
-  }
-  const { set: _, ...readable } = cell
-  return readable
+  return cell
 }
 
 /** A change of what a user is typing: a message of the user ends it. */
@@ -97,7 +120,7 @@ function remaining({ expires_at }: Typist): number {
 }
 
 /** Sends a typing status at most every few seconds, however often it is called. Failures do not matter. */
-export function createTypingSender(client: StoreClient) {
+function createTypingSender(client: StoreClient) {
   const sent = new Map<string, number>()
   return (conversation_id: string, root_id?: string): void => {
     const now = Date.now()

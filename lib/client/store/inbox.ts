@@ -1,0 +1,129 @@
+import type { Notification } from '../../api/notifications.ts'
+import type { ConversationStreamEvent } from '../types.ts'
+import type { StoreBase } from './base.ts'
+import type { ChatStore, ReadableList } from './index.ts'
+import { type ListData, listPlan } from './list.ts'
+import { countDown, isNewer, type Marking, markingOf, type NotificationMark, withMarking } from './marks.ts'
+import type { Loading } from './resource.ts'
+
+/** Which notifications a list has; without a filter all. */
+export interface NotificationsFilter {
+  /** `true`: only those that are not read. */
+  unread?: boolean | undefined
+  kind?: Notification['kind'] | undefined
+  /** Only those of this conversation. */
+  conversation?: string | undefined
+}
+
+/** Notifications of the user, newest first. */
+export interface NotificationsView extends Loading {
+  notifications: readonly Notification[]
+  /** Whether `loadMore` finds more. */
+  has_more: boolean
+}
+
+/** The notifications of the user. The number of unread ones is `unreadNotifications` of the store. */
+export interface StoreInbox {
+  notifications(filter?: NotificationsFilter): ReadableList<NotificationsView>
+  /**
+   * Marks notifications as read, and shows them so at once; after a failure they are shown as before.
+   *
+   * @throws ChatError as `client.notifications.markRead`
+   */
+  markRead(mark: NotificationMark): Promise<void>
+}
+
+/** The inbox of a store: the same at each call. */
+export function inboxOf(store: ChatStore): StoreInbox {
+  return store.part(createInbox)
+}
+
+function createInbox({ client, feed, resources }: StoreBase): StoreInbox {
+  const markings = new Set<Marking>()
+  const lists = resources((key) => {
+    const filter: NotificationsFilter = JSON.parse(key)
+    return listPlan({
+      name: 'notifications',
+      keyOf: ({ id }: Notification) => id,
+      isEphemeral: true,
+      read: (query) => client.notifications.list({ ...filter, ...query }),
+      fold: (data, event) => fold(data, event, filter, feed.userId()),
+      more(items) {
+        const notifications = [...markings].reduce<readonly Notification[]>(withMarking, items)
+        return { notifications: filter.unread ? notifications.filter(isUnread) : notifications }
+      },
+    })
+  })
+
+  function change(by?: (data: Data) => Data): void {
+    for (const list of lists.all()) list.update(by)
+  }
+
+  return {
+    notifications: ({ unread, kind, conversation } = {}) =>
+      lists.get(JSON.stringify({ unread: unread || undefined, kind, conversation })),
+    async markRead(mark) {
+      const user_id = feed.userId()
+      const shown = lists.all().flatMap((list) => (list.isWatched() ? list.getSnapshot().notifications : []))
+      const marking = markingOf(mark, shown)
+      const undo = countDown(feed.inbox, marking, mark, shown)
+      markings.add(marking)
+      change()
+      try {
+        await client.notifications.markRead(mark)
+        // The event comes before or after: then they are read again, with the time of the service.
+        if (feed.userId() === user_id) change((data) => ({ ...data, items: withMarking(data.items, marking) }))
+      } catch (error) {
+        undo()
+        throw error
+      } finally {
+        markings.delete(marking)
+        change()
+      }
+    },
+  }
+}
+
+type Data = ListData<Notification>
+
+const isUnread = ({ read_at }: Notification) => read_at === undefined
+
+function fold(
+  data: Data,
+  event: ConversationStreamEvent,
+  filter: NotificationsFilter,
+  user_id: string,
+): Data | 'stale' {
+  switch (event.type) {
+    case 'notification.new': {
+      const { notification } = event.payload
+      const { kind = notification.kind, conversation = notification.conversation_id } = filter
+      const isWanted = kind === notification.kind && conversation === notification.conversation_id
+      return isWanted ? withNotification(data, notification) : data
+    }
+    case 'message.edited':
+    case 'message.deleted': {
+      const { id, root_id } = event.payload.message
+      // Several messages of a thread may have one notification, of kind `direct`.
+      const isKnown = data.items.some((each) => each.message_id === id || (each.count && each.root_id === root_id))
+      return isKnown ? 'stale' : data
+    }
+    case 'membership.changed':
+      return event.payload.user_id === user_id ? 'stale' : data
+    // What they change, or when, is not in them.
+    case 'notification.read':
+    case 'notifications.count':
+    case 'message.restored':
+      return 'stale'
+    default:
+      return data
+  }
+}
+
+/** The list with a notification in its place, if that has been read; it may have been further down before. */
+function withNotification(data: Data, notification: Notification): Data {
+  const others = data.items.filter(({ id }) => id !== notification.id)
+  const at = others.findIndex((each) => isNewer(notification, each))
+  if (at < 0 && data.next_after !== undefined) return { ...data, items: others }
+  return { ...data, items: others.toSpliced(at < 0 ? others.length : at, 0, notification) }
+}

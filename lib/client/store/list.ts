@@ -1,0 +1,66 @@
+import type { ConversationStreamEvent } from '../types.ts'
+import type { Loading, Plan } from './resource.ts'
+
+/** How many items are read at once, and shown at first. */
+const PAGE = 50
+
+/** A list with the cursor of what was not read. */
+export interface ListData<Item> {
+  items: readonly Item[]
+  next_after?: string | undefined
+}
+
+/** Which page of a list is read. */
+export interface PageQuery {
+  limit: number
+  after?: string
+}
+
+/** A page as the API returns it: its items, by the name of the list. */
+export type Page<Name extends string, Item> = Record<Name, Item[]> & { next_after?: string }
+
+/** What differs between lists. */
+interface ListOptions<Name extends string, Item, More> {
+  /** What the API calls the items, and so do the views. */
+  name: Name
+  keyOf(item: Item): string
+  read(query: PageQuery): Promise<Page<Name, Item>>
+  /** As `fold` of a plan. */
+  fold(data: ListData<Item>, event: ConversationStreamEvent): ListData<Item> | 'stale'
+  /** Whether ephemeral events change it. */
+  isEphemeral: boolean
+  /** What the view has besides the items, or in their place. */
+  more?(items: readonly Item[]): More
+}
+
+/** The plan of a list that is read in pages. */
+export function listPlan<Name extends string, Item, More = unknown>(
+  list: ListOptions<Name, Item, More>,
+): Plan<ListData<Item>, Loading & Record<Name, readonly Item[]> & { has_more: boolean } & More> {
+  const { name, keyOf, read, fold, isEphemeral, more } = list
+  return {
+    initial: { items: [] },
+    isEphemeral,
+    read: (known, isMore) => readList(known, isMore, { keyOf, read, name }),
+    fold,
+    view: ({ items, next_after }, loading) =>
+      ({ ...loading, [name]: items, has_more: next_after !== undefined, ...more?.(items) }) as never,
+  }
+}
+
+/** As many items as before, or more. One that moved to the front meanwhile is in two pages, and the first is newer. */
+async function readList<Name extends string, Item>(
+  known: ListData<Item>,
+  isMore: boolean,
+  { keyOf, read, name }: Pick<ListOptions<Name, Item, unknown>, 'keyOf' | 'read' | 'name'>,
+): Promise<ListData<Item>> {
+  const wanted = known.items.length + (isMore ? 1 : 0)
+  const items = new Map<string, Item>()
+  let next_after: string | undefined
+  do {
+    const page: Page<Name, Item> = await read({ limit: PAGE, ...(next_after !== undefined && { after: next_after }) })
+    for (const item of page[name]) if (!items.has(keyOf(item))) items.set(keyOf(item), item)
+    next_after = page.next_after
+  } while (next_after !== undefined && items.size < wanted)
+  return { items: [...items.values()], next_after }
+}

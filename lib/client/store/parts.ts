@@ -1,0 +1,3 @@
+export { inboxOf, type NotificationsFilter, type NotificationsView, type StoreInbox } from './inbox.ts'
+export type { NotificationMark } from './marks.ts'
+export { type PresenceView, presenceOf, type StorePresence, type Typist } from './presence.ts'

@@ -1,0 +1,69 @@
+import type { Message } from '../../api/messages.ts'
+import type { ThreadSummary } from '../../api/threads.ts'
+import type { ConversationStreamEvent } from '../types.ts'
+import { type ListData, listPlan } from './list.ts'
+import type { Plan } from './resource.ts'
+import type { PendingPost, StoreClient, ThreadsView } from './types.ts'
+
+/** The threads of a conversation: new messages are folded, what else changes a summary is read again. */
+export function threadsPlan(
+  client: StoreClient,
+  conversation_id: string,
+  userId: () => string,
+  pendingOf: () => readonly PendingPost[],
+): Plan<ListData<ThreadSummary>, ThreadsView> {
+  return listPlan({
+    name: 'threads',
+    keyOf: ({ root_id }) => root_id,
+    isEphemeral: true,
+    read: (query) => client.threads.list(conversation_id, query),
+    fold: (data, event) => foldThreads(data, event, conversation_id, userId()),
+    more: () => ({ pending: pendingOf() }),
+  })
+}
+
+function foldThreads(
+  data: ListData<ThreadSummary>,
+  event: ConversationStreamEvent,
+  conversation_id: string,
+  user_id: string,
+): ListData<ThreadSummary> | 'stale' {
+  switch (event.type) {
+    case 'message.new': {
+      const { message } = event.payload
+      if (message.conversation_id !== conversation_id) return data
+      const known = data.items.find(({ root_id }) => root_id === message.root_id)
+      if (!known) return 'stale'
+      if (message.created_at <= known.last_activity_at) return data
+      const unread = (known.unread ?? 0) + (isBy(message, user_id) ? 0 : 1)
+      const changed = { unread, message_count: known.message_count + 1, last_activity_at: message.created_at }
+      return toFront(data, known, { ...known, ...changed })
+    }
+    case 'message.edited':
+    case 'message.deleted':
+    case 'message.restored':
+      return event.payload.message.conversation_id === conversation_id ? 'stale' : data
+    case 'thread.new':
+    case 'unread.update':
+    case 'membership.changed':
+      return event.payload.conversation_id === conversation_id ? 'stale' : data
+    default:
+      return data
+  }
+}
+
+/** Whether a message counts as the user's own: written, or asked for. */
+export function isBy({ author_user_id, requested_by }: Message, user_id: string): boolean {
+  return (author_user_id ?? requested_by) === user_id
+}
+
+/** The list with an item changed, which moves to its place by activity. */
+export function toFront<Item extends { last_activity_at: string }>(
+  data: ListData<Item>,
+  known: Item,
+  changed: Item,
+): ListData<Item> {
+  const others = data.items.filter((item) => item !== known)
+  const at = others.findIndex((item) => item.last_activity_at < changed.last_activity_at)
+  return { ...data, items: others.toSpliced(at < 0 ? others.length : at, 0, changed) }
+}
