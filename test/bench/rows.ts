@@ -5,13 +5,17 @@ import { crossNodes } from './rows/cross-node.ts'
 import { clientTypes, memoryStart, mounted } from './rows/embedding.ts'
 import { fanoutCpu, fanoutRate } from './rows/fanout.ts'
 import { foreignCommits } from './rows/foreign-commits.ts'
+import { inbox } from './rows/inbox.ts'
 import { clientSize, importTime } from './rows/loading.ts'
 import { meLogins } from './rows/logins.ts'
 import { streamsAll, streamsAllPg } from './rows/many-streams.ts'
 import { marks, marksControl } from './rows/marks.ts'
+import { mentionAll, mentions, notifyingReply } from './rows/mentions.ts'
 import { postsPg32, postsPg32Cpu, postsPg32One } from './rows/postgres.ts'
 import { posts1, posts32 } from './rows/posts.ts'
 import { postsPgNodes, postsPgNodesCpu } from './rows/posts-nodes.ts'
+import { reactedTree, reaction } from './rows/reactions.ts'
+import { readers } from './rows/readers.ts'
 import { tree, unreadAll, unreadAnywhere, unreadLatest } from './rows/reads.ts'
 import { reconnect, reconnectP99 } from './rows/reconnect.ts'
 import { removal, removalControl, removalRate } from './rows/removals.ts'
@@ -38,6 +42,13 @@ export const ROWS: Row[] = [
   postsPgNodesCpu,
   reconnect,
   reconnectP99,
+  ...mentions,
+  ...notifyingReply,
+  ...mentionAll,
+  ...inbox,
+  ...reaction,
+  ...reactedTree,
+  ...readers,
   durablePost,
   me,
   answersMe,

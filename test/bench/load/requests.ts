@@ -6,7 +6,8 @@ import { openPoster, type Poster } from './poster.ts'
 export interface RequestTarget {
   pid: number | number[]
   port: number | number[]
-  requests: string[]
+  /** The requests, or a function that returns the next one. */
+  requests: string[] | (() => string)
 }
 
 /**
@@ -18,11 +19,13 @@ export async function repeatRequest(target: RequestTarget, connections: number, 
   const posters: Poster[] = []
   let answers = 0
   const ports = [target.port].flat()
+  const { requests } = target
   try {
     for (let i = 0; i < connections; i++) {
       let turn = i
       const next = () => {
-        const request = target.requests[turn % target.requests.length]!
+        if (typeof requests === 'function') return requests()
+        const request = requests[turn % requests.length]!
         turn += connections
         return request
       }

@@ -37,14 +37,38 @@ export async function createPeople(
   count: number,
   groups: number[][],
 ): Promise<{ people: Person[]; places: Place[] }> {
-  const storage = await openStorage({ database: urlOf(database), durability: 'os' })
-  const chat = createChatService(parseConfig({ security: { password: { bcrypt_cost: 4 } } }), storage)
-  try {
-    await chat.start({ background: false })
+  return withChat(database, async (chat) => {
     await chat.setup.run(ACCOUNT)
     const people = await inBatches(numbers(count), (batch) => addPeople(chat, batch))
     const places = await inBatches(groups, (batch) => addPlaces(chat, people, batch))
     return { people, places }
+  })
+}
+
+/** Stores replies of a user to the root of a thread. @returns their ids */
+export function addReplies(
+  database: string,
+  { user_id }: Person,
+  { root_id }: Place,
+  count: number,
+): Promise<string[]> {
+  return withChat(database, async (chat) => {
+    const author = await chat.users.actor(user_id)
+    const posted = await inBatches(numbers(count), (batch) =>
+      Promise.all(batch.map((n) => chat.messages.reply(author, root_id, { content: `Reply ${n}` }))),
+    )
+    return posted.map(({ message_id }) => message_id)
+  })
+}
+
+/** Gives `work` the library on a database, in the process of the benchmark. */
+export async function withChat<T>(database: string, work: (chat: Chat) => Promise<T>): Promise<T> {
+  // Only what comes later is measured: what fills the database need not wait for the disk.
+  const storage = await openStorage({ database: urlOf(database), durability: 'os' })
+  const chat = createChatService(parseConfig({ security: { password: { bcrypt_cost: 4 } } }), storage)
+  try {
+    await chat.start({ background: false })
+    return await work(chat)
   } finally {
     await chat.close()
   }
