@@ -1,11 +1,20 @@
 import { useMemo, useSyncExternalStore } from 'react'
-import type { CancelledAnswer, PostedMessage } from '../../api/client-entities.ts'
+import type {
+  CancelledAnswer,
+  ConversationSettings,
+  OpenedConversation,
+  PostedMessage,
+} from '../../api/client-entities.ts'
 import type {
   Connection,
+  ConversationSettingsView,
   ConversationsView,
+  Partner,
   PinsView,
   Readable,
   ReadableList,
+  Reloadable,
+  SettingsChange,
   StoreMessage,
   ThreadsView,
   ThreadView,
@@ -28,6 +37,20 @@ export interface ListActions {
   /** Reads the next page. */
   loadMore: () => Promise<void>
   /** Reads again what the list has. */
+  reload: () => Promise<void>
+}
+
+/** What a user does with the list of conversations. */
+export interface ConversationsActions {
+  /** Opens the direct conversation with a user. @throws ChatError as `client.conversations.direct` */
+  openDirect: (partner: Partner) => Promise<OpenedConversation>
+}
+
+/** What a user does with the settings for a conversation. */
+export interface ConversationSettingsActions {
+  /** Changes these; others keep their value. @throws ChatError as `client.conversations.setSettings` */
+  setSettings: (change: SettingsChange) => Promise<ConversationSettings>
+  /** Reads them again. */
   reload: () => Promise<void>
 }
 
@@ -82,9 +105,27 @@ export interface ThreadAssistant {
   cancel: (message_id: string) => Promise<CancelledAnswer>
 }
 
-/** The user's conversations, latest activity first. */
-export function useConversations(): ConversationsView & ListActions {
-  return useList(useChatStore().conversations)
+/** The user's conversations, latest activity first: those that are not archived, or those that are. */
+export function useConversations({
+  archived: isArchived = false,
+}: {
+  archived?: boolean
+} = {}): ConversationsView & ListActions & ConversationsActions {
+  const { conversations, archived, openDirect } = useChatStore()
+  const list = useList(isArchived ? archived : conversations)
+  return useMemo(() => ({ ...list, openDirect }), [list, openDirect])
+}
+
+/** The user's own settings for a conversation. */
+export function useConversationSettings(
+  conversation_id: string,
+): ConversationSettingsView & ConversationSettingsActions {
+  const store = useChatStore()
+  const settings = useReloadable(store.settings(conversation_id))
+  return useMemo(
+    () => ({ ...settings, setSettings: (change) => store.setSettings(conversation_id, change) }),
+    [store, settings, conversation_id],
+  )
 }
 
 /** The threads of a conversation, latest activity first; `pending` has those that are not stored yet. */
@@ -184,9 +225,17 @@ function useReadable<T>({ subscribe, getSnapshot, getServerSnapshot }: Readable<
   return useSyncExternalStore(subscribe, getSnapshot, getServerSnapshot)
 }
 
-function useList<View extends object>({ loadMore, reload, ...readable }: ReadableList<View>): View & ListActions {
+function useReloadable<View extends object>({
+  reload,
+  ...readable
+}: Reloadable<View>): View & { reload: () => Promise<void> } {
   const view = useReadable(readable)
-  return useMemo(() => ({ ...view, loadMore, reload }), [view, loadMore, reload])
+  return useMemo(() => ({ ...view, reload }), [view, reload])
+}
+
+function useList<View extends object>({ loadMore, ...readable }: ReadableList<View>): View & ListActions {
+  const view = useReloadable(readable)
+  return useMemo(() => ({ ...view, loadMore }), [view, loadMore])
 }
 
 function usePost(root_id: string, role: 'user' | 'assistant') {

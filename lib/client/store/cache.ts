@@ -17,14 +17,9 @@ export interface Cache<T> {
 export function createCache<T extends Watchable<unknown> & { reset?: () => void }>(make: (id: string) => T): Cache<T> {
   const parts = new Map<string, T>()
 
+  /** Forgets those that were used first. */
   function prune(): void {
-    let surplus = parts.size - MAX_UNWATCHED
-    for (const [id, part] of parts) {
-      if (surplus <= 0) return
-      if (part.isWatched()) continue
-      parts.delete(id)
-      surplus--
-    }
+    for (const [id, part] of parts) if (parts.size > MAX_UNWATCHED && !part.isWatched()) parts.delete(id)
   }
 
   return {

@@ -1,27 +1,37 @@
-import type { ConversationSummary } from '../../api/conversations.ts'
+import type { ConversationSettings, ConversationSummary } from '../../api/conversations.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import { type ListData, listPlan } from './list.ts'
 import type { Plan } from './resource.ts'
 import { isBy, toFront } from './threads.ts'
-import type { ConversationsView, StoreClient } from './types.ts'
+import type { ConversationSettingsView, ConversationsView, StoreClient } from './types.ts'
 
-/** The conversations: new messages are folded, what else changes a summary is read again. */
+/**
+ * The conversations: new messages, and what the user sets, are folded; what else changes a summary is read again.
+ *
+ * @param isArchived whether it is the list of archived ones
+ */
 export function conversationsPlan(
   client: StoreClient,
   userId: () => string,
+  isArchived: boolean,
 ): Plan<ListData<ConversationSummary>, ConversationsView> {
   return listPlan({
     name: 'conversations',
     keyOf: ({ id }) => id,
     isEphemeral: true,
-    read: (query) => client.conversations.list(query),
-    fold: (data, event) => fold(data, event, userId()),
+    read: (query) => client.conversations.list({ ...query, archived: `${isArchived}` }),
+    fold: (data, event) => fold(data, event, userId(), isArchived),
   })
 }
 
 type Conversations = ListData<ConversationSummary>
 
-function fold(data: Conversations, event: ConversationStreamEvent, user_id: string): Conversations | 'stale' {
+function fold(
+  data: Conversations,
+  event: ConversationStreamEvent,
+  user_id: string,
+  isArchived: boolean,
+): Conversations | 'stale' {
   const find = (id: string) => data.items.find((item) => item.id === id)
   switch (event.type) {
     case 'message.new': {
@@ -30,10 +40,19 @@ function fold(data: Conversations, event: ConversationStreamEvent, user_id: stri
       const isOwn = isBy(message, user_id)
       const known = find(message.conversation_id)
       // One that was not read yet, or that a post of the user brings back from the archive.
-      if (!known) return data.next_after !== undefined || isOwn ? 'stale' : data
+      if (!known) return data.next_after !== undefined || (isOwn && !isArchived) ? 'stale' : data
       // Instants of a conversation are unique and increase: this one is already in what was read.
       if (at <= known.last_activity_at) return data
+      if (isOwn && isArchived) return 'stale'
       return toFront(data, known, { ...known, unread: known.unread + (isOwn ? 0 : 1), last_activity_at: at })
+    }
+    case 'settings.update': {
+      const { conversation_id, settings } = event.payload
+      const known = find(conversation_id)
+      if (settings.archived !== isArchived) return without(data, known)
+      if (!known) return 'stale'
+      const { level, muted_until } = settings
+      return { ...data, items: data.items.map((item) => (item === known ? { ...item, level, muted_until } : item)) }
     }
     case 'membership.changed': {
       const { conversation_id, action } = event.payload
@@ -50,7 +69,6 @@ function fold(data: Conversations, event: ConversationStreamEvent, user_id: stri
     case 'message.restored':
     case 'message.done':
     case 'conversation.updated':
-    case 'settings.update':
     case 'unread.update':
       return 'stale'
     default:
@@ -60,4 +78,29 @@ function fold(data: Conversations, event: ConversationStreamEvent, user_id: stri
 
 function without(data: Conversations, known: ConversationSummary | undefined): Conversations {
   return known ? { ...data, items: data.items.filter((item) => item !== known) } : data
+}
+
+/** The user's own settings for a conversation. */
+export function settingsPlan(
+  client: StoreClient,
+  conversation_id: string,
+  userId: () => string,
+): Plan<{ settings?: ConversationSettings }, ConversationSettingsView> {
+  return {
+    initial: {},
+    isEphemeral: true,
+    read: async () => ({ settings: await client.conversations.settings(conversation_id) }),
+    fold(data, event) {
+      if (event.type === 'message.new') {
+        const { message } = event.payload
+        const isOwn = message.conversation_id === conversation_id && isBy(message, userId())
+        // A post of the user ends the archiving.
+        return isOwn && data.settings?.archived ? 'stale' : data
+      }
+      if (event.type !== 'settings.update' && event.type !== 'membership.changed') return data
+      if (event.payload.conversation_id !== conversation_id) return data
+      return event.type === 'settings.update' ? { settings: event.payload.settings } : 'stale'
+    },
+    view: (data, loading) => ({ ...loading, ...data }),
+  }
 }

@@ -58,7 +58,7 @@ export function createFeed(
   )
   const isStart = createCounting(inbox)
   let user_id = ''
-  const { start, stop, isOpen } = createStream(client, {
+  const { start, stop } = createStream(client, {
     set(next) {
       connection.set(next)
       if (next.error !== undefined) for (const follower of [...followers]) follower.fail?.(next.error)
@@ -77,8 +77,8 @@ export function createFeed(
   function join(follower: Follower): () => void {
     followers.add(follower)
     const { status } = connection.getSnapshot()
-    if (!isOpen() || status === 'ended') start()
-    else if (status === 'online' || status === 'offline') follower.load?.()
+    if (status === 'idle' || status === 'ended') start()
+    else if (status !== 'connecting') follower.load?.()
     return () => {
       if (followers.delete(follower) && followers.size === 0) stop()
     }
@@ -125,14 +125,12 @@ interface Listener {
 function createStream(client: StoreClient, listener: Listener) {
   let running: AbortController | undefined
   return {
-    isOpen: () => running !== undefined,
     start() {
       running = new AbortController()
       void follow(client, running.signal, listener)
     },
     stop() {
       running?.abort()
-      running = undefined
       listener.set({ status: 'idle' })
     },
   }

@@ -1,9 +1,14 @@
-import type { CancelledAnswer, PostedMessage } from '../../api/client-entities.ts'
+import type {
+  CancelledAnswer,
+  ConversationSettings,
+  OpenedConversation,
+  PostedMessage,
+} from '../../api/client-entities.ts'
 import type { ConversationStreamEvent } from '../types.ts'
 import type { StoreBase } from './base.ts'
 import { createCache } from './cache.ts'
 import type { Readable } from './cell.ts'
-import { conversationsPlan } from './conversations.ts'
+import { conversationsPlan, settingsPlan } from './conversations.ts'
 import { type Connection, createFeed, type Feed } from './feed.ts'
 import { foldThread } from './fold-thread.ts'
 import { createOutbox } from './outbox.ts'
@@ -12,10 +17,13 @@ import { createResource } from './resource.ts'
 import { threadPlan } from './thread.ts'
 import { threadsPlan } from './threads.ts'
 import type {
+  ConversationSettingsView,
   ConversationsView,
   NewPost,
+  Partner,
   PendingPost,
   PinsView,
+  SettingsChange,
   StoreClient,
   ThreadsView,
   ThreadView,
@@ -25,10 +33,13 @@ export type { Readable } from './cell.ts'
 export type { Connection } from './feed.ts'
 export type { Loading } from './resource.ts'
 export type {
+  ConversationSettingsView,
   ConversationsView,
   NewPost,
+  Partner,
   PendingPost,
   PinsView,
+  SettingsChange,
   StoreClient,
   StoreMessage,
   ThreadsView,
@@ -44,9 +55,13 @@ export interface ChatStoreOptions {
   refresh_ms?: number
 }
 
-/** A list that is read in pages: `reload` reads what it has again, `loadMore` also the next page. */
-export interface ReadableList<View> extends Readable<View> {
+/** A part of the store that is read: `reload` reads what it has again. */
+export interface Reloadable<View> extends Readable<View> {
   reload: () => Promise<void>
+}
+
+/** A list that is read in pages: `loadMore` reads what it has again, and the next page. */
+export interface ReadableList<View> extends Reloadable<View> {
   loadMore: () => Promise<void>
 }
 
@@ -61,10 +76,14 @@ export interface ChatStore {
   connection: Readable<Connection>
   /** Those that the user has not archived, latest activity first. */
   conversations: ReadableList<ConversationsView>
+  /** Those that the user has archived. */
+  archived: ReadableList<ConversationsView>
   /** The unread messages in all conversations that `conversations` has. */
   unread: Readable<number>
   /** The number of unread notifications of the user; `inboxOf` of `chat-server/client/parts` has the notifications. */
   unreadNotifications: Readable<number>
+  /** The user's own settings for a conversation. */
+  settings(conversation_id: string): Reloadable<ConversationSettingsView>
   threads(conversation_id: string): ReadableList<ThreadsView>
   thread(root_id: string): ReadableList<ThreadView>
   /** The pinned messages of a conversation, latest first. */
@@ -82,6 +101,10 @@ export interface ChatStore {
   retry(key: string): Promise<PostedMessage | undefined>
   /** Forgets a failed post. */
   discard(key: string): void
+  /** Opens the direct conversation with a user. @throws ChatError as `client.conversations.direct` */
+  openDirect(partner: Partner): Promise<OpenedConversation>
+  /** Changes the user's own settings for a conversation. @throws ChatError as `client.conversations.setSettings` */
+  setSettings(conversation_id: string, change: SettingsChange): Promise<ConversationSettings>
   /** Marks a thread as read. @throws ChatError as `client.threads.markRead` */
   markRead(root_id: string): Promise<void>
   /** Marks a thread as unread from a message on. @throws ChatError as `client.threads.markUnread` */
@@ -126,12 +149,13 @@ export function createChatStore(client: StoreClient, { refresh_ms = REFRESH_MS }
   const { base, forget } = createBase(client, feed, refresh_ms)
   const { resources } = base
   const { userId } = feed
-  const conversations = resources(() => conversationsPlan(client, userId)).get('')
+  const conversations = resources((id) => conversationsPlan(client, userId, id === 'archived'))
   const lists = resources((id) => {
     const pending = () => outbox.list((post) => post.conversation_id === id && post.parent_id === undefined)
     return threadsPlan(client, id, userId, pending)
   })
   const threads = resources((id) => threadPlan(client, id, userId, () => outbox.list((post) => post.root_id === id)))
+  const active = conversations.get('')
   const parts = new Map<unknown, unknown>()
 
   function showPost({ conversation_id, root_id, parent_id }: PendingPost): void {
@@ -141,9 +165,11 @@ export function createChatStore(client: StoreClient, { refresh_ms = REFRESH_MS }
 
   return {
     connection: feed.connection,
-    conversations,
-    unread: counted(conversations, (view) => view.conversations.reduce((sum, { unread }) => sum + unread, 0)),
+    conversations: active,
+    archived: conversations.get('archived'),
+    unread: counted(active, (view) => view.conversations.reduce((sum, { unread }) => sum + unread, 0)),
     unreadNotifications: counted(feed.inbox, ({ unread }) => unread),
+    settings: resources((id) => settingsPlan(client, id, userId)).get,
     threads: lists.get,
     thread: threads.get,
     pins: resources((id) => pinsPlan(client, id)).get,
@@ -179,7 +205,7 @@ function createBase(client: StoreClient, feed: Feed, refresh_ms: number): { base
 }
 
 /** The calls whose results come with their events. */
-function callsOf({ threads, reactions, pins, answers }: StoreClient) {
+function callsOf({ threads, reactions, pins, conversations, answers }: StoreClient) {
   return {
     markRead: (root_id: string) => threads.markRead(root_id),
     markUnread: (root_id: string, message_id: string) => threads.markUnread(root_id, { message_id }),
@@ -187,6 +213,9 @@ function callsOf({ threads, reactions, pins, answers }: StoreClient) {
     unreact: (message_id: string, emoji: string) => reactions.remove(message_id, emoji),
     pin: (message_id: string) => pins.add(message_id),
     unpin: (message_id: string) => pins.remove(message_id),
+    openDirect: (partner: Partner) => conversations.direct(partner),
+    setSettings: (conversation_id: string, change: SettingsChange) =>
+      conversations.setSettings(conversation_id, change),
     cancelAnswer: (message_id: string) => answers.cancel(message_id),
   }
 }

@@ -153,16 +153,8 @@ function createQueue() {
   }
 }
 
-function toPending({ role = 'user', parent_id, root_id, ...post }: NewPost): PendingPost {
-  return {
-    ...post,
-    ...(parent_id !== undefined && { parent_id }),
-    ...(root_id !== undefined && { root_id }),
-    role,
-    key: newKey(),
-    status: 'sending',
-    created_at: new Date().toISOString(),
-  }
+function toPending({ role = 'user', ...post }: NewPost): PendingPost {
+  return { ...post, role, key: newKey(), status: 'sending', created_at: new Date().toISOString() }
 }
 
 function sendTo(client: StoreClient, post: PendingPost): Promise<PostedMessage> {

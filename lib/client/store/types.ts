@@ -1,4 +1,4 @@
-import type { ConversationSummary } from '../../api/conversations.ts'
+import type { ConversationSettings, ConversationSummary } from '../../api/conversations.ts'
 import type { Message } from '../../api/messages.ts'
 import type { Pin } from '../../api/pins.ts'
 import type { ThreadSummary } from '../../api/threads.ts'
@@ -21,11 +21,22 @@ export type StoreClient = Pick<
   | 'receipts'
 >
 
+/** A user to write to: `{ user_id }` or `{ username }`. */
+export type Partner = Parameters<StoreClient['conversations']['direct']>[0]
+
+/** Settings for a conversation; missing ones keep their value. */
+export type SettingsChange = NonNullable<Parameters<StoreClient['conversations']['setSettings']>[1]>
+
 /** Conversations of the user, latest activity first. */
 export interface ConversationsView extends Loading {
   conversations: readonly ConversationSummary[]
   /** Whether `loadMore` finds more. */
   has_more: boolean
+}
+
+/** The user's own settings for a conversation, once they are read. */
+export interface ConversationSettingsView extends Loading {
+  settings?: ConversationSettings
 }
 
 /** The threads of a conversation, latest activity first. */

@@ -7,6 +7,7 @@ import {
   useAssistant,
   useChatStore,
   useConnection,
+  useConversationSettings,
   useConversations,
   useMessages,
   useNotifications,
@@ -21,6 +22,8 @@ import {
 function Everything() {
   const shown = {
     conversations: useConversations(),
+    archived: useConversations({ archived: true }),
+    settings: useConversationSettings('c'),
     threads: useThreads('c'),
     thread: useThread('r'),
     messages: useMessages('r'),
@@ -45,6 +48,8 @@ it('renders on a server what there is before anything was read, without a reques
   const html = renderToString(createElement(StrictMode, null, app))
   expect(JSON.parse(/<pre>(.*)<\/pre>/.exec(html)![1]!.replaceAll('&quot;', '"'))).toEqual({
     conversations: { status: 'loading', conversations: [], has_more: false },
+    archived: { status: 'loading', conversations: [], has_more: false },
+    settings: { status: 'loading' },
     threads: { status: 'loading', threads: [], has_more: false, pending: [] },
     thread: { status: 'loading', messages: [], has_more: false },
     messages: { messages: [] },

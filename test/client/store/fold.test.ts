@@ -24,6 +24,15 @@ type Act = (world: World, by: AdminClient, pick: number) => unknown
 
 const pickOf = ({ messages }: World, pick: number) => messages[pick % messages.length]!
 
+const SETTINGS: NonNullable<Parameters<ChatStore['setSettings']>[1]>[] = [
+  { archived: true },
+  { archived: false },
+  { level: 'all' },
+  { level: 'mentions', archived: true },
+  { level: 'none' },
+  { muted_until: 'forever' },
+  { muted_until: null },
+]
 const NAMES = ['@ada', '@grace', '@all', '']
 const EMOJI = ['👍', '❤', '❤\uFE0F']
 
@@ -66,14 +75,18 @@ const ACTIONS: Record<string, Act> = {
   pin: (world, by, pick) => by.pins.add(pickOf(world, pick)),
   unpin: (world, by, pick) => by.pins.remove(pickOf(world, pick)),
   newThread: ({ conversation_id }, by, pick) => by.messages.postRoot(conversation_id, { content: `root ${pick}` }),
-  archive: ({ conversation_id }, by, pick) =>
-    by.conversations.setSettings(conversation_id, { archived: pick % 2 === 0 }),
+  set: (world, by, pick) =>
+    by.conversations.setSettings(pick % 3 ? world.conversation_id : world.direct_id, SETTINGS[pick % SETTINGS.length]),
+  setShown: ({ store, conversation_id }, _, pick) =>
+    void store.setSettings(conversation_id, SETTINGS[pick % SETTINGS.length]!).catch(() => {}),
   newConversation: async ({ test, clients }, by, pick) => {
     const { conversation_id } = await by.conversations.create({ title: `title ${pick}` })
     const other = by === clients[0] ? 'grace' : 'ada'
     await by.participants.add(conversation_id, { user_id: test.actor(other).user_id })
   },
   rename: ({ conversation_id }, by, pick) => by.conversations.rename(conversation_id, { title: `title ${pick}` }),
+  setPolicy: ({ conversation_id }, by, pick) =>
+    by.conversations.rename(conversation_id, { policy: { mention_all: pick % 2 ? 'members' : 'nobody' } }),
   markRead: ({ root_id }, by) => by.threads.markRead(root_id),
   markUnread: (world, by, pick) => by.threads.markUnread(world.root_id, { message_id: pickOf(world, pick) }),
   post: (world, _, pick) => {
@@ -150,7 +163,8 @@ const FILTERS = [{}, { unread: true }, { kind: 'mention' }] as const
 function watch({ store, conversation_id, root_id }: World): (() => void)[] {
   const pins = store.pins(conversation_id)
   const inbox = [store.unreadNotifications, ...FILTERS.map(inboxOf(store).notifications)]
-  const parts = [store.conversations, store.threads(conversation_id), store.thread(root_id), store.unread, pins]
+  const lists = [store.conversations, store.archived, store.settings(conversation_id)]
+  const parts = [...lists, store.threads(conversation_id), store.thread(root_id), store.unread, pins]
   return [...parts, ...inbox].map((part) => part.subscribe(() => {}))
 }
 
@@ -169,6 +183,8 @@ function shown({ store, conversation_id, root_id }: World) {
   const { messages } = store.thread(root_id).getSnapshot()
   return {
     conversations,
+    archived: store.archived.getSnapshot().conversations,
+    settings: store.settings(conversation_id).getSnapshot().settings,
     unread: store.unread.getSnapshot(),
     // Counted when the list is read: who is new among the authors is not in an event.
     threads: threads.map((thread) => ({ ...thread, participant_count: 0 })),
@@ -193,6 +209,8 @@ async function read({ clients: [ada], conversation_id, root_id }: World): Promis
   const inbox = await Promise.all(FILTERS.map((filter) => ada!.notifications.list({ ...filter, limit: 200 })))
   return {
     conversations,
+    archived: (await ada!.conversations.list({ archived: 'true', limit: 200 })).conversations,
+    settings: await ada!.conversations.settings(conversation_id),
     unread: conversations.reduce((sum, { unread }) => sum + unread, 0),
     threads: threads.map((thread) => ({ ...thread, participant_count: 0 })),
     messages: messages as Message[],

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest'
+import type { ConversationsView } from '../../../lib/client/store/index.ts'
+import { isReady, startThread, until } from './world.ts'
+
+/** Ada's lists of conversations; `engines` is one of them. */
+async function startLists(options?: Parameters<typeof startThread>[0]) {
+  const world = await startThread(options)
+  const { store } = world
+  const stops = [store.conversations, store.archived].map((list) => list.subscribe(() => {}))
+  await until(store.conversations, isReady)
+  await until(store.archived, isReady)
+  await until(store.connection, ({ status }) => status === 'online')
+  return { ...world, engines: world.conversation_id, stop: () => stops.map((stop) => stop()) }
+}
+
+const titlesOf = ({ conversations }: ConversationsView) => conversations.map(({ title }) => title)
+const has = (title: string) => (view: ConversationsView) => titlesOf(view).includes(title)
+
+describe('the conversations of a store', () => {
+  it('move between the lists when they are archived, here or on another device', async () => {
+    const { store, ada, engines, stop } = await startLists()
+    expect(await store.setSettings(engines, { archived: true })).toMatchObject({ archived: true })
+    expect(await until(store.archived, has('Engines'))).toMatchObject({
+      conversations: [{ archived: true, unread: 1 }],
+    })
+    await until(store.conversations, ({ conversations }) => conversations.length === 0)
+    await until(store.unread, (unread) => unread === 0)
+    await ada.conversations.setSettings(engines, { archived: false })
+    await until(store.conversations, has('Engines'))
+    await until(store.archived, ({ conversations }) => conversations.length === 0)
+    stop()
+  })
+
+  it('come back from the archive with a post of the user', async () => {
+    const { store, engines, reply, stop } = await startLists()
+    const settings = store.settings(engines)
+    const end = settings.subscribe(() => {})
+    await store.setSettings(engines, { archived: true })
+    await until(store.archived, has('Engines'))
+    await until(settings, (view) => view.settings?.archived === true)
+    await store.post({ ...reply, content: 'It runs.' })
+    await until(store.conversations, has('Engines'))
+    await until(store.archived, ({ conversations }) => conversations.length === 0)
+    await until(settings, (view) => view.settings?.archived === false)
+    end()
+    stop()
+  })
+
+  it('are not read again for messages of others in archived ones', async () => {
+    const { store, grace, network, engines, root_id, stop } = await startLists()
+    await store.setSettings(engines, { archived: true })
+    await until(store.archived, has('Engines'))
+    await grace.messages.reply(root_id, { content: 'Anyone?' })
+    network.calls.length = 0
+    await until(store.archived, ({ conversations }) => conversations[0]?.unread === 2)
+    expect(network.calls).toEqual([])
+    stop()
+  })
+
+  it('are in the order of their activity', async () => {
+    const { store, ada, grace, engines, root_id, stop } = await startLists()
+    await ada.conversations.create({ title: 'Ships' })
+    await until(store.conversations, (view) => titlesOf(view).join() === 'Ships,Engines')
+    await grace.messages.reply(root_id, { content: 'It runs.' })
+    await until(store.conversations, (view) => titlesOf(view).join() === 'Engines,Ships')
+    await store.setSettings(engines, { level: 'none', muted_until: 'forever' })
+    const { conversations } = await until(store.conversations, (view) => view.conversations[0]!.level === 'none')
+    expect(conversations[0]).toMatchObject({ title: 'Engines', muted_until: 'forever' })
+    stop()
+  })
+
+  it('have their unread mentions, and their policy', async () => {
+    const { store, grace, ada, engines, root_id, stop } = await startLists()
+    const first = () => store.conversations.getSnapshot().conversations[0]!
+    await grace.messages.reply(root_id, { content: '@ada' })
+    const other = await grace.messages.reply(root_id, { content: '@ada?' })
+    await until(store.conversations, () => first().mentions === 2)
+    await grace.messages.edit(other.message_id, { content: 'never mind' })
+    await until(store.conversations, () => first().mentions === 1)
+    await ada.notifications.markRead({ ids: [(await ada.notifications.list()).notifications[0]!.id] })
+    await until(store.conversations, () => first().mentions === 0)
+    await grace.conversations.rename(engines, { policy: { receipts: 'on' } })
+    await until(store.conversations, () => first().policy.receipts === 'on')
+    stop()
+  })
+
+  it('have one with a user, which is opened once', async () => {
+    const { store, grace, actor, stop } = await startLists()
+    const { conversation_id, created } = await store.openDirect({ username: 'grace' })
+    expect(created).toBe(true)
+    const { conversations } = await until(store.conversations, ({ conversations }) => conversations.length === 2)
+    expect(conversations[0]).toMatchObject({ id: conversation_id, direct: true, with: { username: 'grace' } })
+    expect(await store.openDirect({ user_id: actor('grace').user_id })).toMatchObject({
+      conversation_id,
+      created: false,
+    })
+    expect(await grace.conversations.direct({ username: 'ada' })).toMatchObject({ conversation_id })
+    await expect(store.openDirect({ username: 'nobody' })).rejects.toMatchObject({ code: 'not_found' })
+    stop()
+  })
+})
+
+describe('the settings for a conversation', () => {
+  it('are read once, and follow what other devices change', async () => {
+    const { store, ada, engines, network } = await startLists()
+    const settings = store.settings(engines)
+    expect(store.settings(engines)).toBe(settings)
+    expect(settings.getSnapshot()).toEqual({ status: 'loading' })
+    const stop = settings.subscribe(() => {})
+    expect(await until(settings, isReady)).toEqual({
+      status: 'ready',
+      settings: { level: 'mentions', archived: false, receipts: true },
+    })
+    network.calls.length = 0
+    await ada.conversations.setSettings(engines, { level: 'none' })
+    await until(settings, (view) => view.settings?.level === 'none')
+    expect(network.calls.filter((call) => call.endsWith('/settings'))).toEqual([
+      `PATCH /api/conversations/${engines}/settings`,
+    ])
+    await expect(store.setSettings(engines, { muted_until: '2001-01-01T00:00:00Z' })).rejects.toMatchObject({
+      code: 'validation_failed',
+    })
+    stop()
+  })
+
+  it('end with the participation', async () => {
+    const { store, ada, actor, engines, stop } = await startLists()
+    const settings = store.settings(engines)
+    const end = settings.subscribe(() => {})
+    await until(settings, isReady)
+    await ada.participants.remove(engines, actor('ada').user_id)
+    const view = await until(settings, ({ status }) => status === 'failed')
+    expect(view).toMatchObject({ error: { code: 'not_found' } })
+    expect(view).not.toHaveProperty('settings')
+    end()
+    stop()
+  })
+})

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createChatClient } from '../../../lib/client/index.ts'
+import { createChatStore } from '../../../lib/client/store/index.ts'
+import { inboxOf } from '../../../lib/client/store/parts.ts'
+import { describeOnEachDatabase } from '../../support/databases.ts'
+import { PASSWORD, startService, type TestService } from '../../support/service.ts'
+import { createNetwork, until } from './world.ts'
+
+describeOnEachDatabase('two people who write to each other', (openUrl) => {
+  let service: TestService
+  beforeAll(async () => {
+    service = await startService(await openUrl())
+  })
+  afterAll(() => service.close())
+
+  it('see the badge rise with a mention, also after a lost connection, and fall when the thread is read', async () => {
+    const { email, ...admin } = await service.signIn('ada')
+    const grace = await service.signIn('grace')
+    const engines = (await admin.conversations.create({ title: 'Engines' })).conversation_id
+    await admin.participants.add(engines, { user_id: grace.id })
+    const { root_id } = await admin.messages.postRoot(engines, { content: 'Does it run?' })
+
+    // The page of Ada.
+    const network = createNetwork(fetch)
+    const client = createChatClient({ base_url: service.base_url, fetch: network.fetch, retry_ms: 10 })
+    await client.auth.login({ email, password: PASSWORD })
+    const store = createChatStore(client, { refresh_ms: 5 })
+    const unread = inboxOf(store).notifications({ unread: true })
+    const badge = store.unreadNotifications
+    const stops = [store.conversations, store.archived, unread, badge].map((part) => part.subscribe(() => {}))
+    const find = (id: string) => store.conversations.getSnapshot().conversations.find((each) => each.id === id)
+    const kinds = () => unread.getSnapshot().notifications.map(({ kind, excerpt }) => [kind, excerpt])
+
+    // She writes to Grace, who answers.
+    const { conversation_id } = await store.openDirect({ username: 'grace' })
+    await until(store.conversations, () => find(conversation_id)?.with?.username === 'grace')
+    const hello = await store.post({ conversation_id, content: 'Hello, Grace.' })
+    const settings = store.settings(conversation_id)
+    stops.push(settings.subscribe(() => {}))
+    expect((await until(settings, ({ status }) => status === 'ready')).settings).toMatchObject({ level: 'all' })
+    await grace.messages.reply(hello!.message_id, { content: 'Hello, Ada.' })
+    await until(badge, (count) => count === 1)
+    await until(unread, ({ notifications }) => notifications.length === 1)
+    expect(kinds()).toEqual([['reply', 'Hello, Ada.']])
+
+    // Grace mentions her while the connection is lost.
+    network.isOffline = true
+    network.cut()
+    await until(store.connection, ({ status }) => status === 'offline')
+    await grace.messages.reply(root_id, { content: '@ada It runs.' })
+    await grace.messages.postRoot(conversation_id, { content: 'Have you seen it?' })
+    expect(badge.getSnapshot()).toBe(1)
+    network.isOffline = false
+    await until(badge, (count) => count === 3)
+    await until(unread, ({ notifications }) => notifications.length === 3)
+    expect(kinds()).toEqual([
+      ['direct', 'Have you seen it?'],
+      ['mention', '@ada It runs.'],
+      ['reply', 'Hello, Ada.'],
+    ])
+    await until(store.conversations, () => find(engines)?.mentions === 1 && find(conversation_id)?.unread === 2)
+
+    // She reads the thread.
+    await store.markRead(root_id)
+    await until(badge, (count) => count === 2)
+    await until(store.conversations, () => find(engines)?.mentions === 0)
+    await store.markRead(hello!.message.root_id)
+    await until(badge, (count) => count === 1)
+    await until(unread, () => kinds().length === 1)
+
+    // She archives the conversation; the next message of Grace brings it back.
+    await store.setSettings(conversation_id, { archived: true })
+    await until(store.archived, ({ conversations }) => conversations[0]?.id === conversation_id)
+    await until(store.conversations, () => find(conversation_id) === undefined)
+    await until(settings, (view) => view.settings?.archived === true)
+    await grace.messages.postRoot(conversation_id, { content: 'Still there?' })
+    await until(store.conversations, ({ conversations }) => conversations[0]?.id === conversation_id)
+    await until(store.archived, ({ conversations }) => conversations.length === 0)
+    await until(settings, (view) => view.settings?.archived === false)
+    await until(badge, (count) => count === 2)
+    for (const stop of stops) stop()
+    store.close()
+  })
+})
