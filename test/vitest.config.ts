@@ -27,6 +27,8 @@ function project(name: string, test: object): TestProjectInlineConfiguration {
       pool: 'forks',
       testTimeout: 60_000,
       hookTimeout: 60_000,
+      // However slow the machine is: its default of a second is a test of speed.
+      expect: { poll: { timeout: 30_000 } },
       ...test,
     },
   }
@@ -40,8 +42,8 @@ export default defineConfig({
   test: {
     // Ended from the last to the first, and one that throws at its end keeps the rest from ending: PostgreSQL is last.
     globalSetup: ['test/support/answered-routes.ts', 'test/support/build-programs.ts', 'test/support/global-setup.ts'],
-    // Every worker may hold a few connections, and the cluster of the run takes 200.
-    maxWorkers: Math.min(availableParallelism(), 8),
+    // Half of the time of the tests, they wait. Every worker may hold a few connections, and the cluster of the run takes 200.
+    maxWorkers: Math.min(Math.ceil(availableParallelism() * 1.5), 8),
     // Stopping PostgreSQL includes a checkpoint of everything the run has written.
     teardownTimeout: 30_000,
     // A run leaves nothing behind; the cache would only reorder files.

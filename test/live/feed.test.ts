@@ -187,17 +187,24 @@ describeOnEachDatabase('the stream of all conversations', (openUrl) => {
     const mine = await converse(ada)
     const stream = await open()
     const from = (await stream.next())!.id!
-    await post(ada, mine, 'old')
-    const last = (await stream.until('message.new', says('old'))).at(-1)!.id!
-    await stream.close()
     const { chat } = nodes[0]!
-    await chat.context.db.run('UPDATE events SET created_at = 1')
-    await chat.ops.prune()
+    let resumed = stream
+    // PostgreSQL counts the transactions of its whole cluster: after an event, those of other databases may still be open,
+    // and what is as new as they are counts as unseen.
+    const resumesAfterPruning = async () => {
+      await post(ada, mine, 'old')
+      const last = (await resumed.until('message.new', says('old'))).at(-1)!.id!
+      await resumed.close()
+      await chat.context.db.run('UPDATE events SET created_at = 1')
+      await chat.ops.prune()
+      resumed = await open(last)
+      const { payload } = (await resumed.next())!.event as { payload: { resumed: boolean } }
+      return payload.resumed
+    }
+    await expect.poll(resumesAfterPruning).toBe(true)
     const reset = await open(from)
     expect((await reset.until('stream.reset')).at(-1)!.event.payload).toMatchObject({ reason: 'expired' })
     await reset.close()
-    const resumed = await open(last)
-    expect((await resumed.next())!.event.payload).toMatchObject({ resumed: true })
     await post(ada, mine, 'new')
     await resumed.until('message.new', says('new'))
     await resumed.close()
