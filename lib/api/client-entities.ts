@@ -36,7 +36,7 @@ export type {
   Revision,
   Revisions,
 } from './messages.ts'
-export type { Notification, NotificationPage } from './notifications.ts'
+export type { Notification, NotificationPage, ReadByIds, ReadUpTo } from './notifications.ts'
 export type { OauthBegun } from './oauth.ts'
 export type { Pin, PinPage } from './pins.ts'
 export type { Presences, UserPresence } from './presence.ts'

@@ -28,7 +28,8 @@ export interface ConversationsClient {
    * Open the direct conversation with a user.
    *
    * Two users have one direct conversation: the first call creates it (201), later ones of either return it (200).
-   * Takes a user id or a username; one of your own is for notes to yourself. It is then no longer archived for you.
+   * Takes either a user id or a username; one of your own is for notes to yourself. It is then no longer archived
+   * for you.
    *
    * @throws ChatError `not_found`, `forbidden`, `validation_failed`
    */

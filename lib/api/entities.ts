@@ -59,7 +59,7 @@ export type {
 } from './messages.ts'
 export type { InvitedNewcomer, Newcomer, NewcomerPage } from './newcomers.ts'
 export type { NodeList, NodeRecord } from './nodes.ts'
-export type { Notification, NotificationPage } from './notifications.ts'
+export type { Notification, NotificationPage, ReadByIds, ReadUpTo } from './notifications.ts'
 export type { OauthBegun } from './oauth.ts'
 export type {
   Completion,

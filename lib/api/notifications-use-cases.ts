@@ -1,6 +1,6 @@
 // Made from the use-cases, routes and schemas by `npm run docs`: change it there.
 import type { Actor } from '../core/actor.ts'
-import type { NotificationPage } from './notifications.ts'
+import type { NotificationPage, ReadByIds, ReadUpTo } from './notifications.ts'
 
 /** `chat.notifications`. */
 export interface NotificationsUseCases {
@@ -32,14 +32,7 @@ export interface NotificationsUseCases {
    *
    * @throws ChatError `validation_failed`
    */
-  markRead(
-    actor: Actor,
-    input?: {
-      ids?: string[] | undefined
-      /** This one and all older ones */
-      up_to?: string | undefined
-    },
-  ): Promise<void>
+  markRead(actor: Actor, input: ReadByIds | ReadUpTo): Promise<void>
 
   /**
    * Adds the mail of a notification to the queue of mails. Its text is made when it is sent: by then, nothing is

@@ -31,19 +31,12 @@ export interface NotificationsClient {
   /**
    * Mark notifications as read.
    *
-   * Those with these `ids`, or all up to the one `up_to`. Unknown ids are passed over. It moves no read marker; to
-   * read a thread up to a message also reads its notifications.
+   * Either those with these `ids`, or all up to the one `up_to`. Unknown ids are passed over. It moves no read
+   * marker; to read a thread up to a message also reads its notifications.
    *
    * @throws ChatError `validation_failed`
    */
-  markRead(
-    input?: {
-      ids?: string[] | undefined
-      /** This one and all older ones */
-      up_to?: string | undefined
-    },
-    options?: CallOptions,
-  ): Promise<void>
+  markRead(input: ReadByIds | ReadUpTo, options?: CallOptions): Promise<void>
 }
 
 /** A page of the inbox, newest first. */
@@ -74,4 +67,13 @@ export interface Notification {
   /** Of kind `direct`: the messages of the thread since the last time it was read */
   count?: number
   read_at?: string
+}
+
+export interface ReadByIds {
+  ids: string[]
+}
+
+export interface ReadUpTo {
+  /** This one and all older ones */
+  up_to: string
 }

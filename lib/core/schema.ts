@@ -103,10 +103,16 @@ export const StreamPosition = v.pipe(
   v.description('Event id to resume a stream from'),
 )
 
+const ONE_NAMED = Symbol('one named')
+
+/** Whether only one alternative of a schema fits at a time: it is of {@link oneNamed}. */
+export const isOneNamed = (schema: object): boolean => ONE_NAMED in schema
+
 /** An alternative of objects that are told apart by a field each: an object with two of these fields is refused. */
 export function oneNamed<Schema extends v.GenericSchema>(schema: Schema, names: readonly string[]): Schema {
   const run = schema['~run'].bind(schema)
   return Object.assign(schema, {
+    [ONE_NAMED]: true,
     '~run': (...[dataset, config]: Parameters<typeof run>) => {
       const given = Object(dataset.value) as Record<string, unknown>
       if (names.filter((name) => given[name] !== undefined).length < 2) return run(dataset, config)

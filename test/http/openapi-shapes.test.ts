@@ -55,16 +55,23 @@ it('names every alternative', () => {
   expect(placesWhere(({ schema }) => 'allOf' in schema)).toEqual([])
 })
 
-it('distinguishes alternatives by a type with one value each, and names no discriminator', () => {
+it('distinguishes alternatives by a type with one value each, or by a field that only one of them requires', () => {
   const unlike = all.flatMap(({ place, schema }) => {
-    const types = ((schema.oneOf ?? []) as { $ref: string }[]).map(({ $ref }) => {
-      const { properties = {} } = schemas[$ref.split('/').pop()!] as { properties?: Record<string, Schema> }
-      return String(properties.type?.enum)
-    })
-    return new Set(types).size === types.length ? [] : [place]
+    const members = ((schema.oneOf ?? []) as { $ref: string }[]).map(({ $ref }) => schemas[$ref.split('/').pop()!]!)
+    const types = members.map(({ properties = {} }) => String((properties as Record<string, Schema>).type?.enum))
+    const fields = members.map(({ required = [] }) => String(required))
+    return [types, fields].some((each) => new Set(each).size === members.length) ? [] : [place]
   })
   expect(unlike).toEqual([])
   expect(placesWhere(({ schema }) => 'discriminator' in schema)).toEqual([])
+})
+
+it('allows one of the alternatives of a body only, not both', () => {
+  const oneOf = (...names: string[]) => ({ oneOf: names.map((name) => ({ $ref: `#/components/schemas/${name}` })) })
+  expect(schemas.DirectInput).toEqual(oneOf('DirectById', 'DirectByUsername'))
+  expect(schemas.ReadNotifications).toEqual(oneOf('ReadByIds', 'ReadUpTo'))
+  for (const name of ['DirectById', 'DirectByUsername', 'ReadByIds', 'ReadUpTo'])
+    expect(schemas[name]!.required).toEqual(Object.keys(schemas[name]!.properties as object))
 })
 
 it('gives constants and choices a type', () => {

@@ -140,8 +140,12 @@ function describeParameter({ name, in: place, required, description, schema }: P
   return [`\`${name}\`${required ? '' : '?'}`, type, text]
 }
 
+/** The fields of a body; of alternatives, those of each. */
 function bodyTable(schema: Schema): string {
-  return table(rowsOf(schema, openApi.components.schemas), 'field')
+  const { schemas } = openApi.components
+  const find = (each: Schema): Schema => (each.$ref ? schemas[each.$ref.split('/').at(-1)!]! : each)
+  const { oneOf, anyOf = oneOf } = find(schema)
+  return table(rowsOf(anyOf ? { anyOf: anyOf.map(find) } : schema, schemas), 'field')
 }
 
 function describeAnswer(route: AnyRoute, { responses }: Operation): string {

@@ -25,7 +25,7 @@ export const direct = route({
   tag: 'Conversations',
   summary: 'Open the direct conversation with a user',
   description:
-    'Two users have one direct conversation: the first call creates it (201), later ones of either return it (200). Takes a user id or a username; one of your own is for notes to yourself. It is then no longer archived for you.',
+    'Two users have one direct conversation: the first call creates it (201), later ones of either return it (200). Takes either a user id or a username; one of your own is for notes to yourself. It is then no longer archived for you.',
   access: 'session',
   example: { username: 'grace' },
   status: 201,

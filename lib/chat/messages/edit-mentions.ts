@@ -7,7 +7,9 @@ import { decideMentions, type Mentioned, wantedOf } from '../mentions/rules.ts'
 import { replaceMentions, toColumns } from '../mentions/store.ts'
 import { createNotificationBatch } from '../notifications/batch.ts'
 import { publishCounts } from '../notifications/publishing.ts'
-import { changeKind, listToldDirectly, reinstate, withdraw } from '../notifications/store-changes.ts'
+import { changeKind, reinstate, withdraw } from '../notifications/store-changes.ts'
+import { listToldDirectly } from '../notifications/store-direct.ts'
+import { joinDirect, leaveDirect } from '../notifications/store-direct-edits.ts'
 import { makeForAll, makePersonal } from '../notifications/store-making.ts'
 import type { Edit } from './schema.ts'
 import { findMessage, type MessageRow } from './store.ts'
@@ -33,18 +35,35 @@ export async function editMentions(
   if (added.length + removed.length === 0 && before.all === after.all) return
   await replaceMentions(tx, message.id, toColumns(after), after.user_ids)
 
-  const changed: string[] = []
+  const changed = await changeNotifications(ctx, tx, message, place, { before, after, added, removed })
+  publishCounts(tx, changed)
+  await notifyAdded(ctx, tx, message, place, { user_ids: added, all: after.all && !before.all })
+}
+
+/** Changes the kinds of the notifications of the message, and takes back and brings back some. @returns their users */
+async function changeNotifications(
+  ctx: Pick<Context, 'id'>,
+  tx: Tx,
+  message: MessageRow,
+  { is_direct }: LockedForChange,
+  { before, after, added, removed }: { before: Mentioned; after: Mentioned; added: string[]; removed: string[] },
+): Promise<string[]> {
   for (const from of ['mention_all', 'reply'] as const) await changeKind(tx, message.id, added, { from, to: 'mention' })
   const parent = message.parent_id === null ? undefined : await findMessage(tx, message.parent_id)
   const replied = removed.filter((id) => id === parent?.posted_by)
   await changeKind(tx, message.id, replied, { from: 'mention', to: 'reply' })
   if (after.all) await changeKind(tx, message.id, removed, { from: 'mention', to: 'mention_all' })
-  if (removed.length > 0) changed.push(...(await withdraw(tx, message, { kind: 'mention', user_ids: removed })))
-  if (before.all && !after.all) changed.push(...(await withdraw(tx, message, { kind: 'mention_all' })))
+
+  const changed: string[] = []
+  const takeBack = is_direct === 1 ? joinDirect : withdraw
+  if (removed.length > 0) changed.push(...(await takeBack(tx, message, { kind: 'mention', user_ids: removed })))
+  if (before.all && !after.all) changed.push(...(await takeBack(tx, message, { kind: 'mention_all' })))
   if (added.length > 0) changed.push(...(await reinstate(tx, message, { kind: 'mention', user_ids: added })))
   if (after.all && !before.all) changed.push(...(await reinstate(tx, message, { kind: 'mention_all' })))
-  publishCounts(tx, changed)
-  await notifyAdded(ctx, tx, message, { at: place.at, added, all: after.all && !before.all })
+  const kind = added.length > 0 ? 'mention' : 'mention_all'
+  if (is_direct === 1 && (added.length > 0 || (after.all && !before.all)))
+    changed.push(...(await leaveDirect(tx, message, kind, ctx.id())))
+  return changed
 }
 
 function mentionedBy({ mention_all, mentioned }: MessageRow): Mentioned {
@@ -70,19 +89,18 @@ async function notifyAdded(
   ctx: Pick<Context, 'config' | 'id'>,
   tx: Tx,
   message: MessageRow,
-  { at, added, all }: { at: number; added: string[]; all: boolean },
+  { at, is_direct }: LockedForChange,
+  added: Mentioned,
 ): Promise<void> {
-  if (added.length === 0 && !all) return
+  if (added.user_ids.length === 0 && !added.all) return
+  // Those of a direct conversation are two.
+  if (is_direct === 1 && (await listToldDirectly(tx, message)).size > 0) return
   const { id, conversation_id, root_id } = message
-  const author = message.posted_by!
-  const told = await listToldDirectly(tx, added, message)
   const { default_level } = ctx.config.notifications
   const batch = createNotificationBatch({ id: ctx.id, default_level })
-  const mentioned = { user_ids: added.filter((user_id) => !told.has(user_id)), all }
-  const { is_direct } = await findPolicy(tx, conversation_id)
-  if (mentioned.user_ids.length === 0 && !all) return
-  batch.add({ id, conversation_id, root_id, author, at, is_direct, replies_to: null, mentioned })
-  const { personal, all: toAll } = batch.list()
+  const author = message.posted_by!
+  batch.add({ id, conversation_id, root_id, author, at, is_direct, replies_to: null, mentioned: added })
+  const { personal, all } = batch.list()
   if (personal.length > 0) tx.notify(makePersonal(tx, personal))
-  if (toAll.length > 0) tx.notify(makeForAll(tx, toAll))
+  if (all.length > 0) tx.notify(makeForAll(tx, all))
 }

@@ -20,7 +20,7 @@ export const markRead = route({
   tag: 'Notifications',
   summary: 'Mark notifications as read',
   description:
-    'Those with these `ids`, or all up to the one `up_to`. Unknown ids are passed over. It moves no read marker; to read a thread up to a message also reads its notifications.',
+    'Either those with these `ids`, or all up to the one `up_to`. Unknown ids are passed over. It moves no read marker; to read a thread up to a message also reads its notifications.',
   access: 'session',
   example: { ids: ['01980a3c-9000-7a10-8b20-0c4f1d2e3a45'] },
   status: 204,

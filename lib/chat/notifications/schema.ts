@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Cursor, Id, Instant, Limit } from '../../core/schema.ts'
+import { Cursor, Id, Instant, Limit, oneNamed } from '../../core/schema.ts'
 
 /** Why a user is notified: the first reason that fits, for one message. */
 export const NotificationKind = v.picklist(['mention', 'reply', 'mention_all', 'direct', 'added'])
@@ -51,15 +51,11 @@ export type NotificationPage = v.InferOutput<typeof NotificationPage>
 /** The number of notifications that one call marks as read by their ids. */
 const MOST_IDS = 200
 
+export const ReadByIds = v.object({
+  ids: v.pipe(v.array(Id), v.maxLength(MOST_IDS, `must be at most ${MOST_IDS} entries`)),
+})
+export const ReadUpTo = v.object({ up_to: v.pipe(Id, v.description('This one and all older ones')) })
+
 /** Which notifications are read: these, or all up to one of them. */
-export const ReadNotifications = v.pipe(
-  v.object({
-    ids: v.optional(v.pipe(v.array(Id), v.maxLength(MOST_IDS, `must be at most ${MOST_IDS} entries`))),
-    up_to: v.optional(v.pipe(Id, v.description('This one and all older ones'))),
-  }),
-  v.forward(
-    v.check(({ ids, up_to }) => (ids === undefined) !== (up_to === undefined), 'must be given, or ids, not both'),
-    ['up_to'],
-  ),
-)
+export const ReadNotifications = oneNamed(v.union([ReadByIds, ReadUpTo]), ['ids', 'up_to'])
 export type ReadNotifications = v.InferOutput<typeof ReadNotifications>

@@ -46,11 +46,11 @@ const BATCH = 500
 export const markRead = useCase({
   takes: ['actor'],
   input: ReadNotifications,
-  run: async (ctx, actor, { ids, up_to }): Promise<void> => {
+  run: async (ctx, actor, input): Promise<void> => {
     assertPerson(actor)
     const { user_id } = actor
-    if (ids) return readAll(ctx, user_id, { ids })
-    const upTo = await findPlace(ctx.db, user_id, up_to!)
+    if ('ids' in input) return readAll(ctx, user_id, input)
+    const upTo = await findPlace(ctx.db, user_id, input.up_to)
     if (upTo) await readAll(ctx, user_id, { upTo })
   },
 })

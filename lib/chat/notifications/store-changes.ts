@@ -1,41 +1,8 @@
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
-import { isCounted } from './rules.ts'
+import { isOneOf, jsonList } from '../../storage/sql.ts'
 import type { NotificationKind } from './schema.ts'
-
-/** A message whose notifications change, in a conversation that is locked. */
-export interface ChangedMessage {
-  id: string
-  conversation_id: string
-  root_id: string
-  posted_by: string | null
-  created_at: Micros
-}
-
-/** A notification after a change. */
-interface Changed {
-  user_id: string
-  kind: NotificationKind
-  read_at: Micros | null
-  hidden: number
-}
-
-const CHANGED = 'user_id, kind, read_at, hidden'
-
-/** Changes the unread mentions of the users of these, which are unread. @returns the users with an unread one */
-async function countBy(tx: Queries, conversationId: string, rows: Changed[], by: 1 | -1): Promise<string[]> {
-  const unread = rows.filter(({ read_at }) => read_at === null)
-  const counted = unread.filter(({ kind }) => isCounted(kind)).map(({ user_id }) => user_id)
-  if (counted.length > 0)
-    await tx.run(
-      `UPDATE participants SET unread_mentions = unread_mentions + ?
-        WHERE conversation_id = ? AND user_id ${isOneOf(tx.dialect)}`,
-      by,
-      conversationId,
-      jsonList(counted),
-    )
-  return unread.map(({ user_id }) => user_id)
-}
+import { CHANGED, type Changed, type ChangedMessage, countBy } from './store-counts.ts'
+import { shiftDirect } from './store-direct.ts'
 
 /**
  * Takes the notifications of a message, which is deleted now, out of the inboxes. By message_id.
@@ -63,65 +30,10 @@ export async function showRestored(tx: Queries, message: ChangedMessage): Promis
   return [...(await countBy(tx, message.conversation_id, back, 1)), ...(await shiftDirect(tx, message, 1))]
 }
 
-/** The notifications `d` of kind `direct` that stand for a message, which notifies their users of nothing else. */
-const STANDS_FOR = `d.kind = 'direct' AND d.root_id = ? AND d.since <= ? AND d.at >= ?
-  AND NOT EXISTS (SELECT 1 FROM notifications o WHERE o.message_id = ? AND o.user_id = d.user_id AND o.kind <> 'direct')`
-
-/**
- * Changes the number of messages that notifications of kind `direct` stand for; they show the latest one that is not
- * deleted. Without any, they are hidden. By (user_id, at).
- */
-async function shiftDirect(tx: Queries, message: ChangedMessage, by: 1 | -1): Promise<string[]> {
-  const { id, conversation_id, root_id, posted_by, created_at } = message
-  const rows = await tx.all<Pick<Changed, 'user_id' | 'read_at'> & { id: string }>(
-    `SELECT d.user_id, d.id, d.read_at
-       FROM participants p JOIN notifications d ON d.user_id = p.user_id
-      WHERE p.conversation_id = (SELECT id FROM conversations WHERE id = ? AND is_direct = 1) AND p.user_id <> ?
-        AND ${STANDS_FOR}`,
-    conversation_id,
-    posted_by ?? '',
-    root_id,
-    created_at,
-    created_at,
-    id,
-  )
-  for (const { user_id, id } of rows) {
-    await tx.run(
-      `UPDATE notifications SET count = count + ?, hidden = CASE WHEN count + ? > 0 THEN 0 ELSE 1 END,
-              message_id = coalesce((SELECT m.id FROM messages m
-                 WHERE m.root_id = notifications.root_id AND m.deleted_at IS NULL AND m.posted_by <> notifications.user_id
-                   AND m.created_at >= notifications.since AND m.created_at <= notifications.at
-                   AND NOT EXISTS (SELECT 1 FROM notifications o
-                                    WHERE o.message_id = m.id AND o.user_id = notifications.user_id AND o.id <> notifications.id)
-                 ORDER BY m.created_at DESC LIMIT 1), message_id)
-        WHERE user_id = ? AND id = ?`,
-      by,
-      by,
-      user_id,
-      id,
-    )
-  }
-  return rows.filter(({ read_at }) => read_at === null).map(({ user_id }) => user_id)
-}
-
-/** Of these users, those that a notification of kind `direct` has told of a message. */
-export async function listToldDirectly(tx: Queries, userIds: string[], message: ChangedMessage): Promise<Set<string>> {
-  const { id, root_id, created_at } = message
-  const rows = await tx.all<{ user_id: string }>(
-    `SELECT d.user_id FROM notifications d WHERE d.user_id ${isOneOf(tx.dialect)} AND ${STANDS_FOR}`,
-    jsonList(userIds),
-    root_id,
-    created_at,
-    created_at,
-    id,
-  )
-  return new Set(rows.map(({ user_id }) => user_id))
-}
-
 /** Whose notifications of a message an edit changes, and of which kind they are. */
 export type Whose = { kind: 'mention'; user_ids: string[] } | { kind: 'mention_all' }
 
-function whose(tx: Queries, given: Whose): [sql: string, ...params: string[]] {
+export function whose(tx: Queries, given: Whose): [sql: string, ...params: string[]] {
   return given.kind === 'mention_all' ? ['1 = 1'] : [`user_id ${isOneOf(tx.dialect)}`, JSON.stringify(given.user_ids)]
 }
 

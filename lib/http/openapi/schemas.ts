@@ -25,8 +25,8 @@ import * as receipts from '../../chat/receipts/schema.ts'
 import * as threads from '../../chat/threads/schema.ts'
 import * as nodes from '../../cluster/schema.ts'
 import { RESULT_HEADERS } from '../../core/headers.ts'
-import { Id, Instant } from '../../core/schema.ts'
-import { alternativesOf, entriesOf, nodeOf, schemaOf } from '../../core/schema-nodes.ts'
+import { Id, Instant, isOneNamed } from '../../core/schema.ts'
+import { alternativesOf, entriesOf, nodeOf, type SchemaNode, schemaOf } from '../../core/schema-nodes.ts'
 import type { AnyRoute } from '../../endpoint.ts'
 import { routes } from '../../endpoints.ts'
 import * as limits from '../../limits/schema.ts'
@@ -162,6 +162,7 @@ export function namedSchemasIn(part: unknown): Json {
 
 /** A schema as JSON Schema, not as a reference itself, with references to the others. */
 export function expand(schema: v.GenericSchema): Json {
+  if (isOneNamed(schema)) return oneOf((nodeOf(schema).options as SchemaNode[]).map(schemaOf))
   if (schema.type === 'variant' && leavesOf(schema).every((each) => NAMED.has(each))) return oneOf(leavesOf(schema))
   const name = NAMED.get(schema)
   return name ? refer(definitions()[name]!, schema) : convert(schema)
@@ -176,7 +177,7 @@ function definitions(): Record<string, Json> {
 }
 
 /**
- * A union of shapes. Their `type` tells them apart, each has one value. There is no `discriminator`, which would say the same
+ * A union of shapes, of which one fits. Those of events are told apart by their `type`, each has one value. There is no `discriminator`, which would say the same
  * again: with it, openapi-generator makes TypeScript that lacks its imports.
  */
 function oneOf(variants: v.GenericSchema[]): Json {

@@ -52,6 +52,7 @@ describeOnEachDatabase('the inbox after any history', (openUrl, dialect) => {
             })
             for (const reader of people) await expectExact(chat, reader, conversation_id)
           }
+          if (direct) for (const reader of people.slice(0, 2)) await expectEachOnce(chat, reader, messages)
         }),
         { numRuns: dialect === 'sqlite' ? 40 : 10 },
       )
@@ -92,6 +93,18 @@ async function expectExact(chat: Chat, reader: Actor, conversation_id: string): 
     if (kind !== 'added') expect(excerpt).toMatch(/./)
     if (kind === 'direct') expect(count).toBeGreaterThan(0)
   }
+}
+
+/** In a direct conversation, each message of the other person is in one entry, or is one of those that an entry counts. */
+async function expectEachOnce(chat: Chat, reader: Actor, messages: { root: string }[]): Promise<void> {
+  const roots = new Set(messages.map(({ root }) => root))
+  const trees = await Promise.all([...roots].map((root) => chat.threads.tree(reader, root)))
+  const theirs = trees
+    .flatMap((tree) => tree.messages)
+    .filter(({ author_user_id, deleted_at }) => author_user_id !== reader.user_id && !deleted_at)
+  const { notifications } = await chat.notifications.list(reader, { limit: 200 })
+  const here = notifications.filter(({ root_id }) => roots.has(root_id!))
+  expect(here.reduce((sum, { kind, count }) => sum + (kind === 'direct' ? count! : 1), 0)).toBe(theirs.length)
 }
 
 async function apply(

@@ -158,7 +158,7 @@ describeOnEachDatabase('the inbox', (openUrl) => {
     expect(read).toEqual({ ...fourth, read_at: expect.any(String) })
     const answers = [{}, { ids: [], up_to: second!.id }, { ids: Array.from({ length: 201 }, () => second!.id) }]
     for (const body of answers)
-      await expect(grace.notifications.markRead(body)).rejects.toMatchObject({ code: 'validation_failed' })
+      await expect(grace.notifications.markRead(body as never)).rejects.toMatchObject({ code: 'validation_failed' })
   })
 
   it('pages without a gap and without a repeat', async () => {
@@ -247,6 +247,58 @@ describeOnEachDatabase('the inbox', (openUrl) => {
     expect(await kinds(bob)).toEqual(['mention'])
     await ada.messages.edit(answer.message_id, { content: 're' })
     expect(await kinds(bob)).toEqual(['reply'])
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
+  it('counts a message of a direct conversation with its thread while no edit mentions the user', async () => {
+    await gather(grace)
+    const { conversation_id } = await ada.conversations.direct({ user_id: grace.id })
+    const mentions = async () => (await grace.conversations.get(conversation_id)).mentions
+    const shown = async () =>
+      (await unread(grace)).map(({ kind, message_id, count }) => [kind, message_id, count].filter(Boolean))
+    const { message_id: first } = await ada.messages.postRoot(conversation_id, { content: 'Hi @Grace Hopper' })
+    expect([await shown(), await mentions()]).toEqual([[['mention', first]], 1])
+    await ada.messages.edit(first, { content: 'Hi' })
+    expect([await shown(), await mentions()]).toEqual([[['direct', first, 1]], 0])
+
+    const { message_id: second } = await ada.messages.reply(first, { content: 'two' })
+    const { message_id: third } = await ada.messages.reply(first, { content: 'three, @all' })
+    expect(await shown()).toEqual([
+      ['mention_all', third],
+      ['direct', second, 2],
+    ])
+    await ada.messages.edit(third, { content: 'three' })
+    expect(await shown()).toEqual([['direct', third, 3]])
+    await ada.messages.edit(second, { content: 'two', mentions: { user_ids: [grace.id] } })
+    expect([await shown(), await mentions()]).toEqual([
+      [
+        ['direct', third, 2],
+        ['mention', second],
+      ],
+      1,
+    ])
+    for (const each of [first, third]) await ada.messages.edit(each, { content: 'me too, @Grace Hopper' })
+    expect((await shown()).map(([kind]) => kind)).toEqual(['mention', 'mention', 'mention'])
+    await ada.messages.edit(second, { content: 'two' })
+    await ada.messages.remove(third)
+    await ada.messages.edit(first, { content: 'one' })
+    expect([await shown(), await mentions()]).toEqual([[['direct', second, 2]], 0])
+    await ada.messages.restore(third)
+    expect([await shown(), await mentions()]).toEqual([
+      [
+        ['mention', third],
+        ['direct', second, 2],
+      ],
+      1,
+    ])
+
+    // What is read stays as it is.
+    await grace.threads.markRead(first)
+    await ada.messages.edit(third, { content: 'three' })
+    await ada.messages.edit(second, { content: '@Grace Hopper and @all' })
+    expect([await shown(), await mentions()]).toEqual([[], 0])
+    const { notifications } = await grace.notifications.list({ conversation: conversation_id })
+    expect(notifications.slice(0, 2).map(({ kind }) => kind)).toEqual(['mention', 'direct'])
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 
