@@ -74,7 +74,8 @@ export type PersistedEvent =
         message_id: string
         root_id: string
         conversation_id: string
-        user_id: string
+        /** The acting user; missing when the user was erased */
+        user_id?: string
         action: 'added' | 'removed'
         /** The time of the change; `pinned.at` of a message that was pinned */
         at: string

@@ -12,10 +12,12 @@ import { lockAsSystem } from '../chat/conversations/access.ts'
 import { listMemberships } from '../chat/conversations/store.ts'
 import { anonymizeInvites } from '../chat/invites/store.ts'
 import { createAuthorEraser } from '../chat/messages/erase-author.ts'
+import { eraseMentions } from '../chat/messages/erase-mentions.ts'
 import { deleteKeysOf } from '../chat/messages/idempotency.ts'
-import { forgetPinner, forgetReasons } from '../chat/messages/store-erasing.ts'
+import { forgetReasons } from '../chat/messages/store-erasing.ts'
 import { eraseFromInboxes } from '../chat/notifications/store-removing.ts'
 import { removeErasedUser } from '../chat/participants/ending.ts'
+import { erasePins } from '../chat/pins/erasure.ts'
 import { eraseReactions } from '../chat/reactions/erasure.ts'
 import type { Context } from '../context.ts'
 import { type Actor, assertAdmin, refuseKeys } from '../core/actor.ts'
@@ -32,10 +34,7 @@ const TAKEOVER_SECONDS = 15
 /** The number of the user's idempotency keys deleted at a time. */
 const KEYS_BATCH = 500
 
-/** The number of pins of the user that a transaction changes. */
-const PINS_PAGE = 200
-
-/** The number of the user's notifications, and of mentions of the user, deleted at a time. */
+/** The number of the user's notifications deleted at a time. */
 const INBOX_BATCH = 500
 
 /** The number of deletion reasons of the user deleted in a transaction. */
@@ -115,6 +114,7 @@ async function leave(ctx: Context, userId: string): Promise<void> {
     await eraseReasons(ctx, userId)
     await erasePins(ctx, userId)
     await eraseReactions(ctx, userId)
+    await eraseMentions(ctx, userId)
     while (await ctx.write((tx) => eraseFromInboxes(tx, userId, INBOX_BATCH)));
     // A call that began before the account was locked may have joined a conversation since.
   } while (!(await deleteAccount(ctx, userId)))
@@ -133,11 +133,6 @@ async function endAnswers(ctx: Context, userId: string): Promise<void> {
 /** Reasons of deletions are not messages to others: they are deleted in any case. */
 async function eraseReasons(ctx: Context, userId: string): Promise<void> {
   while ((await ctx.write((tx) => forgetReasons(tx, userId, REASONS_PAGE))) === REASONS_PAGE);
-}
-
-/** Pins stay, without the user. */
-async function erasePins(ctx: Context, userId: string): Promise<void> {
-  while ((await ctx.write((tx) => forgetPinner(tx, userId, PINS_PAGE))) === PINS_PAGE);
 }
 
 /** @returns false when another step must run first */

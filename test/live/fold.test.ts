@@ -45,7 +45,7 @@ function fold(state: State, event: ConversationStreamEvent, user_id: string): vo
     const { pinned: _, ...message } = state.messages.get(message_id)!
     state.messages.set(message_id, {
       ...message,
-      ...(action === 'added' && !message.deleted_at && { pinned: { by, at } }),
+      ...(action === 'added' && !message.deleted_at && { pinned: { ...(by && { by }), at } }),
     })
   }
   if (event.type === 'message.delta') {

@@ -56,7 +56,7 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     example: { message: MESSAGE },
   },
   'message.edited': {
-    when: 'The author edited a message.',
+    when: 'The author edited a message, or a user whom it mentions was erased.',
     example: { message: { ...MESSAGE, content: 'It runs well.', edited_at: '2026-11-20T10:01:00.000000Z' } },
   },
   'message.deleted': {
@@ -82,7 +82,9 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     },
   },
   'pin.changed': {
-    when: 'A message was pinned in its conversation, or unpinned.',
+    when:
+      'A message was pinned in its conversation, or unpinned. Also, with the time of the pin, when the user who pinned it was ' +
+      'erased.',
     example: {
       message_id: REPLY,
       root_id: ROOT,

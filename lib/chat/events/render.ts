@@ -2,6 +2,7 @@ import { countWithin } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { EventRow, NumberedEvent } from '../../live/log.ts'
 import type { Queries } from '../../storage/database.ts'
+import type { Micros } from '../../storage/sql.ts'
 import type { MessageDelta } from '../answers/schema.ts'
 import { FAILURES, type FailureCode } from '../answers/schema-failures.ts'
 import { type ChunkRange, listDeltaSizes, listDeltas } from '../answers/store.ts'
@@ -10,6 +11,7 @@ import { listLightMessages, type MessageRow, toMessage, toPostedMessage, withTex
 import { listReactionStates, type ReactionState, reactionsOf } from '../messages/store-reactions.ts'
 import { listSummaries, toSummary } from '../threads/store.ts'
 import type { PersistedEvent } from './schema.ts'
+import { listNotErased } from './store.ts'
 
 /**
  * The events of some rows of a log, composed of the current data: no replay has a deleted text, and an event has the
@@ -30,6 +32,7 @@ export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedE
       [...ids].flatMap((id) => light.get(id) ?? []),
     ),
   )
+  const by = await loadBy('id', rows, 'user_id', isBySomeone, (ids) => listNotErased(db, ids))
   const deltas = await loadDeltas(db, rows)
   const threads = await loadBy('root_id', rows, 'message_id', isAboutThread, (ids) => listSummaries(db, ids))
   const conversations = await loadBy('id', rows, 'conversation_id', isAboutConversation, (ids) =>
@@ -43,10 +46,10 @@ export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedE
       const conversation = conversations.get(conversation_id)
       return conversation && { type, payload: { conversation: toFields(conversation) } }
     }
-    if (type === 'pin.changed') return toPinChanged(row)
+    if (type === 'pin.changed') return toPinChanged(row, by.has(row.user_id!))
     if (type === 'reactions.changed') {
       const state = reactions.get(row.message_id!)
-      return state && toReactionsChanged(row, state)
+      return state && toReactionsChanged(row, state, by.has(row.user_id!))
     }
     if (type === 'thread.new') {
       const thread = threads.get(row.message_id!)
@@ -69,6 +72,7 @@ export async function compose(db: Queries, lines: EventRow[]): Promise<NumberedE
 const isDelta = (row: EventRow) => row.type === 'message.delta'
 const isAboutMessage = (row: EventRow) => row.type.startsWith('message.') && !isDelta(row)
 const isAboutReactions = (row: EventRow) => row.type === 'reactions.changed'
+const isBySomeone = (row: EventRow) => (row.type === 'pin.changed' || isAboutReactions(row)) && row.user_id !== null
 const isAboutThread = (row: EventRow) => row.type === 'thread.new'
 const isAboutConversation = (row: EventRow) => row.type === 'conversation.updated'
 
@@ -76,7 +80,7 @@ const isAboutConversation = (row: EventRow) => row.type === 'conversation.update
 async function loadBy<K extends string, T extends Record<K, string>>(
   key: K,
   rows: EventRow[],
-  by: 'message_id' | 'conversation_id',
+  by: 'message_id' | 'conversation_id' | 'user_id',
   wanted: (row: EventRow) => boolean,
   load: (ids: Set<string>) => Promise<T[]>,
 ): Promise<Map<string, T>> {
@@ -88,16 +92,26 @@ function toMembership({ conversation_id, user_id, detail }: EventRow): Persisted
   return { type: 'membership.changed', payload: { conversation_id, user_id: user_id!, ...JSON.parse(detail ?? '{}') } }
 }
 
-function toPinChanged({ conversation_id, message_id, user_id, detail, created_at }: EventRow): PersistedEvent {
-  const change = JSON.parse(detail!) as { action: 'added' | 'removed'; root_id: string }
-  const ids = { message_id: message_id!, conversation_id, user_id: user_id! }
-  return { type: 'pin.changed', payload: { ...ids, ...change, at: toInstant(created_at) } }
+/** @param isKnown false if the user is erased: the event does not name the user then */
+function toPinChanged(row: EventRow, isKnown: boolean): PersistedEvent {
+  const { conversation_id, user_id, detail, created_at } = row
+  const { at = created_at, ...change } = JSON.parse(detail!) as PinDetail
+  const ids = { message_id: row.message_id!, conversation_id, ...(isKnown && { user_id: user_id! }) }
+  return { type: 'pin.changed', payload: { ...ids, ...change, at: toInstant(at) } }
 }
 
-function toReactionsChanged({ user_id, detail }: EventRow, state: ReactionState): PersistedEvent {
+interface PinDetail {
+  action: 'added' | 'removed'
+  root_id: string
+  /** Of a pin whose user was erased: when it was pinned. */
+  at?: Micros
+}
+
+/** @param isKnown as {@link toPinChanged} */
+function toReactionsChanged({ user_id, detail }: EventRow, state: ReactionState, isKnown: boolean): PersistedEvent {
   const { id: message_id, root_id, conversation_id } = state
   const change = JSON.parse(detail!) as { action: 'added' | 'removed' | 'cleared'; emoji?: string }
-  const payload = { message_id, root_id, conversation_id, ...(user_id && { user_id }), ...change }
+  const payload = { message_id, root_id, conversation_id, ...(isKnown && { user_id: user_id! }), ...change }
   return { type: 'reactions.changed', payload: { ...payload, reactions: reactionsOf(state) } }
 }
 

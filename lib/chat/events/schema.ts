@@ -40,7 +40,7 @@ export const PersistedEvent = v.variant('type', [
       message_id: Id,
       root_id: Id,
       conversation_id: Id,
-      user_id: Id,
+      user_id: v.optional(v.pipe(Id, v.description('The acting user; missing when the user was erased'))),
       action: v.picklist(['added', 'removed']),
       at: v.pipe(Instant, v.description('The time of the change; `pinned.at` of a message that was pinned')),
     }),

@@ -1,5 +1,6 @@
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
+import { isOneOf, jsonList } from '../../storage/sql.ts'
 import type { Mentioned } from './rules.ts'
 
 /** Where a post is stored: in a conversation, or below a message of one. */
@@ -105,4 +106,29 @@ export async function replaceMentions(
 
 export function insertMentions(tx: Queries, rows: MentionRow[]): Promise<void> {
   return INSERT.run(tx, rows)
+}
+
+/** Up to `limit` messages that mention a user, with their conversations. By (user_id). */
+export function listMentioning(
+  db: Queries,
+  userId: string,
+  limit: number,
+): Promise<{ message_id: string; conversation_id: string }[]> {
+  return db.all(
+    `SELECT m.id AS message_id, m.conversation_id
+       FROM (SELECT message_id FROM mentions WHERE user_id = ? LIMIT ?) AS e JOIN messages m ON m.id = e.message_id`,
+    userId,
+    limit,
+  )
+}
+
+/** Deletes the mentions of a user in these messages. @returns the ids of those that are not deleted */
+export async function deleteMentionsOf(tx: Queries, userId: string, messageIds: string[]): Promise<string[]> {
+  const these = isOneOf(tx.dialect)
+  await tx.run(`DELETE FROM mentions WHERE user_id = ? AND message_id ${these}`, userId, jsonList(messageIds))
+  const live = await tx.all<{ id: string }>(
+    `SELECT id FROM messages WHERE id ${these} AND deleted_at IS NULL`,
+    jsonList(messageIds),
+  )
+  return live.map(({ id }) => id)
 }

@@ -49,15 +49,6 @@ export function forgetReasons(tx: Queries, userId: string, limit: number): Promi
   )
 }
 
-/** Removes a user from up to `limit` pins. By (pinned_by). @returns the number of pins */
-export function forgetPinner(tx: Queries, userId: string, limit: number): Promise<number> {
-  return tx.run(
-    'UPDATE messages SET pinned_by = NULL WHERE id IN (SELECT id FROM messages WHERE pinned_by = ? LIMIT ?)',
-    userId,
-    limit,
-  )
-}
-
 function idsOf(messages: MessageTrace[]): Primitive {
   return jsonList(messages.map((message) => message.id))
 }

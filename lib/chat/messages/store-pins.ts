@@ -1,5 +1,5 @@
 import type { Queries } from '../../storage/database.ts'
-import { isErasedAuthor, type Micros } from '../../storage/sql.ts'
+import { isErasedAuthor, isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 
 /** What a change of a pin needs of its message. */
 export interface PinState {
@@ -37,4 +37,28 @@ export async function countPins(db: Queries, conversationId: string): Promise<nu
     conversationId,
   )
   return Number(row!.count)
+}
+
+/** Up to `limit` messages that a user has pinned, with their conversations. By (pinned_by). */
+export function listPinnedBy(
+  db: Queries,
+  userId: string,
+  limit: number,
+): Promise<{ message_id: string; conversation_id: string }[]> {
+  return db.all('SELECT id AS message_id, conversation_id FROM messages WHERE pinned_by = ? LIMIT ?', userId, limit)
+}
+
+/** Removes a user from the pins of these messages. @returns those that are not deleted */
+export async function forgetPinner(
+  tx: Queries,
+  userId: string,
+  messageIds: string[],
+): Promise<{ message_id: string; root_id: string; pinned_at: Micros }[]> {
+  const rows = await tx.all<{ message_id: string; root_id: string; pinned_at: Micros; deleted_at: Micros | null }>(
+    `UPDATE messages SET pinned_by = NULL WHERE pinned_by = ? AND id ${isOneOf(tx.dialect)}
+     RETURNING id AS message_id, root_id, pinned_at, deleted_at`,
+    userId,
+    jsonList(messageIds),
+  )
+  return rows.filter(({ deleted_at }) => deleted_at === null)
 }

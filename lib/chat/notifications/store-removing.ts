@@ -70,8 +70,7 @@ export async function countRemoved(tx: Queries, rows: Removed[]): Promise<void> 
 }
 
 /**
- * Deletes up to `limit` rows of an erased user in each table: the inbox, mentions of the user, and the user as the one
- * who has added others. By the indexes of each.
+ * Deletes up to `limit` notifications of an erased user, and removes the user from as many, as the one who has added others.
  *
  * @returns whether there may be more
  */
@@ -82,17 +81,11 @@ export async function eraseFromInboxes(tx: Queries, userId: string, limit: numbe
     userId,
     limit,
   )
-  const mentions = await tx.run(
-    `DELETE FROM mentions WHERE user_id = ? AND message_id IN (SELECT message_id FROM mentions WHERE user_id = ? LIMIT ?)`,
-    userId,
-    userId,
-    limit,
-  )
   const acts = await tx.run(
     `UPDATE notifications SET actor_user_id = NULL WHERE (user_id, id) IN (
        SELECT user_id, id FROM notifications WHERE actor_user_id = ? AND message_id IS NULL LIMIT ?)`,
     userId,
     limit,
   )
-  return Math.max(inbox, mentions, acts) === limit
+  return Math.max(inbox, acts) === limit
 }

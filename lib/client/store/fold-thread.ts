@@ -53,7 +53,10 @@ export function foldThread(
       const { message_id, user_id: by, action, at } = event.payload
       const { pinned: _, ...message } = find(data, message_id) ?? {}
       if (!('id' in message) || message.deleted_at) return data
-      return withMessage(data, { ...(message as Message), ...(action === 'added' && { pinned: { by, at } }) })
+      return withMessage(data, {
+        ...(message as Message),
+        ...(action === 'added' && { pinned: { ...(by && { by }), at } }),
+      })
     }
     case 'message.delta':
       return event.payload.root_id !== root_id ? data : withChunk(data, event.payload)

@@ -1,0 +1,11 @@
+import type { Queries } from '../../storage/database.ts'
+import { isOneOf, jsonList } from '../../storage/sql.ts'
+
+/** Those of these users that are not erased, nor being erased. By primary keys. */
+export function listNotErased(db: Queries, ids: Iterable<string>): Promise<{ id: string }[]> {
+  return db.all(
+    `SELECT id FROM users
+      WHERE id ${isOneOf(db.dialect)} AND NOT EXISTS (SELECT 1 FROM erased_authors gone WHERE gone.user_id = users.id)`,
+    jsonList(ids),
+  )
+}
