@@ -10,6 +10,8 @@ import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
 import { createBackups } from './backups/backups.ts'
 import { removeConversation } from './chat/conversations/removal.ts'
+import type { SettingsColumns } from './chat/conversations/rules-settings.ts'
+import { settingsOf } from './chat/conversations/service-settings.ts'
 import { EphemeralEvent } from './chat/events/schema.ts'
 import { createStreamSources } from './chat/events/sources.ts'
 import { revokeInvitesOf } from './chat/invites/revocation.ts'
@@ -117,6 +119,7 @@ function afterCommits(ctx: () => Context) {
     onAudited: (_: string, entry: AuditEntry) => logAuditEntry(ctx().log, entry),
     onTasks: () => ctx().tasks.wake(),
     onNotified: (made: readonly MadeNotification[]) => ctx().notifier.notified(made),
+    settingsOf: (row: SettingsColumns) => settingsOf(ctx(), row),
   }
 }
 

@@ -103,7 +103,7 @@ export function createOutbox(deps: {
 
 function subjectOf({ conversation_id, user_id, user_ids, event }: Ephemeral): string {
   // Each event for the streams of all conversations of users counts, such as each notification.
-  if (user_ids || conversation_id === '') return `${user_id ?? user_ids} ${JSON.stringify(event)}`
+  if (user_ids) return `${user_ids} ${JSON.stringify(event)}`
   const payload = event.payload as { root_id?: string; user_id?: string }
   return [event.type, conversation_id, user_id, payload.root_id, payload.user_id].join()
 }

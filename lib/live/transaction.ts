@@ -22,10 +22,11 @@ export interface Tx extends Writing {
   publishEphemeral(conversationId: string, event: EphemeralEvent): void
   /** Sends an ephemeral event to the streams of one user only. */
   publishToUser(userId: string, conversationId: string, event: EphemeralEvent): void
-  /** Sends an ephemeral event to the streams of all conversations of one user, on every node, and to no other stream. */
-  publishToFollower(userId: string, event: EphemeralEvent): void
-  /** Sends an ephemeral event to the streams of all conversations of these users. The inbox completes its own events. */
-  publishToInboxes(userIds: readonly string[], conversationId: string, event: EphemeralEvent): void
+  /**
+   * Sends an ephemeral event to the streams of all conversations of these users, on every node, and to no other stream. The
+   * inbox completes its own events.
+   */
+  publishToInboxes(userIds: readonly string[], event: EphemeralEvent): void
   /** Adds statements that make notifications, as {@link defer}; their users get events when they are durable. */
   notify(made: Promise<MadeNotification[]>): void
   /** Adds an entry to the audit log, in the transaction; it is also logged when the transaction is durable. */
@@ -58,6 +59,10 @@ export interface Outcome {
   revocations: Revocation[]
 }
 
+/** The settings of a participant, from what is stored. */
+type SettingsOf = (row: NonNullable<MadeNotification['settings']>) => SettingsUpdate['payload']['settings']
+type SettingsUpdate = Extract<EphemeralEvent, { type: 'settings.update' }>
+
 /** Creates `ctx.write`: it runs a transaction, appends its events to the log, and delivers them after the commit. */
 export function createWrite(deps: {
   db: Database
@@ -75,8 +80,9 @@ export function createWrite(deps: {
   onTasks: () => void
   /** Called with new notifications, when they are durable. */
   onNotified: (made: readonly MadeNotification[]) => void
+  settingsOf: SettingsOf
 }) {
-  const { db, hub, metrics, now, id, insertAuditEntry, onEvents, onAudited, onTasks, onNotified } = deps
+  const { db, hub, metrics, now, id, insertAuditEntry, onEvents, onAudited, onTasks, onNotified, settingsOf } = deps
   return async <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> => {
     const started = performance.now()
     const attempt = db.write(async (queries) => {
@@ -108,7 +114,7 @@ export function createWrite(deps: {
       onEvents(addition.conversation_id, range, addition)
     }
     const made = notified.length > 0 ? (await Promise.all(notified)).flat() : []
-    outcome.ephemeral.push(...eventsOf(made))
+    outcome.ephemeral.push(...eventsOf(made, settingsOf))
     hub.committed(outcome)
     if (made.length > 0) onNotified(made)
     if (hasTasks) onTasks()
@@ -153,9 +159,7 @@ function collect(queries: Writing, now: () => Micros) {
     },
     publishEphemeral: (conversation_id, event) => outcome.ephemeral.push({ conversation_id, event }),
     publishToUser: (user_id, conversation_id, event) => outcome.ephemeral.push({ conversation_id, user_id, event }),
-    publishToFollower: (user_id, event) => outcome.ephemeral.push({ conversation_id: '', user_id, event }),
-    publishToInboxes: (user_ids, conversation_id, event) =>
-      outcome.ephemeral.push({ conversation_id, user_ids, event }),
+    publishToInboxes: (user_ids, event) => outcome.ephemeral.push({ conversation_id: '', user_ids, event }),
     notify(made) {
       defer(made)
       notified.push(made)
@@ -168,14 +172,15 @@ function collect(queries: Writing, now: () => Micros) {
 }
 
 /** The events of new notifications, one for all users who get the same; and of settings that these have changed. */
-function eventsOf(made: readonly MadeNotification[]): Ephemeral[] {
+function eventsOf(made: readonly MadeNotification[], settingsOf: SettingsOf): Ephemeral[] {
   const events = new Map<string, Ephemeral & { user_ids: string[] }>()
   const changes = new Map<string, Ephemeral>()
   for (const { user_id, notification, settings } of made) {
     const { id, kind, conversation_id } = notification
     if (settings) {
-      const event: EphemeralEvent = { type: 'settings.update', payload: { conversation_id, settings } }
-      changes.set(`${user_id} ${conversation_id}`, { conversation_id: '', user_id, event })
+      const payload = { conversation_id, settings: settingsOf(settings) }
+      const event: EphemeralEvent = { type: 'settings.update', payload }
+      changes.set(`${user_id} ${conversation_id}`, { conversation_id: '', user_ids: [user_id], event })
     }
     const same = events.get(`${id} ${kind}`)
     if (same) same.user_ids.push(user_id)

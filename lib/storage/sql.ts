@@ -40,6 +40,11 @@ export function isErasedAuthor(author: string): string {
   return `EXISTS (SELECT 1 FROM erased_authors gone WHERE gone.user_id = ${author} AND gone.messages = 'erase')`
 }
 
+/** A list of words as SQL, for `IN`. The words are of the program. */
+export function listOf(words: readonly string[]): string {
+  return `(${words.map((word) => `'${word}'`).join(', ')})`
+}
+
 /** Whether the messages of any erased user are being removed: a guard for subqueries that count them. */
 export const SOME_ERASED = "EXISTS (SELECT 1 FROM erased_authors WHERE messages = 'erase')"
 

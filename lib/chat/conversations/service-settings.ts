@@ -2,13 +2,19 @@ import type { Context } from '../../context.ts'
 import { refuseSystem } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
-import { isMuted } from './rules-settings.ts'
+import { publishSettings } from './publishing-settings.ts'
+import { isMuted, type SettingsColumns } from './rules-settings.ts'
 import { type ConversationSettings, ConversationSettingsChange } from './schema-settings.ts'
 import { findSettings, type SettingsContext, toSettings, toStoredSettings, updateSettings } from './store-settings.ts'
 
 /** What the settings of a participant depend on besides what is stored. */
 export function settingsContext(ctx: Pick<Context, 'config' | 'now'>): SettingsContext {
   return { default_level: ctx.config.notifications.default_level, now: ctx.now() }
+}
+
+/** The settings of a participant, from what is stored. */
+export function settingsOf(ctx: Pick<Context, 'config' | 'now'>, row: SettingsColumns): ConversationSettings {
+  return toSettings(row, settingsContext(ctx))
 }
 
 /**
@@ -23,7 +29,7 @@ export const settings = useCase({
     refuseSystem(actor)
     const row = await findSettings(ctx.db, conversationId, actor.user_id)
     if (!row) throw new ChatError('not_found')
-    return toSettings(row, settingsContext(ctx))
+    return settingsOf(ctx, row)
   },
 })
 
@@ -41,17 +47,15 @@ export const setSettings = useCase({
     refuseSystem(actor)
     const { user_id } = actor
     const changes = toStoredSettings(input)
-    const given = settingsContext(ctx)
-    if (changes.muted_until != null && !isMuted(changes.muted_until, given.now))
+    if (changes.muted_until != null && !isMuted(changes.muted_until, ctx.now()))
       throw new ChatError('validation_failed', { errors: [{ path: 'muted_until', message: 'must be in the future' }] })
     return ctx.write(async (tx) => {
       const row = await findSettings(tx, conversationId, user_id, { lock: true })
       if (!row) throw new ChatError('not_found')
-      const changed = toSettings({ ...row, ...changes }, given)
+      const changed = settingsOf(ctx, { ...row, ...changes })
       if (Object.keys(changes).length === 0) return changed
       await updateSettings(tx, conversationId, user_id, changes)
-      const payload = { conversation_id: conversationId, settings: changed }
-      tx.publishToFollower(user_id, { type: 'settings.update', payload })
+      publishSettings(tx, user_id, conversationId, changed)
       return changed
     })
   },

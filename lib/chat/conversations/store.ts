@@ -1,9 +1,10 @@
 import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { ACTIVE_AT, greatest, isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { ACTIVE_AT, greatest, isOneOf, jsonList, listOf, type Micros } from '../../storage/sql.ts'
 import type { SettingsColumns } from './rules-settings.ts'
 import type { Participant, ParticipantRole, Presence } from './schema.ts'
+import { COUNTED_KINDS } from './schema-settings.ts'
 import type { ConversationRow } from './store-fields.ts'
 
 /** A row of a participant, with the names of the user. */
@@ -191,7 +192,7 @@ export async function findSuccessor(tx: Queries, conversationId: string, ownerId
 /** The unread mentions of a user in a conversation `c`: of one who was a participant before they are there again. */
 const UNREAD_MENTIONS = `(SELECT count(*) FROM notifications n
   WHERE n.user_id = ? AND n.conversation_id = c.id AND n.read_at IS NULL AND n.hidden = 0
-    AND n.kind IN ('mention', 'reply', 'mention_all'))`
+    AND n.kind IN ${listOf(COUNTED_KINDS)})`
 
 /** @returns false if the user was a participant already */
 export async function insertParticipant(

@@ -6,10 +6,9 @@ import { lookUpMentions } from '../mentions/lookup.ts'
 import { decideMentions, type Mentioned, wantedOf } from '../mentions/rules.ts'
 import { replaceMentions, toColumns } from '../mentions/store.ts'
 import { createNotificationBatch } from '../notifications/batch.ts'
+import { isToldDirectly, joinDirect, leaveDirect } from '../notifications/changing.ts'
 import { publishCounts } from '../notifications/publishing.ts'
 import { changeKind, reinstate, withdraw } from '../notifications/store-changes.ts'
-import { listToldDirectly } from '../notifications/store-direct.ts'
-import { joinDirect, leaveDirect } from '../notifications/store-direct-edits.ts'
 import { makeForAll, makePersonal } from '../notifications/store-making.ts'
 import type { Edit } from './schema.ts'
 import { findMessage, type MessageRow } from './store.ts'
@@ -94,7 +93,7 @@ async function notifyAdded(
 ): Promise<void> {
   if (added.user_ids.length === 0 && !added.all) return
   // Those of a direct conversation are two.
-  if (is_direct === 1 && (await listToldDirectly(tx, message)).size > 0) return
+  if (is_direct === 1 && (await isToldDirectly(tx, message))) return
   const { id, conversation_id, root_id } = message
   const { default_level } = ctx.config.notifications
   const batch = createNotificationBatch({ id: ctx.id, default_level })

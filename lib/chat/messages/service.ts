@@ -5,6 +5,7 @@ import { countWithin, fit, jsonBytes } from '../../core/pages.ts'
 import { fromInstant } from '../../core/time.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Tx } from '../../live/transaction.ts'
+import type { Queries } from '../../storage/database.ts'
 import { requireMember } from '../conversations/access.ts'
 import { canPost } from '../conversations/rules.ts'
 import type { NewPost, Posted } from './batch.ts'
@@ -12,9 +13,9 @@ import { findEarlier, lockKeysOf, type Repeatable, remember } from './idempotenc
 import { addPosts } from './posting.ts'
 import { reviewMessage } from './review.ts'
 import { listRevisions as findRevisions, listRevisionSizes } from './revisions.ts'
-import { assertContentFits, toPosted } from './rules.ts'
+import { type ActorInConversation, assertContentFits, toPosted } from './rules.ts'
 import { type Message, Post, type PostedMessage, type Revision, type Revisions, RevisionsQuery } from './schema.ts'
-import { findMessage, findPlaceOf, toMessage, toMessageFor } from './store.ts'
+import { findMessage, findPlaceOf, type MessageRow, toMessageFor } from './store.ts'
 import { withReacted } from './store-reactions.ts'
 
 /**
@@ -54,10 +55,15 @@ export const get = useCase({
   run: async (ctx, actor, messageId): Promise<Message> => {
     const row = await findMessage(ctx.db, messageId)
     const { role } = await requireMember(ctx.db, actor, row?.conversation_id)
-    const [message] = await withReacted(ctx.db, actor.user_id, [toMessageFor({ actor, role }, row!)])
-    return message!
+    return toRead(ctx.db, { actor, role }, row!)
   },
 })
+
+/** A row as one reader reads it, with the reader's own reactions. */
+async function toRead(db: Queries, reader: ActorInConversation, row: MessageRow): Promise<Message> {
+  const [message] = await withReacted(db, reader.actor.user_id, [toMessageFor(reader, row)])
+  return message!
+}
 
 /**
  * A page of the earlier texts of a message, oldest first; empty for a deleted message.
@@ -140,8 +146,8 @@ async function store(
     const earlier = await findEarlier(tx, repeatable, ctx.now())
     if (earlier) {
       const row = (await findMessage(tx, earlier))!
-      await requireMember(tx, actor, row.conversation_id)
-      return { row, message: toMessage(row), isReplayed: true }
+      const { role } = await requireMember(tx, actor, row.conversation_id)
+      return { row, message: await toRead(tx, { actor, role }, row), isReplayed: true }
     }
     const posted = await addPost(ctx, tx, post)
     tx.defer(remember(tx, repeatable, posted.row.id, ctx.now()))

@@ -26,6 +26,8 @@ export interface LockedTarget {
   policy: string | null
   /** 1 for a direct conversation whose other person is disabled or erased. */
   is_closed: number
+  /** 1 if the user has archived the conversation. */
+  archived: number
 }
 
 /**
@@ -48,7 +50,7 @@ const lockTargetsWith = (lock: string) =>
     TARGET,
     (given, dialect) =>
       `${placesOf(given)}
-       SELECT places.n, c.id AS conversation_id, c.clock, c.is_direct, c.policy, p.role, ${isClosed('places')}
+       SELECT places.n, c.id AS conversation_id, c.clock, c.is_direct, c.policy, p.role, p.archived, ${isClosed('places')}
          FROM places
          JOIN conversations c ON c.id = places.conversation_id
          JOIN participants p ON p.conversation_id = c.id AND p.user_id = places.user_id
@@ -61,7 +63,7 @@ const LOCK_FREE = lockTargetsWith('FOR UPDATE OF c SKIP LOCKED FOR SHARE OF p')
 const LOCK_ANY = onRows<Target>(
   TARGET,
   (given, dialect) =>
-    `SELECT given.n, c.id AS conversation_id, c.clock, c.is_direct, c.policy, 'owner' AS role, ${isClosed('given')}
+    `SELECT given.n, c.id AS conversation_id, c.clock, c.is_direct, c.policy, 'owner' AS role, 0 AS archived, ${isClosed('given')}
        FROM ${given}
        LEFT JOIN messages m ON m.id = given.parent_id
        JOIN conversations c ON c.id = coalesce(m.conversation_id, given.conversation_id)

@@ -14,7 +14,8 @@ export async function completeInboxEvents(db: Queries, events: InboxEvent[]): Pr
   // The number is read last: it contains all of them.
   const rows = wanted.length > 0 ? await listByIds(db, wanted) : []
   const shown = new Map(rows.map(({ user_id, ...row }) => [`${user_id} ${row.id}`, toNotification(row)]))
-  const unreadOf = await countUnreadOf(db, new Set(events.map(({ user_id }) => user_id)))
+  const counted = new Set(events.flatMap(({ user_id, event }) => (event.type === 'settings.update' ? [] : user_id)))
+  const unreadOf = counted.size > 0 ? await countUnreadOf(db, counted) : new Map<string, number>()
   return events.flatMap((each): InboxEvent[] => {
     const { user_id, event } = each
     const unread = unreadOf.get(user_id) ?? 0

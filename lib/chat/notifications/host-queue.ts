@@ -16,13 +16,14 @@ const PATIENCE_MS = 10_000
 const CLOSE_MS = 2_000
 
 const LATE = Symbol('late')
+const CLOSED = Symbol('closed')
 
 /** Calls of the host, outside of requests and transactions. */
 export interface HostQueue<T> {
   add(item: T): void
   /** Resolves when nothing waits and no call is in progress. */
   idle(): Promise<void>
-  /** Waits a short time for what waits, and drops the rest. */
+  /** Waits a short time for what waits, and drops the rest; of calls in progress it keeps no timer. */
   close(): Promise<void>
 }
 
@@ -44,7 +45,7 @@ export function createHostQueue<T>(deps: {
   const emptied: (() => void)[] = []
   let working = 0
   let isClosed = false
-  const { call, failed } = createCalling(name, onEnd, log)
+  const { call, failed, abandon } = createCalling(name, onEnd, log)
   const dropped = warnOnce(() => log.warn(`${name} is too slow: ${MOST_WAITING} wait, new ones are dropped`))
 
   async function work(): Promise<void> {
@@ -52,8 +53,9 @@ export function createHostQueue<T>(deps: {
     for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
       try {
         for await (const step of callsOf(item)) {
+          if (!isClosed) await call(step)
+          // Before the next step is looked up: the storage may be closed.
           if (isClosed) break
-          await call(step)
         }
       } catch (error) {
         failed(error)
@@ -79,6 +81,7 @@ export function createHostQueue<T>(deps: {
       await withDeadline(idle(), CLOSE_MS, undefined)
       isClosed = true
       waiting.length = 0
+      abandon()
     },
   }
 }
@@ -86,6 +89,7 @@ export function createHostQueue<T>(deps: {
 /** Calls the host, and counts how the calls end. Of several failures in a row the log has the first. */
 function createCalling(name: string, onEnd: (isDone: boolean) => void, log: Log) {
   const warn = warnOnce((cause: string) => log.warn(`${name} has failed`, { cause }))
+  const inProgress = new Set<() => void>()
 
   function failed(error: unknown): void {
     onEnd(false)
@@ -94,14 +98,26 @@ function createCalling(name: string, onEnd: (isDone: boolean) => void, log: Log)
 
   return {
     failed,
+    /** Ends the waiting for the calls in progress. */
+    abandon(): void {
+      for (const end of inProgress) end()
+    },
     async call(step: () => unknown): Promise<void> {
+      let end = () => {}
+      const closed = new Promise<typeof CLOSED>((resolve) => {
+        end = () => resolve(CLOSED)
+      })
+      inProgress.add(end)
       try {
-        const answer = await withDeadline(Promise.resolve().then(step), PATIENCE_MS, LATE)
+        const answer = await withDeadline(Promise.race([Promise.resolve().then(step), closed]), PATIENCE_MS, LATE)
+        if (answer === CLOSED) return failed(new Error('the service was closed before it ended'))
         if (answer === LATE) return failed(new Error(`it took longer than ${PATIENCE_MS} ms`))
         onEnd(true)
         warn.reset()
       } catch (error) {
         failed(error)
+      } finally {
+        inProgress.delete(end)
       }
     },
   }

@@ -7,11 +7,11 @@ const MOST_IDS = 200
 export function publishRead(tx: Tx, userId: string, ids: readonly string[]): void {
   for (let start = 0; start < ids.length; start += MOST_IDS) {
     const payload = { ids: ids.slice(start, start + MOST_IDS), unread: 0 }
-    tx.publishToInboxes([userId], '', { type: 'notification.read', payload })
+    tx.publishToInboxes([userId], { type: 'notification.read', payload })
   }
 }
 
 /** Tells the streams of users that the number of their unread notifications has changed. */
 export function publishCounts(tx: Tx, userIds: readonly string[]): void {
-  if (userIds.length > 0) tx.publishToInboxes(userIds, '', { type: 'notifications.count', payload: { unread: 0 } })
+  if (userIds.length > 0) tx.publishToInboxes(userIds, { type: 'notifications.count', payload: { unread: 0 } })
 }

@@ -5,8 +5,11 @@ import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
 import type { Addressed, MailOrder } from '../../mail/queue.ts'
 import { NotificationMail } from '../../mail/schema.ts'
+import type { Queries } from '../../storage/database.ts'
 import type { NotificationKind } from './schema.ts'
 import { listByIds } from './store.ts'
+import { isAnswerTo } from './store-answered.ts'
+import type { NotificationRow } from './store-making.ts'
 
 /** What the actor of a notification did, in its mail. */
 const EVENTS: Record<NotificationKind, string> = {
@@ -48,8 +51,16 @@ export async function addressNotification(
   if (!user || user.email_verified_at === null || user.disabled_at !== null) return undefined
   const [row] = await listByIds(db, [{ user_id, id: notification }])
   if (!row || row.read_at) return undefined
-  const author = row.actor_user_id ? await findUser(db, row.actor_user_id) : undefined
-  const actor = author ? (author.display_name ?? author.username) : 'The assistant'
-  const values = { link, actor, event: EVENTS[row.kind], excerpt: row.excerpt ?? '' }
+  const values = { link, actor: await nameOfActor(db, row), event: EVENTS[row.kind], excerpt: row.excerpt ?? '' }
   return { to: user.email, username: user.username, values }
+}
+
+/** The name of who caused a notification: the assistant by the answer to a question of the user, or a user who may be erased. */
+async function nameOfActor(
+  db: Queries,
+  { user_id, actor_user_id, message_id }: NotificationRow & { user_id: string },
+): Promise<string> {
+  const actor = actor_user_id ? await findUser(db, actor_user_id) : undefined
+  if (actor) return actor.display_name ?? actor.username
+  return message_id && (await isAnswerTo(db, message_id, user_id)) ? 'The assistant' : 'Someone'
 }

@@ -70,8 +70,7 @@ async function readAll(ctx: Context, userId: string, meant: Meant): Promise<void
         ctx.now(),
       )
       const which = 'ids' in meant ? { ids } : { up_to: meant.upTo.id }
-      if (ids.length > 0)
-        tx.publishToInboxes([userId], '', { type: 'notification.read', payload: { ...which, unread: 0 } })
+      if (ids.length > 0) tx.publishToInboxes([userId], { type: 'notification.read', payload: { ...which, unread: 0 } })
       return found.length < BATCH || ids.length === 0
     })
     if (isOver) return

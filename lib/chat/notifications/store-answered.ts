@@ -11,3 +11,13 @@ export function findAnswered(
     messageId,
   )
 }
+
+/** Whether a message is an answer to a question of this user. By primary key. */
+export async function isAnswerTo(db: Queries, messageId: string, userId: string): Promise<boolean> {
+  const row = await db.get(
+    "SELECT 1 AS found FROM messages WHERE id = ? AND posted_by = ? AND role = 'assistant'",
+    messageId,
+    userId,
+  )
+  return row !== undefined
+}

@@ -1,11 +1,49 @@
 import type { Queries } from '../../storage/database.ts'
-import { isOneOf, jsonList } from '../../storage/sql.ts'
+import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
+import { isCounted } from './rules.ts'
 import type { NotificationKind } from './schema.ts'
-import { CHANGED, type Changed, type ChangedMessage, countBy } from './store-counts.ts'
-import { shiftDirect } from './store-direct.ts'
+
+/** A message whose notifications change, in a conversation that is locked. */
+export interface ChangedMessage {
+  id: string
+  conversation_id: string
+  root_id: string
+  posted_by: string | null
+  created_at: Micros
+}
+
+/** A notification after a change. */
+export interface Changed {
+  user_id: string
+  kind: NotificationKind
+  read_at: Micros | null
+  hidden: number
+}
+
+const CHANGED = 'user_id, kind, read_at, hidden'
+
+/** Changes the unread mentions of the users of these, which are unread. @returns the users with an unread one */
+export async function countBy(
+  tx: Queries,
+  conversationId: string,
+  rows: Pick<Changed, 'user_id' | 'kind' | 'read_at'>[],
+  by: 1 | -1,
+): Promise<string[]> {
+  const unread = rows.filter(({ read_at }) => read_at === null)
+  const counted = unread.filter(({ kind }) => isCounted(kind)).map(({ user_id }) => user_id)
+  if (counted.length > 0)
+    await tx.run(
+      `UPDATE participants SET unread_mentions = unread_mentions + ?
+        WHERE conversation_id = ? AND user_id ${isOneOf(tx.dialect)}`,
+      by,
+      conversationId,
+      jsonList(counted),
+    )
+  return unread.map(({ user_id }) => user_id)
+}
 
 /**
- * Takes the notifications of a message, which is deleted now, out of the inboxes. By message_id.
+ * Takes the notifications of a message, which is deleted now, out of the inboxes, but those of kind `direct`. By message_id.
  *
  * @returns the users whose number of unread notifications has changed
  */
@@ -16,10 +54,10 @@ export async function hideDeleted(tx: Queries, message: ChangedMessage): Promise
     message.id,
   )
   const gone = rows.filter(({ hidden }) => hidden === 1)
-  return [...(await countBy(tx, message.conversation_id, gone, -1)), ...(await shiftDirect(tx, message, -1))]
+  return countBy(tx, message.conversation_id, gone, -1)
 }
 
-/** Brings the notifications of a message, which is restored now, back as they were. By message_id. @returns as {@link hideDeleted} */
+/** Brings them back as they were: the message is restored now. By message_id. @returns as {@link hideDeleted} */
 export async function showRestored(tx: Queries, message: ChangedMessage): Promise<string[]> {
   const rows = await tx.all<Changed>(
     `UPDATE notifications SET hidden = hidden - 1
@@ -27,13 +65,13 @@ export async function showRestored(tx: Queries, message: ChangedMessage): Promis
     message.id,
   )
   const back = rows.filter(({ hidden }) => hidden === 0)
-  return [...(await countBy(tx, message.conversation_id, back, 1)), ...(await shiftDirect(tx, message, 1))]
+  return countBy(tx, message.conversation_id, back, 1)
 }
 
 /** Whose notifications of a message an edit changes, and of which kind they are. */
 export type Whose = { kind: 'mention'; user_ids: string[] } | { kind: 'mention_all' }
 
-export function whose(tx: Queries, given: Whose): [sql: string, ...params: string[]] {
+function whose(tx: Queries, given: Whose): [sql: string, ...params: string[]] {
   return given.kind === 'mention_all' ? ['1 = 1'] : [`user_id ${isOneOf(tx.dialect)}`, JSON.stringify(given.user_ids)]
 }
 
@@ -80,5 +118,17 @@ export async function changeKind(
     messageId,
     kinds.from,
     jsonList(userIds),
+  )
+}
+
+/** Those that {@link withdraw} would take back. By message_id. */
+export function listUnreadOf(tx: Queries, messageId: string, given: Whose): Promise<(Changed & { id: string })[]> {
+  const [condition, ...params] = whose(tx, given)
+  return tx.all(
+    `SELECT id, ${CHANGED} FROM notifications
+      WHERE message_id = ? AND read_at IS NULL AND hidden = 0 AND kind = ? AND ${condition}`,
+    messageId,
+    given.kind,
+    ...params,
   )
 }

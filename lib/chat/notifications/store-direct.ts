@@ -1,6 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import type { Micros } from '../../storage/sql.ts'
-import type { ChangedMessage } from './store-counts.ts'
+import type { NotificationKind } from './schema.ts'
+import type { ChangedMessage } from './store-changes.ts'
 
 /** The notifications `d` of kind `direct` that stand for a message, which notifies their users of nothing else. */
 const STANDS_FOR = `d.kind = 'direct' AND d.root_id = ? AND d.since <= ? AND d.at >= ?
@@ -32,7 +33,7 @@ export function listStandingFor(tx: Queries, message: ChangedMessage): Promise<D
 }
 
 /** The messages `m` for which a notification stands. */
-export const ITS_MESSAGES = `FROM messages m
+const ITS_MESSAGES = `FROM messages m
   WHERE m.root_id = notifications.root_id AND m.posted_by <> notifications.user_id
     AND m.created_at >= notifications.since AND m.created_at <= notifications.at
     AND NOT EXISTS (SELECT 1 FROM notifications o
@@ -60,7 +61,120 @@ export async function shiftDirect(tx: Queries, message: ChangedMessage, by: 1 | 
   return rows.filter(({ read_at }) => read_at === null).map(({ user_id }) => user_id)
 }
 
-/** The users that a notification of kind `direct` has told of a message. */
-export async function listToldDirectly(tx: Queries, message: ChangedMessage): Promise<Set<string>> {
-  return new Set((await listStandingFor(tx, message)).map(({ user_id }) => user_id))
+interface Key {
+  user_id: string
+  id: string
+}
+
+/** The notification of kind `direct` that a message belongs to by its arrival: else the latest one, while that is unread. */
+export async function findThreadOf(
+  tx: Queries,
+  userId: string,
+  { root_id, created_at }: ChangedMessage,
+): Promise<string | undefined> {
+  const row = await tx.get<{ id: string }>(
+    `SELECT id FROM notifications
+      WHERE user_id = ? AND root_id = ? AND kind = 'direct' AND (at >= ? OR read_at IS NULL)
+      ORDER BY CASE WHEN at >= ? THEN 0 ELSE 1 END, at
+      LIMIT 1`,
+    userId,
+    root_id,
+    created_at,
+    created_at,
+  )
+  return row?.id
+}
+
+/** Makes it a notification of kind `direct`, of this message alone. */
+export async function becomeDirect(tx: Queries, { user_id, id }: Key, { created_at }: ChangedMessage): Promise<void> {
+  await tx.run(
+    "UPDATE notifications SET kind = 'direct', at = ?, count = 1, since = ? WHERE user_id = ? AND id = ?",
+    created_at,
+    created_at,
+    user_id,
+    id,
+  )
+}
+
+/** Deletes a notification, and makes another one of kind `direct` stand for the time at which its message arrived. */
+export async function replaceBy(
+  tx: Queries,
+  { user_id, id }: Key,
+  directId: string,
+  { created_at }: ChangedMessage,
+): Promise<void> {
+  await tx.run('DELETE FROM notifications WHERE user_id = ? AND id = ?', user_id, id)
+  await tx.run(
+    `UPDATE notifications SET since = CASE WHEN since > ? THEN ? ELSE since END, at = CASE WHEN at < ? THEN ? ELSE at END
+      WHERE user_id = ? AND id = ?`,
+    ...[created_at, created_at, created_at, created_at],
+    user_id,
+    directId,
+  )
+}
+
+/** Another message for which a notification stands: the latest one, or a deleted one if there is no other. */
+export async function findOther(
+  tx: Queries,
+  { user_id, id }: Key,
+  message: ChangedMessage,
+): Promise<string | undefined> {
+  const others = `SELECT m.id ${ITS_MESSAGES} AND m.id <> ?`
+  const row = await tx.get<{ other: string | null }>(
+    `SELECT coalesce((${others} AND m.deleted_at IS NULL ORDER BY m.created_at DESC LIMIT 1),
+                     (${others} AND m.deleted_at IS NOT NULL LIMIT 1)) AS other
+       FROM notifications WHERE user_id = ? AND id = ?`,
+    message.id,
+    message.id,
+    user_id,
+    id,
+  )
+  return row?.other ?? undefined
+}
+
+/** Makes it stand for one message less, and show another one. */
+export async function takeOne(tx: Queries, { user_id, id }: Key, otherId: string): Promise<void> {
+  await tx.run(
+    `UPDATE notifications SET count = count - 1, hidden = CASE WHEN count > 1 THEN 0 ELSE 1 END, message_id = ?
+      WHERE user_id = ? AND id = ?`,
+    otherId,
+    user_id,
+    id,
+  )
+}
+
+/** Makes it a mention, of this message alone. */
+export async function becomeMention(
+  tx: Queries,
+  { user_id, id, kind }: Key & { kind: NotificationKind },
+  { id: message_id, created_at }: ChangedMessage,
+): Promise<void> {
+  await tx.run(
+    `UPDATE notifications SET kind = ?, message_id = ?, at = ?, count = NULL, since = NULL WHERE user_id = ? AND id = ?`,
+    kind,
+    message_id,
+    created_at,
+    user_id,
+    id,
+  )
+}
+
+/** A mention for a user who is not told of it. */
+export async function insertMention(
+  tx: Queries,
+  { user_id, id, kind }: Key & { kind: NotificationKind },
+  message: ChangedMessage,
+): Promise<void> {
+  await tx.run(
+    `INSERT INTO notifications (user_id, id, kind, at, conversation_id, root_id, message_id, actor_user_id)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+    user_id,
+    id,
+    kind,
+    message.created_at,
+    message.conversation_id,
+    message.root_id,
+    message.id,
+    message.posted_by,
+  )
 }

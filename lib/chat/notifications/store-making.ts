@@ -1,9 +1,9 @@
 import { toInstant } from '../../core/time.ts'
 import type { Primitive, Queries } from '../../storage/database.ts'
 import { type Columns, onRows } from '../../storage/on-rows.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { listOf, type Micros } from '../../storage/sql.ts'
 import type { SettingsColumns } from '../conversations/rules-settings.ts'
-import type { ConversationSettings, Level } from '../conversations/schema-settings.ts'
+import { COUNTED_KINDS, type Level } from '../conversations/schema-settings.ts'
 import { isCounted } from './rules.ts'
 import type { Notification, NotificationKind } from './schema.ts'
 
@@ -13,7 +13,7 @@ export interface MadeNotification {
   /** Whether the recipient has muted the conversation: then nothing but the inbox may tell of it. */
   muted_until: Micros | null
   /** The settings of the recipient, if this has ended that the conversation is archived for them. */
-  settings?: ConversationSettings
+  settings?: SettingsColumns
   /** Without the excerpt, which is composed when it is read. */
   notification: Notification
 }
@@ -74,9 +74,6 @@ const RETURNED = `${COLUMNS}, count`
 /** Participants who want to be notified. */
 const WANTS = "coalesce(p.level, given.level) <> 'none'"
 
-/** Whether a notification of this kind counts in `participants.unread_mentions`. */
-const COUNTED = "('mention', 'reply', 'mention_all')"
-
 /** The settings of a participant that a sender needs. */
 const SETTINGS = 'level, muted_until, archived, receipts'
 
@@ -88,7 +85,7 @@ function inOneStatement(insert: string): string {
   return `WITH made AS (${insert} RETURNING ${RETURNED}),
     counted AS (
       UPDATE participants SET unread_mentions = unread_mentions + added, archived = 0
-        FROM (SELECT conversation_id, user_id, sum(CASE WHEN kind IN ${COUNTED} THEN 1 ELSE 0 END) AS added
+        FROM (SELECT conversation_id, user_id, sum(CASE WHEN kind IN ${listOf(COUNTED_KINDS)} THEN 1 ELSE 0 END) AS added
                 FROM made GROUP BY conversation_id, user_id) AS news
        WHERE participants.conversation_id = news.conversation_id AND participants.user_id = news.user_id
          AND (added > 0 OR archived = 1))
@@ -167,23 +164,11 @@ export const makeDirect = making<NewDirect>(
             count = notifications.count + excluded.count, hidden = 0`,
 )
 
-/** The settings of a participant whose conversation is not archived any more. */
-function toShown({ level, muted_until, receipts, at }: MadeRow, defaultLevel: Level): ConversationSettings {
-  return {
-    level: level ?? defaultLevel,
-    ...(muted_until !== null && muted_until > at && { muted_until: toMutedUntil(muted_until) }),
-    archived: false,
-    receipts: receipts === 1,
-  }
-}
-
-const toMutedUntil = (at: Micros) => (at === Number.MAX_SAFE_INTEGER ? 'forever' : toInstant(at))
-
-/** @param level of participants who have not chosen one */
-function toMade(row: MadeRow, level: Level): MadeNotification {
-  const { user_id, muted_until, archived } = row
-  const notification = toNotification(row)
-  return { user_id, muted_until, ...(archived === 1 && { settings: toShown(row, level) }), notification }
+/** @param defaultLevel of participants who have not chosen one, in a conversation of this kind */
+function toMade(row: MadeRow, defaultLevel: Level): MadeNotification {
+  const { user_id, muted_until, archived, receipts } = row
+  const settings = { is_direct: 0, level: row.level ?? defaultLevel, muted_until, archived: 0, receipts }
+  return { user_id, muted_until, ...(archived === 1 && { settings }), notification: toNotification(row) }
 }
 
 /** A row of a notification as its user reads it. */

@@ -8,13 +8,13 @@ import type { NotificationRow } from './store-making.ts'
 const EXCERPT_LENGTH = 140
 
 /**
- * Notifications `n` as their user reads them: of conversations in which the user participates. An answer of the assistant
- * has no actor: the excerpt is of the answer, else of the question.
+ * Notifications `n` as their user reads them: of conversations in which the user participates. No user is notified of an own
+ * message, but of the answer to an own question: then the excerpt is of the answer, else of the question.
  */
 const SHOWN = `n.id, n.kind, n.at, n.conversation_id, n.root_id, n.message_id, n.count, n.read_at,
   CASE WHEN gone.user_id IS NULL THEN n.actor_user_id END AS actor_user_id,
   CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep'
-       THEN substr(CASE WHEN n.actor_user_id IS NULL THEN m.content ELSE coalesce(m.prompt, m.content) END, 1, ${EXCERPT_LENGTH})
+       THEN substr(CASE WHEN m.posted_by = n.user_id THEN m.content ELSE coalesce(m.prompt, m.content) END, 1, ${EXCERPT_LENGTH})
        END AS excerpt`
 const VISIBLE = `JOIN participants p ON p.conversation_id = n.conversation_id AND p.user_id = n.user_id
   JOIN conversations c ON c.id = n.conversation_id AND c.deleted_at IS NULL`

@@ -104,6 +104,26 @@ describeOnEachDatabase("a participant's own settings", (openUrl) => {
     expect([await list(), await list('true')]).toEqual([['Other', 'Engines'], []])
   })
 
+  it('arrive on the own streams when a post of one’s own shows an archived conversation again', async () => {
+    const other = (await ada.conversations.create({ title: 'Shelved' })).conversation_id
+    const { root_id } = await ada.messages.postRoot(other, { content: 'Hi' })
+    await ada.conversations.setSettings(other, { level: 'all', muted_until: 'forever', archived: true })
+    const own = await open(ada)
+    await own.until('notifications.count')
+    for (const n of [1, 2]) {
+      await Promise.all([1, 2].map((each) => ada.messages.reply(root_id, { content: `Here I am, ${each}` })))
+      const settings = await ada.conversations.settings(other)
+      expect(settings).toEqual({ level: 'all', muted_until: 'forever', archived: false, receipts: true })
+      const { event } = (await own.until('settings.update')).at(-1)!
+      expect(event.payload).toEqual({ conversation_id: other, settings })
+      if (n === 1) await ada.conversations.setSettings(other, { archived: true })
+      if (n === 1) await own.until('settings.update')
+    }
+    await ada.messages.reply(root_id, { content: 'the end' })
+    const rest = await own.until('message.new', ({ payload }) => JSON.stringify(payload).includes('the end'))
+    expect(rest.map(({ event }) => event.type)).not.toContain('settings.update')
+  })
+
   it('are refused to strangers and parts of the host', async () => {
     const eve = await service.signIn('eve')
     expect(await codeOf(eve.conversations.settings(id))).toBe('not_found')

@@ -198,6 +198,36 @@ describeOnEachDatabase('changing a message', (openUrl) => {
       expect(await codeOf(reply(first.message_id))).toBe('idempotency_mismatch')
     })
 
+    it.each(['root', 'reply'] as const)('answers a repeated %s as the first, and then as a read', async (route) => {
+      const { message_id: parent } = await ada.messages.postRoot(conversation_id, { content: 'above' })
+      const path = route === 'root' ? `/api/threads/${conversation_id}/root` : `/api/messages/${parent}/reply`
+      const post = async () => {
+        const response = await checkedFetch(service.base_url + path, {
+          method: 'POST',
+          headers: { ...byAda, 'content-type': 'application/json', 'idempotency-key': `as-first-${route}` },
+          body: JSON.stringify({ content: 'once', metadata: { order: 42 }, mentions: { user_ids: [grace.id] } }),
+        })
+        const names = [...response.headers.keys()].filter((name) => name !== 'idempotency-replayed').sort()
+        return {
+          status: response.status,
+          names,
+          body: (await response.json()) as { message_id: string; message: object },
+        }
+      }
+      const first = await post()
+      expect(first.body.message).toMatchObject({ mentions: { user_ids: [grace.id] }, metadata: { order: 42 } })
+      expect(await post()).toEqual(first)
+      const { message_id } = first.body
+      await ada.reactions.add(message_id, '👍')
+      await grace.reactions.add(message_id, '👍')
+      await ada.pins.add(message_id)
+      const again = await post()
+      expect(again.body.message).toMatchObject({ reacted: ['👍'], reactions: [{ count: 2 }], pinned: { by: ada.id } })
+      expect(again).toEqual({ ...first, body: { ...first.body, message: await ada.messages.get(message_id) } })
+      await ada.messages.remove(message_id, { reason: 'twice' })
+      expect((await post()).body.message).toEqual(await ada.messages.get(message_id))
+    })
+
     it('is refused for another post, and belongs to one user', async () => {
       const first = await send(byAda, 'mine', 'first')
       expect(await send(byAda, 'mine', 'second')).toMatchObject({ status: 409, code: 'idempotency_mismatch' })

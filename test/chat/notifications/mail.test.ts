@@ -46,6 +46,34 @@ describeOnEachDatabase('the mail of a notification', (openUrl) => {
     ])
   })
 
+  it('names no erased user, and calls none the assistant', async () => {
+    const { sendMail } = service.chat.notifications
+    const alan = await service.signIn('alan')
+    await ada.participants.add(conversation_id, { user_id: alan.id })
+    await alan.messages.postRoot(conversation_id, { content: 'Bye, @grace' })
+    const question = { content: 'What about @grace?', role: 'assistant' as const }
+    const asked = await alan.messages.postRoot(conversation_id, question)
+    const own = await grace.messages.postRoot(conversation_id, { content: 'And me?', role: 'assistant' })
+    await service.chat.idle()
+    const { notifications } = await grace.notifications.list({ unread: true, limit: 3 })
+    expect(notifications.map(({ message_id }) => message_id)).toContain(own.message_id)
+    expect(notifications.map(({ message_id }) => message_id)).toContain(asked.message_id)
+    mails.length = 0
+    await ada.users.erase(alan.id, { messages: 'keep' })
+    for (const { id } of notifications) await sendMail(OPERATOR, order(id))
+    await service.chat.idle()
+    expect(
+      mails
+        .splice(0)
+        .map(({ subject }) => subject)
+        .sort(),
+    ).toEqual(['Someone mentioned you', 'Someone mentioned you', 'The assistant replied to you'])
+    const excerpts = (await grace.notifications.list({ unread: true, limit: 3 })).notifications.map(
+      (each) => each.excerpt,
+    )
+    expect(excerpts).toEqual(notifications.map(({ excerpt }) => excerpt))
+  })
+
   it('is not sent for a notification that is read, of another user, or of none', async () => {
     const { id, root_id } = await mention('@grace again')
     await grace.threads.markRead(root_id)

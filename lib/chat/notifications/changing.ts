@@ -1,0 +1,78 @@
+import type { Queries } from '../../storage/database.ts'
+import type { ChangedMessage, Whose } from './store-changes.ts'
+import * as changes from './store-changes.ts'
+import {
+  becomeDirect,
+  becomeMention,
+  findOther,
+  findThreadOf,
+  insertMention,
+  listStandingFor,
+  replaceBy,
+  shiftDirect,
+  takeOne,
+} from './store-direct.ts'
+
+/**
+ * Takes the notifications of a message, which is deleted now, out of the inboxes.
+ *
+ * @returns the users whose number of unread notifications may have changed
+ */
+export async function hideDeleted(tx: Queries, message: ChangedMessage): Promise<string[]> {
+  return [...(await changes.hideDeleted(tx, message)), ...(await shiftDirect(tx, message, -1))]
+}
+
+/** Brings the notifications of a message, which is restored now, back as they were. @returns as {@link hideDeleted} */
+export async function showRestored(tx: Queries, message: ChangedMessage): Promise<string[]> {
+  return [...(await changes.showRestored(tx, message)), ...(await shiftDirect(tx, message, 1))]
+}
+
+/**
+ * Makes unread mentions of a message of a direct conversation, which an edit has removed, part of the notification of kind
+ * `direct` of its thread: as if the message had mentioned no user when it arrived.
+ *
+ * @returns the users
+ */
+export async function joinDirect(tx: Queries, message: ChangedMessage, given: Whose): Promise<string[]> {
+  const rows = await changes.listUnreadOf(tx, message.id, given)
+  for (const row of rows) {
+    const direct = await findThreadOf(tx, row.user_id, message)
+    if (direct === undefined) await becomeDirect(tx, row, message)
+    else {
+      await replaceBy(tx, row, direct, message)
+      await shiftDirect(tx, message, 1)
+    }
+  }
+  return changes.countBy(tx, message.conversation_id, rows, -1)
+}
+
+/**
+ * Makes a mention of a message of a direct conversation that an unread notification of kind `direct` stands for: an edit
+ * mentions its user, who is not told of the message again.
+ *
+ * @param newId of a notification of its own, where the other one stands for more messages
+ * @returns the users
+ */
+export async function leaveDirect(
+  tx: Queries,
+  message: ChangedMessage,
+  kind: Whose['kind'],
+  newId: string,
+): Promise<string[]> {
+  const rows = (await listStandingFor(tx, message)).filter((row) => row.read_at === null && row.hidden === 0)
+  for (const { user_id, id } of rows) {
+    const other = await findOther(tx, { user_id, id }, message)
+    if (other === undefined) await becomeMention(tx, { user_id, id, kind }, message)
+    else {
+      await takeOne(tx, { user_id, id }, other)
+      await insertMention(tx, { user_id, id: newId, kind }, message)
+    }
+  }
+  const made = rows.map((row) => ({ ...row, kind }))
+  return changes.countBy(tx, message.conversation_id, made, 1)
+}
+
+/** Whether notifications of kind `direct` have told users of a message. */
+export async function isToldDirectly(tx: Queries, message: ChangedMessage): Promise<boolean> {
+  return (await listStandingFor(tx, message)).length > 0
+}
