@@ -18,7 +18,9 @@ export async function readError(response: Response): Promise<ChatError> {
   const otherwise = response.status >= 502 && response.status <= 504 ? 'unavailable' : 'internal'
   const code = (problem.code && Object.hasOwn(ERRORS, problem.code) ? problem.code : otherwise) as ErrorCode
   const retry_after_seconds = retryAfterOf(response.headers.get('retry-after'), Date.now())
+  const request_id = response.headers.get('x-request-id')
   return new ChatError(code, {
+    ...(request_id !== null && { request_id }),
     ...(problem.detail && { message: problem.detail }),
     ...(problem.errors && { errors: problem.errors }),
     ...(retry_after_seconds !== undefined && { retry_after_seconds }),

@@ -60,6 +60,8 @@ export interface ErrorDetails extends ErrorOptions {
   errors?: FieldError[]
   /** When a retry makes sense. */
   retry_after_seconds?: number
+  /** Set by the client: the `X-Request-Id` of the response, by which the log of the service names the request. */
+  request_id?: string
 }
 
 /**
@@ -72,6 +74,8 @@ export class ChatError extends Error {
   readonly status: number
   readonly errors: FieldError[] | undefined
   readonly retry_after_seconds: number | undefined
+  /** The id of the request that failed, of an error that a client throws. */
+  readonly request_id: string | undefined
 
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
     const [status, message] = ERRORS[code]
@@ -80,6 +84,7 @@ export class ChatError extends Error {
     this.status = status
     this.errors = details.errors
     this.retry_after_seconds = details.retry_after_seconds
+    this.request_id = details.request_id
   }
 }
 

@@ -15,10 +15,11 @@ import { type CountedRoute, handle, type Resource } from './handle.ts'
 import { createCommonHeaders } from './headers.ts'
 import { statusOfMalformed } from './malformed.ts'
 import { openApiRoutes } from './openapi/build.ts'
+import { addPage } from './pages.ts'
 import { createRequestLog } from './request-log.ts'
 import { leaveUnawaited } from './send.ts'
 import { createStallWatch } from './stalls.ts'
-import { addPage, type WebPage } from './web-page.ts'
+import type { WebPage } from './web-page.ts'
 
 /** The part of an h3 app that a host needs. It can be mounted under a base path of another one. */
 export interface ChatApp {

@@ -1,54 +1,6 @@
-import type { H3Event } from 'h3'
-import { contextOf } from '../core/context-of.ts'
-import { PROBLEM } from './error-shapes.ts'
-import { handle, type Service } from './handle.ts'
-import { requestIdOf } from './headers.ts'
-import { isPlainlySpelled, statusOfMalformedEvent } from './malformed.ts'
-import { send } from './send.ts'
-import { type Reply, toChatError, toFailure } from './serialize.ts'
-
 /** A page beside the API, as `createWebChat` makes it. */
 export interface WebPage {
   fetch(request: Request): Promise<Response>
   /** Its paths; with `**` everything that begins so. */
   readonly paths: readonly string[]
-}
-
-/** Adds what responds at the paths of the page. */
-export function addPage(
-  at: (path: string, respond: (event: H3Event) => unknown) => void,
-  service: Service,
-  page: WebPage,
-): void {
-  for (const path of page.paths) at(path, (event) => answer(service, page, path, event))
-}
-
-async function answer(service: Service, page: WebPage, route: string, event: H3Event): Promise<unknown> {
-  const started = performance.now()
-  const { method, headers } = event.req
-  // What is no file of the page is an unknown path of the service.
-  const unknown = () => handle(service, '/**', {}, event)
-  if (method !== 'GET' && method !== 'HEAD') return unknown()
-  if (statusOfMalformedEvent(event) || !isPlainlySpelled(event, route === '/')) return unknown()
-  const request_id = requestIdOf(headers)
-  const reply = await replyOf(page, event).catch((error) => failure(service, request_id, error))
-  if (reply.status === 404) return unknown()
-  const ms = performance.now() - started
-  service.requestLog(undefined, { request_id, method, route, status: reply.status, ms })
-  const own = new Set(reply.headers.map(([name]) => name))
-  const common = service.headers.of(request_id, null).filter(([name]) => !own.has(name))
-  return send(event, { ...reply, headers: [...common, ...reply.headers] })
-}
-
-async function replyOf(page: WebPage, { req }: H3Event): Promise<Reply> {
-  const response = await page.fetch(req)
-  const body = response.body && new Uint8Array(await response.arrayBuffer())
-  // The length of a body is that of what is sent; without one, as with HEAD, it is that of what is not.
-  const headers = [...response.headers].filter(([name]) => body === null || name !== 'content-length')
-  return { status: response.status, headers, body }
-}
-
-function failure({ chat }: Service, request_id: string, error: unknown): Reply {
-  contextOf(chat).log.error('Request failed', { request_id, cause: String(error) })
-  return toFailure(toChatError(error), PROBLEM, request_id)
 }

@@ -180,6 +180,7 @@ describeOnEachDatabase('a client', (openUrl) => {
         name: 'ChatError',
         code: 'invalid_credentials',
         status: 401,
+        request_id: expect.stringMatching(/^[\w-]{36}$/),
         message: 'The e-mail or the password is wrong.',
       })
     })
