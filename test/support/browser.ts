@@ -14,12 +14,22 @@ interface Playwright {
 
 /** A real browser; each context belongs to another user. */
 export interface Browser {
-  newContext(): Promise<BrowserContext>
+  newContext(options?: ContextOptions): Promise<BrowserContext>
   close(): Promise<void>
+}
+
+/** What differs between the devices of users. */
+export interface ContextOptions {
+  viewport?: { width: number; height: number }
+  colorScheme?: 'light' | 'dark'
+  locale?: string
+  hasTouch?: boolean
 }
 
 export interface BrowserContext {
   newPage(): Promise<Page>
+  /** Cuts the connection, or restores it. */
+  setOffline(isOffline: boolean): Promise<void>
   cookies(): Promise<{ name: string; value: string; domain: string }[]>
 }
 
@@ -29,8 +39,19 @@ export interface Page {
   /** Runs a script in the page. @returns its result */
   evaluate(script: string): Promise<unknown>
   click(selector: string): Promise<void>
+  hover(selector: string): Promise<void>
   fill(selector: string, text: string): Promise<void>
-  waitForSelector(selector: string): Promise<unknown>
+  /** Presses a key, such as `Enter` or `Shift+Tab`, in an element. */
+  press(selector: string, key: string): Promise<void>
+  inputValue(selector: string): Promise<string>
+  title(): Promise<string>
+  url(): string
+  setViewportSize(size: { width: number; height: number }): Promise<void>
+  screenshot(options: { path: string }): Promise<unknown>
+  waitForSelector(
+    selector: string,
+    options?: { state: 'attached' | 'detached' | 'visible' | 'hidden' },
+  ): Promise<unknown>
   locator(selector: string): { allTextContents(): Promise<string[]> }
   on(event: 'pageerror', listener: (error: Error) => void): void
   on(event: 'console', listener: (message: { type(): string; text(): string }) => void): void

@@ -44,6 +44,17 @@ describe('the page', () => {
     }
   })
 
+  it('takes less than 70 kB, compressed, to the first screen', async () => {
+    const { url } = await start({})
+    const html = await (await fetch(url)).text()
+    const first = Array.from(html.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g), ([, path]) => path!)
+    const sizes = await Promise.all(
+      first.map(async (path) => (await raw(url + path, { 'accept-encoding': 'gzip' })).body.length),
+    )
+    expect(sizes.length).toBeGreaterThan(1)
+    expect(sizes.reduce((sum, size) => sum + size, Buffer.byteLength(html))).toBeLessThan(70_000)
+  })
+
   it('has a policy that allows no inline script, no other host and no frame', async () => {
     const { url } = await start({ api: 'https://api.example.org/chat/' })
     const policy = (await fetch(url)).headers.get('content-security-policy')!

@@ -1,4 +1,11 @@
+// The web chat: a page on the client and the store of chat-server. `.ci/build-web.mjs` bundles it into the package.
 import { render } from 'preact'
-import './style.css'
+import { readConfig } from './app/config.ts'
+import { createStart } from './app/start.ts'
+import { loadMarkdown } from './markdown/lazy.tsx'
+import { Root } from './root.tsx'
+import './styles/all.css'
 
-render(<h1>Chat</h1>, document.getElementById('app')!)
+const config = readConfig()
+loadMarkdown()
+render(<Root start={createStart(config)} brand={config.brand} />, document.getElementById('app')!)

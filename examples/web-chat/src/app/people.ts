@@ -1,0 +1,44 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import type { ChatClient, Participant } from 'chat-server/client'
+import { texts } from '../texts/texts.ts'
+
+/** How many participants are read at once, and how many at most: names of more people are seen when they write. */
+const PAGE = 200
+const MAX_READ = 1_000
+
+/** A person with names. */
+export type Person = Pick<Participant, 'user_id' | 'username' | 'display_name'>
+
+/** The names of people that the page has met. */
+export interface People {
+  /** By the id of the user. */
+  known: ReadonlySignal<ReadonlyMap<string, Person>>
+  /** Reads the participants of a conversation. @throws ChatError */
+  load(conversation_id: string): Promise<Participant[]>
+  /** The name to show for a user; one who has left may have none. */
+  nameOf(user_id: string | undefined): string
+}
+
+export function createPeople(client: ChatClient): People {
+  const known = signal<ReadonlyMap<string, Person>>(new Map())
+  return {
+    known,
+    async load(conversation_id) {
+      const all: Participant[] = []
+      let after: string | undefined
+      do {
+        const page = await client.participants.list(conversation_id, { limit: PAGE, ...(after && { after }) })
+        all.push(...page.participants)
+        after = page.next_after
+      } while (after !== undefined && all.length < MAX_READ)
+      known.value = new Map([...known.value, ...all.map((person): [string, Person] => [person.user_id, person])])
+      return all
+    },
+    nameOf: (user_id) => nameOf(user_id === undefined ? undefined : known.value.get(user_id)),
+  }
+}
+
+/** The display name, or the username. */
+export function nameOf(person: { username: string; display_name?: string } | undefined): string {
+  return person ? person.display_name || person.username : texts.value.someone
+}

@@ -1,0 +1,46 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+
+/** What the page shows: its address behind `#`. */
+export type Route =
+  | { name: 'home' }
+  | { name: 'conversation'; conversation_id: string }
+  | { name: 'thread'; conversation_id: string; root_id: string }
+  | { name: 'join'; token: string }
+
+/** The address of a route, for a link. */
+export function hrefOf(route: Route): string {
+  switch (route.name) {
+    case 'home':
+      return '#/'
+    case 'conversation':
+      return `#/c/${route.conversation_id}`
+    case 'thread':
+      return `#/c/${route.conversation_id}/t/${route.root_id}`
+    case 'join':
+      return `#/join/${route.token}`
+  }
+}
+
+/** The route of an address; an unknown one is that of the start. */
+export function parseHash(hash: string): Route {
+  const [name, first, second, third] = hash.replace(/^#\/?/, '').split('/')
+  if (name === 'join' && first) return { name, token: first }
+  if (name !== 'c' || !first) return { name: 'home' }
+  if (second === 't' && third) return { name: 'thread', conversation_id: first, root_id: third }
+  return { name: 'conversation', conversation_id: first }
+}
+
+/** The route of the page, which changes with its address. */
+export function followHash(): ReadonlySignal<Route> {
+  const route = signal(parseHash(location.hash))
+  addEventListener('hashchange', () => {
+    route.value = parseHash(location.hash)
+  })
+  return route
+}
+
+/** Goes there; `replace` leaves no step to come back to. */
+export function goTo(route: Route, { replace = false } = {}): void {
+  if (replace) location.replace(hrefOf(route))
+  else location.hash = hrefOf(route)
+}

@@ -1,0 +1,90 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import type { ChatClient, User } from 'chat-server/client'
+import type { ChatStore } from 'chat-server/client/store'
+import { forgetDrafts } from './drafts.ts'
+
+/** Where the CSRF token is kept for the tab. */
+export const CSRF_KEY = 'chat:csrf'
+
+/** An account of a newcomer. */
+export interface NewAccount {
+  username: string
+  email: string
+  password: string
+}
+
+/** Who uses the page. */
+export interface Session {
+  /** `undefined` before a sign-in. */
+  user: ReadonlySignal<User | undefined>
+  /** Whether the service has a first administrator. */
+  isSetUp: ReadonlySignal<boolean>
+  /** Whether the last session ended without a sign-out. */
+  hasEnded: ReadonlySignal<boolean>
+  /** @throws ChatError as `client.auth.login` */
+  signIn(email: string, password: string): Promise<void>
+  /** Creates the first administrator, and signs in. @throws ChatError as `client.setup.run` */
+  setUp(account: { email: string; password: string; display_name?: string; setup_code?: string }): Promise<void>
+  /** Accepts an invite, as a newcomer with an account. @returns the conversation. @throws ChatError as `client.invites.accept` */
+  join(token: string, account?: NewAccount): Promise<string>
+  /** Signs out here; nothing of the user stays. */
+  signOut(): Promise<void>
+  /** The service has ended the session. */
+  end(): void
+}
+
+/** @param known who is signed in, and whether the service is set up */
+export function createSession(
+  client: ChatClient,
+  store: ChatStore,
+  known: { user: User | undefined; isSetUp: boolean },
+): Session {
+  const user = signal(known.user)
+  const isSetUp = signal(known.isSetUp)
+  const hasEnded = signal(false)
+
+  function begin(next: User, csrf_token?: string): void {
+    if (csrf_token !== undefined) sessionStorage.setItem(CSRF_KEY, csrf_token)
+    hasEnded.value = false
+    isSetUp.value = true
+    user.value = next
+    store.restart()
+  }
+
+  async function signIn(email: string, password: string): Promise<void> {
+    const { user, csrf_token } = await client.auth.login({ email, password })
+    begin(user, csrf_token)
+  }
+
+  function leave(): void {
+    sessionStorage.removeItem(CSRF_KEY)
+    user.value = undefined
+    store.restart()
+  }
+
+  return {
+    user,
+    isSetUp,
+    hasEnded,
+    signIn,
+    async setUp(account) {
+      await client.setup.run(account)
+      await signIn(account.email, account.password)
+    },
+    async join(token, account) {
+      const { conversation_id } = await client.invites.accept({ token, ...account })
+      if (account) begin((await client.auth.me()).user)
+      return conversation_id
+    },
+    async signOut() {
+      if (user.value) forgetDrafts(user.value.id)
+      // A session that has ended already is what is wanted.
+      await client.auth.logout().catch(() => {})
+      leave()
+    },
+    end() {
+      leave()
+      hasEnded.value = true
+    },
+  }
+}

@@ -1,0 +1,63 @@
+import { type Signal, signal } from '@preact/signals'
+import { ChatError, createChatClient } from 'chat-server/client'
+import { presenceOf } from 'chat-server/client/parts'
+import { createChatStore } from 'chat-server/client/store'
+import type { Config } from './config.ts'
+import type { App } from './context.ts'
+import { createPeople } from './people.ts'
+import { followHash } from './route.ts'
+import { CSRF_KEY, createSession } from './session.ts'
+
+/** How far the page has come. */
+export type StartState = { at: 'starting' } | { at: 'failed'; error: unknown } | { at: 'ready'; app: App }
+
+/** The start of the page, which may be repeated after a failure. */
+export interface Start {
+  state: Signal<StartState>
+  begin(): Promise<void>
+}
+
+/** Begins at once: asks what the service offers, and who is signed in. */
+export function createStart({ api, brand }: Config): Start {
+  const state = signal<StartState>({ at: 'starting' })
+
+  async function begin(): Promise<void> {
+    state.value = { at: 'starting' }
+    try {
+      const app = await open()
+      state.value = { at: 'ready', app }
+    } catch (error) {
+      state.value = { at: 'failed', error }
+    }
+  }
+
+  async function open(): Promise<App> {
+    const anonymous = createChatClient({ base_url: api })
+    const [features, user] = await Promise.all([
+      anonymous.capabilities.get(),
+      anonymous.auth.me().then(({ user }) => user, ifSignedOut),
+    ])
+    const { cookie_name, header_name } = features.csrf ?? {}
+    const csrf_token = sessionStorage.getItem(CSRF_KEY)
+    const client = createChatClient({
+      base_url: api,
+      ...(cookie_name && { csrf_cookie_name: cookie_name }),
+      ...(header_name && { csrf_header_name: header_name }),
+      // A page of another origin than the service cannot read its cookies.
+      ...(csrf_token && { csrf_token }),
+    })
+    const isSetUp = user !== undefined || !features.sign_in || (await client.setup.get()).is_setup
+    const store = createChatStore(client)
+    const session = createSession(client, store, { user, isSetUp })
+    const presence = presenceOf(store)
+    return { brand, features, client, store, presence, session, people: createPeople(client), route: followHash() }
+  }
+
+  void begin()
+  return { state, begin }
+}
+
+function ifSignedOut(error: unknown): undefined {
+  if (error instanceof ChatError && error.status === 401) return undefined
+  throw error
+}

@@ -1,0 +1,92 @@
+import type { ConversationSummary } from 'chat-server/client'
+import { useMemo, useRef } from 'preact/hooks'
+import { useApp } from '../app/context.ts'
+import { useReadable } from '../app/readable.ts'
+import { hrefOf } from '../app/route.ts'
+import { Avatar, PresenceText } from '../parts/avatar.tsx'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { useVisible } from '../parts/visible.ts'
+import { texts } from '../texts/texts.ts'
+import { shortTime } from '../texts/time.ts'
+import { titleOf } from './title.ts'
+
+/** The conversations of the user, latest activity first. */
+export function ConversationList({ selected, onCreate }: { selected: string | undefined; onCreate: () => void }) {
+  const { store, presence: live } = useApp()
+  const { conversations, status, error, has_more } = useReadable(store.conversations)
+  const partners = useMemo(() => conversations.flatMap((each) => each.with?.user_id ?? []), [conversations])
+  const presence = useReadable(live.presence(partners))
+  const end = useRef<HTMLLIElement>(null)
+  useVisible(end, () => void store.conversations.loadMore(), has_more)
+  const { empty, empty_text, create } = texts.value.conversations
+
+  if (status === 'loading') return <p class="quiet">{texts.value.loading}</p>
+  if (status === 'failed') return <ErrorNote error={error} />
+  if (conversations.length === 0)
+    return (
+      <div class="empty">
+        <h2>{empty}</h2>
+        <p>{empty_text}</p>
+        <button type="button" class="primary" onClick={onCreate}>
+          {create}
+        </button>
+      </div>
+    )
+  return (
+    <ul class="conversations">
+      {conversations.map((each) => (
+        <Conversation
+          key={each.id}
+          conversation={each}
+          isSelected={each.id === selected}
+          presence={each.with && (presence[each.with.user_id]?.status ?? 'offline')}
+        />
+      ))}
+      {has_more && (
+        <li ref={end} class="quiet">
+          {texts.value.loading}
+        </li>
+      )}
+    </ul>
+  )
+}
+
+function Conversation({
+  conversation,
+  isSelected,
+  presence,
+}: {
+  conversation: ConversationSummary
+  isSelected: boolean
+  presence: 'online' | 'away' | 'offline' | undefined
+}) {
+  const { id, unread, last_activity_at } = conversation
+  const title = titleOf(conversation)
+  return (
+    <li>
+      <a
+        href={hrefOf({ name: 'conversation', conversation_id: id })}
+        aria-current={isSelected ? 'page' : undefined}
+        data-unread={unread > 0}
+      >
+        <Avatar id={conversation.with?.user_id ?? id} name={title} presence={presence} />
+        <span class="name" dir="auto">
+          {title}
+          {presence && <PresenceText presence={presence} />}
+        </span>
+        <time datetime={last_activity_at}>{shortTime(last_activity_at)}</time>
+        {unread > 0 && <UnreadBadge count={unread} />}
+      </a>
+    </li>
+  )
+}
+
+/** How many messages are unread; read aloud as a sentence. */
+export function UnreadBadge({ count }: { count: number }) {
+  return (
+    <span class="badge">
+      <span aria-hidden="true">{count > 99 ? '99+' : count}</span>
+      <span class="hidden">{texts.value.conversations.unread(count)}</span>
+    </span>
+  )
+}

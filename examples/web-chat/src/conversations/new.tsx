@@ -1,0 +1,96 @@
+import type { Person } from 'chat-server/client'
+import { useEffect, useState } from 'preact/hooks'
+import { useAction } from '../app/action.ts'
+import { useApp } from '../app/context.ts'
+import { nameOf } from '../app/people.ts'
+import { goTo } from '../app/route.ts'
+import { Avatar } from '../parts/avatar.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { Field, fieldsOf } from '../parts/field.tsx'
+import { texts } from '../texts/texts.ts'
+
+/** How long is waited for another letter before people are searched. */
+const TYPING_MS = 200
+
+/** Begins a conversation with a name, or a direct one. */
+export function NewConversation({ onClose }: { onClose: () => void }) {
+  const { client, features, store } = useApp()
+  const { conversations } = texts.value
+  const open = (conversation_id: string) => {
+    onClose()
+    void store.conversations.reload()
+    goTo({ name: 'conversation', conversation_id })
+  }
+  const { run, isRunning, error } = useAction(async (title: string) => {
+    open((await client.conversations.create({ title })).conversation_id)
+  })
+  return (
+    <Dialog title={conversations.create} focus="field" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void run(fieldsOf(event.currentTarget).title ?? '')
+        }}
+      >
+        <h3>{conversations.group}</h3>
+        <Field label={conversations.name} name="title" placeholder={conversations.name_hint} maxLength={200} required />
+        <ErrorNote error={error} />
+        <button type="submit" class="primary" disabled={isRunning}>
+          {conversations.create_button}
+        </button>
+      </form>
+      {features.direct && <NewDirect onOpen={open} />}
+    </Dialog>
+  )
+}
+
+function NewDirect({ onOpen }: { onOpen: (conversation_id: string) => void }) {
+  const { client, session, store } = useApp()
+  const { conversations } = texts.value
+  const [query, setQuery] = useState('')
+  const [found, setFound] = useState<Person[]>()
+  const { run, isRunning, error } = useAction(async (user_id: string) => {
+    onOpen((await store.openDirect({ user_id })).conversation.id)
+  })
+  useEffect(() => {
+    setFound(undefined)
+    if (query.trim().length < 2) return
+    const abort = new AbortController()
+    const timer = setTimeout(() => {
+      client.users.search({ query: query.trim(), limit: 8 }, { signal: abort.signal }).then(
+        ({ users }) => setFound(users.filter(({ id }) => id !== session.user.value?.id)),
+        () => {},
+      )
+    }, TYPING_MS)
+    return () => {
+      clearTimeout(timer)
+      abort.abort()
+    }
+  }, [query])
+  return (
+    <section class="direct">
+      <h3>{conversations.direct}</h3>
+      <Field
+        label={conversations.direct_find}
+        type="search"
+        autocomplete="off"
+        value={query}
+        onInput={(event) => setQuery(event.currentTarget.value)}
+      />
+      <ul class="choices" aria-live="polite">
+        {found?.map((person) => (
+          <li key={person.id}>
+            <button type="button" disabled={isRunning} onClick={() => void run(person.id)}>
+              <Avatar id={person.id} name={nameOf(person)} />
+              <span dir="auto">{conversations.direct_button(nameOf(person))}</span>
+              <small>@{person.username}</small>
+            </button>
+          </li>
+        ))}
+        {found?.length === 0 && <li class="quiet">{conversations.direct_none}</li>}
+      </ul>
+      <ErrorNote error={error} />
+    </section>
+  )
+}

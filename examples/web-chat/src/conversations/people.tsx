@@ -1,0 +1,88 @@
+import type { Participant } from 'chat-server/client'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useAction } from '../app/action.ts'
+import { useApp } from '../app/context.ts'
+import { nameOf } from '../app/people.ts'
+import { useReadable } from '../app/readable.ts'
+import { Avatar, PresenceText } from '../parts/avatar.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { Field, fieldsOf } from '../parts/field.tsx'
+import { texts } from '../texts/texts.ts'
+import { InviteLink } from './invite-link.tsx'
+import type { OpenConversation } from './use-conversation.ts'
+
+/** Who takes part in a conversation, and for those who may: its name, further people, and an invite. */
+export function PeopleDialog({ conversation, onClose }: { conversation: OpenConversation; onClose: () => void }) {
+  const { id, role, title, direct } = conversation
+  const { client, people, presence: live } = useApp()
+  const [participants, setParticipants] = useState<Participant[]>([])
+  const load = useAction(async () => setParticipants(await people.load(id)))
+  const presence = useReadable(live.presence(useMemo(() => participants.map(({ user_id }) => user_id), [participants])))
+  const rename = useAction((form: HTMLFormElement) =>
+    client.conversations.rename(id, { title: fieldsOf(form).title ?? '' }),
+  )
+  const add = useAction(async (form: HTMLFormElement) => {
+    const who = (fieldsOf(form).who ?? '').trim()
+    await client.participants.add(id, who.includes('@') ? { email: who } : { username: who })
+    form.reset()
+    await load.run()
+  })
+  useEffect(() => void load.run(), [conversation.participant_count])
+  const { people: words, save } = texts.value
+  const mayManage = !direct && (role === 'owner' || role === 'admin')
+
+  return (
+    <Dialog title={words.title} onClose={onClose}>
+      <ErrorNote error={load.error} />
+      <ul class="participants">
+        {participants.map((each) => {
+          const status = presence[each.user_id]?.status ?? each.presence.status
+          return (
+            <li key={each.user_id}>
+              <Avatar id={each.user_id} name={nameOf(each)} presence={status} />
+              <span class="name" dir="auto">
+                {nameOf(each)} <PresenceText presence={status} />
+                <small>@{each.username}</small>
+              </span>
+              <span class="role">{words.roles[each.role]}</span>
+            </li>
+          )
+        })}
+      </ul>
+      {mayManage && (
+        <>
+          <form
+            class="one-line"
+            onSubmit={(event) => {
+              event.preventDefault()
+              void add.run(event.currentTarget)
+            }}
+          >
+            <Field label={words.add} name="who" placeholder={words.add_hint} autocomplete="off" required />
+            <button type="submit" disabled={add.isRunning}>
+              {words.add_button}
+            </button>
+          </form>
+          <ErrorNote error={add.error} />
+          <InviteLink conversation_id={id} />
+        </>
+      )}
+      {!direct && role === 'owner' && (
+        <form
+          class="one-line"
+          onSubmit={(event) => {
+            event.preventDefault()
+            void rename.run(event.currentTarget)
+          }}
+        >
+          <Field label={words.rename} name="title" defaultValue={title} maxLength={200} required />
+          <button type="submit" disabled={rename.isRunning}>
+            {save}
+          </button>
+          <ErrorNote error={rename.error} />
+        </form>
+      )}
+    </Dialog>
+  )
+}

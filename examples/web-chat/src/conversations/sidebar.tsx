@@ -1,0 +1,54 @@
+import type { User } from 'chat-server/client'
+import { useState } from 'preact/hooks'
+import { useApp } from '../app/context.ts'
+import { nameOf } from '../app/people.ts'
+import { Avatar } from '../parts/avatar.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { IconButton } from '../parts/icon-button.tsx'
+import { Menu } from '../parts/menu.tsx'
+import { texts } from '../texts/texts.ts'
+import { ConversationList } from './list.tsx'
+import { NewConversation } from './new.tsx'
+
+/** The conversations, and who is signed in. */
+export function Sidebar({ user, selected }: { user: User; selected: string | undefined }) {
+  const { brand, session, features } = useApp()
+  const [isCreating, setCreating] = useState(false)
+  const { conversations, menu } = texts.value
+  const canSignOut = features.sign_in && brand.sign_in_url === undefined
+  return (
+    <nav class="pane sidebar" aria-label={conversations.title}>
+      <header>
+        <p class="brand">
+          {brand.logo ? <img src={brand.logo} alt="" /> : <span class="brand-mark" aria-hidden="true" />}
+          <span class="name">{brand.name}</span>
+        </p>
+        <IconButton icon="plus" label={conversations.create} onClick={() => setCreating(true)} />
+        <Menu label={menu.label} button={<Avatar id={user.id} name={nameOf(user)} />}>
+          {(close) => (
+            <>
+              <p class="who">
+                <strong dir="auto">{nameOf(user)}</strong>
+                <small>{user.email}</small>
+              </p>
+              {canSignOut && (
+                <button
+                  type="button"
+                  onClick={() => {
+                    close()
+                    void session.signOut()
+                  }}
+                >
+                  <Icon name="out" />
+                  {menu.sign_out}
+                </button>
+              )}
+            </>
+          )}
+        </Menu>
+      </header>
+      <ConversationList selected={selected} onCreate={() => setCreating(true)} />
+      {isCreating && <NewConversation onClose={() => setCreating(false)} />}
+    </nav>
+  )
+}

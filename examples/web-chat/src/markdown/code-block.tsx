@@ -1,0 +1,19 @@
+import { CopyButton } from '../parts/copy-button.tsx'
+import { texts } from '../texts/texts.ts'
+
+/** A block of code, with its language, which can be copied. */
+export function CodeBlock({ text, language }: { text: string; language: string | undefined }) {
+  const { messages } = texts.value
+  return (
+    <div class="code">
+      <div class="code-bar">
+        <span>{language || messages.code}</span>
+        <CopyButton text={text} label={messages.copy_code} />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, also for the keyboard. */}
+      <pre tabIndex={0} dir="ltr">
+        <code>{text}</code>
+      </pre>
+    </div>
+  )
+}

@@ -1,0 +1,31 @@
+/** The paths of the icons, drawn in a square of 24 by lines. */
+const PATHS = {
+  back: 'M15 5l-7 7 7 7',
+  plus: 'M12 5v14M5 12h14',
+  send: 'M5 12h13M12 5l7 7-7 7',
+  spark:
+    'M12 3l1.9 5.6a2.4 2.4 0 0 0 1.5 1.5L21 12l-5.6 1.9a2.4 2.4 0 0 0-1.5 1.5L12 21l-1.9-5.6a2.4 2.4 0 0 0-1.5-1.5L3 12l5.6-1.9a2.4 2.4 0 0 0 1.5-1.5z',
+  reply: 'M9 7l-5 5 5 5M4 12h10a6 6 0 0 1 6 6v1',
+  smile: 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM8.5 14.5a4.5 4.5 0 0 0 7 0M9 9.5h.01M15 9.5h.01',
+  edit: 'M4 20h4L19 9a2.1 2.1 0 0 0-4-4L4 16zM13.5 6.5l4 4',
+  trash: 'M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13',
+  people:
+    'M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM3 20a6 6 0 0 1 12 0M16 4.3a3.5 3.5 0 0 1 0 6.4M17.5 14.5A6 6 0 0 1 21 20',
+  close: 'M6 6l12 12M18 6L6 18',
+  stop: 'M7 7h10v10H7z',
+  check: 'M5 12l5 5L19 7',
+  copy: 'M9 9h10v11H9zM5 15V4h10',
+  chat: 'M4 6a2 2 0 0 1 2-2h12a2 2 0 0 1 2 2v9a2 2 0 0 1-2 2h-7l-4 3v-3H6a2 2 0 0 1-2-2z',
+  out: 'M10 4H5v16h5M14 8l4 4-4 4M18 12H9',
+} as const
+
+export type IconName = keyof typeof PATHS
+
+/** An icon beside a text, or in a button that has a label: it has no meaning of its own. */
+export function Icon({ name }: { name: IconName }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+      <path d={PATHS[name]} />
+    </svg>
+  )
+}

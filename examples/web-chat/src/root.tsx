@@ -1,0 +1,36 @@
+import type { Brand } from './app/config.ts'
+import { AppContext, useApp } from './app/context.ts'
+import type { Start } from './app/start.ts'
+import { Chat } from './screens/chat.tsx'
+import { Failure } from './screens/failure.tsx'
+import { HostSignIn } from './screens/host-sign-in.tsx'
+import { Join } from './screens/join.tsx'
+import { SetUp } from './screens/set-up.tsx'
+import { SignIn } from './screens/sign-in.tsx'
+import { texts } from './texts/texts.ts'
+
+/** What is shown before the service is known: nothing for a moment, then that it takes its time, or fails. */
+export function Root({ start, brand }: { start: Start; brand: Brand }) {
+  const state = start.state.value
+  if (state.at === 'failed') return <Failure error={state.error} onRetry={start.begin} brand={brand} />
+  if (state.at === 'starting')
+    return (
+      <p class="starting" role="status">
+        {texts.value.starting}
+      </p>
+    )
+  return (
+    <AppContext.Provider value={state.app}>
+      <Screen />
+    </AppContext.Provider>
+  )
+}
+
+function Screen() {
+  const { session, route, brand, features } = useApp()
+  const { value: at } = route
+  if (at.name === 'join') return <Join token={at.token} />
+  if (session.user.value) return <Chat user={session.user.value} />
+  if (!features.sign_in || brand.sign_in_url !== undefined) return <HostSignIn />
+  return session.isSetUp.value ? <SignIn /> : <SetUp />
+}

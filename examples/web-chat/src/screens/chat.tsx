@@ -1,0 +1,69 @@
+import type { User } from 'chat-server/client'
+import { useEffect } from 'preact/hooks'
+import { useApp } from '../app/context.ts'
+import { useReadable } from '../app/readable.ts'
+import { ConversationPane } from '../conversations/pane.tsx'
+import { Sidebar } from '../conversations/sidebar.tsx'
+import { titleOf } from '../conversations/title.ts'
+import { useConversation } from '../conversations/use-conversation.ts'
+import { Announcer } from '../parts/announcer.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { texts } from '../texts/texts.ts'
+import { ThreadPane } from '../threads/pane.tsx'
+import { ConnectionBanner } from './connection-banner.tsx'
+
+/** The chat: conversations, the threads of one of them, and one of these; as many side by side as there is room for. */
+export function Chat({ user }: { user: User }) {
+  const { brand, store, session, route } = useApp()
+  const connection = useReadable(store.connection)
+  const at = route.value
+  const conversation_id = at.name === 'conversation' || at.name === 'thread' ? at.conversation_id : undefined
+  const root_id = at.name === 'thread' ? at.root_id : undefined
+  const conversation = useConversation(conversation_id, user)
+  useTitle(conversation && titleOf(conversation))
+  useEffect(() => {
+    if (connection.status === 'ended' && connection.error === undefined) session.end()
+  }, [connection])
+
+  return (
+    <main class="chat" data-pane={root_id ? 'thread' : conversation_id ? 'conversation' : 'list'}>
+      <h1 class="hidden">{brand.name}</h1>
+      <ConnectionBanner connection={connection} />
+      <Sidebar user={user} selected={conversation_id} />
+      {conversation_id === undefined ? (
+        <div class="pane nothing">
+          <Icon name="chat" />
+          <p>{texts.value.conversations.choose}</p>
+        </div>
+      ) : (
+        <ConversationPane
+          key={conversation_id}
+          id={conversation_id}
+          conversation={conversation}
+          user={user}
+          root_id={root_id}
+        />
+      )}
+      {conversation_id !== undefined && root_id !== undefined && (
+        <ThreadPane
+          key={root_id}
+          conversation_id={conversation_id}
+          root_id={root_id}
+          conversation={conversation}
+          user={user}
+        />
+      )}
+      <Announcer />
+    </main>
+  )
+}
+
+/** The title of the window: how much is unread, where one is, and whose chat it is. */
+function useTitle(conversation: string | undefined): void {
+  const { store, brand } = useApp()
+  const unread = useReadable(store.unread)
+  useEffect(() => {
+    const count = unread > 0 ? `(${unread}) ` : ''
+    document.title = count + (conversation ? `${conversation} – ${brand.name}` : brand.name)
+  }, [unread, conversation])
+}

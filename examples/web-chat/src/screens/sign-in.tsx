@@ -1,0 +1,46 @@
+import { useState } from 'preact/hooks'
+import { useAction } from '../app/action.ts'
+import { useApp } from '../app/context.ts'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { Field, fieldsOf } from '../parts/field.tsx'
+import { texts } from '../texts/texts.ts'
+import { Card } from './card.tsx'
+import { ForgotPassword } from './forgot-password.tsx'
+import { PasswordField } from './password-field.tsx'
+import { Providers } from './providers.tsx'
+
+/** Sign-in with a password, or through a provider. */
+export function SignIn() {
+  const { brand, features, session } = useApp()
+  const { signIn, fields } = texts.value
+  const [isForgotten, setForgotten] = useState(false)
+  const { run, isRunning, error } = useAction((form: HTMLFormElement) => {
+    const { email = '', password = '' } = fieldsOf(form)
+    return session.signIn(email, password)
+  })
+  if (isForgotten) return <ForgotPassword onBack={() => setForgotten(false)} />
+  return (
+    <Card brand={brand} title={signIn.title(brand.name)}>
+      {session.hasEnded.value && <p role="status">{signIn.ended}</p>}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          void run(event.currentTarget)
+        }}
+      >
+        <Field label={fields.email} name="email" type="email" autocomplete="username" required />
+        <PasswordField autocomplete="current-password" />
+        <ErrorNote error={error} />
+        <button type="submit" class="primary" disabled={isRunning}>
+          {signIn.button}
+        </button>
+      </form>
+      {features.mail && (
+        <button type="button" class="link" onClick={() => setForgotten(true)}>
+          {signIn.forgot}
+        </button>
+      )}
+      <Providers />
+    </Card>
+  )
+}

@@ -1,0 +1,9 @@
+import type { Message } from 'chat-server/client'
+import type { People } from '../app/people.ts'
+import { texts } from '../texts/texts.ts'
+
+/** The name of who has written a message. */
+export function authorOf({ role, author_user_id }: Pick<Message, 'role' | 'author_user_id'>, people: People): string {
+  if (role === 'assistant') return texts.value.assistant
+  return role === 'system' ? texts.value.app : people.nameOf(author_user_id)
+}

@@ -1,0 +1,100 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useApp } from '../app/context.ts'
+import { keepDraft, readDraft } from '../app/drafts.ts'
+import { Icon } from '../parts/icon.tsx'
+import { IconButton } from '../parts/icon-button.tsx'
+import { texts } from '../texts/texts.ts'
+
+interface ComposerProps {
+  user_id: string
+  /** What the draft is for. */
+  place: string
+  placeholder: string
+  /** The field gets the focus when this changes. */
+  focus_key?: string | undefined
+  onSend: (content: string, role: 'user' | 'assistant') => Promise<void>
+  onTyping: () => void
+}
+
+/** Writes a message, or a question to the assistant. Enter sends, with Shift it begins a line. */
+export function Composer({ user_id, place, placeholder, focus_key, onSend, onTyping }: ComposerProps) {
+  const { features } = useApp()
+  const { composer } = texts.value
+  const [text, setText] = useState(() => readDraft(user_id, place))
+  const [asks, setAsks] = useState(false)
+  const field = useRef<HTMLTextAreaElement>(null)
+  const excess = new TextEncoder().encode(text).length - features.limits.message_bytes
+  const canSend = text.trim() !== '' && excess <= 0
+  useLayoutEffect(() => {
+    if (focus_key !== undefined) field.current?.focus()
+  }, [focus_key])
+  useLayoutEffect(() => fit(field.current!), [text])
+
+  function change(next: string): void {
+    setText(next)
+    keepDraft(user_id, place, next)
+  }
+
+  function send(): void {
+    if (!canSend) return
+    change('')
+    field.current?.focus()
+    void onSend(text.trim(), asks ? 'assistant' : 'user')
+  }
+
+  return (
+    <form
+      class="composer"
+      data-asks={asks}
+      onSubmit={(event) => {
+        event.preventDefault()
+        send()
+      }}
+    >
+      <button
+        type="button"
+        class="icon-button ask"
+        aria-pressed={asks}
+        aria-label={composer.ask}
+        title={composer.ask}
+        onClick={() => {
+          setAsks(!asks)
+          field.current?.focus()
+        }}
+      >
+        <Icon name="spark" />
+      </button>
+      <textarea
+        ref={field}
+        rows={1}
+        dir="auto"
+        aria-label={composer.label}
+        title={composer.hint}
+        placeholder={asks ? composer.question : placeholder}
+        value={text}
+        onInput={(event) => {
+          change(event.currentTarget.value)
+          if (event.currentTarget.value.trim() !== '') onTyping()
+        }}
+        onKeyDown={(event) => {
+          // Enter that ends the composition of a character is not for us.
+          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+          event.preventDefault()
+          send()
+        }}
+      />
+      <IconButton type="submit" icon="send" label={composer.send} class="icon-button send" disabled={!canSend} />
+      {excess > 0 && (
+        <p class="error" role="alert">
+          {composer.too_long(excess)}
+        </p>
+      )}
+    </form>
+  )
+}
+
+/** As high as its text, up to what the style allows. */
+function fit(field: HTMLTextAreaElement): void {
+  field.style.height = 'auto'
+  field.style.height = `${field.scrollHeight + field.offsetHeight - field.clientHeight}px`
+}

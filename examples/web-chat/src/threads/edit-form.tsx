@@ -1,0 +1,53 @@
+import type { StoreMessage } from 'chat-server/client/store'
+import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useAction } from '../app/action.ts'
+import { useApp } from '../app/context.ts'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { texts } from '../texts/texts.ts'
+
+/** Changes the text of a message in its place. Enter saves, Escape leaves it as it was. */
+export function EditForm({ message: { id, content }, onDone }: { message: StoreMessage; onDone: () => void }) {
+  const { client } = useApp()
+  const { composer, save, cancel } = texts.value
+  const field = useRef<HTMLTextAreaElement>(null)
+  const { run, isRunning, error } = useAction(async () => {
+    const text = field.current!.value.trim()
+    if (text !== '' && text !== content) await client.messages.edit(id, { content: text })
+    onDone()
+  })
+  useLayoutEffect(() => {
+    const { current } = field
+    current?.focus()
+    current?.setSelectionRange(content.length, content.length)
+  }, [])
+  return (
+    <form
+      class="edit"
+      onSubmit={(event) => {
+        event.preventDefault()
+        void run()
+      }}
+    >
+      <textarea
+        ref={field}
+        dir="auto"
+        aria-label={composer.label}
+        defaultValue={content}
+        rows={Math.min(12, content.split('\n').length + 1)}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') onDone()
+          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+          event.preventDefault()
+          void run()
+        }}
+      />
+      <ErrorNote error={error} />
+      <button type="submit" class="primary" disabled={isRunning}>
+        {save}
+      </button>
+      <button type="button" onClick={onDone}>
+        {cancel}
+      </button>
+    </form>
+  )
+}

@@ -1,0 +1,81 @@
+import type { StoreMessage } from 'chat-server/client/store'
+import { useAction } from '../app/action.ts'
+import { useApp } from '../app/context.ts'
+import { Markdown } from '../markdown/lazy.tsx'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { texts } from '../texts/texts.ts'
+import { PendingNote } from './pending-note.tsx'
+
+/** What a message says, and what becomes of it. */
+export function MessageBody({ message, user_id }: { message: StoreMessage; user_id: string }) {
+  const { content, deleted_at, prompt, pending, role } = message
+  const { messages } = texts.value
+  if (deleted_at) return <Tombstone message={message} user_id={user_id} />
+  return (
+    <>
+      {prompt !== undefined && <Prompt message={message} user_id={user_id} />}
+      {role === 'assistant' && content === '' && message.status === 'streaming' && !pending && (
+        <p class="note">{messages.thinking}</p>
+      )}
+      <Markdown text={content} isGrowing={message.status === 'streaming'} />
+      {role === 'assistant' && !pending && <AnswerState message={message} />}
+      {pending && <PendingNote post={pending} />}
+    </>
+  )
+}
+
+/** The question of an answer, and who has asked it. */
+function Prompt({ message, user_id }: { message: StoreMessage; user_id: string }) {
+  const { people } = useApp()
+  const asker = message.requested_by ?? (message.pending ? user_id : undefined)
+  return (
+    <div class="prompt">
+      <p class="asker" dir="auto">
+        {texts.value.messages.asked(people.nameOf(asker))}
+      </p>
+      <Markdown text={message.prompt!} />
+    </div>
+  )
+}
+
+/** Whether an answer is being written, which can be stopped, or why it has ended early. */
+function AnswerState({ message: { id, status } }: { message: StoreMessage }) {
+  const { store } = useApp()
+  const { messages } = texts.value
+  const { run, isRunning, error } = useAction(() => store.cancelAnswer(id))
+  if (status === 'complete') return null
+  if (status !== 'streaming') return <p class="note">{messages[status]}</p>
+  return (
+    <>
+      <button type="button" class="stop" disabled={isRunning} onClick={() => void run()}>
+        <Icon name="stop" />
+        {messages.stop}
+      </button>
+      <ErrorNote error={error} />
+    </>
+  )
+}
+
+function Tombstone({
+  message: { id, author_user_id, requested_by },
+  user_id,
+}: {
+  message: StoreMessage
+  user_id: string
+}) {
+  const { client } = useApp()
+  const { messages } = texts.value
+  const { run, isRunning, error } = useAction(() => client.messages.restore(id))
+  return (
+    <p class="note deleted">
+      {messages.deleted}{' '}
+      {(author_user_id ?? requested_by) === user_id && (
+        <button type="button" class="link" disabled={isRunning} onClick={() => void run()}>
+          {messages.restore}
+        </button>
+      )}
+      <ErrorNote error={error} />
+    </p>
+  )
+}

@@ -1,0 +1,95 @@
+import type { Participant } from 'chat-server/client'
+import type { StoreMessage } from 'chat-server/client/store'
+import { Component } from 'preact'
+import { useState } from 'preact/hooks'
+import { useApp } from '../app/context.ts'
+import { Avatar } from '../parts/avatar.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { texts } from '../texts/texts.ts'
+import { longTime, shortTime } from '../texts/time.ts'
+import { authorOf } from './author.ts'
+import { EditForm } from './edit-form.tsx'
+import { MessageActions } from './message-actions.tsx'
+import { MessageBody } from './message-body.tsx'
+import { Reactions } from './reactions.tsx'
+import type { Row } from './rows.ts'
+
+/** The deepest level that is indented: a phone has no room for more. */
+const MAX_LEVEL = 6
+
+export interface MessageProps {
+  message: StoreMessage
+  level: number
+  below: number
+  branch: Row['branch']
+  /** Whether it is new to the user. */
+  isNew: boolean
+  user_id: string
+  /** Of the user in the conversation. */
+  role: Participant['role'] | undefined
+  canWrite: boolean
+  onReply: (message: StoreMessage) => void
+  onToggle: (id: string) => void
+}
+
+/** A message in a thread: rendered again only if something of it has changed. */
+export class MessageRow extends Component<MessageProps> {
+  override shouldComponentUpdate(next: MessageProps): boolean {
+    return (Object.keys(next) as (keyof MessageProps)[]).some((key) => next[key] !== this.props[key])
+  }
+
+  render() {
+    const { level, message } = this.props
+    return (
+      <li data-id={message.id} data-level={Math.min(level, MAX_LEVEL)}>
+        <MessageArticle {...this.props} />
+      </li>
+    )
+  }
+}
+
+function MessageArticle(props: MessageProps) {
+  const { message, below, branch, isNew, user_id, canWrite, onToggle } = props
+  const { people } = useApp()
+  const [isEditing, setEditing] = useState(false)
+  const { messages } = texts.value
+  const { id, role, created_at, edited_at, deleted_at, pending } = message
+  // The id of an author may have no name yet: then this is rendered again when it has.
+  const name = authorOf(pending && role === 'user' ? { role, author_user_id: user_id } : message, people)
+  const author_id = role === 'assistant' ? 'assistant' : (message.author_user_id ?? (pending ? user_id : 'app'))
+  return (
+    <article class="message" aria-label={messages.actions(name)} data-role={role} data-pending={pending?.status}>
+      {role === 'assistant' ? (
+        <span class="avatar assistant" aria-hidden="true">
+          <Icon name="spark" />
+        </span>
+      ) : (
+        <Avatar id={author_id} name={name} />
+      )}
+      <header>
+        <strong class="name" dir="auto">
+          {name}
+        </strong>
+        <time datetime={created_at} title={longTime(created_at)}>
+          {shortTime(created_at)}
+        </time>
+        {edited_at && !deleted_at && <span class="tag">{messages.edited}</span>}
+        {isNew && <span class="tag new">{messages.new}</span>}
+      </header>
+      <div class="content">
+        {isEditing && !deleted_at ? (
+          <EditForm message={message} onDone={() => setEditing(false)} />
+        ) : (
+          <MessageBody message={message} user_id={user_id} />
+        )}
+        {!deleted_at && !pending && <Reactions message={message} canReact={canWrite} />}
+        {branch && (
+          <button type="button" class="branch link" aria-expanded={branch === 'open'} onClick={() => onToggle(id)}>
+            {branch === 'open' ? messages.collapse(below) : messages.expand(below)}
+          </button>
+        )}
+      </div>
+      {!pending && !isEditing && <MessageActions {...props} onEdit={() => setEditing(true)} />}
+    </article>
+  )
+}

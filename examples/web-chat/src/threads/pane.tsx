@@ -1,0 +1,114 @@
+import type { User } from 'chat-server/client'
+import type { StoreMessage } from 'chat-server/client/store'
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useApp } from '../app/context.ts'
+import { useReadable } from '../app/readable.ts'
+import { hrefOf } from '../app/route.ts'
+import { titleOf } from '../conversations/title.ts'
+import { mayWrite, type OpenConversation } from '../conversations/use-conversation.ts'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { focusIn } from '../parts/focus.ts'
+import { Icon } from '../parts/icon.tsx'
+import { useVisible } from '../parts/visible.ts'
+import { texts } from '../texts/texts.ts'
+import { useAnnouncements } from './announcements.ts'
+import { MessageRow } from './message.tsx'
+import { useReadMarker } from './read-marker.ts'
+import { ReplyBox } from './reply-box.tsx'
+import { rowsOf } from './rows.ts'
+import { useStickToEnd } from './stick-to-end.ts'
+
+/** A thread as a tree, and a composer for replies. */
+export function ThreadPane({
+  conversation_id,
+  root_id,
+  conversation,
+  user,
+}: {
+  conversation_id: string
+  root_id: string
+  conversation: OpenConversation | undefined
+  user: User
+}) {
+  const { store } = useApp()
+  const thread = store.thread(root_id)
+  const { messages, status, error, has_more } = useReadable(thread)
+  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set())
+  const [target, setTarget] = useState<StoreMessage>()
+  const rows = useMemo(() => rowsOf(messages, collapsed), [messages, collapsed])
+  const scroller = useRef<HTMLDivElement>(null)
+  const end = useRef<HTMLDivElement>(null)
+  const pane = useRef<HTMLElement>(null)
+  useVisible(end, () => void thread.loadMore(), has_more)
+  useStickToEnd(scroller, status === 'ready', user.id, messages)
+  useAnnouncements(messages, user.id)
+  const unread = useReadMarker({ scroller, conversation_id, root_id, messages, has_more, user_id: user.id })
+  const canWrite = mayWrite(conversation, user)
+  useLayoutEffect(() => focusIn(pane.current), [status === 'loading', canWrite])
+  // What is answered may be deleted meanwhile.
+  useEffect(() => {
+    if (target && !messages.some(({ id, deleted_at }) => id === target.id && !deleted_at)) setTarget(undefined)
+  }, [messages])
+  const toggle = useCallback((id: string) => {
+    setCollapsed((before) => {
+      const next = new Set(before)
+      if (!next.delete(id)) next.add(id)
+      return next
+    })
+  }, [])
+
+  const { threads, back, close, loading } = texts.value
+  const href = hrefOf({ name: 'conversation', conversation_id })
+  return (
+    <section ref={pane} class="pane thread" aria-labelledby="thread-title">
+      <header>
+        <a class="icon-button back" href={href} aria-label={back}>
+          <Icon name="back" />
+        </a>
+        <h2 id="thread-title" tabIndex={-1}>
+          {threads.thread}
+          {conversation && <small dir="auto">{titleOf(conversation)}</small>}
+        </h2>
+        <a class="icon-button close" href={href} aria-label={close} title={close}>
+          <Icon name="close" />
+        </a>
+      </header>
+      <div class="scroll" ref={scroller}>
+        {status === 'failed' && <ErrorNote error={error} />}
+        {status === 'loading' && <p class="quiet">{loading}</p>}
+        <ol class="messages">
+          {rows.map(({ message, level, below, branch }) => (
+            <MessageRow
+              key={message.id}
+              message={message}
+              level={level}
+              below={below}
+              branch={branch}
+              isNew={unread.has(message.id)}
+              user_id={user.id}
+              role={conversation?.role}
+              canWrite={canWrite}
+              onReply={setTarget}
+              onToggle={toggle}
+            />
+          ))}
+        </ol>
+        {has_more && (
+          <div ref={end} class="quiet">
+            {loading}
+          </div>
+        )}
+      </div>
+      {messages[0] && conversation && (
+        <ReplyBox
+          conversation={conversation}
+          messages={messages}
+          target={target}
+          canWrite={canWrite}
+          user={user}
+          onTarget={setTarget}
+        />
+      )}
+    </section>
+  )
+}

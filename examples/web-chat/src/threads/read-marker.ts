@@ -1,0 +1,89 @@
+import type { StoreMessage } from 'chat-server/client/store'
+import type { RefObject } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useApp } from '../app/context.ts'
+import { useReadable } from '../app/readable.ts'
+
+/** How long what was seen is gathered before it is reported. */
+const GATHER_MS = 400
+
+interface Watched {
+  scroller: RefObject<HTMLElement | null>
+  conversation_id: string
+  root_id: string
+  messages: readonly StoreMessage[]
+  has_more: boolean
+  user_id: string
+}
+
+/**
+ * Marks messages as read that were in view, in a window that has the focus.
+ *
+ * A marker is an instant: everything that arrived before it is read. So it moves up to the first unread message, by arrival,
+ * that was not in view.
+ *
+ * @returns the ids of messages that were unread when the thread was opened, or arrived while the user was elsewhere
+ */
+export function useReadMarker(watched: Watched): ReadonlySet<string> {
+  const { scroller, conversation_id, root_id, messages, has_more, user_id } = watched
+  const { client, store } = useApp()
+  const { threads, status } = useReadable(store.threads(conversation_id))
+  const count = threads.find((thread) => thread.root_id === root_id)?.unread ?? 0
+  const unread = useMemo(() => (has_more ? [] : unreadOf(messages, count, user_id)), [messages, count, has_more])
+  const seen = useRef(new Set<string>())
+  const marked = useRef('')
+  const isOpened = useRef(false)
+  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
+
+  useEffect(() => {
+    if (status !== 'ready' || messages.length === 0) return
+    const missing = isOpened.current && document.hasFocus() ? [] : unread.filter(({ id }) => !fresh.has(id))
+    isOpened.current = true
+    if (missing.length > 0) setFresh(new Set([...fresh, ...missing.map(({ id }) => id)]))
+    if (unread.length === 0 || !scroller.current) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const report = () => {
+      if (!document.hasFocus()) return
+      const first = unread.findIndex(({ id }) => !seen.current.has(id))
+      const last = unread[(first < 0 ? unread.length : first) - 1]
+      if (!last || last.id === marked.current) return
+      marked.current = last.id
+      // The next one that is seen moves the marker as well.
+      client.threads.markRead(root_id, { message_id: last.id }).catch(() => {
+        marked.current = ''
+      })
+    }
+    const observer = new IntersectionObserver(
+      (entries) => {
+        for (const { isIntersecting, target } of entries)
+          if (isIntersecting) seen.current.add((target as HTMLElement).dataset.id!)
+        clearTimeout(timer)
+        timer = setTimeout(report, GATHER_MS)
+      },
+      { root: scroller.current },
+    )
+    for (const { id } of unread) {
+      const element = scroller.current.querySelector(`[data-id="${id}"]`)
+      if (element) observer.observe(element)
+    }
+    addEventListener('focus', report)
+    return () => {
+      clearTimeout(timer)
+      observer.disconnect()
+      removeEventListener('focus', report)
+    }
+  }, [unread, status])
+  return fresh
+}
+
+/** The last `count` messages of others, by arrival: the service counts them, and does not name them. */
+function unreadOf(messages: readonly StoreMessage[], count: number, user_id: string): StoreMessage[] {
+  if (count === 0) return []
+  return messages
+    .filter(
+      (message) =>
+        !message.pending && !message.deleted_at && (message.author_user_id ?? message.requested_by) !== user_id,
+    )
+    .sort((one, other) => (one.created_at < other.created_at ? -1 : 1))
+    .slice(-count)
+}

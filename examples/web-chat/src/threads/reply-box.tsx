@@ -1,0 +1,63 @@
+import type { User } from 'chat-server/client'
+import type { StoreMessage } from 'chat-server/client/store'
+import { useApp } from '../app/context.ts'
+import type { OpenConversation } from '../conversations/use-conversation.ts'
+import { IconButton } from '../parts/icon-button.tsx'
+import { texts } from '../texts/texts.ts'
+import { authorOf } from './author.ts'
+import { Composer } from './composer.tsx'
+import { TypingLine } from './typing-line.tsx'
+
+interface ReplyBoxProps {
+  conversation: OpenConversation
+  messages: readonly StoreMessage[]
+  /** The message that is answered; without one, the thread is. */
+  target: StoreMessage | undefined
+  canWrite: boolean
+  user: User
+  onTarget: (message: StoreMessage | undefined) => void
+}
+
+/** Writes a reply: to a chosen message, to an answer that one has asked for, or to the thread. */
+export function ReplyBox({ conversation, messages, target, canWrite, user, onTarget }: ReplyBoxProps) {
+  const { store, people, presence } = useApp()
+  const { composer } = texts.value
+  const root = messages[0]!
+  const { root_id } = root
+  const parent = target ?? dialogueOf(messages, user.id) ?? root
+  if (!canWrite)
+    return (
+      <footer>
+        <p class="quiet">{composer.viewer}</p>
+      </footer>
+    )
+  return (
+    <footer>
+      <TypingLine conversation_id={conversation.id} root_id={root_id} />
+      {target && (
+        <p class="replying">
+          <span dir="auto">{composer.replying(authorOf(target, people))}</span>
+          <IconButton icon="close" label={composer.stop_replying} onClick={() => onTarget(undefined)} />
+        </p>
+      )}
+      <Composer
+        user_id={user.id}
+        place={root_id}
+        placeholder={composer.reply}
+        focus_key={target?.id}
+        onSend={async (content, role) => {
+          onTarget(undefined)
+          await store.post({ conversation_id: conversation.id, root_id, parent_id: parent.id, content, role })
+        }}
+        onTyping={() => presence.sendTyping(conversation.id, root_id)}
+      />
+    </footer>
+  )
+}
+
+/** The last message, if it is an answer to this user: what is written next goes on from there. */
+function dialogueOf(messages: readonly StoreMessage[], user_id: string): StoreMessage | undefined {
+  const last = messages.at(-1)!
+  const isOwn = last.role === 'assistant' && last.requested_by === user_id
+  return isOwn && !last.pending && !last.deleted_at ? last : undefined
+}

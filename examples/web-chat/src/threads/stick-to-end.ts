@@ -1,0 +1,40 @@
+import type { StoreMessage } from 'chat-server/client/store'
+import type { RefObject } from 'preact'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+
+/** How near to the end counts as being there, in pixels. */
+const NEAR = 80
+
+/**
+ * Shows the end of a thread when it is opened, and stays there while it grows: an answer that is written runs upwards. Who
+ * has scrolled away stays where they are, but their own post is brought into view.
+ */
+export function useStickToEnd(
+  scroller: RefObject<HTMLElement | null>,
+  isReady: boolean,
+  user_id: string,
+  messages: readonly StoreMessage[],
+): void {
+  const isAtEnd = useRef(true)
+  const pending = messages.findLast((message) => message.pending)?.id
+  useEffect(() => {
+    const { current } = scroller
+    if (!current) return
+    const toEnd = () => isAtEnd.current && current.scrollTo(0, current.scrollHeight)
+    const onScroll = () => {
+      isAtEnd.current = current.scrollHeight - current.scrollTop - current.clientHeight < NEAR
+    }
+    const observer = new ResizeObserver(toEnd)
+    for (const child of current.children) observer.observe(child)
+    observer.observe(current)
+    current.addEventListener('scroll', onScroll, { passive: true })
+    return () => {
+      observer.disconnect()
+      current.removeEventListener('scroll', onScroll)
+    }
+  }, [isReady, user_id])
+  useLayoutEffect(() => {
+    if (pending === undefined) return
+    scroller.current?.querySelector(`[data-id="${pending}"]`)?.scrollIntoView({ block: 'nearest' })
+  }, [pending])
+}

@@ -1,0 +1,184 @@
+import { describe, expect, it } from 'vitest'
+import { createPuppet } from '../support/assistant.ts'
+import { hasBrowser } from '../support/browser.ts'
+import { look } from './looks.ts'
+import { expectOne, openStage, PASSWORD, textsOf, write } from './people.ts'
+
+describe.skipIf(!hasBrowser)('the web chat', () => {
+  it('takes two people from set-up to an answer that is cut and resumed', async () => {
+    const puppet = createPuppet()
+    const { url, visit, problems } = await openStage({ assistant: puppet.assistant })
+
+    const { page: ada, context: network } = await visit(url)
+    await ada.waitForSelector('h1:text("Welcome")')
+    await look(ada, 'set-up')
+    await ada.fill('[name=display_name]', 'Ada Lovelace')
+    await ada.fill('[name=email]', 'ada@example.org')
+    await ada.fill('[name=password]', PASSWORD)
+    await ada.click('button[type=submit]')
+    await ada.waitForSelector('h2:text("No conversations yet")')
+    await look(ada, 'empty')
+
+    await ada.click('[aria-label="Your account"]')
+    await ada.click('button:text("Sign out")')
+    await ada.fill('[name=email]', 'ada@example.org')
+    await ada.fill('[name=password]', 'wrong horse')
+    await ada.press('[name=password]', 'Enter')
+    await ada.waitForSelector('[role=alert]:text("The e-mail or the password is wrong.")')
+    await look(ada, 'sign-in')
+    await ada.fill('[name=password]', PASSWORD)
+    await ada.press('[name=password]', 'Enter')
+
+    await ada.click('.empty button')
+    await look(ada, 'new-conversation')
+    await ada.fill('dialog [name=title]', 'Engines')
+    await ada.press('dialog [name=title]', 'Enter')
+    await ada.waitForSelector('.conversations a[aria-current=page]:has-text("Engines")')
+    await look(ada, 'conversation-empty')
+    await ada.click('.people-button')
+    await ada.click('.invite button')
+    const link = await ada.inputValue('.invite input')
+    await look(ada, 'people')
+    await ada.press('dialog', 'Escape')
+    await ada.waitForSelector('dialog', { state: 'detached' })
+
+    const { page: grace } = await visit(link, { colorScheme: 'dark' })
+    await grace.fill('[name=username]', 'grace')
+    await grace.fill('[name=email]', 'grace@example.org')
+    await grace.fill('[name=password]', PASSWORD)
+    await look(grace, 'join')
+    await grace.click('button[type=submit]')
+    await grace.waitForSelector('h2:text("Engines")')
+    expect(new URL(grace.url()).hash).toMatch(/^#\/c\/[\w-]{36}$/)
+    await grace.click('.conversations a')
+
+    await write(ada, 'conversation', 'Does it **run**?')
+    await grace.waitForSelector('.conversations .badge:has-text("1")')
+    await grace.waitForSelector('.thread-card:has-text("Ada Lovelace")')
+    expect(await grace.title()).toBe('(1) Engines – Chat')
+    await look(grace, 'unread')
+    await grace.click('.thread-card')
+    await grace.waitForSelector('.message strong:text("run")')
+    await grace.waitForSelector('.conversations .badge', { state: 'detached' })
+
+    await ada.click('.thread-card')
+    await grace.fill('.thread textarea', 'It runs')
+    await ada.waitForSelector('.thread .typing:text("grace is typing…")')
+    await grace.press('.thread textarea', 'Enter')
+    await ada.waitForSelector('.message:has-text("It runs")')
+    await ada.hover('.message:has-text("It runs")')
+    await ada.click('.message:has-text("It runs") [aria-label=React]')
+    await ada.click('.emoji button')
+    await grace.waitForSelector('.reaction:has-text("1")')
+    await grace.hover('.message:has-text("It runs")')
+    await grace.click('.message:has-text("It runs") [aria-label=Edit]')
+    await grace.fill('.edit textarea', 'It runs, mostly')
+    await grace.press('.edit textarea', 'Enter')
+    await ada.waitForSelector('.message:has-text("It runs, mostly") .tag:text("edited")')
+
+    await write(grace, 'thread', 'A branch')
+    await ada.hover('.message:has-text("A branch")')
+    await ada.click('.message:has-text("A branch") [aria-label=Reply]')
+    await expectOne(ada, '.replying:has-text("Reply to grace")')
+    await write(ada, 'thread', 'Inside of it')
+    await grace.waitForSelector('.message:has-text("Inside of it")')
+    expect(
+      await ada.evaluate(`[...document.querySelectorAll('.messages > li')].map((row) => row.dataset.level)`),
+    ).toEqual(['0', '1', '1', '2'])
+    await grace.click('button:text("Hide 1 reply")')
+    await grace.waitForSelector('.message:has-text("Inside of it")', { state: 'detached' })
+    await grace.click('button:text("Show 1 reply")')
+
+    await ada.click('.thread [aria-label="Ask the assistant"]')
+    await write(ada, 'thread', 'Why?')
+    const answer = await puppet.asked()
+    answer.say('Because of *steam*, ')
+    await grace.waitForSelector('.message[data-role=assistant] em:text("steam")')
+    await look(grace, 'answer')
+    await ada.reload()
+    await ada.waitForSelector('.message[data-role=assistant] em:text("steam")')
+    answer.say('and of\n\n```js\nconst engine = "difference"\n```')
+    answer.end()
+    await ada.waitForSelector('.message[data-role=assistant] pre:has-text("difference")')
+    await ada.waitForSelector('.stop', { state: 'detached' })
+
+    await ada.click('.thread [aria-label="Ask the assistant"]')
+    await write(ada, 'thread', 'More?')
+    const endless = await puppet.asked()
+    endless.say('On and on')
+    await ada.click('.stop')
+    await endless.aborted
+    await grace.waitForSelector('.note:text("Stopped.")')
+    await look(ada, 'thread')
+
+    await network.setOffline(true)
+    await ada.waitForSelector('.banner:has-text("You are offline")')
+    await write(ada, 'thread', 'From the train')
+    await ada.waitForSelector('.note:has-text("Not sent.")')
+    await look(ada, 'offline')
+    await network.setOffline(false)
+    await grace.waitForSelector('.message:has-text("From the train")')
+    await ada.waitForSelector('.note:has-text("Not sent.")', { state: 'detached' })
+    await expectOne(ada, '.message:has-text("From the train")')
+    expect(await textsOf(grace)).toEqual(await textsOf(ada))
+    expect(problems).toEqual([])
+  }, 120_000)
+
+  it('shows what others write as text and safe elements, whatever it is', async () => {
+    const { url, visit, problems } = await openStage({})
+    const { page } = await visit(url, { locale: 'de-DE' })
+    await page.waitForSelector('html[lang=de] h1:text("Willkommen")')
+    await page.fill('[name=email]', 'ada@example.org')
+    await page.fill('[name=password]', PASSWORD)
+    await page.click('button[type=submit]')
+    await page.click('.empty button')
+    const title = `${'Donaudampfschifffahrtsgesellschaft'.repeat(4)} <b>מנוע</b>`
+    await page.fill('dialog [name=title]', title)
+    await page.press('dialog [name=title]', 'Enter')
+    await write(page, 'conversation', HOSTILE)
+    await page.click('.thread-card')
+    await page.waitForSelector('.message table')
+    const found = await page.evaluate(`({
+      links: [...document.querySelectorAll('.markdown a')].map(({ href, rel, target }) => [href, rel, target]),
+      foreign: document.querySelectorAll('.markdown :is(img, script, iframe, b, form, input)').length,
+      text: document.querySelector('.markdown').textContent,
+    })`)
+    expect(found).toEqual({
+      links: [
+        ['https://example.org/a?b=c&d', 'noopener noreferrer', '_blank'],
+        ['mailto:ada@example.org', 'noopener noreferrer', '_blank'],
+        ['https://example.org/image.png', 'noopener noreferrer', '_blank'],
+      ],
+      foreign: 0,
+      text: expect.stringContaining('<img src=x onerror="document.title=1">'),
+    })
+    await look(page, 'hostile')
+    expect(problems).toEqual([])
+  }, 60_000)
+})
+
+const HOSTILE = `# A heading
+
+<script>document.title = 'run'</script> <img src=x onerror="document.title=1"> <b>bold</b> &lt;i&gt; &copy; &#128077;
+
+[good](https://example.org/a?b=c&d) <ada@example.org> ![picture](https://example.org/image.png)
+[bad](javascript:alert(1)) [bad](data:text/html,x) [bad](//example.org) [bad](vbscript:x) [ref]
+
+[ref]: javascript:alert(1)
+
+| one | two |
+|:----|----:|
+| 1   | ${'wide '.repeat(60)} |
+
+1. ordered
+   - [x] done
+   - [ ] open
+
+> quoted ${'averylongword'.repeat(30)}
+
+\`\`\`html
+<script>alert(1)</script>${' and on'.repeat(60)}
+\`\`\`
+
+---
+~~struck~~ \`code\` **strong *both***`

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import type { Page } from '../support/browser.ts'
+
+/** The sizes in which every screen is looked at: a laptop and the smallest phone. */
+const SIZES = { laptop: { width: 1280, height: 800 }, phone: { width: 320, height: 640 } }
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** A fault that axe has found. */
+interface Fault {
+  id: string
+  nodes: { html: string; failureSummary: string }[]
+}
+
+/**
+ * Looks at a screen in each size: axe finds no fault, and nothing is wider than the window. With `WEB_SHOTS=<folder>` it
+ * leaves a picture of each.
+ */
+export async function look(page: Page, name: string): Promise<void> {
+  for (const [size, viewport] of Object.entries(SIZES)) {
+    await page.setViewportSize(viewport)
+    if (process.env.WEB_SHOTS) await page.screenshot({ path: join(process.env.WEB_SHOTS, `${name}-${size}.png`) })
+    const { violations, width } = (await page.evaluate(
+      `${AXE}; (async () => ({
+        violations: (await axe.run(document, { resultTypes: ['violations'] })).violations,
+        width: document.documentElement.scrollWidth,
+      }))()`,
+    )) as { violations: Fault[]; width: number }
+    const faults = violations.map(
+      ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`,
+    )
+    expect({ name, size, faults, width }).toEqual({ name, size, faults: [], width: viewport.width })
+  }
+  await page.setViewportSize(SIZES.laptop)
+}

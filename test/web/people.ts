@@ -1,0 +1,72 @@
+import { expect, onTestFinished } from 'vitest'
+import { serve } from '../../lib/http/node/serve.ts'
+import { createChatService, openStorage, type Ports, parseConfig } from '../../lib/index.ts'
+import { createWebChat } from '../../lib/web/index.ts'
+import { type Browser, type BrowserContext, type ContextOptions, openBrowser, type Page } from '../support/browser.ts'
+
+export const PASSWORD = 'correct horse battery'
+
+/** What a browser reports of requests that fail as they must: those of a page without a session, or without a network. */
+const EXPECTED = /status of 401|status of 409|net::ERR_INTERNET_DISCONNECTED/
+
+/** A user at a browser. */
+export interface Visitor {
+  page: Page
+  context: BrowserContext
+}
+
+/** A service with its page, and a browser. */
+export interface Stage {
+  url: string
+  browser: Browser
+  /** @param options the device */
+  visit(address: string, options?: ContextOptions): Promise<Visitor>
+  /** What the consoles of all pages have reported. */
+  problems: string[]
+}
+
+export async function openStage(ports: Ports, config: object = {}): Promise<Stage> {
+  const all = { security: { password: { bcrypt_cost: 4 } }, ...config }
+  const chat = createChatService(parseConfig(all), await openStorage({ database: 'sqlite::memory:' }), ports)
+  await chat.start()
+  const server = await serve(chat, { port: 0, web: createWebChat() })
+  onTestFinished(async () => {
+    await server.close({ drain_seconds: 0 })
+    await chat.close()
+  })
+  const browser = await openBrowser()
+  const problems: string[] = []
+  return {
+    url: server.url,
+    browser,
+    problems,
+    async visit(address, options) {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', ...options })
+      const page = await context.newPage()
+      page.on('pageerror', (error) => problems.push(error.message))
+      // Also what the policy of the page forbids.
+      page.on('console', (message) => {
+        if (message.type() === 'error' && !EXPECTED.test(message.text())) problems.push(message.text())
+      })
+      await page.goto(address)
+      return { page, context }
+    },
+  }
+}
+
+/** Writes in the composer of a pane, and sends it. */
+export async function write(page: Page, pane: 'conversation' | 'thread', text: string): Promise<void> {
+  await page.fill(`.${pane} .composer textarea`, text)
+  await page.press(`.${pane} .composer textarea`, 'Enter')
+}
+
+/** The text of each message of the open thread. */
+export function textsOf(page: Page): Promise<string[]> {
+  return page.locator('.thread .message .markdown').allTextContents()
+}
+
+/** Fails unless it finds exactly one. */
+export async function expectOne(page: Page, selector: string): Promise<void> {
+  await page.waitForSelector(selector)
+  expect(await page.locator(selector).allTextContents()).toHaveLength(1)
+}

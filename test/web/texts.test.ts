@@ -1,0 +1,44 @@
+import { expect, it } from 'vitest'
+import { hrefOf, parseHash } from '../../examples/web-chat/src/app/route.ts'
+import { decodeEntities } from '../../examples/web-chat/src/markdown/entities.ts'
+import { safeHref } from '../../examples/web-chat/src/markdown/links.ts'
+
+it.each([
+  ['https://example.org/a?b#c', 'https://example.org/a?b#c'],
+  ['HTTP://example.org', 'http://example.org/'],
+  ['mailto:ada@example.org', 'mailto:ada@example.org'],
+  ...[
+    'javascript:alert(1)',
+    'JavaScript:x',
+    ' java\nscript:x',
+    'data:text/html,x',
+    'vbscript:x',
+    'blob:x',
+    'file:///x',
+  ].map((href) => [href, undefined]),
+  ...['//example.org', '/path', '#anchor', '', 'example.org'].map((href) => [href, undefined]),
+])('a link to %j leads to %j', (href, address) => {
+  expect(safeHref(href!)).toBe(address)
+})
+
+it.each([
+  ['a &amp; b &lt;i&gt; &quot;&apos;', 'a & b <i> "\''],
+  ['&#65;&#x42;&#128077;', 'AB👍'],
+  ['&copy; &constructor; &;&#;&#x;&#0;&#9999999;', '&copy; &constructor; &;&#;&#x;&#0;&#9999999;'],
+  ['&amp;lt;', '&lt;'],
+])('resolves the references in %j once', (text, resolved) => {
+  expect(decodeEntities(text)).toBe(resolved)
+})
+
+it.each([
+  ['', { name: 'home' }],
+  ['#/', { name: 'home' }],
+  ['#/elsewhere/1', { name: 'home' }],
+  ['#/c/1', { name: 'conversation', conversation_id: '1' }],
+  ['#/c/1/x/2', { name: 'conversation', conversation_id: '1' }],
+  ['#/c/1/t/2', { name: 'thread', conversation_id: '1', root_id: '2' }],
+  ['#/join/abc', { name: 'join', token: 'abc' }],
+])('the address %j is a route', (hash, route) => {
+  expect(parseHash(hash)).toEqual(route)
+  expect(parseHash(hrefOf(parseHash(hash)))).toEqual(route)
+})
