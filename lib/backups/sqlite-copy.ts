@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import { addonTrouble, BASE } from '../storage/sqlite/driver.ts'
 
 const run = promisify(execFile)
 
@@ -9,9 +10,10 @@ const run = promisify(execFile)
  * (https://sqlite.org/howtocorrupt.html, section 2.2).
  */
 const COPY = `
-const [base, file, copy] = process.argv.slice(1)
+const [base, file, copy, usesAddon] = process.argv.slice(1)
 function open(path) {
   try {
+    if (!usesAddon) throw new Error()
     return new (require('node:module').createRequire(base)('better-sqlite3'))(path)
   } catch (error) {
     if (String(error.code).startsWith('SQLITE_')) throw error
@@ -33,14 +35,12 @@ try {
 }
 `
 
-/** Where packages are looked for: in a bundle of CommonJS, a module has no address. */
-const BASE = (import.meta.url as string | undefined) ?? `${process.cwd()}/`
-
 /** Copies a SQLite file that is in use in one consistent state, and checks the copy. */
 export async function copySqlite(file: string, copy: string, signal: AbortSignal): Promise<void> {
   const { NODE_OPTIONS: _, ...env } = process.env
   try {
-    await run(process.execPath, ['--no-warnings', '-e', COPY, BASE, file, copy], { env, signal })
+    const args = ['--no-warnings', '-e', COPY, BASE, file, copy, addonTrouble() ? '' : 'yes']
+    await run(process.execPath, args, { env, signal })
   } catch (error) {
     signal.throwIfAborted()
     const { stdout, message } = error as { stdout?: string; message: string }

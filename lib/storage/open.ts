@@ -17,6 +17,7 @@ import { listMigrations, type MigrationState, migrate } from './schema/migrate.t
 import type { HostHandle } from './shared/client.ts'
 import type { SqliteHandle } from './sqlite/connection.ts'
 import { createSqliteDatabase } from './sqlite/database.ts'
+import { addonTrouble } from './sqlite/driver.ts'
 import { prepareFile, sqlitePath, watchFile } from './sqlite/file.ts'
 import { assertDurable, type Durability, setUpSqlite } from './sqlite/pragmas.ts'
 import { createSignalsFile, type SignalsFile } from './sqlite/signals-file.ts'
@@ -196,6 +197,8 @@ async function createDb0(connector: Connector): Promise<Db0> {
 
 async function connectSqlite(options: { name?: string; path?: string }): Promise<Db0Like> {
   try {
+    const trouble = addonTrouble()
+    if (trouble) throw new Error(trouble)
     const { default: connector } = await import('db0/connectors/better-sqlite3')
     const db0 = await createDb0(connector(options))
     await db0.getInstance()
@@ -209,7 +212,8 @@ async function connectSqlite(options: { name?: string; path?: string }): Promise
       await db0.getInstance()
     } catch (error) {
       if (sqliteTrouble(error)) throw error
-      throw new Error('SQLite needs the optional package better-sqlite3, or Node 22.13 and later', { cause })
+      const needed = addonTrouble() ?? 'SQLite needs the optional package better-sqlite3, or Node 22.13 and later'
+      throw new Error(needed, { cause })
     }
     return db0
   }
