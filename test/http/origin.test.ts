@@ -180,7 +180,7 @@ describeOnEachDatabase('every route that changes something', (openUrl) => {
     expect(await post([...common, `X-CSRF-TOKEN: ${token()}`, 'X-CSRF-TOKEN: other'])).toMatch(/^HTTP\/1.1 403 /)
     expect(await post([...common, 'X-CSRF-TOKEN: other', `X-CSRF-TOKEN: ${token()}`])).toMatch(/^HTTP\/1.1 403 /)
     expect(await post([...common, `X-CSRF-TOKEN: ${token()}\0`])).toMatch(/^HTTP\/1.1 400 /)
-    expect(await post([...common, `X-CSRF-TOKEN: ${'x'.repeat(1024 * 1024)}`])).toMatch(/^HTTP\/1.1 431 /)
+    expect(await post([...common, `X-CSRF-TOKEN: ${'x'.repeat(20_000)}`])).toMatch(/^HTTP\/1.1 431 /)
   })
 
   it.each(['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override', '_method'])(
