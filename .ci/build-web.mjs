@@ -29,7 +29,7 @@ export async function buildWeb() {
     minify: true,
     format: 'esm',
     platform: 'browser',
-    target: ['chrome111', 'firefox114', 'safari16.4'],
+    target: ['chrome114', 'firefox125', 'safari17'],
     jsx: 'automatic',
     jsxImportSource: 'preact',
     tsconfig: `${SOURCE}/tsconfig.json`,

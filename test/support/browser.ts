@@ -45,6 +45,7 @@ export interface Page {
   press(selector: string, key: string): Promise<void>
   inputValue(selector: string): Promise<string>
   title(): Promise<string>
+  close(): Promise<void>
   url(): string
   setViewportSize(size: { width: number; height: number }): Promise<void>
   screenshot(options: { path: string }): Promise<unknown>

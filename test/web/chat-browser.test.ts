@@ -121,8 +121,28 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     await ada.waitForSelector('.note:has-text("Not sent.")', { state: 'detached' })
     await expectOne(ada, '.message:has-text("From the train")')
     expect(await textsOf(grace)).toEqual(await textsOf(ada))
+
+    const tab = await network.newPage()
+    await tab.goto(url)
+    await tab.click('[aria-label="Your account"]')
+    await tab.click('button:text("Sign out")')
+    await ada.waitForSelector('[role=status]:text("Your session has ended.")')
+    await tab.close()
     expect(problems).toEqual([])
   }, 120_000)
+
+  it('is that of an application which signs in itself', async () => {
+    const brand = { name: 'Acme', colors: { accent: '#0a7d55' }, sign_in_url: '/login' }
+    const { url, visit, problems } = await openStage({ identity: () => undefined }, {}, { brand })
+    const { page } = await visit(url)
+    await page.waitForSelector('h1:text("Sign in to Acme")')
+    await look(page, 'host')
+    expect(
+      await page.evaluate(`[document.querySelector('.primary').href, document.querySelectorAll('input').length,
+        getComputedStyle(document.querySelector('.primary')).backgroundColor]`),
+    ).toEqual([`${url}/login`, 0, 'rgb(10, 125, 85)'])
+    expect(problems).toEqual([])
+  }, 60_000)
 
   it('shows what others write as text and safe elements, whatever it is', async () => {
     const { url, visit, problems } = await openStage({})

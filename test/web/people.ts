@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 import { serve } from '../../lib/http/node/serve.ts'
 import { createChatService, openStorage, type Ports, parseConfig } from '../../lib/index.ts'
-import { createWebChat } from '../../lib/web/index.ts'
+import { createWebChat, type WebChatOptions } from '../../lib/web/index.ts'
 import { type Browser, type BrowserContext, type ContextOptions, openBrowser, type Page } from '../support/browser.ts'
 
 export const PASSWORD = 'correct horse battery'
@@ -25,11 +25,11 @@ export interface Stage {
   problems: string[]
 }
 
-export async function openStage(ports: Ports, config: object = {}): Promise<Stage> {
+export async function openStage(ports: Ports, config: object = {}, options: WebChatOptions = {}): Promise<Stage> {
   const all = { security: { password: { bcrypt_cost: 4 } }, ...config }
   const chat = createChatService(parseConfig(all), await openStorage({ database: 'sqlite::memory:' }), ports)
   await chat.start()
-  const server = await serve(chat, { port: 0, web: createWebChat() })
+  const server = await serve(chat, { port: 0, web: createWebChat(options) })
   onTestFinished(async () => {
     await server.close({ drain_seconds: 0 })
     await chat.close()

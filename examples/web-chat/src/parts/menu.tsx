@@ -1,30 +1,36 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
-/** A button that opens a small panel beside it. Escape, a click elsewhere and a choice close it. */
-export function Menu({
-  label,
-  button,
-  children,
-  side = 'end',
-}: {
+/** The distance of a panel to its button and to the edges of the window, in pixels. */
+const GAP = 6
+
+interface MenuProps {
   label: string
   button: ComponentChildren
   children: (close: () => void) => ComponentChildren
-  side?: 'start' | 'end'
-}) {
+}
+
+/** A button that opens a small panel beside it. Escape, scrolling, a click elsewhere and a choice close it. */
+export function Menu({ label, button, children }: MenuProps) {
   const [isOpen, setOpen] = useState(false)
-  const ref = useRef<HTMLDivElement>(null)
+  const menu = useRef<HTMLDivElement>(null)
+  const panel = useRef<HTMLDivElement>(null)
   const close = () => {
     setOpen(false)
-    ref.current?.querySelector('button')?.focus()
+    menu.current?.querySelector('button')?.focus()
   }
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOpen) return
-    const onPointer = (event: Event) => ref.current?.contains(event.target as Node) || setOpen(false)
-    addEventListener('pointerdown', onPointer)
-    ref.current?.querySelector<HTMLElement>('.panel button')?.focus()
-    return () => removeEventListener('pointerdown', onPointer)
+    const leave = (event: Event) => menu.current?.contains(event.target as Node) || setOpen(false)
+    const events = ['pointerdown', 'scroll', 'resize']
+    for (const event of events) addEventListener(event, leave, { capture: true, passive: true })
+    // Above everything: what scrolls would cut it off.
+    panel.current!.showPopover()
+    place(panel.current!, menu.current!)
+    panel.current!.querySelector('button')?.focus()
+    return () => {
+      for (const event of events) removeEventListener(event, leave, { capture: true })
+    }
   }, [isOpen])
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Escape' || !isOpen) return
@@ -33,7 +39,7 @@ export function Menu({
   }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape is for what is inside.
-    <div class="menu" ref={ref} onKeyDown={onKeyDown}>
+    <div class="menu" ref={menu} onKeyDown={onKeyDown}>
       <button
         type="button"
         class="icon-button"
@@ -45,10 +51,21 @@ export function Menu({
         {button}
       </button>
       {isOpen && (
-        <div class="panel" data-side={side}>
+        <div class="panel" popover="manual" ref={panel}>
           {children(close)}
         </div>
       )}
     </div>
   )
+}
+
+/** Below the button, or above it where there is more room; within the window. */
+function place(panel: HTMLElement, button: HTMLElement): void {
+  const { top, bottom, left, right } = button.getBoundingClientRect()
+  const { offsetWidth: width, offsetHeight: height } = panel
+  const isRtl = getComputedStyle(button).direction === 'rtl'
+  const x = isRtl ? left : right - width
+  const isBelow = bottom + GAP + height <= innerHeight || top < innerHeight - bottom
+  panel.style.left = `${Math.max(GAP, Math.min(x, innerWidth - width - GAP))}px`
+  panel.style.top = `${Math.max(GAP, isBelow ? bottom + GAP : top - GAP - height)}px`
 }

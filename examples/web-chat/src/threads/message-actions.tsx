@@ -8,7 +8,7 @@ import { texts } from '../texts/texts.ts'
 import type { MessageProps } from './message.tsx'
 import { ReactionMenu } from './reactions.tsx'
 
-/** What the user may do with a message. */
+/** What the user may do with a message: shown beside it, or where there is no pointer behind one button. */
 export function MessageActions({
   message,
   user_id,
@@ -18,13 +18,21 @@ export function MessageActions({
   onEdit,
 }: MessageProps & { onEdit: () => void }) {
   const [isRemoving, setRemoving] = useState(false)
+  const [isOpen, setOpen] = useState(false)
   const { messages } = texts.value
   if (!canWrite || message.deleted_at) return null
   const isOwn = message.author_user_id === user_id
   const mayRemove = isOwn || message.requested_by === user_id || role === 'owner' || role === 'admin'
   const isComplete = message.status !== 'streaming'
   return (
-    <div class="actions">
+    <div class="actions" data-open={isOpen}>
+      <IconButton
+        icon="more"
+        label={messages.more}
+        class="icon-button more"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      />
       <ReactionMenu message={message} />
       {isComplete && <IconButton icon="reply" label={messages.reply} onClick={() => onReply(message)} />}
       {isOwn && message.role === 'user' && <IconButton icon="edit" label={messages.edit} onClick={onEdit} />}

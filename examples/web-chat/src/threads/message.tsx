@@ -34,8 +34,10 @@ export interface MessageProps {
 
 /** A message in a thread: rendered again only if something of it has changed. */
 export class MessageRow extends Component<MessageProps> {
-  override shouldComponentUpdate(next: MessageProps): boolean {
-    return (Object.keys(next) as (keyof MessageProps)[]).some((key) => next[key] !== this.props[key])
+  override shouldComponentUpdate({ message, ...rest }: MessageProps): boolean {
+    const { message: before, ...known } = this.props
+    const keys = Object.keys(rest) as (keyof typeof rest)[]
+    return keys.some((key) => rest[key] !== known[key]) || !isSame(message, before)
   }
 
   render() {
@@ -46,6 +48,11 @@ export class MessageRow extends Component<MessageProps> {
       </li>
     )
   }
+}
+
+/** A thread that is read again has other objects with, for the most part, the same in them. */
+function isSame(one: StoreMessage, other: StoreMessage): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other)
 }
 
 function MessageArticle(props: MessageProps) {

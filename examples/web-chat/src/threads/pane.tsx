@@ -40,7 +40,7 @@ export function ThreadPane({
   const end = useRef<HTMLDivElement>(null)
   const pane = useRef<HTMLElement>(null)
   useVisible(end, () => void thread.loadMore(), has_more)
-  useStickToEnd(scroller, status === 'ready', user.id, messages)
+  useStickToEnd(scroller, status === 'ready', has_more, messages)
   useAnnouncements(messages, user.id)
   const unread = useReadMarker({ scroller, conversation_id, root_id, messages, has_more, user_id: user.id })
   const canWrite = mayWrite(conversation, user)

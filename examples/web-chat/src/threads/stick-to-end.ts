@@ -7,22 +7,26 @@ const NEAR = 80
 
 /**
  * Shows the end of a thread when it is opened, and stays there while it grows: an answer that is written runs upwards. Who
- * has scrolled away stays where they are, but their own post is brought into view.
+ * has scrolled away stays where they are, but their own post is brought into view. A thread that is not read to its end is
+ * shown from its beginning.
  */
 export function useStickToEnd(
   scroller: RefObject<HTMLElement | null>,
   isReady: boolean,
-  user_id: string,
+  has_more: boolean,
   messages: readonly StoreMessage[],
 ): void {
   const isAtEnd = useRef(true)
+  const isWhole = useRef(true)
+  if (has_more) isAtEnd.current = false
+  isWhole.current = !has_more
   const pending = messages.findLast((message) => message.pending)?.id
   useEffect(() => {
     const { current } = scroller
     if (!current) return
     const toEnd = () => isAtEnd.current && current.scrollTo(0, current.scrollHeight)
     const onScroll = () => {
-      isAtEnd.current = current.scrollHeight - current.scrollTop - current.clientHeight < NEAR
+      isAtEnd.current = isWhole.current && current.scrollHeight - current.scrollTop - current.clientHeight < NEAR
     }
     const observer = new ResizeObserver(toEnd)
     for (const child of current.children) observer.observe(child)
@@ -32,7 +36,7 @@ export function useStickToEnd(
       observer.disconnect()
       current.removeEventListener('scroll', onScroll)
     }
-  }, [isReady, user_id])
+  }, [isReady])
   useLayoutEffect(() => {
     if (pending === undefined) return
     scroller.current?.querySelector(`[data-id="${pending}"]`)?.scrollIntoView({ block: 'nearest' })
