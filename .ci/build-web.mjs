@@ -1,8 +1,7 @@
 // Builds the web chat (examples/web-chat) into one module, dist/web/page.mjs: its HTML, and its files compressed. A module
-// can be bundled by a host, and is read only where the page is served.
-
-import { existsSync, mkdirSync } from 'node:fs'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+// can be bundled by a host, and is read only where the page is served. Run as a program, it builds it, too.
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
@@ -56,7 +55,7 @@ export async function buildWeb() {
   ]
   const template = await readFile(`${SOURCE}/index.html`, 'utf8')
   const html = template.replace('<!-- files -->', links.join('\n    '))
-  mkdirSync(OUT, { recursive: true })
+  await mkdir(OUT, { recursive: true })
   const written = `${OUT}/page.${process.pid}.mjs`
   await writeFile(written, `export const PAGE = ${JSON.stringify({ html, files })}\n`)
   await rename(written, `${OUT}/page.mjs`).catch(async (error) => {
@@ -68,6 +67,8 @@ export async function buildWeb() {
     0,
   )
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await buildWeb()
 
 function importsOf(outputs, path, found = new Set()) {
   for (const { path: imported, kind } of outputs[path].imports)

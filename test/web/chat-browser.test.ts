@@ -109,6 +109,7 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     await ada.click('.stop')
     await endless.aborted
     await grace.waitForSelector('.note:text("Stopped.")')
+    await ada.waitForSelector('.conversations .badge', { state: 'detached' })
     await look(ada, 'thread')
 
     await network.setOffline(true)

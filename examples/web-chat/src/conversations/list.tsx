@@ -5,6 +5,7 @@ import { useReadable } from '../app/readable.ts'
 import { hrefOf } from '../app/route.ts'
 import { Avatar, PresenceText } from '../parts/avatar.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
+import { UnreadBadge } from '../parts/unread-badge.tsx'
 import { useVisible } from '../parts/visible.ts'
 import { texts } from '../texts/texts.ts'
 import { shortTime } from '../texts/time.ts'
@@ -78,15 +79,5 @@ function Conversation({
         {unread > 0 && <UnreadBadge count={unread} />}
       </a>
     </li>
-  )
-}
-
-/** How many messages are unread; read aloud as a sentence. */
-export function UnreadBadge({ count }: { count: number }) {
-  return (
-    <span class="badge">
-      <span aria-hidden="true">{count > 99 ? '99+' : count}</span>
-      <span class="hidden">{texts.value.conversations.unread(count)}</span>
-    </span>
   )
 }

@@ -35,45 +35,61 @@ export function useReadMarker(watched: Watched): ReadonlySet<string> {
   const isOpened = useRef(false)
   const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set())
 
+  function report(): void {
+    const first = unread.findIndex(({ id }) => !seen.current.has(id))
+    const last = unread[(first < 0 ? unread.length : first) - 1]
+    if (!last || last.id === marked.current) return
+    marked.current = last.id
+    // After a failure, the next one that is seen moves the marker as well.
+    client.threads.markRead(root_id, { message_id: last.id }).catch(() => {
+      marked.current = ''
+    })
+  }
+
   useEffect(() => {
     if (status !== 'ready' || messages.length === 0) return
     const missing = isOpened.current && document.hasFocus() ? [] : unread.filter(({ id }) => !fresh.has(id))
     isOpened.current = true
     if (missing.length > 0) setFresh(new Set([...fresh, ...missing.map(({ id }) => id)]))
     if (unread.length === 0 || !scroller.current) return
-    let timer: ReturnType<typeof setTimeout> | undefined
-    const report = () => {
+    return watch(scroller.current, unread, (id) => seen.current.add(id), report)
+    // Not the messages: while an answer is written, they are others with every word.
+  }, [unread.map(({ id }) => id).join(), status])
+  return fresh
+}
+
+/** Calls `onSeen` for each message that comes into view, and `report` once a few have. @returns a function that ends this */
+function watch(
+  scroller: HTMLElement,
+  messages: readonly StoreMessage[],
+  onSeen: (id: string) => void,
+  report: () => void,
+): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const observer = new IntersectionObserver(
+    (entries) => {
       if (!document.hasFocus()) return
-      const first = unread.findIndex(({ id }) => !seen.current.has(id))
-      const last = unread[(first < 0 ? unread.length : first) - 1]
-      if (!last || last.id === marked.current) return
-      marked.current = last.id
-      // The next one that is seen moves the marker as well.
-      client.threads.markRead(root_id, { message_id: last.id }).catch(() => {
-        marked.current = ''
-      })
-    }
-    const observer = new IntersectionObserver(
-      (entries) => {
-        for (const { isIntersecting, target } of entries)
-          if (isIntersecting) seen.current.add((target as HTMLElement).dataset.id!)
-        clearTimeout(timer)
-        timer = setTimeout(report, GATHER_MS)
-      },
-      { root: scroller.current },
-    )
-    for (const { id } of unread) {
-      const element = scroller.current.querySelector(`[data-id="${id}"]`)
+      for (const { isIntersecting, target } of entries) if (isIntersecting) onSeen((target as HTMLElement).dataset.id!)
+      clearTimeout(timer)
+      timer = setTimeout(report, GATHER_MS)
+    },
+    { root: scroller },
+  )
+  const observe = () => {
+    // Observed anew, it reports what is in view now.
+    observer.disconnect()
+    for (const { id } of messages) {
+      const element = scroller.querySelector(`[data-id="${id}"]`)
       if (element) observer.observe(element)
     }
-    addEventListener('focus', report)
-    return () => {
-      clearTimeout(timer)
-      observer.disconnect()
-      removeEventListener('focus', report)
-    }
-  }, [unread, status])
-  return fresh
+  }
+  observe()
+  addEventListener('focus', observe)
+  return () => {
+    clearTimeout(timer)
+    observer.disconnect()
+    removeEventListener('focus', observe)
+  }
 }
 
 /** The last `count` messages of others, by arrival: the service counts them, and does not name them. */

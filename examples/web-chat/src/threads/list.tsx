@@ -1,0 +1,99 @@
+import type { ThreadSummary } from 'chat-server/client'
+import { useRef } from 'preact/hooks'
+import { useApp } from '../app/context.ts'
+import { useReadable } from '../app/readable.ts'
+import { hrefOf } from '../app/route.ts'
+import { Avatar } from '../parts/avatar.tsx'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { UnreadBadge } from '../parts/unread-badge.tsx'
+import { useVisible } from '../parts/visible.ts'
+import { texts } from '../texts/texts.ts'
+import { shortTime } from '../texts/time.ts'
+import { PendingNote } from './pending-note.tsx'
+
+interface ThreadListProps {
+  conversation_id: string
+  /** The thread that is open. */
+  selected: string | undefined
+}
+
+/** The threads of a conversation, latest activity first; those that are not stored yet before them. */
+export function ThreadList({ conversation_id, selected }: ThreadListProps) {
+  const { store } = useApp()
+  const threads = store.threads(conversation_id)
+  const { threads: all, pending, status, error, has_more } = useReadable(threads)
+  const end = useRef<HTMLLIElement>(null)
+  useVisible(end, () => void threads.loadMore(), has_more)
+  const { empty, empty_text } = texts.value.threads
+  if (status === 'failed') return <ErrorNote error={error} />
+  if (status === 'loading') return <p class="quiet scroll">{texts.value.loading}</p>
+  if (all.length === 0 && pending.length === 0)
+    return (
+      <div class="empty scroll">
+        <Icon name="chat" />
+        <h3>{empty}</h3>
+        <p>{empty_text}</p>
+      </div>
+    )
+  return (
+    <ul class="thread-list scroll">
+      {pending.map((post) => (
+        <li key={post.key} class="thread-card pending">
+          <p class="excerpt" dir="auto">
+            {post.content}
+          </p>
+          <PendingNote post={post} />
+        </li>
+      ))}
+      {all.map((thread) => (
+        <ThreadCard
+          key={thread.root_id}
+          thread={thread}
+          conversation_id={conversation_id}
+          isSelected={thread.root_id === selected}
+        />
+      ))}
+      {has_more && (
+        <li ref={end} class="quiet">
+          {texts.value.loading}
+        </li>
+      )}
+    </ul>
+  )
+}
+
+function ThreadCard({
+  thread,
+  conversation_id,
+  isSelected,
+}: {
+  thread: ThreadSummary
+  conversation_id: string
+  isSelected: boolean
+}) {
+  const { people } = useApp()
+  const { root_id, root_author, root_excerpt, message_count, last_activity_at, unread = 0 } = thread
+  const name = root_author === undefined ? texts.value.assistant : people.nameOf(root_author)
+  return (
+    <li>
+      <a
+        class="thread-card"
+        href={hrefOf({ name: 'thread', conversation_id, root_id })}
+        aria-current={isSelected ? 'true' : undefined}
+        data-unread={unread > 0}
+      >
+        <Avatar id={root_author ?? 'assistant'} name={name} />
+        <span class="name" dir="auto">
+          {name}
+        </span>
+        <time datetime={last_activity_at}>{shortTime(last_activity_at)}</time>
+        <span class="excerpt" dir="auto">
+          {root_excerpt || texts.value.messages.deleted}
+        </span>
+        <span class="count">{texts.value.threads.messages(message_count)}</span>
+        {unread > 0 && <UnreadBadge count={unread} />}
+      </a>
+    </li>
+  )
+}
