@@ -5,10 +5,13 @@ import {
   useAssistant,
   useChatStore,
   useConnection,
+  useConversationSettings,
   useConversations,
   useMessages,
   useNotifications,
+  usePins,
   usePresence,
+  useReaders,
   useThread,
   useThreads,
   useTyping,
@@ -30,6 +33,7 @@ export function App() {
 function Page() {
   const { status, error } = useConnection()
   const { conversations, status: loading } = useConversations()
+  const { conversations: archived } = useConversations({ archived: true })
   const unread = useUnread()
   const isSignedOut = status === 'ended'
   return (
@@ -41,9 +45,17 @@ function Page() {
       <h1>Conversations ({unread} unread)</h1>
       {conversations.map(({ id, title }) => (
         <section key={id}>
-          <h2>{title}</h2>
+          <h2>
+            {title} <Archive id={id} />
+          </h2>
           <Conversation id={id} />
         </section>
+      ))}
+      <p id="archived">Archived ({archived.length})</p>
+      {archived.map(({ id, title }) => (
+        <p key={id}>
+          {title} <Archive id={id} />
+        </p>
       ))}
     </main>
   )
@@ -67,6 +79,16 @@ function Inbox() {
         </button>
       )}
     </aside>
+  )
+}
+
+function Archive({ id }: { id: string }) {
+  const { settings, setSettings } = useConversationSettings(id)
+  if (!settings) return null
+  return (
+    <button type="button" className="archive" onClick={() => setSettings({ archived: !settings.archived })}>
+      {settings.archived ? 'Bring back' : 'Archive'}
+    </button>
   )
 }
 
@@ -96,11 +118,13 @@ function SignIn({ reason }: { reason: string }) {
 function Conversation({ id }: { id: string }) {
   const { threads, start } = useThreads(id)
   const { typists, sendTyping } = useTyping(id)
+  const { pins } = usePins(id)
   return (
     <>
       {threads.map(({ root_id }) => (
         <Thread key={root_id} id={root_id} onTyping={() => sendTyping(root_id)} />
       ))}
+      {pins.length > 0 && <p className="pins">{pins.length} pinned</p>}
       {typists.length > 0 && <p className="typing">{typists.length} typing…</p>}
       <Compose name="new-thread" onSend={start} />
     </>
@@ -109,7 +133,7 @@ function Conversation({ id }: { id: string }) {
 
 function Thread({ id, onTyping }: { id: string; onTyping: () => void }) {
   const { status, markRead } = useThread(id)
-  const { messages, reply, retry } = useMessages(id)
+  const { messages, reply, retry, pin } = useMessages(id)
   const { answers, ask, cancel } = useAssistant(id)
   const presence = usePresence([...new Set(messages.flatMap(({ author_user_id }) => author_user_id ?? []))])
   return (
@@ -126,6 +150,12 @@ function Thread({ id, onTyping }: { id: string; onTyping: () => void }) {
           </li>
         ))}
       </ul>
+      <p>
+        <Seen id={id} />{' '}
+        <button type="button" className="pin" onClick={() => pin(id)}>
+          Pin
+        </button>
+      </p>
       {answers.map(({ id }) => (
         <button key={id} type="button" className="stop" onClick={() => cancel(id)}>
           Stop
@@ -138,6 +168,12 @@ function Thread({ id, onTyping }: { id: string; onTyping: () => void }) {
       </button>
     </article>
   )
+}
+
+/** How many have read the first message of a thread, where the conversation has read receipts. */
+function Seen({ id }: { id: string }) {
+  const { count, is_off } = useReaders(id)
+  return is_off ? null : <span className="seen">Seen by {count}</span>
 }
 
 function Compose(props: { name: string; onSend: (content: string) => unknown; onTyping?: () => void }) {

@@ -22,6 +22,7 @@ const ada = await chat.users.actor(user.id)
 await chat.users.create(OPERATOR, { username: 'grace', email: 'grace@example.org', password })
 const { conversation_id } = await chat.conversations.create(ada, { title: 'Engines' })
 await chat.participants.add(ada, conversation_id, { username: 'grace' })
+await chat.conversations.rename(ada, conversation_id, { policy: { receipts: 'on' } })
 await chat.messages.postRoot(ada, conversation_id, { content: 'Does it run?' })
 
 const { outputFiles } = await build({

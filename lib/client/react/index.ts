@@ -26,6 +26,9 @@ import {
   type NotificationsView,
   type PresenceView,
   presenceOf,
+  type ReadersView,
+  receiptsOf,
+  type ThreadReadersView,
   type Typist,
 } from '../store/parts.ts'
 import { useChatStore } from './context.ts'
@@ -214,6 +217,16 @@ export function useNotifications(filter?: NotificationsFilter): NotificationsVie
   const { notifications, markRead } = inboxOf(useChatStore())
   const list = useList(notifications(filter))
   return useMemo(() => ({ ...list, markRead }), [list, markRead])
+}
+
+/** The users who have read a message; `is_off` if the user sees no receipts there. */
+export function useReaders(message_id: string): ReadersView & ListActions {
+  return useList(receiptsOf(useChatStore()).readers(message_id))
+}
+
+/** The read markers in a thread, latest first; `is_off` as in {@link useReaders}. */
+export function useThreadReaders(root_id: string): ThreadReadersView & { reload: () => Promise<void> } {
+  return useReloadable(receiptsOf(useChatStore()).threadReaders(root_id))
 }
 
 /** Whether the page is connected. */

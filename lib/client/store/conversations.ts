@@ -21,8 +21,12 @@ export function conversationsPlan(
     isEphemeral: true,
     read: (query) => client.conversations.list({ ...query, archived: `${isArchived}` }),
     fold: (data, event) => fold(data, event, userId(), isArchived),
+    isUnsure,
   })
 }
+
+/** It is not in the order of posts, of which the user's own end the archiving. */
+const isUnsure = ({ type }: ConversationStreamEvent) => type === 'settings.update'
 
 type Conversations = ListData<ConversationSummary>
 
@@ -94,13 +98,13 @@ export function settingsPlan(
       if (event.type === 'message.new') {
         const { message } = event.payload
         const isOwn = message.conversation_id === conversation_id && isBy(message, userId())
-        // A post of the user ends the archiving.
         return isOwn && data.settings?.archived ? 'stale' : data
       }
       if (event.type !== 'settings.update' && event.type !== 'membership.changed') return data
       if (event.payload.conversation_id !== conversation_id) return data
       return event.type === 'settings.update' ? { settings: event.payload.settings } : 'stale'
     },
+    isUnsure,
     view: (data, loading) => ({ ...loading, ...data }),
   }
 }

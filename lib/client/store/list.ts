@@ -1,4 +1,3 @@
-import type { ConversationStreamEvent } from '../types.ts'
 import type { Loading, Plan } from './resource.ts'
 
 /** How many items are read at once, and shown at first. */
@@ -20,36 +19,38 @@ export interface PageQuery {
 export type Page<Name extends string, Item> = Record<Name, Item[]> & { next_after?: string }
 
 /** What differs between lists. */
-interface ListOptions<Name extends string, Item, More> {
+interface ListOptions<Name extends string, Item, More>
+  extends Pick<Plan<ListData<Item>, never>, 'fold' | 'isUnsure' | 'isEphemeral'> {
   /** What the API calls the items, and so do the views. */
   name: Name
   keyOf(item: Item): string
   read(query: PageQuery): Promise<Page<Name, Item>>
-  /** As `fold` of a plan. */
-  fold(data: ListData<Item>, event: ConversationStreamEvent): ListData<Item> | 'stale'
-  /** Whether ephemeral events change it. */
-  isEphemeral: boolean
   /** What the view has besides the items, or in their place. */
   more?(items: readonly Item[]): More
 }
 
 /** The plan of a list that is read in pages. */
-export function listPlan<Name extends string, Item, More = unknown>(
-  list: ListOptions<Name, Item, More>,
-): Plan<ListData<Item>, Loading & Record<Name, readonly Item[]> & { has_more: boolean } & More> {
-  const { name, keyOf, read, fold, isEphemeral, more } = list
+export function listPlan<Name extends string, Item, More = unknown>({
+  name,
+  keyOf,
+  read,
+  more,
+  ...plan
+}: ListOptions<Name, Item, More>): Plan<
+  ListData<Item>,
+  Loading & Record<Name, readonly Item[]> & { has_more: boolean } & More
+> {
   return {
+    ...plan,
     initial: { items: [] },
-    isEphemeral,
     read: (known, isMore) => readList(known, isMore, { keyOf, read, name }),
-    fold,
     view: ({ items, next_after }, loading) =>
       ({ ...loading, [name]: items, has_more: next_after !== undefined, ...more?.(items) }) as never,
   }
 }
 
 /** As many items as before, or more. One that moved to the front meanwhile is in two pages, and the first is newer. */
-async function readList<Name extends string, Item>(
+export async function readList<Name extends string, Item>(
   known: ListData<Item>,
   isMore: boolean,
   { keyOf, read, name }: Pick<ListOptions<Name, Item, unknown>, 'keyOf' | 'read' | 'name'>,

@@ -8,7 +8,6 @@ export function pinsPlan(client: StoreClient, conversation_id: string): Plan<Lis
   return listPlan({
     name: 'pins',
     keyOf: ({ message }) => message.id,
-    isEphemeral: false,
     read: (query) => client.pins.list(conversation_id, query),
     fold(data, event) {
       const isKnown = (id: string) => data.items.some(({ message }) => message.id === id)

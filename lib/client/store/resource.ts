@@ -18,6 +18,8 @@ export interface Plan<Data, View> {
   read(known: Data, isMore: boolean): Promise<Data>
   /** The data after an event, or `'stale'` if the event does not contain the change: then it is read again. */
   fold(data: Data, event: ConversationStreamEvent): Data | 'stale'
+  /** Whether it is read again after an event, although that is folded: it may be older than what is known. */
+  isUnsure?(event: ConversationStreamEvent): boolean
   /** Whether data that was complete when the stream broke off may be incomplete when it goes on. */
   isEphemeral?: boolean
   view(data: Data, loading: Loading): View
@@ -68,9 +70,8 @@ export function createResource<Data extends object, View>(
 
   function folded(from: Data, event: ConversationStreamEvent): Data {
     const next = plan.fold(from, event)
-    if (next !== 'stale') return next
-    reading.later()
-    return from
+    if (next === 'stale' || plan.isUnsure?.(event)) reading.later()
+    return next === 'stale' ? from : next
   }
 
   const follower: Follower = {

@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import { expect, it, vi } from 'vitest'
 import type { AssistantRequest } from '../../../lib/assistant/provider.ts'
 import type { AdminClient } from '../../../lib/client/admin.ts'
-import type { Message } from '../../../lib/client/index.ts'
+import type { Message, ThreadReader } from '../../../lib/client/index.ts'
 import type { ChatStore, PendingPost } from '../../../lib/client/store/index.ts'
-import { inboxOf } from '../../../lib/client/store/parts.ts'
+import { inboxOf, receiptsOf } from '../../../lib/client/store/parts.ts'
+import { contextOf } from '../../../lib/core/context-of.ts'
 import { createTestChat, type TestChat } from '../../../lib/testing/index.ts'
 import { connect, type Network } from './world.ts'
 
@@ -18,6 +19,7 @@ interface World {
   root_id: string
   messages: string[]
   direct_id: string
+  directs: string[]
 }
 
 type Act = (world: World, by: AdminClient, pick: number) => unknown
@@ -33,6 +35,12 @@ const SETTINGS: NonNullable<Parameters<ChatStore['setSettings']>[1]>[] = [
   { muted_until: 'forever' },
   { muted_until: null },
 ]
+const POLICIES = [
+  { mention_all: 'members' },
+  { mention_all: 'nobody' },
+  { receipts: 'on' },
+  { receipts: 'off' },
+] as const
 const NAMES = ['@ada', '@grace', '@all', '']
 const EMOJI = ['👍', '❤', '❤\uFE0F']
 
@@ -45,9 +53,17 @@ const ACTIONS: Record<string, Act> = {
       (await by.messages.reply(pickOf(world, pick), { content: `${NAMES[pick % 4]} ${pick}` })).message_id,
     ),
   direct: async (world, by, pick) => {
-    if (pick % 2 === 0) return by.messages.postRoot(world.direct_id, { content: `direct ${pick}` })
-    const { threads } = await by.threads.list(world.direct_id)
-    return by.messages.reply(threads[pick % threads.length]!.root_id, { content: `direct ${pick}` })
+    const parent_id = world.directs[pick % (world.directs.length + 1)]
+    const content = `direct ${pick}`
+    const posted = parent_id
+      ? by.messages.reply(parent_id, { content })
+      : by.messages.postRoot(world.direct_id, { content })
+    world.directs.push((await posted).message_id)
+  },
+  changeDirect: ({ directs }, by, pick) => {
+    const id = directs[pick % directs.length]!
+    if (pick % 3 === 0) return by.messages.restore(id)
+    return pick % 3 === 1 ? by.messages.remove(id) : by.messages.edit(id, { content: `edit ${pick}` })
   },
   readNotifications: async (_, by, pick) => {
     const { notifications } = await by.notifications.list({ limit: 3 })
@@ -86,7 +102,10 @@ const ACTIONS: Record<string, Act> = {
   },
   rename: ({ conversation_id }, by, pick) => by.conversations.rename(conversation_id, { title: `title ${pick}` }),
   setPolicy: ({ conversation_id }, by, pick) =>
-    by.conversations.rename(conversation_id, { policy: { mention_all: pick % 2 ? 'members' : 'nobody' } }),
+    by.conversations.rename(conversation_id, { policy: POLICIES[pick % 4]! }),
+  // No event tells others of it.
+  setReceipts: ({ conversation_id, clients: [ada] }, _, pick) =>
+    ada!.conversations.setSettings(conversation_id, { receipts: pick % 3 > 0 }),
   markRead: ({ root_id }, by) => by.threads.markRead(root_id),
   markUnread: (world, by, pick) => by.threads.markUnread(world.root_id, { message_id: pickOf(world, pick) }),
   post: (world, _, pick) => {
@@ -120,20 +139,25 @@ async function* assistant({ turns }: AssistantRequest) {
 
 const step = fc.record({ action: fc.constantFrom(...Object.keys(ACTIONS)), by: fc.nat(1), pick: fc.nat(1000) })
 
+/** What happens before a page shows the world, and after; if it is `settled`, not before all parts are read. */
+const history = fc.record({
+  before: fc.array(step, { maxLength: 10 }),
+  settled: fc.boolean(),
+  after: fc.array(step, { size: 'max', maxLength: 20 }),
+})
+
 it('folds any history, through lost connections and positions, into what the API reads', {
   timeout: 120_000,
 }, async () => {
-  const property = fc.asyncProperty(fc.array(step, { size: 'max', maxLength: 30 }), fc.nat(30), async (steps, cut) => {
+  const property = fc.asyncProperty(history, async ({ before, settled, after }) => {
     const world = await begin()
-    const ends: (() => void)[] = []
+    let ends: (() => void)[] = []
     try {
-      for (const [index, each] of steps.entries()) {
-        if (index === cut) ends.push(...watch(world))
-        await act(world, each)
-      }
-      world.network.isOffline = false
-      if (ends.length === 0) ends.push(...watch(world))
-      await vi.waitFor(async () => expect(shown(world)).toEqual(await read(world)), { timeout: 20_000, interval: 10 })
+      for (const each of before) await act(world, each)
+      ends = watch(world)
+      if (settled) await settle(world)
+      for (const each of after) await act(world, each)
+      await settle(world)
     } finally {
       for (const end of ends) end()
       world.store.close()
@@ -143,19 +167,39 @@ it('folds any history, through lost connections and positions, into what the API
   await fc.assert(property, { numRuns: Number(process.env.STORE_RUNS ?? 10), endOnFailure: true })
 })
 
+/** Waits until the page shows what the API reads. */
+async function settle(world: World): Promise<void> {
+  world.network.isOffline = false
+  await contextOf(world.test.chat).receipts.flush()
+  await vi.waitFor(async () => expect(shown(world)).toEqual(await read(world)), { timeout: 20_000, interval: 10 })
+}
+
 async function begin(): Promise<World> {
   const test = await createTestChat({ users: ['ada', 'grace'], assistant })
   const { network, store } = connect(test, 'ada')
   const grace = test.client('grace')
   const { conversation_id } = await grace.conversations.create({ title: 'Engines' })
   await grace.participants.add(conversation_id, { user_id: test.actor('ada').user_id, role: 'owner' })
+  await grace.conversations.rename(conversation_id, { policy: { receipts: 'on' } })
   const { root_id } = await grace.messages.postRoot(conversation_id, { content: 'first' })
   const { conversation_id: direct_id } = await grace.conversations.direct({ username: 'ada' })
-  await grace.messages.postRoot(direct_id, { content: 'direct' })
+  const directs = [(await grace.messages.postRoot(direct_id, { content: 'direct' })).message_id]
   // What is done beside the store does not pass its network.
   const clients = [test.client('ada'), grace]
-  return { test, store, network, clients, conversation_id, root_id, messages: [root_id], direct_id }
+  return { test, store, network, clients, conversation_id, root_id, messages: [root_id], direct_id, directs }
 }
+
+const receiptsOfWorld = (store: ChatStore, root_id: string) => [
+  receiptsOf(store).readers(root_id),
+  receiptsOf(store).threadReaders(root_id),
+]
+
+/** None where receipts are off. */
+const readersOr = (answer: Promise<{ readers: readonly ThreadReader[] }>) =>
+  answer.then(
+    ({ readers }) => readers,
+    () => [],
+  )
 
 const FILTERS = [{}, { unread: true }, { kind: 'mention' }] as const
 
@@ -165,7 +209,7 @@ function watch({ store, conversation_id, root_id }: World): (() => void)[] {
   const inbox = [store.unreadNotifications, ...FILTERS.map(inboxOf(store).notifications)]
   const lists = [store.conversations, store.archived, store.settings(conversation_id)]
   const parts = [...lists, store.threads(conversation_id), store.thread(root_id), store.unread, pins]
-  return [...parts, ...inbox].map((part) => part.subscribe(() => {}))
+  return [...parts, ...inbox, ...receiptsOfWorld(store, root_id)].map((part) => part.subscribe(() => {}))
 }
 
 /** A refusal changes nothing. */
@@ -192,6 +236,7 @@ function shown({ store, conversation_id, root_id }: World) {
     pins: store.pins(conversation_id).getSnapshot().pins,
     unreadNotifications: store.unreadNotifications.getSnapshot(),
     inbox: FILTERS.map((filter) => inboxOf(store).notifications(filter).getSnapshot().notifications),
+    readers: receiptsOfWorld(store, root_id).map((part) => part.getSnapshot().readers),
     pending,
   }
 }
@@ -217,6 +262,10 @@ async function read({ clients: [ada], conversation_id, root_id }: World): Promis
     pins: (await ada!.pins.list(conversation_id)).pins,
     unreadNotifications: inbox[0]!.unread,
     inbox: inbox.map(({ notifications }) => notifications),
+    readers: await Promise.all([
+      readersOr(ada!.receipts.ofMessage(root_id)),
+      readersOr(ada!.receipts.ofThread(root_id)),
+    ]),
     pending: [],
   }
 }
