@@ -25,7 +25,7 @@ export function conversationsPlan(
   })
 }
 
-/** It is not in the order of posts, of which the user's own end the archiving. */
+/** What the user sets, and what a post or a notification changes at the same moment, may arrive in another order. */
 const isUnsure = ({ type }: ConversationStreamEvent) => type === 'settings.update'
 
 type Conversations = ListData<ConversationSummary>
@@ -41,14 +41,13 @@ function fold(
     case 'message.new': {
       const { message } = event.payload
       const at = message.created_at
-      const isOwn = isBy(message, user_id)
       const known = find(message.conversation_id)
-      // One that was not read yet, or that a post of the user brings back from the archive.
-      if (!known) return data.next_after !== undefined || (isOwn && !isArchived) ? 'stale' : data
+      // One that is in the other list, or was not read yet.
+      if (!known) return data.next_after === undefined ? data : 'stale'
       // Instants of a conversation are unique and increase: this one is already in what was read.
       if (at <= known.last_activity_at) return data
-      if (isOwn && isArchived) return 'stale'
-      return toFront(data, known, { ...known, unread: known.unread + (isOwn ? 0 : 1), last_activity_at: at })
+      const unread = known.unread + (isBy(message, user_id) ? 0 : 1)
+      return toFront(data, known, { ...known, unread, last_activity_at: at })
     }
     case 'settings.update': {
       const { conversation_id, settings } = event.payload
@@ -88,18 +87,12 @@ function without(data: Conversations, known: ConversationSummary | undefined): C
 export function settingsPlan(
   client: StoreClient,
   conversation_id: string,
-  userId: () => string,
 ): Plan<{ settings?: ConversationSettings }, ConversationSettingsView> {
   return {
     initial: {},
     isEphemeral: true,
     read: async () => ({ settings: await client.conversations.settings(conversation_id) }),
     fold(data, event) {
-      if (event.type === 'message.new') {
-        const { message } = event.payload
-        const isOwn = message.conversation_id === conversation_id && isBy(message, userId())
-        return isOwn && data.settings?.archived ? 'stale' : data
-      }
       if (event.type !== 'settings.update' && event.type !== 'membership.changed') return data
       if (event.payload.conversation_id !== conversation_id) return data
       return event.type === 'settings.update' ? { settings: event.payload.settings } : 'stale'

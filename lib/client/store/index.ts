@@ -169,7 +169,7 @@ export function createChatStore(client: StoreClient, { refresh_ms = REFRESH_MS }
     archived: conversations.get('archived'),
     unread: counted(active, (view) => view.conversations.reduce((sum, { unread }) => sum + unread, 0)),
     unreadNotifications: counted(feed.inbox, ({ unread }) => unread),
-    settings: resources((id) => settingsPlan(client, id, userId)).get,
+    settings: resources((id) => settingsPlan(client, id)).get,
     threads: lists.get,
     thread: threads.get,
     pins: resources((id) => pinsPlan(client, id)).get,
