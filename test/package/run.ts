@@ -96,7 +96,9 @@ async function install(): Promise<void> {
   const { version } = JSON.parse(readFileSync(join(root, addon, 'package.json'), 'utf8'))
   const flags = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', '--prefix', project]
   await run('npm', ['install', ...flags, await packed(), `better-sqlite3@${version}`], project)
-  await cp(join(root, addon, 'build', 'Release'), join(project, addon, 'build', 'Release'), { recursive: true })
+  const built = join(root, addon, 'build', 'Release')
+  // From version 13 on, the package has the builds in it.
+  if (existsSync(built)) await cp(built, join(project, addon, 'build', 'Release'), { recursive: true })
 }
 
 async function packed(): Promise<string> {

@@ -1,5 +1,3 @@
-import { createRequire } from 'node:module'
-
 /** Where packages are looked for: in a bundle of CommonJS, a module has no address. */
 export const BASE = (import.meta.url as string | undefined) ?? `${process.cwd()}/`
 
@@ -28,6 +26,8 @@ function isFrom(node: string, major: number, minor: number): boolean {
 
 function addonVersion(): string | undefined {
   try {
+    // Not imported: a bundle of ES modules often has an import of this name in its banner.
+    const { createRequire } = process.getBuiltinModule('node:module')
     return (createRequire(BASE)('better-sqlite3/package.json') as { version: string }).version
   } catch {
     return undefined
