@@ -63,6 +63,7 @@ const steps: Record<string, () => Promise<void>> = {
   'its types compile in a strict Node project without skipLibCheck': compileForNode,
   'the types of its client compile in a browser project, which has none of Node': compileForBrowser,
   'chat-server serves, and stops on SIGTERM': serve,
+  'without the web chat it serves the API, and says so in one line': serveWithoutPage,
 }
 
 let failed = 0
@@ -346,6 +347,32 @@ async function compile(file: string, platform: { lib: string[]; types: string[] 
 }
 
 async function serve(): Promise<void> {
+  await whileServing(async (address) => {
+    const answer = await fetch(`${address}/healthz`)
+    assert.deepEqual([answer.status, await answer.json()], [200, { status: 'ok' }])
+    const page = await (await fetch(address)).text()
+    const [, script = ''] = /<script type="module" src="([^"]+)"/.exec(page) ?? []
+    const loaded = await fetch(address + script)
+    assert.match(loaded.headers.get('content-type') ?? '', /^text\/javascript/, page)
+  })
+}
+
+/** As in a clone that was installed without the packages that build the page. */
+async function serveWithoutPage(): Promise<void> {
+  await rm(join(installed, 'dist', 'web'), { recursive: true })
+  const output = await whileServing(async (address) => {
+    const answers = await Promise.all(['/', '/api/features'].map((path) => fetch(address + path)))
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [404, 200],
+    )
+    assert.equal(((await answers[1]!.json()) as { web: boolean }).web, false)
+  })
+  assert.equal(output.split('There is no web chat').length, 2, output)
+}
+
+/** Runs a service, and stops it. @returns what it has printed */
+async function whileServing(check: (address: string) => Promise<void>): Promise<string> {
   // What `npx chat-server` runs; npx itself would stand between us and the signal.
   const command = join(project, 'node_modules', '.bin', 'chat-server')
   const server = spawn(command, ['serve', '--port', '0'], { cwd: project, env, stdio: ['ignore', 'pipe', 'pipe'] })
@@ -363,15 +390,10 @@ async function serve(): Promise<void> {
       server.stderr.on('data', read)
       exited.then(() => reject(new Error(`ended without printing an address:\n${output}`)), reject)
     })
-    const answer = await fetch(`${address}/healthz`)
-    assert.deepEqual([answer.status, await answer.json()], [200, { status: 'ok' }])
-    const page = await (await fetch(`${address}/`)).text()
-    const [, script = ''] = /<script type="module" src="([^"]+)"/.exec(page) ?? []
-    const loaded = await fetch(address + script)
-    assert.match(loaded.headers.get('content-type') ?? '', /^text\/javascript/, page)
-
+    await check(address)
     server.kill('SIGTERM')
     assert.deepEqual(await exited, [0, null], `[exit code, signal] after SIGTERM:\n${output}`)
+    return output
   } finally {
     clearTimeout(killer)
     server.kill('SIGKILL')
