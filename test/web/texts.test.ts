@@ -37,6 +37,8 @@ it.each([
   ['#/c/1', { name: 'conversation', conversation_id: '1' }],
   ['#/c/1/x/2', { name: 'conversation', conversation_id: '1' }],
   ['#/c/1/t/2', { name: 'thread', conversation_id: '1', root_id: '2' }],
+  ['#/c/1/t/2/m/', { name: 'thread', conversation_id: '1', root_id: '2' }],
+  ['#/c/1/t/2/m/3', { name: 'thread', conversation_id: '1', root_id: '2', message_id: '3' }],
   ['#/join/abc', { name: 'join', token: 'abc' }],
 ])('the address %j is a route', (hash, route) => {
   expect(parseHash(hash)).toEqual(route)

@@ -4,8 +4,16 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 export type Route =
   | { name: 'home' }
   | { name: 'conversation'; conversation_id: string }
-  | { name: 'thread'; conversation_id: string; root_id: string }
+  | ThreadRoute
   | { name: 'join'; token: string }
+
+/** A thread, or one message in it, which is then in view. */
+export interface ThreadRoute {
+  name: 'thread'
+  conversation_id: string
+  root_id: string
+  message_id?: string
+}
 
 /** The address of a route, for a link. */
 export function hrefOf(route: Route): string {
@@ -14,8 +22,10 @@ export function hrefOf(route: Route): string {
       return '#/'
     case 'conversation':
       return `#/c/${route.conversation_id}`
-    case 'thread':
-      return `#/c/${route.conversation_id}/t/${route.root_id}`
+    case 'thread': {
+      const thread = `#/c/${route.conversation_id}/t/${route.root_id}`
+      return route.message_id === undefined ? thread : `${thread}/m/${route.message_id}`
+    }
     case 'join':
       return `#/join/${route.token}`
   }
@@ -23,11 +33,17 @@ export function hrefOf(route: Route): string {
 
 /** The route of an address; an unknown one is that of the start. */
 export function parseHash(hash: string): Route {
-  const [name, first, second, third] = hash.replace(/^#\/?/, '').split('/')
+  const [name, first, second, third, fourth, fifth] = hash.replace(/^#\/?/, '').split('/')
   if (name === 'join' && first) return { name, token: first }
   if (name !== 'c' || !first) return { name: 'home' }
-  if (second === 't' && third) return { name: 'thread', conversation_id: first, root_id: third }
-  return { name: 'conversation', conversation_id: first }
+  if (second !== 't' || !third) return { name: 'conversation', conversation_id: first }
+  const thread: ThreadRoute = { name: 'thread', conversation_id: first, root_id: third }
+  return fourth === 'm' && fifth ? { ...thread, message_id: fifth } : thread
+}
+
+/** The whole address of a route, to give to others. */
+export function linkTo(route: Route): string {
+  return new URL(hrefOf(route), location.href).href
 }
 
 /** The route of the page, which changes with its address. */

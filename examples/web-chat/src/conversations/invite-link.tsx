@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
-import { hrefOf } from '../app/route.ts'
+import { linkTo } from '../app/route.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Field } from '../parts/field.tsx'
@@ -16,7 +16,7 @@ export function InviteLink({ conversation_id }: { conversation_id: string }) {
   const [link, setLink] = useState<string>()
   const { run, isRunning, error } = useAction(async () => {
     const { token } = await client.invites.create(conversation_id, { ttl_seconds: DAYS * 24 * 60 * 60 })
-    setLink(new URL(hrefOf({ name: 'join', token }), location.href).href)
+    setLink(linkTo({ name: 'join', token }))
   })
   return (
     <div class="invite">

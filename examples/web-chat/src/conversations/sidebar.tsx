@@ -2,6 +2,7 @@ import type { User } from 'chat-server/client'
 import { useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { nameOf } from '../app/people.ts'
+import { InboxButton } from '../inbox/inbox-button.tsx'
 import { Avatar } from '../parts/avatar.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
@@ -23,6 +24,7 @@ export function Sidebar({ user, selected }: { user: User; selected: string | und
           {brand.logo ? <img src={brand.logo} alt="" /> : <span class="brand-mark" aria-hidden="true" />}
           <span class="name">{brand.name}</span>
         </p>
+        <InboxButton />
         <IconButton icon="plus" label={conversations.create} onClick={() => setCreating(true)} />
         <Menu label={menu.label} button={<Avatar id={user.id} name={nameOf(user)} />}>
           {(close) => (

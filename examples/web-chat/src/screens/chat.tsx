@@ -2,6 +2,7 @@ import type { User } from 'chat-server/client'
 import { useEffect } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { useReadable } from '../app/readable.ts'
+import { isMuted } from '../conversations/muted.ts'
 import { ConversationPane } from '../conversations/pane.tsx'
 import { Sidebar } from '../conversations/sidebar.tsx'
 import { titleOf } from '../conversations/title.ts'
@@ -18,7 +19,7 @@ export function Chat({ user }: { user: User }) {
   const connection = useReadable(store.connection)
   const at = route.value
   const conversation_id = at.name === 'conversation' || at.name === 'thread' ? at.conversation_id : undefined
-  const root_id = at.name === 'thread' ? at.root_id : undefined
+  const { root_id, message_id } = at.name === 'thread' ? at : {}
   const conversation = useConversation(conversation_id, user)
   useTitle(conversation && titleOf(conversation))
   useEffect(() => {
@@ -49,6 +50,7 @@ export function Chat({ user }: { user: User }) {
           key={root_id}
           conversation_id={conversation_id}
           root_id={root_id}
+          message_id={message_id}
           conversation={conversation}
           user={user}
         />
@@ -58,12 +60,14 @@ export function Chat({ user }: { user: User }) {
   )
 }
 
-/** The title of the window: how much is unread, where one is, and whose chat it is. */
+/** The title of the window: how much in the inbox is unread, or that messages are; where one is, and whose chat it is. */
 function useTitle(conversation: string | undefined): void {
   const { store, brand } = useApp()
-  const unread = useReadable(store.unread)
+  const notifications = useReadable(store.unreadNotifications)
+  const { conversations } = useReadable(store.conversations)
+  const hasUnread = conversations.some(({ unread, muted_until }) => unread > 0 && !isMuted(muted_until))
   useEffect(() => {
-    const count = unread > 0 ? `(${unread}) ` : ''
-    document.title = count + (conversation ? `${conversation} – ${brand.name}` : brand.name)
-  }, [unread, conversation])
+    const mark = notifications > 0 ? `(${notifications}) ` : hasUnread ? '• ' : ''
+    document.title = mark + (conversation ? `${conversation} – ${brand.name}` : brand.name)
+  }, [notifications, hasUnread, conversation])
 }

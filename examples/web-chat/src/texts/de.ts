@@ -99,6 +99,25 @@ export const de: Texts = {
     away: 'abwesend',
     offline: 'offline',
   },
+  inbox: {
+    title: 'Eingang',
+    open_unread: (count) => `Eingang, ${count} ungelesen`,
+    unread: 'Ungelesen:',
+    unread_only: 'Nur Ungelesenes',
+    read_all: 'Alles als gelesen markieren',
+    empty: 'Noch nichts hier. Erwähnungen und Antworten an dich kommen hierher.',
+    kinds: {
+      mention: (name) => `${name} hat dich erwähnt`,
+      reply: (name) => `${name} hat dir geantwortet`,
+      mention_all: (name) => `${name} hat alle erwähnt`,
+      direct: (name, count) =>
+        count === 1 ? `${name} hat dir geschrieben` : `${name} hat dir ${count}-mal geschrieben`,
+      added: (name) => `${name} hat dich zu einer Unterhaltung hinzugefügt`,
+    },
+    alerts: 'Auf diesem Gerät benachrichtigen',
+    alerts_hint: 'Dein Browser zeigt, was ankommt, während du woanders bist, solange diese Seite offen ist.',
+    alerts_refused: 'Der Browser erlaubt es nicht. Ändere das in seinen Einstellungen für diese Seite.',
+  },
   people: {
     title: 'Personen',
     count: (count) => (count === 1 ? '1 Person' : `${count} Personen`),
@@ -118,6 +137,7 @@ export const de: Texts = {
     empty_text: 'Schreibe unten die erste Nachricht. Jede Nachricht hier beginnt ein Thema.',
     messages: (count) => (count === 1 ? '1 Nachricht' : `${count} Nachrichten`),
     thread: 'Thema',
+    missing: 'Die Nachricht zu diesem Link ist nicht mehr da.',
   },
   messages: {
     edited: 'bearbeitet',

@@ -97,6 +97,25 @@ export const en = {
     away: 'away',
     offline: 'offline',
   },
+  inbox: {
+    title: 'Inbox',
+    open_unread: (count: number) => `Inbox, ${count} unread`,
+    unread: 'Unread:',
+    unread_only: 'Unread only',
+    read_all: 'Mark all as read',
+    empty: 'Nothing here. Mentions and replies to you will be.',
+    kinds: {
+      mention: (name: string) => `${name} mentioned you`,
+      reply: (name: string) => `${name} replied to you`,
+      mention_all: (name: string) => `${name} mentioned everyone`,
+      direct: (name: string, count: number) =>
+        count === 1 ? `${name} wrote to you` : `${name} wrote to you ${count} times`,
+      added: (name: string) => `${name} added you to a conversation`,
+    },
+    alerts: 'Notify me on this device',
+    alerts_hint: 'Your browser shows what arrives while you are elsewhere, as long as this page is open.',
+    alerts_refused: 'The browser does not allow it. Change that in its settings for this page.',
+  },
   people: {
     title: 'People',
     count: (count: number) => (count === 1 ? '1 person' : `${count} people`),
@@ -116,6 +135,7 @@ export const en = {
     empty_text: 'Write the first message below. Every message here begins a thread.',
     messages: (count: number) => (count === 1 ? '1 message' : `${count} messages`),
     thread: 'Thread',
+    missing: 'The message of this link is no longer here.',
   },
   messages: {
     edited: 'edited',

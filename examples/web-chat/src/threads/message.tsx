@@ -22,6 +22,8 @@ export interface MessageProps {
   level: number
   below: number
   branch: Row['branch']
+  /** Whether the address is that of the message. */
+  isTarget: boolean
   /** Whether it is new to the user. */
   isNew: boolean
   user_id: string
@@ -41,9 +43,9 @@ export class MessageRow extends Component<MessageProps> {
   }
 
   render() {
-    const { level, message } = this.props
+    const { level, message, isTarget } = this.props
     return (
-      <li data-id={message.id} data-level={Math.min(level, MAX_LEVEL)}>
+      <li data-id={message.id} data-level={Math.min(level, MAX_LEVEL)} data-target={isTarget} tabIndex={-1}>
         <MessageArticle {...this.props} />
       </li>
     )

@@ -16,17 +16,21 @@ import { MessageRow } from './message.tsx'
 import { useReadMarker } from './read-marker.ts'
 import { ReplyBox } from './reply-box.tsx'
 import { rowsOf } from './rows.ts'
+import { useShowTarget } from './show-target.ts'
 import { useStickToEnd } from './stick-to-end.ts'
 
 /** A thread as a tree, and a composer for replies. */
 export function ThreadPane({
   conversation_id,
   root_id,
+  message_id,
   conversation,
   user,
 }: {
   conversation_id: string
   root_id: string
+  /** The message of the address, which is brought into view. */
+  message_id: string | undefined
   conversation: OpenConversation | undefined
   user: User
 }) {
@@ -40,11 +44,19 @@ export function ThreadPane({
   const end = useRef<HTMLDivElement>(null)
   const pane = useRef<HTMLElement>(null)
   useVisible(end, () => void thread.loadMore(), has_more)
-  useStickToEnd(scroller, status === 'ready', has_more, messages)
+  useStickToEnd(scroller, status === 'ready', has_more, message_id !== undefined, messages)
+  const isMissing = useShowTarget({
+    scroller,
+    message_id,
+    messages,
+    isReady: status === 'ready',
+    has_more,
+    loadMore: thread.loadMore,
+  })
   useAnnouncements(messages, user.id)
   const unread = useReadMarker({ scroller, conversation_id, root_id, messages, has_more, user_id: user.id })
   const canWrite = mayWrite(conversation, user)
-  useLayoutEffect(() => focusIn(pane.current), [status === 'loading', canWrite])
+  useLayoutEffect(() => void (message_id === undefined && focusIn(pane.current)), [status === 'loading', canWrite])
   // What is answered may be deleted meanwhile.
   useEffect(() => {
     if (target && !messages.some(({ id, deleted_at }) => id === target.id && !deleted_at)) setTarget(undefined)
@@ -76,6 +88,11 @@ export function ThreadPane({
       <div class="scroll" ref={scroller}>
         {status === 'failed' && <ErrorNote error={error} />}
         {status === 'loading' && <p class="quiet">{loading}</p>}
+        {isMissing && (
+          <p class="quiet" role="status">
+            {threads.missing}
+          </p>
+        )}
         <ol class="messages">
           {rows.map(({ message, level, below, branch }) => (
             <MessageRow
@@ -84,6 +101,7 @@ export function ThreadPane({
               level={level}
               below={below}
               branch={branch}
+              isTarget={message.id === message_id}
               isNew={unread.has(message.id)}
               user_id={user.id}
               role={conversation?.role}

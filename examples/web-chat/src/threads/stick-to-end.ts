@@ -8,15 +8,16 @@ const NEAR = 80
 /**
  * Shows the end of a thread when it is opened, and stays there while it grows: an answer that is written runs upwards. Who
  * has scrolled away stays where they are, but their own post is brought into view. A thread that is not read to its end is
- * shown from its beginning.
+ * shown from its beginning, and one that is opened for a message where that is.
  */
 export function useStickToEnd(
   scroller: RefObject<HTMLElement | null>,
   isReady: boolean,
   has_more: boolean,
+  hasTarget: boolean,
   messages: readonly StoreMessage[],
 ): void {
-  const isAtEnd = useRef(true)
+  const isAtEnd = useRef(!hasTarget)
   const isWhole = useRef(true)
   if (has_more) isAtEnd.current = false
   isWhole.current = !has_more

@@ -1,0 +1,38 @@
+import { signal } from '@preact/signals'
+
+/** Where the browser keeps that its user wants to be notified outside of the page. */
+const KEY = 'chat:alerts'
+
+/** Whether the browser shows notifications of its own. It asks nothing: that takes a click. */
+export const wantsAlerts = signal(isAllowed() && attempt(() => localStorage.getItem(KEY)) === 'on')
+
+/** Whether the browser can ask for them, or has been told already. */
+export function canAsk(): boolean {
+  return 'Notification' in window && Notification.permission !== 'denied'
+}
+
+/** After a click: asks the browser for the permission if it is missing. @returns whether it is there */
+export async function turnAlertsOn(): Promise<boolean> {
+  if ((await Notification.requestPermission()) !== 'granted') return false
+  attempt(() => localStorage.setItem(KEY, 'on'))
+  wantsAlerts.value = true
+  return true
+}
+
+export function turnAlertsOff(): void {
+  attempt(() => localStorage.removeItem(KEY))
+  wantsAlerts.value = false
+}
+
+function isAllowed(): boolean {
+  return 'Notification' in window && Notification.permission === 'granted'
+}
+
+/** A browser may allow no storage: then the choice lasts as long as the page. */
+function attempt<T>(access: () => T): T | undefined {
+  try {
+    return access()
+  } catch {
+    return undefined
+  }
+}

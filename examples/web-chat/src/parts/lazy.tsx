@@ -1,0 +1,34 @@
+import type { ComponentType } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { ErrorNote } from './error-note.tsx'
+
+/**
+ * A component of a file of its own, which is loaded when it is first shown: the first screen is smaller without it. After
+ * a failure it is loaded when it is shown the next time.
+ */
+export function lazy<Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> {
+  let Loaded: ComponentType<Props> | undefined
+  return function Lazy(props: Props) {
+    const [state, show] = useState<{ error?: unknown }>({})
+    useEffect(() => {
+      if (Loaded) return
+      let isShown = true
+      load().then(
+        (component) => {
+          Loaded = component
+          if (isShown) show({})
+        },
+        (error) => isShown && show({ error }),
+      )
+      return () => {
+        isShown = false
+      }
+    }, [])
+    if (Loaded) return <Loaded {...props} />
+    return (
+      <div class="toast">
+        <ErrorNote error={state.error} />
+      </div>
+    )
+  }
+}
