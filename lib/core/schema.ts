@@ -108,16 +108,24 @@ const ONE_NAMED = Symbol('one named')
 /** Whether only one alternative of a schema fits at a time: it is of {@link oneNamed}. */
 export const isOneNamed = (schema: object): boolean => ONE_NAMED in schema
 
-/** An alternative of objects that are told apart by a field each: an object with two of these fields is refused. */
-export function oneNamed<Schema extends v.GenericSchema>(schema: Schema, names: readonly string[]): Schema {
+/**
+ * An alternative of objects that are told apart by a field each: an object with two of these fields, or none, is refused.
+ * What is wrong with the field that is given is said of that field.
+ */
+export function oneNamed<Schema extends v.UnionSchema<v.UnionOptions, undefined>>(
+  schema: Schema,
+  names: readonly string[],
+): Schema {
   const run = schema['~run'].bind(schema)
   return Object.assign(schema, {
     [ONE_NAMED]: true,
     '~run': (...[dataset, config]: Parameters<typeof run>) => {
-      const given = Object(dataset.value) as Record<string, unknown>
-      if (names.filter((name) => given[name] !== undefined).length < 2) return run(dataset, config)
-      const message = `must have only one of ${names.join(', ')}`
-      const issue = { kind: 'validation', type: 'one_named', input: given, expected: null, received: '', message }
+      const { value } = dataset
+      if (typeof value !== 'object' || value === null) return run(dataset, config)
+      const given = names.filter((name) => (value as Record<string, unknown>)[name] !== undefined)
+      if (given.length === 1) return schema.options[names.indexOf(given[0]!)]!['~run'](dataset, config)
+      const message = `must have ${given.length === 0 ? 'one' : 'only one'} of ${names.join(', ')}`
+      const issue = { kind: 'validation', type: 'one_named', input: value, expected: null, received: '', message }
       return { ...dataset, typed: false, issues: [issue] } as unknown as ReturnType<typeof run>
     },
   })

@@ -26,13 +26,13 @@ export function assertBrand(brand: WebBrand): WebBrand {
   demand(logo === undefined || isLogo(logo), 'brand.logo must be a path of the same host, or a data: URL of an image')
   for (const [key, value] of Object.entries(colors))
     demand(COLOR.test(value), `brand.colors.${key} must be a color of CSS`)
-  const isAddress = sign_in_url === undefined || /^(\/(?!\/)|https?:\/\/)\S*$/i.test(sign_in_url)
+  const isAddress = sign_in_url === undefined || /^(\/(?![/\\])|https?:\/\/)\S*$/i.test(sign_in_url)
   demand(isAddress, 'brand.sign_in_url must be a path, or an http:// or https:// address')
   return brand
 }
 
 function isLogo(logo: string): boolean {
-  return /^(\/(?!\/)\S*|data:image\/[\w.+-]+[;,]\S*)$/i.test(logo)
+  return /^(\/(?![/\\])\S*|data:image\/[\w.+-]+[;,]\S*)$/i.test(logo)
 }
 
 function demand(holds: boolean, message: string): void {

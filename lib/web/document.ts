@@ -13,7 +13,8 @@ const DEFAULT_NAME = 'Chat'
 /** @throws TypeError */
 export function baseOf(base: string): string {
   const path = base.replace(/\/+$/, '')
-  if (!/^(?:\/[\w.~-]+)*$/.test(path)) throw new TypeError('base must be a path such as /chat, or be left out')
+  if (!/^(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'()*+,;=:@%-]+)*$/.test(path))
+    throw new TypeError('base must be a path such as /chat, or be left out')
   return path
 }
 
@@ -21,7 +22,7 @@ export function baseOf(base: string): string {
 export function fillHtml(template: string, { base, api, brand }: Place): string {
   const { name = DEFAULT_NAME } = brand
   const config = JSON.stringify({ api, brand: { ...brand, name } }).replaceAll('<', '\\u003c')
-  const values: Record<string, string> = { base, name: escapeHtml(name) }
+  const values: Record<string, string> = { base: escapeHtml(base), name: escapeHtml(name) }
   // Last, since the texts of a brand may look like a place for another one.
   return template
     .replace(/\{\{(base|name)\}\}/g, (_, key: string) => values[key]!)
@@ -32,7 +33,7 @@ export function fillHtml(template: string, { base, api, brand }: Place): string 
 export function manifestOf({ base, brand: { name = DEFAULT_NAME } }: Place): string {
   return JSON.stringify({
     name,
-    short_name: name.slice(0, 12).trim(),
+    short_name: Array.from(name).slice(0, 12).join('').trim(),
     id: `${base}/`,
     start_url: `${base}/`,
     scope: `${base}/`,

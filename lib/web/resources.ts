@@ -89,10 +89,8 @@ function matches(asked: string | null, etag: string): boolean {
 /** Whether a client takes an encoding; `q=0` refuses it. */
 function accepts(asked: string | null, encoding: string): boolean {
   return (asked ?? '').split(',').some((each) => {
-    const [name = '', ...parameters] = each
-      .trim()
-      .toLowerCase()
-      .split(/\s*;\s*/)
+    // By a plain text: an expression with the spaces takes the square of their number.
+    const [name, ...parameters] = each.split(';').map((part) => part.trim().toLowerCase())
     return name === encoding && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
   })
 }

@@ -139,6 +139,14 @@ describe('the page', () => {
     expect(manifest).toMatchObject({ start_url: '/chat/', scope: '/chat/', icons: [{ src: '/chat/icon.svg' }] })
   })
 
+  it('is below any path that a public URL may have', async () => {
+    const base = "/my%20chat/@a&b'c"
+    const { url } = await start({ base }, { server: { public_url: `https://example.org${base}` } })
+    const files = (await filesOf(url)).map((path) => path.replaceAll('&#38;', '&'))
+    expect(files.length).toBeGreaterThan(3)
+    for (const file of files) expect([file, (await fetch(url + file)).status]).toEqual([file, 200])
+  })
+
   it('carries the brand, which cannot end the element it is in', async () => {
     const name = '</script><b>"Söhne" & Co'
     const { url } = await start({ brand: { name, sign_in_url: '/login?to=a&b' } })
@@ -148,6 +156,12 @@ describe('the page', () => {
     expect(html).not.toContain('<b>')
     expect(html).toContain('<title>&#60;/script&#62;&#60;b&#62;&#34;Söhne&#34; &#38; Co</title>')
     expect(await (await fetch(`${url}/manifest.webmanifest`)).json()).toMatchObject({ name })
+  })
+
+  it('has a short name of whole characters', async () => {
+    const { url } = await start({ brand: { name: '12345678901😀' } })
+    const manifest = (await (await fetch(`${url}/manifest.webmanifest`)).json()) as object
+    expect(manifest).toMatchObject({ short_name: '12345678901😀' })
   })
 
   it('is a function from a request to a response, for any server', async () => {
@@ -167,9 +181,19 @@ describe('the page', () => {
   })
 })
 
+it('reads a long Accept-Encoding header in time proportional to its length', async () => {
+  const { fetch } = createWebChat()
+  const ask = (encodings: string) =>
+    fetch(new Request('http://host/icon.svg', { headers: { 'accept-encoding': encodings } }))
+  const spaces = ' '.repeat(100_000)
+  expect((await ask(`a${spaces}b`)).headers.get('content-encoding')).toBeNull()
+  expect((await ask(`br;${spaces}q=0${spaces}, gzip${spaces};q=1`)).headers.get('content-encoding')).toBe('gzip')
+})
+
 it.each<[string, WebChatOptions]>([
   ['base', { base: 'chat' }],
   ['base', { base: '/a"b' }],
+  ['base', { base: '/a/..' }],
   ['brand.name', { brand: { name: ' ' } }],
   ['brand.name', { brand: { name: 'x'.repeat(61) } }],
   ['brand.logo', { brand: { logo: 'https://elsewhere.example/logo.svg' } }],
@@ -177,6 +201,7 @@ it.each<[string, WebChatOptions]>([
   ['brand.colors.accent', { brand: { colors: { accent: 'red;background:url(//x)' } } }],
   ['brand.sign_in_url', { brand: { sign_in_url: 'javascript:alert(1)' } }],
   ['brand.sign_in_url', { brand: { sign_in_url: '//elsewhere.example' } }],
+  ['brand.sign_in_url', { brand: { sign_in_url: '/\\elsewhere.example' } }],
 ])('refuses an invalid %s', (name, options) => {
   expect(() => createWebChat(options)).toThrow(new RegExp(`^${name.replaceAll('.', '\\.')} must`))
 })

@@ -159,6 +159,10 @@ describeOnEachDatabase('the inbox', (openUrl) => {
     const answers = [{}, { ids: [], up_to: second!.id }, { ids: Array.from({ length: 201 }, () => second!.id) }]
     for (const body of answers)
       await expect(grace.notifications.markRead(body as never)).rejects.toMatchObject({ code: 'validation_failed' })
+    const errorsOf = async (body: unknown) => grace.notifications.markRead(body as never).catch(({ errors }) => errors)
+    expect(await errorsOf({})).toEqual([{ path: '', message: 'must have one of ids, up_to' }])
+    expect(await errorsOf({ ids: 'x' })).toMatchObject([{ path: 'ids' }])
+    expect(await errorsOf({ up_to: 5 })).toMatchObject([{ path: 'up_to' }])
   })
 
   it('pages without a gap and without a repeat', async () => {
