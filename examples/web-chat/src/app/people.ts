@@ -15,12 +15,15 @@ export interface People {
   known: ReadonlySignal<ReadonlyMap<string, Person>>
   /** Reads the participants of a conversation. @throws ChatError */
   load(conversation_id: string): Promise<Participant[]>
+  /** The participants as they were read the last time. */
+  of(conversation_id: string): readonly Participant[]
   /** The name to show for a user; one who has left may have none. */
   nameOf(user_id: string | undefined): string
 }
 
 export function createPeople(client: ChatClient): People {
   const known = signal<ReadonlyMap<string, Person>>(new Map())
+  const participants = new Map<string, readonly Participant[]>()
   return {
     known,
     async load(conversation_id) {
@@ -31,9 +34,11 @@ export function createPeople(client: ChatClient): People {
         all.push(...page.participants)
         after = page.next_after
       } while (after !== undefined && all.length < MAX_READ)
+      participants.set(conversation_id, all)
       known.value = new Map([...known.value, ...all.map((person): [string, Person] => [person.user_id, person])])
       return all
     },
+    of: (conversation_id) => participants.get(conversation_id) ?? [],
     nameOf: (user_id) => nameOf(user_id === undefined ? undefined : known.value.get(user_id)),
   }
 }

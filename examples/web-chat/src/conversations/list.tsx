@@ -5,10 +5,12 @@ import { useReadable } from '../app/readable.ts'
 import { hrefOf } from '../app/route.ts'
 import { Avatar, PresenceText } from '../parts/avatar.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
-import { UnreadBadge } from '../parts/unread-badge.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { MentionBadge, UnreadBadge } from '../parts/unread-badge.tsx'
 import { useVisible } from '../parts/visible.ts'
 import { texts } from '../texts/texts.ts'
 import { shortTime } from '../texts/time.ts'
+import { isMuted } from './muted.ts'
 import { titleOf } from './title.ts'
 
 /** The conversations of the user, latest activity first. */
@@ -61,7 +63,8 @@ function Conversation({
   isSelected: boolean
   presence: 'online' | 'away' | 'offline' | undefined
 }) {
-  const { id, unread, last_activity_at } = conversation
+  const { id, unread, mentions = 0, muted_until, last_activity_at } = conversation
+  const muted = isMuted(muted_until)
   const title = titleOf(conversation)
   return (
     <li>
@@ -69,14 +72,22 @@ function Conversation({
         href={hrefOf({ name: 'conversation', conversation_id: id })}
         aria-current={isSelected ? 'page' : undefined}
         data-unread={unread > 0}
+        data-muted={muted}
       >
         <Avatar id={conversation.with?.user_id ?? id} name={title} presence={presence} />
         <span class="name" dir="auto">
           {title}
           {presence && <PresenceText presence={presence} />}
+          {muted && <Icon name="muted" />}
+          {muted && <span class="hidden">{texts.value.conversations.muted}</span>}
         </span>
         <time datetime={last_activity_at}>{shortTime(last_activity_at)}</time>
-        {unread > 0 && <UnreadBadge count={unread} />}
+        {(unread > 0 || mentions > 0) && (
+          <span class="badges">
+            {mentions > 0 && <MentionBadge count={mentions} />}
+            {unread > 0 && <UnreadBadge count={unread} />}
+          </span>
+        )}
       </a>
     </li>
   )

@@ -62,6 +62,7 @@ export function ConversationPane({ id, conversation, user, root_id }: PaneProps)
         ) : (
           <Composer
             user_id={user.id}
+            conversation_id={id}
             place={id}
             placeholder={composer.thread}
             onSend={begin}

@@ -31,11 +31,7 @@ export function InboxItem({ item, onOpen }: { item: Notification; onOpen: () => 
             {excerpt}
           </span>
         )}
-        {conversation && !conversation.direct && (
-          <small class="quiet" dir="auto">
-            {titleOf(conversation)}
-          </small>
-        )}
+        {conversation && !conversation.direct && <small dir="auto">{titleOf(conversation)}</small>}
       </a>
     </li>
   )

@@ -1,6 +1,7 @@
 import type { Token } from 'marked'
 import { decodeEntities } from './entities.ts'
 import { safeHref } from './links.ts'
+import { MentionText } from './mentions.tsx'
 
 /** The parts of a line of Markdown. What is unknown, HTML above all, is shown as its text. */
 export function Inline({ tokens = [] }: { tokens?: readonly Token[] | undefined }) {
@@ -49,7 +50,7 @@ function InlineToken({ token }: { token: Token }) {
     case 'escape':
       return token.text
     case 'text':
-      return token.tokens ? <Inline tokens={token.tokens} /> : decodeEntities(token.text)
+      return token.tokens ? <Inline tokens={token.tokens} /> : <MentionText text={decodeEntities(token.text)} />
     default:
       return token.raw
   }

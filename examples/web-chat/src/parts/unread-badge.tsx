@@ -9,3 +9,13 @@ export function UnreadBadge({ count }: { count: number }) {
     </span>
   )
 }
+
+/** How many of them are for the user: mentions, and replies. */
+export function MentionBadge({ count }: { count: number }) {
+  return (
+    <span class="badge mentions">
+      <span aria-hidden="true">@{count > 99 ? '99+' : count}</span>
+      <span class="hidden">{texts.value.conversations.mentions(count)}</span>
+    </span>
+  )
+}

@@ -86,6 +86,8 @@ export const de: Texts = {
     empty: 'Noch keine Unterhaltungen',
     empty_text: 'Beginne eine und lade die Leute ein, mit denen du reden möchtest.',
     unread: (count) => (count === 1 ? '1 ungelesene Nachricht' : `${count} ungelesene Nachrichten`),
+    mentions: (count) => `${count} für dich`,
+    muted: 'stumm',
     choose: 'Wähle eine Unterhaltung, oder beginne eine neue.',
     name: 'Name',
     name_hint: 'Worum geht es?',
@@ -180,6 +182,9 @@ export const de: Texts = {
     stop_replying: 'Stattdessen dem Thema antworten',
     too_long: (bytes) => `${bytes} Bytes zu lang.`,
     viewer: 'Du kannst diese Unterhaltung lesen, aber nicht in ihr schreiben.',
+    mention: 'Wer erwähnt werden kann',
+    everyone: 'Alle hier',
+    names: (count) => (count === 1 ? '1 Name, Enter übernimmt ihn.' : `${count} Namen, Pfeiltasten wählen.`),
     hint: 'Enter sendet, Umschalt + Enter beginnt eine Zeile.',
   },
   typing: (names) =>

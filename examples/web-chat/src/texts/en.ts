@@ -84,6 +84,8 @@ export const en = {
     empty: 'No conversations yet',
     empty_text: 'Begin one, and invite the people you want to talk to.',
     unread: (count: number) => (count === 1 ? '1 unread message' : `${count} unread messages`),
+    mentions: (count: number) => (count === 1 ? '1 for you' : `${count} for you`),
+    muted: 'muted',
     choose: 'Choose a conversation, or begin a new one.',
     name: 'Name',
     name_hint: 'What is it about?',
@@ -178,6 +180,9 @@ export const en = {
     stop_replying: 'Reply to the thread instead',
     too_long: (bytes: number) => `${bytes} bytes too long.`,
     viewer: 'You can read this conversation, and not write in it.',
+    mention: 'People to mention',
+    everyone: 'Everyone here',
+    names: (count: number) => (count === 1 ? '1 name, Enter takes it.' : `${count} names, arrows choose one.`),
     hint: 'Enter sends, Shift + Enter begins a line.',
   },
   typing: (names: readonly string[]) =>

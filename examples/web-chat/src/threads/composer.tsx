@@ -4,9 +4,12 @@ import { keepDraft, readDraft } from '../app/drafts.ts'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { texts } from '../texts/texts.ts'
+import { useMentions } from './use-mentions.tsx'
 
 interface ComposerProps {
   user_id: string
+  /** Whose participants can be mentioned. */
+  conversation_id: string
   /** What the draft is for. */
   place: string
   placeholder: string
@@ -17,7 +20,7 @@ interface ComposerProps {
 }
 
 /** Writes a message, or a question to the assistant. Enter sends, with Shift it begins a line. */
-export function Composer({ user_id, place, placeholder, focus_key, onSend, onTyping }: ComposerProps) {
+export function Composer({ user_id, conversation_id, place, placeholder, focus_key, onSend, onTyping }: ComposerProps) {
   const { features } = useApp()
   const { composer } = texts.value
   const [text, setText] = useState(() => readDraft(user_id, place))
@@ -25,6 +28,7 @@ export function Composer({ user_id, place, placeholder, focus_key, onSend, onTyp
   const field = useRef<HTMLTextAreaElement>(null)
   const excess = new TextEncoder().encode(text).length - features.limits.message_bytes
   const canSend = text.trim() !== '' && excess <= 0
+  const mentions = useMentions(field, conversation_id, change)
   useLayoutEffect(() => {
     if (focus_key !== undefined) field.current?.focus()
   }, [focus_key])
@@ -64,7 +68,9 @@ export function Composer({ user_id, place, placeholder, focus_key, onSend, onTyp
       >
         <Icon name="spark" />
       </button>
+      {mentions.list}
       <textarea
+        {...mentions.props}
         ref={field}
         rows={1}
         dir="auto"
@@ -74,9 +80,11 @@ export function Composer({ user_id, place, placeholder, focus_key, onSend, onTyp
         value={text}
         onInput={(event) => {
           change(event.currentTarget.value)
+          mentions.read()
           if (event.currentTarget.value.trim() !== '') onTyping()
         }}
         onKeyDown={(event) => {
+          if (mentions.press(event)) return
           // Enter that ends the composition of a character is not for us.
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
           event.preventDefault()

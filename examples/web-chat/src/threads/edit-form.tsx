@@ -4,9 +4,16 @@ import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { texts } from '../texts/texts.ts'
+import { useMentions } from './use-mentions.tsx'
 
 /** Changes the text of a message in its place. Enter saves, Escape leaves it as it was. */
-export function EditForm({ message: { id, content }, onDone }: { message: StoreMessage; onDone: () => void }) {
+export function EditForm({
+  message: { id, content, conversation_id },
+  onDone,
+}: {
+  message: StoreMessage
+  onDone: () => void
+}) {
   const { client } = useApp()
   const { composer, save, cancel } = texts.value
   const field = useRef<HTMLTextAreaElement>(null)
@@ -14,6 +21,9 @@ export function EditForm({ message: { id, content }, onDone }: { message: StoreM
     const text = field.current!.value.trim()
     if (text !== '' && text !== content) await client.messages.edit(id, { content: text })
     onDone()
+  })
+  const mentions = useMentions(field, conversation_id, (text) => {
+    field.current!.value = text
   })
   useLayoutEffect(() => {
     const { current } = field
@@ -28,13 +38,17 @@ export function EditForm({ message: { id, content }, onDone }: { message: StoreM
         void run()
       }}
     >
+      {mentions.list}
       <textarea
+        {...mentions.props}
         ref={field}
         dir="auto"
         aria-label={composer.label}
         defaultValue={content}
         rows={Math.min(12, content.split('\n').length + 1)}
+        onInput={mentions.read}
         onKeyDown={(event) => {
+          if (mentions.press(event)) return
           if (event.key === 'Escape') onDone()
           if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
           event.preventDefault()

@@ -2,18 +2,21 @@ import type { StoreMessage } from 'chat-server/client/store'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { Markdown } from '../markdown/lazy.tsx'
+import { MentionsContext } from '../markdown/mentions.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { texts } from '../texts/texts.ts'
+import { useMentioned } from './mentioned.ts'
 import { PendingNote } from './pending-note.tsx'
 
 /** What a message says, and what becomes of it. */
 export function MessageBody({ message, user_id }: { message: StoreMessage; user_id: string }) {
   const { content, deleted_at, prompt, pending, role } = message
   const { messages } = texts.value
+  const mentioned = useMentioned(message, user_id)
   if (deleted_at) return <Tombstone message={message} user_id={user_id} />
   return (
-    <>
+    <MentionsContext.Provider value={mentioned}>
       {prompt !== undefined && <Prompt message={message} user_id={user_id} />}
       {role === 'assistant' && content === '' && message.status === 'streaming' && !pending && (
         <p class="note">{messages.thinking}</p>
@@ -21,7 +24,7 @@ export function MessageBody({ message, user_id }: { message: StoreMessage; user_
       <Markdown text={content} isGrowing={message.status === 'streaming'} />
       {role === 'assistant' && !pending && <AnswerState message={message} />}
       {pending && <PendingNote post={pending} />}
-    </>
+    </MentionsContext.Provider>
   )
 }
 

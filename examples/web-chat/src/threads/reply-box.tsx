@@ -42,6 +42,7 @@ export function ReplyBox({ conversation, messages, target, canWrite, user, onTar
       )}
       <Composer
         user_id={user.id}
+        conversation_id={conversation.id}
         place={root_id}
         placeholder={composer.reply}
         focus_key={target?.id}

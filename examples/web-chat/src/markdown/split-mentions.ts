@@ -1,0 +1,31 @@
+/** The usernames that a message mentions, in lower case, and whether it is that of the reader. */
+export type MentionedNames = ReadonlyMap<string, boolean>
+
+/** A mention in a text, as it is written. */
+export interface Mention {
+  text: string
+  isSelf: boolean
+}
+
+/** A text in parts: what stands between mentions, and these. The longest name counts, and it ends where a word does. */
+export function splitMentions(text: string, names: MentionedNames): (string | Mention)[] {
+  const all = [...names.keys()].sort((one, other) => other.length - one.length).map(escapeOf)
+  const pattern = new RegExp(
+    `(?<![\\p{L}\\p{N}\\p{M}@./_-])@(?:${all.join('|')})(?![\\p{L}\\p{N}\\p{M}_]|[-.@]+[\\p{L}\\p{N}_])`,
+    'giu',
+  )
+  const parts: (string | Mention)[] = []
+  let end = 0
+  for (const { 0: found, index } of text.matchAll(pattern)) {
+    if (index > end) parts.push(text.slice(end, index))
+    parts.push({ text: found, isSelf: names.get(found.slice(1).toLowerCase()) ?? false })
+    end = index + found.length
+  }
+  if (end < text.length) parts.push(text.slice(end))
+  return parts
+}
+
+/** A name as a part of a pattern, in which `-` needs no escape outside of a class. */
+function escapeOf(name: string): string {
+  return name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
+}

@@ -1,0 +1,32 @@
+import type { App } from '../app/context.ts'
+import { nameOf } from '../app/people.ts'
+import { texts } from '../texts/texts.ts'
+import { type MentionChoice, matching } from './mention-query.ts'
+
+/** The participants of a conversation whose names begin so, and all together where the policy allows that. */
+export function mentionChoices(
+  { people, store, session }: App,
+  conversation_id: string,
+  query: string,
+): readonly MentionChoice[] {
+  const others = people
+    .of(conversation_id)
+    .filter(({ user_id }) => user_id !== session.user.value?.id)
+    .map((person) => ({ id: person.user_id, username: person.username, name: nameOf(person) }))
+  const conversation = store.conversations.getSnapshot().conversations.find(({ id }) => id === conversation_id)
+  const all: MentionChoice = { id: 'all', username: 'all', name: texts.value.composer.everyone }
+  return matching(conversation && mayMentionAll(conversation) ? [...others, all] : others, query)
+}
+
+function mayMentionAll({
+  policy,
+  role,
+  direct,
+}: {
+  policy: { mention_all: string }
+  role: string
+  direct?: boolean
+}): boolean {
+  if (direct || role === 'viewer') return false
+  return policy.mention_all === 'members' || (policy.mention_all === 'admins' && (role === 'owner' || role === 'admin'))
+}

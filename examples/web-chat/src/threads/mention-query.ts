@@ -1,0 +1,43 @@
+/** How many people are offered at once. */
+const MAX_CHOICES = 6
+
+/** A name that is being typed: its beginning, and where its `@` is. */
+export interface MentionQuery {
+  start: number
+  query: string
+}
+
+/** What can be mentioned: a participant, or all of them. */
+export interface MentionChoice {
+  id: string
+  /** What stands behind the `@`. */
+  username: string
+  name: string
+}
+
+/** The name that is being typed before the caret: behind an `@` that is not inside of a word, an address or a path. */
+export function mentionQueryOf(text: string, caret: number): MentionQuery | undefined {
+  const match = /(?<![\p{L}\p{N}\p{M}@./_-])@([^\s@]{0,64})$/u.exec(text.slice(0, caret))
+  return match ? { start: match.index, query: match[1]! } : undefined
+}
+
+/** Those whose username, or a word of whose name, begins so; usernames first. */
+export function matching(choices: readonly MentionChoice[], query: string): MentionChoice[] {
+  const wanted = query.toLowerCase()
+  const begins = (text: string) => text.toLowerCase().startsWith(wanted)
+  const byUsername = choices.filter(({ username }) => begins(username))
+  const byName = choices.filter(({ username, name }) => !begins(username) && name.split(/\s+/).some(begins))
+  return [...byUsername, ...byName].slice(0, MAX_CHOICES)
+}
+
+/** The text with a name in the place of what was typed of it, and where the caret is then. */
+export function withMention(
+  text: string,
+  { start, query }: MentionQuery,
+  username: string,
+): { text: string; caret: number } {
+  const before = `${text.slice(0, start)}@${username}`
+  const after = text.slice(start + 1 + query.length)
+  const space = after.startsWith(' ') ? '' : ' '
+  return { text: before + space + after, caret: before.length + 1 }
+}

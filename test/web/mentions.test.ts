@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest'
+import { splitMentions } from '../../examples/web-chat/src/markdown/split-mentions.ts'
+import { matching, mentionQueryOf, withMention } from '../../examples/web-chat/src/threads/mention-query.ts'
+
+it.each<[string, string | undefined]>([
+  ['@', ''],
+  ['Ask @gr', 'gr'],
+  ['(@ada', 'ada'],
+  ['two\n@Zoë', 'Zoë'],
+  ['ada@example', undefined],
+  ['path/@ada', undefined],
+  ['@ada ', undefined],
+  ['no name', undefined],
+])('after %j, a name is typed that begins with %j', (text, query) => {
+  expect(mentionQueryOf(text, text.length)?.query).toBe(query)
+})
+
+it('reads the name before the caret, and puts the chosen one in its place', () => {
+  const text = 'Is @gr there?'
+  const query = mentionQueryOf(text, 6)!
+  expect(query).toEqual({ start: 3, query: 'gr' })
+  expect(withMention(text, query, 'grace')).toEqual({ text: 'Is @grace there?', caret: 10 })
+  expect(withMention('@', { start: 0, query: '' }, 'ada b')).toEqual({ text: '@ada b ', caret: 7 })
+})
+
+it('offers usernames first, then words of names, six at most', () => {
+  const choices = [
+    { id: '1', username: 'countess', name: 'Ada Lovelace' },
+    { id: '2', username: 'lovely', name: 'Grace' },
+    { id: '3', username: 'x', name: 'Slovenia' },
+  ]
+  expect(matching(choices, 'LOVE').map(({ id }) => id)).toEqual(['2', '1'])
+  const many = Array.from({ length: 9 }, (_, index) => ({ id: `${index}`, username: `u${index}`, name: '' }))
+  expect(matching(many, '')).toHaveLength(6)
+})
+
+it.each<[string, string[]]>([
+  ['Hello @Ada, and @ada-lovelace!', ['@Ada', '@ada-lovelace']],
+  ['@adam @ada.b x@ada @ada_', []],
+  ['@ada. @ada', ['@ada', '@ada']],
+  ['@a.*b (c) is one, @axxb (c) is none', ['@a.*b (c)']],
+])('marks in %j the mentions %j', (text, marked) => {
+  const names = new Map([
+    ['ada', true],
+    ['ada-lovelace', false],
+    ['a.*b (c)', false],
+  ])
+  const parts = splitMentions(text, names)
+  expect(parts.flatMap((part) => (typeof part === 'string' ? [] : part.text))).toEqual(marked)
+  expect(parts.map((part) => (typeof part === 'string' ? part : part.text)).join('')).toBe(text)
+})
