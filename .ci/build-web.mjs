@@ -37,7 +37,8 @@ export async function buildWeb() {
     logLevel: 'warning',
   })
   const names = Object.keys(metafile.outputs)
-  const entry = names.find((name) => metafile.outputs[name].entryPoint)
+  // What is loaded later has an entry point, too.
+  const entry = names.find((name) => metafile.outputs[name].entryPoint === 'examples/web-chat/src/main.tsx')
   const style = metafile.outputs[entry].cssBundle
   // What the entry imports at once: the browser then loads it beside the entry, not after it.
   const imported = importsOf(metafile.outputs, entry)

@@ -24,6 +24,8 @@ export interface ContextOptions {
   colorScheme?: 'light' | 'dark'
   locale?: string
   hasTouch?: boolean
+  /** What the user has allowed, such as `notifications`. */
+  permissions?: string[]
 }
 
 export interface BrowserContext {
@@ -41,6 +43,8 @@ export interface Page {
   click(selector: string): Promise<void>
   hover(selector: string): Promise<void>
   fill(selector: string, text: string): Promise<void>
+  /** Chooses an option of a `select` by its value. */
+  selectOption(selector: string, value: string): Promise<unknown>
   /** Presses a key, such as `Enter` or `Shift+Tab`, in an element. */
   press(selector: string, key: string): Promise<void>
   inputValue(selector: string): Promise<string>

@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { createPuppet } from '../support/assistant.ts'
 import { hasBrowser } from '../support/browser.ts'
 import { look } from './looks.ts'
-import { expectOne, openStage, PASSWORD, textsOf, write } from './people.ts'
+import { choose, chooseOfConversation, expectOne, openStage, PASSWORD, textsOf, write } from './people.ts'
 
 describe.skipIf(!hasBrowser)('the web chat', () => {
   it('takes two people from set-up to an answer that is cut and resumed', async () => {
     const puppet = createPuppet()
     const { url, visit, problems } = await openStage({ assistant: puppet.assistant })
 
-    const { page: ada, context: network } = await visit(url)
+    const { page: ada, context: network } = await visit(url, { permissions: ['notifications'] })
     await ada.waitForSelector('h1:text("Welcome")')
     await look(ada, 'set-up')
     await ada.fill('[name=display_name]', 'Ada Lovelace')
@@ -113,6 +113,13 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     await look(ada, 'thread')
 
     await ada.goto(`${url}/#/`)
+    await ada.click('.inbox-button')
+    await ada.click('dialog .check:has-text("Notify me on this device") input')
+    await ada.press('dialog', 'Escape')
+    // Somewhere else, as far as the page knows; the browser of a test shows no notifications.
+    await ada.evaluate(`document.hasFocus = () => false
+      window.alerts = []
+      window.Notification = class { constructor(title) { alerts.push(title) } }`)
     await grace.fill('.thread .composer textarea', 'Have you seen it, @love')
     await grace.waitForSelector('[role=option][aria-selected=true]:has-text("Ada Lovelace")')
     await look(grace, 'completion')
@@ -125,11 +132,58 @@ describe.skipIf(!hasBrowser)('the web chat', () => {
     expect(await ada.title()).toBe('(1) Chat')
     await ada.click('.inbox-button')
     await ada.waitForSelector('dialog .inbox a:has-text("grace mentioned you")')
+    expect(await ada.evaluate('delete document.hasFocus && alerts')).toEqual(['grace mentioned you – Chat'])
     await look(ada, 'inbox')
     await ada.click('dialog .inbox a')
     await expectOne(ada, '.messages > [data-target=true]:has-text("Have you seen it")')
     await ada.waitForSelector('.mention[data-self=true]')
     await ada.waitForSelector('.inbox-button .badge', { state: 'detached' })
+
+    await choose(ada, 'Have you seen it', 'Pin')
+    await ada.waitForSelector('.message:has-text("Have you seen it") .tag:text("pinned")')
+    await chooseOfConversation(ada, 'Settings')
+    await ada.click('dialog .check:has-text("Show who has read a message") input')
+    await ada.selectOption('dialog select:has(option[value=forever])', 'forever')
+    await ada.waitForSelector('.conversations a[data-muted=true]')
+    await ada.press('dialog', 'Escape')
+    await choose(ada, 'Have you seen it', 'Who has read it')
+    await ada.waitForSelector('dialog .participants li:has-text("Ada Lovelace")')
+    await ada.press('dialog', 'Escape')
+    await ada.click('.message:has-text("It runs, mostly") .tag:text("edited")')
+    await ada.waitForSelector('dialog .revisions p:text-is("It runs")')
+    await ada.press('dialog', 'Escape')
+    await ada.click('.people-button')
+    await ada.selectOption('dialog li:has-text("grace") select', 'admin')
+    await grace.click('.people-button')
+    await grace.waitForSelector('dialog li:has-text("Ada Lovelace") .role')
+    await grace.press('dialog', 'Escape')
+    await ada.press('dialog', 'Escape')
+
+    await choose(ada, 'Why?', 'Ask again')
+    const second = await puppet.asked()
+    second.say('Because of *water*')
+    second.end()
+    await grace.waitForSelector('.message[data-role=assistant]:has-text("Why?") em:text("water")')
+    await chooseOfConversation(ada, 'Archive')
+    await ada.click('.archive')
+    await ada.click('.conversations a:has-text("Engines")')
+    await chooseOfConversation(ada, 'Settings')
+    await ada.waitForSelector('dialog select')
+    await look(ada, 'settings')
+    await ada.press('dialog', 'Escape')
+    await ada.click('.people-button')
+    await ada.waitForSelector('dialog li:has-text("grace") select')
+    await look(ada, 'roles')
+    await ada.press('dialog', 'Escape')
+    await chooseOfConversation(ada, 'Pinned messages')
+    await ada.waitForSelector('dialog .pins a:has-text("Have you seen it")')
+    await look(ada, 'pins')
+    await ada.click('dialog .pins a')
+    await ada.waitForSelector('.messages > [data-target=true]:has-text("Have you seen it")')
+    await chooseOfConversation(ada, 'Take out of the archive')
+    await ada.waitForSelector('.conversations a', { state: 'detached' })
+    await ada.click('.archive')
+    await ada.waitForSelector('.conversations a:has-text("Engines")')
 
     await network.setOffline(true)
     await ada.waitForSelector('.banner:has-text("You are offline")')

@@ -60,6 +60,19 @@ export async function write(page: Page, pane: 'conversation' | 'thread', text: s
   await page.press(`.${pane} .composer textarea`, 'Enter')
 }
 
+/** Chooses an entry of the menu of the message that has a text. */
+export async function choose(page: Page, text: string, entry: string): Promise<void> {
+  await page.hover(`.message:has-text("${text}")`)
+  await page.click(`.message:has-text("${text}") .actions > .menu > button`)
+  await page.click(`.message:has-text("${text}") .panel button:text-is("${entry}")`)
+}
+
+/** Chooses an entry of the menu of the open conversation. */
+export async function chooseOfConversation(page: Page, entry: string): Promise<void> {
+  await page.click('.conversation > header .menu > button')
+  await page.click(`.conversation > header .panel button:text-is("${entry}")`)
+}
+
 /** The text of each message of the open thread. */
 export function textsOf(page: Page): Promise<string[]> {
   return page.locator('.thread .message .markdown').allTextContents()

@@ -13,18 +13,27 @@ import { shortTime } from '../texts/time.ts'
 import { isMuted } from './muted.ts'
 import { titleOf } from './title.ts'
 
+interface ListProps {
+  selected: string | undefined
+  /** Whether it is the list of archived ones. */
+  isArchive: boolean
+  onCreate: () => void
+}
+
 /** The conversations of the user, latest activity first. */
-export function ConversationList({ selected, onCreate }: { selected: string | undefined; onCreate: () => void }) {
+export function ConversationList({ selected, isArchive, onCreate }: ListProps) {
   const { store, presence: live } = useApp()
-  const { conversations, status, error, has_more } = useReadable(store.conversations)
+  const list = isArchive ? store.archived : store.conversations
+  const { conversations, status, error, has_more } = useReadable(list)
   const partners = useMemo(() => conversations.flatMap((each) => each.with?.user_id ?? []), [conversations])
   const presence = useReadable(live.presence(partners))
   const end = useRef<HTMLLIElement>(null)
-  useVisible(end, () => void store.conversations.loadMore(), has_more)
-  const { empty, empty_text, create } = texts.value.conversations
+  useVisible(end, () => void list.loadMore(), has_more)
+  const { empty, empty_text, create, archive_empty } = texts.value.conversations
 
   if (status === 'loading') return <p class="quiet">{texts.value.loading}</p>
   if (status === 'failed') return <ErrorNote error={error} />
+  if (conversations.length === 0 && isArchive) return <p class="quiet">{archive_empty}</p>
   if (conversations.length === 0)
     return (
       <div class="empty">

@@ -4,13 +4,16 @@ import { useApp } from '../app/context.ts'
 import { goTo, hrefOf } from '../app/route.ts'
 import { focusIn } from '../parts/focus.ts'
 import { Icon } from '../parts/icon.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { texts } from '../texts/texts.ts'
 import { Composer } from '../threads/composer.tsx'
 import { ThreadList } from '../threads/list.tsx'
 import { TypingLine } from '../threads/typing-line.tsx'
-import { PeopleDialog } from './people.tsx'
+import { ConversationMenu } from './menu.tsx'
 import { titleOf } from './title.ts'
 import { mayWrite, type OpenConversation } from './use-conversation.ts'
+
+const PeopleDialog = lazy(() => import('./people.tsx').then(({ PeopleDialog }) => PeopleDialog))
 
 interface PaneProps {
   id: string
@@ -53,6 +56,7 @@ export function ConversationPane({ id, conversation, user, root_id }: PaneProps)
             <span class="hidden">{texts.value.people.count(conversation.participant_count)}</span>
           </button>
         )}
+        {conversation && <ConversationMenu conversation={conversation} user={user} />}
       </header>
       <ThreadList conversation_id={id} selected={root_id} />
       <footer>

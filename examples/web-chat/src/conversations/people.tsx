@@ -2,20 +2,19 @@ import type { Participant } from 'chat-server/client'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
-import { nameOf } from '../app/people.ts'
 import { useReadable } from '../app/readable.ts'
-import { Avatar, PresenceText } from '../parts/avatar.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
 import { texts } from '../texts/texts.ts'
 import { InviteLink } from './invite-link.tsx'
+import { ParticipantItem } from './participant.tsx'
 import type { OpenConversation } from './use-conversation.ts'
 
 /** Who takes part in a conversation, and for those who may: its name, further people, and an invite. */
 export function PeopleDialog({ conversation, onClose }: { conversation: OpenConversation; onClose: () => void }) {
   const { id, role, title, direct } = conversation
-  const { client, people, presence: live } = useApp()
+  const { client, people, session, presence: live } = useApp()
   const [participants, setParticipants] = useState<Participant[]>([])
   const load = useAction(async () => setParticipants(await people.load(id)))
   const presence = useReadable(live.presence(useMemo(() => participants.map(({ user_id }) => user_id), [participants])))
@@ -39,14 +38,15 @@ export function PeopleDialog({ conversation, onClose }: { conversation: OpenConv
         {participants.map((each) => {
           const status = presence[each.user_id]?.status ?? each.presence.status
           return (
-            <li key={each.user_id}>
-              <Avatar id={each.user_id} name={nameOf(each)} presence={status} />
-              <span class="name" dir="auto">
-                {nameOf(each)} <PresenceText presence={status} />
-                <small>@{each.username}</small>
-              </span>
-              <span class="role">{words.roles[each.role]}</span>
-            </li>
+            <ParticipantItem
+              key={each.user_id}
+              conversation_id={id}
+              participant={each}
+              status={status}
+              managedBy={mayManage ? role : undefined}
+              isSelf={each.user_id === session.user.value?.id}
+              onChanged={() => void load.run()}
+            />
           )
         })}
       </ul>

@@ -15,6 +15,7 @@ import { NewConversation } from './new.tsx'
 export function Sidebar({ user, selected }: { user: User; selected: string | undefined }) {
   const { brand, session, features } = useApp()
   const [isCreating, setCreating] = useState(false)
+  const [isArchive, setArchive] = useState(false)
   const { conversations, menu } = texts.value
   const canSignOut = features.sign_in && brand.sign_in_url === undefined
   return (
@@ -49,7 +50,17 @@ export function Sidebar({ user, selected }: { user: User; selected: string | und
           )}
         </Menu>
       </header>
-      <ConversationList selected={selected} onCreate={() => setCreating(true)} />
+      {/* Another list has pages of its own: nothing of the one before stays. */}
+      <ConversationList
+        key={`${isArchive}`}
+        selected={selected}
+        isArchive={isArchive}
+        onCreate={() => setCreating(true)}
+      />
+      <button type="button" class="archive" onClick={() => setArchive(!isArchive)}>
+        <Icon name={isArchive ? 'back' : 'archive'} />
+        {isArchive ? conversations.archive_close : conversations.archive}
+      </button>
       {isCreating && <NewConversation onClose={() => setCreating(false)} />}
     </nav>
   )

@@ -34,7 +34,7 @@ export type IconName = keyof typeof PATHS
 /** An icon beside a text, or in a button that has a label: it has no meaning of its own. */
 export function Icon({ name }: { name: IconName }) {
   return (
-    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+    <svg class="icon" data-icon={name} viewBox="0 0 24 24" aria-hidden="true">
       <path d={PATHS[name]} />
     </svg>
   )

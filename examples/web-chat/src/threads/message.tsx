@@ -5,6 +5,7 @@ import { useState } from 'preact/hooks'
 import { useApp } from '../app/context.ts'
 import { Avatar } from '../parts/avatar.tsx'
 import { Icon } from '../parts/icon.tsx'
+import { lazy } from '../parts/lazy.tsx'
 import { texts } from '../texts/texts.ts'
 import { longTime, shortTime } from '../texts/time.ts'
 import { authorOf } from './author.ts'
@@ -13,6 +14,8 @@ import { MessageActions } from './message-actions.tsx'
 import { MessageBody } from './message-body.tsx'
 import { Reactions } from './reactions.tsx'
 import type { Row } from './rows.ts'
+
+const Revisions = lazy(() => import('./revisions.tsx').then(({ RevisionsDialog }) => RevisionsDialog))
 
 /** The deepest level that is indented: a phone has no room for more. */
 const MAX_LEVEL = 6
@@ -30,6 +33,8 @@ export interface MessageProps {
   /** Of the user in the conversation. */
   role: Participant['role'] | undefined
   canWrite: boolean
+  /** Whether the conversation shows who has read what. */
+  hasReceipts: boolean
   onReply: (message: StoreMessage) => void
   onToggle: (id: string) => void
 }
@@ -61,8 +66,9 @@ function MessageArticle(props: MessageProps) {
   const { message, below, branch, isNew, user_id, canWrite, onToggle } = props
   const { people } = useApp()
   const [isEditing, setEditing] = useState(false)
+  const [hasRevisions, setRevisions] = useState(false)
   const { messages } = texts.value
-  const { id, role, created_at, edited_at, deleted_at, pending } = message
+  const { id, role, created_at, edited_at, deleted_at, pinned, pending } = message
   // The id of an author may have no name yet: then this is rendered again when it has.
   const name = authorOf(pending && role === 'user' ? { role, author_user_id: user_id } : message, people)
   const author_id = role === 'assistant' ? 'assistant' : (message.author_user_id ?? (pending ? user_id : 'app'))
@@ -82,7 +88,17 @@ function MessageArticle(props: MessageProps) {
         <time datetime={created_at} title={longTime(created_at)}>
           {shortTime(created_at)}
         </time>
-        {edited_at && !deleted_at && <span class="tag">{messages.edited}</span>}
+        {edited_at && !deleted_at && (
+          <button type="button" class="tag link" aria-haspopup="dialog" onClick={() => setRevisions(true)}>
+            {messages.edited}
+          </button>
+        )}
+        {pinned && !deleted_at && (
+          <span class="tag">
+            <Icon name="pin" />
+            {messages.pinned}
+          </span>
+        )}
         {isNew && <span class="tag new">{messages.new}</span>}
       </header>
       <div class="content">
@@ -98,6 +114,7 @@ function MessageArticle(props: MessageProps) {
           </button>
         )}
       </div>
+      {hasRevisions && <Revisions message={message} onClose={() => setRevisions(false)} />}
       {!pending && !isEditing && <MessageActions {...props} onEdit={() => setEditing(true)} />}
     </article>
   )

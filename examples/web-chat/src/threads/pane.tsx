@@ -106,6 +106,7 @@ export function ThreadPane({
               user_id={user.id}
               role={conversation?.role}
               canWrite={canWrite}
+              hasReceipts={conversation?.policy.receipts === 'on'}
               onReply={setTarget}
               onToggle={toggle}
             />

@@ -1,9 +1,10 @@
 import type { StoreMessage } from 'chat-server/client/store'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
-import { ErrorNote } from '../parts/error-note.tsx'
+import { ErrorNote, messageOf } from '../parts/error-note.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Menu } from '../parts/menu.tsx'
+import { showToast } from '../parts/toast.tsx'
 import { texts } from '../texts/texts.ts'
 
 /** The reactions that are a click away. */
@@ -39,28 +40,36 @@ export function Reactions({ message, canReact }: { message: StoreMessage; canRea
 
 /** A button that offers the usual reactions. */
 export function ReactionMenu({ message }: { message: StoreMessage }) {
-  const { store } = useApp()
-  const { run } = useAction((emoji: string) => toggle(store, message, emoji))
   return (
     <Menu label={texts.value.messages.react} button={<Icon name="smile" />}>
       {(close) => (
         <div class="emoji">
-          {USUAL.map((emoji) => (
-            <button
-              key={emoji}
-              type="button"
-              aria-pressed={message.reacted?.includes(emoji) ?? false}
-              onClick={() => {
-                close()
-                void run(emoji)
-              }}
-            >
-              {emoji}
-            </button>
-          ))}
+          <EmojiButtons message={message} onDone={close} />
         </div>
       )}
     </Menu>
+  )
+}
+
+/** The usual reactions as buttons. */
+export function EmojiButtons({ message, onDone }: { message: StoreMessage; onDone: () => void }) {
+  const { store } = useApp()
+  return (
+    <>
+      {USUAL.map((emoji) => (
+        <button
+          key={emoji}
+          type="button"
+          aria-pressed={message.reacted?.includes(emoji) ?? false}
+          onClick={() => {
+            onDone()
+            toggle(store, message, emoji).catch((error) => showToast(messageOf(error), { isError: true }))
+          }}
+        >
+          {emoji}
+        </button>
+      ))}
+    </>
   )
 }
 

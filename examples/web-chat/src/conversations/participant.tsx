@@ -1,0 +1,77 @@
+import type { Participant } from 'chat-server/client'
+import { useState } from 'preact/hooks'
+import { useAction } from '../app/action.ts'
+import { useApp } from '../app/context.ts'
+import { nameOf } from '../app/people.ts'
+import { Avatar, PresenceText } from '../parts/avatar.tsx'
+import { Confirm } from '../parts/confirm.tsx'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { IconButton } from '../parts/icon-button.tsx'
+import { Select } from '../parts/select.tsx'
+import { texts } from '../texts/texts.ts'
+
+type Role = Participant['role']
+
+interface ParticipantProps {
+  conversation_id: string
+  participant: Participant
+  status: Participant['presence']['status']
+  /** Of the user in the conversation, if it has roles that the user may change. */
+  managedBy: Role | undefined
+  isSelf: boolean
+  onChanged: () => void
+}
+
+/** A participant with the role, which owners and admins change; only an owner changes owners. */
+export function ParticipantItem(props: ParticipantProps) {
+  const { conversation_id, participant, status, managedBy, isSelf, onChanged } = props
+  const { client } = useApp()
+  const { people } = texts.value
+  const { user_id, role, username } = participant
+  const [isRemoving, setRemoving] = useState(false)
+  const change = useAction(async (next: Role) => {
+    await client.participants.changeRole(conversation_id, user_id, { role: next })
+    onChanged()
+  })
+  const name = nameOf(participant)
+  const mayChange = managedBy === 'owner' || (managedBy === 'admin' && role !== 'owner')
+  return (
+    <li>
+      <Avatar id={user_id} name={name} presence={status} />
+      <span class="name" dir="auto">
+        {name} <PresenceText presence={status} />
+        <small>@{username}</small>
+      </span>
+      {mayChange ? (
+        <Select
+          label={people.role_of(name)}
+          isLabelHidden
+          value={role}
+          disabled={change.isRunning}
+          options={rolesFor(managedBy).map((each) => [each, people.roles[each]])}
+          onChange={(next) => void change.run(next)}
+        />
+      ) : (
+        <span class="role">{people.roles[role]}</span>
+      )}
+      {mayChange && !isSelf && (
+        <IconButton icon="trash" label={people.remove(name)} onClick={() => setRemoving(true)} />
+      )}
+      <ErrorNote error={change.error} />
+      {isRemoving && (
+        <Confirm
+          title={people.remove_title(name)}
+          text={people.remove_text}
+          button={people.remove_button}
+          act={() => client.participants.remove(conversation_id, user_id).then(onChanged)}
+          onClose={() => setRemoving(false)}
+        />
+      )}
+    </li>
+  )
+}
+
+/** An admin appoints no owner. */
+function rolesFor(managedBy: Role): Role[] {
+  return managedBy === 'owner' ? ['owner', 'admin', 'member', 'viewer'] : ['admin', 'member', 'viewer']
+}

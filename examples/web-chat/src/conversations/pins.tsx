@@ -1,0 +1,75 @@
+import type { Pin } from 'chat-server/client'
+import { useRef } from 'preact/hooks'
+import { useAction } from '../app/action.ts'
+import { useApp } from '../app/context.ts'
+import { useReadable } from '../app/readable.ts'
+import { hrefOf } from '../app/route.ts'
+import { Avatar } from '../parts/avatar.tsx'
+import { Dialog } from '../parts/dialog.tsx'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { IconButton } from '../parts/icon-button.tsx'
+import { useVisible } from '../parts/visible.ts'
+import { texts } from '../texts/texts.ts'
+import { shortTime } from '../texts/time.ts'
+import { authorOf } from '../threads/author.ts'
+
+/** The pinned messages of a conversation, latest first. */
+export function PinsDialog({
+  conversation_id,
+  canWrite,
+  onClose,
+}: {
+  conversation_id: string
+  canWrite: boolean
+  onClose: () => void
+}) {
+  const { store } = useApp()
+  const list = store.pins(conversation_id)
+  const { pins, status, error, has_more } = useReadable(list)
+  const end = useRef<HTMLLIElement>(null)
+  useVisible(end, () => void list.loadMore(), has_more)
+  const words = texts.value.pins
+  return (
+    <Dialog title={words.title} onClose={onClose}>
+      {status === 'failed' && <ErrorNote error={error} />}
+      {status === 'loading' && <p class="quiet">{texts.value.loading}</p>}
+      {status === 'ready' && pins.length === 0 && <p class="quiet">{words.empty}</p>}
+      <ul class="inbox pins">
+        {pins.map((pin) => (
+          <PinItem key={pin.message.id} pin={pin} canWrite={canWrite} onOpen={onClose} />
+        ))}
+        {has_more && (
+          <li ref={end} class="quiet">
+            {texts.value.loading}
+          </li>
+        )}
+      </ul>
+    </Dialog>
+  )
+}
+
+function PinItem({ pin, canWrite, onOpen }: { pin: Pin; canWrite: boolean; onOpen: () => void }) {
+  const { store, people } = useApp()
+  const { id, conversation_id, root_id, content, prompt, author_user_id, created_at } = pin.message
+  const { run, isRunning, error } = useAction(() => store.unpin(id))
+  const name = authorOf(pin.message, people)
+  return (
+    <li>
+      <a href={hrefOf({ name: 'thread', conversation_id, root_id, message_id: id })} onClick={onOpen}>
+        <Avatar id={author_user_id ?? 'assistant'} name={name} />
+        <span class="name" dir="auto">
+          {name}
+        </span>
+        <time datetime={created_at}>{shortTime(created_at)}</time>
+        <span class="excerpt clamped" dir="auto">
+          {content || prompt}
+        </span>
+        {pin.by && <small dir="auto">{texts.value.pins.by(people.nameOf(pin.by))}</small>}
+      </a>
+      {canWrite && (
+        <IconButton icon="close" label={texts.value.messages.unpin} disabled={isRunning} onClick={() => void run()} />
+      )}
+      <ErrorNote error={error} />
+    </li>
+  )
+}

@@ -1,0 +1,110 @@
+import type { ConversationSettings } from 'chat-server/client'
+import type { SettingsChange } from 'chat-server/client/store'
+import { useAction } from '../app/action.ts'
+import { useApp } from '../app/context.ts'
+import { useReadable } from '../app/readable.ts'
+import { Dialog } from '../parts/dialog.tsx'
+import { ErrorNote } from '../parts/error-note.tsx'
+import { Select } from '../parts/select.tsx'
+import { texts } from '../texts/texts.ts'
+import { longTime } from '../texts/time.ts'
+import { isMuted } from './muted.ts'
+import type { OpenConversation } from './use-conversation.ts'
+
+const LEVELS = ['all', 'mentions', 'none'] as const
+
+/** For how long a conversation can be muted, in hours; the longest has no end. */
+const MUTES = { hour: 1, workday: 8, week: 7 * 24, forever: Number.POSITIVE_INFINITY }
+
+/** What the user sets for a conversation, and for those who may: its policy. */
+export function SettingsDialog({ conversation, onClose }: { conversation: OpenConversation; onClose: () => void }) {
+  const { store } = useApp()
+  const { settings, error } = useReadable(store.settings(conversation.id))
+  const { role } = conversation
+  return (
+    <Dialog title={texts.value.settings.title} onClose={onClose}>
+      {settings ? <OwnSettings id={conversation.id} settings={settings} /> : <ErrorNote error={error} />}
+      {(role === 'owner' || role === 'admin') && <Policy conversation={conversation} />}
+    </Dialog>
+  )
+}
+
+function OwnSettings({ id, settings }: { id: string; settings: ConversationSettings }) {
+  const { store } = useApp()
+  const { settings: words } = texts.value
+  const { run, error } = useAction((change: SettingsChange) => store.setSettings(id, change))
+  const { level, muted_until, receipts } = settings
+  const muted = isMuted(muted_until)
+  return (
+    <>
+      <Select
+        label={words.level}
+        value={level}
+        options={LEVELS.map((each) => [each, words.levels[each]])}
+        onChange={(value) => void run({ level: value })}
+      />
+      <Select
+        label={words.mute}
+        value={muted ? 'as_it_is' : 'off'}
+        options={[
+          ['off', words.mutes.off],
+          ...(muted ? [['as_it_is', untilText(muted_until!)] as const] : []),
+          ...(Object.keys(MUTES) as (keyof typeof MUTES)[])
+            .filter((each) => each !== muted_until)
+            .map((each) => [each, words.mutes[each]] as const),
+        ]}
+        onChange={(value) => value !== 'as_it_is' && void run({ muted_until: muteUntil(value) })}
+      />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={receipts}
+          onChange={(event) => void run({ receipts: event.currentTarget.checked })}
+        />
+        {words.receipts}
+      </label>
+      <ErrorNote error={error} />
+    </>
+  )
+}
+
+function Policy({ conversation: { id, policy, direct } }: { conversation: OpenConversation }) {
+  const { client } = useApp()
+  const { settings: words } = texts.value
+  const { run, error } = useAction((change: Partial<OpenConversation['policy']>) =>
+    client.conversations.rename(id, { policy: change }),
+  )
+  return (
+    <section>
+      <h3>{words.policy}</h3>
+      {!direct && (
+        <Select
+          label={words.mention_all}
+          value={policy.mention_all}
+          options={(['admins', 'members', 'nobody'] as const).map((each) => [each, words.mention_alls[each]])}
+          onChange={(mention_all) => void run({ mention_all })}
+        />
+      )}
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={policy.receipts === 'on'}
+          onChange={(event) => void run({ receipts: event.currentTarget.checked ? 'on' : 'off' })}
+        />
+        {words.policy_receipts}
+      </label>
+      <ErrorNote error={error} />
+    </section>
+  )
+}
+
+function untilText(muted_until: string): string {
+  const { mutes, until } = texts.value.settings
+  return muted_until === 'forever' ? mutes.forever : until(longTime(muted_until))
+}
+
+/** @returns an instant, `forever`, or `null`, which ends it */
+function muteUntil(choice: string): string | null {
+  if (choice === 'off' || choice === 'forever') return choice === 'off' ? null : choice
+  return new Date(Date.now() + MUTES[choice as keyof typeof MUTES] * 3_600_000).toISOString()
+}

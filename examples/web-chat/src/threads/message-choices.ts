@@ -1,0 +1,60 @@
+import { useApp } from '../app/context.ts'
+import { goTo, linkTo } from '../app/route.ts'
+import { messageOf } from '../parts/error-note.tsx'
+import type { IconName } from '../parts/icon.tsx'
+import { showToast } from '../parts/toast.tsx'
+import { texts } from '../texts/texts.ts'
+import type { MessageProps } from './message.tsx'
+
+/** An entry of the menu of a message. */
+export interface MessageChoice {
+  icon: IconName
+  text: string
+  /** Whether there is a button for it beside the message, where there is a pointer. */
+  isAtHand?: boolean
+  act: () => void
+}
+
+/** What the user may do with a message. */
+export function useMessageChoices(
+  { message, user_id, role, canWrite, hasReceipts, onReply, onEdit }: MessageProps & { onEdit: () => void },
+  open: (dialog: 'remove' | 'readers') => void,
+): MessageChoice[] {
+  const { store } = useApp()
+  const { messages } = texts.value
+  const { id, status, pinned, prompt, parent_id, root_id, conversation_id } = message
+  const isOwn = message.author_user_id === user_id
+  const isComplete = status !== 'streaming'
+  const mayRemove = isOwn || message.requested_by === user_id || role === 'owner' || role === 'admin'
+  const attempt = (act: () => Promise<unknown>) => () =>
+    void act().catch((error: unknown) => showToast(messageOf(error), { isError: true }))
+
+  /** The same question again: beside the answer, under the message that is above it. One that begins a thread has none. */
+  async function askAgain(): Promise<void> {
+    const place = parent_id === undefined ? {} : { parent_id, root_id }
+    const posted = await store.post({ conversation_id, ...place, content: prompt!, role: 'assistant' })
+    if (posted && parent_id === undefined) goTo({ name: 'thread', conversation_id, root_id: posted.root_id })
+  }
+
+  async function copyLink(): Promise<void> {
+    await navigator.clipboard.writeText(linkTo({ name: 'thread', conversation_id, root_id, message_id: id }))
+    showToast(texts.value.people.copied)
+  }
+
+  const choices: (MessageChoice | false)[] = [
+    canWrite && isComplete && { icon: 'reply', text: messages.reply, isAtHand: true, act: () => onReply(message) },
+    canWrite && isOwn && message.role === 'user' && { icon: 'edit', text: messages.edit, isAtHand: true, act: onEdit },
+    canWrite &&
+      isComplete &&
+      prompt !== undefined && { icon: 'again', text: messages.ask_again, act: attempt(askAgain) },
+    canWrite && {
+      icon: 'pin',
+      text: pinned ? messages.unpin : messages.pin,
+      act: attempt(() => (pinned ? store.unpin(id) : store.pin(id))),
+    },
+    { icon: 'link', text: messages.copy_link, act: attempt(copyLink) },
+    hasReceipts && { icon: 'eye', text: messages.readers, act: () => open('readers') },
+    canWrite && mayRemove && isComplete && { icon: 'trash', text: messages.remove, act: () => open('remove') },
+  ]
+  return choices.filter((choice) => choice !== false)
+}
