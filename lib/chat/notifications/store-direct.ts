@@ -39,9 +39,12 @@ const ITS_MESSAGES = `FROM messages m
     AND NOT EXISTS (SELECT 1 FROM notifications o
                      WHERE o.message_id = m.id AND o.user_id = notifications.user_id AND o.id <> notifications.id)`
 
+const HAS_MESSAGE = `EXISTS (SELECT 1 ${ITS_MESSAGES} AND m.deleted_at IS NULL)`
+
 /**
  * Changes the number of messages that notifications of kind `direct` stand for, because a message was deleted or restored.
- * They show the latest one that is not deleted; without any, they are hidden.
+ * They show the latest one that is not deleted; without any, they are hidden. Messages that arrived while the user wanted to hear
+ * of none are counted out although they were never counted in: while there is a message, there is at least one.
  *
  * @returns the users whose number of unread notifications may have changed
  */
@@ -49,7 +52,8 @@ export async function shiftDirect(tx: Queries, message: ChangedMessage, by: 1 | 
   const rows = await listStandingFor(tx, message)
   for (const { user_id, id } of rows)
     await tx.run(
-      `UPDATE notifications SET count = count + ?, hidden = CASE WHEN count + ? > 0 THEN 0 ELSE 1 END,
+      `UPDATE notifications SET hidden = CASE WHEN ${HAS_MESSAGE} THEN 0 ELSE 1 END,
+              count = CASE WHEN count + ? < 1 AND ${HAS_MESSAGE} THEN 1 ELSE count + ? END,
               message_id = coalesce(
                 (SELECT m.id ${ITS_MESSAGES} AND m.deleted_at IS NULL ORDER BY m.created_at DESC LIMIT 1), message_id)
         WHERE user_id = ? AND id = ?`,
@@ -135,8 +139,11 @@ export async function findOther(
 /** Makes it stand for one message less, and show another one. */
 export async function takeOne(tx: Queries, { user_id, id }: Key, otherId: string): Promise<void> {
   await tx.run(
-    `UPDATE notifications SET count = count - 1, hidden = CASE WHEN count > 1 THEN 0 ELSE 1 END, message_id = ?
+    `UPDATE notifications SET message_id = ?, count = CASE WHEN count > 1 THEN count - 1 ELSE 1 - shown.hidden END,
+            hidden = shown.hidden
+       FROM (SELECT CASE WHEN deleted_at IS NULL THEN 0 ELSE 1 END AS hidden FROM messages WHERE id = ?) AS shown
       WHERE user_id = ? AND id = ?`,
+    otherId,
     otherId,
     user_id,
     id,

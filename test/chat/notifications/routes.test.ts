@@ -254,6 +254,24 @@ describeOnEachDatabase('the inbox', (openUrl) => {
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })
 
+  it('shows a thread of a direct conversation as long as one of its messages is left, whatever arrived in silence', async () => {
+    await gather(grace)
+    const { conversation_id } = await ada.conversations.direct({ user_id: grace.id })
+    const first = await ada.messages.postRoot(conversation_id, { content: 'one' })
+    await grace.conversations.setSettings(conversation_id, { level: 'none' })
+    const silent = await ada.messages.reply(first.message_id, { content: 'two' })
+    await grace.conversations.setSettings(conversation_id, { level: 'all' })
+    const last = await ada.messages.reply(first.message_id, { content: 'three' })
+    await ada.messages.remove(silent.message_id)
+    await ada.messages.remove(first.message_id)
+    expect(await unread(grace)).toMatchObject([{ kind: 'direct', message_id: last.message_id, count: 1 }])
+    await ada.messages.remove(last.message_id)
+    expect(await unread(grace)).toEqual([])
+    await ada.messages.restore(last.message_id)
+    expect(await unread(grace)).toMatchObject([{ kind: 'direct', message_id: last.message_id }])
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
   it('counts a message of a direct conversation with its thread while no edit mentions the user', async () => {
     await gather(grace)
     const { conversation_id } = await ada.conversations.direct({ user_id: grace.id })
