@@ -21,7 +21,8 @@ export function Menu({ label, button, children }: MenuProps) {
   }
   useLayoutEffect(() => {
     if (!isOpen) return
-    const leave = (event: Event) => menu.current?.contains(event.target as Node) || setOpen(false)
+    // A change of the size happens to the window, which is no node.
+    const leave = ({ target }: Event) => (target instanceof Node && menu.current?.contains(target)) || setOpen(false)
     const events = ['pointerdown', 'scroll', 'resize']
     for (const event of events) addEventListener(event, leave, { capture: true, passive: true })
     // Above everything: what scrolls would cut it off.
