@@ -1,7 +1,7 @@
 import type { Context, Log } from './context.ts'
 import { causeText } from './core/errors.ts'
 import { type SingleFlight, singleFlight, warnOnce } from './core/once.ts'
-import { prune } from './ops/retention.ts'
+import { pruneSome } from './ops/retention.ts'
 import { checkWal } from './ops/wal.ts'
 
 /** Work that a service repeats at intervals. Work that is due once is a row of `tasks`. */
@@ -16,10 +16,14 @@ interface Job {
   at_start?: true
 }
 
+/** How long one run of `retention` searches inboxes: it counts what is in them, so a round through all takes many runs. */
+const INBOXES_MS = 100
+
 /** All jobs of a service. */
 function jobsOf(
   ctx: Context,
 ): Record<'heartbeats' | 'callers' | 'presence' | 'leases' | 'retention' | 'wal' | 'backups', Job> {
+  const inboxes = { after: '', ms: INBOXES_MS }
   return {
     heartbeats: { interval_ms: ctx.config.sse.heartbeat_seconds * 1000, run: () => ctx.hub.sendHeartbeats() },
     // A slow host is asked again when it has answered.
@@ -39,7 +43,7 @@ function jobsOf(
     },
     retention: {
       interval_ms: 60_000,
-      run: () => prune(ctx),
+      run: () => pruneSome(ctx, inboxes),
       warning: 'Expired rows could not be deleted',
       exclusive: true,
     },

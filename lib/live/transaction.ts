@@ -60,7 +60,7 @@ export interface Outcome {
 }
 
 /** The settings of a participant, from what is stored. */
-type SettingsOf = (row: NonNullable<MadeNotification['settings']>) => SettingsUpdate['payload']['settings']
+type SettingsOf = (row: MadeNotification['shown'][number]['settings']) => SettingsUpdate['payload']['settings']
 type SettingsUpdate = Extract<EphemeralEvent, { type: 'settings.update' }>
 
 /** Creates `ctx.write`: it runs a transaction, appends its events to the log, and delivers them after the commit. */
@@ -171,25 +171,21 @@ function collect(queries: Writing, now: () => Micros) {
   return { tx, changes, outcome, entries, tasks, notified }
 }
 
-/** The events of new notifications, one for all users who get the same; and of settings that these have changed. */
+/** The events of new notifications, and of settings that these have changed. */
 function eventsOf(made: readonly MadeNotification[], settingsOf: SettingsOf): Ephemeral[] {
-  const events = new Map<string, Ephemeral & { user_ids: string[] }>()
   const changes = new Map<string, Ephemeral>()
-  for (const { user_id, notification, settings } of made) {
-    const { id, kind, conversation_id } = notification
-    if (settings) {
+  const events: Ephemeral[] = []
+  for (const { users, notification, shown } of made) {
+    const { conversation_id } = notification
+    for (const { user_id, settings } of shown) {
       const payload = { conversation_id, settings: settingsOf(settings) }
       const event: EphemeralEvent = { type: 'settings.update', payload }
       changes.set(`${user_id} ${conversation_id}`, { conversation_id: '', user_ids: [user_id], event })
     }
-    const same = events.get(`${id} ${kind}`)
-    if (same) same.user_ids.push(user_id)
-    else {
-      const event: EphemeralEvent = { type: 'notification.new', payload: { notification, unread: 0 } }
-      events.set(`${id} ${kind}`, { conversation_id, user_ids: [user_id], event })
-    }
+    const event: EphemeralEvent = { type: 'notification.new', payload: { notification, unread: 0 } }
+    events.push({ conversation_id, user_ids: users.map(({ user_id }) => user_id), event })
   }
-  return [...changes.values(), ...events.values()]
+  return [...changes.values(), ...events]
 }
 
 /** New events with their numbers, as a read of the log would return them, if the payloads of all are known. */

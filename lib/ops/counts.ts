@@ -1,5 +1,5 @@
 import { MESSAGE_COUNT, RECOUNT, SEEN_COUNT } from '../storage/schema/0012-unread-totals.ts'
-import { RECOUNT_MENTIONS, UNREAD_MENTIONS } from '../storage/schema/0021-notifications.ts'
+import { RECOUNT_MENTIONS, UNREAD_MENTIONS } from '../storage/schema/0022-inboxes.ts'
 import type { Invariant } from './invariants.ts'
 
 const LIVE = 'SUM(CASE WHEN deleted_at IS NULL THEN 1 ELSE 0 END)'
@@ -98,9 +98,9 @@ export const COUNTS: Invariant[] = [
   {
     name: 'unread-mentions-counted',
     says: 'The number of unread mentions of a participant is that of the unread notifications of these kinds.',
-    find: `SELECT participants.conversation_id AS id FROM participants
-             JOIN conversations c ON c.id = participants.conversation_id
-            WHERE c.deleted_at IS NULL AND participants.unread_mentions <> ${UNREAD_MENTIONS}`,
+    find: `SELECT p.conversation_id AS id FROM participants p JOIN conversations c ON c.id = p.conversation_id
+             LEFT JOIN ${UNREAD_MENTIONS} AS news ON news.conversation_id = p.conversation_id AND news.user_id = p.user_id
+            WHERE c.deleted_at IS NULL AND p.unread_mentions <> coalesce(news.total, 0)`,
     repair: RECOUNT_MENTIONS,
   },
 ]

@@ -1,7 +1,7 @@
 import type { Dialect } from '../storage/database.ts'
 import { isErasedAuthor, type Micros } from '../storage/sql.ts'
 import { COUNTS } from './counts.ts'
-import { NOTIFICATIONS } from './invariants-notifications.ts'
+import { notificationInvariants } from './invariants-notifications.ts'
 import { reactionInvariants } from './invariants-reactions.ts'
 
 /** A condition that holds in every consistent database, also after a crash of its processes. */
@@ -149,7 +149,7 @@ export function invariants({ dialect, now, max_sessions_per_user }: Circumstance
               WHERE a.conversation_id <> m.conversation_id
                  OR a.chunk_count <> (SELECT count(*) FROM message_chunks c WHERE c.message_id = a.message_id)`,
     },
-    ...NOTIFICATIONS,
+    ...notificationInvariants(dialect),
     ...reactionInvariants(dialect),
     {
       name: 'conversations.clock',

@@ -10,7 +10,7 @@ import { deleteOldFailures } from '../accounts/passwords/store.ts'
 import { deleteSessionsBefore } from '../accounts/sessions/store-list.ts'
 import { deleteInvitesBefore } from '../chat/invites/store.ts'
 import { deleteKeysBefore } from '../chat/messages/idempotency.ts'
-import { deleteNotificationsBefore } from '../chat/notifications/store-removing.ts'
+import { type InboxRound, pruneInboxes } from '../chat/notifications/expiring.ts'
 import type { Context } from '../context.ts'
 import { SECOND } from '../core/time.ts'
 import { deleteDryBuckets } from '../limits/buckets.ts'
@@ -59,7 +59,7 @@ export interface Pruned {
 }
 
 /** What is kept for a time only, by what it is. */
-const PRUNES: Record<keyof Pruned, Prune> = {
+const PRUNES: Record<Exclude<keyof Pruned, 'notifications'>, Prune> = {
   events: ({ config, now }, tx, limit) =>
     deleteEventsBefore(tx, now() - config.sse.replay_retention_hours * HOUR, limit),
   // A process that was away for longer looks up all rights.
@@ -75,8 +75,6 @@ const PRUNES: Record<keyof Pruned, Prune> = {
   login_failures: ({ now }, tx, limit) => deleteOldFailures(tx, now(), limit),
   known_devices: ({ now }, tx, limit) => deleteExpiredDevices(tx, now(), limit),
   idempotency_keys: ({ now }, tx, limit) => deleteKeysBefore(tx, now(), limit),
-  notifications: ({ config, now }, tx, limit) =>
-    deleteNotificationsBefore(tx, now() - config.notifications.keep_days * DAY, limit),
   probes: ({ now }, tx, limit) => deleteLeftovers(tx, now(), limit),
   audit_entries: async ({ config, now }, tx, limit) => {
     const { retention_days } = config.audit
@@ -89,7 +87,16 @@ const PRUNES: Record<keyof Pruned, Prune> = {
  * one commit.
  */
 export async function prune(ctx: Context): Promise<Pruned> {
-  const pruned: Partial<Pruned> = {}
+  return pruneWith(ctx, await pruneInboxes(ctx))
+}
+
+/** The same with some of the inboxes only: those at which earlier calls have not looked. */
+export async function pruneSome(ctx: Context, inboxes: InboxRound): Promise<Pruned> {
+  return pruneWith(ctx, await pruneInboxes(ctx, inboxes))
+}
+
+async function pruneWith(ctx: Context, notifications: number): Promise<Pruned> {
+  const pruned: Partial<Pruned> = { notifications }
   for (const [kind, each] of Object.entries(PRUNES)) pruned[kind as keyof Pruned] = await pruneAll(ctx, each)
   return pruned as Pruned
 }

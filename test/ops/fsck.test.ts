@@ -38,7 +38,8 @@ const BREAKS: Record<string, string> = {
     SELECT id, conversation_id, 'w', 0 FROM messages WHERE role = 'assistant'`,
   'conversations.active': 'UPDATE conversations SET active_at = 0',
   'unread-mentions-counted': 'UPDATE participants SET unread_mentions = unread_mentions + 1',
-  'mention-rows-participate-or-left': `INSERT INTO mentions (message_id, user_id) SELECT min(id), 'nobody' FROM messages`,
+  'mention-rows-participate-or-left':
+    "UPDATE messages SET mention_all = 0, mentioned = 'nobody' WHERE id = (SELECT min(id) FROM messages)",
   'notification-per-person-and-message': `INSERT INTO notifications (user_id, id, kind, at, conversation_id)
     SELECT 'nobody', min(id), 'added', 1, min(conversation_id) FROM messages`,
   'reactions-of-live-rows': "UPDATE reactions SET user_id = 'nobody'",

@@ -22,6 +22,7 @@ export const FROZEN = {
     '0019-people': 'rrz77v8s2C33Vp-qk1BmZY9XcdlGgE64flo6lMlNjEU',
     '0020-reactions-and-pins': 'YpbbBaH7EY-6GaS1kVKWJiYWY0qazoxYTYwTdVkIn8M',
     '0021-notifications': 'zTf1t8_8fYHfemWMI1OeGQBdLt1kCmUdAdvK3HrRNX4',
+    '0022-inboxes': 'mta0HMrQzqk1Q0yfRGpL-s_aQw0fXgzGYqHJxnrGqIw',
   },
   postgresql: {
     '0001-foundation': 'yqRs6cRguZ7lxper1yO3XWEMibP0KVjDlrAHTElFKTU',
@@ -45,5 +46,6 @@ export const FROZEN = {
     '0019-people': 'XgJIpJ8DmRG0ocp7TqdEUMmypu-zsEVKr_icbgI18ps',
     '0020-reactions-and-pins': '3Hzbt2vTe62P1_QK9id0nZhcB8ZHufkEvGHQnEgudO0',
     '0021-notifications': 'siA6PrbYoncp-Ko3RBY3faymDX_DObMXiyub7UcHoAI',
+    '0022-inboxes': 'Hn51qrSolC55x72xExUBN1Led7ujARzDdblTfV-OZSY',
   },
 }

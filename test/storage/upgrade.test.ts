@@ -3,11 +3,12 @@ import pg from 'pg'
 import * as v from 'valibot'
 import { expect, it, onTestFinished } from 'vitest'
 import { Id } from '../../lib/core/schema.ts'
+import type { Queries, Row } from '../../lib/storage/database.ts'
 import { openStorage } from '../../lib/storage/open.ts'
 import { migrate } from '../../lib/storage/schema/migrate.ts'
 import { COLUMN_TYPES, MIGRATIONS } from '../../lib/storage/schema/migrations.ts'
 import { type Dialect, describeOnEachEmptyDatabase } from '../support/databases.ts'
-import { PASSWORD, startService } from '../support/service.ts'
+import { PASSWORD, startService, startThread } from '../support/service.ts'
 import { refreshByHand, type SignedHeaders, signInByHand } from '../support/stream.ts'
 import { runProcess } from './child.ts'
 import { fileOf, openHandle } from './handles.ts'
@@ -121,6 +122,33 @@ describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect)
     expect(sessions[0]!.confirmed_at).toBe(sessions[0]!.issued_at)
   })
 
+  it('keeps the inboxes and the mentions of messages when their rows become smaller', async () => {
+    const service = await startService(await openUrl())
+    onTestFinished(service.close)
+    const { ada, grace, eve, conversation_id, root } = await startThread(service)
+    await ada.participants.add(conversation_id, { user_id: eve.id })
+    const named = await ada.messages.postRoot(conversation_id, {
+      content: 'for @grace and @eve',
+      mentions: { user_ids: [grace.id, eve.id] },
+    })
+    await ada.messages.postRoot(conversation_id, { content: 'for @all' })
+    await grace.messages.reply(root.message_id, { content: 'to ada' })
+    const direct = await ada.conversations.direct({ user_id: grace.id })
+    await ada.messages.postRoot(direct.conversation_id, { content: 'only you' })
+    const { notifications } = await grace.notifications.list()
+    await grace.notifications.markRead({ ids: [notifications[1]!.id] })
+    const inboxes = () => Promise.all([ada, grace, eve].map((person) => person.notifications.list()))
+    const [before, threads] = [await inboxes(), (await ada.threads.list(conversation_id)).threads]
+
+    const { db } = service.chat.context
+    await db.write(withoutSmallRows)
+    expect(await migrate(db)).toEqual(['0022-inboxes'])
+    expect(await inboxes()).toEqual(before)
+    expect((await ada.threads.list(conversation_id)).threads).toEqual(threads)
+    expect((await ada.messages.get(named.message_id)).mentions).toEqual({ user_ids: [grace.id, eve.id].sort() })
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
   it('keeps sessions, whose replaced tokens are stored from then on', async () => {
     let now = Date.now() * 1000
     const service = await startService(await openUrl(), { ports: { now: () => now } })
@@ -157,3 +185,32 @@ describeOnEachEmptyDatabase('a database of the first schema', (openUrl, dialect)
     await client.end()
   }
 })
+
+/** Stores notifications and mentions as before the migration that made them smaller. */
+async function withoutSmallRows(tx: Queries): Promise<void> {
+  const notifications = await tx.all(
+    `SELECT n.user_id, CASE WHEN n.kind IN ('direct', 'added') THEN n.id ELSE 'old-' || n.id END AS id, n.kind, n.at,
+            coalesce(n.conversation_id, m.conversation_id) AS conversation_id, m.root_id, m.id AS message_id,
+            coalesce(n.actor_user_id, m.posted_by) AS actor_user_id, n.count, n.since, n.read_at, n.hidden
+       FROM notifications n LEFT JOIN messages m ON m.id = coalesce(n.message_id, n.id)`,
+  )
+  const messages = await tx.all<{ id: string; mentioned: string }>(
+    'SELECT id, mentioned FROM messages WHERE mentioned IS NOT NULL',
+  )
+  await tx.run('DROP TABLE notifications')
+  await tx.run('DROP INDEX messages_with_mentions')
+  await tx.run('DROP INDEX users_without_receipts')
+  await tx.run('ALTER TABLE messages DROP COLUMN mentioned')
+  const { statements } = MIGRATIONS.find(({ name }) => name === '0021-notifications')!
+  for (const statement of statements(COLUMN_TYPES[tx.dialect], tx.dialect))
+    if (!statement.startsWith('ALTER')) await tx.run(statement)
+  const insert = (table: string, row: Row) =>
+    tx.run(
+      `INSERT INTO ${table} (${Object.keys(row).join()}) VALUES (${Object.keys(row).map(() => '?')})`,
+      ...Object.values(row),
+    )
+  for (const row of notifications) await insert('notifications', row)
+  for (const { id, mentioned } of messages)
+    for (const user_id of mentioned.split(',')) await insert('mentions', { message_id: id, user_id })
+  await tx.run("DELETE FROM migrations WHERE name = '0022-inboxes'")
+}

@@ -158,7 +158,8 @@ export async function fill(chat: Chat, ownerId: string): Promise<Filled> {
       'notifications',
       notifications.map((id, n) => {
         const subject = { root_id: threads[n] ?? null, message_id: threads[n] ?? null, actor_user_id: users[0]! }
-        return { user_id: ownerId, id, kind: 'mention', at: at + (n >> 2), conversation_id, ...subject }
+        const kind = threads[n] ? 'direct' : 'added'
+        return { user_id: ownerId, id, kind, at: at + (n >> 2), conversation_id, ...subject }
       }),
     )
     await insert(

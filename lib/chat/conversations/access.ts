@@ -27,6 +27,8 @@ export interface LockedMembership extends Membership {
   policy?: string | null
   /** 1 if the participant shares read markers; missing for a part of the host. */
   receipts?: number
+  /** The number of unread mentions of the participant; missing for a part of the host. */
+  unread_mentions?: number
 }
 
 /** A membership in a conversation that the transaction changes at the instant `at`: unique and increasing in it. */

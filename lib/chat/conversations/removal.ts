@@ -68,7 +68,7 @@ async function removeMessages(tx: Queries, conversationId: string, size: number)
   )
   const ids = fitting(messages)
   if (ids.length === 1 && messages[0]!.bytes > BATCH_BYTES && (await removePieces(tx, ids[0]!))) return 0
-  await tx.run(`DELETE FROM notifications WHERE message_id ${these}`, jsonList(ids))
+  await tx.run(`DELETE FROM notifications WHERE id ${these}`, jsonList(ids))
   await tx.run(`DELETE FROM messages WHERE id ${these}`, jsonList(ids))
   if (ids.length === size || ids.length < messages.length) return ids.length
   const members = await tx.run(
@@ -77,7 +77,9 @@ async function removeMessages(tx: Queries, conversationId: string, size: number)
     rootIds,
     2 * size,
   )
-  if (members < 2 * size) await tx.run(`DELETE FROM threads WHERE root_id ${these}`, rootIds)
+  if (members === 2 * size) return ids.length
+  await tx.run(`DELETE FROM notifications WHERE kind = 'direct' AND root_id ${these}`, rootIds)
+  await tx.run(`DELETE FROM threads WHERE root_id ${these}`, rootIds)
   return ids.length
 }
 
@@ -119,7 +121,7 @@ async function removePieces(tx: Queries, messageId: string): Promise<boolean> {
 
 /** The other tables with rows of a conversation, and their keys; with notifications that are about no message. */
 const REST = {
-  notifications: 'user_id, id',
+  notifications: 'id, user_id',
   events: 'id',
   invites: 'id',
   participants: 'conversation_id, user_id',
@@ -130,7 +132,7 @@ async function removeRest(tx: Queries, conversationId: string, size: number): Pr
   for (const [table, key] of Object.entries(REST)) {
     const removed = await tx.run(
       `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE conversation_id = ? ${
-        table === 'notifications' ? 'AND message_id IS NULL' : ''
+        table === 'notifications' ? "AND kind = 'added'" : ''
       } LIMIT ?)`,
       conversationId,
       size,

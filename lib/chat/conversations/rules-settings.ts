@@ -17,6 +17,11 @@ export interface SettingsColumns {
   receipts: number
 }
 
+/** A participant with their settings. */
+export interface ParticipantSettings extends Omit<SettingsColumns, 'is_direct'> {
+  user_id: string
+}
+
 /** The policy of a conversation. In a direct one, both people see what the other one has read. */
 export function policyOf({ is_direct, policy }: PolicyColumns): ConversationPolicy {
   const defaults: ConversationPolicy = { mention_all: 'admins', receipts: is_direct === 1 ? 'on' : 'off' }

@@ -1,10 +1,9 @@
 import type { Place } from '../../core/pages.ts'
 import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
-import { ACTIVE_AT, greatest, isOneOf, jsonList, listOf, type Micros } from '../../storage/sql.ts'
+import { ACTIVE_AT, greatest, isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import type { SettingsColumns } from './rules-settings.ts'
 import type { Participant, ParticipantRole, Presence } from './schema.ts'
-import { COUNTED_KINDS } from './schema-settings.ts'
 import type { ConversationRow } from './store-fields.ts'
 
 /** A row of a participant, with the names of the user. */
@@ -56,8 +55,9 @@ export function lockMembershipRow(tx: Queries, where: Where, userId: string) {
     is_direct: number
     policy: string | null
     receipts: number
+    unread_mentions: number
   }>(
-    `SELECT c.id AS conversation_id, p.role, p.joined_at, c.clock, c.is_direct, c.policy, p.receipts
+    `SELECT c.id AS conversation_id, p.role, p.joined_at, c.clock, c.is_direct, c.policy, p.receipts, p.unread_mentions
        ${FROM_WHERE[by]} JOIN participants p ON p.conversation_id = c.id
       WHERE ${ID_OF[by]} = ? AND p.user_id = ? AND c.deleted_at IS NULL ${lock}`,
     id,
@@ -190,9 +190,8 @@ export async function findSuccessor(tx: Queries, conversationId: string, ownerId
 }
 
 /** The unread mentions of a user in a conversation `c`: of one who was a participant before they are there again. */
-const UNREAD_MENTIONS = `(SELECT count(*) FROM notifications n
-  WHERE n.user_id = ? AND n.conversation_id = c.id AND n.read_at IS NULL AND n.hidden = 0
-    AND n.kind IN ${listOf(COUNTED_KINDS)})`
+const UNREAD_MENTIONS = `(SELECT count(*) FROM notifications n JOIN messages m ON m.id = n.id
+  WHERE n.user_id = ? AND n.read_at IS NULL AND n.hidden = 0 AND m.conversation_id = c.id)`
 
 /** @returns false if the user was a participant already */
 export async function insertParticipant(

@@ -7,41 +7,63 @@ export interface MayMention extends MentionPlace {
   wanted: WantedMentions
 }
 
+/** What the posts to one place want to know. */
+interface Wanted extends MentionPlace {
+  keys: Set<string>
+  ids: Set<string>
+  all: boolean
+}
+
 /**
- * Looks up the users that posts may mention. All statements are issued at the same time; without such posts there is none.
+ * Looks up the users that posts may mention, once for the posts to one place. All statements are issued at the same time;
+ * without such posts there is none.
  *
  * @returns what is known for each post
  */
 export async function lookUpMentions(db: Queries, posts: MayMention[]): Promise<Map<number, KnownParticipants>> {
+  const places = gather(posts)
+  const wanted = [...places.values()]
   const [named, ids, counts] = await Promise.all([
     listNamed(
       db,
-      posts.flatMap(({ wanted, ...place }) => ('places' in wanted ? { ...placeOf(place), keys: keysOf(wanted) } : [])),
+      wanted.flatMap(({ keys, ...place }) =>
+        keys.size > 0 ? { ...placeOf(place), keys: JSON.stringify([...keys]) } : [],
+      ),
     ),
     listParticipating(
       db,
-      posts.flatMap(({ wanted, ...place }) =>
-        'user_ids' in wanted && wanted.user_ids.length > 0
-          ? { ...placeOf(place), ids: JSON.stringify([...new Set(wanted.user_ids)]) }
-          : [],
-      ),
+      wanted.flatMap(({ ids, ...place }) => (ids.size > 0 ? { ...placeOf(place), ids: JSON.stringify([...ids]) } : [])),
     ),
     listParticipantCounts(
       db,
-      posts.flatMap(({ wanted, ...place }) => (wanted.all ? placeOf(place) : [])),
+      wanted.flatMap(({ all, ...place }) => (all ? placeOf(place) : [])),
     ),
   ])
-  const known = new Map(
-    posts.map(({ n }) => [n, { idOf: new Map<string, string>(), participating: new Set<string>(), participants: 0 }]),
-  )
-  for (const { n, key, user_id } of named) known.get(n)!.idOf.set(key, user_id)
-  for (const { n, user_id } of ids) known.get(n)!.participating.add(user_id)
+  const known = new Map(wanted.map(({ n }) => [n, nothing()]))
+  for (const { n, key, ...participant } of named) {
+    known.get(n)!.idOf.set(key, participant.user_id)
+    known.get(n)!.participating.set(participant.user_id, participant)
+  }
+  for (const { n, ...participant } of ids) known.get(n)!.participating.set(participant.user_id, participant)
   for (const { n, participants } of counts) known.get(n)!.participants = participants
-  return known
+  return new Map(posts.map((post) => [post.n, known.get(places.get(keyOf(post))!.n)!]))
 }
+
+/** By place: what the posts to it want together, under the number of the first. */
+function gather(posts: MayMention[]): Map<string, Wanted> {
+  const places = new Map<string, Wanted>()
+  for (const { wanted, ...place } of posts) {
+    const known = places.get(keyOf(place)) ?? { ...placeOf(place), keys: new Set(), ids: new Set(), all: false }
+    places.set(keyOf(place), known)
+    if ('places' in wanted) for (const keys of wanted.places) for (const key of keys) known.keys.add(key)
+    else for (const id of wanted.user_ids) known.ids.add(id)
+    known.all ||= wanted.all
+  }
+  return places
+}
+
+const keyOf = ({ conversation_id, parent_id }: MentionPlace) => parent_id ?? conversation_id!
 
 const placeOf = ({ n, conversation_id, parent_id }: MentionPlace): MentionPlace => ({ n, conversation_id, parent_id })
 
-function keysOf({ places }: { places: string[][] }): string {
-  return JSON.stringify([...new Set(places.flat())])
-}
+const nothing = (): KnownParticipants => ({ idOf: new Map(), participating: new Map(), participants: 0 })

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/parse.ts'
 import { ChatError } from '../../core/errors.ts'
 import { canModerate } from '../conversations/rules.ts'
-import { type PolicyColumns, policyOf } from '../conversations/rules-settings.ts'
+import { type ParticipantSettings, type PolicyColumns, policyOf } from '../conversations/rules-settings.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import { ALL, chooseNamed, findNames } from './rules-find.ts'
 import type { MentionsInput } from './schema.ts'
@@ -30,8 +30,11 @@ export function wantedOf({
 
 /** What the database knows of it: who participates. */
 export interface KnownParticipants {
-  idOf: ReadonlyMap<string, string>
-  participating: ReadonlySet<string>
+  /** The ids of those who are named, by key. */
+  idOf: Map<string, string>
+  /** Those who are named, by id. */
+  participating: Map<string, ParticipantSettings>
+  /** The number of all, if all are meant. */
   participants: number
 }
 
@@ -61,8 +64,9 @@ export function decideMentions(
   const named = 'places' in wanted ? chooseNamed(wanted.places, known.idOf, writer.user_id) : wanted
   const isFound = 'places' in wanted
   const all = named.all && mayMentionAll(writer, known.participants, { isFound, most: limits.mention_all })
-  const ids = isFound ? named.user_ids : named.user_ids.filter((id) => known.participating.has(id))
-  return { user_ids: [...new Set(ids)].filter((id) => id !== writer.user_id).sort(), all }
+  if (isFound) return { user_ids: named.user_ids.sort(), all }
+  const ids = new Set(named.user_ids.filter((id) => known.participating.has(id) && id !== writer.user_id))
+  return { user_ids: [...ids].sort(), all }
 }
 
 function mayMentionAll(

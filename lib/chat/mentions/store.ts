@@ -1,16 +1,17 @@
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
 import { isOneOf, jsonList } from '../../storage/sql.ts'
+import type { ParticipantSettings } from '../conversations/rules-settings.ts'
 import type { Mentioned } from './rules.ts'
 
-/** Where a post is stored: in a conversation, or below a message of one. */
+/** Where posts are stored: in a conversation, or below a message of one. */
 export interface MentionPlace {
   n: number
   conversation_id: string | null
   parent_id: string | null
 }
 
-/** What a text may mention: the keys of names, as a JSON list. */
+/** What the texts of posts may mention: the keys of names, as a JSON list. */
 export interface NamesWanted extends MentionPlace {
   keys: string
 }
@@ -20,9 +21,12 @@ export interface IdsWanted extends MentionPlace {
   ids: string
 }
 
+/** The columns of {@link ParticipantSettings}. */
+const PARTICIPANT = 'p.user_id, p.level, p.muted_until, p.archived, p.receipts'
+
 const PLACE = { n: 'bigint', conversation_id: 'text', parent_id: 'text' } as const
 
-/** The participants of the conversation of each post, from the elements of a JSON list on. */
+/** The participants of the conversation of each place, from the elements of a JSON list on. */
 function participantsBy(dialect: Queries['dialect'], given: string, list: string, join: string): string {
   const each =
     dialect === 'sqlite'
@@ -36,23 +40,26 @@ function participantsBy(dialect: Queries['dialect'], given: string, list: string
 const BY_NAME = onRows<NamesWanted>(
   { ...PLACE, keys: 'text' },
   (given, dialect) =>
-    `SELECT given.n, u.username_key AS key, p.user_id
+    `SELECT given.n, u.username_key AS key, ${PARTICIPANT}
        ${participantsBy(dialect, given, 'keys', 'CROSS JOIN users u')} AND u.username_key = one.value AND p.user_id = u.id`,
 )
 
 const BY_ID = onRows<IdsWanted>(
   { ...PLACE, ids: 'text' },
   (given, dialect) =>
-    `SELECT given.n, p.user_id ${participantsBy(dialect, given, 'ids', '')} AND p.user_id = one.value`,
+    `SELECT given.n, ${PARTICIPANT} ${participantsBy(dialect, given, 'ids', '')} AND p.user_id = one.value`,
 )
 
 /** The participants with these usernames, by key. By the keys of users, so the number of participants does not matter. */
-export function listNamed(db: Queries, wanted: NamesWanted[]): Promise<{ n: number; key: string; user_id: string }[]> {
+export function listNamed(
+  db: Queries,
+  wanted: NamesWanted[],
+): Promise<(ParticipantSettings & { n: number; key: string })[]> {
   return BY_NAME.all(db, wanted)
 }
 
 /** Those of these users who are participants. By primary key. */
-export function listParticipating(db: Queries, wanted: IdsWanted[]): Promise<{ n: number; user_id: string }[]> {
+export function listParticipating(db: Queries, wanted: IdsWanted[]): Promise<(ParticipantSettings & { n: number })[]> {
   return BY_ID.all(db, wanted)
 }
 
@@ -72,63 +79,90 @@ export function listParticipantCounts(
   return COUNTS.all(db, places)
 }
 
+/** All participants of these conversations. By primary key. */
+export function listAllParticipants(
+  db: Queries,
+  conversationIds: Iterable<string>,
+): Promise<(ParticipantSettings & { conversation_id: string })[]> {
+  return db.all(
+    `SELECT p.conversation_id, ${PARTICIPANT} FROM participants p WHERE p.conversation_id ${isOneOf(db.dialect)}`,
+    jsonList(conversationIds),
+  )
+}
+
+/** A participant of a conversation; `undefined` for another user. By primary key. */
+export function findParticipant(
+  db: Queries,
+  conversationId: string,
+  userId: string,
+): Promise<ParticipantSettings | undefined> {
+  return db.get(
+    `SELECT ${PARTICIPANT} FROM participants p WHERE p.conversation_id = ? AND p.user_id = ?`,
+    conversationId,
+    userId,
+  )
+}
+
 /** The columns of a message with its mentions; both are empty when it has none. */
 export function toColumns({ user_ids, all }: Mentioned): { mention_all: number | null; mentioned: string | null } {
   if (all) return { mention_all: 1, mentioned: user_ids.join() || null }
   return user_ids.length > 0 ? { mention_all: 0, mentioned: user_ids.join() } : { mention_all: null, mentioned: null }
 }
 
-/** A person that a message mentions. */
-export interface MentionRow {
-  message_id: string
-  user_id: string
-}
-
-const INSERT = onRows<MentionRow>(
-  { message_id: 'text', user_id: 'text' },
-  (given) => `INSERT INTO mentions (message_id, user_id) SELECT message_id, user_id FROM ${given}`,
-)
-
 /** Replaces the mentions of a message. */
-export async function replaceMentions(
-  tx: Queries,
-  messageId: string,
-  { mention_all }: { mention_all: number | null },
-  userIds: readonly string[],
-): Promise<void> {
-  await tx.run('DELETE FROM mentions WHERE message_id = ?', messageId)
-  await tx.run('UPDATE messages SET mention_all = ? WHERE id = ?', mention_all, messageId)
-  await insertMentions(
-    tx,
-    userIds.map((user_id) => ({ message_id: messageId, user_id })),
+export async function replaceMentions(tx: Queries, messageId: string, mentioned: Mentioned): Promise<void> {
+  const columns = toColumns(mentioned)
+  await tx.run(
+    'UPDATE messages SET mention_all = ?, mentioned = ? WHERE id = ?',
+    columns.mention_all,
+    columns.mentioned,
+    messageId,
   )
 }
 
-export function insertMentions(tx: Queries, rows: MentionRow[]): Promise<void> {
-  return INSERT.run(tx, rows)
+/** A message that mentions a user, and its conversation. */
+export interface MentioningMessage {
+  message_id: string
+  conversation_id: string
 }
 
-/** Up to `limit` messages that mention a user, with their conversations. By (user_id). */
-export function listMentioning(
+/**
+ * Up to `limit` messages that mention a user, of the next `searched` messages with mentions from one on, in the order of
+ * ids. No index has the persons.
+ *
+ * @returns with `last`, the last of the searched ones; `undefined` if there are no more
+ */
+export async function listMentioning(
   db: Queries,
   userId: string,
-  limit: number,
-): Promise<{ message_id: string; conversation_id: string }[]> {
-  return db.all(
-    `SELECT m.id AS message_id, m.conversation_id
-       FROM (SELECT message_id FROM mentions WHERE user_id = ? LIMIT ?) AS e JOIN messages m ON m.id = e.message_id`,
+  from: string,
+  { limit, searched }: { limit: number; searched: number },
+): Promise<{ messages: MentioningMessage[]; last: string | undefined }> {
+  const position = db.dialect === 'sqlite' ? 'instr' : 'strpos'
+  const rows = await db.all<MentioningMessage & { place: number }>(
+    `SELECT id AS message_id, conversation_id, ${position}(mentioned, ?) AS place FROM messages
+      WHERE mentioned IS NOT NULL AND id >= ? ORDER BY id LIMIT ?`,
     userId,
-    limit,
+    from,
+    searched,
   )
+  const messages = rows.flatMap(({ message_id, conversation_id, place }) =>
+    place > 0 ? { message_id, conversation_id } : [],
+  )
+  return {
+    messages: messages.slice(0, limit),
+    last: rows.length === searched ? rows.at(-1)!.message_id : undefined,
+  }
 }
 
-/** Deletes the mentions of a user in these messages. @returns the ids of those that are not deleted */
-export async function deleteMentionsOf(tx: Queries, userId: string, messageIds: string[]): Promise<string[]> {
-  const these = isOneOf(tx.dialect)
-  await tx.run(`DELETE FROM mentions WHERE user_id = ? AND message_id ${these}`, userId, jsonList(messageIds))
-  const live = await tx.all<{ id: string }>(
-    `SELECT id FROM messages WHERE id ${these} AND deleted_at IS NULL`,
+/** Removes a user from the mentions of these messages. @returns the ids of those that are not deleted */
+export async function forgetMentioned(tx: Queries, userId: string, messageIds: string[]): Promise<string[]> {
+  const rows = await tx.all<{ id: string; deleted_at: number | null }>(
+    `UPDATE messages
+        SET mentioned = nullif(trim(replace(',' || mentioned || ',', CAST(? AS TEXT), ','), ','), '')
+      WHERE id ${isOneOf(tx.dialect)} RETURNING id, deleted_at`,
+    `,${userId},`,
     jsonList(messageIds),
   )
-  return live.map(({ id }) => id)
+  return rows.flatMap(({ id, deleted_at }) => (deleted_at === null ? id : []))
 }

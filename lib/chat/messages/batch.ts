@@ -150,5 +150,6 @@ function newMessage(actor: Actor, post: NewPost['input'], created_at: Micros, po
     usage: null,
     metadata: toStored(post.metadata ?? {}),
     mention_all: null,
+    mentioned: null,
   }
 }

@@ -1,15 +1,16 @@
 import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { LockedForChange } from '../conversations/access.ts'
+import type { ParticipantSettings } from '../conversations/rules-settings.ts'
 import { findPolicy } from '../conversations/store-settings.ts'
 import { lookUpMentions } from '../mentions/lookup.ts'
-import { decideMentions, type Mentioned, wantedOf } from '../mentions/rules.ts'
-import { replaceMentions, toColumns } from '../mentions/store.ts'
+import { decideMentions, type KnownParticipants, type Mentioned, wantedOf } from '../mentions/rules.ts'
+import { listAllParticipants, replaceMentions } from '../mentions/store.ts'
 import { createNotificationBatch } from '../notifications/batch.ts'
 import { isToldDirectly, joinDirect, leaveDirect } from '../notifications/changing.ts'
 import { publishCounts } from '../notifications/publishing.ts'
-import { changeKind, reinstate, withdraw } from '../notifications/store-changes.ts'
-import { makeForAll, makePersonal } from '../notifications/store-making.ts'
+import { changeKind, listNotified, reinstate, type Whose, withdraw } from '../notifications/store-changes.ts'
+import { makeNotifications } from '../notifications/store-making.ts'
 import type { Edit } from './schema.ts'
 import { findMessage, type MessageRow } from './store.ts'
 
@@ -28,15 +29,16 @@ export async function editMentions(
 ): Promise<void> {
   if (message.role === 'assistant' && !input.mentions) return
   const before = mentionedBy(message)
-  const after = await decide(ctx, tx, message, place, input)
+  const { known, after } = await decide(ctx, tx, message, place, input)
   const added = after.user_ids.filter((id) => !before.user_ids.includes(id))
   const removed = before.user_ids.filter((id) => !after.user_ids.includes(id))
   if (added.length + removed.length === 0 && before.all === after.all) return
-  await replaceMentions(tx, message.id, toColumns(after), after.user_ids)
+  await replaceMentions(tx, message.id, after)
 
   const changed = await changeNotifications(ctx, tx, message, place, { before, after, added, removed })
   publishCounts(tx, changed)
-  await notifyAdded(ctx, tx, message, place, { user_ids: added, all: after.all && !before.all })
+  const persons = added.flatMap((id) => known.get(id) ?? [])
+  await notifyAdded(ctx, tx, message, place, { persons, all: after.all && !before.all })
 }
 
 /** Changes the kinds of the notifications of the message, and takes back and brings back some. @returns their users */
@@ -54,14 +56,15 @@ async function changeNotifications(
   if (after.all) await changeKind(tx, message.id, removed, { from: 'mention', to: 'mention_all' })
 
   const changed: string[] = []
-  const takeBack = is_direct === 1 ? joinDirect : withdraw
-  if (removed.length > 0) changed.push(...(await takeBack(tx, message, { kind: 'mention', user_ids: removed })))
-  if (before.all && !after.all) changed.push(...(await takeBack(tx, message, { kind: 'mention_all' })))
+  const takeBack = (given: Whose) =>
+    is_direct === 1 ? joinDirect(tx, message, given, ctx.id()) : withdraw(tx, message, given)
+  if (removed.length > 0) changed.push(...(await takeBack({ kind: 'mention', user_ids: removed })))
+  if (before.all && !after.all) changed.push(...(await takeBack({ kind: 'mention_all' })))
   if (added.length > 0) changed.push(...(await reinstate(tx, message, { kind: 'mention', user_ids: added })))
   if (after.all && !before.all) changed.push(...(await reinstate(tx, message, { kind: 'mention_all' })))
   const kind = added.length > 0 ? 'mention' : 'mention_all'
   if (is_direct === 1 && (added.length > 0 || (after.all && !before.all)))
-    changed.push(...(await leaveDirect(tx, message, kind, ctx.id())))
+    changed.push(...(await leaveDirect(tx, message, kind)))
   return changed
 }
 
@@ -75,12 +78,13 @@ async function decide(
   { conversation_id, posted_by }: MessageRow,
   { role }: LockedForChange,
   input: Pick<Edit, 'content' | 'mentions'>,
-): Promise<Mentioned> {
+): Promise<{ known: KnownParticipants['participating']; after: Mentioned }> {
   const wanted = wantedOf(input)
-  if (!wanted) return NO_MENTIONS
-  const known = await lookUpMentions(tx, [{ n: 0, conversation_id, parent_id: null, wanted }])
+  if (!wanted) return { known: new Map(), after: NO_MENTIONS }
+  const known = (await lookUpMentions(tx, [{ n: 0, conversation_id, parent_id: null, wanted }])).get(0)!
   const policy = await findPolicy(tx, conversation_id)
-  return decideMentions(wanted, known.get(0)!, { user_id: posted_by!, role, ...policy }, ctx.config.limits)
+  const after = decideMentions(wanted, known, { user_id: posted_by!, role, ...policy }, ctx.config.limits)
+  return { known: known.participating, after }
 }
 
 /** Notifies those who were not notified of the message before. */
@@ -89,17 +93,19 @@ async function notifyAdded(
   tx: Tx,
   message: MessageRow,
   { at, is_direct }: LockedForChange,
-  added: Mentioned,
+  { persons, all }: { persons: ParticipantSettings[]; all: boolean },
 ): Promise<void> {
-  if (added.user_ids.length === 0 && !added.all) return
+  if (persons.length === 0 && !all) return
   // Those of a direct conversation are two.
   if (is_direct === 1 && (await isToldDirectly(tx, message))) return
   const { id, conversation_id, root_id } = message
+  const notified = await listNotified(tx, id)
+  const isNew = ({ user_id }: ParticipantSettings) => !notified.has(user_id)
   const { default_level } = ctx.config.notifications
   const batch = createNotificationBatch({ id: ctx.id, default_level })
-  const author = message.posted_by!
-  batch.add({ id, conversation_id, root_id, author, at, is_direct, replies_to: null, mentioned: added })
-  const { personal, all } = batch.list()
-  if (personal.length > 0) tx.notify(makePersonal(tx, personal))
-  if (all.length > 0) tx.notify(makeForAll(tx, all))
+  const place = { id, conversation_id, root_id, at, is_direct, author: message.posted_by! }
+  batch.add({ ...place, replied_to: undefined, persons: persons.filter(isNew), mentions_all: all })
+  if (all) batch.addAll((await listAllParticipants(tx, [conversation_id])).filter(isNew))
+  const { made } = batch.list()
+  if (made.length > 0) tx.notify(makeNotifications(tx, made))
 }

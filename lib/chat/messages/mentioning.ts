@@ -1,18 +1,19 @@
 import type { Tx } from '../../live/transaction.ts'
+import type { ParticipantSettings } from '../conversations/rules-settings.ts'
 import { lookUpMentions } from '../mentions/lookup.ts'
 import { decideMentions, type KnownParticipants, type Mentioned, wantedOf } from '../mentions/rules.ts'
-import { insertMentions, type MentionRow } from '../mentions/store.ts'
+import { listAllParticipants } from '../mentions/store.ts'
 import { createNotificationBatch } from '../notifications/batch.ts'
-import { makeDirect, makeForAll, makePersonal } from '../notifications/store-making.ts'
+import { makeDirect, makeNotifications } from '../notifications/store-making.ts'
 import type { NewPost, PostContext, Posted } from './batch.ts'
 import type { LockedTarget, Parent, Target } from './store-posts.ts'
 
 /** Decides which users each post of a batch mentions and notifies. A post that concerns none costs no statement. */
 export function createMentioning(ctx: PostContext, posts: readonly NewPost[]) {
   const wanted = posts.map(({ input }) => wantedOf(input))
-  const mentions: MentionRow[] = []
   const { default_level } = ctx.config.notifications
   const notifications = createNotificationBatch({ id: ctx.id, default_level })
+  const decided = new Map<number, Mentioned>()
   let known: Map<number, KnownParticipants>
 
   return {
@@ -24,28 +25,36 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]) {
 
     /** @throws ChatError `forbidden`, `conflict` as {@link decideMentions} */
     decide({ n, role, is_direct, policy }: LockedTarget, { actor: { user_id } }: NewPost): Mentioned | undefined {
-      return (
-        wanted[n] && decideMentions(wanted[n], known.get(n)!, { user_id, role, is_direct, policy }, ctx.config.limits)
-      )
+      if (!wanted[n]) return undefined
+      const writer = { user_id, role, is_direct, policy }
+      const mentioned = decideMentions(wanted[n], known.get(n)!, writer, ctx.config.limits)
+      decided.set(n, mentioned)
+      return mentioned
     },
 
     /** Adds a stored post. */
-    add({ row }: Posted, { is_direct }: LockedTarget, parent: Parent | undefined): void {
+    add({ row }: Posted, { n, is_direct }: LockedTarget, parent: Parent | undefined): void {
       const { id, conversation_id, root_id, created_at: at, posted_by } = row
-      const user_ids = row.mentioned?.split(',') ?? []
-      for (const user_id of user_ids) mentions.push({ message_id: id, user_id })
-      const mentioned = row.mention_all === null ? undefined : { user_ids, all: row.mention_all === 1 }
-      const message = { id, conversation_id, root_id, at, is_direct, author: posted_by!, mentioned }
-      notifications.add({ ...message, replies_to: parent?.posted_by ?? null })
+      const replied_to = parent && repliedTo(parent)
+      if (row.mention_all === null && !replied_to && is_direct === 0) return
+      const { user_ids = [], all = false } = decided.get(n) ?? {}
+      const persons = user_ids.map((user_id) => known.get(n)!.participating.get(user_id)!)
+      const message = { id, conversation_id, root_id, at, is_direct, author: posted_by!, replied_to }
+      notifications.add({ ...message, persons, mentions_all: all })
     },
 
-    /** Stores the mentions and notifications of the added posts, after their messages. */
-    store(tx: Tx): void {
-      const { personal, all, direct } = notifications.list()
-      if (mentions.length > 0) tx.defer(insertMentions(tx, mentions))
-      if (personal.length > 0) tx.notify(makePersonal(tx, personal))
-      if (all.length > 0) tx.notify(makeForAll(tx, all))
+    /** Stores the notifications of the added posts, after their messages. */
+    async store(tx: Tx): Promise<void> {
+      const all = notifications.conversationsOfAll()
+      if (all.size > 0) notifications.addAll(await listAllParticipants(tx, all))
+      const { made, direct } = notifications.list()
+      if (made.length > 0) tx.notify(makeNotifications(tx, made))
       if (direct.length > 0) tx.notify(makeDirect(tx, direct))
     },
   }
+}
+
+function repliedTo(parent: Parent): ParticipantSettings | undefined {
+  const { replied_to: user_id, level, muted_until, archived, receipts } = parent
+  return user_id === null ? undefined : { user_id, level, muted_until, archived, receipts }
 }

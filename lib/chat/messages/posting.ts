@@ -48,7 +48,7 @@ export async function addPosts(
     })
   })
   tx.defer(insertPosts(tx, batch.additions()))
-  mentioning.store(tx)
+  await mentioning.store(tx)
   for (const result of results) if (isPosted(result)) publish(tx, result)
   const archived = locked.filter((target) => target.archived === 1 && isPosted(results[target.n]))
   if (archived.length > 0) await publishShown(ctx, tx, archived, posts)

@@ -1,6 +1,7 @@
 import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows } from '../../storage/on-rows.ts'
 import { isErasedAuthor, type Micros } from '../../storage/sql.ts'
+import type { ParticipantSettings } from '../conversations/rules-settings.ts'
 import type { ParticipantRole } from '../conversations/schema.ts'
 import type { MessageRow } from './store.ts'
 
@@ -87,7 +88,7 @@ export function lockTargets(
 }
 
 /** The parent of a reply, and the number of messages that the user has in its thread. */
-export interface Parent {
+export interface Parent extends Omit<ParticipantSettings, 'user_id'> {
   n: number
   root_id: string
   path: string
@@ -97,16 +98,21 @@ export interface Parent {
   /** Its author; of an answer, the user who asked. */
   posted_by: string | null
   live_count: number
+  /** The author, if they participate and are another user. */
+  replied_to: string | null
 }
 
 const PARENTS = onRows<Target>(
   TARGET,
   (given) =>
     `SELECT given.n, m.root_id, m.path, m.depth, m.reply_count, m.posted_by, coalesce(t.live_count, 0) AS live_count,
+            author.user_id AS replied_to, author.level, author.muted_until, author.archived, author.receipts,
             CASE WHEN ${isErasedAuthor('m.posted_by')} THEN m.created_at ELSE m.deleted_at END AS deleted_at
        FROM ${given}
        JOIN messages m ON m.id = given.parent_id
-       LEFT JOIN thread_members t ON t.root_id = m.root_id AND t.user_id = given.user_id`,
+       LEFT JOIN thread_members t ON t.root_id = m.root_id AND t.user_id = given.user_id
+       LEFT JOIN participants author ON author.conversation_id = m.conversation_id AND author.user_id = m.posted_by
+                                    AND m.posted_by <> given.user_id`,
 )
 
 /** The parents of replies. By primary keys. */
@@ -147,10 +153,11 @@ const INSERT_MESSAGES = onRows(
     prompt: 'text',
     metadata: 'text',
     mention_all: 'bigint',
+    mentioned: 'text',
   } as const satisfies Partial<Columns<MessageRow>>,
   (given) =>
-    `INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt, metadata, mention_all)
-     SELECT id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt, metadata, mention_all
+    `INSERT INTO messages (id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt, metadata, mention_all, mentioned)
+     SELECT id, conversation_id, root_id, parent_id, posted_by, role, content, path, depth, status, created_at, prompt, metadata, mention_all, mentioned
        FROM ${given}`,
 )
 

@@ -38,7 +38,7 @@ export interface MessageRow {
   /** 1: it mentions all participants; 0: only persons; `null`: none. */
   mention_all: number | null
   /** The ids of the persons that it mentions, with commas between them, in their order. */
-  mentioned?: string | null
+  mentioned: string | null
   /** Set if the author is erased and the message not yet processed: 0 if its text stays, else the time of the erasure. */
   author_erased?: Micros | null
 }
@@ -51,10 +51,7 @@ export interface LightMessageRow extends Omit<MessageRow, 'content'> {
 }
 
 const WITHOUT_TEXT = `id, conversation_id, root_id, parent_id, posted_by, role, path, depth, status,
-  created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, usage, reaction_list, pinned_at, pinned_by, mention_all,
-  CASE WHEN mention_all IS NOT NULL
-       THEN (SELECT string_agg(e.user_id, ',' ORDER BY e.user_id) FROM mentions e WHERE e.message_id = messages.id)
-       END AS mentioned,
+  created_at, edited_at, deleted_at, deleted_by, delete_reason, finish_reason, usage, reaction_list, pinned_at, pinned_by, mention_all, mentioned,
   (SELECT CASE gone.messages WHEN 'erase' THEN gone.erased_at ELSE 0 END
      FROM erased_authors gone WHERE gone.user_id = messages.posted_by) AS author_erased`
 
@@ -91,6 +88,7 @@ function withoutErased<T extends MessageRow | LightMessageRow>(row: T): T {
     prompt: null,
     metadata: null,
     mention_all: null,
+    mentioned: null,
     delete_reason: null,
     deleted_at,
     ...('size' in row && { size: 0 }),

@@ -2,8 +2,10 @@ import type { Context } from '../../context.ts'
 import type { Tx } from '../../live/transaction.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { levelOf } from '../conversations/rules-settings.ts'
+import { findParticipant } from '../mentions/store.ts'
 import { findAnswered } from './store-answered.ts'
-import { makePersonal } from './store-making.ts'
+import { listNotified } from './store-changes.ts'
+import { makeNotifications } from './store-making.ts'
 
 /**
  * Notifies the user who asked of an answer with text, in the transaction that ends it and has locked the conversation. A
@@ -12,15 +14,18 @@ import { makePersonal } from './store-making.ts'
  * @param at the time of the end
  */
 export async function notifyAsker(
-  { config, id }: Pick<Context, 'config' | 'id'>,
+  { config }: Pick<Context, 'config'>,
   tx: Tx,
   { message_id, conversation_id }: { message_id: string; conversation_id: string },
   at: Micros,
 ): Promise<void> {
   const answered = await findAnswered(tx, message_id)
-  if (!answered) return
-  const { root_id, posted_by: user_id, is_direct } = answered
-  const level = levelOf({ level: null, is_direct }, config.notifications.default_level)
-  const of = { at, conversation_id, root_id, message_id, actor_user_id: null }
-  tx.notify(makePersonal(tx, [{ id: id(), kind: 'reply', user_id, ...of, level }]))
+  const user = answered && (await findParticipant(tx, conversation_id, answered.posted_by))
+  if (!user || (await listNotified(tx, message_id)).size > 0) return
+  const { root_id, is_direct } = answered
+  const { default_level } = config.notifications
+  if (levelOf({ ...user, is_direct }, default_level) === 'none') return
+  const level = levelOf({ level: null, is_direct }, default_level)
+  const row = { id: message_id, at, conversation_id, root_id, message_id, actor_user_id: null, level }
+  tx.notify(makeNotifications(tx, [{ ...row, kind: 'reply', users: [user] }]))
 }

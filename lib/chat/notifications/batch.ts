@@ -1,8 +1,8 @@
 import type { Micros } from '../../storage/sql.ts'
-import { levelOf } from '../conversations/rules-settings.ts'
+import { levelOf, type ParticipantSettings } from '../conversations/rules-settings.ts'
 import type { Level } from '../conversations/schema-settings.ts'
-import type { Mentioned } from '../mentions/rules.ts'
-import type { NewDirect, NewNotification, NewPersonal } from './store-making.ts'
+import type { NotificationKind } from './schema.ts'
+import type { NewDirect, NewNotification } from './store-making.ts'
 
 /** A new message, and what decides which users it notifies. */
 export interface NotifyingMessage {
@@ -12,44 +12,70 @@ export interface NotifyingMessage {
   author: string
   at: Micros
   is_direct: number
-  /** The author of the message that it replies to. */
-  replies_to: string | null
-  mentioned: Mentioned | undefined
+  /** The author of the message that it replies to, if that is another participant. */
+  replied_to: ParticipantSettings | undefined
+  /** The persons that it mentions, without its author. */
+  persons: readonly ParticipantSettings[]
+  mentions_all: boolean
 }
 
 /** The notifications of a batch of posts, by the statements that make them. */
 export interface NewNotifications {
-  personal: NewPersonal[]
+  made: NewNotification[]
   direct: NewDirect[]
-  all: NewNotification[]
 }
 
 /** Collects the notifications of a batch of posts. A post that notifies no user adds nothing. */
 export function createNotificationBatch({ id, default_level }: { id: () => string; default_level: Level }) {
-  const personal: NewPersonal[] = []
-  const all: NewNotification[] = []
+  const made: NewNotification[] = []
   // Of one author in one thread together: a statement of PostgreSQL changes each row once.
   const direct = new Map<string, NewDirect>()
+  const toAll: NotifyingMessage[] = []
+
+  function add(kind: NotificationKind, message: NotifyingMessage, users: readonly ParticipantSettings[]): void {
+    const common = commonOf(message)
+    const wanting = users.filter(({ level }) => (level ?? common.level) !== 'none')
+    if (wanting.length > 0) made.push({ ...common, id: message.id, kind, users: wanting })
+  }
+
+  function commonOf({ id, at, conversation_id, root_id, author, is_direct }: NotifyingMessage) {
+    const level = levelOf({ level: null, is_direct }, default_level)
+    return { at, conversation_id, root_id, message_id: id, actor_user_id: author, level }
+  }
+
+  function addDirect(message: NotifyingMessage): void {
+    const { id: message_id, at, author, root_id } = message
+    const key = `${root_id}/${author}`
+    const earlier = direct.get(key)
+    if (earlier) Object.assign(earlier, { at, message_id, count: earlier.count + 1 })
+    else direct.set(key, { ...commonOf(message), id: id(), kind: 'direct', count: 1, since: at })
+  }
 
   return {
-    list: (): NewNotifications => ({ personal, direct: [...direct.values()], all }),
+    list: (): NewNotifications => ({ made, direct: [...direct.values()] }),
 
     add(message: NotifyingMessage): void {
-      const { author, at, conversation_id, root_id, is_direct, mentioned } = message
-      const replies_to = message.replies_to === author ? null : message.replies_to
-      if (!mentioned && !replies_to && is_direct === 0) return
-      const level = levelOf({ level: null, is_direct }, default_level)
-      // Of one message to several users: it needs to be unique for each of them only.
-      const each = { id: id(), at, conversation_id, root_id, message_id: message.id, actor_user_id: author, level }
-      const persons = mentioned?.user_ids ?? []
-      for (const user_id of persons) personal.push({ ...each, kind: 'mention', user_id })
-      if (replies_to && !persons.includes(replies_to)) personal.push({ ...each, kind: 'reply', user_id: replies_to })
-      if (mentioned?.all) all.push({ ...each, kind: 'mention_all' })
-      if (is_direct === 0 || replies_to || persons.length > 0 || mentioned?.all) return
-      const key = `${root_id}/${author}`
-      const earlier = direct.get(key)
-      if (earlier) Object.assign(earlier, { at, message_id: message.id, count: earlier.count + 1 })
-      else direct.set(key, { ...each, kind: 'direct', count: 1, since: at })
+      const { is_direct, replied_to, persons, mentions_all } = message
+      if (persons.length > 0) add('mention', message, persons)
+      if (replied_to && !persons.some(({ user_id }) => user_id === replied_to.user_id))
+        add('reply', message, [replied_to])
+      if (mentions_all) toAll.push(message)
+      if (is_direct === 1 && !replied_to && persons.length === 0 && !mentions_all) addDirect(message)
+    },
+
+    /** The conversations whose participants are all notified: {@link addAll} needs them. */
+    conversationsOfAll: (): Set<string> => new Set(toAll.map(({ conversation_id }) => conversation_id)),
+
+    /** Adds the notifications for all others, but for those that their message notifies already. */
+    addAll(participants: readonly (ParticipantSettings & { conversation_id: string })[]): void {
+      for (const message of toAll.splice(0)) {
+        const { author, replied_to, persons } = message
+        const without = new Set([author, replied_to?.user_id, ...persons.map(({ user_id }) => user_id)])
+        const others = participants.filter(
+          ({ conversation_id, user_id }) => conversation_id === message.conversation_id && !without.has(user_id),
+        )
+        add('mention_all', message, others)
+      }
     },
   }
 }

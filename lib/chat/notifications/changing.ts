@@ -31,13 +31,14 @@ export async function showRestored(tx: Queries, message: ChangedMessage): Promis
  * Makes unread mentions of a message of a direct conversation, which an edit has removed, part of the notification of kind
  * `direct` of its thread: as if the message had mentioned no user when it arrived.
  *
+ * @param newId of a notification of kind `direct`, where there is none
  * @returns the users
  */
-export async function joinDirect(tx: Queries, message: ChangedMessage, given: Whose): Promise<string[]> {
+export async function joinDirect(tx: Queries, message: ChangedMessage, given: Whose, newId: string): Promise<string[]> {
   const rows = await changes.listUnreadOf(tx, message.id, given)
   for (const row of rows) {
     const direct = await findThreadOf(tx, row.user_id, message)
-    if (direct === undefined) await becomeDirect(tx, row, message)
+    if (direct === undefined) await becomeDirect(tx, row.user_id, newId, message)
     else {
       await replaceBy(tx, row, direct, message)
       await shiftDirect(tx, message, 1)
@@ -50,22 +51,16 @@ export async function joinDirect(tx: Queries, message: ChangedMessage, given: Wh
  * Makes a mention of a message of a direct conversation that an unread notification of kind `direct` stands for: an edit
  * mentions its user, who is not told of the message again.
  *
- * @param newId of a notification of its own, where the other one stands for more messages
  * @returns the users
  */
-export async function leaveDirect(
-  tx: Queries,
-  message: ChangedMessage,
-  kind: Whose['kind'],
-  newId: string,
-): Promise<string[]> {
+export async function leaveDirect(tx: Queries, message: ChangedMessage, kind: Whose['kind']): Promise<string[]> {
   const rows = (await listStandingFor(tx, message)).filter((row) => row.read_at === null && row.hidden === 0)
   for (const { user_id, id } of rows) {
     const other = await findOther(tx, { user_id, id }, message)
     if (other === undefined) await becomeMention(tx, { user_id, id, kind }, message)
     else {
       await takeOne(tx, { user_id, id }, other)
-      await insertMention(tx, { user_id, id: newId, kind }, message)
+      await insertMention(tx, { user_id, kind }, message)
     }
   }
   const made = rows.map((row) => ({ ...row, kind }))

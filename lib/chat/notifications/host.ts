@@ -31,7 +31,7 @@ export interface Notifier {
   close(): Promise<void>
 }
 
-type Work = { made: MadeNotification[] } | { message_ids: string[]; is_answer: boolean }
+type Work = { made: { user_id: string; id: string }[] } | { message_ids: string[]; is_answer: boolean }
 
 const SILENT: Notifier = { notified() {}, committed() {}, idle: async () => {}, close: async () => {} }
 
@@ -58,9 +58,8 @@ export function createNotifier(deps: {
   }
 
   /** As the notifications are now: those of a message that was deleted meanwhile are left out. */
-  async function* callsOfMade(made: MadeNotification[]): AsyncGenerator<() => unknown> {
-    const wanted = made.map(({ user_id, notification: { id } }) => ({ user_id, id }))
-    const rows = await listByIds(db, wanted)
+  async function* callsOfMade(made: { user_id: string; id: string }[]): AsyncGenerator<() => unknown> {
+    const rows = await listByIds(db, made)
     const recipients = await listRecipients(db, new Set(rows.map((row) => row.user_id)))
     for (const { user_id, ...row } of rows) {
       const recipient = recipients.get(user_id)
@@ -84,7 +83,9 @@ export function createNotifier(deps: {
 
   return {
     notified(made) {
-      const heard = made.filter(({ muted_until }) => !isMuted(muted_until, now()))
+      const heard = made.flatMap(({ notification: { id }, users }) =>
+        users.flatMap(({ user_id, muted_until }) => (isMuted(muted_until, now()) ? [] : { user_id, id })),
+      )
       if (heard.length > 0) queue.add({ made: heard })
     },
     committed(events) {

@@ -24,20 +24,19 @@ export const list = useCase({
     const after = input.after === undefined ? LATEST : fromCursor(input.after)
     if (!after) throw new ChatError('invalid_cursor')
     return ctx.db.snapshot(async (db) => {
-      const rows = await listNotifications(db, actor.user_id, input, after, input.limit + 1)
+      const [rows, counts] = await Promise.all([
+        listNotifications(db, actor.user_id, input, after, input.limit + 1),
+        countUnreadOf(db, [actor.user_id]),
+      ])
       const page = rows.slice(0, input.limit)
-      const unread = (await countUnreadOf(db, [actor.user_id])).get(actor.user_id) ?? 0
       return {
         notifications: page.map(toNotification),
-        unread,
+        unread: counts.get(actor.user_id) ?? 0,
         ...(rows.length > page.length && { next_after: toCursor(page.at(-1)!) }),
       }
     })
   },
 })
-
-/** The number of notifications that one transaction marks as read. */
-const BATCH = 500
 
 /**
  * Marks notifications of the actor as read: these, or all up to one of them. Unknown ids are passed over. It moves no
@@ -57,22 +56,18 @@ export const markRead = useCase({
 
 /** Marks them as read, some in each transaction. */
 async function readAll(ctx: Context, userId: string, meant: Meant): Promise<void> {
-  for (;;) {
-    const isOver = await ctx.write(async (tx) => {
-      const found = await listMeant(tx, userId, meant, BATCH)
-      if (found.length === 0) return true
+  for (let rest = meant; ; ) {
+    const next = await ctx.write(async (tx) => {
+      const { found, last } = await listMeant(tx, userId, rest)
+      if (found.length === 0) return last
       const locked = await lockConversationsOf(tx, userId, new Set(found.map((each) => each.conversation_id)))
       const due = found.filter(({ conversation_id }) => locked.has(conversation_id))
-      const ids = await readByIds(
-        tx,
-        userId,
-        due.map(({ id }) => id),
-        ctx.now(),
-      )
+      const ids = await readByIds(tx, userId, due, ctx.now())
       const which = 'ids' in meant ? { ids } : { up_to: meant.upTo.id }
       if (ids.length > 0) tx.publishToInboxes([userId], { type: 'notification.read', payload: { ...which, unread: 0 } })
-      return found.length < BATCH || ids.length === 0
+      return last
     })
-    if (isOver) return
+    if (!next) return
+    rest = { upTo: next }
   }
 }

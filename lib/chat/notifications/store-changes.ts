@@ -43,25 +43,25 @@ export async function countBy(
 }
 
 /**
- * Takes the notifications of a message, which is deleted now, out of the inboxes, but those of kind `direct`. By message_id.
+ * Takes the notifications of a message, which is deleted now, out of the inboxes, but those of kind `direct`. By primary key.
  *
  * @returns the users whose number of unread notifications has changed
  */
 export async function hideDeleted(tx: Queries, message: ChangedMessage): Promise<string[]> {
   const rows = await tx.all<Changed>(
     `UPDATE notifications SET hidden = hidden + 1
-      WHERE message_id = ? AND kind <> 'direct' AND hidden IN (0, 2) RETURNING ${CHANGED}`,
+      WHERE id = ? AND hidden IN (0, 2) RETURNING ${CHANGED}`,
     message.id,
   )
   const gone = rows.filter(({ hidden }) => hidden === 1)
   return countBy(tx, message.conversation_id, gone, -1)
 }
 
-/** Brings them back as they were: the message is restored now. By message_id. @returns as {@link hideDeleted} */
+/** Brings them back as they were: the message is restored now. By primary key. @returns as {@link hideDeleted} */
 export async function showRestored(tx: Queries, message: ChangedMessage): Promise<string[]> {
   const rows = await tx.all<Changed>(
     `UPDATE notifications SET hidden = hidden - 1
-      WHERE message_id = ? AND kind <> 'direct' AND hidden IN (1, 3) RETURNING ${CHANGED}`,
+      WHERE id = ? AND hidden IN (1, 3) RETURNING ${CHANGED}`,
     message.id,
   )
   const back = rows.filter(({ hidden }) => hidden === 0)
@@ -80,7 +80,7 @@ export async function withdraw(tx: Queries, message: ChangedMessage, given: Whos
   const [condition, ...params] = whose(tx, given)
   const rows = await tx.all<Changed>(
     `UPDATE notifications SET hidden = 2
-      WHERE message_id = ? AND read_at IS NULL AND hidden = 0 AND kind = ? AND ${condition} RETURNING ${CHANGED}`,
+      WHERE id = ? AND read_at IS NULL AND hidden = 0 AND kind = ? AND ${condition} RETURNING ${CHANGED}`,
     message.id,
     given.kind,
     ...params,
@@ -96,7 +96,7 @@ export async function withdraw(tx: Queries, message: ChangedMessage, given: Whos
 export async function reinstate(tx: Queries, message: ChangedMessage, given: Whose): Promise<string[]> {
   const [condition, ...params] = whose(tx, given)
   const rows = await tx.all<Changed>(
-    `UPDATE notifications SET hidden = 0, kind = ? WHERE message_id = ? AND hidden = 2 AND ${condition} RETURNING ${CHANGED}`,
+    `UPDATE notifications SET hidden = 0, kind = ? WHERE id = ? AND hidden = 2 AND ${condition} RETURNING ${CHANGED}`,
     given.kind,
     message.id,
     ...params,
@@ -113,7 +113,7 @@ export async function changeKind(
 ): Promise<void> {
   if (userIds.length === 0) return
   await tx.run(
-    `UPDATE notifications SET kind = ? WHERE message_id = ? AND kind = ? AND hidden = 0 AND user_id ${isOneOf(tx.dialect)}`,
+    `UPDATE notifications SET kind = ? WHERE id = ? AND kind = ? AND hidden = 0 AND user_id ${isOneOf(tx.dialect)}`,
     kinds.to,
     messageId,
     kinds.from,
@@ -121,14 +121,20 @@ export async function changeKind(
   )
 }
 
-/** Those that {@link withdraw} would take back. By message_id. */
+/** Those that {@link withdraw} would take back. By primary key. */
 export function listUnreadOf(tx: Queries, messageId: string, given: Whose): Promise<(Changed & { id: string })[]> {
   const [condition, ...params] = whose(tx, given)
   return tx.all(
     `SELECT id, ${CHANGED} FROM notifications
-      WHERE message_id = ? AND read_at IS NULL AND hidden = 0 AND kind = ? AND ${condition}`,
+      WHERE id = ? AND read_at IS NULL AND hidden = 0 AND kind = ? AND ${condition}`,
     messageId,
     given.kind,
     ...params,
   )
+}
+
+/** The users who have a notification of a message, hidden ones included; not of kind `direct`. By primary key. */
+export async function listNotified(tx: Queries, messageId: string): Promise<Set<string>> {
+  const rows = await tx.all<{ user_id: string }>('SELECT user_id FROM notifications WHERE id = ?', messageId)
+  return new Set(rows.map(({ user_id }) => user_id))
 }

@@ -5,7 +5,7 @@ import type { ChangedMessage } from './store-changes.ts'
 
 /** The notifications `d` of kind `direct` that stand for a message, which notifies their users of nothing else. */
 const STANDS_FOR = `d.kind = 'direct' AND d.root_id = ? AND d.since <= ? AND d.at >= ?
-  AND NOT EXISTS (SELECT 1 FROM notifications o WHERE o.message_id = ? AND o.user_id = d.user_id AND o.kind <> 'direct')`
+  AND NOT EXISTS (SELECT 1 FROM notifications o WHERE o.id = ? AND o.user_id = d.user_id)`
 
 /** A notification of kind `direct`. */
 interface DirectRow {
@@ -15,15 +15,13 @@ interface DirectRow {
   hidden: number
 }
 
-/** Those that stand for a message of a direct conversation; none of another conversation. By (user_id, at). */
+/** Those that stand for a message of a direct conversation; none of another conversation. By (root_id). */
 export function listStandingFor(tx: Queries, message: ChangedMessage): Promise<DirectRow[]> {
-  const { id, conversation_id, root_id, posted_by, created_at } = message
+  const { id, root_id, posted_by, created_at } = message
   return tx.all<DirectRow>(
     `SELECT d.user_id, d.id, d.read_at, d.hidden
-       FROM participants p JOIN notifications d ON d.user_id = p.user_id
-      WHERE p.conversation_id = (SELECT id FROM conversations WHERE id = ? AND is_direct = 1) AND p.user_id <> ?
-        AND ${STANDS_FOR}`,
-    conversation_id,
+       FROM notifications d JOIN participants p ON p.conversation_id = d.conversation_id AND p.user_id = d.user_id
+      WHERE d.user_id <> ? AND ${STANDS_FOR}`,
     posted_by ?? '',
     root_id,
     created_at,
@@ -36,8 +34,7 @@ export function listStandingFor(tx: Queries, message: ChangedMessage): Promise<D
 const ITS_MESSAGES = `FROM messages m
   WHERE m.root_id = notifications.root_id AND m.posted_by <> notifications.user_id
     AND m.created_at >= notifications.since AND m.created_at <= notifications.at
-    AND NOT EXISTS (SELECT 1 FROM notifications o
-                     WHERE o.message_id = m.id AND o.user_id = notifications.user_id AND o.id <> notifications.id)`
+    AND NOT EXISTS (SELECT 1 FROM notifications o WHERE o.id = m.id AND o.user_id = notifications.user_id)`
 
 const HAS_MESSAGE = `EXISTS (SELECT 1 ${ITS_MESSAGES} AND m.deleted_at IS NULL)`
 
@@ -89,14 +86,18 @@ export async function findThreadOf(
   return row?.id
 }
 
-/** Makes it a notification of kind `direct`, of this message alone. */
-export async function becomeDirect(tx: Queries, { user_id, id }: Key, { created_at }: ChangedMessage): Promise<void> {
+/** Makes the notification of a message one of kind `direct`, of this message alone. @param newId its id from then on */
+export async function becomeDirect(
+  tx: Queries,
+  userId: string,
+  newId: string,
+  { id, conversation_id, root_id, posted_by, created_at }: ChangedMessage,
+): Promise<void> {
   await tx.run(
-    "UPDATE notifications SET kind = 'direct', at = ?, count = 1, since = ? WHERE user_id = ? AND id = ?",
-    created_at,
-    created_at,
-    user_id,
-    id,
+    `UPDATE notifications SET id = ?, kind = 'direct', at = ?, since = ?, count = 1, conversation_id = ?, root_id = ?,
+            message_id = ?, actor_user_id = ?
+      WHERE user_id = ? AND id = ?`,
+    ...[newId, created_at, created_at, conversation_id, root_id, id, posted_by, userId, id],
   )
 }
 
@@ -157,9 +158,11 @@ export async function becomeMention(
   { id: message_id, created_at }: ChangedMessage,
 ): Promise<void> {
   await tx.run(
-    `UPDATE notifications SET kind = ?, message_id = ?, at = ?, count = NULL, since = NULL WHERE user_id = ? AND id = ?`,
-    kind,
+    `UPDATE notifications SET id = ?, kind = ?, at = ?, conversation_id = NULL, root_id = NULL, message_id = NULL,
+            actor_user_id = NULL, count = NULL, since = NULL
+      WHERE user_id = ? AND id = ?`,
     message_id,
+    kind,
     created_at,
     user_id,
     id,
@@ -169,19 +172,8 @@ export async function becomeMention(
 /** A mention for a user who is not told of it. */
 export async function insertMention(
   tx: Queries,
-  { user_id, id, kind }: Key & { kind: NotificationKind },
-  message: ChangedMessage,
+  { user_id, kind }: { user_id: string; kind: NotificationKind },
+  { id, created_at }: ChangedMessage,
 ): Promise<void> {
-  await tx.run(
-    `INSERT INTO notifications (user_id, id, kind, at, conversation_id, root_id, message_id, actor_user_id)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-    user_id,
-    id,
-    kind,
-    message.created_at,
-    message.conversation_id,
-    message.root_id,
-    message.id,
-    message.posted_by,
-  )
+  await tx.run('INSERT INTO notifications (user_id, id, kind, at) VALUES (?, ?, ?, ?)', user_id, id, kind, created_at)
 }

@@ -71,7 +71,7 @@ export async function listListeners(
     `SELECT ${RECIPIENT} FROM participants p JOIN users u ON u.id = p.user_id
       WHERE p.conversation_id = ? AND p.user_id > ? AND coalesce(p.level, ?) = 'all' AND p.user_id <> ?
         AND (p.muted_until IS NULL OR p.muted_until <= ?) AND u.disabled_at IS NULL
-        AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.user_id = p.user_id AND n.message_id = ?)
+        AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.user_id = p.user_id AND n.id = ?)
       ORDER BY p.user_id
       LIMIT ?`,
     conversation_id,

@@ -1,25 +1,23 @@
 import { toInstant } from '../../core/time.ts'
-import type { Primitive, Queries } from '../../storage/database.ts'
+import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows } from '../../storage/on-rows.ts'
-import { listOf, type Micros } from '../../storage/sql.ts'
-import type { SettingsColumns } from '../conversations/rules-settings.ts'
-import { COUNTED_KINDS, type Level } from '../conversations/schema-settings.ts'
-import { isCounted } from './rules.ts'
+import { jsonList, type Micros } from '../../storage/sql.ts'
+import type { ParticipantSettings, SettingsColumns } from '../conversations/rules-settings.ts'
+import type { Level } from '../conversations/schema-settings.ts'
+import { countNews, groupNews, listNews, toShown } from './rules-making.ts'
 import type { Notification, NotificationKind } from './schema.ts'
 
-/** A notification that was made, and what its sender needs to know of the recipient. */
+/** A notification that was made for some users, and what its sender needs to know of them. */
 export interface MadeNotification {
-  user_id: string
-  /** Whether the recipient has muted the conversation: then nothing but the inbox may tell of it. */
-  muted_until: Micros | null
-  /** The settings of the recipient, if this has ended that the conversation is archived for them. */
-  settings?: SettingsColumns
   /** Without the excerpt, which is composed when it is read. */
   notification: Notification
+  users: readonly ParticipantSettings[]
+  /** The settings of the users for whom this has ended that the conversation is archived. */
+  shown: { user_id: string; settings: SettingsColumns }[]
 }
 
-/** What the notifications of a message have in common. */
-export interface NewNotification {
+/** What every new notification has. */
+export interface NewRow {
   id: string
   kind: NotificationKind
   at: Micros
@@ -27,35 +25,92 @@ export interface NewNotification {
   root_id: string | null
   message_id: string | null
   actor_user_id: string | null
-  /** The level of participants who have not chosen one. */
-  level: Level
 }
 
-/** A notification of one user. */
-export interface NewPersonal extends NewNotification {
-  user_id: string
+/** A new notification, for users who want it and have none of its message. */
+export interface NewNotification extends NewRow {
+  /** The level of participants who have not chosen one. */
+  level: Level
+  users: readonly ParticipantSettings[]
+}
+
+/** Of kind `added`, there is no message to tell the last two. */
+const COLUMNS = 'user_id, id, kind, at, conversation_id, actor_user_id'
+
+// An error undoes the whole transaction: SQLite need not keep every page as it was before the statement.
+const INSERT = `INSERT OR FAIL INTO notifications (${COLUMNS})
+  SELECT value, ?, ?, ?, ?, ? FROM json_each(?)`
+const COUNT = `UPDATE participants SET unread_mentions = unread_mentions + ?
+   WHERE conversation_id = ? AND user_id IN (SELECT value FROM json_each(?))`
+const SHOW = `UPDATE participants SET archived = 0
+   WHERE conversation_id = ? AND user_id IN (SELECT value FROM json_each(?))`
+
+/** All of it in one statement of PostgreSQL. */
+const MAKE = `WITH given AS (
+    SELECT * FROM json_to_recordset(?)
+                    AS list(id text, kind text, at bigint, conversation_id text, actor_user_id text, users json)),
+  made AS (
+    INSERT INTO notifications (${COLUMNS})
+    SELECT one.value, given.id, given.kind, given.at, given.conversation_id, given.actor_user_id
+      FROM given CROSS JOIN LATERAL json_array_elements_text(given.users) AS one(value))
+  UPDATE participants SET unread_mentions = unread_mentions + news.added, archived = 0
+    FROM json_to_recordset(?) AS news(conversation_id text, user_id text, added bigint)
+   WHERE participants.conversation_id = news.conversation_id AND participants.user_id = news.user_id`
+
+/**
+ * Makes notifications for participants, counts them, and ends the archiving of the conversation, in a transaction that
+ * has locked the conversations.
+ */
+export async function makeNotifications(tx: Queries, rows: readonly NewNotification[]): Promise<MadeNotification[]> {
+  const news = countNews(rows)
+  if (tx.dialect === 'postgresql') {
+    const given = rows.map((row) => ({ ...toRow(row), users: row.users.map(({ user_id }) => user_id) }))
+    await tx.run(MAKE, JSON.stringify(given), JSON.stringify(listNews(news)))
+  } else {
+    await Promise.all([
+      ...rows.map((row) => tx.run(INSERT, ...Object.values(toRow(row)), idsOf(row.users))),
+      ...groupNews(news).map(({ added, conversation_id, ids }) => tx.run(COUNT, added, conversation_id, jsonList(ids))),
+      ...rows.flatMap(({ conversation_id, users }) => {
+        const archived = users.filter((user) => user.archived === 1)
+        return archived.length > 0 ? tx.run(SHOW, conversation_id, idsOf(archived)) : []
+      }),
+    ])
+  }
+  return rows.map(toMade)
+}
+
+function toRow({ id, kind, at, conversation_id, actor_user_id }: NewNotification) {
+  const isOfMessage = kind !== 'added'
+  return {
+    id,
+    kind,
+    at,
+    conversation_id: isOfMessage ? null : conversation_id,
+    actor_user_id: isOfMessage ? null : actor_user_id,
+  }
+}
+
+const idsOf = (users: readonly { user_id: string }[]) => jsonList(users.map(({ user_id }) => user_id))
+
+function toMade({ users, level, ...row }: NewNotification): MadeNotification {
+  const shown = users.filter(({ archived }) => archived === 1)
+  return {
+    notification: toNotification({ ...row, count: null }),
+    users,
+    shown: shown.map((user) => ({ user_id: user.user_id, settings: toShown(user, level) })),
+  }
 }
 
 /** The notification of messages of one author in a thread of a direct conversation, for the other participant. */
-export interface NewDirect extends NewNotification {
+export interface NewDirect extends NewRow {
+  /** The level of participants who have not chosen one. */
+  level: Level
   count: number
+  /** The arrival of the first of the messages. */
   since: Micros
 }
 
-/** A row as the statements below return it. */
-interface MadeRow extends Pick<SettingsColumns, 'level' | 'muted_until' | 'archived' | 'receipts'> {
-  user_id: string
-  id: string
-  kind: NotificationKind
-  at: Micros
-  conversation_id: string
-  root_id: string | null
-  message_id: string | null
-  actor_user_id: string | null
-  count: number | null
-}
-
-const NEW = {
+const DIRECT = {
   id: 'text',
   kind: 'text',
   at: 'bigint',
@@ -64,115 +119,72 @@ const NEW = {
   message_id: 'text',
   actor_user_id: 'text',
   level: 'text',
-} as const satisfies Columns<NewNotification>
+  count: 'bigint',
+  since: 'bigint',
+} as const satisfies Columns<NewDirect>
 
-const COLUMNS = 'user_id, id, kind, at, conversation_id, root_id, message_id, actor_user_id'
-const GIVEN =
-  'given.id, given.kind, given.at, given.conversation_id, given.root_id, given.message_id, given.actor_user_id'
-const RETURNED = `${COLUMNS}, count`
-
-/** Participants who want to be notified. */
-const WANTS = "coalesce(p.level, given.level) <> 'none'"
-
-/** The settings of a participant that a sender needs. */
+const DIRECT_COLUMNS = 'user_id, id, kind, at, conversation_id, root_id, message_id, actor_user_id, count'
 const SETTINGS = 'level, muted_until, archived, receipts'
 
-/**
- * A statement of PostgreSQL that makes notifications, counts them for each recipient, and ends the archiving of the
- * conversation. It returns the settings from before.
- */
-function inOneStatement(insert: string): string {
-  return `WITH made AS (${insert} RETURNING ${RETURNED}),
-    counted AS (
-      UPDATE participants SET unread_mentions = unread_mentions + added, archived = 0
-        FROM (SELECT conversation_id, user_id, sum(CASE WHEN kind IN ${listOf(COUNTED_KINDS)} THEN 1 ELSE 0 END) AS added
-                FROM made GROUP BY conversation_id, user_id) AS news
-       WHERE participants.conversation_id = news.conversation_id AND participants.user_id = news.user_id
-         AND (added > 0 OR archived = 1))
-    SELECT made.*, p.level, p.muted_until, p.archived, p.receipts FROM made
-      JOIN participants p ON p.conversation_id = made.conversation_id AND p.user_id = made.user_id`
-}
+type MadeRow = NotificationRow & ParticipantSettings
+
+/** One for a thread while it is not read, moved to the front by each message. */
+const insertInto = (given: string) => `INSERT INTO notifications (${DIRECT_COLUMNS}, since)
+  SELECT p.user_id, given.id, given.kind, given.at, given.conversation_id, given.root_id, given.message_id,
+         given.actor_user_id, given.count, given.since
+    FROM ${given}
+    JOIN participants p ON p.conversation_id = given.conversation_id AND p.user_id <> given.actor_user_id
+   WHERE coalesce(p.level, given.level) <> 'none'
+  ON CONFLICT (user_id, root_id) WHERE kind = 'direct' AND read_at IS NULL DO UPDATE
+     SET at = excluded.at, message_id = excluded.message_id, actor_user_id = excluded.actor_user_id,
+         count = notifications.count + excluded.count, hidden = 0
+  RETURNING ${DIRECT_COLUMNS}`
+
+/** PostgreSQL also ends the archiving of the conversation, and returns the settings from before. */
+const MAKE_DIRECT = onRows<NewDirect>(DIRECT, (given, dialect) =>
+  dialect === 'sqlite'
+    ? insertInto(given)
+    : `WITH made AS (${insertInto(given)}),
+         shown AS (
+           UPDATE participants SET archived = 0 FROM made
+            WHERE participants.conversation_id = made.conversation_id AND participants.user_id = made.user_id
+              AND archived = 1)
+       SELECT made.*, p.level, p.muted_until, p.archived, p.receipts FROM made
+         JOIN participants p ON p.conversation_id = made.conversation_id AND p.user_id = made.user_id`,
+)
 
 /** The same for a row that SQLite has made. */
-async function settle(tx: Queries, row: MadeRow): Promise<MadeRow> {
+async function show(tx: Queries, row: NotificationRow & { user_id: string }): Promise<MadeRow> {
+  const of = 'WHERE conversation_id = ? AND user_id = ?'
   const { conversation_id, user_id } = row
-  const where = 'WHERE conversation_id = ? AND user_id = ?'
-  const settings = (await tx.get<Pick<MadeRow, 'level' | 'muted_until' | 'archived' | 'receipts'>>(
-    isCounted(row.kind)
-      ? `UPDATE participants SET unread_mentions = unread_mentions + 1 ${where} RETURNING ${SETTINGS}`
-      : `SELECT ${SETTINGS} FROM participants ${where}`,
+  const settings = await tx.get<Omit<ParticipantSettings, 'user_id'>>(
+    `SELECT ${SETTINGS} FROM participants ${of}`,
     conversation_id,
     user_id,
-  ))!
-  if (settings.archived === 1) await tx.run(`UPDATE participants SET archived = 0 ${where}`, conversation_id, user_id)
-  return { ...row, ...settings }
-}
-
-/**
- * Creates a function that makes notifications, for participants who want them.
- *
- * @param insert the statement for the rows `given`, without RETURNING
- */
-function making<Row extends NewNotification & { [Name in keyof Row]: Primitive }>(
-  columns: Columns<Row>,
-  insert: (given: string) => string,
-) {
-  const statement = onRows<Row>(columns, (given, dialect) =>
-    dialect === 'sqlite' ? `${insert(given)} RETURNING ${RETURNED}` : inOneStatement(insert(given)),
   )
-  return async (tx: Queries, rows: Row[]): Promise<MadeNotification[]> => {
-    if (rows.length === 0) return []
-    const made = await statement.all<MadeRow>(tx, rows)
-    const settled = tx.dialect === 'sqlite' ? await Promise.all(made.map((row) => settle(tx, row))) : made
-    const levels = new Map(rows.map(({ conversation_id, level }) => [conversation_id, level]))
-    return settled.map((row) => toMade(row, levels.get(row.conversation_id)!))
-  }
+  if (settings!.archived === 1) await tx.run(`UPDATE participants SET archived = 0 ${of}`, conversation_id, user_id)
+  return { ...row, ...settings! }
 }
 
-/** For single participants. */
-export const makePersonal = making<NewPersonal>(
-  { ...NEW, user_id: 'text' },
-  (given) =>
-    `INSERT INTO notifications (${COLUMNS})
-     SELECT p.user_id, ${GIVEN} FROM ${given}
-       JOIN participants p ON p.conversation_id = given.conversation_id AND p.user_id = given.user_id
-      WHERE given.kind = 'added' OR ${WANTS}
-     ON CONFLICT DO NOTHING`,
-)
-
-/** For all other participants, but for those that the message notifies already. */
-export const makeForAll = making<NewNotification>(
-  NEW,
-  (given) =>
-    `INSERT INTO notifications (${COLUMNS})
-     SELECT p.user_id, ${GIVEN} FROM ${given}
-       JOIN participants p ON p.conversation_id = given.conversation_id AND p.user_id <> given.actor_user_id
-      WHERE ${WANTS}
-     ON CONFLICT DO NOTHING`,
-)
-
-/** For the other participant of a direct conversation: one for a thread while it is not read, moved to the front. */
-export const makeDirect = making<NewDirect>(
-  { ...NEW, count: 'bigint', since: 'bigint' },
-  (given) =>
-    `INSERT INTO notifications (${COLUMNS}, count, since)
-     SELECT p.user_id, ${GIVEN}, given.count, given.since FROM ${given}
-       JOIN participants p ON p.conversation_id = given.conversation_id AND p.user_id <> given.actor_user_id
-      WHERE ${WANTS}
-     ON CONFLICT (user_id, root_id) WHERE kind = 'direct' AND read_at IS NULL DO UPDATE
-        SET at = excluded.at, message_id = excluded.message_id, actor_user_id = excluded.actor_user_id,
-            count = notifications.count + excluded.count, hidden = 0`,
-)
-
-/** @param defaultLevel of participants who have not chosen one, in a conversation of this kind */
-function toMade(row: MadeRow, defaultLevel: Level): MadeNotification {
-  const { user_id, muted_until, archived, receipts } = row
-  const settings = { is_direct: 0, level: row.level ?? defaultLevel, muted_until, archived: 0, receipts }
-  return { user_id, muted_until, ...(archived === 1 && { settings }), notification: toNotification(row) }
+/** Makes notifications of direct conversations, for participants who want them, and ends the archiving of these. */
+export async function makeDirect(tx: Queries, rows: readonly NewDirect[]): Promise<MadeNotification[]> {
+  const made = await MAKE_DIRECT.all<MadeRow>(tx, rows)
+  const settled = tx.dialect === 'sqlite' ? await Promise.all(made.map((row) => show(tx, row))) : made
+  const levels = new Map(rows.map(({ conversation_id, level }) => [conversation_id, level]))
+  return settled.map(({ user_id, level, muted_until, archived, receipts, ...row }) => {
+    const user = { user_id, level, muted_until, archived, receipts }
+    const settings = archived === 1 && toShown(user, levels.get(row.conversation_id)!)
+    return { notification: toNotification(row), users: [user], shown: settings ? [{ user_id, settings }] : [] }
+  })
 }
 
 /** A row of a notification as its user reads it. */
-export interface NotificationRow extends Pick<MadeRow, 'id' | 'kind' | 'at' | 'conversation_id' | 'count'> {
+export interface NotificationRow {
+  id: string
+  kind: NotificationKind
+  at: Micros
+  conversation_id: string
+  count: number | null
   root_id: string | null
   message_id: string | null
   actor_user_id: string | null

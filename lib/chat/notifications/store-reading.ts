@@ -7,62 +7,103 @@ import type { NotificationKind } from './schema.ts'
 /** A notification that was unread until now. */
 interface ReadRow {
   id: string
-  conversation_id: string
   kind: NotificationKind
   hidden: number
 }
 
+/** A participant, and what tells which unread notifications the conversation may have for them. */
+export interface NotifiedReader {
+  user_id: string
+  conversation_id: string
+  is_direct: number
+  unread_mentions: number
+}
+
+/** The notifications of messages of a thread that are not read: those of a user, up to an arrival. */
+const OF_THREAD = `n.user_id = ? AND n.read_at IS NULL AND m.root_id = ? AND m.created_at <= ?`
+
 /**
  * Marks the notifications of a thread as read whose messages arrived up to an instant, in a transaction that has locked
- * the conversation. By the index of unread ones.
+ * the conversation. By (user_id, at); if none of the conversation is unread, by the index of hidden ones.
  *
  * @returns their ids
  */
 export async function readInThread(
   tx: Queries,
-  reader: { user_id: string; conversation_id: string },
+  reader: NotifiedReader,
   rootId: string,
   upTo: Micros,
   now: Micros,
 ): Promise<string[]> {
-  const { user_id, conversation_id } = reader
-  const rows = await tx.all<ReadRow>(
-    `UPDATE notifications SET read_at = ?
-      WHERE user_id = ? AND conversation_id = ? AND root_id = ? AND read_at IS NULL
-        AND (SELECT m.created_at FROM messages m WHERE m.id = notifications.message_id) <= ?
-      RETURNING id, conversation_id, kind, hidden`,
-    now,
-    user_id,
-    conversation_id,
-    rootId,
-    upTo,
+  const { user_id, conversation_id, is_direct, unread_mentions } = reader
+  const read = (found: string) =>
+    tx.all<ReadRow>(
+      `UPDATE notifications SET read_at = ? WHERE user_id = ? AND id IN (${found}) RETURNING id, kind, hidden`,
+      now,
+      user_id,
+      user_id,
+      rootId,
+      upTo,
+    )
+  const rows = await read(
+    `SELECT n.id FROM notifications n JOIN messages m ON m.id = n.id
+      WHERE ${OF_THREAD} ${unread_mentions > 0 ? '' : 'AND n.hidden > 0'}`,
   )
-  await countRead(tx, user_id, rows)
+  if (is_direct === 1)
+    rows.push(
+      ...(await read(
+        `SELECT n.id FROM notifications n JOIN messages m ON m.id = n.message_id
+          WHERE ${OF_THREAD} AND n.kind = 'direct' AND n.root_id = m.root_id`,
+      )),
+    )
+  await countRead(
+    tx,
+    user_id,
+    rows.map((row) => ({ ...row, conversation_id })),
+  )
   return rows.filter(({ hidden }) => hidden === 0).map(({ id }) => id)
+}
+
+/** A notification, and its conversation. */
+export interface Found {
+  id: string
+  conversation_id: string
 }
 
 /** Which unread notifications are meant: some by their ids, or all up to a place. */
 export type Meant = { ids: readonly string[] } | { upTo: Place }
 
-/** Up to `limit` of them with their conversations, in which the user participates. By the index of unread ones. */
-export function listMeant(
+/** The size of a part of them; PostgreSQL must know it when it plans. */
+const PART = 256
+
+/**
+ * A part of them, newest first, with the place at which it ends: those in conversations in which the user participates. By
+ * (user_id, at, id), or by primary key.
+ */
+export async function listMeant(
   db: Queries,
   userId: string,
   meant: Meant,
-  limit: number,
-): Promise<{ id: string; conversation_id: string }[]> {
-  const isMeant = 'ids' in meant ? `n.id ${isOneOf(db.dialect)}` : '(n.at, n.id) <= (?, ?)'
-  return db.all(
-    `SELECT n.id, n.conversation_id FROM notifications n
-       JOIN participants p ON p.conversation_id = n.conversation_id AND p.user_id = n.user_id
-       JOIN conversations c ON c.id = n.conversation_id AND c.deleted_at IS NULL
-      WHERE n.user_id = ? AND n.read_at IS NULL AND n.hidden = 0 AND ${isMeant}
-      ORDER BY n.conversation_id
-      LIMIT ?`,
+): Promise<{ found: Found[]; last: Place | undefined }> {
+  const isMeant = 'ids' in meant ? `id ${isOneOf(db.dialect)}` : '(at, id) <= (?, ?)'
+  const rows = await db.all<{ id: string; at: Micros; conversation_id: string | null }>(
+    `SELECT n.id, n.at, CASE WHEN n.hidden = 0 THEN p.conversation_id END AS conversation_id
+       FROM (SELECT id, at, hidden, conversation_id FROM notifications
+              WHERE user_id = ? AND read_at IS NULL AND ${isMeant}
+              ORDER BY at DESC, id DESC
+              LIMIT ${PART}) AS n
+       LEFT JOIN messages m ON m.id = n.id
+       LEFT JOIN conversations c ON c.id = coalesce(n.conversation_id, m.conversation_id) AND c.deleted_at IS NULL
+       LEFT JOIN participants p ON p.conversation_id = c.id AND p.user_id = ?
+      ORDER BY n.at DESC, n.id DESC`,
     userId,
     ...('ids' in meant ? [jsonList(meant.ids)] : [meant.upTo.at, meant.upTo.id]),
-    limit,
+    userId,
   )
+  return {
+    found: rows.flatMap(({ id, conversation_id }) => (conversation_id ? { id, conversation_id } : [])),
+    last: rows.length === PART ? rows.at(-1) : undefined,
+  }
 }
 
 /**
@@ -80,22 +121,31 @@ export async function lockConversationsOf(tx: Queries, userId: string, ids: Iter
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Marks notifications as read whose conversations are locked. By primary key. @returns the ids of those that were not */
-export async function readByIds(tx: Queries, userId: string, ids: string[], now: Micros): Promise<string[]> {
+/**
+ * Marks notifications as read whose conversations are locked. By primary key.
+ *
+ * @returns the ids of those that were not
+ */
+export async function readByIds(tx: Queries, userId: string, found: Found[], now: Micros): Promise<string[]> {
   const rows = await tx.all<ReadRow>(
     `UPDATE notifications SET read_at = ?
       WHERE user_id = ? AND id ${isOneOf(tx.dialect)} AND read_at IS NULL AND hidden = 0
-      RETURNING id, conversation_id, kind, hidden`,
+      RETURNING id, kind, hidden`,
     now,
     userId,
-    jsonList(ids),
+    jsonList(found.map(({ id }) => id)),
   )
-  await countRead(tx, userId, rows)
+  const conversationOf = new Map(found.map(({ id, conversation_id }) => [id, conversation_id]))
+  await countRead(
+    tx,
+    userId,
+    rows.map((row) => ({ ...row, conversation_id: conversationOf.get(row.id)! })),
+  )
   return rows.map(({ id }) => id)
 }
 
 /** Subtracts them from the unread mentions of their conversations. */
-async function countRead(tx: Queries, userId: string, rows: ReadRow[]): Promise<void> {
+async function countRead(tx: Queries, userId: string, rows: (ReadRow & Found)[]): Promise<void> {
   const counts = new Map<string, number>()
   for (const { conversation_id, kind, hidden } of rows)
     if (hidden === 0 && isCounted(kind)) counts.set(conversation_id, (counts.get(conversation_id) ?? 0) + 1)

@@ -3,31 +3,110 @@ import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
 import { isCounted } from './rules.ts'
 import type { NotificationKind } from './schema.ts'
 
-/** Removes the actor of notifications of these messages, whose author is erased. By message_id. */
+/** Those of kind `direct` that show one of these messages. By (root_id). */
+const SHOWS = (these: string) => `kind = 'direct' AND message_id ${these}
+  AND root_id IN (SELECT m.root_id FROM messages m WHERE m.id ${these})`
+
+/** Removes the actor of notifications of these messages, whose author is erased: of the other kinds it is the author. */
 export async function forgetActorOf(tx: Queries, messageIds: Primitive): Promise<void> {
-  await tx.run(`UPDATE notifications SET actor_user_id = NULL WHERE message_id ${isOneOf(tx.dialect)}`, messageIds)
+  const shows = SHOWS(isOneOf(tx.dialect))
+  await tx.run(`UPDATE notifications SET actor_user_id = NULL WHERE ${shows}`, messageIds, messageIds)
 }
 
-/** Removes the mentions and the notifications of messages whose texts are erased, in conversations that are locked. */
+/** Removes the notifications of messages whose texts are erased, in conversations that are locked. By primary key. */
 export async function removeOfMessages(tx: Queries, messageIds: Primitive): Promise<void> {
   const these = isOneOf(tx.dialect)
-  await tx.run(`DELETE FROM mentions WHERE message_id ${these}`, messageIds)
-  const rows = await tx.all<Removed>(
-    `DELETE FROM notifications WHERE message_id ${these} RETURNING user_id, conversation_id, kind, read_at, hidden`,
+  const messages = await tx.all<{ id: string; conversation_id: string }>(
+    `SELECT id, conversation_id FROM messages WHERE id ${these}`,
     messageIds,
   )
-  await countRemoved(tx, rows)
+  const rows = await tx.all<RemovedRow>(`DELETE FROM notifications WHERE id ${these} RETURNING ${REMOVED}`, messageIds)
+  await countRemoved(tx, rows, new Map(messages.map((message) => [message.id, message.conversation_id])))
+  await tx.run(`DELETE FROM notifications WHERE ${SHOWS(these)}`, messageIds, messageIds)
+}
+
+/** A notification that is removed. */
+interface RemovedRow {
+  id: string
+  user_id: string
+  kind: NotificationKind
+  read_at: Micros | null
+  hidden: number
+}
+
+const REMOVED = 'id, user_id, kind, read_at, hidden'
+
+/** Subtracts removed notifications from the unread mentions of their users. */
+async function countRemoved(
+  tx: Queries,
+  rows: RemovedRow[],
+  conversationOf: ReadonlyMap<string, string>,
+): Promise<void> {
+  const counts = new Map<string, { user_id: string; conversation_id: string | undefined; removed: number }>()
+  for (const { id, user_id, kind, read_at, hidden } of rows) {
+    if (read_at !== null || hidden !== 0 || !isCounted(kind)) continue
+    const conversation_id = conversationOf.get(id)
+    const key = `${user_id} ${conversation_id}`
+    const known = counts.get(key) ?? { user_id, conversation_id, removed: 0 }
+    counts.set(key, { ...known, removed: known.removed + 1 })
+  }
+  for (const { user_id, conversation_id, removed } of counts.values())
+    if (conversation_id)
+      await tx.run(
+        'UPDATE participants SET unread_mentions = unread_mentions - ? WHERE conversation_id = ? AND user_id = ?',
+        removed,
+        conversation_id,
+        user_id,
+      )
+}
+
+/** What an inbox keeps: nothing from before an instant, and the latest ones only. */
+export interface Kept {
+  before: Micros
+  most: number
+}
+
+/** An inbox of which everything up to an instant is to be removed. */
+export interface FullInbox {
+  user_id: string
+  up_to: Micros
 }
 
 /**
- * Deletes up to `limit` notifications from before an instant, oldest first. By at.
+ * Of the next `limit` users after one, by id, those whose inboxes have more than they keep. By (user_id, at).
  *
- * @returns the number of notifications
+ * @returns with `last`, the user to continue after; `undefined` if there are no more
  */
-export async function deleteNotificationsBefore(tx: Queries, before: Micros, limit: number): Promise<number> {
-  const old = await tx.all<{ id: string; conversation_id: string; at: Micros }>(
-    'SELECT id, conversation_id, at FROM notifications WHERE at < ? ORDER BY at LIMIT ?',
-    before,
+export async function listFull(
+  db: Queries,
+  { before, most }: Kept,
+  after: string,
+  limit: number,
+): Promise<{ full: FullInbox[]; last: string | undefined }> {
+  const rows = await db.all<{ user_id: string; oldest: Micros | null; beyond: Micros | null }>(
+    `SELECT u.id AS user_id, (SELECT min(n.at) FROM notifications n WHERE n.user_id = u.id) AS oldest,
+            (SELECT n.at FROM notifications n WHERE n.user_id = u.id
+              ORDER BY n.at DESC LIMIT 1 OFFSET CAST(? AS BIGINT)) AS beyond
+       FROM (SELECT id FROM users WHERE id > ? ORDER BY id LIMIT ?) AS u
+      ORDER BY u.id`,
+    most,
+    after,
+    limit,
+  )
+  const full = rows.flatMap(({ user_id, oldest, beyond }) => {
+    if (beyond === null && (oldest === null || oldest >= before)) return []
+    return { user_id, up_to: Math.max(before - 1, beyond ?? 0) }
+  })
+  return { full, last: rows.length === limit ? rows.at(-1)!.user_id : undefined }
+}
+
+/** Deletes up to `limit` notifications of an inbox, oldest first. By (user_id, at). @returns the number */
+export async function removeOldest(tx: Queries, { user_id, up_to }: FullInbox, limit: number): Promise<number> {
+  const old = await tx.all<{ id: string; at: Micros; conversation_id: string | null }>(
+    `SELECT n.id, n.at, m.conversation_id FROM notifications n LEFT JOIN messages m ON m.id = n.id
+      WHERE n.user_id = ? AND n.at <= ? ORDER BY n.at LIMIT ?`,
+    user_id,
+    up_to,
     limit,
   )
   if (old.length === 0) return 0
@@ -36,54 +115,35 @@ export async function deleteNotificationsBefore(tx: Queries, before: Micros, lim
   if (tx.dialect === 'postgresql')
     await tx.all(
       `SELECT id FROM conversations WHERE id ${these} ORDER BY id FOR UPDATE`,
-      jsonList(new Set(old.map((each) => each.conversation_id))),
+      jsonList(new Set(old.flatMap(({ conversation_id }) => conversation_id ?? []))),
     )
-  const rows = await tx.all<Removed>(
-    `DELETE FROM notifications WHERE at <= ? AND id ${these}
-      RETURNING user_id, conversation_id, kind, read_at, hidden`,
-    // Not `before`: each batch would read all that have expired.
-    old.at(-1)!.at,
+  const rows = await tx.all<RemovedRow>(
+    `DELETE FROM notifications WHERE user_id = ? AND id ${these} AND at <= ? RETURNING ${REMOVED}`,
+    user_id,
     jsonList(old.map(({ id }) => id)),
+    // Not `up_to`: each batch would read all that are to be removed.
+    old.at(-1)!.at,
   )
-  await countRemoved(tx, rows)
+  await countRemoved(tx, rows, new Map(old.map(({ id, conversation_id }) => [id, conversation_id ?? ''])))
   return old.length
 }
 
-/** A notification that is removed. */
-export interface Removed {
-  user_id: string
-  conversation_id: string
-  kind: NotificationKind
-  read_at: number | null
-  hidden: number
-}
-
-/** Subtracts removed notifications from the unread mentions of their users. */
-export async function countRemoved(tx: Queries, rows: Removed[]): Promise<void> {
-  const unread = rows.filter(({ kind, read_at, hidden }) => read_at === null && hidden === 0 && isCounted(kind))
-  for (const { user_id, conversation_id } of unread)
-    await tx.run(
-      'UPDATE participants SET unread_mentions = unread_mentions - 1 WHERE conversation_id = ? AND user_id = ?',
-      conversation_id,
-      user_id,
-    )
-}
-
 /**
- * Deletes up to `limit` notifications of an erased user, and removes the user from as many, as the one who has added others.
+ * Deletes up to `limit` notifications of an erased user, and the user as the one who has added others. By the indexes of
+ * each.
  *
  * @returns whether there may be more
  */
 export async function eraseFromInboxes(tx: Queries, userId: string, limit: number): Promise<boolean> {
   const inbox = await tx.run(
-    'DELETE FROM notifications WHERE user_id = ? AND id IN (SELECT id FROM notifications WHERE user_id = ? LIMIT ?)',
-    userId,
+    `DELETE FROM notifications WHERE (id, user_id) IN (
+       SELECT id, user_id FROM notifications WHERE user_id = ? ORDER BY at LIMIT ?)`,
     userId,
     limit,
   )
   const acts = await tx.run(
-    `UPDATE notifications SET actor_user_id = NULL WHERE (user_id, id) IN (
-       SELECT user_id, id FROM notifications WHERE actor_user_id = ? AND message_id IS NULL LIMIT ?)`,
+    `UPDATE notifications SET actor_user_id = NULL WHERE (id, user_id) IN (
+       SELECT id, user_id FROM notifications WHERE actor_user_id = ? AND kind = 'added' LIMIT ?)`,
     userId,
     limit,
   )

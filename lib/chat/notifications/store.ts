@@ -2,63 +2,104 @@ import type { Place } from '../../core/pages.ts'
 import type { Queries } from '../../storage/database.ts'
 import { onRows } from '../../storage/on-rows.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
-import type { NotificationKind, NotificationsQuery } from './schema.ts'
+import type { NotificationsQuery } from './schema.ts'
 import type { NotificationRow } from './store-making.ts'
 
 const EXCERPT_LENGTH = 140
+
+/** What is stored of these kinds only: the others have it from their message. */
+const OWN = "('direct', 'added')"
+
+/** Who has caused a notification: the author of the message. An answer of the assistant to the user has no actor. */
+const ACTOR = `CASE WHEN n.kind IN ${OWN} THEN n.actor_user_id ELSE nullif(m.posted_by, n.user_id) END`
 
 /**
  * Notifications `n` as their user reads them: of conversations in which the user participates. No user is notified of an own
  * message, but of the answer to an own question: then the excerpt is of the answer, else of the question.
  */
-const SHOWN = `n.id, n.kind, n.at, n.conversation_id, n.root_id, n.message_id, n.count, n.read_at,
-  CASE WHEN gone.user_id IS NULL THEN n.actor_user_id END AS actor_user_id,
+const SHOWN = `n.id, n.kind, n.at, c.id AS conversation_id, m.root_id, m.id AS message_id, n.count, n.read_at,
+  CASE WHEN gone.user_id IS NULL THEN ${ACTOR} END AS actor_user_id,
   CASE WHEN m.deleted_at IS NULL AND coalesce(gone.messages, 'keep') = 'keep'
        THEN substr(CASE WHEN m.posted_by = n.user_id THEN m.content ELSE coalesce(m.prompt, m.content) END, 1, ${EXCERPT_LENGTH})
        END AS excerpt`
-const VISIBLE = `JOIN participants p ON p.conversation_id = n.conversation_id AND p.user_id = n.user_id
-  JOIN conversations c ON c.id = n.conversation_id AND c.deleted_at IS NULL`
-const SUBJECT = `LEFT JOIN messages m ON m.id = n.message_id
+/** @param join `JOIN` for visible ones only; with `LEFT JOIN`, those that are not visible have no participant `p` */
+const subject = (join: 'JOIN' | 'LEFT JOIN') => `LEFT JOIN messages m ON m.id = coalesce(n.message_id, n.id)
+  ${join} conversations c ON c.id = coalesce(n.conversation_id, m.conversation_id) AND c.deleted_at IS NULL
+  ${join} participants p ON p.conversation_id = c.id AND p.user_id = n.user_id
   LEFT JOIN erased_authors gone ON gone.user_id = coalesce(n.actor_user_id, m.posted_by)`
 
-/** Up to `limit` notifications of a user after a place, newest first. By (user_id, at, id). */
-export function listNotifications(
+/** The sizes of the parts of an inbox that are read at a time. */
+const PARTS = [64, 256, 1024]
+
+type Filter = Pick<NotificationsQuery, 'unread' | 'kind' | 'conversation'>
+
+/** Up to `limit` notifications of a user after a place, newest first: part by part, until enough of them are visible. */
+export async function listNotifications(
   db: Queries,
   userId: string,
-  { unread, kind, conversation }: Pick<NotificationsQuery, 'unread' | 'kind' | 'conversation'>,
+  filter: Filter,
   after: Place,
   limit: number,
 ): Promise<NotificationRow[]> {
-  const conditions: [sql: string, value?: string][] = [
-    ...(unread ? [['n.read_at IS NULL'] as [string]] : []),
-    ...(kind ? [['n.kind = ?', kind] as [string, NotificationKind]] : []),
-    ...(conversation ? [['n.conversation_id = ?', conversation] as [string, string]] : []),
-  ]
-  return db.all<NotificationRow>(
-    `SELECT ${SHOWN} FROM notifications n ${VISIBLE} ${SUBJECT}
-      WHERE n.user_id = ? AND n.hidden = 0 AND (n.at, n.id) < (?, ?)
-            ${conditions.map(([sql]) => `AND ${sql}`).join(' ')}
-      ORDER BY n.at DESC, n.id DESC
-      LIMIT ?`,
+  const found: NotificationRow[] = []
+  let place = after
+  for (let n = PARTS.findIndex((size) => size >= limit); ; n = Math.min(n + 1, PARTS.length - 1)) {
+    const part = await listPart(db, userId, filter, place, PARTS[n]!)
+    found.push(...part.filter(({ is_visible }) => is_visible === 1))
+    if (found.length >= limit || part.length < PARTS[n]!) return found.slice(0, limit)
+    place = part.at(-1)!
+  }
+}
+
+/**
+ * The next notifications of an inbox, whether they are visible or not. By (user_id, at, id). PostgreSQL must know the size
+ * when it plans, and have no other condition: it would rather sort the whole inbox.
+ */
+function listPart(
+  db: Queries,
+  userId: string,
+  { unread, kind, conversation }: Filter,
+  after: Place,
+  size: number,
+): Promise<(NotificationRow & { is_visible: number })[]> {
+  const isElsewhere = conversation === undefined ? '' : 'OR c.id <> ?'
+  return db.all(
+    `SELECT ${SHOWN}, CASE WHEN p.user_id IS NULL OR n.hidden > 0 ${isElsewhere} THEN 0 ELSE 1 END AS is_visible
+       FROM (SELECT user_id, id, kind, at, read_at, hidden, conversation_id, message_id, actor_user_id, count FROM notifications
+              WHERE user_id = ? AND (at, id) < (?, ?)
+                    ${unread ? 'AND read_at IS NULL' : ''} ${kind ? 'AND kind = ?' : ''}
+              ORDER BY at DESC, id DESC
+              LIMIT ${size}) AS n
+       ${subject('LEFT JOIN')}
+      ORDER BY n.at DESC, n.id DESC`,
+    ...(conversation === undefined ? [] : [conversation]),
     userId,
     after.at,
     after.id,
-    ...conditions.flatMap(([, value]) => value ?? []),
-    limit,
+    ...(kind ? [kind] : []),
   )
 }
 
-/** The number of unread notifications of these users. By the index of unread ones. */
+/**
+ * The number of unread notifications of these users: those that are counted for each conversation, and the others. By the
+ * participations of the users, and an index of the others.
+ */
 export async function countUnreadOf(db: Queries, userIds: Iterable<string>): Promise<Map<string, number>> {
+  const ids = jsonList(userIds)
   const rows = await db.all<{ user_id: string; unread: number }>(
     `SELECT news.user_id, CAST(sum(news.unread) AS BIGINT) AS unread
-       FROM (SELECT user_id, conversation_id, count(*) AS unread FROM notifications
-              WHERE user_id ${isOneOf(db.dialect)} AND read_at IS NULL AND hidden = 0
-              GROUP BY user_id, conversation_id) AS news
-       JOIN participants p ON p.conversation_id = news.conversation_id AND p.user_id = news.user_id
-       JOIN conversations c ON c.id = news.conversation_id AND c.deleted_at IS NULL
+       FROM (SELECT p.user_id, p.unread_mentions AS unread
+               FROM participants p JOIN conversations c ON c.id = p.conversation_id AND c.deleted_at IS NULL
+              WHERE p.user_id ${isOneOf(db.dialect)} AND p.unread_mentions > 0
+             UNION ALL
+             SELECT n.user_id, 1 FROM notifications n
+               JOIN participants p ON p.conversation_id = n.conversation_id AND p.user_id = n.user_id
+               JOIN conversations c ON c.id = n.conversation_id AND c.deleted_at IS NULL
+              WHERE n.user_id ${isOneOf(db.dialect)} AND n.read_at IS NULL AND n.kind IN ${OWN}
+                AND n.hidden = 0) AS news
       GROUP BY news.user_id`,
-    jsonList(userIds),
+    ids,
+    ids,
   )
   return new Map(rows.map(({ user_id, unread }) => [user_id, unread]))
 }
@@ -72,7 +113,7 @@ interface Wanted {
 const BY_ID = onRows<Wanted>(
   { user_id: 'text', id: 'text' },
   (given) =>
-    `SELECT n.user_id, ${SHOWN} FROM ${given} CROSS JOIN notifications n ${VISIBLE} ${SUBJECT}
+    `SELECT n.user_id, ${SHOWN} FROM ${given} CROSS JOIN notifications n ${subject('JOIN')}
       WHERE n.user_id = given.user_id AND n.id = given.id AND n.hidden = 0`,
 )
 

@@ -25,7 +25,7 @@ import { reviewJoin } from '../hooks/before.ts'
 import { createInvite } from '../invites/create.ts'
 import { revokeInvitesOf } from '../invites/revocation.ts'
 import { rolesBeyond } from '../invites/rules.ts'
-import { makePersonal, type NewPersonal } from '../notifications/store-making.ts'
+import { makeNotifications, type NewNotification } from '../notifications/store-making.ts'
 import { endParticipation } from './ending.ts'
 
 export { list } from '../conversations/service-participants.ts'
@@ -70,7 +70,7 @@ async function addTo(
     if (!joined) throw new ChatError('already_participant')
     const { id: user_id, username, display_name } = user
     if (user_id !== actor.user_id)
-      tx.notify(makePersonal(tx, [addition(ctx, actor, conversationId, { user_id, at: place.at })]))
+      tx.notify(makeNotifications(tx, [addition(ctx, actor, conversationId, { user_id, at: place.at })]))
     return { row: { user_id, username, display_name, role: input.role, joined_at: place.at } }
   })
   if (!added.row) return { invite: added.invite }
@@ -83,10 +83,11 @@ function addition(
   ctx: Context,
   { user_id: actor_user_id }: Actor,
   conversation_id: string,
-  joined: { user_id: string; at: Micros },
-): NewPersonal {
+  { user_id, at }: { user_id: string; at: Micros },
+): NewNotification {
   const about = { conversation_id, root_id: null, message_id: null, actor_user_id }
-  return { id: ctx.id(), kind: 'added', ...about, level: 'mentions', ...joined }
+  const user = { user_id, level: null, muted_until: null, archived: 0, receipts: 1 }
+  return { id: ctx.id(), kind: 'added', ...about, level: 'mentions', at, users: [user] }
 }
 
 /** Asks the host about a new participant; not about one who is refused anyway. */

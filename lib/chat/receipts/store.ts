@@ -7,11 +7,15 @@ export interface ReaderRow {
   read_at: Micros
 }
 
-/** Of those who share what they read, there and everywhere. A marker from before the user joined (again) is void. */
-const SHOWN = `FROM thread_members r
+/**
+ * Of those who share what they read, there and everywhere. A marker from before the user joined (again) is void. SQLite
+ * would look each user up by the primary key, and read its row: for a range it takes the index of those who do not share.
+ */
+const shown = (dialect: Queries['dialect']) => `FROM thread_members r
     JOIN participants p ON p.conversation_id = ? AND p.user_id = r.user_id
    WHERE r.root_id = ? AND r.read_at > 0 AND r.read_at >= p.joined_at AND p.receipts = 1
-     AND NOT EXISTS (SELECT 1 FROM users u WHERE u.id = r.user_id AND u.receipts = 0)`
+     AND NOT EXISTS (SELECT 1 FROM users u
+                      WHERE u.id ${dialect === 'sqlite' ? 'BETWEEN r.user_id AND r.user_id' : '= r.user_id'} AND u.receipts = 0)`
 
 /** Whether a participant shares what they read: in a conversation, and everywhere. By primary keys. */
 export async function findSharing(
@@ -36,14 +40,14 @@ export interface ReadMessage {
   created_at: Micros
 }
 
-const READ = `${SHOWN} AND r.read_at >= ? AND r.user_id <> ?`
+const read = (dialect: Queries['dialect']) => `${shown(dialect)} AND r.read_at >= ? AND r.user_id <> ?`
 const readParameters = ({ conversation_id, root_id, created_at, posted_by }: ReadMessage) =>
   [conversation_id, root_id, created_at, posted_by ?? ''] as const
 
 /** Up to `limit` readers of a message after one, by their ids: a marker may move between two pages. By primary keys. */
 export function listReaders(db: Queries, message: ReadMessage, after: string, limit: number): Promise<ReaderRow[]> {
   return db.all<ReaderRow>(
-    `SELECT r.user_id, r.read_at ${READ} AND r.user_id > ? ORDER BY r.user_id LIMIT ?`,
+    `SELECT r.user_id, r.read_at ${read(db.dialect)} AND r.user_id > ? ORDER BY r.user_id LIMIT ?`,
     ...readParameters(message),
     after,
     limit,
@@ -52,13 +56,14 @@ export function listReaders(db: Queries, message: ReadMessage, after: string, li
 
 /** The number of readers of a message. By primary keys. */
 export async function countReaders(db: Queries, message: ReadMessage): Promise<number> {
-  return (await db.get<{ total: number }>(`SELECT count(*) AS total ${READ}`, ...readParameters(message)))!.total
+  return (await db.get<{ total: number }>(`SELECT count(*) AS total ${read(db.dialect)}`, ...readParameters(message)))!
+    .total
 }
 
 /** Up to `limit` markers in a thread, latest first. By primary keys. */
 export function listMarkers(db: Queries, conversationId: string, rootId: string, limit: number): Promise<ReaderRow[]> {
   return db.all<ReaderRow>(
-    `SELECT r.user_id, r.read_at ${SHOWN} ORDER BY r.read_at DESC, r.user_id LIMIT ?`,
+    `SELECT r.user_id, r.read_at ${shown(db.dialect)} ORDER BY r.read_at DESC, r.user_id LIMIT ?`,
     conversationId,
     rootId,
     limit,

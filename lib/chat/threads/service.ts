@@ -13,7 +13,7 @@ import type { Message, Reaction } from '../messages/schema.ts'
 import { listTree, toMessageFor, withTexts } from '../messages/store.ts'
 import { withReacted } from '../messages/store-reactions.ts'
 import { publishRead } from '../notifications/publishing.ts'
-import { readInThread } from '../notifications/store-reading.ts'
+import { type NotifiedReader, readInThread } from '../notifications/store-reading.ts'
 import { countUnread, findUnreadTotal, listUnread, moveMark, moveMarkBack, type ThreadReader } from '../unread/store.ts'
 import {
   ReadMark,
@@ -159,7 +159,7 @@ export const markUnread = useCase({
 })
 
 /** Moves the marker of a reader. @returns false if it stays where it is */
-type Move = (tx: Tx, reader: ThreadReader & { conversation_id: string }, rootId: string, at: Micros) => Promise<boolean>
+type Move = (tx: Tx, reader: ThreadReader & NotifiedReader, rootId: string, at: Micros) => Promise<boolean>
 
 /** Moves a marker forward, and reads the notifications up to it. */
 function readUpTo(ctx: Context): Move {
@@ -174,10 +174,10 @@ async function mark(ctx: Context, actor: Actor, rootId: string, input: ReadMark,
   refuseSystem(actor)
   const moved = await ctx.write(async (tx) => {
     const place = await lockMembership(tx, actor, { root_id: rootId })
-    const { conversation_id, joined_at } = place
+    const { conversation_id, joined_at, is_direct, unread_mentions = 0 } = place
     const at = await findArrival(tx, rootId, input)
     if (at === undefined) throw new ChatError('not_found')
-    const reader = { user_id: actor.user_id, joined_at, conversation_id }
+    const reader = { user_id: actor.user_id, joined_at, conversation_id, is_direct, unread_mentions }
     if (!(await move(tx, reader, rootId, at))) return undefined
     const unread = (await countUnread(tx, reader, [rootId])).get(rootId) ?? 0
     const payload = { conversation_id, root_id: rootId, unread }

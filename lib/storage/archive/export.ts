@@ -63,7 +63,7 @@ function withoutLocal(table: string, row: Row): Row {
 }
 
 /** The tables, besides the messages, with what goes with the texts of an erased author. */
-const TEXTS_OF_MESSAGES = ['reactions', 'mentions', 'notifications', 'message_revisions', 'message_chunks']
+const TEXTS_OF_MESSAGES = ['reactions', 'notifications', 'message_revisions', 'message_chunks']
 
 /** Older notifications are not exported: they only help to read. */
 const NOTIFIED_MS = 7 * 24 * 3_600_000
@@ -71,7 +71,8 @@ const NOTIFIED_MS = 7 * 24 * 3_600_000
 /** Conditions that exclude rows from an archive: hidden rows that are not removed yet, and old notifications. */
 function toExport(table: string, dialect: Dialect): string[] {
   const isVisible = visibleRows(table, dialect)
-  const isKept = `NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = one.message_id AND ${isErasedAuthor('m.posted_by')})`
+  const messageId = table === 'notifications' ? 'coalesce(one.message_id, one.id)' : 'one.message_id'
+  const isKept = `NOT EXISTS (SELECT 1 FROM messages m WHERE m.id = ${messageId} AND ${isErasedAuthor('m.posted_by')})`
   return [
     ...(isVisible ? [isVisible] : []),
     ...(TEXTS_OF_MESSAGES.includes(table) ? [isKept] : []),
@@ -91,7 +92,7 @@ async function listErased(db: Queries): Promise<Set<string>> {
 function withoutErased(table: string, row: Row, erased: Set<string>): Row {
   if (table !== 'messages' || !erased.has(String(row.posted_by))) return row
   const texts = { content: '', prompt: null, delete_reason: null, metadata: null }
-  return { ...row, ...texts, reaction_list: null, mention_all: null, pinned_at: null, pinned_by: null }
+  return { ...row, ...texts, reaction_list: null, mention_all: null, mentioned: null, pinned_at: null, pinned_by: null }
 }
 
 /** About how many rows an archive of this database has. */

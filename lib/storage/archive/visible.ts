@@ -1,18 +1,17 @@
 import type { Dialect } from '../database.ts'
 
 /** How the rows of a table belong to a conversation, by column; threads and conversations come last. */
-const BELONGS: Record<string, 'conversation_id' | 'root_id' | 'message_id' | 'id'> = {
+const BELONGS: Record<string, 'conversation_id' | 'root_id' | 'message_id' | 'id' | 'either'> = {
   participants: 'conversation_id',
   invites: 'conversation_id',
   events: 'conversation_id',
   answers_under_way: 'conversation_id',
-  notifications: 'conversation_id',
+  notifications: 'either',
   thread_members: 'root_id',
   reactions: 'message_id',
   message_revisions: 'message_id',
   message_chunks: 'message_id',
   idempotency_keys: 'message_id',
-  mentions: 'message_id',
   messages: 'conversation_id',
   threads: 'conversation_id',
   conversations: 'id',
@@ -31,8 +30,10 @@ export function visibleRows(table: string, dialect: Dialect): string | undefined
     message_id: `EXISTS (SELECT 1 FROM ${main}messages m JOIN ${main}conversations c ON c.id = m.conversation_id
       WHERE m.id = one.message_id AND c.deleted_at IS NOT NULL)`,
   }
+  // The id of most notifications is that of their message; the others have a conversation.
+  const either = `(${hidden.conversation_id} OR ${hidden.message_id.replace('one.message_id', 'one.id')})`
   const by = BELONGS[table]
-  return by && `NOT ${hidden[by]}`
+  return by && `NOT ${by === 'either' ? either : hidden[by]}`
 }
 
 /** The WITH clause that hides data of deleted conversations in every table. */

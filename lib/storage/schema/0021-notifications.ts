@@ -1,14 +1,5 @@
 import type { Migration } from './migrations.ts'
 
-/** The unread mentions of a participant, from the inbox. */
-export const UNREAD_MENTIONS = `(SELECT count(*) FROM notifications n
-  WHERE n.user_id = participants.user_id AND n.conversation_id = participants.conversation_id
-    AND n.read_at IS NULL AND n.hidden = 0 AND n.kind IN ('mention', 'reply', 'mention_all'))`
-
-/** Computes the unread mentions of all participants anew. */
-export const RECOUNT_MENTIONS = `UPDATE participants SET unread_mentions = ${UNREAD_MENTIONS}
-  WHERE unread_mentions <> ${UNREAD_MENTIONS}`
-
 export const notifications: Migration = {
   name: '0021-notifications',
   statements: ({ key, lean }) => [

@@ -20,6 +20,7 @@ import { systemConversations } from './0018-system-conversations.ts'
 import { people } from './0019-people.ts'
 import { reactionsAndPins } from './0020-reactions-and-pins.ts'
 import { notifications } from './0021-notifications.ts'
+import { inboxes } from './0022-inboxes.ts'
 
 /** One migration. It never changes: its checksum is stored in every database, and listed in `test/storage/frozen.ts`. */
 export interface Migration {
@@ -77,6 +78,7 @@ export const MIGRATIONS: readonly Migration[] = [
   people,
   reactionsAndPins,
   notifications,
+  inboxes,
 ]
 
 /** The major version of the schema of this program; the minor version is the number of migrations. */

@@ -87,7 +87,9 @@ function judge({ kind, name, on }: Thing, made: Shape, all: Shape, shown: ShownA
   const isIndex = kind.endsWith('index')
   if (on !== null && !isIndex) return all.tables.has(on) ? [`the ${kind} ${name} on ${shown(on)}`] : []
   if (all.tables.has(name)) return kind === 'table' && made.tables.has(name) ? [] : [`the ${kind} ${shown(name)}`]
-  if (all.indexes.has(name)) return isIndex && made.indexes.get(name) === on ? [] : [`the ${kind} ${shown(name)}`]
+  // A later migration may drop an index of these.
+  if (made.indexes.has(name) || all.indexes.has(name))
+    return isIndex && made.indexes.get(name) === on ? [] : [`the ${kind} ${shown(name)}`]
   // An additional index only makes queries faster; a unique one could refuse valid rows.
   return kind === 'unique index' && all.tables.has(on ?? '') ? [`the unique index ${name} on ${shown(on!)}`] : []
 }

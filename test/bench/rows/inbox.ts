@@ -36,6 +36,9 @@ export const inbox = onEachDatabase(async (database, { rounds, seconds }) => {
   for (const place of places) await addReplies(database, author, place, OWN / PLACES)
   const pages = await withChat(database, async (chat) => {
     for (const place of places) await notifyAll(chat, place)
+    // As PostgreSQL itself does after a while.
+    const { db } = contextOf(chat)
+    if (db.dialect === 'postgresql') await db.run('ANALYZE')
     return listPages(chat, reader)
   })
   return async ({ port }) => {
@@ -67,8 +70,8 @@ function notifyAll(chat: Chat, { conversation_id, root_id }: Place): Promise<voi
     const replies = 'm.root_id = ? AND m.parent_id IS NOT NULL'
     await tx.run(`UPDATE messages AS m SET mention_all = 1 WHERE ${replies}`, root_id)
     await tx.run(
-      `INSERT INTO notifications (user_id, id, kind, at, conversation_id, root_id, message_id, actor_user_id)
-       SELECT p.user_id, m.id, 'mention_all', m.created_at, m.conversation_id, m.root_id, m.id, m.posted_by
+      `INSERT INTO notifications (user_id, id, kind, at)
+       SELECT p.user_id, m.id, 'mention_all', m.created_at
          FROM messages m JOIN participants p ON p.conversation_id = m.conversation_id AND p.user_id <> m.posted_by
         WHERE ${replies}`,
       root_id,

@@ -40,7 +40,8 @@ function readByAll(database: string, owner: Person, { conversation_id, root_id }
     await chat.conversations.rename(await chat.users.actor(owner.user_id), conversation_id, {
       policy: { receipts: 'on' },
     })
-    await contextOf(chat).write((tx) =>
+    const { db } = contextOf(chat)
+    await db.write((tx) =>
       tx.run(
         `INSERT INTO thread_members (root_id, user_id, live_count, read_at, read_count)
          SELECT t.root_id, p.user_id, 0, t.last_activity_at, 1 FROM threads t
@@ -49,5 +50,7 @@ function readByAll(database: string, owner: Person, { conversation_id, root_id }
         root_id,
       ),
     )
+    // As PostgreSQL itself does after a while.
+    if (db.dialect === 'postgresql') await db.run('ANALYZE')
   })
 }

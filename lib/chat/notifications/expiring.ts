@@ -1,0 +1,52 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Context } from '../../context.ts'
+import { SECOND } from '../../core/time.ts'
+import { listFull, removeOldest } from './store-removing.ts'
+
+const DAY = 24 * 3_600 * SECOND
+
+/** The number of notifications that an inbox keeps. */
+const MOST_KEPT = 10_000
+
+/** The users whose inboxes one query looks at: it counts up to {@link MOST_KEPT} entries of each. */
+const PAGE = 20
+
+/** The number of notifications that one transaction deletes. */
+const BATCH = 500
+
+/** Where in the order of users a round through all inboxes has got to. */
+export interface InboxRound {
+  /** '' before the first user. */
+  after: string
+  /** About how long one call searches. */
+  ms: number
+}
+
+/**
+ * Deletes the notifications that inboxes do not keep: those that are too old, and the oldest of too many.
+ *
+ * @param round continues one that other calls have begun; without it, all inboxes are looked at
+ * @returns the number of notifications
+ */
+export async function pruneInboxes(ctx: Context, round?: InboxRound, most = MOST_KEPT): Promise<number> {
+  const kept = { before: ctx.now() - ctx.config.notifications.keep_days * DAY, most }
+  const { ms = Number.POSITIVE_INFINITY } = round ?? {}
+  let after = round?.after ?? ''
+  let removed = 0
+  for (let searched = 0; searched < ms && !ctx.hub.isDraining(); ) {
+    const began = performance.now()
+    const { full, last } = await listFull(ctx.db, kept, after, PAGE)
+    searched += performance.now() - began
+    for (const inbox of full) {
+      for (let deleted = BATCH; deleted === BATCH; await nextTurn()) {
+        deleted = await ctx.write((tx) => removeOldest(tx, inbox, BATCH))
+        removed += deleted
+      }
+    }
+    after = last ?? ''
+    if (last === undefined) break
+    await nextTurn()
+  }
+  if (round) round.after = after
+  return removed
+}
