@@ -16,6 +16,7 @@ import { EphemeralEvent } from './chat/events/schema.ts'
 import { createStreamSources } from './chat/events/sources.ts'
 import { revokeInvitesOf } from './chat/invites/revocation.ts'
 import { createPostQueue } from './chat/messages/queue.ts'
+import { notifyAll } from './chat/notifications/all.ts'
 import { createNotifier } from './chat/notifications/host.ts'
 import { addressNotification } from './chat/notifications/service-mail.ts'
 import { createPresenceWatch } from './chat/presence/watch.ts'
@@ -143,6 +144,7 @@ function handlersOf(ctx: () => Context): Record<TaskKind, TaskHandler> {
     'conversation.remove': (run) => removeConversation(ctx(), run),
     'user.erase': (run) => erasure.goOn(ctx(), run),
     'storage.purge': (run) => purge(ctx(), run),
+    'message.notify': (run) => notifyAll(ctx(), run),
     ...mailTasks(() => ctx().outbox),
   }
 }

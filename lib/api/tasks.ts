@@ -31,8 +31,8 @@ export interface TaskPage {
 /** Work that outlives its request, as an administrator reads it. */
 export interface TaskRecord {
   id: string
-  kind: 'conversation.remove' | 'user.erase' | 'storage.purge' | 'mail.send' | 'mail.failed'
-  /** The affected conversation or user; of a mail, its recipient */
+  kind: 'conversation.remove' | 'user.erase' | 'storage.purge' | 'message.notify' | 'mail.send' | 'mail.failed'
+  /** The affected conversation, user or message; of a mail, its recipient */
   subject_id?: string
   created_at: string
   /** When it continues; in the past while it waits for its turn */

@@ -5,7 +5,7 @@ import { newId } from '../core/ids.ts'
 import { SECOND } from '../core/time.ts'
 import type { Metrics } from '../metrics/registry.ts'
 import type { Database } from '../storage/database.ts'
-import { REMOTE_KINDS, TASK_KINDS, type TaskDetail, type TaskKind } from './schema.ts'
+import { PROMPT_KINDS, REMOTE_KINDS, TASK_KINDS, type TaskDetail, type TaskKind } from './schema.ts'
 import { deleteTask, hasDueTask, hasTask, releaseTask, renewTask, type TaskRow, takeTask } from './store.ts'
 
 /** The lease of a task; another process takes a task with an expired lease. */
@@ -20,6 +20,8 @@ const SLICE_MS = 1_000
 
 /** SQLite has one writer; on PostgreSQL a VACUUM of minutes must not hold up the rest. */
 const WORKERS = { sqlite: 1, postgresql: 3 }
+
+const isSlow = (kind: TaskKind) => !REMOTE_KINDS.includes(kind) && !PROMPT_KINDS.includes(kind)
 
 /** Tasks of one process that wait for another machine at the same time. */
 const REMOTE_WORKERS = 4
@@ -72,7 +74,8 @@ export function createTaskWorker(deps: WorkerDeps): TaskWorker {
   const { db } = deps
   const writer = newId()
   const pools = [
-    { kinds: TASK_KINDS.filter((kind) => !REMOTE_KINDS.includes(kind)), size: WORKERS[db.dialect] },
+    { kinds: TASK_KINDS.filter(isSlow), size: WORKERS[db.dialect] },
+    { kinds: PROMPT_KINDS, size: 1 },
     { kinds: REMOTE_KINDS, size: REMOTE_WORKERS },
   ].map((pool) => ({ ...pool, workers: new Set<Promise<void>>() }))
   let timer: NodeJS.Timeout | undefined

@@ -2,13 +2,23 @@ import * as v from 'valibot'
 import { Id, Instant, Limit } from '../core/schema.ts'
 
 /** Every kind of task. */
-export const TaskKind = v.picklist(['conversation.remove', 'user.erase', 'storage.purge', 'mail.send', 'mail.failed'])
+export const TaskKind = v.picklist([
+  'conversation.remove',
+  'user.erase',
+  'storage.purge',
+  'message.notify',
+  'mail.send',
+  'mail.failed',
+])
 export type TaskKind = v.InferOutput<typeof TaskKind>
 
 export const TASK_KINDS = TaskKind.options
 
 /** The kinds that wait for other machines: they must not hold up those that change the database, nor the reverse. */
 export const REMOTE_KINDS: readonly TaskKind[] = ['mail.send', 'mail.failed']
+
+/** The kinds that users wait for: they must not wait for those that take long. */
+export const PROMPT_KINDS: readonly TaskKind[] = ['message.notify']
 
 /** The parameters of a task and its progress. */
 export const TaskDetail = v.record(v.string(), v.union([v.string(), v.number()]))
@@ -18,7 +28,9 @@ export type TaskDetail = v.InferOutput<typeof TaskDetail>
 export const TaskRecord = v.object({
   id: Id,
   kind: TaskKind,
-  subject_id: v.optional(v.pipe(Id, v.description('The affected conversation or user; of a mail, its recipient'))),
+  subject_id: v.optional(
+    v.pipe(Id, v.description('The affected conversation, user or message; of a mail, its recipient')),
+  ),
   created_at: Instant,
   due_at: v.pipe(Instant, v.description('When it continues; in the past while it waits for its turn')),
   running: v.pipe(v.boolean(), v.description('Whether a process works on it now')),

@@ -6,6 +6,7 @@ import { findPolicy } from '../conversations/store-settings.ts'
 import { lookUpMentions } from '../mentions/lookup.ts'
 import { decideMentions, type KnownParticipants, type Mentioned, wantedOf } from '../mentions/rules.ts'
 import { listAllParticipants, replaceMentions } from '../mentions/store.ts'
+import { isForTask, notifyAllLater } from '../notifications/all.ts'
 import { createNotificationBatch } from '../notifications/batch.ts'
 import { isToldDirectly, joinDirect, leaveDirect } from '../notifications/changing.ts'
 import { publishCounts } from '../notifications/publishing.ts'
@@ -15,6 +16,7 @@ import type { Edit } from './schema.ts'
 import { findMessage, type MessageRow } from './store.ts'
 
 const NO_MENTIONS: Mentioned = { user_ids: [], all: false }
+const NOT_KNOWN: KnownParticipants = { idOf: new Map(), participating: new Map(), participants: 0 }
 
 /**
  * Decides anew which users an edited message mentions: added persons are notified, once for a message; removed ones lose an
@@ -37,8 +39,11 @@ export async function editMentions(
 
   const changed = await changeNotifications(ctx, tx, message, place, { before, after, added, removed })
   publishCounts(tx, changed)
-  const persons = added.flatMap((id) => known.get(id) ?? [])
-  await notifyAdded(ctx, tx, message, place, { persons, all: after.all && !before.all })
+  const persons = added.flatMap((id) => known.participating.get(id) ?? [])
+  const isForAll = after.all && !before.all
+  const isLater = isForAll && isForTask(known.participants)
+  if (isLater) notifyAllLater(tx, message, place.at)
+  await notifyAdded(ctx, tx, message, place, { persons, all: isForAll && !isLater })
 }
 
 /** Changes the kinds of the notifications of the message, and takes back and brings back some. @returns their users */
@@ -78,13 +83,13 @@ async function decide(
   { conversation_id, posted_by }: MessageRow,
   { role }: LockedForChange,
   input: Pick<Edit, 'content' | 'mentions'>,
-): Promise<{ known: KnownParticipants['participating']; after: Mentioned }> {
+): Promise<{ known: KnownParticipants; after: Mentioned }> {
   const wanted = wantedOf(input)
-  if (!wanted) return { known: new Map(), after: NO_MENTIONS }
+  if (!wanted) return { known: NOT_KNOWN, after: NO_MENTIONS }
   const known = (await lookUpMentions(tx, [{ n: 0, conversation_id, parent_id: null, wanted }])).get(0)!
   const policy = await findPolicy(tx, conversation_id)
   const after = decideMentions(wanted, known, { user_id: posted_by!, role, ...policy }, ctx.config.limits)
-  return { known: known.participating, after }
+  return { known, after }
 }
 
 /** Notifies those who were not notified of the message before. */

@@ -3,9 +3,11 @@ import type { ParticipantSettings } from '../conversations/rules-settings.ts'
 import { lookUpMentions } from '../mentions/lookup.ts'
 import { decideMentions, type KnownParticipants, type Mentioned, wantedOf } from '../mentions/rules.ts'
 import { listAllParticipants } from '../mentions/store.ts'
+import { isForTask, notifyAllLater } from '../notifications/all.ts'
 import { createNotificationBatch } from '../notifications/batch.ts'
 import { makeDirect, makeNotifications } from '../notifications/store-making.ts'
 import type { NewPost, PostContext, Posted } from './batch.ts'
+import type { MessageRow } from './store.ts'
 import type { LockedTarget, Parent, Target } from './store-posts.ts'
 
 /** Decides which users each post of a batch mentions and notifies. A post that concerns none costs no statement. */
@@ -14,6 +16,7 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]) {
   const { default_level } = ctx.config.notifications
   const notifications = createNotificationBatch({ id: ctx.id, default_level })
   const decided = new Map<number, Mentioned>()
+  const later: MessageRow[] = []
   let known: Map<number, KnownParticipants>
 
   return {
@@ -39,8 +42,10 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]) {
       if (row.mention_all === null && !replied_to && is_direct === 0) return
       const { user_ids = [], all = false } = decided.get(n) ?? {}
       const persons = user_ids.map((user_id) => known.get(n)!.participating.get(user_id)!)
+      const isLater = all && isForTask(known.get(n)!.participants)
+      if (isLater) later.push(row)
       const message = { id, conversation_id, root_id, at, is_direct, author: posted_by!, replied_to }
-      notifications.add({ ...message, persons, mentions_all: all })
+      notifications.add({ ...message, persons, mentions_all: all && !isLater })
     },
 
     /** Stores the notifications of the added posts, after their messages. */
@@ -48,6 +53,7 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]) {
       const all = notifications.conversationsOfAll()
       if (all.size > 0) notifications.addAll(await listAllParticipants(tx, all))
       const { made, direct } = notifications.list()
+      for (const message of later) notifyAllLater(tx, message, message.created_at)
       if (made.length > 0) tx.notify(makeNotifications(tx, made))
       if (direct.length > 0) tx.notify(makeDirect(tx, direct))
     },

@@ -38,8 +38,8 @@ export interface ToldMessage {
 }
 
 /**
- * Those of these messages that are complete and can be read, outside of direct conversations, whose messages are
- * notifications.
+ * Those of these messages that are complete and can be read: without those of direct conversations and those that mention
+ * all, which are notifications.
  */
 export function listTold(db: Queries, messageIds: Iterable<string>): Promise<ToldMessage[]> {
   return db.all<ToldMessage>(
@@ -48,6 +48,7 @@ export function listTold(db: Queries, messageIds: Iterable<string>): Promise<Tol
             CASE WHEN m.role = 'assistant' THEN 1 ELSE 0 END AS is_answer
        FROM messages m JOIN conversations c ON c.id = m.conversation_id
       WHERE m.id ${isOneOf(db.dialect)} AND m.deleted_at IS NULL AND m.status <> 'streaming'
+        AND (m.role = 'assistant' OR coalesce(m.mention_all, 0) = 0)
         AND c.deleted_at IS NULL AND c.is_direct = 0 AND NOT ${isErasedAuthor('m.posted_by')}`,
     jsonList(messageIds),
   )

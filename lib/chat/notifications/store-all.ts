@@ -1,0 +1,64 @@
+import type { Queries } from '../../storage/database.ts'
+import { jsonList, type Micros } from '../../storage/sql.ts'
+import type { ParticipantSettings } from '../conversations/rules-settings.ts'
+
+/** A message that mentions all participants. */
+export interface MessageToAll {
+  id: string
+  conversation_id: string
+  root_id: string
+  posted_by: string | null
+  created_at: Micros
+  deleted_at: Micros | null
+  is_direct: number
+}
+
+/** The message, if it still mentions all. By primary key. */
+export function findMessageToAll(db: Queries, messageId: string): Promise<MessageToAll | undefined> {
+  return db.get<MessageToAll>(
+    `SELECT m.id, m.conversation_id, m.root_id, m.posted_by, m.created_at, m.deleted_at, c.is_direct
+       FROM messages m JOIN conversations c ON c.id = m.conversation_id
+      WHERE m.id = ? AND m.mention_all = 1`,
+    messageId,
+  )
+}
+
+/** A participant, and whether the thread is read up to the message. */
+export interface ToNotify extends ParticipantSettings {
+  has_read: number
+}
+
+/**
+ * Up to `limit` participants with ids after `after` who were there at an instant, in the order of their ids: without the
+ * author, and those who have a notification of the message. By primary keys.
+ */
+export function listToNotify(
+  db: Queries,
+  { id, conversation_id, root_id, posted_by, created_at }: MessageToAll,
+  { after, at, limit }: { after: string; at: Micros; limit: number },
+): Promise<ToNotify[]> {
+  return db.all<ToNotify>(
+    `SELECT p.user_id, p.level, p.muted_until, p.archived, p.receipts,
+            CASE WHEN r.read_at >= ? AND r.read_at >= p.joined_at THEN 1 ELSE 0 END AS has_read
+       FROM participants p LEFT JOIN thread_members r ON r.root_id = ? AND r.user_id = p.user_id
+      WHERE p.conversation_id = ? AND p.user_id > ? AND p.user_id <> ? AND p.joined_at <= ?
+        AND NOT EXISTS (SELECT 1 FROM notifications n WHERE n.id = ? AND n.user_id = p.user_id)
+      ORDER BY p.user_id
+      LIMIT ?`,
+    ...[created_at, root_id, conversation_id, after, posted_by ?? '', at, id, limit],
+  )
+}
+
+/** Stores notifications that no user is told of: of a deleted message, or of one that is read. */
+export async function insertSilently(
+  tx: Queries,
+  { id, at, read_at, hidden }: { id: string; at: Micros; read_at: Micros | null; hidden: 0 | 1 },
+  userIds: readonly string[],
+): Promise<void> {
+  const each = tx.dialect === 'sqlite' ? 'json_each(?)' : 'jsonb_array_elements_text(?::jsonb) AS one(value)'
+  await tx.run(
+    `INSERT INTO notifications (user_id, id, kind, at, read_at, hidden)
+     SELECT value, CAST(? AS TEXT), 'mention_all', CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS INTEGER) FROM ${each}`,
+    ...[id, at, read_at, hidden, jsonList(userIds)],
+  )
+}
