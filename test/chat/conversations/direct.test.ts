@@ -88,6 +88,43 @@ describeOnEachDatabase('a direct conversation', (openUrl) => {
     await ada.conversations.rename(id, { policy: { receipts: 'on' } })
   })
 
+  it('is the same after one of them wanted to leave, or has archived it', async () => {
+    const { conversation_id: id } = await ada.conversations.direct({ user_id: grace.id })
+    expect(await codeOf(grace.participants.remove(id, grace.id))).toBe('conflict')
+    await grace.conversations.setSettings(id, { archived: true })
+    for (const opened of [
+      await ada.conversations.direct({ username: 'grace' }),
+      await grace.conversations.direct({ user_id: ada.id }),
+    ])
+      expect(opened).toMatchObject({ conversation_id: id, created: false, conversation: { participant_count: 2 } })
+  })
+
+  it('is another one with a new person who has the name of an erased one', async () => {
+    const [one, two] = [await service.signIn('five'), await service.signIn('six')]
+    await acquaint(one, two)
+    const { conversation_id: former } = await one.conversations.direct({ username: 'six' })
+    await two.messages.postRoot(former, { content: 'Hi' })
+    await service.chat.users.erase(OPERATOR, two.id, {})
+    expect(await codeOf(one.conversations.direct({ username: 'six' }))).toBe('not_found')
+    const again = await service.signIn('six')
+    await acquaint(one, again)
+    const [mine, theirs] = await Promise.all([
+      one.conversations.direct({ username: 'six' }),
+      again.conversations.direct({ user_id: one.id }),
+    ])
+    expect(mine.conversation_id).not.toBe(former)
+    expect(theirs.conversation_id).toBe(mine.conversation_id)
+    const { conversations } = await one.conversations.list()
+    const direct = conversations.filter((each) => each.direct)
+    expect(new Map(direct.map((each) => [each.id, each.with?.user_id]))).toEqual(
+      new Map([
+        [former, undefined],
+        [mine.conversation_id, again.id],
+      ]),
+    )
+    expect((await service.chat.ops.fsck()).findings).toEqual([])
+  })
+
   it('comes back from the archive when it is opened again', async () => {
     const { conversation_id: id } = await ada.conversations.direct({ user_id: grace.id })
     await ada.conversations.setSettings(id, { archived: true })

@@ -3,6 +3,7 @@ import { describeOnEachDatabase } from '../../support/databases.ts'
 import { type Person, startService, type TestService } from '../../support/service.ts'
 
 describeOnEachDatabase('the inbox', (openUrl) => {
+  let url: string
   let service: TestService
   let ada: Person
   let grace: Person
@@ -11,7 +12,8 @@ describeOnEachDatabase('the inbox', (openUrl) => {
   let group: string
 
   beforeAll(async () => {
-    service = await startService(await openUrl())
+    url = await openUrl()
+    service = await startService(url)
     ada = await service.signIn('ada')
     grace = await service.signIn('grace')
     await grace.auth.changeProfile({ username: 'Grace Hopper' })
@@ -106,18 +108,42 @@ describeOnEachDatabase('the inbox', (openUrl) => {
     expect((await bob.messages.postRoot(group, { content })).message.mentions).toBeUndefined()
     const explicit = bob.messages.postRoot(group, { content, mentions: { all: true } })
     await expect(explicit).rejects.toMatchObject({ code: 'forbidden' })
-    await service.chat.context.db.run(
-      'UPDATE conversations SET policy = ? WHERE id = ?',
-      '{"mention_all":"members"}',
-      group,
-    )
+    await ada.conversations.rename(group, { policy: { mention_all: 'members' } })
     expect((await bob.messages.postRoot(group, { content })).message.mentions).toEqual({ user_ids: [], all: true })
-    await service.chat.context.db.run(
-      'UPDATE conversations SET policy = ? WHERE id = ?',
-      '{"mention_all":"nobody"}',
-      group,
-    )
+    await ada.conversations.rename(group, { policy: { mention_all: 'nobody' } })
     expect((await ada.messages.postRoot(group, { content })).message.mentions).toBeUndefined()
+    await expect(ada.messages.postRoot(group, { content, mentions: { all: true } })).rejects.toMatchObject({
+      code: 'forbidden',
+    })
+    await readAll(grace)
+  })
+
+  it('is not filled by a mention of all in a conversation with too many participants', async () => {
+    const small = await startService(url, { config: { limits: { mention_all: 2 } } })
+    const actor = await small.chat.users.actor(ada.id)
+    await gather(grace)
+    const post = (mentions?: { all: boolean }) =>
+      small.chat.messages.postRoot(actor, group, { content: 'Hello @all', ...(mentions && { mentions }) })
+    expect((await post()).message.mentions).toEqual({ user_ids: [], all: true })
+    expect(await kinds(grace)).toEqual(['mention_all'])
+    await ada.participants.add(group, { user_id: bob.id })
+    await readAll(grace)
+    expect((await post()).message.mentions).toBeUndefined()
+    await expect(post({ all: true })).rejects.toMatchObject({ code: 'conflict' })
+    expect(await kinds(grace)).toEqual([])
+    await small.close()
+  })
+
+  it('keeps a mention with its person when the name changes, or is another’s then', async () => {
+    const [tim, tom] = [await service.signIn('tim.o'), await service.signIn('tom')]
+    await gather(tim, tom)
+    const { message_id } = await ada.messages.postRoot(group, { content: 'Hi @tim.o, and @nobody' })
+    await tim.auth.changeProfile({ username: 'timothy' })
+    await tom.auth.changeProfile({ username: 'tim.o' })
+    expect((await ada.messages.get(message_id)).mentions).toEqual({ user_ids: [tim.id] })
+    expect([await kinds(tim), await kinds(tom)]).toEqual([['mention'], []])
+    await ada.messages.postRoot(group, { content: 'Hi `@timothy` and @tim.o' })
+    expect([await kinds(tim), await kinds(tom)]).toEqual([['mention'], ['mention']])
   })
 
   it('is told of nothing at the level none', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { OPERATOR } from '../../../lib/index.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { codeOf, type Person, startService, type TestService } from '../../support/service.ts'
+import { codeOf, type Person, startService, type TestService, times } from '../../support/service.ts'
 
 describeOnEachDatabase('read receipts', (openUrl) => {
   let url: string
@@ -101,6 +101,35 @@ describeOnEachDatabase('read receipts', (openUrl) => {
     expect(await codeOf(off.chat.receipts.ofMessage(actor, message_id, {}))).toBe('not_found')
     await off.close()
   })
+
+  it('store one marker for a reader and a thread, however many messages are read', async () => {
+    const { message_id, root_id } = await ada.messages.postRoot(id, { content: 'many' })
+    const replies: string[] = []
+    for (const content of times(10, (n) => `${n}`))
+      replies.push((await ada.messages.reply(message_id, { content })).message_id)
+    for (const person of [grace, alan]) await person.threads.markRead(root_id, { message_id })
+    const before = await countRows()
+    for (const reply of replies)
+      for (const person of [grace, alan]) await person.threads.markRead(root_id, { message_id: reply })
+    await service.chat.context.receipts.flush()
+    expect(await countRows()).toEqual(before)
+    for (const reply of replies) expect(await readersOf(reply)).toHaveLength(2)
+  })
+
+  /** The number of rows of each table, but those in which the processes tell each other what is new. */
+  async function countRows(): Promise<Map<string, number>> {
+    const { db } = service.chat.context
+    const tables = await db.all<{ name: string }>(
+      db.dialect === 'sqlite'
+        ? "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        : 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()',
+    )
+    const counts = new Map<string, number>()
+    for (const { name } of tables)
+      counts.set(name, Number((await db.get<{ count: number }>(`SELECT count(*) AS count FROM ${name}`))!.count))
+    for (const name of ['nodes', 'signals']) counts.delete(name)
+    return counts
+  }
 
   it('do not count the marker of a participant from before they were removed', async () => {
     const { message_id, root_id } = await ada.messages.postRoot(id, { content: 'gone' })
