@@ -10,8 +10,6 @@ import { createAssistant } from './assistant/create.ts'
 import { createRunner } from './assistant/runner.ts'
 import { createBackups } from './backups/backups.ts'
 import { removeConversation } from './chat/conversations/removal.ts'
-import type { SettingsColumns } from './chat/conversations/rules-settings.ts'
-import { settingsOf } from './chat/conversations/service-settings.ts'
 import { EphemeralEvent } from './chat/events/schema.ts'
 import { createStreamSources } from './chat/events/sources.ts'
 import { revokeInvitesOf } from './chat/invites/revocation.ts'
@@ -120,7 +118,6 @@ function afterCommits(ctx: () => Context) {
     onAudited: (_: string, entry: AuditEntry) => logAuditEntry(ctx().log, entry),
     onTasks: () => ctx().tasks.wake(),
     onNotified: (made: readonly MadeNotification[]) => ctx().notifier.notified(made),
-    settingsOf: (row: SettingsColumns) => settingsOf(ctx(), row),
   }
 }
 
@@ -128,9 +125,9 @@ function afterCommits(ctx: () => Context) {
 function createLive(deps: Pick<Context, 'config' | 'log' | 'now' | 'metrics'> & { storage: Storage; ports: Ports }) {
   const { storage, ports, config, log, now, metrics } = deps
   const { db, kv, signals } = storage
-  const { broadcast_participants } = config.presence
   const cluster = createCluster({ db, signals, bus: ports.bus, isEphemeral, config, log, metrics, now })
-  const sources = createStreamSources(db, now, broadcast_participants)
+  const { broadcast_participants } = config.presence
+  const sources = createStreamSources({ db, config, now })
   const hub = createHub({ db, config, log, metrics, now, announce: cluster.announce, sources })
   const presence = createPresenceWatch({ db, kv, hub, cluster, log, now, broadcast_participants })
   hub.onStreams(presence.streamsChanged)

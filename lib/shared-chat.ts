@@ -1,5 +1,4 @@
 import { findStoredEntries, insertAuditEntry, logAuditEntry } from './accounts/audit/store.ts'
-import { settingsOf } from './chat/conversations/service-settings.ts'
 import type { Posted } from './chat/messages/batch.ts'
 import { addPosts } from './chat/messages/posting.ts'
 import type { Context } from './context.ts'
@@ -90,7 +89,6 @@ function sharedContext(ctx: Context, db: Database, afterwards: (() => unknown)[]
     onAudited: written.addAudit,
     onTasks: () => later(() => ctx.tasks.wake()),
     onNotified: (made) => later(() => ctx.notifier.notified(made)),
-    settingsOf: (row) => settingsOf(ctx, row),
   })
   const refuseAnswer = (): never => {
     throw new ChatError('conflict', {

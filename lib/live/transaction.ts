@@ -23,9 +23,11 @@ export interface Tx extends Writing {
   /** Sends an ephemeral event to the streams of one user only. */
   publishToUser(userId: string, conversationId: string, event: EphemeralEvent): void
   /**
-   * Sends an ephemeral event to the streams of all conversations of these users, on every node, and to no other stream. The
-   * inbox completes its own events.
+   * Tells the streams of all conversations of a user, on every node, that the user's settings for a conversation have
+   * changed. The event has what is stored when it is sent: so does a later one, which another node may send before.
    */
+  publishSettings(userId: string, conversationId: string): void
+  /** Sends an event about the inboxes of these users to their streams of all conversations, on every node. */
   publishToInboxes(userIds: readonly string[], event: EphemeralEvent): void
   /** Adds statements that make notifications, as {@link defer}; their users get events when they are durable. */
   notify(made: Promise<MadeNotification[]>): void
@@ -59,10 +61,6 @@ export interface Outcome {
   revocations: Revocation[]
 }
 
-/** The settings of a participant, from what is stored. */
-type SettingsOf = (row: MadeNotification['shown'][number]['settings']) => SettingsUpdate['payload']['settings']
-type SettingsUpdate = Extract<EphemeralEvent, { type: 'settings.update' }>
-
 /** Creates `ctx.write`: it runs a transaction, appends its events to the log, and delivers them after the commit. */
 export function createWrite(deps: {
   db: Database
@@ -80,9 +78,8 @@ export function createWrite(deps: {
   onTasks: () => void
   /** Called with new notifications, when they are durable. */
   onNotified: (made: readonly MadeNotification[]) => void
-  settingsOf: SettingsOf
 }) {
-  const { db, hub, metrics, now, id, insertAuditEntry, onEvents, onAudited, onTasks, onNotified, settingsOf } = deps
+  const { db, hub, metrics, now, id, insertAuditEntry, onEvents, onAudited, onTasks, onNotified } = deps
   return async <T>(work: (tx: Tx) => Promise<T>, options?: TransactionOptions): Promise<T> => {
     const started = performance.now()
     const attempt = db.write(async (queries) => {
@@ -114,7 +111,7 @@ export function createWrite(deps: {
       onEvents(addition.conversation_id, range, addition)
     }
     const made = notified.length > 0 ? (await Promise.all(notified)).flat() : []
-    outcome.ephemeral.push(...eventsOf(made, settingsOf))
+    outcome.ephemeral.push(...eventsOf(made))
     hub.committed(outcome)
     if (made.length > 0) onNotified(made)
     if (hasTasks) onTasks()
@@ -159,6 +156,7 @@ function collect(queries: Writing, now: () => Micros) {
     },
     publishEphemeral: (conversation_id, event) => outcome.ephemeral.push({ conversation_id, event }),
     publishToUser: (user_id, conversation_id, event) => outcome.ephemeral.push({ conversation_id, user_id, event }),
+    publishSettings: (user_id, conversation_id) => outcome.ephemeral.push(settingsUpdate(user_id, conversation_id)),
     publishToInboxes: (user_ids, event) => outcome.ephemeral.push({ conversation_id: '', user_ids, event }),
     notify(made) {
       defer(made)
@@ -171,17 +169,21 @@ function collect(queries: Writing, now: () => Micros) {
   return { tx, changes, outcome, entries, tasks, notified }
 }
 
+/** The event of changed settings. It is completed when it is sent. */
+function settingsUpdate(user_id: string, conversation_id: string): Ephemeral {
+  const event: EphemeralEvent = { type: 'settings.update', payload: { conversation_id, settings: NO_SETTINGS } }
+  return { conversation_id: '', user_ids: [user_id], event }
+}
+
+const NO_SETTINGS = { level: 'all', archived: false, receipts: false } as const
+
 /** The events of new notifications, and of settings that these have changed. */
-function eventsOf(made: readonly MadeNotification[], settingsOf: SettingsOf): Ephemeral[] {
+function eventsOf(made: readonly MadeNotification[]): Ephemeral[] {
   const changes = new Map<string, Ephemeral>()
   const events: Ephemeral[] = []
   for (const { users, notification, shown } of made) {
     const { conversation_id } = notification
-    for (const { user_id, settings } of shown) {
-      const payload = { conversation_id, settings: settingsOf(settings) }
-      const event: EphemeralEvent = { type: 'settings.update', payload }
-      changes.set(`${user_id} ${conversation_id}`, { conversation_id: '', user_ids: [user_id], event })
-    }
+    for (const id of shown) changes.set(`${id} ${conversation_id}`, settingsUpdate(id, conversation_id))
     const event: EphemeralEvent = { type: 'notification.new', payload: { notification, unread: 0 } }
     events.push({ conversation_id, user_ids: users.map(({ user_id }) => user_id), event })
   }

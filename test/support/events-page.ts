@@ -213,8 +213,9 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
   },
   'settings.update': {
     when:
-      'The reader of this stream changed their own settings for a conversation, here or on another device. Only streams of ' +
-      'all conversations get it.',
+      'The reader of this stream changed their own settings for a conversation, here or on another device; or a ' +
+      'notification, or a post of theirs, ended that it is archived. It has what is stored when it is sent. Only streams of all ' +
+      'conversations get it.',
     example: {
       conversation_id: CONVERSATION,
       settings: { level: 'mentions', muted_until: 'forever', archived: false, receipts: true },

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { vi } from 'vitest'
 import { type AdminClient, createAdminClient } from '../../lib/client/admin.ts'
 import type { Context } from '../../lib/context.ts'
 import { contextOf } from '../../lib/core/context-of.ts'
@@ -78,6 +79,9 @@ export interface ServiceOptions {
   wrap?: (storage: Storage) => Storage
 }
 
+/** Two nodes know each other a moment after their start: before, neither passes ephemeral events on. */
+const PATIENT = { timeout: 30_000 }
+
 /**
  * Starts a service on the database at `url`; two services on the same database are two nodes. With `NODES=2` it is two
  * nodes itself, which get its requests and streams in turn; `chat` is the first.
@@ -86,6 +90,7 @@ export async function startService(url: string, options: ServiceOptions = {}): P
   const chat = await startNode(url, options)
   const isShared = AS_TWO_NODES && url !== 'sqlite::memory:'
   const other = isShared ? await startNode(url, options) : undefined
+  if (other) await vi.waitUntil(() => [chat, other].every(({ context }) => !context.cluster.isAlone()), PATIENT)
   const listener = createNodeListener(chat)
   const server = createServer(other ? alternate([listener, createNodeListener(other)]) : listener)
   server.listen(options.port ?? 0, '127.0.0.1')

@@ -17,8 +17,8 @@ export interface SettingsColumns {
   receipts: number
 }
 
-/** A participant with their settings. */
-export interface ParticipantSettings extends Omit<SettingsColumns, 'is_direct'> {
+/** A participant with the settings that decide about notifications. */
+export interface ParticipantSettings extends Omit<SettingsColumns, 'is_direct' | 'receipts'> {
   user_id: string
 }
 

@@ -2,19 +2,13 @@ import type { Context } from '../../context.ts'
 import { refuseSystem } from '../../core/actor.ts'
 import { ChatError } from '../../core/errors.ts'
 import { useCase } from '../../core/use-case.ts'
-import { publishSettings } from './publishing-settings.ts'
-import { isMuted, type SettingsColumns } from './rules-settings.ts'
+import { isMuted } from './rules-settings.ts'
 import { type ConversationSettings, ConversationSettingsChange } from './schema-settings.ts'
 import { findSettings, type SettingsContext, toSettings, toStoredSettings, updateSettings } from './store-settings.ts'
 
 /** What the settings of a participant depend on besides what is stored. */
 export function settingsContext(ctx: Pick<Context, 'config' | 'now'>): SettingsContext {
   return { default_level: ctx.config.notifications.default_level, now: ctx.now() }
-}
-
-/** The settings of a participant, from what is stored. */
-export function settingsOf(ctx: Pick<Context, 'config' | 'now'>, row: SettingsColumns): ConversationSettings {
-  return toSettings(row, settingsContext(ctx))
 }
 
 /**
@@ -29,7 +23,7 @@ export const settings = useCase({
     refuseSystem(actor)
     const row = await findSettings(ctx.db, conversationId, actor.user_id)
     if (!row) throw new ChatError('not_found')
-    return settingsOf(ctx, row)
+    return toSettings(row, settingsContext(ctx))
   },
 })
 
@@ -52,10 +46,10 @@ export const setSettings = useCase({
     return ctx.write(async (tx) => {
       const row = await findSettings(tx, conversationId, user_id, { lock: true })
       if (!row) throw new ChatError('not_found')
-      const changed = settingsOf(ctx, { ...row, ...changes })
+      const changed = toSettings({ ...row, ...changes }, settingsContext(ctx))
       if (Object.keys(changes).length === 0) return changed
       await updateSettings(tx, conversationId, user_id, changes)
-      publishSettings(tx, user_id, conversationId, changed)
+      tx.publishSettings(user_id, conversationId)
       return changed
     })
   },

@@ -1,5 +1,6 @@
 import { fromInstant, toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
+import { onRows } from '../../storage/on-rows.ts'
 import type { Micros } from '../../storage/sql.ts'
 import { FOREVER, isMuted, levelOf, type PolicyColumns, type SettingsColumns } from './rules-settings.ts'
 import type { ConversationSettings, ConversationSettingsChange, Level } from './schema-settings.ts'
@@ -23,6 +24,26 @@ export function findSettings(
     conversationId,
     userId,
   )
+}
+
+/** A participant of a conversation. */
+interface Place {
+  conversation_id: string
+  user_id: string
+}
+
+const SETTINGS_OF = onRows<Place>(
+  { conversation_id: 'text', user_id: 'text' },
+  (given) =>
+    `SELECT p.conversation_id, p.user_id, c.is_direct, p.level, p.muted_until, p.archived, p.receipts
+       FROM ${given} CROSS JOIN participants p
+       JOIN conversations c ON c.id = p.conversation_id AND c.deleted_at IS NULL
+      WHERE p.conversation_id = given.conversation_id AND p.user_id = given.user_id`,
+)
+
+/** The settings of these participants, in no order. By primary keys. */
+export function listSettings(db: Queries, places: Place[]): Promise<(SettingsColumns & Place)[]> {
+  return SETTINGS_OF.all(db, places)
 }
 
 /** What decides the policy of a conversation. By primary key. */

@@ -1,9 +1,10 @@
+import type { Context } from '../../context.ts'
 import { createLoader } from '../../core/loader.ts'
 import type { Page, Source } from '../../live/channel.ts'
 import { type EventRow, findHead, listEvents } from '../../live/log.ts'
 import type { JoinedConversation, StreamSources } from '../../live/reader.ts'
 import type { Database } from '../../storage/database.ts'
-import type { Micros } from '../../storage/sql.ts'
+import { settingsContext } from '../conversations/service-settings.ts'
 import { listMembershipsOf } from '../conversations/store.ts'
 import { completeInboxEvents } from '../notifications/completing.ts'
 import { countUnreadOf } from '../notifications/store.ts'
@@ -11,12 +12,10 @@ import { listSmall } from '../presence/store.ts'
 import { findRefusals } from './access.ts'
 import { compose } from './render.ts'
 
-/**
- * The functions that the hub needs from conversations and users.
- *
- * @param broadcast_participants the streams of a conversation with more participants get no presence events
- */
-export function createStreamSources(db: Database, now: () => Micros, broadcast_participants: number): StreamSources {
+/** The functions that the hub needs from conversations and users. */
+export function createStreamSources(deps: Pick<Context, 'db' | 'config' | 'now'>): StreamSources {
+  const { db, config, now } = deps
+  const { broadcast_participants } = config.presence
   const findSmall = createLoader(
     async (ids) => new Map((await listSmall(db, ids, broadcast_participants)).map((id) => [id, true])),
   )
@@ -28,7 +27,7 @@ export function createStreamSources(db: Database, now: () => Micros, broadcast_p
     listMemberships: async (userId) => (await findMemberships(userId)) ?? [],
     getsPresence: async (conversationId) => (await findSmall(conversationId)) ?? false,
     countNotifications: async (userId) => (await countUnread(userId)) ?? 0,
-    completeInboxEvents: (events) => completeInboxEvents(db, events),
+    completeInboxEvents: (events) => completeInboxEvents(db, events, settingsContext(deps)),
     findRefusals: (readers) => findRefusals(db, now(), readers),
   }
 }

@@ -22,7 +22,7 @@ export interface IdsWanted extends MentionPlace {
 }
 
 /** The columns of {@link ParticipantSettings}. */
-const PARTICIPANT = 'p.user_id, p.level, p.muted_until, p.archived, p.receipts'
+const PARTICIPANT = 'p.user_id, p.level, p.muted_until, p.archived'
 
 const PLACE = { n: 'bigint', conversation_id: 'text', parent_id: 'text' } as const
 

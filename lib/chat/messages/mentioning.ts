@@ -61,6 +61,6 @@ export function createMentioning(ctx: PostContext, posts: readonly NewPost[]) {
 }
 
 function repliedTo(parent: Parent): ParticipantSettings | undefined {
-  const { replied_to: user_id, level, muted_until, archived, receipts } = parent
-  return user_id === null ? undefined : { user_id, level, muted_until, archived, receipts }
+  const { replied_to: user_id, level, muted_until, archived } = parent
+  return user_id === null ? undefined : { user_id, level, muted_until, archived }
 }

@@ -1,11 +1,8 @@
 import { ChatError } from '../../core/errors.ts'
 import type { Tx } from '../../live/transaction.ts'
-import { publishSettings } from '../conversations/publishing-settings.ts'
-import { settingsOf } from '../conversations/service-settings.ts'
-import { findSettings } from '../conversations/store-settings.ts'
 import { createBatch, type NewPost, type PostContext, type Posted } from './batch.ts'
 import { createMentioning } from './mentioning.ts'
-import { insertPosts, type LockedTarget, listParents, lockTargets } from './store-posts.ts'
+import { insertPosts, listParents, lockTargets } from './store-posts.ts'
 
 /** The result of a post; `undefined` if its conversation is locked, or the actor is no participant of it. */
 export type PostResult = Posted | ChatError | undefined
@@ -51,26 +48,12 @@ export async function addPosts(
   await mentioning.store(tx)
   for (const result of results) if (isPosted(result)) publish(tx, result)
   const archived = locked.filter((target) => target.archived === 1 && isPosted(results[target.n]))
-  if (archived.length > 0) await publishShown(ctx, tx, archived, posts)
+  const shown = archived.map(({ n, conversation_id }) => [posts[n]!.actor.user_id, conversation_id] as const)
+  for (const place of new Map(shown.map((each) => [each.join(), each])).values()) tx.publishSettings(...place)
   return results
 }
 
 const isPosted = (result: PostResult): result is Posted => result !== undefined && !(result instanceof ChatError)
-
-/** Tells authors that conversations which they had archived are back in their lists. */
-async function publishShown(
-  ctx: PostContext,
-  tx: Tx,
-  targets: readonly LockedTarget[],
-  posts: readonly NewPost[],
-): Promise<void> {
-  const places = targets.map(({ n, conversation_id }) => ({ conversation_id, user_id: posts[n]!.actor.user_id }))
-  const distinct = new Map(places.map((place) => [`${place.conversation_id}/${place.user_id}`, place]))
-  for (const { conversation_id, user_id } of distinct.values()) {
-    const row = (await findSettings(tx, conversation_id, user_id))!
-    publishSettings(tx, user_id, conversation_id, settingsOf(ctx, { ...row, archived: 0 }))
-  }
-}
 
 /** Publishes the events of a post. */
 function publish(tx: Tx, { row, message }: Posted): void {

@@ -106,7 +106,7 @@ const PARENTS = onRows<Target>(
   TARGET,
   (given) =>
     `SELECT given.n, m.root_id, m.path, m.depth, m.reply_count, m.posted_by, coalesce(t.live_count, 0) AS live_count,
-            author.user_id AS replied_to, author.level, author.muted_until, author.archived, author.receipts,
+            author.user_id AS replied_to, author.level, author.muted_until, author.archived,
             CASE WHEN ${isErasedAuthor('m.posted_by')} THEN m.created_at ELSE m.deleted_at END AS deleted_at
        FROM ${given}
        JOIN messages m ON m.id = given.parent_id

@@ -1,13 +1,20 @@
 import type { InboxEvent } from '../../live/inboxes.ts'
 import type { Queries } from '../../storage/database.ts'
+import type { ConversationSettings } from '../conversations/schema-settings.ts'
+import { listSettings, type SettingsContext, toSettings } from '../conversations/store-settings.ts'
 import { countUnreadOf, listByIds } from './store.ts'
 import { toNotification } from './store-making.ts'
 
 /**
- * Adds to events about inboxes the excerpts and the numbers of unread notifications, as they are now. New notifications
- * that are hidden by now are left out.
+ * Adds to events for single users what is stored now: the excerpts, the numbers of unread notifications, and settings. New
+ * notifications that are hidden by now, and settings of conversations that the user has left, are left out.
  */
-export async function completeInboxEvents(db: Queries, events: InboxEvent[]): Promise<InboxEvent[]> {
+export async function completeInboxEvents(
+  db: Queries,
+  events: InboxEvent[],
+  given: SettingsContext,
+): Promise<InboxEvent[]> {
+  const settingsOf = await findSettingsOf(db, events, given)
   const wanted = events.flatMap(({ user_id, event }) =>
     event.type === 'notification.new' ? { user_id, id: event.payload.notification.id } : [],
   )
@@ -16,17 +23,36 @@ export async function completeInboxEvents(db: Queries, events: InboxEvent[]): Pr
   const shown = new Map(rows.map(({ user_id, ...row }) => [`${user_id} ${row.id}`, toNotification(row)]))
   const counted = new Set(events.flatMap(({ user_id, event }) => (event.type === 'settings.update' ? [] : user_id)))
   const unreadOf = counted.size > 0 ? await countUnreadOf(db, counted) : new Map<string, number>()
-  return events.flatMap((each): InboxEvent[] => {
-    const { user_id, event } = each
+
+  function complete({ user_id, event }: InboxEvent): InboxEvent['event'] | undefined {
     const unread = unreadOf.get(user_id) ?? 0
     if (event.type === 'notification.new') {
       const notification = shown.get(`${user_id} ${event.payload.notification.id}`)
-      return notification ? [{ ...each, event: { type: event.type, payload: { notification, unread } } }] : []
+      return notification && { type: event.type, payload: { notification, unread } }
     }
-    if (event.type === 'notification.read')
-      return [{ ...each, event: { type: event.type, payload: { ...event.payload, unread } } }]
-    return event.type === 'notifications.count'
-      ? [{ ...each, event: { type: event.type, payload: { unread } } }]
-      : [each]
+    if (event.type === 'notification.read') return { type: event.type, payload: { ...event.payload, unread } }
+    if (event.type === 'notifications.count') return { type: event.type, payload: { unread } }
+    if (event.type !== 'settings.update') return event
+    const { conversation_id } = event.payload
+    const settings = settingsOf.get(`${user_id} ${conversation_id}`)
+    return settings && { type: event.type, payload: { conversation_id, settings } }
+  }
+
+  return events.flatMap((each) => {
+    const event = complete(each)
+    return event ? [{ ...each, event }] : []
   })
+}
+
+/** The settings that the events are about, by user and conversation. */
+async function findSettingsOf(
+  db: Queries,
+  events: InboxEvent[],
+  given: SettingsContext,
+): Promise<Map<string, ConversationSettings>> {
+  const places = events.flatMap(({ user_id, event }) =>
+    event.type === 'settings.update' ? { user_id, conversation_id: event.payload.conversation_id } : [],
+  )
+  const rows = places.length > 0 ? await listSettings(db, places) : []
+  return new Map(rows.map((row) => [`${row.user_id} ${row.conversation_id}`, toSettings(row, given)]))
 }

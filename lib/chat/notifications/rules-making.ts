@@ -1,5 +1,3 @@
-import type { ParticipantSettings, SettingsColumns } from '../conversations/rules-settings.ts'
-import type { Level } from '../conversations/schema-settings.ts'
 import { isCounted } from './rules.ts'
 import type { NotificationKind } from './schema.ts'
 
@@ -45,13 +43,4 @@ export function listNews(news: NewsByConversation): News[] {
   return [...news].flatMap(([conversation_id, counts]) =>
     [...counts].map(([user_id, added]) => ({ conversation_id, user_id, added })),
   )
-}
-
-/**
- * The settings of a participant whose conversation is not archived any more.
- *
- * @param defaultLevel of participants who have not chosen one, in a conversation of this kind
- */
-export function toShown({ level, muted_until, receipts }: ParticipantSettings, defaultLevel: Level): SettingsColumns {
-  return { is_direct: 0, level: level ?? defaultLevel, muted_until, archived: 0, receipts }
 }

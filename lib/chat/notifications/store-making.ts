@@ -2,9 +2,9 @@ import { toInstant } from '../../core/time.ts'
 import type { Queries } from '../../storage/database.ts'
 import { type Columns, onRows } from '../../storage/on-rows.ts'
 import { jsonList, type Micros } from '../../storage/sql.ts'
-import type { ParticipantSettings, SettingsColumns } from '../conversations/rules-settings.ts'
+import type { ParticipantSettings } from '../conversations/rules-settings.ts'
 import type { Level } from '../conversations/schema-settings.ts'
-import { countNews, groupNews, listNews, toShown } from './rules-making.ts'
+import { countNews, groupNews, listNews } from './rules-making.ts'
 import type { Notification, NotificationKind } from './schema.ts'
 
 /** A notification that was made for some users, and what its sender needs to know of them. */
@@ -12,8 +12,8 @@ export interface MadeNotification {
   /** Without the excerpt, which is composed when it is read. */
   notification: Notification
   users: readonly ParticipantSettings[]
-  /** The settings of the users for whom this has ended that the conversation is archived. */
-  shown: { user_id: string; settings: SettingsColumns }[]
+  /** The users for whom this has ended that the conversation is archived. */
+  shown: string[]
 }
 
 /** What every new notification has. */
@@ -92,14 +92,12 @@ function toRow({ id, kind, at, conversation_id, actor_user_id }: NewNotification
 
 const idsOf = (users: readonly { user_id: string }[]) => jsonList(users.map(({ user_id }) => user_id))
 
-function toMade({ users, level, ...row }: NewNotification): MadeNotification {
-  const shown = users.filter(({ archived }) => archived === 1)
-  return {
-    notification: toNotification({ ...row, count: null }),
-    users,
-    shown: shown.map((user) => ({ user_id: user.user_id, settings: toShown(user, level) })),
-  }
+function toMade({ users, ...row }: NewNotification): MadeNotification {
+  return { notification: toNotification({ ...row, count: null }), users, shown: shownTo(users) }
 }
+
+const shownTo = (users: readonly ParticipantSettings[]) =>
+  users.flatMap(({ user_id, archived }) => (archived === 1 ? user_id : []))
 
 /** The notification of messages of one author in a thread of a direct conversation, for the other participant. */
 export interface NewDirect extends NewRow {
@@ -124,7 +122,7 @@ const DIRECT = {
 } as const satisfies Columns<NewDirect>
 
 const DIRECT_COLUMNS = 'user_id, id, kind, at, conversation_id, root_id, message_id, actor_user_id, count'
-const SETTINGS = 'level, muted_until, archived, receipts'
+const SETTINGS = 'level, muted_until, archived'
 
 type MadeRow = NotificationRow & ParticipantSettings
 
@@ -149,7 +147,7 @@ const MAKE_DIRECT = onRows<NewDirect>(DIRECT, (given, dialect) =>
            UPDATE participants SET archived = 0 FROM made
             WHERE participants.conversation_id = made.conversation_id AND participants.user_id = made.user_id
               AND archived = 1)
-       SELECT made.*, p.level, p.muted_until, p.archived, p.receipts FROM made
+       SELECT made.*, p.level, p.muted_until, p.archived FROM made
          JOIN participants p ON p.conversation_id = made.conversation_id AND p.user_id = made.user_id`,
 )
 
@@ -170,11 +168,9 @@ async function show(tx: Queries, row: NotificationRow & { user_id: string }): Pr
 export async function makeDirect(tx: Queries, rows: readonly NewDirect[]): Promise<MadeNotification[]> {
   const made = await MAKE_DIRECT.all<MadeRow>(tx, rows)
   const settled = tx.dialect === 'sqlite' ? await Promise.all(made.map((row) => show(tx, row))) : made
-  const levels = new Map(rows.map(({ conversation_id, level }) => [conversation_id, level]))
-  return settled.map(({ user_id, level, muted_until, archived, receipts, ...row }) => {
-    const user = { user_id, level, muted_until, archived, receipts }
-    const settings = archived === 1 && toShown(user, levels.get(row.conversation_id)!)
-    return { notification: toNotification(row), users: [user], shown: settings ? [{ user_id, settings }] : [] }
+  return settled.map(({ user_id, level, muted_until, archived, ...row }) => {
+    const users = [{ user_id, level, muted_until, archived }]
+    return { notification: toNotification(row), users, shown: shownTo(users) }
   })
 }
 

@@ -28,12 +28,14 @@ describeOnEachDatabase('notifications of answers', (openUrl) => {
   beforeEach(async () => {
     conversation_id = (await ada.conversations.create()).conversation_id
     await ada.participants.add(conversation_id, { user_id: grace.id })
-    await service.chat.idle()
+    await idle()
     told.length = 0
   })
   afterAll(async () => {
     await Promise.all([service.close(), other.close()])
   })
+
+  const idle = () => Promise.all(service.nodes.map((chat) => chat.idle()))
 
   /** A question of grace, and the answer in progress. */
   async function ask() {
@@ -45,7 +47,7 @@ describeOnEachDatabase('notifications of answers', (openUrl) => {
   async function askAndHear(end: (answer: Answer) => void) {
     const asked = await ask()
     end(asked.answer)
-    await service.chat.idle()
+    await idle()
     return asked
   }
 
@@ -101,7 +103,7 @@ describeOnEachDatabase('notifications of answers', (openUrl) => {
   it('are not made for answers that the user cancels or deletes, but for those that another one cancels', async () => {
     const stop = async (by: (message_id: string) => Promise<unknown>) => {
       await by((await askAndSee()).message_id)
-      await service.chat.idle()
+      await idle()
       return kinds()
     }
     expect(await stop((id) => grace.answers.cancel(id))).toEqual([])
@@ -117,7 +119,7 @@ describeOnEachDatabase('notifications of answers', (openUrl) => {
     const { answer } = await ask()
     await grace.participants.remove(conversation_id, grace.id)
     because(answer)
-    await service.chat.idle()
+    await idle()
     await ada.participants.add(conversation_id, { user_id: grace.id })
     expect([await kinds(), await mentions()]).toEqual([[], 0])
   })
@@ -152,7 +154,7 @@ describeOnEachDatabase('notifications of answers', (openUrl) => {
     await Promise.all([answers.renewLeases(), answers.renewLeases()])
     answer.say(' of the air.')
     await answer.aborted
-    await service.chat.idle()
+    await idle()
     expect([await kinds(), await mentions()]).toEqual([['reply'], 1])
     expect((await service.chat.ops.fsck()).findings).toEqual([])
   })

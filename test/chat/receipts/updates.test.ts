@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Storage } from '../../../lib/index.ts'
 import type { Queries } from '../../../lib/storage/database.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
@@ -45,6 +45,8 @@ describeOnEachDatabase('the events about read markers', (openUrl) => {
     const config = { session: { max_sessions_per_user: 50 } }
     here = await startService(url, { config, wrap: recording })
     there = await startService(url, { config })
+    const nodes = [...here.nodes, ...there.nodes].map(({ context }) => context.cluster)
+    await vi.waitUntil(() => nodes.every((node) => node.countNodes() === nodes.length), { timeout: 30_000 })
     ada = await here.signIn('ada')
     grace = await here.signIn('grace')
     alan = await here.signIn('alan')
