@@ -160,6 +160,7 @@ const WHOLE = [
   'identitiesList',
   'nodesList',
   'openaiListModels',
+  'capabilitiesGet',
   'answersListChunks',
   'receiptsOfThread',
   // Small ones: test/chat/notifications and test/chat/receipts read their pages.
