@@ -72,7 +72,9 @@ async function isEmpty(db: Queries): Promise<boolean> {
 
 /** @throws Error when a SQLite file contains objects that are not chat-server's */
 export async function assertAlone(db: Queries): Promise<void> {
-  const { tables } = shapeAfter(MIGRATIONS.length, db.dialect)
+  // An older schema may have tables that a later migration drops.
+  const steps = await countSteps(db, await listColumns(db, ['migrations']))
+  const { tables } = shapeAfter(steps || MIGRATIONS.length, db.dialect)
   const foreign = (await listThings(db)).filter(
     ({ name, on, is_named_ours }) => !is_named_ours || !tables.has(on ?? name),
   )
