@@ -64,9 +64,12 @@ function createInbox({ client, feed, resources }: StoreBase): StoreInbox {
       lists.get(JSON.stringify({ unread: unread || undefined, kind, conversation })),
     async markRead(mark) {
       const user_id = feed.userId()
-      const shown = lists.all().flatMap((list) => (list.isWatched() ? list.getSnapshot().notifications : []))
+      const watched = lists.all().filter((list) => list.isWatched())
+      const shown = watched.flatMap((list) => list.getSnapshot().notifications)
       const marking = markingOf(mark, shown)
-      const undo = countDown(feed.inbox, marking, mark, shown)
+      // What an older list shows as unread may be read or gone: then no event follows that would put the number right.
+      const isKnown = watched.every((list) => list.isCurrent())
+      const undo = isKnown ? countDown(feed.inbox, marking, mark, shown) : () => {}
       markings.add(marking)
       change()
       try {

@@ -41,6 +41,7 @@ export function createReading(read: () => Promise<void>, refresh_ms: number) {
       else if (current) isWanted = true
     },
     missed: () => events,
+    isIdle: () => !current && !timer,
     cancel() {
       clearTimeout(timer)
       timer = undefined

@@ -31,6 +31,8 @@ export interface Resource<Data, View> extends Watchable<View> {
   reload: () => Promise<void>
   /** Reads it again now, and further. */
   loadMore: () => Promise<void>
+  /** Whether it is as new as the events so far: none has to be read for. */
+  isCurrent(): boolean
   /** Changes the data, or shows it anew if what the view adds has changed. */
   update(change?: (data: Data) => Data): void
   /** Forgets what was read: the user may be another. */
@@ -92,7 +94,8 @@ export function createResource<Data extends object, View>(
     return reading.now()
   }
   const { set: _, ...readable } = state.cell
-  return { ...readable, reload: reading.now, loadMore, update: state.update, reset: state.reset }
+  const { update, reset } = state
+  return { ...readable, reload: reading.now, loadMore, isCurrent: reading.isIdle, update, reset }
 }
 
 /** The data with its view, which is made anew when either it or its loading has changed. */

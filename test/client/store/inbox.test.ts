@@ -116,6 +116,7 @@ describe('marking notifications as read', () => {
     const [id] = idsOf(await until(all, (view) => unreadIn(view) === 2)) as [string]
     await until(unread, (view) => unreadIn(view) === 2)
     await until(store.unreadNotifications, (number) => number === 2)
+    await Promise.all([all.reload(), unread.reload()])
     network.before = (call) => {
       if (!call.startsWith('POST')) return
       expect(unreadIn(all.getSnapshot())).toBe(1)
@@ -139,6 +140,7 @@ describe('marking notifications as read', () => {
     const stop = all.subscribe(() => {})
     const ids = idsOf(await until(all, isReady))
     await until(store.unreadNotifications, (number) => number === 61)
+    await all.reload()
     const seen: number[] = []
     network.before = (call) => call.startsWith('POST') && seen.push(store.unreadNotifications.getSnapshot())
     await inbox.markRead({ up_to: ids[1]! })
@@ -157,6 +159,7 @@ describe('marking notifications as read', () => {
     await mention()
     const before = await until(unread, (view) => unreadIn(view) === 2)
     await until(store.unreadNotifications, (number) => number === 2)
+    await unread.reload()
     network.before = (call) => {
       if (call.startsWith('POST')) throw new TypeError('fetch failed')
     }
@@ -169,12 +172,34 @@ describe('marking notifications as read', () => {
     stop()
   })
 
+  it('counts nothing twice that is read elsewhere and is shown as unread until the list is read again', async () => {
+    const { store, inbox, ada, network, mention } = await startInbox()
+    const all = inbox.notifications()
+    const stop = all.subscribe(() => {})
+    await mention()
+    const [id] = idsOf(await until(all, (view) => unreadIn(view) === 2)) as [string]
+    await until(store.unreadNotifications, (number) => number === 2)
+    await all.reload()
+    let goOn = () => {}
+    const held = new Promise<void>((resolve) => (goOn = resolve))
+    network.before = (call) => (call.startsWith('GET') ? held : undefined)
+    await ada.notifications.markRead({ ids: [id] })
+    await until(store.unreadNotifications, (number) => number === 1)
+    expect(unreadIn(all.getSnapshot())).toBe(2)
+    await inbox.markRead({ ids: [id] })
+    goOn()
+    await until(all, (view) => unreadIn(view) === 1)
+    expect(store.unreadNotifications.getSnapshot()).toBe(1)
+    stop()
+  })
+
   it('does not undo what the service has counted meanwhile', async () => {
     const { store, inbox, network, mention } = await startInbox()
     const unread = inbox.notifications({ unread: true })
     const stop = unread.subscribe(() => {})
     const [id] = idsOf(await until(unread, (view) => unreadIn(view) === 1)) as [string]
     await until(store.unreadNotifications, (number) => number === 1)
+    await unread.reload()
     network.before = async (call) => {
       if (!call.startsWith('POST')) return
       await mention()
