@@ -98,6 +98,6 @@ function resources(metrics: Metrics): Map<string, Resource> {
 
 /** A path in the router's notation. */
 function patternOf(path: string, resource: Resource): string {
-  const takesRest = Object.values(resource).some(({ route }) => route.takes_rest)
+  const takesRest = Object.values(resource).some((endpoint) => endpoint?.route.takes_rest)
   return path.replaceAll(/\{(\w+)\}/g, takesRest ? '**:$1' : ':$1')
 }

@@ -22,8 +22,8 @@ import { deadCookies, type Reply, serialize, toChatError, toFailure } from './se
 import { streamHeaders } from './sse.ts'
 import { type StallWatch, turnOf } from './stalls.ts'
 
-/** The routes of one path, by method. */
-export type Resource = Partial<Record<Method, CountedRoute>>
+/** The routes of one path, by method; without a route, another part of the service responds to that method. */
+export type Resource = Partial<Record<Method, CountedRoute | undefined>>
 
 /** A route, and the counter of its responses if they are counted. */
 export interface CountedRoute {
@@ -70,7 +70,7 @@ export async function handle(service: Service, path: string, resource: Resource,
   try {
     const refusal = statusOfMalformedEvent(event)
     if (refusal) return end(exchange, { status: refusal, headers: [['connection', 'close']], body: null })
-    const isRoot = path === '/**' && !event.context.params?._
+    const isRoot = path === '/' || (path === '/**' && !event.context.params?._)
     if (!isPlainlySpelled(event, isRoot)) throw new ChatError('bad_request')
     if (!isServed && !isUnheardOf(resource, exchange)) throw new ChatError('not_found')
     if (exchange.endpoint) return await call(service, exchange, exchange.endpoint)

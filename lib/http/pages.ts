@@ -1,7 +1,7 @@
 import type { H3Event } from 'h3'
 import { contextOf } from '../core/context-of.ts'
 import { PROBLEM } from './error-shapes.ts'
-import { handle, type Service } from './handle.ts'
+import { handle, type Resource, type Service } from './handle.ts'
 import { requestIdOf } from './headers.ts'
 import { isPlainlySpelled, statusOfMalformedEvent } from './malformed.ts'
 import { send } from './send.ts'
@@ -17,16 +17,19 @@ export function addPage(
   for (const path of page.paths) at(path, (event) => answer(service, page, path, event))
 }
 
+/** A page can only be read. */
+const READ_ONLY: Resource = { GET: undefined }
+
 async function answer(service: Service, page: WebPage, route: string, event: H3Event): Promise<unknown> {
   const started = performance.now()
   const { method, headers } = event.req
   // What is no file of the page is an unknown path of the service.
   const unknown = () => handle(service, '/**', {}, event)
-  if (method !== 'GET' && method !== 'HEAD') return unknown()
   if (statusOfMalformedEvent(event) || !isPlainlySpelled(event, route === '/')) return unknown()
   const request_id = requestIdOf(headers)
   const reply = await replyOf(page, event).catch((error) => failure(service, request_id, error))
   if (reply.status === 404) return unknown()
+  if (reply.status === 405) return handle(service, route, READ_ONLY, event)
   const ms = performance.now() - started
   service.requestLog(undefined, { request_id, method, route, status: reply.status, ms })
   const own = new Set(reply.headers.map(([name]) => name))

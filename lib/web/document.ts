@@ -18,6 +18,14 @@ export function baseOf(base: string): string {
   return path
 }
 
+/** The URL of the service, without a slash at its end. @throws TypeError */
+export function apiOf(api: string): string {
+  const isAddress = /^https?:\/\//i.test(api) && URL.canParse(api) && !/[?#\s]/.test(api)
+  if (!isAddress && !/^(?:\/(?![/\\])[^?#\s\\]*)?$/.test(api))
+    throw new TypeError('api must be a path such as /chat, or an http:// or https:// address, without ? and #')
+  return api.replace(/\/+$/, '')
+}
+
 /** The HTML of the page. Its template names its own files; what it is to know is JSON, which no browser runs. */
 export function fillHtml(template: string, { base, api, brand }: Place): string {
   const { name = DEFAULT_NAME } = brand

@@ -1,5 +1,5 @@
 import { assertBrand, type WebBrand } from './brand.ts'
-import { baseOf, contentPolicy } from './document.ts'
+import { apiOf, baseOf, contentPolicy } from './document.ts'
 import { answer, type Resources, readResources } from './resources.ts'
 
 export type { WebBrand, WebColors } from './brand.ts'
@@ -15,7 +15,7 @@ export interface WebChatOptions {
 
 /** The web chat for a server. */
 export interface WebChat {
-  /** Serves the page and its files by GET and HEAD; everything else is 404. */
+  /** Serves the page and its files by GET and HEAD: 405 to every other method, 404 for every other path. */
   fetch(request: Request): Promise<Response>
   /** What it serves below `base`; with `**` everything that begins so. */
   readonly paths: readonly string[]
@@ -34,7 +34,7 @@ const PATHS = ['/', '/assets/**', '/manifest.webmanifest', '/icon.svg'] as const
  * const server = await serve(chat, { web })
  */
 export function createWebChat({ base = '', api = base, brand = {} }: WebChatOptions = {}): WebChat {
-  const place = { base: baseOf(base), api: api.replace(/\/+$/, ''), brand: assertBrand(brand) }
+  const place = { base: baseOf(base), api: apiOf(api), brand: assertBrand(brand) }
   const security = { 'content-security-policy': contentPolicy(place.api) }
   let resources: Promise<Resources> | undefined
   return {

@@ -24,6 +24,8 @@ export interface ContextOptions {
   colorScheme?: 'light' | 'dark'
   locale?: string
   hasTouch?: boolean
+  /** Whether it is a phone, where a finger is all there is to point with. */
+  isMobile?: boolean
   /** What the user has allowed, such as `notifications`. */
   permissions?: string[]
 }
@@ -41,6 +43,8 @@ export interface Page {
   /** Runs a script in the page. @returns its result */
   evaluate(script: string): Promise<unknown>
   click(selector: string): Promise<void>
+  /** Touches an element, where `hasTouch` is. */
+  tap(selector: string): Promise<void>
   hover(selector: string): Promise<void>
   fill(selector: string, text: string): Promise<void>
   /** Chooses an option of a `select` by its value. */

@@ -111,8 +111,7 @@ describe('the page', () => {
       ['GET', '/assets/app.js'],
       ['GET', '/assets/'],
       ['GET', '/assets/..%2fapi/setup'],
-      ['POST', '/'],
-      ['DELETE', '/icon.svg'],
+      ['POST', '/assets/app.js'],
     ]
     for (const [method, path] of paths) {
       const response = await fetch(url + path, { method })
@@ -123,6 +122,25 @@ describe('the page', () => {
     const { url: without } = await start()
     expect((await fetch(without)).status).toBe(404)
   })
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+    'answers %s as a path of the API does: it can be read',
+    async (method) => {
+      const { url } = await start({ base: '/chat' }, { server: { base_path: '/chat' } })
+      const script = (await filesOf(url)).find((path) => path.endsWith('.js'))!
+      for (const path of ['/', '/chat', '/chat/', '/icon.svg', '/manifest.webmanifest', script]) {
+        const response = await fetch(url + path, { method })
+        const { status, headers } = response
+        const body = await response.text()
+        expect([path, status, headers.get('allow')]).toEqual([
+          path,
+          method === 'OPTIONS' ? 204 : 405,
+          'GET, HEAD, OPTIONS',
+        ])
+        if (status === 405) expect(JSON.parse(body)).toMatchObject({ code: 'method_not_allowed' })
+      }
+    },
+  )
 
   it('is below the base path, with it and, behind a proxy that has cut it off, without it', async () => {
     const { url } = await start({ base: '/chat' }, { server: { base_path: '/chat' } })
@@ -194,6 +212,12 @@ it.each<[string, WebChatOptions]>([
   ['base', { base: 'chat' }],
   ['base', { base: '/a"b' }],
   ['base', { base: '/a/..' }],
+  ['api', { api: '//other.example' }],
+  ['api', { api: '/\\other.example' }],
+  ['api', { api: 'other.example/chat' }],
+  ['api', { api: 'ftp://other.example' }],
+  ['api', { api: 'https://' }],
+  ['api', { api: '/chat?a=b' }],
   ['brand.name', { brand: { name: ' ' } }],
   ['brand.name', { brand: { name: 'x'.repeat(61) } }],
   ['brand.logo', { brand: { logo: 'https://elsewhere.example/logo.svg' } }],

@@ -4,13 +4,20 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 /** The distance of a panel to its button and to the edges of the window, in pixels. */
 const GAP = 6
 
+/** What may move the button. */
+const MOVES = ['scroll', 'resize']
+
 interface MenuProps {
   label: string
   button: ComponentChildren
   children: (close: () => void) => ComponentChildren
 }
 
-/** A button that opens a small panel beside it. Escape, scrolling, a click elsewhere and a choice close it. */
+/**
+ * A button that opens a small panel beside it. Escape, a click elsewhere and a choice close it, and so does scrolling the
+ * button out of view. It stays beside the button otherwise: on a phone, the keyboard that leaves with the focus changes the
+ * size of the window, and what arrives scrolls the thread.
+ */
 export function Menu({ label, button, children }: MenuProps) {
   const [isOpen, setOpen] = useState(false)
   const menu = useRef<HTMLDivElement>(null)
@@ -21,16 +28,21 @@ export function Menu({ label, button, children }: MenuProps) {
   }
   useLayoutEffect(() => {
     if (!isOpen) return
-    // A change of the size happens to the window, which is no node.
     const leave = ({ target }: Event) => (target instanceof Node && menu.current?.contains(target)) || setOpen(false)
-    const events = ['pointerdown', 'scroll', 'resize']
-    for (const event of events) addEventListener(event, leave, { capture: true, passive: true })
+    const follow = ({ target }: Event) => {
+      if (target === panel.current) return
+      if (isInView(menu.current!)) place(panel.current!, menu.current!)
+      else setOpen(false)
+    }
+    addEventListener('pointerdown', leave, { capture: true, passive: true })
+    for (const event of MOVES) addEventListener(event, follow, { capture: true, passive: true })
     // Above everything: what scrolls would cut it off.
     panel.current!.showPopover()
     place(panel.current!, menu.current!)
-    panel.current!.querySelector('button')?.focus()
+    panel.current!.querySelector('button')?.focus({ preventScroll: true })
     return () => {
-      for (const event of events) removeEventListener(event, leave, { capture: true })
+      removeEventListener('pointerdown', leave, { capture: true })
+      for (const event of MOVES) removeEventListener(event, follow, { capture: true })
     }
   }, [isOpen])
   const onKeyDown = (event: KeyboardEvent) => {
@@ -58,6 +70,13 @@ export function Menu({ label, button, children }: MenuProps) {
       )}
     </div>
   )
+}
+
+/** Whether what scrolls still shows the button. */
+function isInView(button: HTMLElement): boolean {
+  const { top, bottom } = button.getBoundingClientRect()
+  const { top: above = 0, bottom: below = innerHeight } = button.closest('.scroll')?.getBoundingClientRect() ?? {}
+  return bottom > above && top < below && bottom > 0 && top < innerHeight
 }
 
 /** Below the button, or above it where there is more room; within the window. */

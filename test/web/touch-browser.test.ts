@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { hasBrowser } from '../support/browser.ts'
+import { expectOne, openStage, PASSWORD } from './people.ts'
+
+const PHONE = { viewport: { width: 390, height: 780 }, hasTouch: true, isMobile: true }
+
+describe.skipIf(!hasBrowser)('the web chat on a touch screen', () => {
+  it('opens the menu of a message, reacts with it and edits, wherever the message is', async () => {
+    const { url, visit, problems } = await openStage({})
+    const { page } = await visit(url, PHONE)
+    await page.fill('[name=email]', 'ada@example.org')
+    await page.fill('[name=password]', PASSWORD)
+    await page.tap('button[type=submit]')
+    await page.tap('.empty button')
+    await page.fill('dialog [name=title]', 'Engines')
+    await page.tap('dialog button[type=submit]')
+    await page.fill('.conversation .composer textarea', 'Does it run?')
+    await page.tap('.conversation .composer [aria-label=Send]')
+    await page.tap('.thread-card')
+    for (const text of Array.from({ length: 12 }, (_, index) => `Line ${index}`)) {
+      await page.fill('.thread .composer textarea', text)
+      await page.tap('.thread .composer [aria-label=Send]')
+      await page.waitForSelector(`.message:has-text("${text}")`)
+    }
+    for (const text of ['Line 11', 'Does it run?']) {
+      await page.tap(`.message:has-text("${text}") .actions > .menu > button`)
+      await page.tap(`.message:has-text("${text}") .panel .emoji button`)
+      await page.waitForSelector(`.message:has-text("${text}") .reaction:has-text("1")`)
+    }
+    // The keyboard of a phone makes the window smaller, and leaves with the focus.
+    await page.setViewportSize({ width: 390, height: 420 })
+    await page.tap('.thread .composer textarea')
+    await page.tap('.message:has-text("Line 11") .actions > .menu > button')
+    await page.waitForSelector('.message:has-text("Line 11") .panel')
+    await page.setViewportSize(PHONE.viewport)
+    expect(
+      await page.evaluate(`(async () => {
+      const list = document.querySelector('.thread .scroll')
+      list.scrollTop -= 40
+      await new Promise(requestAnimationFrame)
+      await new Promise(requestAnimationFrame)
+      const panel = document.querySelector('.thread .panel')
+      const box = panel.getBoundingClientRect()
+      return [panel.matches(':popover-open'), box.left >= 0, box.right <= innerWidth, box.top >= 0, box.bottom <= innerHeight]
+    })()`),
+    ).toEqual([true, true, true, true, true])
+    await page.tap('.message:has-text("Line 11") .panel button:text-is("Edit")')
+    await page.fill('.edit textarea', 'Line eleven')
+    await page.tap('.edit button[type=submit]')
+    await expectOne(page, '.message:has-text("Line eleven")')
+    expect(problems).toEqual([])
+  }, 60_000)
+})
