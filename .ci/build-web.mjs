@@ -1,4 +1,4 @@
-// Builds the web chat (examples/web-chat) into one module, dist/web/page.mjs: its HTML, and its files compressed. A module
+// Builds the web chat (examples/web-chat) into one module, dist/web/page.mjs: its HTML, that of the API, and their files compressed. A module
 // can be bundled by a host, and is read only where the page is served. Run as a program, it builds it, too.
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -19,7 +19,7 @@ export async function buildWeb() {
   const { build } = await import('esbuild')
   const { outputFiles, metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: { app: `${SOURCE}/src/main.tsx` },
+    entryPoints: { app: `${SOURCE}/src/main.tsx`, docs: `${SOURCE}/src/docs/main.tsx` },
     outdir: 'assets',
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -36,12 +36,6 @@ export async function buildWeb() {
     write: false,
     logLevel: 'warning',
   })
-  const names = Object.keys(metafile.outputs)
-  // What is loaded later has an entry point, too.
-  const entry = names.find((name) => metafile.outputs[name].entryPoint === 'examples/web-chat/src/main.tsx')
-  const style = metafile.outputs[entry].cssBundle
-  // What the entry imports at once: the browser then loads it beside the entry, not after it.
-  const imported = importsOf(metafile.outputs, entry)
   const files = Object.fromEntries(
     outputFiles.map(({ path, contents }) => [
       `/assets/${path.split(/[\\/]/).at(-1)}`,
@@ -49,27 +43,40 @@ export async function buildWeb() {
     ]),
   )
   files['/icon.svg'] = compressed('image/svg+xml', await readFile(`${SOURCE}/icon.svg`))
-  const links = [
-    `<link rel="stylesheet" href="{{base}}/${style}">`,
-    ...imported.map((path) => `<link rel="modulepreload" href="{{base}}/${path}">`),
-    `<script type="module" src="{{base}}/${entry}"></script>`,
-  ]
   const template = await readFile(`${SOURCE}/index.html`, 'utf8')
-  const html = template.replace('<!-- files -->', links.join('\n    '))
+  const chat = filesOf(metafile.outputs, 'src/main.tsx')
+  const html = template.replace('<!-- files -->', linksTo(chat))
+  const docs = template.replace('<!-- files -->', linksTo(filesOf(metafile.outputs, 'src/docs/main.tsx')))
   await mkdir(OUT, { recursive: true })
   const written = `${OUT}/page.${process.pid}.mjs`
-  await writeFile(written, `export const PAGE = ${JSON.stringify({ html, files })}\n`)
+  await writeFile(written, `export const PAGE = ${JSON.stringify({ html, docs, files })}\n`)
   await rename(written, `${OUT}/page.mjs`).catch(async (error) => {
     await rm(written, { force: true })
     throw error
   })
-  return [entry, style, ...imported].reduce(
+  return [chat.entry, chat.style, ...chat.imported].reduce(
     (sum, path) => sum + Buffer.from(files[`/${path}`].gzip, 'base64').length,
     0,
   )
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildWeb()
+
+/** What a page loads at once. */
+function filesOf(outputs, source) {
+  // What is loaded later has an entry point, too.
+  const entry = Object.keys(outputs).find((name) => outputs[name].entryPoint === `examples/web-chat/${source}`)
+  // What the entry imports: the browser then loads it beside the entry, not after it.
+  return { entry, style: outputs[entry].cssBundle, imported: importsOf(outputs, entry) }
+}
+
+function linksTo({ entry, style, imported }) {
+  return [
+    `<link rel="stylesheet" href="{{base}}/${style}">`,
+    ...imported.map((path) => `<link rel="modulepreload" href="{{base}}/${path}">`),
+    `<script type="module" src="{{base}}/${entry}"></script>`,
+  ].join('\n    ')
+}
 
 function importsOf(outputs, path, found = new Set()) {
   for (const { path: imported, kind } of outputs[path].imports)

@@ -30,7 +30,7 @@ export const PARTS: Record<string, string[]> = {
     'test/http/foreign-site.test.ts',
     'test/http/forms-browser.test.ts',
     'test/examples/{browser,react,ten-minutes}.test.ts',
-    'test/web/{account,administration,chat,switch,touch}-browser.test.ts',
+    'test/web/*-browser.test.ts',
   ],
   /** The examples, a process each, proxies in front of the service, and the code in the documentation. */
   examples: ['test/examples/{running,deploy,image,documentation}.test.ts'],

@@ -22,10 +22,10 @@ export interface WebChat {
 }
 
 /** What the page consists of. Its own addresses are behind `#`. */
-const PATHS = ['/', '/assets/**', '/manifest.webmanifest', '/icon.svg'] as const
+const PATHS = ['/', '/docs', '/assets/**', '/manifest.webmanifest', '/icon.svg'] as const
 
 /**
- * The web chat: conversations, threads and answers of the assistant in the browser. Nothing is loaded before the first
+ * The web chat: conversations, threads and answers of the assistant in the browser; below it, at `/docs`, the API. Nothing is loaded before the first
  * request.
  *
  * @throws TypeError for an invalid path, color or address

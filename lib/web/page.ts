@@ -9,6 +9,8 @@ export interface BuiltFile {
 export interface BuiltPage {
   /** Its HTML, with `{{base}}`, `{{name}}` and `"{{config}}"` where those belong. */
   html: string
+  /** The HTML of the page of the API, likewise. */
+  docs: string
   /** The other files by path; a name with a hash in it never gets another content. */
   files: Readonly<Record<string, BuiltFile>>
 }

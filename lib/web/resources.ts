@@ -25,9 +25,10 @@ export type Resources = ReadonlyMap<string, Resource>
 
 /** @throws Error where the page was not built */
 export async function readResources(place: Place): Promise<Resources> {
-  const { html, files } = await loadPage()
+  const { html, docs, files } = await loadPage()
   return new Map([
     ['/', textOf(fillHtml(html, place), 'text/html; charset=utf-8')],
+    ['/docs', textOf(fillHtml(docs, place), 'text/html; charset=utf-8')],
     ['/manifest.webmanifest', textOf(manifestOf(place), 'application/manifest+json')],
     ...Object.entries(files).map(([path, file]): [string, Resource] => [path, fileOf(path, file)]),
   ])
