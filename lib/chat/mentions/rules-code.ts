@@ -1,7 +1,8 @@
 /** A part of a text: from an index up to another one, which is not included. */
 type Range = [start: number, end: number]
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})/
+/** Backticks with others behind them in the line are a span. */
+const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/
 
 /** The parts of a text that are code, by CommonMark: fenced blocks, and spans between equal runs of backticks. */
 export function findCode(text: string): Range[] {
@@ -15,7 +16,7 @@ export function findCode(text: string): Range[] {
     const line = text.slice(at, next).trimEnd()
     const [, mark] = FENCE.exec(line) ?? []
     if (fence) {
-      if (mark && mark[0] === fence.mark[0] && mark.length >= fence.mark.length && line.endsWith(mark)) {
+      if (mark && mark[0] === fence.mark[0] && mark.length >= fence.mark.length && line.trimStart() === mark) {
         code.push([fence.start, next])
         fence = undefined
         paragraph = next

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { chooseNamed, findNames } from '../../../lib/chat/mentions/rules-find.ts'
 import { uniqueKey } from '../../../lib/core/characters.ts'
 
-/** Whom a text mentions, when these are the participants. */
+/** The users that a text mentions, when these are the participants. */
 function mentioned(text: string, usernames: string[]): string[] {
   const idOf = new Map(usernames.map((name) => [uniqueKey(name), name]))
   const { user_ids, all } = chooseNamed(findNames(text), idOf)
@@ -55,18 +55,21 @@ describe('the persons that a text mentions', () => {
     ['a name that is an address', 'hi @ada@example.org', ['ada@example.org'], ['ada@example.org']],
     ['a name of ideographs', '你好 @林 小姐', ['林 小姐'], ['林 小姐']],
     ['a name of emoji', 'hi @🦊!', ['🦊'], ['🦊']],
-    ['nobody in an address', 'mail ada@ada.example or x.@ada', ['ada'], []],
-    ['nobody in a path', 'https://example.org/@ada and a/@ada', ['ada'], []],
-    ['nobody behind two @', '@@ada', ['ada'], []],
-    ['nobody inside a word', '_@ada-@ada', ['ada'], []],
-    ['nobody by the beginning of a name', '@ad hello', ['ada'], []],
-    ['nobody by the beginning of a word', '@adam and @ada_x and @ada1', ['ada'], []],
-    ['nobody behind a space', '@ ada', ['ada'], []],
-    ['nobody across lines', '@Erika\nMustermann', ['Erika Mustermann'], []],
-    ['nobody in a span of code', 'write `@ada` there', ['ada'], []],
-    ['nobody between double backticks', '``a ` @ada`` there', ['ada'], []],
-    ['nobody in a fenced block', '```js\n@ada\n```\n@bob', ['ada', 'bob'], ['bob']],
-    ['nobody in a block that does not end', 'so:\n~~~\n@ada\n```\n@bob', ['ada', 'bob'], []],
+    ['no user in an address', 'mail ada@ada.example or x.@ada', ['ada'], []],
+    ['no user in a path', 'https://example.org/@ada and a/@ada', ['ada'], []],
+    ['no user behind two @', '@@ada', ['ada'], []],
+    ['no user inside a word', '_@ada-@ada', ['ada'], []],
+    ['no user by the beginning of a name', '@ad hello', ['ada'], []],
+    ['no user by the beginning of a word', '@adam and @ada_x and @ada1', ['ada'], []],
+    ['no user behind a space', '@ ada', ['ada'], []],
+    ['no user across lines', '@Erika\nMustermann', ['Erika Mustermann'], []],
+    ['no user in a span of code', 'write `@ada` there', ['ada'], []],
+    ['no user between double backticks', '``a ` @ada`` there', ['ada'], []],
+    ['no user in a fenced block', '```js\n@ada\n```\n@bob', ['ada', 'bob'], ['bob']],
+    ['no user in a block that does not end', 'so:\n~~~\n@ada\n```\n@bob', ['ada', 'bob'], []],
+    ['one behind a span of three backticks', '```code``` for @ada', ['ada'], ['ada']],
+    ['no user in a block with a line of spans', '```\n``` x ```\n@ada\n```\n@bob', ['ada', 'bob'], ['bob']],
+    ['no user in a block of tildes with tildes behind it', '~~~ a ~~~\n@ada\n~~~\n@bob', ['ada', 'bob'], ['bob']],
     ['one behind a backtick that is not closed', 'a ` b @ada', ['ada'], ['ada']],
     ['one where a backtick is closed in another paragraph', 'a ` b\n\n@ada `', ['ada'], ['ada']],
     ['one between two spans', '`a` @ada `b`', ['ada'], ['ada']],
