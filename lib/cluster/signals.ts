@@ -5,6 +5,9 @@ import type { NodeReload } from './reload.ts'
 /** The maximum size of a signal, in UTF-16 units, which are bytes for most of it. */
 const MAX_LENGTH = 256 * 1024
 
+/** The maximum number of signals with the events of one time. */
+const MAX_SIGNALS = 4
+
 /** The maximum number of events that wait, each about a subject of its own: a database that hangs must not fill the memory. */
 const MAX_EVENTS = 5_000
 
@@ -109,21 +112,33 @@ function subjectOf({ conversation_id, user_id, user_ids, event }: Ephemeral): st
 }
 
 function toSignals(events: Ephemeral[], userIds: string[], onDropped: (count: number) => void): SignalText[] {
-  const signals: SignalText[] = []
-  const kept: string[] = []
-  let length = 0
-  for (const event of events) {
-    const text = JSON.stringify(event)
-    if (length + text.length > MAX_LENGTH) break
-    length += text.length + 1
-    kept.push(text)
-  }
-  if (kept.length < events.length) onDropped(events.length - kept.length)
-  if (kept.length > 0)
-    signals.push({ body: `{"events":[${kept.join()}],"user_ids":[]}`, count: kept.length, user_ids: [] })
+  const signals = inParts(events, onDropped).map((texts): SignalText => {
+    return { body: `{"events":[${texts.join()}],"user_ids":[]}`, count: texts.length, user_ids: [] }
+  })
   for (let start = 0; start < userIds.length; start += MAX_USERS) {
     const user_ids = userIds.slice(start, start + MAX_USERS)
     signals.push({ body: JSON.stringify({ events: [], user_ids } satisfies Signal), count: user_ids.length, user_ids })
   }
   return signals
+}
+
+/** The events as JSON, in parts of the maximum size, without those for which there is no room. */
+function inParts(events: Ephemeral[], onDropped: (count: number) => void): string[][] {
+  const parts: string[][] = []
+  let length = MAX_LENGTH
+  for (const event of events) {
+    const text = JSON.stringify(event)
+    const isFull = length + text.length > MAX_LENGTH
+    if (text.length > MAX_LENGTH || (isFull && parts.length === MAX_SIGNALS)) {
+      onDropped(1)
+      continue
+    }
+    if (isFull) {
+      parts.push([])
+      length = 0
+    }
+    parts.at(-1)!.push(text)
+    length += text.length + 1
+  }
+  return parts
 }

@@ -22,3 +22,29 @@ it('sends users again whose signal could not be stored, and no ephemeral events'
   await outbox.close()
   expect(sent).toEqual([{ events: [], user_ids: ['c', 'a', 'b'].sort() }])
 })
+
+it('passes events about the inboxes of many users on in several signals, and an event that is too long holds up none', async () => {
+  const sent: Signal[] = []
+  let dropped = 0
+  const outbox = createOutbox({
+    gather_ms: 60_000,
+    onDropped: (count) => {
+      dropped += count
+    },
+    send: async ({ body }) => Boolean(sent.push(JSON.parse(body))),
+  })
+  /** For users whose ids fill so many characters. */
+  const count = (characters: number) => ({
+    conversation_id: '',
+    user_ids: ['u'.repeat(characters)],
+    event: { type: 'notifications.count' as const, payload: { unread: sent.length } },
+  })
+  outbox.addEvents([count(300_000), ...Array.from({ length: 12 }, (_, n) => count(30_000 + n))])
+  await outbox.flush()
+  expect(sent.map(({ events }) => events.length)).toEqual([8, 4])
+  expect(dropped).toBe(1)
+  outbox.addEvents(Array.from({ length: 6 }, (_, n) => count(200_000 + n)))
+  await outbox.flush()
+  await outbox.close()
+  expect([sent.length, dropped]).toEqual([6, 3])
+})
