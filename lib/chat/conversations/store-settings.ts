@@ -8,7 +8,8 @@ import type { ConversationSettings, ConversationSettingsChange, Level } from './
 /**
  * The settings of a participant; `undefined` for another user. By primary key.
  *
- * @param options.lock no other transaction changes them until this one ends
+ * @param options.lock no other transaction changes them until this one ends. The conversation is locked, too: a post reads
+ * which participants have archived it, and ends that.
  */
 export function findSettings(
   db: Queries,
@@ -16,7 +17,7 @@ export function findSettings(
   userId: string,
   options: { lock?: boolean } = {},
 ): Promise<(SettingsColumns & { unread_mentions: number }) | undefined> {
-  const lock = options.lock && db.dialect === 'postgresql' ? 'FOR UPDATE OF p' : ''
+  const lock = options.lock && db.dialect === 'postgresql' ? 'FOR UPDATE OF c, p' : ''
   return db.get<SettingsColumns & { unread_mentions: number }>(
     `SELECT c.is_direct, p.level, p.muted_until, p.archived, p.receipts, p.unread_mentions
        FROM participants p JOIN conversations c ON c.id = p.conversation_id

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { findSettings, updateSettings } from '../../../lib/chat/conversations/store-settings.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { codeOf, PASSWORD, type Person, startService, type TestService } from '../../support/service.ts'
 import { openStream, signInByHand, type TestStream } from '../../support/stream.ts'
 
-describeOnEachDatabase("a participant's own settings", (openUrl) => {
+describeOnEachDatabase("a participant's own settings", (openUrl, dialect) => {
   let service: TestService
   let ada: Person
   let grace: Person
@@ -28,7 +29,7 @@ describeOnEachDatabase("a participant's own settings", (openUrl) => {
     return stream
   }
 
-  it('have defaults, are changed one by one, and are seen by nobody else', async () => {
+  it('have defaults, are changed one by one, and are seen by no other user', async () => {
     const defaults = { level: 'mentions', archived: false, receipts: true }
     expect(await grace.conversations.settings(id)).toEqual(defaults)
     expect(await grace.conversations.setSettings(id, {})).toEqual(defaults)
@@ -133,6 +134,33 @@ describeOnEachDatabase("a participant's own settings", (openUrl) => {
     const rest = await own.until('message.new', (event) => JSON.stringify(event).includes('the end'))
     expect(rest.map(({ event }) => event.type)).not.toContain('settings.update')
   })
+
+  it.runIf(dialect === 'postgresql')(
+    'arrive on the own streams when a notification shows a conversation that is archived at the same moment',
+    async () => {
+      const { write } = service.chat.context
+      const { conversation_id: other } = await ada.conversations.create({ title: 'Archived' })
+      await ada.participants.add(other, { user_id: grace.id })
+      const own = await open(ada)
+      let posting: Promise<unknown> | undefined
+      // As the call does it, but slower.
+      await write(async (tx) => {
+        await findSettings(tx, other, ada.id, { lock: true })
+        posting = grace.messages.postRoot(other, { content: 'Hi @ada' })
+        const waits = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+        while (!(await tx.get(waits)));
+        await updateSettings(tx, other, ada.id, { archived: 1 })
+      })
+      await posting
+      const told = await own.until('notification.new')
+      const settings = await ada.conversations.settings(other)
+      expect(settings.archived).toBe(false)
+      expect(told.map(({ event }) => event)).toContainEqual({
+        type: 'settings.update',
+        payload: { conversation_id: other, settings },
+      })
+    },
+  )
 
   it('are refused to strangers and parts of the host', async () => {
     const eve = await service.signIn('eve')
