@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Context } from '../../context.ts'
 import { SECOND } from '../../core/time.ts'
-import { listFull, removeOldest } from './store-removing.ts'
+import { type FullInbox, listFull, removeOldest } from './store-removing.ts'
 
 const DAY = 24 * 3_600 * SECOND
 
@@ -37,16 +37,21 @@ export async function pruneInboxes(ctx: Context, round?: InboxRound, most = MOST
     const began = performance.now()
     const { full, last } = await listFull(ctx.db, kept, after, PAGE)
     searched += performance.now() - began
-    for (const inbox of full) {
-      for (let deleted = BATCH; deleted === BATCH; await nextTurn()) {
-        deleted = await ctx.write((tx) => removeOldest(tx, inbox, BATCH))
-        removed += deleted
-      }
-    }
+    for (const inbox of full) removed += await pruneInbox(ctx, inbox)
     after = last ?? ''
     if (last === undefined) break
     await nextTurn()
   }
   if (round) round.after = after
+  return removed
+}
+
+/** Deletes what one inbox does not keep, some in each transaction, until the service stops. @returns the number */
+async function pruneInbox(ctx: Context, inbox: FullInbox): Promise<number> {
+  let removed = 0
+  for (let deleted = BATCH; deleted === BATCH && !ctx.hub.isDraining(); await nextTurn()) {
+    deleted = await ctx.write((tx) => removeOldest(tx, inbox, BATCH))
+    removed += deleted
+  }
   return removed
 }

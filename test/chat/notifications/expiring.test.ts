@@ -1,6 +1,7 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { insertUser } from '../../../lib/accounts/users/store.ts'
 import { pruneInboxes } from '../../../lib/chat/notifications/expiring.ts'
+import { insertSilently } from '../../../lib/chat/notifications/store-all.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
 import { type Person, startService, startThread, type TestService, times } from '../../support/service.ts'
 
@@ -72,5 +73,16 @@ describeOnEachDatabase('what an inbox keeps', (openUrl) => {
     do removed.push(await pruneInboxes(service.chat.context, round))
     while (round.after !== '')
     expect(removed).toEqual([0, 2])
+  })
+
+  it('is pruned no further once the service stops', async () => {
+    const { db, now } = service.chat.context
+    await db.write(async (tx) => {
+      for (const n of times(1_200, (index) => index))
+        await insertSilently(tx, { id: `${n}`, at: now() - 100 * DAY - n, read_at: now(), hidden: 0 }, [grace.id])
+    })
+    let asked = 0
+    const hub = { ...service.chat.context.hub, isDraining: () => asked++ > 1 }
+    expect(await pruneInboxes({ ...service.chat.context, hub })).toBe(500)
   })
 })
