@@ -6,8 +6,8 @@ export interface ReactionsClient {
   /**
    * React to a message.
    *
-   * Allowed for participants who may post. If the reaction exists, nothing changes. U+FE0F is ignored: both
-   * spellings of ❤️ are one. A message has reactions with at most `limits.reactions_per_message` (32) emoji
+   * Allowed for participants who may post. If the reaction exists, nothing changes. U+FE0F and U+FE0E are ignored:
+   * all spellings of ❤️ are one. A message has reactions with at most `limits.reactions_per_message` (32) emoji
    * (`conflict`).
    *
    * @throws ChatError `validation_failed`, `not_found`, `forbidden`, `message_deleted`, `conflict`

@@ -48,7 +48,7 @@ export function withoutArrays<Schema extends v.GenericSchema>(schema: Schema): S
   const run = schema['~run'].bind(schema)
   return Object.assign(schema, {
     '~run': (...[dataset, config]: Parameters<typeof run>) =>
-      run(Array.isArray(dataset.value) ? { ...dataset, value: undefined } : dataset, config),
+      run(Array.isArray(dataset.value) ? { ...dataset, value: null } : dataset, config),
   })
 }
 

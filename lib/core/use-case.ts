@@ -150,7 +150,24 @@ function wording({ type, expected, input, requirement }: v.BaseIssue<unknown>): 
   if (type === 'max_length') return `must be at most ${requirement} ${unit}`
   if (type === 'length') return `must have ${requirement} ${unit}`
   if (type === 'integer' || type === 'safe_integer') return 'must be a whole number'
-  return `must be ${expected ?? 'of another form'}`
+  if (type === 'regex') return `must match ${expected}`
+  return `must be ${expected ? inWords(expected) : 'of another form'}`
+}
+
+/** What JSON calls the types of the schemas. */
+const TYPES: Record<string, string> = {
+  Object: 'an object',
+  Array: 'an array',
+  string: 'a string',
+  number: 'a number',
+  boolean: 'true or false',
+  never: 'left out',
+}
+
+/** @param expected a type, or alternatives: `("on" | "off")` */
+function inWords(expected: string): string {
+  const alternatives = expected.replace(/^\((.*)\)$/, '$1').split(' | ')
+  return alternatives.map((each) => TYPES[each] ?? each).join(' or ')
 }
 
 function pathOf(issue: v.BaseIssue<unknown>): string {

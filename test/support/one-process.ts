@@ -1,7 +1,6 @@
 const HELD_CLOCK = 'holds the clock of the service; nodes use that of the database for the presence of each other'
 const OWN_COUNT = 'each process counts this for itself, as docs/concepts/rate-limits.md says'
 const LATER = 'expects ephemeral events of another node at once'
-const PASSED_ON = 'processes on one SQLite file do not pass ephemeral events and presence on'
 
 /**
  * What `npm run test:nodes` leaves out of the tests that it runs with two nodes, and why: they hold, count or stop what
@@ -17,12 +16,7 @@ export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string,
     'test/accounts/profile/account.test.ts': { 'both take the same work': 'counts the work of one process' },
     'test/assistant/recovery.test.ts': { 'are awaited when the service stops': 'stops one process' },
     'test/assistant/streaming.test.ts': { 'are counted by outcome': 'reads the metrics of one process' },
-    'test/chat/conversations/routes.test.ts': {
-      '(sqlite) > show which participants are online': PASSED_ON,
-    },
-    'test/chat/presence/large.test.ts': { '(sqlite)': PASSED_ON },
     'test/chat/presence/routes.test.ts': {
-      '(sqlite)': PASSED_ON,
       'reports its user to others as': HELD_CLOCK,
       'is valid for 60 seconds, and last_seen_at stays': HELD_CLOCK,
       'an open stream': HELD_CLOCK,
@@ -36,7 +30,6 @@ export const ONE_PROCESS: { files: Record<string, string>; tests: Record<string,
       'count by default per process and user': OWN_COUNT,
       'divide the default limit among the workers': OWN_COUNT,
     },
-    'test/live/feed.test.ts': { '(sqlite) > has ephemeral events once': PASSED_ON },
     'test/live/stream.test.ts': {
       'without an id > starts with its position': LATER,
       'one more than the maximum per user, until one is freed': 'a stream counts at other nodes within a second',

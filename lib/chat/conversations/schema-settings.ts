@@ -55,7 +55,10 @@ export type ConversationSettings = v.InferOutput<typeof ConversationSettings>
 export const ConversationSettingsChange = v.object({
   level: v.optional(Level),
   muted_until: v.optional(
-    v.pipe(v.nullable(MuteUntil), v.description('A later instant, or `forever`; `null` ends the muting')),
+    v.pipe(
+      v.nullable(MuteUntil),
+      v.description('A later instant, or `forever`, which one after 2255-06-05 becomes; `null` ends the muting'),
+    ),
   ),
   archived: v.optional(v.boolean()),
   receipts: v.optional(v.boolean()),

@@ -8,7 +8,7 @@ export const add = route({
   tag: 'Threads and messages',
   summary: 'React to a message',
   description:
-    'Allowed for participants who may post. If the reaction exists, nothing changes. U+FE0F is ignored: both spellings of ❤️ are one. A message has reactions with at most `limits.reactions_per_message` (32) emoji (`conflict`).',
+    'Allowed for participants who may post. If the reaction exists, nothing changes. U+FE0F and U+FE0E are ignored: all spellings of ❤️ are one. A message has reactions with at most `limits.reactions_per_message` (32) emoji (`conflict`).',
   access: 'session',
   status: 204,
   run: service.add,

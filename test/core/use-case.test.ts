@@ -1,0 +1,51 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { MentionsInput } from '../../lib/chat/mentions/schema.ts'
+import type { ChatError } from '../../lib/core/errors.ts'
+import { plainObject } from '../../lib/core/schema.ts'
+import { parseInput } from '../../lib/core/use-case.ts'
+
+const Input = v.object({
+  mentions: v.optional(MentionsInput),
+  object: v.optional(plainObject({ key: v.string() })),
+  list: v.optional(v.array(v.string())),
+  level: v.optional(v.picklist(['on', 'off'])),
+  flag: v.optional(v.boolean()),
+  count: v.optional(v.pipe(v.number(), v.integer(), v.minValue(3))),
+  code: v.optional(v.pipe(v.string(), v.regex(/^[a-z]+$/))),
+  either: v.optional(v.union([v.string(), v.array(v.string())])),
+  strict: v.optional(v.strictObject({})),
+})
+
+const PROBLEMS: [input: unknown, path: string, message: string][] = [
+  [[], '', 'must be an object'],
+  [5, '', 'must be an object'],
+  [{ mentions: [] }, 'mentions', 'must be an object'],
+  [{ mentions: null }, 'mentions', 'must be an object'],
+  [{ mentions: 'ada' }, 'mentions', 'must be an object'],
+  [{ mentions: { user_ids: {} } }, 'mentions.user_ids', 'must be an array'],
+  [{ mentions: { user_ids: [5] } }, 'mentions.user_ids[0]', 'must be a string'],
+  [{ mentions: { all: 1 } }, 'mentions.all', 'must be true or false'],
+  [{ object: [] }, 'object', 'must be an object'],
+  [{ object: {} }, 'object.key', 'is missing'],
+  [{ list: 'a' }, 'list', 'must be an array'],
+  [{ level: 'loud' }, 'level', 'must be "on" or "off"'],
+  [{ flag: 'yes' }, 'flag', 'must be true or false'],
+  [{ count: 'a' }, 'count', 'must be a number'],
+  [{ count: 3.5 }, 'count', 'must be a whole number'],
+  [{ count: 1 }, 'count', 'must be >=3'],
+  [{ code: 'A' }, 'code', 'must match /^[a-z]+$/'],
+  [{ either: 5 }, 'either', 'must be a string or an array'],
+  [{ strict: { other: 1 } }, 'strict.other', 'must be left out'],
+]
+
+describe('the problem of an invalid field', () => {
+  it.each(PROBLEMS)('%j: %s %s', (input, path, message) => {
+    try {
+      parseInput(Input, input)
+    } catch (error) {
+      return expect((error as ChatError).errors).toEqual([{ path, message }])
+    }
+    throw new Error('was accepted')
+  })
+})
