@@ -184,6 +184,7 @@ export const de: Texts = {
     title: 'Gelesen von',
     count: (count) => (count === 0 ? 'Noch niemand.' : count === 1 ? '1 Person' : `${count} Personen`),
     off: 'Wird hier nicht gezeigt: Du oder die Unterhaltung haben es abgeschaltet.',
+    read_by: (names, more) => `Gelesen von ${names.join(', ')}${more > 0 ? ` und ${more} mehr` : ''}`,
   },
   revisions: {
     title: 'Frühere Fassungen',
@@ -195,6 +196,8 @@ export const de: Texts = {
     messages: (count) => (count === 1 ? '1 Nachricht' : `${count} Nachrichten`),
     thread: 'Thema',
     missing: 'Die Nachricht zu diesem Link ist nicht mehr da.',
+    first_unread: 'Zur ersten ungelesenen Nachricht',
+    unread_from: 'Ab hier ungelesen',
   },
   messages: {
     edited: 'bearbeitet',

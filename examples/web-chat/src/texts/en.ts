@@ -176,6 +176,8 @@ export const en = {
     title: 'Read by',
     count: (count: number) => (count === 0 ? 'Nobody yet.' : count === 1 ? '1 person' : `${count} people`),
     off: 'Not shown here: you, or the conversation, have turned it off.',
+    read_by: (names: readonly string[], more: number) =>
+      `Read by ${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`,
   },
   revisions: {
     title: 'Earlier versions',
@@ -187,6 +189,8 @@ export const en = {
     messages: (count: number) => (count === 1 ? '1 message' : `${count} messages`),
     thread: 'Thread',
     missing: 'The message of this link is no longer here.',
+    first_unread: 'To the first unread message',
+    unread_from: 'Unread from here',
   },
   messages: {
     edited: 'edited',

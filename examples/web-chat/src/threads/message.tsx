@@ -13,6 +13,7 @@ import { EditForm } from './edit-form.tsx'
 import { MessageActions } from './message-actions.tsx'
 import { MessageBody } from './message-body.tsx'
 import { Reactions } from './reactions.tsx'
+import { ReadBy } from './read-by.tsx'
 import type { Row } from './rows.ts'
 
 const Revisions = lazy(() => import('./revisions.tsx').then(({ RevisionsDialog }) => RevisionsDialog))
@@ -29,6 +30,10 @@ export interface MessageProps {
   isTarget: boolean
   /** Whether it is new to the user. */
   isNew: boolean
+  /** Whether it is the first one that is new. */
+  isFirstNew: boolean
+  /** Whether it is the last one that the user has written. */
+  isLastOwn: boolean
   user_id: string
   /** Of the user in the conversation. */
   role: Participant['role'] | undefined
@@ -48,9 +53,10 @@ export class MessageRow extends Component<MessageProps> {
   }
 
   render() {
-    const { level, message, isTarget } = this.props
+    const { level, message, isTarget, isFirstNew } = this.props
     return (
       <li data-id={message.id} data-level={Math.min(level, MAX_LEVEL)} data-target={isTarget} tabIndex={-1}>
+        {isFirstNew && <p class="unread-from">{texts.value.threads.unread_from}</p>}
         <MessageArticle {...this.props} />
       </li>
     )
@@ -63,7 +69,7 @@ function isSame(one: StoreMessage, other: StoreMessage): boolean {
 }
 
 function MessageArticle(props: MessageProps) {
-  const { message, below, branch, isNew, user_id, canWrite, onToggle } = props
+  const { message, below, branch, isNew, isLastOwn, hasReceipts, user_id, canWrite, onToggle } = props
   const { people } = useApp()
   const [isEditing, setEditing] = useState(false)
   const [hasRevisions, setRevisions] = useState(false)
@@ -108,6 +114,7 @@ function MessageArticle(props: MessageProps) {
           <MessageBody message={message} user_id={user_id} />
         )}
         {!deleted_at && !pending && <Reactions message={message} canReact={canWrite} />}
+        {isLastOwn && hasReceipts && <ReadBy message_id={id} />}
         {branch && (
           <button type="button" class="branch link" aria-expanded={branch === 'open'} onClick={() => onToggle(id)}>
             {branch === 'open' ? messages.collapse(below) : messages.expand(below)}

@@ -12,10 +12,11 @@ import { Icon } from '../parts/icon.tsx'
 import { useVisible } from '../parts/visible.ts'
 import { texts } from '../texts/texts.ts'
 import { useAnnouncements } from './announcements.ts'
+import { FirstUnread } from './first-unread.tsx'
 import { MessageRow } from './message.tsx'
 import { useReadMarker } from './read-marker.ts'
 import { ReplyBox } from './reply-box.tsx'
-import { rowsOf } from './rows.ts'
+import { lastOwnOf, rowsOf } from './rows.ts'
 import { useShowTarget } from './show-target.ts'
 import { useStickToEnd } from './stick-to-end.ts'
 
@@ -54,7 +55,9 @@ export function ThreadPane({
     loadMore: thread.loadMore,
   })
   useAnnouncements(messages, user.id)
-  const unread = useReadMarker({ scroller, conversation_id, root_id, messages, has_more, user_id: user.id })
+  const { fresh, count } = useReadMarker({ scroller, conversation_id, root_id, messages, has_more, user_id: user.id })
+  const first = rows.find(({ message }) => fresh.has(message.id))?.message.id
+  const last_own = useMemo(() => lastOwnOf(messages, user.id), [messages])
   const canWrite = mayWrite(conversation, user)
   useLayoutEffect(() => void (message_id === undefined && focusIn(pane.current)), [status === 'loading', canWrite])
   // What is answered may be deleted meanwhile.
@@ -93,6 +96,14 @@ export function ThreadPane({
             {threads.missing}
           </p>
         )}
+        <FirstUnread
+          scroller={scroller}
+          rows={rows}
+          first={first}
+          count={count}
+          has_more={has_more}
+          loadMore={thread.loadMore}
+        />
         <ol class="messages">
           {rows.map(({ message, level, below, branch }) => (
             <MessageRow
@@ -102,7 +113,9 @@ export function ThreadPane({
               below={below}
               branch={branch}
               isTarget={message.id === message_id}
-              isNew={unread.has(message.id)}
+              isNew={fresh.has(message.id)}
+              isFirstNew={message.id === first}
+              isLastOwn={message.id === last_own}
               user_id={user.id}
               role={conversation?.role}
               canWrite={canWrite}

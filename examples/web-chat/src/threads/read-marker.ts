@@ -22,9 +22,10 @@ interface Watched {
  * A marker is an instant: everything that arrived before it is read. So it moves up to the first unread message, by arrival,
  * that was not in view.
  *
- * @returns the ids of messages that were unread when the thread was opened, or arrived while the user was elsewhere
+ * @returns the ids of messages that were unread when the thread was opened, or arrived while the user was elsewhere; and how
+ *   many are unread now
  */
-export function useReadMarker(watched: Watched): ReadonlySet<string> {
+export function useReadMarker(watched: Watched): { fresh: ReadonlySet<string>; count: number } {
   const { scroller, conversation_id, root_id, messages, has_more, user_id } = watched
   const { client, store } = useApp()
   const { threads, status } = useReadable(store.threads(conversation_id))
@@ -55,7 +56,7 @@ export function useReadMarker(watched: Watched): ReadonlySet<string> {
     return watch(scroller.current, unread, (id) => seen.current.add(id), report)
     // Not the messages: while an answer is written, they are others with every word.
   }, [unread.map(({ id }) => id).join(), status])
-  return fresh
+  return { fresh, count }
 }
 
 /** Calls `onSeen` for each message that comes into view, and `report` once a few have. @returns a function that ends this */

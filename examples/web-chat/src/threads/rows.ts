@@ -11,6 +11,16 @@ export interface Row {
   branch?: 'open' | 'collapsed'
 }
 
+/** The id of the last message, by arrival, that the user has written and not deleted. */
+export function lastOwnOf(messages: readonly StoreMessage[], user_id: string): string | undefined {
+  let last: StoreMessage | undefined
+  for (const message of messages) {
+    const isOwn = message.author_user_id === user_id && !message.pending && !message.deleted_at
+    if (isOwn && (!last || message.created_at > last.created_at)) last = message
+  }
+  return last?.id
+}
+
 /**
  * The rows of a thread that is given depth first. What was said one after another stands one below the other: a message
  * with several replies begins a branch with each of them, and what follows in a branch is indented once more.

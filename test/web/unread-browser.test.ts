@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { hasBrowser } from '../support/browser.ts'
+import { look } from './looks.ts'
+import { expectOne, openStage, write } from './people.ts'
+import { openTalk } from './talk.ts'
+
+describe.skipIf(!hasBrowser)('what is unread in the web chat', () => {
+  it('begins at a line, to which a button leads, and who has read it is shown to its author', async () => {
+    const { url, visit, problems } = await openStage({})
+    const { ada, grace, signIn, conversation_id } = await openTalk(url)
+    await ada.conversations.rename(conversation_id, { policy: { receipts: 'on' } })
+    const { message: root } = await ada.messages.postRoot(conversation_id, { content: 'Begin' })
+    for (const each of Array(2).keys()) await ada.messages.reply(root.id, { content: `Before ${each}` })
+    await grace.threads.markRead(root.id)
+    for (const each of Array(20).keys()) await ada.messages.reply(root.id, { content: `After ${each}` })
+
+    const { page } = await visit(url)
+    await signIn(page, 'grace')
+    await page.goto(`${url}/#/c/${conversation_id}/t/${root.id}`)
+    await page.waitForSelector('.message:has-text("After 19")')
+    await page.waitForSelector('.jump[data-to=above] button')
+    await page.click('.jump button')
+    await expectOne(page, 'li:has(> .unread-from):has-text("After 0")')
+    await page.waitForSelector('.jump', { state: 'detached' })
+    expect(
+      await page.evaluate(`(() => {
+        const { top, bottom } = document.querySelector('.unread-from').getBoundingClientRect()
+        const pane = document.querySelector('.thread .scroll').getBoundingClientRect()
+        return top >= pane.top - 1 && bottom <= pane.bottom
+      })()`),
+    ).toBe(true)
+    await look(page, 'unread-from')
+
+    await write(page, 'thread', 'Of grace')
+    await page.waitForSelector('.message:has-text("Of grace"):not([data-pending])')
+    const { page: author } = await visit(url, { colorScheme: 'dark', locale: 'de-DE' })
+    await signIn(author, 'ada')
+    await author.goto(`${url}/#/c/${conversation_id}/t/${root.id}`)
+    await author.waitForSelector('.message:has-text("Of grace")')
+    await page.waitForSelector('.message:has-text("Of grace") .read-by:text("Read by Ada Lovelace")')
+    // What grace has skipped is unread still.
+    expect(await author.locator('.message:has-text("After 19") .read-by').allTextContents()).toEqual([])
+    await grace.threads.markRead(root.id)
+    await author.waitForSelector('.message:has-text("After 19") .read-by:text("Gelesen von grace")')
+    await look(author, 'read-by')
+    expect(problems).toEqual([])
+  }, 60_000)
+
+  it('is led to in a thread that is not read to its end', async () => {
+    const { url, visit, problems } = await openStage({})
+    const { ada, signIn, conversation_id } = await openTalk(url)
+    const { message: root } = await ada.messages.postRoot(conversation_id, { content: 'Begin' })
+    await Promise.all(Array.from({ length: 230 }, () => ada.messages.reply(root.id, { content: 'x' })))
+    const { page } = await visit(url)
+    await signIn(page, 'grace')
+    await page.goto(`${url}/#/c/${conversation_id}/t/${root.id}`)
+    await page.click('.jump[data-to=below] button')
+    await page.waitForSelector('li:has(> .unread-from):has-text("Begin")')
+    expect(problems).toEqual([])
+  }, 60_000)
+})
