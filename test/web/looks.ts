@@ -16,24 +16,33 @@ interface Fault {
 }
 
 /**
- * Looks at a screen in each size: axe finds no fault, and nothing is wider than the window, a pane or a dialog. With `WEB_SHOTS=<folder>` it
+ * Looks at a screen in each size: axe finds no fault, nothing is wider than the window, a pane or a dialog, and an open dialog is
+ * in view. With `WEB_SHOTS=<folder>` it
  * leaves a picture of each.
  */
 export async function look(page: Page, name: string): Promise<void> {
   for (const [size, viewport] of Object.entries(SIZES)) {
     await page.setViewportSize(viewport)
     if (process.env.WEB_SHOTS) await page.screenshot({ path: join(process.env.WEB_SHOTS, `${name}-${size}.png`) })
-    const { violations, width, wide } = (await page.evaluate(
+    const { violations, width, wide, unseen } = (await page.evaluate(
       `${AXE}; (async () => ({
         violations: (await axe.run(document, { resultTypes: ['violations'] })).violations,
+        unseen: [...document.querySelectorAll('dialog[open]')].filter((each) => each.clientWidth === 0).length,
         width: document.documentElement.scrollWidth,
         wide: [...document.querySelectorAll('dialog, .pane')].filter((each) => each.scrollWidth > each.clientWidth).length,
       }))()`,
-    )) as { violations: Fault[]; width: number; wide: number }
+    )) as { violations: Fault[]; width: number; wide: number; unseen: number }
     const faults = violations.map(
       ({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`,
     )
-    expect({ name, size, faults, width, wide }).toEqual({ name, size, faults: [], width: viewport.width, wide: 0 })
+    expect({ name, size, faults, width, wide, unseen }).toEqual({
+      name,
+      size,
+      faults: [],
+      width: viewport.width,
+      wide: 0,
+      unseen: 0,
+    })
   }
   await page.setViewportSize(SIZES.laptop)
 }

@@ -1,13 +1,13 @@
 import { expect, onTestFinished } from 'vitest'
 import { serve } from '../../lib/http/node/serve.ts'
-import { createChatService, openStorage, type Ports, parseConfig } from '../../lib/index.ts'
+import { type Actor, type Chat, createChatService, openStorage, type Ports, parseConfig } from '../../lib/index.ts'
 import { createWebChat, type WebChatOptions } from '../../lib/web/index.ts'
 import { type Browser, type BrowserContext, type ContextOptions, openBrowser, type Page } from '../support/browser.ts'
 
 export const PASSWORD = 'correct horse battery'
 
 /** What a browser reports of requests that fail as they must: those of a page without a session, or without a network. */
-const EXPECTED = /status of 401|status of 409|net::ERR_INTERNET_DISCONNECTED/
+const EXPECTED = /status of 401|status of 40[39]|net::ERR_INTERNET_DISCONNECTED/
 
 /** A user at a browser. */
 export interface Visitor {
@@ -19,6 +19,7 @@ export interface Visitor {
 export interface Stage {
   url: string
   browser: Browser
+  chat: Chat
   /** @param options the device */
   visit(address: string, options?: ContextOptions): Promise<Visitor>
   /** What the consoles of all pages have reported. */
@@ -39,6 +40,7 @@ export async function openStage(ports: Ports, config: object = {}, options: WebC
   return {
     url: server.url,
     browser,
+    chat,
     problems,
     async visit(address, options) {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', ...options })
@@ -52,6 +54,29 @@ export async function openStage(ports: Ports, config: object = {}, options: WebC
       return { page, context }
     },
   }
+}
+
+/** Creates the first administrator, Ada, and signs her in. */
+export async function signInAsAda(
+  { url, chat, visit }: Stage,
+  options?: ContextOptions,
+): Promise<Visitor & { ada: Actor }> {
+  const { user } = await chat.setup.run({ email: 'ada@example.org', password: PASSWORD, display_name: 'Ada Lovelace' })
+  return { ...(await signIn({ url, visit }, 'ada@example.org', options)), ada: await chat.users.actor(user.id) }
+}
+
+/** Signs in at the page. */
+export async function signIn(
+  { url, visit }: Pick<Stage, 'url' | 'visit'>,
+  email: string,
+  options?: ContextOptions,
+): Promise<Visitor> {
+  const visitor = await visit(url, options)
+  await visitor.page.fill('[name=email]', email)
+  await visitor.page.fill('[name=password]', PASSWORD)
+  await visitor.page.press('[name=password]', 'Enter')
+  await visitor.page.waitForSelector('.sidebar')
+  return visitor
 }
 
 /** Writes in the composer of a pane, and sends it. */

@@ -1,5 +1,4 @@
-import type { Person } from 'chat-server/client'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { useAction } from '../app/action.ts'
 import { useApp } from '../app/context.ts'
 import { nameOf } from '../app/people.ts'
@@ -8,10 +7,8 @@ import { Avatar } from '../parts/avatar.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { ErrorNote } from '../parts/error-note.tsx'
 import { Field, fieldsOf } from '../parts/field.tsx'
+import { useFound } from '../switch/use-found.ts'
 import { texts } from '../texts/texts.ts'
-
-/** How long is waited for another letter before people are searched. */
-const TYPING_MS = 200
 
 /** Begins a conversation with a name, or a direct one. */
 export function NewConversation({ onClose }: { onClose: () => void }) {
@@ -46,28 +43,15 @@ export function NewConversation({ onClose }: { onClose: () => void }) {
 }
 
 function NewDirect({ onOpen }: { onOpen: (conversation_id: string) => void }) {
-  const { client, session, store } = useApp()
+  const { session, store } = useApp()
   const { conversations } = texts.value
   const [query, setQuery] = useState('')
-  const [found, setFound] = useState<Person[]>()
+  const search = useFound(query)
+  const found = search.people.filter(({ id }) => id !== session.user.value?.id)
+  const isEmpty = found.length === 0 && query.trim().length > 1 && !search.isLoading
   const { run, isRunning, error } = useAction(async (user_id: string) => {
     onOpen((await store.openDirect({ user_id })).conversation.id)
   })
-  useEffect(() => {
-    setFound(undefined)
-    if (query.trim().length < 2) return
-    const abort = new AbortController()
-    const timer = setTimeout(() => {
-      client.users.search({ query: query.trim(), limit: 8 }, { signal: abort.signal }).then(
-        ({ users }) => setFound(users.filter(({ id }) => id !== session.user.value?.id)),
-        () => {},
-      )
-    }, TYPING_MS)
-    return () => {
-      clearTimeout(timer)
-      abort.abort()
-    }
-  }, [query])
   return (
     <section class="direct">
       <h3>{conversations.direct}</h3>
@@ -79,7 +63,7 @@ function NewDirect({ onOpen }: { onOpen: (conversation_id: string) => void }) {
         onInput={(event) => setQuery(event.currentTarget.value)}
       />
       <ul class="choices" aria-live="polite">
-        {found?.map((person) => (
+        {found.map((person) => (
           <li key={person.id}>
             <button type="button" disabled={isRunning} onClick={() => void run(person.id)}>
               <Avatar id={person.id} name={nameOf(person)} />
@@ -88,9 +72,9 @@ function NewDirect({ onOpen }: { onOpen: (conversation_id: string) => void }) {
             </button>
           </li>
         ))}
-        {found?.length === 0 && <li class="quiet">{conversations.direct_none}</li>}
+        {isEmpty && <li class="quiet">{conversations.direct_none}</li>}
       </ul>
-      <ErrorNote error={error} />
+      <ErrorNote error={error ?? search.error} />
     </section>
   )
 }

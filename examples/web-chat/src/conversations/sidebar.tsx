@@ -7,6 +7,7 @@ import { Avatar } from '../parts/avatar.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { IconButton } from '../parts/icon-button.tsx'
 import { Menu } from '../parts/menu.tsx'
+import { SwitchButton } from '../switch/switch-button.tsx'
 import { texts } from '../texts/texts.ts'
 import { ConversationList } from './list.tsx'
 import { NewConversation } from './new.tsx'
@@ -25,6 +26,7 @@ export function Sidebar({ user, selected }: { user: User; selected: string | und
           {brand.logo ? <img src={brand.logo} alt="" /> : <span class="brand-mark" aria-hidden="true" />}
           <span class="name">{brand.name}</span>
         </p>
+        <SwitchButton />
         <InboxButton />
         <IconButton icon="plus" label={conversations.create} onClick={() => setCreating(true)} />
         <Menu label={menu.label} button={<Avatar id={user.id} name={nameOf(user)} />}>

@@ -10,6 +10,7 @@ import { useConversation } from '../conversations/use-conversation.ts'
 import { Announcer } from '../parts/announcer.tsx'
 import { Icon } from '../parts/icon.tsx'
 import { Toast } from '../parts/toast.tsx'
+import { SwitcherPlace } from '../switch/switch-button.tsx'
 import { texts } from '../texts/texts.ts'
 import { ThreadPane } from '../threads/pane.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
@@ -56,6 +57,7 @@ export function Chat({ user }: { user: User }) {
           user={user}
         />
       )}
+      <SwitcherPlace />
       <Announcer />
       <Toast />
     </main>

@@ -118,6 +118,16 @@ export const de: Texts = {
     away: 'abwesend',
     offline: 'offline',
   },
+  switcher: {
+    title: 'Gehe zu…',
+    label: 'Unterhaltung oder Person',
+    placeholder: 'Titel, Name oder Benutzername',
+    begin: 'neues Gespräch zu zweit',
+    found: (count) => (count === 1 ? '1 Treffer' : `${count} Treffer`),
+    none: 'Nichts mit diesem Namen.',
+    not_shared:
+      'Du kannst Menschen schreiben, mit denen du eine Unterhaltung teilst: Lade diese Person zuerst in eine ein.',
+  },
   inbox: {
     title: 'Eingang',
     open_unread: (count) => `Eingang, ${count} ungelesen`,

@@ -116,6 +116,15 @@ export const en = {
     away: 'away',
     offline: 'offline',
   },
+  switcher: {
+    title: 'Go to…',
+    label: 'Conversation or person',
+    placeholder: 'Title, name or username',
+    begin: 'new direct conversation',
+    found: (count: number) => (count === 1 ? '1 match' : `${count} matches`),
+    none: 'Nothing with that name.',
+    not_shared: 'You can write to people with whom you share a conversation: invite this person to one first.',
+  },
   inbox: {
     title: 'Inbox',
     open_unread: (count: number) => `Inbox, ${count} unread`,

@@ -1,0 +1,40 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { Avatar } from '../parts/avatar.tsx'
+import { Icon } from '../parts/icon.tsx'
+import { texts } from '../texts/texts.ts'
+import type { Choice } from './use-choices.ts'
+
+interface OptionProps {
+  id: string
+  choice: Choice
+  isChosen: boolean
+  onTake: () => void
+}
+
+/** A conversation or a person in the list of the switcher; the field keeps the focus. */
+export function ChoiceOption({ id, choice, isChosen, onTake }: OptionProps) {
+  const { name, username, user_id, conversation_id } = choice
+  const option = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (isChosen) option.current?.scrollIntoView({ block: 'nearest' })
+  }, [isChosen])
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: The keys are those of the field.
+    <div
+      ref={option}
+      id={id}
+      role="option"
+      tabIndex={-1}
+      aria-selected={isChosen}
+      onPointerDown={(event) => event.preventDefault()}
+      onClick={onTake}
+    >
+      <Avatar id={user_id ?? choice.id} name={name} />
+      <span class="name" dir="auto">
+        {name}
+      </span>
+      <small>{conversation_id === undefined ? texts.value.switcher.begin : username && `@${username}`}</small>
+      {conversation_id === undefined && <Icon name="plus" />}
+    </div>
+  )
+}

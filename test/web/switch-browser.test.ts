@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { hasBrowser, type Page } from '../support/browser.ts'
+import { look } from './looks.ts'
+import { expectOne, openStage, signInAsAda } from './people.ts'
+
+/** The names that are offered, the chosen one in brackets. */
+function offered(page: Page): Promise<unknown> {
+  return page.evaluate(`[...document.querySelectorAll('[role=option]')].map((option) => {
+    const name = option.querySelector('.name').textContent
+    const { ariaActiveDescendantElement: active } = document.activeElement
+    return option.ariaSelected === 'true' && active === option ? '[' + name + ']' : name
+  })`)
+}
+
+describe.skipIf(!hasBrowser)('the switcher', () => {
+  it('finds conversations and people by typing, and opens them with the keys', async () => {
+    const stage = await openStage({})
+    const { page, ada } = await signInAsAda(stage)
+    const { chat } = stage
+    const long = `Grüße ${'Donaudampfschifffahrtsgesellschaft'.repeat(3)}`
+    for (const title of ['Engines', 'Steam engines', 'Difference', long])
+      await chat.conversations.create(ada, { title })
+    const created = await chat.users.create(ada, {
+      username: 'grace',
+      email: 'grace@example.org',
+      display_name: 'Grace Hopper',
+    })
+    await chat.users.create(ada, { username: 'greta', email: 'greta@example.org' })
+    const { conversation_id } = await chat.conversations.create(ada, { title: 'Shared' })
+    await chat.participants.add(ada, conversation_id, { username: 'grace' })
+    const { conversation } = await chat.conversations.direct(ada, { user_id: created.user.id })
+    await page.waitForSelector('.conversations a:has-text("Grace Hopper")')
+
+    await page.press('body', 'Control+k')
+    await page.waitForSelector('dialog [role=option]')
+    await look(page, 'switcher-latest')
+    await page.fill('[role=combobox]', 'engine')
+    expect(await offered(page)).toEqual(['[Engines]', 'Steam engines'])
+    await page.press('[role=combobox]', 'ArrowDown')
+    expect(await offered(page)).toEqual(['Engines', '[Steam engines]'])
+    await page.press('[role=combobox]', 'ArrowDown')
+    await page.press('[role=combobox]', 'ArrowUp')
+    await page.press('[role=combobox]', 'Enter')
+    await page.waitForSelector('.conversation h2:text-is("Steam engines")')
+
+    await page.press('body', 'Control+k')
+    await page.fill('[role=combobox]', 'gr')
+    await page.waitForSelector('[role=option]:has-text("new direct conversation")')
+    expect(await offered(page)).toEqual(['[Grace Hopper]', long, 'greta'])
+    await look(page, 'switcher')
+    await page.press('[role=combobox]', 'Enter')
+    await page.waitForSelector('.conversation h2:text-is("Grace Hopper")')
+    expect(page.url()).toContain(conversation.id)
+
+    await page.click('.sidebar [aria-keyshortcuts]')
+    await page.fill('[role=combobox]', 'gre')
+    await page.waitForSelector('[role=option]:has-text("greta")')
+    await page.press('[role=combobox]', 'Enter')
+    await page.waitForSelector('dialog [role=alert]:has-text("invite this person to one first")')
+    await chat.participants.add(ada, conversation_id, { username: 'greta' })
+    await page.press('[role=combobox]', 'Enter')
+    await page.waitForSelector('.conversation h2:text-is("greta")')
+    await expectOne(page, '.conversations a:has-text("greta")')
+
+    await page.press('body', 'Control+k')
+    await page.fill('[role=combobox]', 'nobody at all')
+    await page.waitForSelector('dialog .quiet:text("Nothing with that name.")')
+    await page.press('[role=combobox]', 'Escape')
+    await page.waitForSelector('dialog', { state: 'detached' })
+    expect(stage.problems).toEqual([])
+  }, 60_000)
+})
