@@ -10,11 +10,16 @@ import { hideConversation } from './store-fields.ts'
 /** The maximum size of the text that one batch removes: SQLite overwrites all of it. */
 const BATCH_BYTES = 1024 * 1024
 
-/** About the size of a reaction with its index entries. */
-const REACTION_BYTES = 300
+/** About the size of a reaction, or of a notification, with its index entries. */
+const ROW_BYTES = 300
 
-/** The number of revisions that one batch removes of a message that is larger than a batch. */
-const PIECES = 16
+/** Where the pieces of a message are, their key, and the number that one batch removes of a message that is larger than a batch. */
+const PIECES = {
+  message_revisions: { of: 'message_id', key: 'replaced_at', most: 16 },
+  message_chunks: { of: 'message_id', key: 'idx', most: 256 },
+  reactions: { of: 'message_id', key: 'at', most: 1_024 },
+  notifications: { of: 'id', key: 'user_id', most: 1_024 },
+}
 
 /**
  * Deletes a conversation: it is hidden with the commit, and a task removes its content. The caller must call
@@ -61,7 +66,8 @@ async function removeMessages(tx: Queries, conversationId: string, size: number)
     `SELECT id, octet_length(content) + coalesce(octet_length(prompt), 0) +
             (SELECT coalesce(sum(octet_length(r.content)), 0) FROM message_revisions r WHERE r.message_id = messages.id) +
             (SELECT coalesce(sum(octet_length(c.content)), 0) FROM message_chunks c WHERE c.message_id = messages.id) +
-            (SELECT count(*) * ${REACTION_BYTES} FROM reactions r WHERE r.message_id = messages.id) AS bytes
+            (SELECT count(*) * ${ROW_BYTES} FROM reactions r WHERE r.message_id = messages.id) +
+            (SELECT count(*) * ${ROW_BYTES} FROM notifications n WHERE n.id = messages.id) AS bytes
        FROM messages WHERE root_id ${these} LIMIT ?`,
     rootIds,
     size,
@@ -93,30 +99,18 @@ function fitting(messages: { id: string; bytes: number }[]): string[] {
   return messages.slice(0, end < 0 ? messages.length : Math.max(1, end)).map(({ id }) => id)
 }
 
-/** Removes some revisions, chunks and reactions of one large message. @returns false if it had none */
+/** Removes some pieces of one large message. @returns false if it had none */
 async function removePieces(tx: Queries, messageId: string): Promise<boolean> {
-  const revisions = await tx.run(
-    `DELETE FROM message_revisions WHERE message_id = ? AND replaced_at IN (
-       SELECT replaced_at FROM message_revisions WHERE message_id = ? ORDER BY replaced_at LIMIT ?)`,
-    messageId,
-    messageId,
-    PIECES,
-  )
-  const chunks = await tx.run(
-    `DELETE FROM message_chunks WHERE message_id = ? AND idx IN (
-       SELECT idx FROM message_chunks WHERE message_id = ? ORDER BY idx LIMIT ?)`,
-    messageId,
-    messageId,
-    16 * PIECES,
-  )
-  const reactions = await tx.run(
-    `DELETE FROM reactions WHERE message_id = ? AND at IN (
-       SELECT at FROM reactions WHERE message_id = ? ORDER BY at LIMIT ?)`,
-    messageId,
-    messageId,
-    64 * PIECES,
-  )
-  return revisions + chunks + reactions > 0
+  let removed = 0
+  for (const [table, { of, key, most }] of Object.entries(PIECES))
+    removed += await tx.run(
+      `DELETE FROM ${table} WHERE ${of} = ? AND ${key} IN (
+         SELECT ${key} FROM ${table} WHERE ${of} = ? ORDER BY ${key} LIMIT ?)`,
+      messageId,
+      messageId,
+      most,
+    )
+  return removed > 0
 }
 
 /** The other tables with rows of a conversation, and their keys; with notifications that are about no message. */

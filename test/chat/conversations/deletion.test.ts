@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { removeConversation } from '../../../lib/chat/conversations/removal.ts'
+import { insertSilently } from '../../../lib/chat/notifications/store-all.ts'
 import { exportArchive } from '../../../lib/storage/archive/export.ts'
 import { TABLES } from '../../../lib/storage/archive/format.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
@@ -125,5 +126,34 @@ describeOnEachDatabase('a deleted conversation', (openUrl) => {
     }
     expect(counts.some((count) => count > 123)).toBe(true)
     expect(counts.at(-1)).toBe(123)
+  })
+
+  it('removes a bounded number of notifications in a transaction, however many users a message has notified', async () => {
+    const { chat } = service
+    const ada = await chat.users.actor((await service.signIn('ada')).id)
+    const { conversation_id } = await chat.conversations.create(ada, { title: 'CANARY' })
+    const { db, now } = chat.context
+    const users = times(600, (n) => `user ${n}`)
+    for (const content of times(10, (n) => `To all, ${n}`)) {
+      const { message_id: id } = await chat.messages.postRoot(ada, conversation_id, { content })
+      await db.write((tx) => insertSilently(tx, { id, at: now(), read_at: null, hidden: 0 }, users))
+    }
+    const { message_id: id } = await chat.messages.postRoot(ada, conversation_id, { content: 'To more' })
+    const more = times(5_000, (n) => `user ${n}`)
+    await db.write((tx) => insertSilently(tx, { id, at: now(), read_at: null, hidden: 0 }, more))
+    await chat.conversations.remove(ada, conversation_id)
+
+    const all = "SELECT count(*) AS n FROM notifications WHERE kind = 'mention_all'"
+    const count = async () => (await db.get<{ n: number }>(all))!.n
+    const removed: number[] = []
+    for (let before = await count(); before > 0; before -= removed.at(-1)!) {
+      let left = 1
+      await removeConversation(chat.context, {
+        ...{ key: conversation_id, detail: {}, signal: new AbortController().signal, isOver: () => left-- === 0 },
+      })
+      removed.push(before - (await count()))
+    }
+    expect(removed.reduce((sum, n) => sum + n)).toBe(11_000)
+    expect(Math.max(...removed)).toBeLessThan(4_000)
   })
 })
