@@ -65,9 +65,6 @@ export const ConversationSettingsChange = v.object({
 })
 export type ConversationSettingsChange = v.InferOutput<typeof ConversationSettingsChange>
 
-/** The kinds of notifications that count as unread mentions of a conversation. */
-export const COUNTED_KINDS: readonly string[] = ['mention', 'mention_all', 'reply']
-
 /** Those of the settings that the caller's view of a conversation depends on. */
 export const OwnFields = {
   mentions: v.optional(

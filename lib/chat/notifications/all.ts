@@ -73,6 +73,6 @@ async function notify(ctx: Context, tx: Tx, message: MessageToAll, at: Micros, u
     if (ids.length > 0) await insertSilently(tx, { id, at, ...state }, ids)
   }
   if (others.length === 0) return
-  const row = { id, at, conversation_id, root_id, message_id: id, actor_user_id: posted_by, level }
+  const row = { id, at, conversation_id, root_id, message_id: id, actor_user_id: posted_by }
   tx.notify(makeNotifications(tx, [{ ...row, kind: 'mention_all', users: others }]))
 }

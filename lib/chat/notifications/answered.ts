@@ -23,9 +23,7 @@ export async function notifyAsker(
   const user = answered && (await findParticipant(tx, conversation_id, answered.posted_by))
   if (!user || (await listNotified(tx, message_id)).size > 0) return
   const { root_id, is_direct } = answered
-  const { default_level } = config.notifications
-  if (levelOf({ ...user, is_direct }, default_level) === 'none') return
-  const level = levelOf({ level: null, is_direct }, default_level)
-  const row = { id: message_id, at, conversation_id, root_id, message_id, actor_user_id: null, level }
+  if (levelOf({ ...user, is_direct }, config.notifications.default_level) === 'none') return
+  const row = { id: message_id, at, conversation_id, root_id, message_id, actor_user_id: null }
   tx.notify(makeNotifications(tx, [{ ...row, kind: 'reply', users: [user] }]))
 }

@@ -33,8 +33,8 @@ export function createNotificationBatch({ id, default_level }: { id: () => strin
   const toAll: NotifyingMessage[] = []
 
   function add(kind: NotificationKind, message: NotifyingMessage, users: readonly ParticipantSettings[]): void {
-    const common = commonOf(message)
-    const wanting = users.filter(({ level }) => (level ?? common.level) !== 'none')
+    const { level: usual, ...common } = commonOf(message)
+    const wanting = users.filter(({ level }) => (level ?? usual) !== 'none')
     if (wanting.length > 0) made.push({ ...common, id: message.id, kind, users: wanting })
   }
 

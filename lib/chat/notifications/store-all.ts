@@ -38,7 +38,7 @@ export function listToNotify(
   { after, at, limit }: { after: string; at: Micros; limit: number },
 ): Promise<ToNotify[]> {
   return db.all<ToNotify>(
-    `SELECT p.user_id, p.level, p.muted_until, p.archived, p.receipts,
+    `SELECT p.user_id, p.level, p.muted_until, p.archived,
             CASE WHEN r.read_at >= ? AND r.read_at >= p.joined_at THEN 1 ELSE 0 END AS has_read
        FROM participants p LEFT JOIN thread_members r ON r.root_id = ? AND r.user_id = p.user_id
       WHERE p.conversation_id = ? AND p.user_id > ? AND p.user_id <> ? AND p.joined_at <= ?

@@ -4,7 +4,7 @@ import { type Columns, onRows } from '../../storage/on-rows.ts'
 import { jsonList, type Micros } from '../../storage/sql.ts'
 import type { ParticipantSettings } from '../conversations/rules-settings.ts'
 import type { Level } from '../conversations/schema-settings.ts'
-import { countNews, groupNews, listNews } from './rules-making.ts'
+import { countMentions, groupCounts, listCounts } from './rules.ts'
 import type { Notification, NotificationKind } from './schema.ts'
 
 /** A notification that was made for some users, and what its sender needs to know of them. */
@@ -12,7 +12,7 @@ export interface MadeNotification {
   /** Without the excerpt, which is composed when it is read. */
   notification: Notification
   users: readonly ParticipantSettings[]
-  /** The users for whom this has ended that the conversation is archived. */
+  /** The users who had archived the conversation, and see it again. */
   shown: string[]
 }
 
@@ -29,8 +29,6 @@ export interface NewRow {
 
 /** A new notification, for users who want it and have none of its message. */
 export interface NewNotification extends NewRow {
-  /** The level of participants who have not chosen one. */
-  level: Level
   users: readonly ParticipantSettings[]
 }
 
@@ -53,8 +51,8 @@ const MAKE = `WITH given AS (
     INSERT INTO notifications (${COLUMNS})
     SELECT one.value, given.id, given.kind, given.at, given.conversation_id, given.actor_user_id
       FROM given CROSS JOIN LATERAL json_array_elements_text(given.users) AS one(value))
-  UPDATE participants SET unread_mentions = unread_mentions + news.added, archived = 0
-    FROM json_to_recordset(?) AS news(conversation_id text, user_id text, added bigint)
+  UPDATE participants SET unread_mentions = unread_mentions + news.count, archived = 0
+    FROM json_to_recordset(?) AS news(conversation_id text, user_id text, count bigint)
    WHERE participants.conversation_id = news.conversation_id AND participants.user_id = news.user_id`
 
 /**
@@ -62,14 +60,16 @@ const MAKE = `WITH given AS (
  * has locked the conversations.
  */
 export async function makeNotifications(tx: Queries, rows: readonly NewNotification[]): Promise<MadeNotification[]> {
-  const news = countNews(rows)
+  const counts = countMentions(rows)
   if (tx.dialect === 'postgresql') {
     const given = rows.map((row) => ({ ...toRow(row), users: row.users.map(({ user_id }) => user_id) }))
-    await tx.run(MAKE, JSON.stringify(given), JSON.stringify(listNews(news)))
+    await tx.run(MAKE, JSON.stringify(given), JSON.stringify(listCounts(counts)))
   } else {
     await Promise.all([
       ...rows.map((row) => tx.run(INSERT, ...Object.values(toRow(row)), idsOf(row.users))),
-      ...groupNews(news).map(({ added, conversation_id, ids }) => tx.run(COUNT, added, conversation_id, jsonList(ids))),
+      ...groupCounts(counts).map(({ count, conversation_id, ids }) =>
+        tx.run(COUNT, count, conversation_id, jsonList(ids)),
+      ),
       ...rows.flatMap(({ conversation_id, users }) => {
         const archived = users.filter((user) => user.archived === 1)
         return archived.length > 0 ? tx.run(SHOW, conversation_id, idsOf(archived)) : []

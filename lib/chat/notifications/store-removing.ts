@@ -1,6 +1,6 @@
 import type { Primitive, Queries } from '../../storage/database.ts'
 import { isOneOf, jsonList, type Micros } from '../../storage/sql.ts'
-import { isCounted } from './rules.ts'
+import { countMentions, groupCounts } from './rules.ts'
 import type { NotificationKind } from './schema.ts'
 
 /** Those of kind `direct` that show one of these messages. By (root_id). */
@@ -42,22 +42,18 @@ async function countRemoved(
   rows: RemovedRow[],
   conversationOf: ReadonlyMap<string, string>,
 ): Promise<void> {
-  const counts = new Map<string, { user_id: string; conversation_id: string | undefined; removed: number }>()
-  for (const { id, user_id, kind, read_at, hidden } of rows) {
-    if (read_at !== null || hidden !== 0 || !isCounted(kind)) continue
+  const unread = rows.flatMap(({ id, user_id, kind, read_at, hidden }) => {
     const conversation_id = conversationOf.get(id)
-    const key = `${user_id} ${conversation_id}`
-    const known = counts.get(key) ?? { user_id, conversation_id, removed: 0 }
-    counts.set(key, { ...known, removed: known.removed + 1 })
-  }
-  for (const { user_id, conversation_id, removed } of counts.values())
-    if (conversation_id)
-      await tx.run(
-        'UPDATE participants SET unread_mentions = unread_mentions - ? WHERE conversation_id = ? AND user_id = ?',
-        removed,
-        conversation_id,
-        user_id,
-      )
+    return read_at === null && hidden === 0 && conversation_id ? { kind, conversation_id, users: [{ user_id }] } : []
+  })
+  for (const { count, conversation_id, ids } of groupCounts(countMentions(unread)))
+    await tx.run(
+      `UPDATE participants SET unread_mentions = unread_mentions - ?
+        WHERE conversation_id = ? AND user_id ${isOneOf(tx.dialect)}`,
+      count,
+      conversation_id,
+      jsonList(ids),
+    )
 }
 
 /** What an inbox keeps: nothing from before an instant, and the latest ones only. */

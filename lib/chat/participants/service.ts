@@ -58,7 +58,7 @@ async function addTo(
   const added = await ctx.write(async (tx) => {
     const place = await lockAsMember(ctx, tx, actor, { conversation_id: conversationId })
     if (!canManage(place.role, input.role)) throw new ChatError('forbidden')
-    refuseDirect(place, 'nobody is added')
+    refuseDirect(place, 'it has no other participants')
     const user = await findInvitee(tx, input)
     if (!user && 'email' in input) {
       const { token, expires_at } = await createInvite(ctx, tx, actor, conversationId, input)
@@ -86,11 +86,11 @@ function addition(
   { user_id, at }: { user_id: string; at: Micros },
 ): NewNotification {
   const about = { conversation_id, root_id: null, message_id: null, actor_user_id }
-  const user = { user_id, level: null, muted_until: null, archived: 0, receipts: 1 }
-  return { id: ctx.id(), kind: 'added', ...about, level: 'mentions', at, users: [user] }
+  const user = { user_id, level: null, muted_until: null, archived: 0 }
+  return { id: ctx.id(), kind: 'added', ...about, at, users: [user] }
 }
 
-/** Asks the host about a new participant; not about one who is refused anyway. */
+/** Asks the host about a new participant, unless the service refuses that participant anyway. */
 async function review(ctx: Context, actor: Actor, conversation_id: string, input: AnyParticipantInput): Promise<void> {
   const { role } = input
   const place = await requireMember(ctx.db, actor, conversation_id)

@@ -66,7 +66,7 @@ describeOnEachDatabase('a direct conversation', (openUrl) => {
     ])
   })
 
-  it('stays what it is: nobody is added or removed, no role, title or invite, and it is not deleted', async () => {
+  it('stays what it is: no participant is added or removed, no role, title or invite, and it is not deleted', async () => {
     const { conversation_id: id } = await ada.conversations.direct({ user_id: grace.id })
     const eve = await service.signIn('eve')
     for (const change of [

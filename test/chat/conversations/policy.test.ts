@@ -12,7 +12,7 @@ describeOnEachDatabase('a conversation', (openUrl) => {
   })
   afterAll(() => service.close())
 
-  it('has a policy that owners and admins set, and nobody else', async () => {
+  it('has a policy that only owners and admins set', async () => {
     const { conversation_id: id } = await ada.conversations.create({ title: 'Policies' })
     const roles = ['admin', 'member', 'viewer'] as const
     const people = await Promise.all(roles.map((role) => service.signIn(`of-${role}`)))

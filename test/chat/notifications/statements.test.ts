@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { insertSilently } from '../../../lib/chat/notifications/store-all.ts'
+import { removeOfMessages } from '../../../lib/chat/notifications/store-removing.ts'
 import type { Storage } from '../../../lib/index.ts'
 import type { Writing } from '../../../lib/storage/database.ts'
 import { describeOnEachDatabase } from '../../support/databases.ts'
-import { type Person, startService, type TestService } from '../../support/service.ts'
+import { type Person, startService, type TestService, times } from '../../support/service.ts'
 
 /** The statements of the transactions of the service. */
 const statements: string[] = []
@@ -66,5 +68,14 @@ describeOnEachDatabase('the statements of a post', (openUrl, dialect) => {
     expect(named).toHaveLength(6 + atEnd)
     const [, reply] = await statementsOf(() => grace.messages.reply(message_id, { content: 'For ada' }))
     expect(reply).toHaveLength(7 + atEnd + (dialect === 'sqlite' ? 2 : 1))
+  })
+
+  it('are few for the removal of a notification of many users', async () => {
+    const { message_id: id } = await ada.messages.postRoot(conversation_id, { content: 'To all' })
+    const { write, now } = service.chat.context
+    const users = times(50, (n) => `user ${n}`)
+    await write((tx) => insertSilently(tx, { id, at: now(), read_at: null, hidden: 0 }, users))
+    const [, removal] = await statementsOf(() => write((tx) => removeOfMessages(tx, JSON.stringify([id]))))
+    expect(removal).toHaveLength(4)
   })
 })
