@@ -150,7 +150,10 @@ function formatProfile({ name, params }: LimitProfile): string {
 }
 
 const status = defineCommand({
-  meta: { name: 'status', description: 'Show who is throttled now, and how many sign-ins succeeded and failed' },
+  meta: {
+    name: 'status',
+    description: 'Show the callers that are throttled now, and how many sign-ins succeeded and failed',
+  },
   example: 'chat-server limits status --user grace',
   args: { user: { type: 'string', description: 'Only this user: name, email address or id' }, ...commonArgs },
   run: ({ args }) =>
@@ -166,7 +169,9 @@ const status = defineCommand({
       print(
         args,
         found,
-        [...(rows.length > 0 ? [table(['WHO', 'LIMIT', 'ROUTE', 'UNTIL'], rows)] : []), ...summary(found)].join('\n'),
+        [...(rows.length > 0 ? [table(['CALLER', 'LIMIT', 'ROUTE', 'UNTIL'], rows)] : []), ...summary(found)].join(
+          '\n',
+        ),
       )
     }),
 })
@@ -191,7 +196,7 @@ const reset = defineCommand({
 function summary({ throttled, is_complete, locked_accounts, sign_ins }: LimitStatus): string[] {
   const { succeeded, failed, throttled: refused, since } = sign_ins
   return [
-    ...(throttled.length === 0 ? ['Nobody is throttled by a limit that all processes share.'] : []),
+    ...(throttled.length === 0 ? ['No caller is throttled by a limit that all processes share.'] : []),
     ...(is_complete ? [] : ['More are throttled than shown.']),
     `Sign-ins since ${since}: ${succeeded} succeeded, ${failed} failed, ${refused} paused an account.`,
     `${locked_accounts} accounts are locked after failed sign-ins: "chat-server user unlock" unlocks one.`,

@@ -104,7 +104,7 @@ function textOfHint({ command, url, code_required }: SetupHint, page: string | u
   const body = quote(JSON.stringify({ email: 'you@example.org', password: 'at least 8 characters', ...code }))
   const overHttp = `\nor over HTTP:\n  curl -X POST ${url} -H 'content-type: application/json' -d ${body}`
   const where = page === undefined ? 'here' : `on the page, or here`
-  return `\n\nNobody can sign in yet. Create the first administrator ${where}:\n  ${command}${url === undefined ? '' : overHttp}`
+  return `\n\nNo user can sign in yet. Create the first administrator ${where}:\n  ${command}${url === undefined ? '' : overHttp}`
 }
 
 function quote(text: string): string {

@@ -77,8 +77,8 @@ export interface LimitsUseCases {
   deleteAssignment(actor: Actor, id: string): Promise<void>
 
   /**
-   * Who is throttled now, by the limits that all processes share, and how sign-ins went. What the default limit
-   * refuses is not in it: each process counts that in its memory.
+   * The callers that are throttled now by the limits that all processes share, and how sign-ins went. What the
+   * default limit refuses is not in it: each process counts that in its memory.
    *
    * @throws ChatError `forbidden`; `not_found` for an unknown user; `validation_failed`
    */
@@ -87,7 +87,7 @@ export interface LimitsUseCases {
   /**
    * Forgets the calls of a user or an address, which may call again at once.
    *
-   * @returns how many counts were forgotten
+   * @returns the number of forgotten counts
    * @throws ChatError `forbidden`, also with an API key; `validation_failed`
    */
   reset(

@@ -135,7 +135,7 @@ export interface Endpoint {
   path: string
 }
 
-/** Who is throttled now, and how sign-ins went. */
+/** The callers that are throttled now, and how sign-ins went. */
 export interface LimitStatus {
   /** At most 200, the longest first */
   throttled: Throttled[]

@@ -126,7 +126,7 @@ export function listPresence(db: Queries, nodeId: string, userIds: Iterable<stri
   )
 }
 
-/** The users whom other processes have seen within `lapse`, in microseconds, or who have a stream there. */
+/** The users that other processes have seen within `lapse`, in microseconds, or who have a stream there. */
 export async function listPresent(db: Queries, nodeId: string, lapse: Micros): Promise<string[]> {
   const rows = await db.all<{ user_id: string }>(
     `SELECT DISTINCT user_id FROM node_presence

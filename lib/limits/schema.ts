@@ -91,10 +91,10 @@ export const LimitAssignmentInput = v.object({
 })
 export type LimitAssignmentInput = v.InferOutput<typeof LimitAssignmentInput>
 
-/** Whose limits. */
+/** The user whose limits are shown; without one, all callers. */
 export const LimitStatusQuery = v.object({ user_id: v.optional(Id) })
 
-/** Whose limits to forget: exactly one of the two. */
+/** The caller whose calls are forgotten: exactly one of the two. */
 export const LimitResetInput = v.pipe(
   v.object({
     user_id: v.optional(v.pipe(Id, v.description('A user'))),
@@ -126,7 +126,7 @@ export const Throttled = v.object({
   until: v.pipe(Instant, v.description('When a call is allowed again')),
 })
 
-/** Who is throttled now, and how sign-ins went. */
+/** The callers that are throttled now, and how sign-ins went. */
 export const LimitStatus = v.object({
   throttled: v.pipe(v.array(Throttled), v.description('At most 200, the longest first')),
   is_complete: v.pipe(v.boolean(), v.description('Whether `throttled` has them all')),

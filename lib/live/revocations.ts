@@ -2,7 +2,7 @@ import type { Queries } from '../storage/database.ts'
 import { onRows } from '../storage/on-rows.ts'
 import type { Micros } from '../storage/sql.ts'
 
-/** Says of whom rights may have ended: of a user, of the participants of a conversation, or, with neither, of all. */
+/** Whose rights may have ended: those of a user, of the participants of a conversation, or, with neither, of all users. */
 export interface Revocation {
   user_id?: string | null | undefined
   conversation_id?: string | null | undefined

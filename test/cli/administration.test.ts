@@ -110,7 +110,7 @@ describe('commands that administer', () => {
       return [code, stdout, stderr]
     }
     const id = '01890000-0000-7000-8000-000000000000'
-    const conflict = 'chat-server: Somebody has to administer: this is the last administrator.\n'
+    const conflict = 'chat-server: The service needs an administrator: this is the last one.\n'
     const nobody = 'chat-server: There is no user "nobody". "chat-server user list" shows all.\n'
     expect(
       await Promise.all([

@@ -49,7 +49,7 @@ it('limits creates, lists, changes and deletes limits', async () => {
   expect(JSON.parse((await limits('profiles', 'list', '--json')).stdout)).toEqual({ profiles: [] })
 }, 60_000)
 
-it('limits status shows sign-ins and who is throttled, and reset forgets calls', async () => {
+it('limits status shows sign-ins and throttled callers, and reset forgets calls', async () => {
   const cwd = folder()
   const url = `sqlite:${cwd}/chat.db`
   const service = await startService(url, { config: { rate_limits: { admin_api_enabled: true } } })
@@ -59,11 +59,13 @@ it('limits status shows sign-ins and who is throttled, and reset forgets calls',
     params: { requests_per_second: 0.001, burst: 1 },
   })
   const limits = (...args: string[]) => run(['limits', ...args, '--database', url], { cwd })
-  expect((await limits('status')).stdout).toMatch(/^Nobody is throttled .*\nSign-ins since .*: \d+ succeeded, 0 failed/)
+  expect((await limits('status')).stdout).toMatch(
+    /^No caller is throttled .*\nSign-ins since .*: \d+ succeeded, 0 failed/,
+  )
   await ada.limits.createAssignment({ profile_id, method: 'GET', path: '/api/auth/sessions' })
   await ada.auth.listSessions()
   expect((await limits('status', '--user', 'ada')).stdout).toMatch(
-    /^WHO +LIMIT +ROUTE +UNTIL\nada +never +GET \/api\/auth\/sessions +20/,
+    /^CALLER +LIMIT +ROUTE +UNTIL\nada +never +GET \/api\/auth\/sessions +20/,
   )
   expect((await limits('reset', '--user', 'ada')).stdout).toBe('ada may call again (1 counts forgotten).\n')
   await ada.auth.listSessions()

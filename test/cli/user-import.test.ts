@@ -48,7 +48,7 @@ describe('a list of users', () => {
 })
 
 describeOnEachEmptyDatabase('user import', (openUrl) => {
-  it('creates those who are missing, or nobody', { timeout: 120_000 }, async () => {
+  it('creates those who are missing, or no user', { timeout: 120_000 }, async () => {
     const cwd = folder()
     const env = { CHAT_SECURITY__PASSWORD__BCRYPT_COST: '4', CHAT_DATABASE__URL: await openUrl() }
     const list = (lines: string[]) => writeFileSync(join(cwd, 'users.csv'), ['email,username', ...lines].join('\n'))

@@ -18,7 +18,7 @@ export interface FleetPresence {
   guests: Guest[]
   /** Waits until presence is right. */
   settled(): Promise<void>
-  /** Ends. @returns the longest time in which somebody's presence was wrong, and what was wrong for too long */
+  /** Ends. @returns the longest time in which the presence of a user was wrong, and what was wrong for too long */
   stop(): Promise<{ slowest_ms: number; faults: string[] }>
 }
 

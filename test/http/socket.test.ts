@@ -86,7 +86,7 @@ it('replaces the socket of a dead process, and no other file', async () => {
   expect((await get(socket, '/healthz')).status).toBe(200)
   await server.close()
   writeFileSync(socket, 'not ours')
-  await expect(serve(chat)).rejects.toThrow('there is a file that is no socket')
+  await expect(serve(chat)).rejects.toThrow('a file that is no socket exists there')
   await expect(serve(chat, { socket: join(cwd, 'none', 'x.sock') })).rejects.toThrow('its folder does not exist')
 })
 

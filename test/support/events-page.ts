@@ -56,7 +56,7 @@ const EVENTS: { [T in Type]: { when: string; example: PayloadOf<T> } } = {
     example: { message: MESSAGE },
   },
   'message.edited': {
-    when: 'The author edited a message, or a user whom it mentions was erased.',
+    when: 'The author edited a message, or a user that it mentions was erased.',
     example: { message: { ...MESSAGE, content: 'It runs well.', edited_at: '2026-11-20T10:01:00.000000Z' } },
   },
   'message.deleted': {

@@ -14,10 +14,10 @@ import { countSignIns } from '../audit/store.ts'
 import { countPaused } from '../passwords/store.ts'
 import { findUser, findUsernames } from '../users/store.ts'
 
-/** How many callers the status shows. */
+/** The maximum number of callers that the status shows. */
 const MAX_SHOWN = 200
 
-/** How many buckets and accounts it looks at, whatever there are. */
+/** The maximum number of buckets and of accounts that it looks at. */
 const MAX_BUCKETS = 10_000
 const MAX_ACCOUNTS = 10_000
 
@@ -30,8 +30,8 @@ interface Limit extends Rate {
 }
 
 /**
- * Who is throttled now, by the limits that all processes share, and how sign-ins went. What the default limit refuses is
- * not in it: each process counts that in its memory.
+ * The callers that are throttled now by the limits that all processes share, and how sign-ins went. What the default
+ * limit refuses is not in it: each process counts that in its memory.
  *
  * @throws ChatError `forbidden`; `not_found` for an unknown user
  */
@@ -65,7 +65,7 @@ export const status = useCase({
 /**
  * Forgets the calls of a user or an address, which may call again at once.
  *
- * @returns how many counts were forgotten
+ * @returns the number of forgotten counts
  * @throws ChatError `forbidden`, also with an API key
  */
 export const reset = useCase({

@@ -87,7 +87,7 @@ export async function takeAccount(
   const user = rows.find((row) => row.id === userId)
   if (!user) throw new ChatError('not_found')
   if (resigns && isLastAdmin(rows, userId)) {
-    throw new ChatError('conflict', { message: 'Somebody has to administer: this is the last administrator.' })
+    throw new ChatError('conflict', { message: 'The service needs an administrator: this is the last one.' })
   }
   assertStillAdmin(rows, actor)
   return user

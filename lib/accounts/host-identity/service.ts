@@ -24,7 +24,7 @@ import { madeUp, toProfile } from './rules.ts'
 /** A user of the host's, as it is stored. */
 export type HostUser = ShownUser & Pick<UserRow, 'disabled_at' | 'created_at'>
 
-/** Who says what is known of a user: as in an audit entry. */
+/** The source of what is known of a user, as in an audit entry. */
 type By = Pick<AuditEntry, 'actor_id' | 'ip'>
 
 /** How often to retry after a conflict with another request for the same user or name. */
@@ -56,7 +56,7 @@ export async function identify(ctx: Context, request: IdentityRequest): Promise<
   return { actor, ...(set_cookie && { set_cookie }) }
 }
 
-/** A caller whom the host knows, and the cookies that it sets. */
+/** A caller that the host knows, and the cookies that it sets. */
 interface Identified {
   actor: Actor
   set_cookie?: string[]

@@ -60,7 +60,7 @@ function refusalOfAddress(
 ): string | undefined {
   if (!allowed_domains && !allowed_emails) return undefined
   if (email === undefined) return 'the provider tells no email address'
-  // An address that is not verified may be anybody's.
+  // An address that is not verified may belong to another person.
   if (!email_verified) return 'the provider does not report the email address as verified'
   const key = uniqueKey(email)
   const isAllowed =

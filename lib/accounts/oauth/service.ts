@@ -30,7 +30,7 @@ interface Return {
 
 type StoredAttempt = Omit<StateRow, 'state_hash' | 'provider' | 'binding_hash'>
 
-/** Why a user whom the provider knows is not signed in. */
+/** Why a user that the provider knows is not signed in. */
 const ADMISSION_ERRORS = [
   'forbidden',
   'account_disabled',

@@ -44,7 +44,7 @@ export async function haveCommon(db: Queries, userId: string, otherId: string): 
   return row !== undefined
 }
 
-/** Forgets whose direct conversation it is: one of them is erased. It stays direct. */
+/** Removes the pair of a direct conversation, since one of the two is erased. It stays direct. */
 export async function forgetPair(tx: Queries, conversationId: string): Promise<void> {
   await tx.run('UPDATE conversations SET pair_key = NULL WHERE id = ? AND pair_key IS NOT NULL', conversationId)
 }
@@ -82,7 +82,7 @@ export async function listPartners(
   )
 }
 
-/** The other person of a direct conversation: the user in their own, no one once the other one is erased. */
+/** The other person of a direct conversation: in one's own, the user; `undefined` once the other one is erased. */
 export function partnerIn(
   people: Omit<NamedRow, 'conversation_id'>[],
   userId: string,

@@ -66,7 +66,7 @@ export function createElsewhere({ cluster, now }: ElsewhereDeps) {
       return found
     },
 
-    /** The users whom the other processes see. */
+    /** The users that the other processes see. */
     listPresent: async (): Promise<string[]> =>
       cluster.isShared ? known(cluster, listPresent(db, cluster.id, LAPSE), []) : [],
 

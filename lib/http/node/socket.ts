@@ -8,7 +8,7 @@ import { dirname } from 'node:path'
 export interface SocketPlace {
   /** Its path. A socket of a process that has died is replaced; any other file is not. */
   socket: string
-  /** Its permissions: whoever may write may connect. */
+  /** Its permissions: a user who may write it may connect. */
   mode: number
 }
 
@@ -36,7 +36,7 @@ export async function listenOnSocket(server: Server, { socket, mode }: SocketPla
 async function removeDead(path: string): Promise<void> {
   const file = lstatSync(path, { throwIfNoEntry: false })
   if (!file) return
-  if (!file.isSocket()) throw new Error(refusal(path, 'there is a file that is no socket'))
+  if (!file.isSocket()) throw new Error(refusal(path, 'a file that is no socket exists there'))
   const peer = connect(path)
   try {
     await once(peer, 'connect')

@@ -43,7 +43,7 @@ describeOnEachDatabase('ports.notify', (openUrl) => {
   })
   afterAll(() => service.close())
 
-  /** The calls so far: of whom, and why. */
+  /** The calls so far: the recipient and the kind of each. */
   async function told(): Promise<string[]> {
     await service.chat.idle()
     const names = calls.splice(0).map(({ notification, recipient }) => `${recipient.username}: ${notification.kind}`)

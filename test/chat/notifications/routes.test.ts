@@ -81,7 +81,7 @@ describeOnEachDatabase('the inbox', (openUrl) => {
     expect(await kinds(ada)).toEqual([])
   })
 
-  it('has the conversations to which somebody else has added the user, whatever the level', async () => {
+  it('has the conversations to which another user has added the user, whatever the level', async () => {
     await readAll(eve)
     await gather()
     await ada.participants.add(group, { user_id: eve.id })
