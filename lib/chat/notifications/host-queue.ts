@@ -3,8 +3,8 @@ import { withDeadline } from '../../core/deadline.ts'
 import { causeText } from '../../core/errors.ts'
 import { warnOnce } from '../../core/once.ts'
 
-/** How many pieces of work may wait. Beyond them new ones are dropped: a slow host costs no memory. */
-const MOST_WAITING = 10_000
+/** The maximum number of notifications and messages that wait. Beyond it new items are dropped: a slow host costs no memory. */
+const MOST_WAITING = 100_000
 
 /** How many calls of the host are in progress at the same time. */
 const AT_ONCE = 16
@@ -32,17 +32,20 @@ export interface HostQueue<T> {
  * and not repeated.
  *
  * @param deps.callsOf the calls of an item, found when it is its turn
+ * @param deps.sizeOf the number of notifications or messages that an item keeps in memory
  * @param deps.onEnd called at the end of each call
  */
 export function createHostQueue<T>(deps: {
   name: string
   callsOf: (item: T) => AsyncIterable<() => unknown>
+  sizeOf: (item: T) => number
   onEnd: (isDone: boolean) => void
   log: Log
 }): HostQueue<T> {
-  const { name, callsOf, onEnd, log } = deps
+  const { name, callsOf, sizeOf, onEnd, log } = deps
   const waiting: T[] = []
   const emptied: (() => void)[] = []
+  let size = 0
   let working = 0
   let isClosed = false
   const { call, failed, abandon } = createCalling(name, onEnd, log)
@@ -51,6 +54,7 @@ export function createHostQueue<T>(deps: {
   async function work(): Promise<void> {
     working++
     for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
+      size -= sizeOf(item)
       try {
         for await (const step of callsOf(item)) {
           if (!isClosed) await call(step)
@@ -72,15 +76,16 @@ export function createHostQueue<T>(deps: {
   return {
     add(item) {
       if (isClosed) return
-      if (waiting.length >= MOST_WAITING) return dropped()
+      if (size + sizeOf(item) > MOST_WAITING) return dropped()
       waiting.push(item)
+      size += sizeOf(item)
       if (working < AT_ONCE) void work()
     },
     idle,
     async close() {
       await withDeadline(idle(), CLOSE_MS, undefined)
       isClosed = true
-      waiting.length = 0
+      waiting.length = size = 0
       abandon()
     },
   }

@@ -33,6 +33,8 @@ export interface Notifier {
 
 type Work = { made: { user_id: string; id: string }[] } | { message_ids: string[]; is_answer: boolean }
 
+const sizeOf = (work: Work) => ('made' in work ? work.made : work.message_ids).length
+
 const SILENT: Notifier = { notified() {}, committed() {}, idle: async () => {}, close: async () => {} }
 
 /** Creates the notifier of one process. Without a function of the host it does nothing, and reads nothing. */
@@ -47,7 +49,7 @@ export function createNotifier(deps: {
   const { notify, config, db, log, now, metrics } = deps
   if (!notify) return SILENT
   const recent = createRecent(now)
-  const queue = createHostQueue<Work>({ name: 'ports.notify', callsOf, onEnd: metrics.job('notify'), log })
+  const queue = createHostQueue<Work>({ name: 'ports.notify', callsOf, sizeOf, onEnd: metrics.job('notify'), log })
 
   async function* callsOf(work: Work): AsyncGenerator<() => unknown> {
     if ('made' in work) yield* callsOfMade(work.made)

@@ -5,7 +5,7 @@ beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
 
 /** A queue whose items are the calls themselves. */
-function createQueue() {
+function createQueue(sizeOf: () => number = () => 1) {
   const warnings: unknown[] = []
   const ends: boolean[] = []
   const log = { debug() {}, info() {}, warn: (_: string, fields?: unknown) => warnings.push(fields), error() {} }
@@ -14,6 +14,7 @@ function createQueue() {
     async *callsOf(call) {
       yield call
     },
+    sizeOf,
     onEnd: (isDone) => ends.push(isDone),
     log,
   })
@@ -60,4 +61,14 @@ it('logs a call that takes longer than ten seconds, and goes on', async () => {
   queue.add(() => {})
   await queue.idle()
   expect([warnings, ends]).toEqual([[{ cause: 'Error: it took longer than 10000 ms' }], [false, true]])
+})
+
+it('keeps a bounded number of notifications, however many of them are made at once', async () => {
+  const { queue, warnings, ends } = createQueue(() => 1_000)
+  for (let n = 0; n < 16; n++) queue.add(hang)
+  for (let n = 0; n < 110; n++) queue.add(() => {})
+  expect(warnings).toHaveLength(1)
+  await vi.advanceTimersByTimeAsync(10_000)
+  await queue.idle()
+  expect(ends).toHaveLength(16 + 100)
 })
